@@ -1,0 +1,79 @@
+"""Hide each person of a data set in a group of people like them, and prove it.
+
+Only names live here, and each is loaded when it is first asked for, so that `import shoal` is quick.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shoal.certify.check import Checked
+    from shoal.errors import GuaranteeError, InfeasibleError, ShoalError
+    from shoal.io.sample import sample
+    from shoal.model.findings import Finding, Verdict
+    from shoal.model.partition import Partition
+    from shoal.model.policy import Policy
+    from shoal.model.release import Release
+    from shoal.pipeline.estimator import Anonymizer
+    from shoal.pipeline.line import anonymize, profile, verify
+    from shoal.registry import method
+
+__all__ = [
+    "Anonymizer",
+    "Checked",
+    "Finding",
+    "GuaranteeError",
+    "InfeasibleError",
+    "Partition",
+    "Policy",
+    "Release",
+    "ShoalError",
+    "Verdict",
+    "anonymize",
+    "method",
+    "methods",
+    "profile",
+    "sample",
+    "verify",
+]
+
+_HOMES = {
+    "Anonymizer": "shoal.pipeline.estimator",
+    "Checked": "shoal.certify.check",
+    "Finding": "shoal.model.findings",
+    "GuaranteeError": "shoal.errors",
+    "InfeasibleError": "shoal.errors",
+    "Partition": "shoal.model.partition",
+    "Policy": "shoal.model.policy",
+    "Release": "shoal.model.release",
+    "ShoalError": "shoal.errors",
+    "Verdict": "shoal.model.findings",
+    "anonymize": "shoal.pipeline.line",
+    "method": "shoal.registry",
+    "profile": "shoal.pipeline.line",
+    "sample": "shoal.io.sample",
+    "verify": "shoal.pipeline.line",
+}
+
+
+def methods() -> list[dict[str, Any]]:
+    """Return the card of every method: name, summary, parameters, and what it ensures by itself."""
+    from shoal.registry import load, names
+
+    return [load(name).as_dict() for name in names()]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name on first use."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("shoal")
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'shoal' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return __all__

@@ -1,0 +1,210 @@
+"""Check a release folder from its bytes: every claim is recomputed, nothing is believed.
+
+1. The certificate is read, and its list of files compared with the folder: names and digests.
+2. The policy is read from its own file and compared with the one in the certificate.
+3. The data file is read by a reader of its own: of a CSV file the text of every cell, so that classes are
+   counted on what is written and not on numbers made from it.
+4. The judge counts; claimed and found figures are put side by side.
+
+`check_file` does steps 3 and 4 for anybody's file.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet
+
+from shoal.certify.certificate import CERTIFICATE, POLICY, PREDICATE, STATEMENT, digest
+from shoal.errors import PolicyError, ReadError, ShoalError, listed
+from shoal.model.findings import Verdict
+from shoal.model.policy import Policy, Role
+from shoal.privacy.models import SLACK, judge
+
+ROLES: tuple[Role, ...] = ("quasi", "sensitive", "keep")
+
+__all__ = ["Checked", "Line", "check_data", "check_folder", "read_release"]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One thing that was checked."""
+
+    what: str
+    claimed: str
+    found: str
+    holds: bool
+
+
+@dataclass(frozen=True)
+class Checked:
+    """All that was checked of a release; `holds` only if every line does."""
+
+    lines: tuple[Line, ...]
+    verdicts: tuple[Verdict, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything is as claimed."""
+        return all(line.holds for line in self.lines) and all(verdict.holds for verdict in self.verdicts)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return {
+            "holds": self.holds,
+            "lines": [asdict(line) for line in self.lines],
+            "verdicts": [verdict.as_dict() for verdict in self.verdicts],
+            "notes": list(self.notes),
+        }
+
+    def __str__(self) -> str:
+        """Say what was checked, a line each, and the outcome."""
+        said = [
+            f"{line.what}: {line.claimed} / {line.found}: {'holds' if line.holds else 'FAILS'}" for line in self.lines
+        ]
+        return "\n".join([*said, *self.notes, "Everything holds." if self.holds else "Not everything holds."])
+
+
+def check_folder(folder: str | Path) -> Checked:
+    """Recompute every claim of a release folder from its bytes.
+
+    Parameters
+    ----------
+    folder : path
+        A folder with certificate.json, policy.toml and a data file.
+
+    Returns
+    -------
+    Checked
+    """
+    place = Path(folder)
+    if not place.is_dir():
+        raise ReadError(f"verify: there is no folder {str(folder)!r}.")
+    if not (place / CERTIFICATE).is_file():
+        raise ReadError(f"verify: {str(folder)!r} has no {CERTIFICATE}, so it is not a release of shoal.")
+    try:
+        statement = json.loads((place / CERTIFICATE).read_text(encoding="utf-8"))
+        subject = {str(entry["name"]): str(entry["digest"]["sha256"]) for entry in statement["subject"]}
+        predicate = dict(statement["predicate"])
+        data, rows, claims = str(predicate["data"]), int(predicate["rows"]), _claims(predicate["claims"])
+        known = statement["_type"] == STATEMENT and statement["predicateType"] == PREDICATE
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return Checked((Line("certificate", "a statement about a release", "cannot be read", holds=False),))
+    lines = [Line("certificate", PREDICATE, PREDICATE if known else "another type", known)]
+    lines += _files(place, subject)
+    if data not in subject:
+        lines.append(Line("data", "a listed file", "not listed", holds=False))
+    try:
+        policy = Policy.load(place / POLICY)
+        same = policy.as_dict() == predicate.get("policy")
+        lines.append(Line("policy", "as in the certificate", "the same" if same else "another", same))
+        released = read_release(place / Path(data).name, str(predicate["data"]))
+        found = judge(released, policy)
+    except PolicyError:
+        return Checked((*lines, Line("policy", "readable", "cannot be read", holds=False)))
+    except (ShoalError, KeyError):
+        return Checked((*lines, Line("data", "readable by the policy", "cannot be read", holds=False)))
+    lines += _columns(released.column_names, policy)
+    lines.append(Line("rows", str(rows), str(released.num_rows), rows == released.num_rows))
+    return Checked((*lines, *_compare(claims, found)), found)
+
+
+def check_data(data: pa.Table, policy: Policy) -> Checked:
+    """Judge a table against a policy; each verdict is a line."""
+    found = judge(data, policy)
+    lines = tuple(Line(_name(v), f"asked {v.asked:g}", f"{v.found:.6g}", v.holds) for v in found)
+    roles = {role: [name for name in data.column_names if name in policy.names(role)] for role in ROLES}
+    return Checked(lines, found, tuple(f"{role}: {listed(names)}" for role, names in roles.items() if names))
+
+
+def read_release(path: Path, name: str) -> pa.Table:
+    """Read a released data file: the text of a CSV file cell by cell, typed values of the other formats."""
+    try:
+        if name.endswith((".csv", ".csv.gz")):
+            return _read_text(path)
+        if name.endswith(".parquet"):
+            return pyarrow.parquet.read_table(path)
+        if name.endswith(".feather"):
+            return pyarrow.feather.read_table(path)
+    except (OSError, pa.ArrowException, ValueError):
+        pass
+    raise ReadError(f"verify: {name!r} cannot be read as a released table.")
+
+
+def _read_text(path: Path) -> pa.Table:
+    """Read every cell of a CSV file as text; only an empty cell without quotes is missing."""
+    with pa.input_stream(str(path), compression="detect") as stream:
+        block = stream.read()
+    names = pyarrow.csv.open_csv(pa.py_buffer(block)).schema.names
+    texts = pyarrow.csv.ConvertOptions(
+        column_types=dict.fromkeys(names, pa.string()),
+        null_values=[""],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+    )
+    parse = pyarrow.csv.ParseOptions(newlines_in_values=True)
+    table = pyarrow.csv.read_csv(pa.py_buffer(block), parse_options=parse, convert_options=texts)
+    return pa.table(
+        [_unescaped(column) for column in table.columns],
+        names=[_unescaped(pa.array([name]))[0].as_py() for name in table.column_names],
+    )
+
+
+def _unescaped(text: Any) -> Any:
+    """Take away the apostrophe that keeps a spreadsheet from running a cell."""
+    return pc.replace_substring_regex(text, r"(?s)^'(['=+\-@\t\r].*)$", r"\1")
+
+
+def _claims(given: Any) -> dict[tuple[str, str | None], tuple[float, float]]:
+    """Read the claims of a certificate: asked and found by model and column."""
+    return {(str(c["model"]), c["column"]): (float(c["asked"]), float(c["found"])) for c in given}
+
+
+def _files(place: Path, subject: dict[str, str]) -> Iterable[Line]:
+    """Compare the files of the folder with those that the certificate lists."""
+    present = {path.name for path in place.iterdir()} - {CERTIFICATE}
+    for name, claimed in sorted(subject.items()):
+        inside = name in present and (place / name).is_file()
+        found = digest(place / name) if inside else "not in the folder"
+        yield Line(f"file {name}", claimed[:16], found[:16] if inside else found, inside and found == claimed)
+    for name in sorted(present - set(subject)):
+        yield Line(f"file {name}", "not listed", "in the folder", holds=False)
+
+
+def _columns(names: list[str], policy: Policy) -> Iterable[Line]:
+    """Compare the columns of the data with those that the policy publishes."""
+    public = [name for name in policy.columns if policy.columns[name].role != "identifier"]
+    same = sorted(names) == sorted(public)
+    dropped = sum(name in names for name in policy.names("identifier"))
+    found = (
+        f"{len(names)} columns" + (f", {dropped} of them identifiers" if dropped else "") + ("" if same else ", others")
+    )
+    yield Line("columns", f"{len(public)} columns", found, same)
+
+
+def _compare(claims: dict[tuple[str, str | None], tuple[float, float]], found: Iterable[Verdict]) -> Iterable[Line]:
+    """Put the claimed and the found figure of each model side by side."""
+    left = dict(claims)
+    for verdict in found:
+        claim = left.pop((verdict.model, verdict.column), None)
+        shown = f"{verdict.found:.6g} (asked {verdict.asked:g})"
+        if claim is None:
+            yield Line(_name(verdict), "no claim", shown, holds=False)
+            continue
+        asked, claimed = claim
+        same = abs(asked - verdict.asked) <= SLACK and abs(claimed - verdict.found) <= SLACK
+        yield Line(_name(verdict), f"{claimed:.6g} (asked {asked:g})", shown, same and verdict.holds)
+    for model, column in left:
+        yield Line(f"{model} of {column!r}" if column else model, "claimed", "not asked by the policy", holds=False)
+
+
+def _name(verdict: Verdict) -> str:
+    """Name a verdict by its model and column."""
+    return f"{verdict.model} of {verdict.column!r}" if verdict.column else verdict.model

@@ -1,0 +1,239 @@
+"""The commands of shoal."""
+
+import json as json_
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from shoal.cli import show
+from shoal.errors import ShoalError, WriteError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="shoal",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode="markdown",
+    epilog="Example: `shoal anonymize patients.csv -k 5 --identifier name --sensitive diagnosis -o release`",
+)
+
+File = Annotated[Path, typer.Argument(help="A table: CSV (also .gz), Parquet or Feather.", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+Names = list[str] | None
+PolicyFile = Annotated[Path | None, typer.Option("--policy", "-p", help="A policy file; see `shoal init`.")]
+K = Annotated[int | None, typer.Option("-k", help="Rows that must look alike, at the least. [default: 5]")]
+L = Annotated[float | None, typer.Option("-l", help="Sensitive values that each class must hold.")]
+LKind = Annotated[str | None, typer.Option("--l-kind", help="How l counts: distinct or entropy.")]
+T = Annotated[float | None, typer.Option("-t", help="How far a class may be from the whole, 0 to 1.")]
+Identifier = Annotated[Names, typer.Option("--identifier", help="A column to drop. Repeat for more.")]
+Quasi = Annotated[Names, typer.Option("--quasi", help="A quasi-identifier: what nobody names is one.")]
+Sensitive = Annotated[Names, typer.Option("--sensitive", help="A column to protect by l and t, published as it is.")]
+Keep = Annotated[Names, typer.Option("--keep", help="A column to publish as it is. Be sure that it tells nobody.")]
+
+
+def _version(wanted: bool) -> None:
+    """Print the version, if it is asked for, and end."""
+    if wanted:
+        import shoal
+
+        show.plain(shoal.__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Hide each person of a table in a group of people like them, and prove it before anything is written."""
+
+
+@app.command()
+def demo(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Where to put everything.")] = Path("shoal-demo"),
+    rows: Annotated[int, typer.Option(min=20, max=1_000_000, help="Rows of the invented table.")] = 5000,
+    json: Json = False,
+) -> None:
+    """Invent a hospital table, anonymize it, verify it: `shoal demo`."""
+    from shoal.io.data_file import write_data
+    from shoal.io.sample import sample
+    from shoal.pipeline.line import anonymize
+
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        table = (output / write_data(sample(rows), output, "csv")).rename(output / "hospital.csv")
+    except OSError as problem:
+        raise WriteError(f"demo: {str(output)!r} cannot be written: {problem.strerror}.") from None
+    with show.progress():
+        release = anonymize(table, k=5, l=2, identifiers=["patient_id", "name"], sensitive=["diagnosis"])
+        release.save(output / "release", private=output / "private")
+    show.release(release, output / "release", output / "private", json=json)
+    if not json:
+        show.say(f"The invented table is {table}. Next: shoal profile {table}, shoal verify {output / 'release'}")
+
+
+@app.command()
+def init(
+    file: File,
+    output: Annotated[Path, typer.Option("-o", "--output", help="The policy file to write.")] = Path("policy.toml"),
+    k: K = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a policy that is there.")] = False,
+    json: Json = False,
+) -> None:
+    """Propose a policy for a table, with a reason for each column: `shoal init patients.csv -o policy.toml`."""
+    from shoal.cli.propose import propose, write_policy
+    from shoal.model.policy import Policy
+    from shoal.pipeline.line import profile
+
+    asked = Policy.of(k=k).constraints.k
+    with show.progress():
+        facts = profile(file)
+    write_policy(propose(facts, asked), output, force=force)
+    show.proposal(facts, output, json=json)
+
+
+@app.command()
+def profile(file: File, policy: PolicyFile = None, json: Json = False) -> None:
+    """Say what each column is and what makes rows unique: `shoal profile patients.csv`."""
+    from shoal.pipeline.line import profile as look
+
+    with show.progress():
+        facts = look(file, policy=policy)
+    show.profile(facts, json=json)
+
+
+@app.command()
+def anonymize(
+    file: File,
+    output: Annotated[Path, typer.Option("-o", "--output", help="The folder of the release.", show_default=False)],
+    policy: PolicyFile = None,
+    k: K = None,
+    l: L = None,  # noqa: E741
+    l_kind: LKind = None,
+    t: T = None,
+    method: Annotated[str | None, typer.Option(help="A method of `shoal methods`. [default: mdav]")] = None,
+    identifier: Identifier = None,
+    sensitive: Sensitive = None,
+    keep: Keep = None,
+    quasi: Quasi = None,
+    missing: Annotated[str | None, typer.Option(help="own-value, suppress-row or refuse. [default: own-value]")] = None,
+    seed: Annotated[int | None, typer.Option(help="Where chance starts. [default: 0]")] = None,
+    private: Annotated[Path | None, typer.Option(help="A second folder for what only the holder may see.")] = None,
+    format: Annotated[  # noqa: A002
+        str | None, typer.Option(help="csv, csv.gz, parquet or feather. [default: as the input]")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Make a verified release: `shoal anonymize patients.csv -k 5 --identifier name -o release`."""
+    from shoal.pipeline.line import anonymize as run
+    from shoal.pipeline.write import check_places
+
+    check_places(output, private, format)
+    with show.progress():
+        release = run(
+            file,
+            policy=policy,
+            k=k,
+            l=l,
+            l_kind=l_kind,
+            t=t,
+            method=method,
+            missing=missing,
+            seed=seed,
+            **_roles(identifier, quasi, sensitive, keep),
+        )
+        release.save(output, private=private, format=format)
+    show.release(release, output, private, json=json)
+
+
+@app.command()
+def verify(
+    path: Annotated[Path, typer.Argument(help="A release folder, or any table.", show_default=False)],
+    policy: PolicyFile = None,
+    k: K = None,
+    l: L = None,  # noqa: E741
+    l_kind: LKind = None,
+    t: T = None,
+    identifier: Identifier = None,
+    sensitive: Sensitive = None,
+    keep: Keep = None,
+    quasi: Annotated[Names, typer.Option("--quasi", help="A quasi-identifier; then only those named count.")] = None,
+    json: Json = False,
+) -> None:
+    """Check a release folder from its bytes, or count k, l and t in any file: `shoal verify release`."""
+    from shoal.pipeline.line import verify as check
+
+    wishes: dict[str, Any] = {"k": k, "l": l, "l_kind": l_kind, "t": t, "policy": policy}
+    roles: dict[str, Any] = _roles(identifier, quasi, sensitive, keep)
+    if path.is_dir() and any(
+        value is not None for value in (*wishes.values(), *(names or None for names in roles.values()))
+    ):
+        raise typer.BadParameter(
+            "A release folder carries its own policy: give no options, or the data file inside it."
+        )
+    with show.progress():
+        checked = check(path, **wishes, **roles)
+    show.checked(checked, json=json)
+    raise typer.Exit(0 if checked.holds else 1)
+
+
+@app.command()
+def methods(json: Json = False) -> None:
+    """List the methods with their parameters: `shoal methods`."""
+    from shoal import methods as cards
+
+    show.methods(cards(), json=json)
+
+
+@app.command()
+def schema(json: Json = True) -> None:  # noqa: ARG001 - it is JSON either way
+    """Print the JSON schema of policy files: `shoal schema > policy.schema.json`."""
+    from shoal.model.policy import Policy
+
+    show.plain(json_.dumps(Policy.model_json_schema(), indent=2))
+
+
+def _roles(identifier: Names, quasi: Names, sensitive: Names, keep: Names) -> dict[str, list[str]]:
+    """Return the columns named for each role."""
+    return {
+        "identifiers": identifier or [],
+        "quasi": quasi or [],
+        "sensitive": sensitive or [],
+        "keep": keep or [],
+    }
+
+
+def main() -> None:
+    """Run a command; an error is one sentence and an exit code, never a traceback."""
+    signal.signal(signal.SIGINT, _stop)
+    signal.signal(signal.SIGTERM, _stop)
+    try:
+        app()
+    except ShoalError as problem:
+        _fail(type(problem).__name__, str(problem), problem.exit_code)
+    except MemoryError:
+        _fail("MemoryError", "memory is not enough for this table; nothing was written.", 3)
+    except Exception as problem:  # noqa: BLE001 - a stranger's message might quote a cell, so only its place is shown
+        said = f"a fault in shoal itself ({show.place_of(problem)}); nothing was written. Please report it."
+        _fail(type(problem).__name__, said, 70)
+
+
+def _fail(kind: str, said: str, code: int) -> NoReturn:
+    """Say what went wrong, to people on stderr and to programs that asked for JSON on stdout too, and end."""
+    show.error(said)
+    if "--json" in sys.argv:
+        show.plain(json_.dumps({"error": {"kind": kind, "message": said, "exit": code}}, ensure_ascii=False))
+    sys.exit(code)
+
+
+def _stop(number: int, _: object) -> NoReturn:
+    """End in good order: drafts are removed on the way out."""
+    show.error("stopped. A release folder is either complete or not there.")
+    sys.exit(128 + number)

@@ -1,0 +1,210 @@
+"""What the commands print: facts as tables or JSON on stdout, progress and errors on stderr."""
+
+import json as json_
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal.model.progress import listening
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from shoal.certify.check import Checked
+    from shoal.model.release import Release
+    from shoal.prepare.profile import ColumnFacts, Profile
+
+__all__ = [
+    "checked",
+    "error",
+    "methods",
+    "place_of",
+    "plain",
+    "profile",
+    "progress",
+    "proposal",
+    "release",
+    "say",
+]
+
+
+@contextmanager
+def progress() -> Iterator[None]:
+    """Show on stderr which step of the line runs and how far it is, if someone is looking."""
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    if not sys.stderr.isatty():
+        yield
+        return
+    columns = (TextColumn("{task.description:<10}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    console = _console(stderr=True)
+    # Streams stay as they are: an error that is printed while a bar is shown must not vanish with it.
+    with Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False) as bars:
+        bar = bars.add_task("read", total=None)
+
+        def hear(step: str, done: int, total: int) -> None:
+            bars.update(bar, description=step or "write", completed=done, total=total if done else None)
+
+        with listening(hear):
+            yield
+
+
+def release(made: "Release", folder: Path, private: Path | None, *, json: bool) -> None:
+    """Show what was released: verdicts, findings, notes."""
+    if json:
+        plain(
+            json_.dumps(
+                {
+                    "folder": str(folder),
+                    "private": str(private) if private else None,
+                    "rows": made.partition.n,
+                    "suppressed": made.suppressed,
+                    "verdicts": [verdict.as_dict() for verdict in made.verdicts],
+                    "findings": [finding.as_dict() for finding in made.findings],
+                    "notes": list(made.notes),
+                },
+                indent=2,
+                ensure_ascii=False,
+            )
+        )
+        return
+    out = _console()
+    verdicts = _table("guarantee", "column", ">asked", ">found", "verdict")
+    for v in made.verdicts:
+        verdicts.add_row(v.model, v.column or "", f"{v.asked:g}", f"{v.found:.6g}", _mark(holds=v.holds))
+    out.print(verdicts)
+    findings = _table("finding", ">value", "how")
+    for f in made.findings:
+        findings.add_row(f.name, _figure(f.value), f.how)
+    out.print(findings)
+    if made.suppressed:
+        say(f"{made.suppressed} rows with missing values were left out.")
+    for note in made.notes:
+        say(f"Note: {note}")
+    say(f"Release: {folder}" + (f"    For your eyes only: {private}" if private else ""))
+
+
+def checked(found: "Checked", *, json: bool) -> None:
+    """Show claimed, found and verdict of everything that was checked."""
+    if json:
+        plain(json_.dumps(found.as_dict(), indent=2, ensure_ascii=False))
+        return
+    lines = _table("checked", "claimed", "found", "verdict")
+    for line in found.lines:
+        lines.add_row(line.what, line.claimed, line.found, _mark(holds=line.holds))
+    _console().print(lines)
+    for note in found.notes:
+        say(note)
+    failed = sum(not line.holds for line in found.lines)
+    say("Everything holds." if found.holds else f"{failed} of {len(found.lines)} lines do not hold.")
+
+
+def profile(facts: "Profile", *, json: bool) -> None:
+    """Show what each column is, and the k of the file as it stands."""
+    if json:
+        plain(json_.dumps(facts.as_dict(), indent=2, ensure_ascii=False))
+        return
+    out = _console()
+    wide = out.width >= 130
+    heads = ("column", "kind", ">distinct", ">missing", ">unique alone", ">unique without", "role")
+    columns = _table(*heads, *(("why",) if wide else ()))
+    for c in facts.columns:
+        counts = (f"{c.distinct:,}", f"{c.missing:,}", f"{c.alone:,}", f"{c.without:,}")
+        columns.add_row(c.name, c.kind, *counts, c.role, *((_why(c),) if wide else ()))
+    out.print(columns)
+    for c in () if wide else facts.columns:
+        say(f"{c.name}: {_why(c)}")
+    say(
+        f"{facts.rows:,} rows; as the file stands, k = {facts.k} and {facts.unique_rows:,} rows are unique "
+        f"in the {len(facts.quasi)} columns that are no identifiers."
+    )
+
+
+def _why(column: "ColumnFacts") -> str:
+    """Return the reason for a proposed role, and what else is to be known of a column."""
+    return "; ".join((column.reason, *column.notes))
+
+
+def proposal(facts: "Profile", output: Path, *, json: bool) -> None:
+    """Show the policy that was proposed."""
+    if json:
+        plain(json_.dumps({"policy": str(output), **facts.as_dict()}, indent=2, ensure_ascii=False))
+        return
+    roles = _table("column", "role", "why")
+    for c in facts.columns:
+        roles.add_row(c.name, c.role, _why(c))
+    _console().print(roles)
+    say(f"Policy: {output}. Read it, then: shoal anonymize FILE --policy {output} -o release")
+
+
+def methods(cards: list[dict[str, Any]], *, json: bool) -> None:
+    """Show the card of every method."""
+    if json:
+        plain(json_.dumps(cards, indent=2))
+        return
+    table = _table("method", "data", "ensures", "parameters", "what it does")
+    for card in cards:
+        table.add_row(
+            card["name"], card["data"], ", ".join(card["ensures"]), ", ".join(card["params"]), card["summary"]
+        )
+    _console().print(table)
+
+
+def say(text: str) -> None:
+    """Print a line of words."""
+    _console().print(text, highlight=False, soft_wrap=True)
+
+
+def plain(text: str) -> None:
+    """Print text as it is, for programs."""
+    sys.stdout.write(text + "\n")
+
+
+def error(text: str) -> None:
+    """Print one sentence on stderr."""
+    sys.stderr.write(f"shoal: {text}\n" if not text.startswith("shoal") else f"{text}\n")
+
+
+def place_of(problem: BaseException) -> str:
+    """Name the kind and the place of a fault, and nothing of its message."""
+    frames = traceback.extract_tb(problem.__traceback__)
+    place = f", {Path(frames[-1].filename).name} line {frames[-1].lineno}" if frames else ""
+    return f"{type(problem).__name__}{place}"
+
+
+def _console(*, stderr: bool = False) -> "Console":
+    """Return a console that wraps at the width of the terminal, or not at all in a pipe."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(stderr=stderr, markup=False, width=None if stream.isatty() else 160)
+
+
+def _table(*heads: str) -> "Table":
+    """Return an empty table; a head that starts with > is aligned to the right."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for head in heads:
+        table.add_column(head.lstrip(">"), justify="right" if head.startswith(">") else "left", overflow="fold")
+    return table
+
+
+def _figure(value: float) -> str:
+    """Write a count without decimals, a large figure with two, a small one with six digits."""
+    if value == int(value):
+        return f"{int(value):,}"
+    return f"{value:,.6g}" if value < 1000 else f"{value:,.2f}"
+
+
+def _mark(*, holds: bool) -> "Text":
+    """Say a verdict in a word, with a colour."""
+    from rich.text import Text
+
+    return Text("holds", style="green") if holds else Text("FAILS", style="bold red")

@@ -1,0 +1,90 @@
+"""The errors of shoal. Each is one sentence that can be shown to a stranger.
+
+::
+
+    ShoalError
+    ├── UseError (also a ValueError)      exit 2   the caller can mend it
+    │   ├── ReadError                              a file or frame that cannot be read
+    │   ├── PolicyError                            a policy that makes no sense, or not for this table
+    │   ├── DataError                              cells that no column kind can hold
+    │   ├── MethodError                            an unknown method, or a parameter out of range
+    │   └── WriteError                             a place that cannot be written to
+    ├── GuaranteeError                    exit 1   a verdict failed, nothing was written
+    └── InfeasibleError (also a ValueError) exit 3 no release can meet these wishes
+
+The wording is always *who: what is wrong, with the value given; what was expected. What to do.*
+A cell value never appears in a message: counts, column names and positions only.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+__all__ = [
+    "DataError",
+    "GuaranteeError",
+    "InfeasibleError",
+    "MethodError",
+    "PolicyError",
+    "ReadError",
+    "ShoalError",
+    "UseError",
+    "WriteError",
+    "listed",
+    "near",
+]
+
+
+class ShoalError(Exception):
+    """What every error of shoal is; `exit_code` is what the command line ends with."""
+
+    exit_code = 2
+
+
+class UseError(ShoalError, ValueError):
+    """Something that the caller gave is wrong and can be mended."""
+
+
+class ReadError(UseError):
+    """A file or a frame cannot be read as a table."""
+
+
+class PolicyError(UseError):
+    """A policy contradicts itself or the table that it is meant for."""
+
+
+class DataError(UseError):
+    """Cells do not fit the kind of their column."""
+
+
+class MethodError(UseError):
+    """A method is unknown, or one of its parameters is out of range."""
+
+
+class WriteError(UseError):
+    """A folder or file cannot be written where it was asked for."""
+
+
+class GuaranteeError(ShoalError):
+    """The judge did not confirm what the policy asks for, so nothing was written."""
+
+    exit_code = 1
+
+
+class InfeasibleError(ShoalError, ValueError):
+    """No release of this table can meet the constraints; the message names the nearest that could."""
+
+    exit_code = 3
+
+
+def near(word: str, words: Iterable[str]) -> str:
+    """Return " Did you mean 'x'?" for the word most like the one given, or nothing."""
+    by_fold = {known.casefold(): known for known in words}
+    found = get_close_matches(word.casefold(), by_fold, n=1, cutoff=0.6)
+    return f" Did you mean {by_fold[found[0]]!r}?" if found else ""
+
+
+def listed(words: Iterable[str], most: int = 12) -> str:
+    """Return the words quoted and separated by commas, cut off after `most` of them."""
+    every = list(words)
+    shown = ", ".join(repr(word) for word in every[:most])
+    return shown if len(every) <= most else f"{shown} and {len(every) - most} more"

@@ -1,0 +1,1 @@
+"""Files and frames into tables, and releases into folders."""

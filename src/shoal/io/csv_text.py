@@ -1,0 +1,236 @@
+"""CSV text into an arrow table whose columns have found their types.
+
+1. Delimiter: of comma, semicolon, tab and bar, the one that cuts the first records into most alike numbers of
+   cells. Delimiters within quotes do not count. A file of one column is legal.
+2. Cells: pyarrow reads them all as text. Unquoted words for missing values become gaps, with blanks around them
+   too; quoted ones stay text.
+3. Types: `csv_types` finds the first that fits every cell of a column.
+4. Faults: pyarrow's own messages quote cells and count no lines, so where it refuses, the records are walked
+   once more, slowly, to name the line.
+
+Blank lines are skipped. In a file of one column an empty line is therefore no gap: write "NA" or "?" there.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
+
+from shoal.errors import ReadError
+from shoal.io.csv_types import BLANKS, alike_cells, typed
+
+__all__ = ["parse"]
+
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+CHUNK = 1 << 22
+LARGEST_BLOCK = (1 << 31) - 1
+# Closes the text: found whole in the last row, it proves that no quote was left open before it.
+SEAL = "end of text"
+
+
+class _Record(NamedTuple):
+    """Where a record lies: its first and last physical line, its number of cells, and the line of an open quote."""
+
+    first: int
+    last: int
+    cells: int
+    start: int
+    end: int
+    unclosed: int
+
+
+def parse(data: bytearray, name: str, null_words: tuple[str, ...]) -> tuple[pa.Table, tuple[str, ...]]:
+    r"""Read the text of a CSV file.
+
+    Parameters
+    ----------
+    data : bytearray
+        The whole text as UTF-8 without a byte order mark. It is used up: leave it alone afterwards.
+    name : str
+        How messages call the file.
+    null_words : tuple of str
+        Unquoted words that mean a missing value.
+
+    Returns
+    -------
+    pyarrow.Table, tuple of str
+        The table, and what was found while reading: the delimiter, decimal commas, dates with dots.
+
+    Examples
+    --------
+    >>> table, notes = parse(bytearray(b"age;zip\n39;01067\n50;\n"), "people.csv", ("",))
+    >>> table.to_pydict(), notes
+    ({'age': [39, 50], 'zip': ['01067', None]}, ('delimiter semicolon',))
+    """
+    delimiter = _delimiter(data)
+    header = next(_records(data, delimiter, 0, len(data)), None)
+    if header is None:
+        raise ReadError(f"read: {name!r} is empty; expected a header line and rows. Check the file.")
+    names = _names(data, delimiter, header, name)
+    if next(_records(data, delimiter, header.end, len(data)), None) is None:
+        raise ReadError(f"read: {name!r} has a header but no rows. Check the file.")
+    cells = _cells(data, delimiter, header.end, names, name, null_words)
+    found = [typed(column, empty_is_gap="" in null_words, commas=delimiter != ",") for column in cells.columns]
+    columns = [column for column, _ in found]
+    if alike := alike_cells(names, columns):
+        raise ReadError(
+            f"read: {name!r}, line 1: {alike} of its {len(names)} cells look like those of the rows below, "
+            "not like names of columns. Put a line of names in front."
+        )
+    notes = tuple(f"{note} in column {word!r}" for word, (_, note) in zip(names, found, strict=True) if note)
+    return pa.table(columns, names=names), (f"delimiter {DELIMITERS[delimiter]}", *notes)
+
+
+def _records(data: bytes | bytearray, delimiter: str, at: int, stop: int) -> Iterator[_Record]:
+    """Walk through the records from one offset to another, counting lines from there; blank lines are left out."""
+    sign = re.escape(delimiter.encode())
+    plain = re.compile(rb'[^"\r\n]*+(?:\r\n|\r|\n|\Z)')
+    cell = re.compile(rb'(?:"(?:[^"]++|"")*+("?))?[^' + sign + rb"\r\n]*+(" + sign + rb"|\r\n|\r|\n|\Z)")
+    line = 1
+    while at < stop:
+        start, cells, unclosed = at, 1, 0
+        if found := plain.match(data, at, stop):
+            cells += data.count(delimiter.encode(), at, found.end())
+            at = found.end()
+        else:
+            while (found := cell.match(data, at, stop)) is not None:
+                if found[1] == b"":
+                    unclosed = line + _line_ends(data, start, at)
+                at = found.end()
+                if found[2] != delimiter.encode():
+                    break
+                cells += 1
+        ends = _line_ends(data, start, at)
+        ended = data[at - 1] in b"\r\n" and not unclosed
+        if data[start] not in b"\r\n":
+            yield _Record(line, line + ends - ended, cells, start, at, unclosed)
+        line += ends
+
+
+def _line_ends(data: bytes | bytearray, start: int, stop: int) -> int:
+    """Count the physical lines that end between two offsets."""
+    return data.count(b"\n", start, stop) + data.count(b"\r", start, stop) - data.count(b"\r\n", start, stop)
+
+
+def _delimiter(data: bytearray) -> str:
+    """Return the delimiter that most records of the file's beginning agree on, or the one with most cells."""
+    sample = bytes(data[: 1 << 20])
+    best, found = (0.0, 1), ","
+    for delimiter in DELIMITERS:
+        records = list(islice(_records(sample, delimiter, 0, len(sample)), 50))
+        if len(records) > 1 and records[-1].end == len(sample) < len(data):
+            records.pop()
+        if records and records[0].cells > 1:
+            agreeing = sum(record.cells == records[0].cells for record in records) / len(records)
+            if (agreeing, records[0].cells) > best:
+                best, found = (agreeing, records[0].cells), delimiter
+    return found
+
+
+def _names(data: bytearray, delimiter: str, header: _Record, name: str) -> list[str]:
+    """Return the column names; messages give positions, as the first line of a file without a header is a person."""
+    if header.unclosed:
+        raise _open_quote(name, header.unclosed)
+    sign = re.escape(delimiter.encode())
+    cell = re.compile(rb'(?:"((?:[^"]++|"")*+)")?([^' + sign + rb"\r\n]*+)")
+    names, at = [], header.start
+    for _ in range(header.cells):
+        found = cell.match(data, at, header.end)
+        quoted, rest = found.groups(b"") if found else (b"", b"")
+        names.append((quoted.replace(b'""', b'"') + rest).decode().strip())
+        at = (found.end() if found else at) + 1
+    firsts: dict[str, int] = {}
+    for position, word in enumerate(names, 1):
+        if not word:
+            raise ReadError(
+                f"read: {name!r}: column {position} of {len(names)} has no name in the header. Name every column."
+            )
+        if (first := firsts.setdefault(word, position)) < position:
+            raise ReadError(
+                f"read: {name!r}: columns {first} and {position} have the same name in the header. "
+                "Rename one, or add a header if there is none."
+            )
+    return names
+
+
+def _cells(
+    data: bytearray, delimiter: str, start: int, names: list[str], name: str, null_words: tuple[str, ...]
+) -> pa.Table:
+    """Return all cells as text, missing ones as gaps, or raise the error that names the faulty line."""
+    stop = len(data)
+    quotes = b'"' in data
+    if quotes:
+        data += b"\n" + delimiter.join([SEAL] * len(names)).encode()
+    body = pa.py_buffer(data).slice(start)
+
+    def attempt(words: list[str], block: int = CHUNK) -> pa.Table | None:
+        keys = [str(position) for position in range(len(names))]
+        try:
+            table = csv.read_csv(
+                pa.BufferReader(body),
+                csv.ReadOptions(column_names=keys, block_size=block),
+                csv.ParseOptions(delimiter=delimiter, newlines_in_values=quotes),
+                csv.ConvertOptions(
+                    check_utf8=False,
+                    column_types=dict.fromkeys(keys, pa.string()),
+                    null_values=words,
+                    strings_can_be_null=True,
+                    quoted_strings_can_be_null=False,
+                ),
+            )
+        except pa.ArrowException:
+            return None
+        if not quotes:
+            return table
+        last = table.slice(table.num_rows - 1).to_pylist()
+        return table.slice(0, table.num_rows - 1) if set(last[0].values()) == {SEAL} else None
+
+    words = [*null_words, *(" " + word for word in null_words)]
+    block = CHUNK
+    table = attempt(words)
+    if table is None:
+        _raise_fault(data, delimiter, names, name, stop)
+        block = min(len(data) + 1, LARGEST_BLOCK)
+        table = attempt(words, block)
+    if table is not None and (padded := _padded(table, null_words) - set(words)):
+        # pyarrow alone knows which cells were quoted, so it is asked again with every spelling that occurs.
+        table = attempt([*words, *sorted(padded)], block)
+    if table is None:
+        raise ReadError(f"read: {name!r} cannot be read as CSV. Save it anew as UTF-8 with comma and double quotes.")
+    return table
+
+
+def _padded(table: pa.Table, null_words: tuple[str, ...]) -> set[str]:
+    """Return the cells that are a word for a missing value with blanks around it."""
+    found: set[str] = set()
+    words = pa.array(null_words, pa.string())
+    for column in table.columns:
+        trimmed = pc.ascii_trim(column, characters=BLANKS)
+        differs = pc.not_equal(trimmed, column)
+        if pc.any(differs).as_py():
+            found.update(column.filter(pc.and_(differs, pc.is_in(trimmed, words))).unique().to_pylist())
+    return found
+
+
+def _raise_fault(data: bytearray, delimiter: str, names: list[str], name: str, stop: int) -> None:
+    """Raise the error for the first record that is ragged or holds an open quote; return if there is none."""
+    for record in _records(data, delimiter, 0, stop):
+        if record.unclosed:
+            raise _open_quote(name, record.unclosed)
+        if record.cells != len(names):
+            cells = "1 cell" if record.cells == 1 else f"{record.cells} cells"
+            lacking = f"; {names[record.cells]!r} is the first without one" if record.cells < len(names) else ""
+            runs = f" It runs to line {record.last}: is a quote left open?" if record.last > record.first else ""
+            raise ReadError(
+                f"read: {name!r}, line {record.first}: {cells} where the header has {len(names)}{lacking}. "
+                f"Mend that line.{runs}"
+            )
+
+
+def _open_quote(name: str, line: int) -> ReadError:
+    """Return the error for a quote that is never closed."""
+    return ReadError(f"read: {name!r}, line {line}: a quote opens here and is never closed. Mend that line.")

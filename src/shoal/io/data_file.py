@@ -1,0 +1,112 @@
+"""Write a released table: the same values always give the same bytes, and no metadata goes along.
+
+CSV is written here and not by a library, because three things must be under control: a text cell that a
+spreadsheet would run as a formula (it starts with = + - @, a tab or a carriage return) gets an apostrophe in
+front, and so does a text cell that starts with an apostrophe, so that one can be taken away again; text that
+would be read back as a missing value is quoted; a float keeps its decimal point.
+"""
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.feather
+import pyarrow.parquet
+
+from shoal.errors import WriteError, listed, near
+from shoal.model.policy import NULL_WORDS
+
+__all__ = ["FORMATS", "write_data"]
+
+FORMATS = ("csv", "csv.gz", "parquet", "feather")
+SLICE = 65_536  # rows turned into text at a time
+
+
+def write_data(table: pa.Table, folder: Path, format: str) -> str:  # noqa: A002
+    """Write a table into a folder as `data` with the ending of the format.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        In the order in which it is to be written.
+    folder : Path
+    format : {"csv", "csv.gz", "parquet", "feather"}
+
+    Returns
+    -------
+    str
+        The name of the file.
+    """
+    check_format(format)
+    plain = pa.table(dict(zip(table.column_names, table.columns, strict=True)))  # no metadata of table or columns
+    path = folder / f"data.{format}"
+    if format == "parquet":
+        pyarrow.parquet.write_table(plain, path, compression="zstd")
+    elif format == "feather":
+        pyarrow.feather.write_feather(plain, path, compression="zstd")
+    elif format == "csv":
+        with path.open("wb") as file:
+            _write_csv(plain, file)
+    else:
+        with path.open("wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as file:
+            _write_csv(plain, file)
+    return path.name
+
+
+def check_format(format: str) -> None:  # noqa: A002
+    """Refuse a format that shoal does not write."""
+    if format not in FORMATS:
+        raise WriteError(
+            f"write: format {format!r} is not written by shoal; choose {listed(FORMATS)}.{near(format, FORMATS)}"
+        )
+
+
+def _write_csv(table: pa.Table, file: Any) -> None:
+    """Write header and rows, a slice of rows at a time."""
+    gap = "" if table.num_columns > 1 else "NA"
+    header = [_quoted(_escaped(pa.array([name])))[0].as_py() for name in table.column_names]
+    file.write((",".join(header) + "\n").encode())
+    for start in range(0, table.num_rows, SLICE):
+        part = table.slice(start, SLICE)
+        cells = [_cells(column.combine_chunks()) for column in part.columns]
+        lines = pc.binary_join_element_wise(*cells, ",", null_handling="replace", null_replacement=gap)
+        file.write(("\n".join(lines.to_pylist()) + "\n").encode())
+
+
+def _cells(column: pa.Array) -> pa.Array:
+    """Return the text of each cell as it stands in the file, missing where it is missing."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column, kind = column.cast(kind.value_type), kind.value_type
+    if pa.types.is_nested(kind):
+        column = pa.array([None if cell is None else repr(cell) for cell in column.to_pylist()], pa.string())
+        return _quoted(_escaped(column))
+    try:
+        text = column.cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise WriteError(f"write: cells of type {kind} cannot be written to a CSV file. Choose parquet.") from None
+    if pa.types.is_floating(kind):
+        whole = pc.match_substring_regex(text, r"^-?[0-9]+$")
+        return pc.if_else(whole, pc.binary_join_element_wise(text, ".0", ""), text)
+    if pa.types.is_timestamp(kind):
+        return pc.replace_substring_regex(text, r"\.0+(Z?)$", r"\1")
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind):
+        return _quoted(_escaped(text))
+    return text
+
+
+def _escaped(text: pa.Array) -> pa.Array:
+    """Put an apostrophe before what a spreadsheet would run."""
+    return pc.if_else(
+        pc.match_substring_regex(text, r"^['=+\-@\t\r]"), pc.binary_join_element_wise("'", text, ""), text
+    )
+
+
+def _quoted(text: pa.Array) -> pa.Array:
+    """Put quotes around what would be read as something else without them."""
+    word = pc.is_in(text, value_set=pa.array(NULL_WORDS))
+    sign = pc.match_substring_regex(text, r"[\",;|\t\r\n]|^\s|\s$")
+    doubled = pc.replace_substring(text, '"', '""')
+    return pc.if_else(pc.or_(word, sign), pc.binary_join_element_wise('"', doubled, '"', ""), text)

@@ -1,0 +1,314 @@
+"""A path or a frame into a table.
+
+1. A frame goes through `io.frames`.
+2. A file's format is told by the end of its name; where that is unknown, by its first bytes.
+3. CSV is unpacked if it is gzipped and turned into UTF-8: a byte order mark tells its encoding; without one it is
+   UTF-8 if every byte fits, else Windows-1252, else Latin-1. The text goes through `io.csv_text`.
+4. Parquet and Feather (Arrow) are read by pyarrow, with their types as they are and without their metadata.
+
+Files may come from strangers. What grows beyond `MOST_BYTES` in memory, or beyond `SURELY_FINE` and `MOST_SWELL` times
+its size, is refused while it is being unpacked. Every buffer of a Parquet or Feather file is checked before use.
+No message quotes pyarrow, as its messages quote cells.
+"""
+
+import codecs
+import datetime as dt
+import gzip
+import os
+import re
+import stat
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from shoal.errors import ReadError
+from shoal.io.csv_text import parse
+from shoal.io.frames import from_frame
+from shoal.model.policy import NULL_WORDS
+from shoal.model.table import Origin, Table
+
+__all__ = ["MOST_BYTES", "MOST_SWELL", "SURELY_FINE", "read"]
+
+MOST_BYTES = 8 << 30
+MOST_SWELL = 500
+SURELY_FINE = 1 << 28
+
+ENDINGS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".tab": "csv",
+    ".txt": "csv",
+    ".gz": "csv.gz",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".feather": "feather",
+    ".arrow": "feather",
+    ".ipc": "feather",
+}
+MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+MAGIC = {"csv.gz": b"\x1f\x8b", "parquet": b"PAR1", "feather": b"ARROW1"}
+CALLED = {"csv.gz": "gzip", "parquet": "Parquet", "feather": "Feather or Arrow"}
+CHUNK = 1 << 20
+FIRST_DAY, LAST_DAY = (day.toordinal() - dt.date(1970, 1, 1).toordinal() for day in (dt.date.min, dt.date.max))
+UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+FAULTS = (pa.ArrowException, OSError, ValueError, OverflowError)
+
+
+def read(source: Any, null_words: Iterable[str] = NULL_WORDS) -> Table:
+    """Read a table from a file or a frame.
+
+    Parameters
+    ----------
+    source : path or frame
+        A CSV file (comma, semicolon, tab or bar; plain or gzipped), a Parquet file, a Feather or Arrow file, or a
+        frame of pandas, polars or pyarrow.
+    null_words : iterable of str
+        Unquoted words of a CSV file that mean a missing value. Quoted ones are text.
+
+    Returns
+    -------
+    Table
+        Its `origin` has the file's name without folders, its format and, for CSV, encoding and delimiter.
+
+    Raises
+    ------
+    ReadError
+        If there is no such file, or it is no whole table: the message says where, and quotes no cell.
+
+    Notes
+    -----
+    A type of a CSV column must fit all its cells: whole numbers stay whole though some are missing, and text
+    stays text though most of it looks like numbers. Numbers with a leading zero or plus and whole
+    numbers of 16 digits and more that do not fit 64 bits are text. Blank lines of a CSV file are skipped, so in a
+    file of one column an empty line is no missing value.
+    """
+    if not isinstance(source, str | os.PathLike):
+        return _checked(from_frame(source), Origin(frame=source), "the frame")
+    path = Path(source)
+    with _opened(path) as file:
+        start = file.read(8)
+        kind = _kind(path, start)
+        file.seek(0)
+        notes: tuple[str, ...] = ()
+        if kind in ("csv", "csv.gz"):
+            words = (null_words,) if isinstance(null_words, str) else tuple(null_words)
+            text = _bytes(file, path.name, kind)
+            encoding = _to_utf8(text, path.name)
+            data, found = parse(text, path.name, words)
+            notes = (f"encoding {encoding}", *found)
+        else:
+            data = _columns(path, kind)
+    return _checked(data, Origin(path.name, kind, None, notes), repr(path.name))
+
+
+def _checked(data: pa.Table, origin: Origin, called: str) -> Table:
+    """Hold the table, unless it has no columns, no rows, or days that no calendar of Python has."""
+    if not data.num_columns:
+        raise ReadError(f"read: {called} has no columns. Check where it comes from.")
+    if not data.num_rows:
+        raise ReadError(f"read: {called} has no rows. Check where it comes from.")
+    table = Table.of(data, origin)
+    for name in table.names:
+        if not _within_calendar(table.column(name)):
+            raise ReadError(
+                f"read: {called}, column {name!r}: a date lies outside the years 1 to 9999. Mend or empty such cells."
+            )
+    return table
+
+
+def _within_calendar(column: pa.ChunkedArray) -> bool:
+    """Tell whether all dates of a column can be said in words; time zones may shift them by a day."""
+    kind = column.type
+    if pa.types.is_date(kind):
+        day, margin = (1 if pa.types.is_date32(kind) else 86_400_000), 0
+        column = column.cast(pa.int32() if day == 1 else pa.int64())
+    elif pa.types.is_timestamp(kind):
+        day, margin = 86_400 * UNITS[kind.unit], int(kind.tz is not None)
+        column = column.cast(pa.int64())
+    else:
+        return True
+    ends = pc.min_max(column).as_py()
+    if ends["min"] is None:
+        return True
+    return bool((FIRST_DAY + margin) * day <= ends["min"] and ends["max"] < (LAST_DAY + 1 - margin) * day)
+
+
+def _opened(path: Path) -> IO[bytes]:
+    """Open a regular file, or say why that cannot be done."""
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISREG(mode):
+            return path.open("rb")
+        said = "is a folder" if stat.S_ISDIR(mode) else "is not a regular file"
+    except FileNotFoundError:
+        said = "does not exist"
+    except PermissionError:
+        said = "may not be read by you"
+    except (OSError, ValueError):
+        said = "cannot be opened"
+    raise ReadError(f"read: {str(path)!r} {said}; expected a CSV, Parquet or Feather file. Check the path.")
+
+
+def _kind(path: Path, start: bytes) -> str:
+    """Tell the format by the end of the file's name, else by its first bytes; the two must agree."""
+    if not start:
+        raise ReadError(f"read: {path.name!r} is empty; expected a header line and rows. Check the file.")
+    kind = ENDINGS.get(path.suffix.lower())
+    if kind is None:
+        return next((kind for kind, magic in MAGIC.items() if start.startswith(magic)), "csv")
+    if kind == "csv" and start.startswith(MAGIC["csv.gz"]):
+        return "csv.gz"
+    if not start.startswith(MAGIC.get(kind, b"")):
+        raise ReadError(
+            f"read: {path.name!r} is not a {CALLED[kind]} file. Check that it is whole and that its name is right."
+        )
+    return kind
+
+
+def _bytes(file: IO[bytes], name: str, kind: str) -> bytearray:
+    """Return the bytes of a text file, unpacked, unless they are too many."""
+    data = bytearray()
+    stream: IO[bytes] = file
+    if kind == "csv.gz":
+        stream = gzip.GzipFile(fileobj=file)  # type: ignore[assignment]
+    try:
+        while chunk := stream.read(CHUNK):
+            data += chunk
+            if len(data) > MOST_BYTES or (len(data) > SURELY_FINE and len(data) > MOST_SWELL * file.tell()):
+                break
+        else:
+            return data
+    except (EOFError, OSError, zlib.error):
+        data.clear()
+    if not data:
+        raise ReadError(f"read: {name!r} is damaged or cut off. Fetch it again.")
+    raise _too_large(name)
+
+
+def _to_utf8(data: bytearray, name: str) -> str:
+    """Turn the bytes into UTF-8 without a byte order mark, in place, and return the encoding that they had."""
+    for mark, encoding in MARKS:
+        if data.startswith(mark):
+            del data[: len(mark)]
+            if not _recoded(data, encoding):
+                raise ReadError(f"read: {name!r} is marked as {encoding} but is not. Save it as UTF-8.")
+            break
+    else:
+        encoding = next(word for word in ("utf-8", "cp1252", "latin-1") if _recoded(data, word))
+    # Whatever Latin-1 had to take may be anything: text has no control signs but line ends, tabs and page ends.
+    strange = rb"\x00" if encoding.startswith("utf") else rb"[\x00-\x08\x0e-\x1f]"
+    if re.search(strange, data):
+        raise ReadError(
+            f"read: {name!r} is not a text file; expected CSV, Parquet or Feather. Export the table as one of these."
+        )
+    return encoding
+
+
+def _recoded(data: bytearray, encoding: str) -> bool:
+    """Turn the bytes from this encoding into UTF-8, in place, or leave them and say that they do not fit."""
+    if encoding in ("utf-8", "cp1252", "latin-1") and data.isascii():
+        return True
+    decoder = codecs.getincrementaldecoder(encoding)()
+    keep = encoding == "utf-8"
+    recoded = bytearray()
+    try:
+        for start in range(0, len(data), CHUNK):
+            text = decoder.decode(data[start : start + CHUNK], start + CHUNK >= len(data))
+            if not keep:
+                recoded += text.encode()
+    except UnicodeDecodeError:
+        return False
+    if not keep:
+        data[:] = recoded
+    return True
+
+
+def _too_large(name: str) -> ReadError:
+    """Return the error for a file that holds, or claims to hold, more than memory should."""
+    return ReadError(
+        f"read: {name!r} unpacks to more than {MOST_BYTES >> 30} GiB, or to more than {MOST_SWELL} times its size. "
+        "Give a smaller table or, if you trust the file, unpack it yourself."
+    )
+
+
+def _columns(path: Path, kind: str) -> pa.Table:
+    """Return the table of a Parquet or Feather file, every buffer of it checked."""
+    table, fits = None, True
+    try:
+        table, fits = _parquet(path) if kind == "parquet" else _feather(path)
+    except FAULTS:
+        table, fits = None, True
+    if not fits:
+        raise _too_large(path.name)
+    if table is None:
+        raise ReadError(
+            f"read: {path.name!r} is damaged or cut off, or of a kind that shoal cannot read. Fetch it again."
+        )
+    return from_frame(table)
+
+
+def _parquet(path: Path) -> tuple[pa.Table | None, bool]:
+    """Return a Parquet file's table and whether it fits into memory."""
+    plain = pq.ParquetFile(path)
+    schema, facts = plain.schema_arrow, plain.metadata
+    groups = [facts.row_group(number) for number in range(facts.num_row_groups)]
+    unpacked = sum(group.total_byte_size for group in groups)
+    if max(unpacked, 8 * facts.num_rows * facts.num_columns) > MOST_BYTES:
+        return None, False
+    texts = [field.name for field in schema if _is_text(field.type)]
+    try:
+        # Folded, so that the size of the text is known before it is unfolded: a page of one long word may stand
+        # for a million of them.
+        table = pq.ParquetFile(path, read_dictionary=texts).read()
+    except (pa.ArrowException, OSError):
+        # Some encodings cannot be read so. Which ones a file has is not asked, as a false footer then ends Python.
+        table = plain.read()
+    table.validate(full=True)
+    if table.nbytes + sum(_unfolded(column) for column in table.columns) > MOST_BYTES:
+        return None, False
+    return table.cast(schema), True
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    """Tell whether a type holds text or bytes of any length."""
+    return bool(
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+    )
+
+
+def _unfolded(column: pa.ChunkedArray) -> int:
+    """Return the bytes that the text of a dictionary column takes when each row holds its own."""
+    if not pa.types.is_dictionary(column.type) or not _is_text(column.type.value_type):
+        return 0
+    lengths = (pc.binary_length(chunk.dictionary).take(chunk.indices) for chunk in column.chunks)
+    return sum(pc.sum(each).as_py() or 0 for each in lengths)
+
+
+def _feather(path: Path) -> tuple[pa.Table | None, bool]:
+    """Return a Feather file's table and whether it fits into memory, batch by batch."""
+    batches, size = [], 0
+    with pa.OSFile(str(path)) as file, pa.ipc.open_file(file) as reader:
+        for number in range(reader.num_record_batches):
+            batch = reader.get_batch(number)
+            # Before any offset or index of it is followed: even `nbytes` crashes on a false one.
+            batch.validate(full=True)
+            batches.append(batch)
+            size += batch.nbytes
+            if size > MOST_BYTES:
+                return None, False
+        table = pa.Table.from_batches(batches, reader.schema)
+    return table, size + sum(_unfolded(column) for column in table.columns) <= MOST_BYTES

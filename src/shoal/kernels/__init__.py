@@ -1,0 +1,1 @@
+"""Compiled loops that two rooms or more use: arrays in, arrays out."""

@@ -1,0 +1,80 @@
+"""Loops over groups: their means, their scatter, and what merging two of them costs.
+
+Merging groups a and b raises the sum of squared distances to the group means by
+`n_a n_b / (n_a + n_b) |c_a - c_b|^2` (Ward, 1963), so the rows themselves need not be read again.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["centres", "cheapest", "increases", "scatter"]
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+
+@njit(cache=True)
+def cheapest(centres: Floats, sizes: Labels, alive: Bools, a: int) -> tuple[int, float]:
+    """Return the live group whose merging with a costs least, ties to the lowest, and the cost; or (-1, inf)."""
+    best, least = -1, np.inf
+    for b in range(len(centres)):
+        if alive[b] and b != a:
+            cost = _increase(centres, sizes, a, b)
+            if best < 0 or cost < least:
+                best, least = b, cost
+    return best, least
+
+
+@njit(cache=True)
+def increases(centres: Floats, sizes: Labels, others: Labels, a: int) -> Floats:
+    """Return what merging group a with each of the others adds to the scatter."""
+    costs = np.empty(others.size)
+    for i in range(others.size):
+        costs[i] = _increase(centres, sizes, a, int(others[i]))
+    return costs
+
+
+@njit(cache=True)
+def centres(X: Floats, labels: Labels, groups: int) -> Floats:
+    """Return the mean of each group; NaN for a group without rows."""
+    d = X.shape[1]
+    first = np.full(groups, -1, np.int64)
+    sizes = np.zeros(groups, np.int64)
+    offsets = np.zeros((groups, d))
+    for i in range(len(X)):
+        group = labels[i]
+        if first[group] < 0:
+            first[group] = i
+        sizes[group] += 1
+        # Offsets from a member are small, so a mean far from zero loses no digits.
+        for j in range(d):
+            offsets[group, j] += X[i, j] - X[first[group], j]
+    means = np.full((groups, d), np.nan)
+    for group in range(groups):
+        if sizes[group] > 0:
+            for j in range(d):
+                means[group, j] = X[first[group], j] + offsets[group, j] / sizes[group]
+    return means
+
+
+@njit(cache=True)
+def scatter(X: Floats, labels: Labels, centres: Floats) -> float:
+    """Return the sum of the squared distances of the rows from the centres of their groups."""
+    total = 0.0
+    for i in range(len(X)):
+        for j in range(X.shape[1]):
+            gap = X[i, j] - centres[labels[i], j]
+            total += gap * gap
+    return total
+
+
+@njit(cache=True)
+def _increase(centres: Floats, sizes: Labels, a: int, b: int) -> float:
+    """Return what merging groups a and b adds to the scatter."""
+    square = 0.0
+    for j in range(centres.shape[1]):
+        gap = centres[a, j] - centres[b, j]
+        square += gap * gap
+    return float(sizes[a] * sizes[b] / (sizes[a] + sizes[b]) * square)

@@ -1,0 +1,78 @@
+"""What the judge says: a verdict is yes or no, a finding is a measured number."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+__all__ = ["Finding", "Need", "Verdict"]
+
+Need = Literal["release", "pair", "groups"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a release meets one constraint.
+
+    Parameters
+    ----------
+    model : str
+        The privacy model: "k-anonymity", "distinct l-diversity", "entropy l-diversity", "t-closeness".
+    column : str or None
+        The sensitive column that it speaks of, if any.
+    asked, found : float
+        The figure that the policy asks for and the one counted in the release.
+    holds : bool
+        Whether the figure found is good enough.
+    note : str
+        What else is to be known: how many classes fail, for instance.
+    """
+
+    model: str
+    column: str | None
+    asked: float
+    found: float
+    holds: bool
+    note: str = ""
+
+    def __str__(self) -> str:
+        """Say the verdict in one line."""
+        of = f" of {self.column!r}" if self.column else ""
+        word = "holds" if self.holds else "FAILS"
+        tail = f" ({self.note})" if self.note else ""
+        return f"{self.model}{of}: asked {self.asked:g}, found {self.found:.6g}: {word}{tail}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the verdict as plain values, for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A measured number.
+
+    Parameters
+    ----------
+    name : str
+        What was measured.
+    value : float
+        The figure.
+    how : str
+        How it was measured, in a few words.
+    need : {"release", "pair", "groups"}
+        What it was measured from. Only those of "release" may be published.
+    interval : pair of float or None
+        A 95 % interval, where chance is involved.
+    """
+
+    name: str
+    value: float
+    how: str
+    need: Need
+    interval: tuple[float, float] | None = None
+
+    def __str__(self) -> str:
+        """Say the finding in one line."""
+        return f"{self.name}: {self.value:.6g} ({self.how})"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the finding as plain values, for JSON."""
+        return asdict(self)

@@ -1,0 +1,52 @@
+"""A partition: which group each row belongs to."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["Partition"]
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """The rows of a table, each in exactly one group.
+
+    Parameters
+    ----------
+    labels : int64 array of shape (n,)
+        The group of each row: whole numbers from 0 up, none left out.
+    """
+
+    labels: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, labels: ArrayLike) -> "Partition":
+        """Number the groups anew in the order of their first rows, so that equal partitions are equal."""
+        given = np.asarray(labels)
+        _, first, inverse = np.unique(given, return_index=True, return_inverse=True)
+        rank = np.empty(first.size, np.int64)
+        rank[np.argsort(first, kind="stable")] = np.arange(first.size)
+        numbered = rank[inverse.reshape(-1)]
+        numbered.setflags(write=False)
+        return cls(numbered)
+
+    @property
+    def n(self) -> int:
+        """The number of rows."""
+        return int(self.labels.size)
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """The number of rows of each group."""
+        return np.bincount(self.labels).astype(np.int64)
+
+    @property
+    def groups(self) -> int:
+        """The number of groups."""
+        return int(self.labels.max()) + 1 if self.labels.size else 0
+
+    def members(self) -> list[NDArray[np.int64]]:
+        """Return the row numbers of each group, ascending."""
+        order = np.argsort(self.labels, kind="stable")
+        return np.split(order.astype(np.int64), np.cumsum(self.sizes)[:-1])

@@ -1,0 +1,262 @@
+"""The policy: what each column is, what a release must meet, and how it is made.
+
+A policy is a TOML file or keyword arguments. It is checked as a whole when it is made; whether it
+fits a table is checked when the two meet (`prepare.complete`).
+"""
+
+import math
+import tomllib
+from collections.abc import Iterable, Mapping
+from numbers import Integral
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, cast
+
+import tomli_w
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from shoal.errors import PolicyError, near
+
+__all__ = ["NULL_WORDS", "Column", "Constraints", "Form", "Kind", "Method", "Missing", "Policy", "Role"]
+
+Role = Literal["identifier", "quasi", "sensitive", "keep"]
+Kind = Literal["numeric", "ordinal", "nominal", "date", "boolean", "set"]
+Form = Literal["mean", "median", "mode", "medoid", "range", "set"]
+Missing = Literal["own-value", "suppress-row", "refuse"]
+
+NULL_WORDS = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null")
+FORMS: dict[Kind, tuple[Form, ...]] = {
+    "numeric": ("mean", "median", "mode", "medoid", "range"),
+    "date": ("mean", "median", "mode", "medoid", "range"),
+    "ordinal": ("median", "mode", "medoid", "range", "set"),
+    "nominal": ("mode", "medoid", "set"),
+    "boolean": ("mode", "medoid", "set"),
+    "set": ("mode", "medoid"),
+}
+
+
+class _Strict(BaseModel):
+    """Refuse keys that nobody knows, and every later change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Column(_Strict):
+    """What one column is and how it is published."""
+
+    role: Role = Field("quasi", description="What the column means to an attacker.")
+    kind: Kind | None = Field(None, description="What its cells are; found in the table if not given.")
+    form: Form | None = Field(None, description="How a group's value is published; by kind if not given.")
+    order: Annotated[tuple[str, ...], Field(strict=False)] | None = Field(
+        None, description="The levels of an ordinal column, lowest first."
+    )
+    missing_codes: Annotated[tuple[float | str, ...], Field(strict=False)] = Field(
+        (), description="Cells that stand for a missing value, such as -999."
+    )
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        if self.order is not None and len(set(self.order)) != len(self.order):
+            raise ValueError("order names a level twice")
+        if self.order is not None and self.kind not in (None, "ordinal"):
+            raise ValueError(f"order is for ordinal columns, and this one is {self.kind}")
+        if self.kind and self.form and self.form not in FORMS[self.kind]:
+            raise ValueError(
+                f"form {self.form!r} does not suit a {self.kind} column; choose {', '.join(FORMS[self.kind])}"
+            )
+        return self
+
+
+class Constraints(_Strict):
+    """What the judge must find in the release."""
+
+    k: int = Field(5, ge=2, description="Rows that look alike, at the least.")
+    l: float | None = Field(  # noqa: E741
+        None, gt=1, description="How many sensitive values each class holds."
+    )
+    l_kind: Literal["distinct", "entropy"] = Field("distinct", description="How l is counted.")
+    t: float | None = Field(None, ge=0, le=1, description="How far a class may be from the whole table.")
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        if self.l is not None and not math.isfinite(self.l):
+            raise ValueError(f"l must be a finite number; got {self.l}")
+        if self.l is not None and self.l_kind == "distinct" and self.l != int(self.l):
+            raise ValueError(f"l counts distinct values and must be whole; got {self.l:g}")
+        return self
+
+
+class Method(_Strict):
+    """The method and its parameters, k apart."""
+
+    name: str = Field("mdav", description="A method of `shoal methods`.")
+    parameters: dict[str, int | float | str | bool] = Field(
+        default_factory=dict, description="What `shoal methods` lists for it, k apart."
+    )
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        if "k" in self.parameters:
+            raise ValueError("k is a constraint and no parameter of a method; set constraints.k")
+        return self
+
+
+class Policy(_Strict):
+    """All that is decided before a release is made.
+
+    Examples
+    --------
+    >>> policy = Policy.of(k=10, identifiers=["name"], sensitive=["diagnosis"])
+    >>> policy.constraints.k, policy.columns["name"].role
+    (10, 'identifier')
+    """
+
+    constraints: Constraints = Constraints()
+    method: Method = Method()
+    missing: Missing = Field("own-value", description="What becomes of rows with gaps.")
+    seed: int = Field(0, ge=0, description="Where chance starts; never published.")
+    label: str | None = Field(None, description="The column that analysts predict: sensitive or kept.")
+    weight: str | None = Field(None, description="The column of row weights: kept or an identifier.")
+    null_words: Annotated[tuple[str, ...], Field(strict=False)] = Field(
+        NULL_WORDS, description="Unquoted words of a CSV file that mean a missing value."
+    )
+    columns: dict[str, Column] = Field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        policy: "Policy | Mapping[str, Any] | str | Path | None" = None,
+        *,
+        k: int | None = None,
+        l: float | None = None,  # noqa: E741
+        l_kind: str | None = None,
+        t: float | None = None,
+        method: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        identifiers: Iterable[str] = (),
+        quasi: Iterable[str] = (),
+        sensitive: Iterable[str] = (),
+        keep: Iterable[str] = (),
+        label: str | None = None,
+        weight: str | None = None,
+        missing: str | None = None,
+        seed: int | None = None,
+    ) -> "Policy":
+        """Make a policy from a file, a mapping or another policy, with some of its values replaced."""
+        base = cls._base(policy).as_dict()
+        _put(base.setdefault("constraints", {}), k=k, l=l, l_kind=l_kind, t=t)
+        _put(base.setdefault("method", {}), name=method, parameters=dict(parameters) if parameters else None)
+        _put(base, label=label, weight=weight, missing=missing, seed=seed)
+        columns = base.setdefault("columns", {})
+        named: dict[str, str] = {}
+        for role, wanted in (
+            ("identifier", identifiers),
+            ("quasi", quasi),
+            ("sensitive", sensitive),
+            ("keep", keep),
+        ):
+            for name in [wanted] if isinstance(wanted, str) else wanted:
+                if named.setdefault(name, role) != role:
+                    raise PolicyError(
+                        f"policy: column {name!r} is named as {named[name]} and as {role}. Give it one role."
+                    )
+                columns.setdefault(name, {})["role"] = role
+        return cls._checked(base)
+
+    @classmethod
+    def _base(cls, policy: "Policy | Mapping[str, Any] | str | Path | None") -> "Policy":
+        """Return the policy that was given in one of several forms."""
+        if policy is None:
+            return cls()
+        if isinstance(policy, Policy):
+            return policy
+        if isinstance(policy, Mapping):
+            return cls._checked(policy)
+        return cls.load(policy)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Policy":
+        """Read a policy from a TOML file."""
+        where = Path(path)
+        try:
+            return cls.from_toml(where.read_text(encoding="utf-8-sig"), str(where))
+        except FileNotFoundError:
+            raise PolicyError(f"policy: there is no file {str(where)!r}. Make one with `shoal init`.") from None
+        except (OSError, UnicodeDecodeError):
+            raise PolicyError(f"policy: {str(where)!r} cannot be read as a text file.") from None
+
+    @classmethod
+    def from_toml(cls, text: str, name: str = "policy") -> "Policy":
+        """Read a policy from the text of a TOML file."""
+        try:
+            return cls._checked(tomllib.loads(text))
+        except tomllib.TOMLDecodeError as mistake:
+            hint = "" if text.isascii() else " A name with letters beyond a to z stands in quotes."
+            raise PolicyError(f"policy: {name!r} is not TOML: {mistake}.{hint}") from None
+
+    @classmethod
+    def _checked(cls, values: Mapping[str, Any]) -> "Policy":
+        """Build the policy, or say in one sentence where its first mistakes are."""
+        try:
+            return cls.model_validate(values)
+        except ValidationError as mistakes:
+            said = "; ".join(_say(cast("dict[str, Any]", mistake)) for mistake in mistakes.errors()[:3])
+            raise PolicyError(f"policy: {said}{'' if said.endswith('?') else '.'}") from None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what was set, as plain values without gaps, for JSON and TOML."""
+        return self.model_dump(mode="json", exclude_none=True, exclude_unset=True)
+
+    def to_toml(self) -> str:
+        """Return the policy as the text of a TOML file."""
+        return tomli_w.dumps(self.as_dict())
+
+    def names(self, role: Role) -> list[str]:
+        """Return the columns that have this role, in the order of the policy."""
+        return [name for name, column in self.columns.items() if column.role == role]
+
+    def published(self, levels: Mapping[str, Iterable[str]]) -> "Policy":
+        """Return the policy as it may stand in a release folder.
+
+        The seed, words and codes for missing values, and levels that are not in the release are left out:
+        `levels` gives the published levels of each sensitive ordinal column.
+        """
+        columns = {}
+        for name, column in self.columns.items():
+            order = tuple(levels[name]) if name in levels else None
+            shown = column.model_dump(exclude_none=True, exclude={"missing_codes", "order"})
+            if order is not None:
+                shown["order"] = order
+            columns[name] = Column.model_validate(shown)
+        kept: dict[str, Any] = {
+            "constraints": self.constraints.model_dump(exclude_none=True),
+            "method": self.method.model_dump(),
+            "missing": self.missing,
+        }
+        named = {key: value for key in ("label", "weight") if (value := getattr(self, key)) is not None}
+        return Policy.model_validate({**kept, **named, "columns": columns})
+
+
+def _put(values: dict[str, Any], **news: Any) -> None:
+    """Set those of the new values that are not None, whole numbers of other libraries as plain ones."""
+    for name, value in news.items():
+        if value is not None:
+            whole = isinstance(value, Integral) and not isinstance(value, bool)
+            values[name] = int(value) if whole else value
+
+
+def _say(mistake: dict[str, Any]) -> str:
+    """Say one mistake of a policy in words."""
+    place = ".".join(str(part) for part in mistake["loc"] if part not in ("int", "float", "str", "bool"))
+    if mistake["type"] == "extra_forbidden":
+        sections: dict[str, type[BaseModel]] = {
+            "constraints": Constraints,
+            "method": Method,
+            "columns": Column,
+        }
+        owner = sections.get(str(mistake["loc"][0]), Policy) if len(mistake["loc"]) > 1 else Policy
+        known = list(owner.model_fields)
+        return f"there is no key {place!r}.{near(str(mistake['loc'][-1]), known)}".rstrip(".")
+    reason = str(mistake["msg"]).removeprefix("Value error, ")
+    given = mistake.get("input")
+    got = f"; got {given!r}" if isinstance(given, str | int | float) and "got" not in reason else ""
+    return f"{place}: {reason[:1].lower()}{reason[1:]}{got}" if place else reason

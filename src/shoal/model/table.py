@@ -1,0 +1,122 @@
+"""A table: rows and named columns as they were read, and where they came from."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+__all__ = ["Origin", "Table", "canonical"]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a table came from, so that its release can go out in the same form.
+
+    Parameters
+    ----------
+    name : str
+        How messages call it: a file's name, or "frame".
+    format : {"csv", "csv.gz", "parquet", "feather", "frame"}
+        The format of the file.
+    frame : object or None
+        The caller's own frame, for the type of frame and columns to give back.
+    notes : tuple of str
+        What was found while reading: encoding, delimiter.
+    """
+
+    name: str = "frame"
+    format: str = "frame"
+    frame: Any = field(default=None, repr=False)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows and columns in one arrow table, and the input row of each.
+
+    Categories are held as plain values, not-a-number as a missing value and -0.0 as 0.0. `levels` keeps the
+    order of the columns that came as ordered categories, and `categorical` the names of all that came as categories.
+    """
+
+    data: pa.Table
+    rows: NDArray[np.int64]
+    origin: Origin = Origin()
+    categorical: frozenset[str] = frozenset()
+    levels: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, data: pa.Table, origin: Origin | None = None) -> "Table":
+        """Hold an arrow table, made plain."""
+        categorical, levels, columns = set(), {}, {}
+        for name in data.column_names:
+            column = data.column(name)
+            if pa.types.is_dictionary(column.type):
+                categorical.add(name)
+                if column.type.ordered:
+                    levels[name] = tuple(
+                        str(level) for level in column.unify_dictionaries().chunk(0).dictionary.to_pylist()
+                    )
+                column = column.cast(column.type.value_type)
+            columns[name] = _plain(column)
+        plain = pa.table(columns)
+        rows = np.arange(data.num_rows, dtype=np.int64)
+        return cls(plain, rows, origin or Origin(), frozenset(categorical), levels)
+
+    @property
+    def n(self) -> int:
+        """The number of rows."""
+        return int(self.data.num_rows)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.data.column_names)
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        """Return one column."""
+        return self.data.column(name)
+
+    def missing(self, name: str) -> NDArray[np.bool_]:
+        """Return which cells of a column are missing."""
+        return np.asarray(pc.is_null(self.column(name)).to_numpy(), dtype=bool)
+
+    def take(self, positions: NDArray[np.int64]) -> "Table":
+        """Return the rows at these positions, in this order."""
+        return replace(self, data=self.data.take(pa.array(positions)), rows=self.rows[positions])
+
+    def with_data(self, data: pa.Table) -> "Table":
+        """Return the same rows with other columns."""
+        return replace(self, data=data)
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Make not-a-number a missing value, and -0.0 plain zero."""
+    if pa.types.is_float16(column.type):
+        column = column.cast(pa.float32())
+    if pa.types.is_floating(column.type):
+        gap = pa.scalar(None, column.type)
+        column = pc.if_else(pc.is_nan(column), gap, pc.add(column, pa.scalar(0.0, column.type)))
+    elif pa.types.is_null(column.type):
+        column = column.cast(pa.string())
+    elif pa.types.is_large_string(column.type) or pa.types.is_string_view(column.type):
+        column = column.cast(pa.large_string())
+    return column
+
+
+def canonical(data: pa.Table) -> NDArray[np.int64]:
+    """Return the order of rows by their values, first column first; only rows that are equal may tie."""
+    keys = {name: _sortable(data.column(name)) for name in data.column_names}
+    order = pc.sort_indices(pa.table(keys), sort_keys=[(name, "ascending") for name in keys])
+    return np.asarray(order.to_numpy(), dtype=np.int64)
+
+
+def _sortable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column that arrow can sort, with the same ties."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_nested(column.type):
+        return pa.chunked_array([pa.array([None if cell is None else repr(cell) for cell in column.to_pylist()])])
+    return column

@@ -1,0 +1,1 @@
+"""The straight line, and the one estimator class around it."""

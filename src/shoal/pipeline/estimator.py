@@ -1,0 +1,144 @@
+"""Anonymizer: the straight line with scikit-learn's manners."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from shoal.pipeline.line import anonymize
+
+__all__ = ["Anonymizer"]
+
+
+class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Hide each row in a class of rows that look alike.
+
+    There is no `transform`: a row that was not there when the classes were made belongs to none, and
+    publishing it would break the guarantee. Anonymize all rows together with `fit_transform`.
+
+    Parameters
+    ----------
+    method : str
+        A method of `shoal.methods()`.
+    k, l, l_kind, t : numbers and a word
+        The constraints, as in a policy.
+    parameters : mapping, optional
+        Parameters of the method, k apart.
+    identifiers, quasi, sensitive, keep : sequences of str
+        Column names, for frames. A column that nobody names is a quasi-identifier.
+    missing : {"own-value", "suppress-row", "refuse"}
+        What becomes of rows with missing values.
+    seed : int
+        Where chance starts.
+
+    Attributes
+    ----------
+    release_ : Release
+        Verdicts, findings, and `save` to write it.
+    labels_ : int64 array of shape (n,)
+        The group of each row.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal import Anonymizer
+    >>> X = np.array([[1.0], [2.0], [3.0], [11.0], [12.0], [13.0]])
+    >>> Anonymizer(k=3).fit_transform(X).ravel().tolist()
+    [2.0, 2.0, 2.0, 12.0, 12.0, 12.0]
+    """
+
+    def __init__(
+        self,
+        method: str = "mdav",
+        *,
+        k: int = 5,
+        l: float | None = None,  # noqa: E741
+        l_kind: str = "distinct",
+        t: float | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        identifiers: Sequence[str] = (),
+        quasi: Sequence[str] = (),
+        sensitive: Sequence[str] = (),
+        keep: Sequence[str] = (),
+        missing: str = "own-value",
+        seed: int = 0,
+    ) -> None:
+        self.method = method
+        self.k = k
+        self.l = l
+        self.l_kind = l_kind
+        self.t = t
+        self.parameters = parameters
+        self.identifiers = identifiers
+        self.quasi = quasi
+        self.sensitive = sensitive
+        self.keep = keep
+        self.missing = missing
+        self.seed = seed
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Make the release of X; `y` is not looked at.
+
+        Parameters
+        ----------
+        X : array of shape (n, d) or frame
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        if _is_frame(X):
+            validate_data(self, X, skip_check_array=True)
+            source = X
+        else:
+            numbers = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2)
+            source = pa.table({f"x{place}": column for place, column in enumerate(numbers.T)})
+        wishes = {name: value for name, value in self.get_params(deep=False).items() if value is not None}
+        self.release_ = anonymize(source, **wishes)
+        self.labels_ = self.release_.labels
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **_: Any) -> Any:
+        """Make the release of X and return its rows in the order of X.
+
+        Parameters
+        ----------
+        X : array of shape (n, d) or frame
+        y : ignored
+
+        Returns
+        -------
+        array or frame, as X was
+        """
+        data = self.fit(X, y).release_.data
+        if _is_frame(X):
+            return data
+        return np.column_stack([_floats(data.column(name)) for name in data.column_names])
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002
+        """Return the names of the published columns: all but the identifiers."""
+        check_is_fitted(self, "release_")
+        return np.array(self.release_.table.column_names, dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that missing values are welcome and that the fitted rows alone can be given back."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _is_frame(X: Any) -> bool:
+    """Say whether X has named columns."""
+    return hasattr(X, "columns") or isinstance(X, pa.Table)
+
+
+def _floats(column: pa.ChunkedArray) -> NDArray[np.float64]:
+    """Return a column of numbers, not-a-number where it is missing."""
+    return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)

@@ -1,0 +1,229 @@
+"""The straight line: read, profile, encode, cluster, enforce, recode, verify, measure; then write."""
+
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.certify.check import Checked, check_data, check_folder
+from shoal.enforce import enforce
+from shoal.errors import PolicyError, ReadError, listed, near
+from shoal.io.files import read
+from shoal.io.frames import to_frame
+from shoal.model.findings import Finding, Verdict
+from shoal.model.partition import Partition
+from shoal.model.policy import Policy
+from shoal.model.progress import step
+from shoal.model.release import Release
+from shoal.model.table import Table, canonical
+from shoal.pipeline.notes import unusual, warnings
+from shoal.pipeline.write import refuse_unless, write
+from shoal.prepare.arrange import arrange
+from shoal.prepare.complete import complete
+from shoal.prepare.encode import Encoded, encode
+from shoal.prepare.profile import Profile
+from shoal.prepare.profile import profile as profile_table
+from shoal.privacy.models import judge
+from shoal.privacy.values import sensitive_columns
+from shoal.recode import Recoded, recode
+from shoal.registry import load
+from shoal.utility.loss import class_sizes, kept_uniques, ledger_share, partition_loss
+
+__all__ = ["anonymize", "profile", "verify"]
+
+
+def anonymize(source: Any, *, policy: Policy | dict[str, Any] | str | Path | None = None, **wishes: Any) -> Release:
+    """Hide each row of a table in a class of rows that look alike, and prove it.
+
+    Parameters
+    ----------
+    source : path or frame
+        A CSV, Parquet or Feather file, or a pandas, polars or pyarrow frame.
+    policy : Policy, mapping or path, optional
+        What each column is and what the release must meet.
+    **wishes
+        Values that replace those of the policy: k, l, l_kind, t, method, parameters, identifiers, quasi,
+        sensitive, keep, label, weight, missing, seed. A column that nobody names is a quasi-identifier.
+
+    Returns
+    -------
+    Release
+        Already verified; `.data` is a frame of the caller's type, row by row as the input.
+
+    Guarantee
+    ---------
+    The judge has counted the constraints on the released values. If one does not hold, GuaranteeError is
+    raised and there is no release.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, shoal
+    >>> table = pa.table({"age": [34, 36, 35, 61, 60, 62], "ill": ["a", "b", "a", "b", "b", "a"]})
+    >>> release = shoal.anonymize(table, k=3, sensitive=["ill"])
+    >>> release.data["age"].to_pylist()
+    [35, 35, 35, 61, 61, 61]
+    """
+    wanted = _wanted(policy, wishes)
+    step("read")
+    table = read(source, wanted.null_words)
+    step("profile")
+    named, notes = complete(wanted, table, profile_table(table))
+    step("encode")
+    arranged = arrange(table, named)
+    encoded = encode(arranged, named)
+    step("cluster")
+    partition = _cluster(encoded, named)
+    step("enforce")
+    sensitive = sensitive_columns(arranged.data, named)
+    partition = enforce(partition, encoded.X, named.constraints, sensitive)
+    step("recode")
+    recoded = recode(arranged, partition, named, encoded)
+    step("verify")
+    verdicts = judge(recoded.data, named)
+    refuse_unless(verdicts)
+    step("measure")
+    findings = (
+        *class_sizes(recoded.data, named),
+        *partition_loss(encoded.X, partition),
+        *ledger_share(recoded.ledger, partition.n),
+        *kept_uniques(recoded.data, named),
+    )
+    release = _release(
+        table,
+        arranged,
+        recoded,
+        partition,
+        named,
+        verdicts,
+        findings,
+        (*unusual(table), *notes, *encoded.notes, *warnings(recoded, named, findings)),
+    )
+    step("")
+    return release
+
+
+def profile(source: Any, *, policy: Policy | dict[str, Any] | str | Path | None = None) -> Profile:
+    """Look at a table and say what each column is: kind, gaps, uniqueness, a proposed role and why.
+
+    Parameters
+    ----------
+    source : path or frame
+    policy : Policy, mapping or path, optional
+        Only its words for missing values are used.
+
+    Returns
+    -------
+    Profile
+    """
+    return profile_table(read(source, Policy.of(policy).null_words))
+
+
+def verify(source: Any, *, policy: Policy | dict[str, Any] | str | Path | None = None, **wishes: Any) -> Checked:
+    """Check a release folder from its bytes, or count the constraints in anybody's file or frame.
+
+    Parameters
+    ----------
+    source : path or frame
+        A release folder; or a table, judged by `policy` and `wishes` as in `anonymize`. If `quasi` is given,
+        columns that nobody names are left out; else they are quasi-identifiers.
+    policy, **wishes
+        For tables only.
+
+    Returns
+    -------
+    Checked
+        `.holds` says whether everything is as claimed.
+    """
+    if isinstance(source, str | Path) and Path(source).is_dir():
+        if policy is not None or any(wish not in (None, [], ()) for wish in wishes.values()):
+            raise PolicyError(
+                "verify: a release folder carries its own policy. Give no other, or the data file inside it."
+            )
+        return check_folder(source)
+    wanted = _wanted(policy, wishes)
+    if isinstance(source, str | Path) and not Path(source).exists():
+        raise ReadError(f"verify: there is neither a folder nor a file {str(source)!r}.")
+    table = read(source, wanted.null_words)
+    named, _ = complete(_only(wanted, table.names, wishes), table, profile_table(table))
+    return check_data(table.data.drop_columns(named.names("identifier")), named)
+
+
+def _cluster(encoded: Encoded, policy: Policy) -> Partition:
+    """Run the policy's method on the matrix."""
+    card = load(policy.method.name)
+    given = {"k": policy.constraints.k, **policy.method.parameters}
+    return card.function(encoded.X, **card.check(given))
+
+
+def _wanted(policy: Policy | dict[str, Any] | str | Path | None, wishes: dict[str, Any]) -> Policy:
+    """Return the policy with the wishes put in, or refuse a wish that nobody knows."""
+    known = set(signature(Policy.of).parameters) - {"policy"}
+    for name in wishes:
+        if name not in known:
+            raise PolicyError(
+                f"policy: there is no wish {name!r}. There are {listed(sorted(known), 20)}.{near(name, known)}"
+            )
+    return Policy.of(policy, **wishes)
+
+
+def _release(
+    table: Table,
+    arranged: Table,
+    recoded: Recoded,
+    partition: Partition,
+    policy: Policy,
+    verdicts: tuple[Verdict, ...],
+    findings: tuple[Finding, ...],
+    notes: tuple[str, ...],
+) -> Release:
+    """Put the release together: once in the order of the input, once in the order of its own values."""
+    back = np.argsort(arranged.rows, kind="stable")
+    aligned = recoded.data.take(pa.array(back))
+    order = canonical(aligned)
+    position = np.empty(order.size, np.int64)
+    position[order] = np.arange(order.size)
+    public = _categories(aligned.take(pa.array(order)), table)
+    return Release(
+        data=to_frame(aligned, table.origin.frame),
+        table=public,
+        rows=arranged.rows[back],
+        position=position,
+        partition=Partition.of(partition.labels[back]),
+        policy=policy,
+        verdicts=verdicts,
+        findings=findings,
+        ledger=recoded.ledger,
+        suppressed=table.n - arranged.n,
+        inputs=table.n,
+        format=table.origin.format,
+        notes=notes,
+        writer=write,
+    )
+
+
+def _categories(data: pa.Table, table: Table) -> pa.Table:
+    """Give columns that came as categories back as such, with the released categories alone."""
+    for place, name in enumerate(data.column_names):
+        column = data.column(name)
+        if name in table.categorical and (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+            used = set(pc.unique(column.drop_null()).to_pylist())
+            ordered = name in table.levels
+            levels = [level for level in table.levels.get(name, sorted(used)) if level in used]
+            values = pa.array(levels, column.type)
+            codes = pc.index_in(column, value_set=values).combine_chunks()
+            data = data.set_column(place, name, pa.DictionaryArray.from_arrays(codes, values, ordered=ordered))
+    return data
+
+
+def _only(policy: Policy, names: list[str], wishes: dict[str, Any]) -> Policy:
+    """Forget identifiers that are gone, and leave out the columns that nobody names if quasi-identifiers are named."""
+    gone = [name for name in policy.names("identifier") if name not in names]
+    columns = {name: column for name, column in policy.columns.items() if name not in gone}
+    policy = policy.model_copy(update={"columns": columns})
+    if not wishes.get("quasi"):
+        return policy
+    others = [name for name in names if name not in policy.columns]
+    return Policy.of(policy, keep=others)

@@ -1,0 +1,37 @@
+"""What a holder would want to know before publishing, in sentences without cell values."""
+
+from shoal.model.findings import Finding
+from shoal.model.policy import Policy
+from shoal.model.table import Table
+from shoal.recode import Recoded
+
+__all__ = ["unusual", "warnings"]
+
+USUAL = ("encoding utf-8", "delimiter comma")
+
+
+def unusual(table: Table) -> tuple[str, ...]:
+    """Return how the file was read, if that is worth a look."""
+    return tuple(f"read with {note}" for note in table.origin.notes if note not in USUAL)
+
+
+def warnings(recoded: Recoded, policy: Policy, findings: tuple[Finding, ...]) -> list[str]:
+    """Return what a holder would want to know before publishing."""
+    found = {finding.name: finding.value for finding in findings}
+    said = [
+        f"column {change.column!r}: {100 * change.emptied / recoded.data.num_rows:.0f} % of its cells are published as "
+        "missing, because too few rows share their values. Give it another kind or role if it is worth more."
+        for change in recoded.ledger
+        if change.emptied * 10 >= recoded.data.num_rows
+    ]
+    alone = found.get("rows unique in unchanged columns %", 0.0)
+    if alone >= 1:
+        said.append(
+            f"{alone:.0f} % of the rows are unique in what is published as it is, the sensitive and kept columns. "
+            "Whoever knows these of a person finds the row."
+        )
+    if policy.names("sensitive") and policy.constraints.l is None and policy.constraints.t is None:
+        said.append("sensitive columns are published as they are; only l or t protects what a class says of its rows.")
+    if found["classes"] == 1:
+        said.append("all rows are in one class: the release says of nobody more than of everybody.")
+    return said

@@ -1,0 +1,119 @@
+"""Write a release: into a draft, checked there from its bytes, and only then into its place."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.certify.certificate import CERTIFICATE, POLICY, digest, write_certificate
+from shoal.certify.check import check_folder, read_release
+from shoal.errors import GuaranteeError, ShoalError, WriteError
+from shoal.io.bundle import check_target, draft
+from shoal.io.data_file import FORMATS, check_format, write_data
+from shoal.model.findings import Verdict
+from shoal.model.release import Release
+from shoal.privacy.models import judge
+
+__all__ = ["check_places", "refuse_unless", "write"]
+
+FINDINGS = "findings.json"
+MAP = "map.csv"
+HELD = (FINDINGS, MAP)
+RELEASED = (CERTIFICATE, POLICY, *(f"data.{ending}" for ending in FORMATS))
+
+
+def write(
+    release: Release,
+    folder: str | Path,
+    *,
+    private: str | Path | None = None,
+    format: str | None = None,  # noqa: A002
+) -> Path:
+    """Write a release and, if asked, the holder's folder; see `Release.save`."""
+    chosen = format or (release.format if release.format != "frame" else "parquet")
+    check_places(folder, private, chosen)
+    if private is not None:
+        with draft(private, HELD, private=True) as hidden:
+            written = _write_public(release, folder, chosen, hidden)
+    else:
+        written = _write_public(release, folder, chosen, None)
+    return written
+
+
+def check_places(folder: str | Path, private: str | Path | None, format: str | None) -> None:  # noqa: A002
+    """Refuse places and formats that `write` would refuse, before any work is done."""
+    if format is not None:
+        check_format(format)
+    check_target(folder, RELEASED)
+    if private is not None:
+        _apart(Path(folder), Path(private))
+        check_target(private, HELD)
+
+
+def refuse_unless(verdicts: tuple[Verdict, ...]) -> None:
+    """Raise if a verdict does not hold."""
+    failed = [str(verdict) for verdict in verdicts if not verdict.holds]
+    if failed:
+        raise GuaranteeError(f"verify: {'; '.join(failed)}. Nothing was written.")
+
+
+def _write_public(release: Release, folder: str | Path, format: str, hidden: Path | None) -> Path:  # noqa: A002
+    """Write the release into a draft, check it from its bytes, and let it appear."""
+    with draft(folder, RELEASED) as made:
+        name = write_data(release.table, made, format)
+        policy = release.policy.published(_levels(release))
+        try:
+            verdicts = judge(read_release(made / name, name), policy)
+        except ShoalError as problem:
+            raise GuaranteeError(f"{problem} Nothing was written.") from None
+        refuse_unless(verdicts)
+        certificate = write_certificate(made, name, policy, verdicts, release.table.num_rows)
+        checked = check_folder(made)
+        if not checked.holds:
+            failed = ", ".join(line.what for line in checked.lines if not line.holds)
+            raise GuaranteeError(f"verify: the written files do not confirm {failed}. Nothing was written.")
+        if hidden is not None:
+            _write_private(release, hidden, digest(certificate))
+    return Path(folder)
+
+
+def _write_private(release: Release, folder: Path, certificate: str) -> None:
+    """Write what only the holder may see: which released row each input row became, and the findings."""
+    place = np.full(release.inputs, -1, np.int64)
+    place[release.rows] = release.position
+    with (folder / MAP).open("w", encoding="utf-8", newline="") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(["input_row", "released_row"])
+        lines.writerows((row, "" if at < 0 else at) for row, at in enumerate(place.tolist()))
+    facts = {
+        "certificate": certificate,
+        "findings": [finding.as_dict() for finding in release.findings],
+        "ledger": [vars(change) for change in release.ledger],
+        "suppressed": release.suppressed,
+        "notes": list(release.notes),
+        "policy": release.policy.as_dict(),
+    }
+    text = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
+    (folder / FINDINGS).write_text(text, encoding="utf-8", newline="\n")
+
+
+def _levels(release: Release) -> dict[str, list[str]]:
+    """Return the levels of each sensitive ordinal column that occur in the release."""
+    found = {}
+    for name in release.policy.names("sensitive"):
+        given = release.policy.columns[name]
+        if given.kind == "ordinal" and given.order:
+            used = set(release.table.column(name).cast(pa.string()).to_pylist())
+            found[name] = [level for level in given.order if level in used]
+    return found
+
+
+def _apart(folder: Path, private: Path) -> None:
+    """Refuse a private folder that would be published with the release, or the other way round."""
+    public, hidden = folder.resolve(), private.resolve()
+    if public == hidden or public in hidden.parents or hidden in public.parents:
+        raise WriteError(
+            "write: the private folder and the release must not lie inside each other. Choose another place."
+        )

@@ -1,0 +1,145 @@
+"""Arrange the rows: type the columns by the policy, deal with gaps, and forget the order of the input.
+
+1. Cells that stand for a missing value become missing; text that the policy calls a number or a
+   date becomes one, or the column is refused.
+2. Rows with a gap in a quasi-identifier or a sensitive column stay, go, or are refused, as the policy says.
+3. Rows are put in the order of their values and then shuffled by the seed. The result does not depend on
+   the order of the input, and a tie that a method breaks by row number is broken by chance, not by a
+   sensitive value.
+"""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.errors import DataError, InfeasibleError, listed
+from shoal.model.policy import Column, Policy
+from shoal.model.table import Table, canonical
+
+__all__ = ["arrange"]
+
+
+def arrange(table: Table, policy: Policy) -> Table:
+    """Return the rows to be released, typed and in an order of their own.
+
+    Parameters
+    ----------
+    table : Table
+        As it was read.
+    policy : Policy
+        With every column named.
+
+    Returns
+    -------
+    Table
+        Its `rows` say which input row each is.
+    """
+    needed = [name for name in table.names if policy.columns[name].role != "identifier" or name == policy.weight]
+    typed = pa.table({name: _typed(table.column(name), name, policy.columns[name]) for name in needed})
+    kept = _without_gaps(table.with_data(typed), policy)
+    if kept.n < policy.constraints.k:
+        raise InfeasibleError(
+            f"arrange: k is {policy.constraints.k}, but there are {kept.n} rows to release"
+            + (f" after {table.n - kept.n} with gaps were left out. " if kept.n < table.n else ". ")
+            + (f"Lower k to {kept.n} or less." if kept.n >= 2 else "No release is possible.")
+        )
+    order = canonical(kept.data)
+    shuffle = np.random.default_rng(policy.seed).permutation(kept.n)
+    return kept.take(order[shuffle])
+
+
+def _typed(column: pa.ChunkedArray, name: str, given: Column) -> pa.ChunkedArray:
+    """Return the column with codes for missing taken out and the type that its kind asks for."""
+    column = _without_codes(column, given.missing_codes)
+    text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    if given.kind == "numeric":
+        if text or pa.types.is_boolean(column.type):
+            return _cast(column, name, "numeric", [pa.int64(), pa.float64()])
+        if not (_is_number(column.type)):
+            raise DataError(f"arrange: column {name!r} is {column.type}, which is not a number. Give it another kind.")
+    if given.kind == "date":
+        if text:
+            return _cast(column, name, "date", [pa.date32(), pa.timestamp("us")])
+        if not (pa.types.is_date(column.type) or pa.types.is_timestamp(column.type)):
+            raise DataError(f"arrange: column {name!r} is {column.type}, which is not a date. Give it another kind.")
+    if given.kind == "boolean" and len(pc.unique(column.drop_null())) > 2:
+        raise DataError(f"arrange: column {name!r} is boolean by the policy but holds more than two values.")
+    if given.kind == "ordinal":
+        levels = pa.array(given.order or (), pa.string())
+        strange = pc.and_(pc.is_valid(column), pc.invert(pc.is_in(column.cast(pa.string()), value_set=levels)))
+        _refuse(
+            strange,
+            name,
+            f"are not among its {len(levels)} levels. Add them to `order` or to `missing_codes`.",
+        )
+    return column
+
+
+def _without_codes(column: pa.ChunkedArray, codes: tuple[float | str, ...]) -> pa.ChunkedArray:
+    """Make the cells that equal one of the codes missing."""
+    for code in codes:
+        same = _equals(column, code)
+        if same is not None:
+            column = pc.if_else(same.fill_null(False), pa.scalar(None, column.type), column)
+    return column
+
+
+def _equals(column: pa.ChunkedArray, code: float | str) -> pa.ChunkedArray | None:
+    """Return which cells equal the code, or nothing if the column cannot hold it."""
+    if isinstance(code, str) or not _is_number(column.type):
+        if pa.types.is_nested(column.type):
+            return None
+        word = code if isinstance(code, str) else str(int(code)) if float(code).is_integer() else repr(code)
+        return pc.equal(column.cast(pa.string()), word)
+    return pc.equal(column.cast(pa.float64(), safe=False), float(code))
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    """Say whether cells of this type can be averaged."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def _cast(column: pa.ChunkedArray, name: str, kind: str, targets: list[pa.DataType]) -> pa.ChunkedArray:
+    """Read text as the first of the types that takes every cell."""
+    for target in targets:
+        try:
+            return column.cast(target)
+        except pa.ArrowInvalid:
+            continue
+    wrong = pa.array([not _reads(cell, targets[-1]) for cell in column.to_pylist()])
+    what = "numbers" if kind == "numeric" else "dates like 2024-01-31"
+    _refuse(wrong, name, f"are not {what}. Mend them, name them in `missing_codes`, or call the column nominal.")
+    return column
+
+
+def _reads(cell: str | None, target: pa.DataType) -> bool:
+    """Say whether one cell can be read as the type."""
+    try:
+        pa.scalar(cell, pa.string()).cast(target)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _refuse(wrong: pa.ChunkedArray, name: str, why: str) -> None:
+    """Raise an error that names the column, the count and the first row, if any cell is wrong."""
+    bad = np.flatnonzero(wrong.to_numpy(zero_copy_only=False))
+    if bad.size:
+        raise DataError(f"arrange: {bad.size} cells of column {name!r} (first in row {bad[0] + 1}) {why}")
+
+
+def _without_gaps(table: Table, policy: Policy) -> Table:
+    """Keep, drop or refuse rows with a gap where a gap matters."""
+    if policy.missing == "own-value":
+        return table
+    gaps = {name: table.missing(name) for name in table.names if policy.columns[name].role in ("quasi", "sensitive")}
+    gappy = [name for name, missing in gaps.items() if missing.any()]
+    if not gappy:
+        return table
+    anywhere = np.logical_or.reduce(list(gaps.values()))
+    if policy.missing == "refuse":
+        raise DataError(
+            f"arrange: {int(anywhere.sum())} rows have missing values, in {listed(gappy)}, and the policy refuses "
+            "them. Fill them, or set missing to 'own-value' or 'suppress-row'."
+        )
+    return table.take(np.flatnonzero(~anywhere).astype(np.int64))

@@ -1,0 +1,224 @@
+"""Complete: where a policy meets a table. What the policy leaves open is decided, and said.
+
+1. Every name in the policy must be a column of the table.
+2. Every column of the table gets a role: the one given, or quasi-identifier. What nobody spoke of is never
+   taken to be harmless.
+3. Every column gets a kind (given, or found in the table), and every quasi-identifier a form (given, or by
+   kind); an ordinal column gets the order of its levels.
+4. Roles, kinds, forms, label, weight and constraints must agree with each other and with the types of the
+   columns.
+
+Whether the cells fit their kind is seen when they are encoded.
+"""
+
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.errors import PolicyError, listed, near
+from shoal.model.policy import FORMS, Column, Form, Kind, Policy
+from shoal.model.table import Table
+from shoal.prepare.profile import ColumnFacts, Profile
+from shoal.prepare.roles import REMEDY
+
+__all__ = ["complete"]
+
+USUAL: dict[Kind, Form] = {
+    "numeric": "mean",
+    "ordinal": "median",
+    "nominal": "mode",
+    "boolean": "mode",
+    "date": "mean",
+}
+FITTING: dict[str, tuple[Kind, ...]] = {
+    "truth value": ("boolean", "nominal", "ordinal", "numeric"),
+    "whole number": ("numeric", "nominal", "ordinal", "boolean"),
+    "number": ("numeric", "nominal", "ordinal"),
+    "date": ("date", "nominal", "ordinal"),
+    "list": ("set", "nominal"),
+    "nested": ("nominal",),
+}
+
+
+def complete(policy: Policy, table: Table, facts: Profile) -> tuple[Policy, tuple[str, ...]]:
+    """Return the policy with every column of the table named, and what the holder should know.
+
+    Parameters
+    ----------
+    policy : Policy
+        What was decided.
+    table : Table
+        The table that it is meant for.
+    facts : Profile
+        What was found in this table.
+
+    Returns
+    -------
+    policy : Policy
+        Every column in the order of the table, with role, kind, form and order set.
+    notes : tuple of str
+        Columns that nobody named and that look like something else than a quasi-identifier.
+
+    Raises
+    ------
+    PolicyError
+        If the policy does not fit the table.
+
+    Examples
+    --------
+    >>> from shoal.prepare.profile import profile
+    >>> table = Table.of(pa.table({"age": [31, 40, 40], "diagnosis": ["flu", "flu", "cold"]}))
+    >>> done, notes = complete(Policy.of(k=2, sensitive="diagnosis"), table, profile(table))
+    >>> done.columns["age"].role, done.columns["age"].kind, done.columns["age"].form
+    ('quasi', 'numeric', 'mean')
+    """
+    _known(policy, table)
+    notes: list[str] = []
+    columns = {}
+    for found in facts.columns:
+        name, given = found.name, policy.columns.get(found.name)
+        columns[name] = _completed(name, given, found, table)
+        if given is None:
+            notes += _unnamed(found)
+        elif given.form and given.role != "quasi":
+            notes.append(f"column {name!r} is {given.role}, so that its form {given.form!r} is not used.")
+        if given is None or "missing_codes" not in given.model_fields_set:
+            notes += [f"column {name!r}: {note} in a policy." for note in found.notes if REMEDY in note]
+    _agree(policy, columns)
+    return policy.model_copy(update={"columns": columns}), tuple(notes)
+
+
+def _known(policy: Policy, table: Table) -> None:
+    """Refuse names that are not in the table."""
+    names = set(table.names)
+    wanted = [("column", name) for name in policy.columns]
+    wanted += [(what, name) for what in ("label", "weight") if (name := getattr(policy, what)) is not None]
+    for what, name in wanted:
+        if name not in names:
+            raise PolicyError(
+                f"policy: {what} {name!r} is not in the table. The table has {listed(table.names)}."
+                + near(name, table.names)
+            )
+
+
+def _completed(name: str, given: Column | None, found: ColumnFacts, table: Table) -> Column:
+    """Return a column with all that can be said of it."""
+    given = given or Column.model_validate({"role": "quasi"})
+    kind: Kind = given.kind or ("ordinal" if given.order is not None else found.kind)
+    _fits(name, kind, given, table.column(name).type)
+    values: dict[str, Any] = {"role": given.role, "kind": kind}
+    if given.role == "quasi":
+        values["form"] = _form(name, kind, given, table.column(name).type)
+    if kind == "ordinal":
+        values["order"] = _order(name, given, table.levels)
+    if given.missing_codes:
+        values["missing_codes"] = given.missing_codes
+    return Column(**values)
+
+
+def _fits(name: str, kind: Kind, given: Column, held: pa.DataType) -> None:
+    """Refuse a kind that no column of this type can have."""
+    family = _family(held)
+    fitting = FITTING.get(family, ())
+    if fitting and kind not in fitting:
+        raise PolicyError(
+            f"policy: column {name!r} holds {held} and cannot be {kind}; expected {listed(fitting)}. "
+            "Change its kind or leave it out."
+        )
+    if given.role != "quasi":
+        return
+    if family in ("list", "nested"):
+        raise PolicyError(
+            f"policy: column {name!r} holds {held} and cannot be a quasi-identifier, the role "
+            "of columns that nobody names. Give it the role identifier, sensitive or keep."
+        )
+    if kind == "set":
+        raise PolicyError(
+            f"policy: column {name!r} is of kind set and cannot be a quasi-identifier: sets are not "
+            "clustered by the table methods. Make it an identifier, sensitive, kept or of kind nominal."
+        )
+
+
+def _family(held: pa.DataType) -> str:
+    """Return what the cells of a type are, or "other" where any kind may fit."""
+    types = pa.types
+    if types.is_boolean(held):
+        return "truth value"
+    if types.is_integer(held):
+        return "whole number"
+    if types.is_floating(held) or types.is_decimal(held):
+        return "number"
+    if types.is_date(held) or types.is_timestamp(held):
+        return "date"
+    if any(test(held) for test in (types.is_list, types.is_large_list, types.is_fixed_size_list)):
+        return "list"
+    if types.is_list_view(held) or types.is_large_list_view(held):
+        return "list"
+    if types.is_nested(held) or types.is_interval(held) or isinstance(held, pa.BaseExtensionType):
+        return "nested"
+    binary = (types.is_binary, types.is_large_binary, types.is_fixed_size_binary, types.is_binary_view)
+    return "nested" if any(test(held) for test in binary) else "other"
+
+
+def _form(name: str, kind: Kind, given: Column, held: pa.DataType) -> Form:
+    """Return how a group's value is published."""
+    form = given.form or USUAL[kind]
+    if form not in FORMS[kind]:
+        raise PolicyError(
+            f"policy: form {form!r} does not suit column {name!r}, which is {kind} ({held}); "
+            f"choose {', '.join(FORMS[kind])}."
+        )
+    return form
+
+
+def _order(name: str, given: Column, levels: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the levels of an ordinal column, lowest first."""
+    order = given.order if given.order is not None else levels.get(name)
+    if not order:
+        raise PolicyError(
+            f"policy: column {name!r} is ordinal, and its order is not known. "
+            "Give `order`, the list of its levels from lowest to highest, or make it nominal."
+        )
+    return tuple(order)
+
+
+def _unnamed(found: ColumnFacts) -> list[str]:
+    """Say what a column that nobody named looks like, if that should give the holder pause."""
+    looks = {"identifier": "looks like an identifier", "sensitive": "looks sensitive"}.get(found.role)
+    if not looks:
+        return []
+    option = f"--{found.role} {shlex.quote(found.name)}"
+    note = (
+        f"column {found.name!r} {looks} ({found.reason}) and is treated as a quasi-identifier, because nobody named it"
+    )
+    return [f"{note}. If it is {'one' if found.role == 'identifier' else 'so'}, say so: {option}."]
+
+
+def _agree(policy: Policy, columns: Mapping[str, Column]) -> None:
+    """Refuse roles that contradict the constraints, the label or the weight."""
+    roles = [column.role for column in columns.values()]
+    if "quasi" not in roles:
+        raise PolicyError(
+            "policy: no column is a quasi-identifier, so that there is nothing to make alike. "
+            "Give at least one column the role quasi."
+        )
+    asked = [what for what in ("l", "t") if getattr(policy.constraints, what) is not None]
+    if asked and "sensitive" not in roles:
+        raise PolicyError(
+            f"policy: constraint {' and '.join(asked)} needs a sensitive column, and there is none. "
+            "Name one with --sensitive, or leave the constraint out."
+        )
+    if policy.label is not None and (role := columns[policy.label].role) not in ("sensitive", "keep"):
+        raise PolicyError(
+            f"policy: label {policy.label!r} has the role {role}; expected sensitive or keep. "
+            "Change its role or choose another label."
+        )
+    if policy.weight is not None:
+        weight = columns[policy.weight]
+        if weight.role not in ("keep", "identifier") or weight.kind != "numeric":
+            raise PolicyError(
+                f"policy: weight {policy.weight!r} is {weight.kind} with the role {weight.role}; expected "
+                "a numeric column with the role keep or identifier. Change it or choose another weight."
+            )

@@ -1,0 +1,149 @@
+"""Encode: the quasi-identifiers as a matrix of numbers without gaps, in which distance means difference.
+
+1. Numbers, days of dates and ranks of levels become z-scores by the population standard deviation. A
+   column is first scaled by a power of two and moved to its minimum, so that neither 1e300 nor a large
+   offset loses digits, and z-scores are rounded to multiples of 2^-40, so that the unit does not decide ties.
+2. Names become one column per name, 1/sqrt(2) where it stands: two different names are at distance 1.
+   Names beyond the 100 most frequent share one column.
+3. A constant column is left out: it tells nobody from anybody.
+4. A missing number is put at the mean and gets a column of its own, 1 where it is missing; a missing name
+   is a name.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.errors import DataError
+from shoal.model.policy import Policy
+from shoal.model.table import Table
+
+__all__ = ["MOST_NAMES", "Encoded", "days", "encode", "offsets"]
+
+Matrix = NDArray[np.float64]
+MOST_NAMES = 100
+GRID = 2.0**40
+DAY = 86_400_000_000  # microseconds
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """The matrix that a method sees.
+
+    Parameters
+    ----------
+    X : float64 array of shape (n, d)
+    notes : tuple of str
+        What was left out or put together on the way.
+    """
+
+    X: Matrix
+    notes: tuple[str, ...] = ()
+
+
+def encode(table: Table, policy: Policy) -> Encoded:
+    """Turn the quasi-identifiers of an arranged table into numbers.
+
+    Parameters
+    ----------
+    table : Table
+        Typed and arranged.
+    policy : Policy
+        With every column named.
+
+    Returns
+    -------
+    Encoded
+    """
+    blocks: list[Matrix] = []
+    notes: list[str] = []
+    for name in policy.names("quasi"):
+        given = policy.columns[name]
+        column = table.column(name)
+        if given.kind in ("nominal", "boolean"):
+            block, note = _names(column)
+        else:
+            order = given.order if given.kind == "ordinal" else None
+            block, note = _numbers(column, name, order)
+        blocks.append(block)
+        if note:
+            notes.append(f"column {name!r}: {note}")
+    X = np.ascontiguousarray(np.column_stack(blocks)) if blocks else np.zeros((table.n, 0))
+    return Encoded(X, tuple(notes))
+
+
+def offsets(column: pa.ChunkedArray, name: str) -> tuple[Matrix, NDArray[np.bool_]]:
+    """Return a numeric column moved to its minimum and scaled by a power of two, and where it is missing.
+
+    Differences are kept to the last digit: whole numbers are moved before they become floats, and the
+    scale keeps every float between -2 and 2.
+    """
+    missing = np.asarray(pc.is_null(column).to_numpy(), dtype=bool)
+    if pa.types.is_integer(column.type):
+        least = pc.min(column)
+        try:
+            column = pc.subtract_checked(column, least)
+        except pa.ArrowInvalid:
+            column = column.cast(pa.float64(), safe=False)
+    numbers = column.cast(pa.float64(), safe=False).fill_null(0.0).to_numpy().astype(np.float64)
+    infinite = int(np.isinf(numbers).sum())
+    if infinite:
+        raise DataError(
+            f"encode: column {name!r} holds {infinite} infinite values, which have no mean. "
+            "Name them in missing_codes (inf, -inf) or replace them."
+        )
+    present = numbers[~missing]
+    if present.size:
+        numbers = np.ldexp(numbers, -int(np.frexp(np.abs(present).max())[1]))
+        numbers -= numbers[~missing].min()
+    numbers[missing] = 0.0
+    return numbers, missing
+
+
+def days(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return dates and moments as whole microseconds."""
+    kind = column.type
+    moments = column.cast(pa.timestamp("us", tz=kind.tz if pa.types.is_timestamp(kind) else None), safe=False)
+    return moments.cast(pa.int64())
+
+
+def _numbers(column: pa.ChunkedArray, name: str, order: tuple[str, ...] | None) -> tuple[Matrix, str]:
+    """Return z-scores, with a column for what is missing if anything is."""
+    if order is not None:
+        column = pc.index_in(column.cast(pa.string()), value_set=pa.array(order, pa.string()))
+    elif pa.types.is_temporal(column.type):
+        column = days(column)
+    numbers, missing = offsets(column, name)
+    present = numbers[~missing]
+    blocks = []
+    spread = present.std() if present.size else 0.0
+    if present.size and present.min() != present.max() and spread > 0:
+        scores = np.rint((numbers - present.mean()) / spread * GRID) / GRID
+        scores[missing] = 0.0
+        blocks.append(scores)
+    if 0 < present.size < numbers.size:
+        blocks.append(missing.astype(np.float64))
+    note = "" if blocks else "constant, left out of the distances"
+    return (np.column_stack(blocks) if blocks else np.zeros((numbers.size, 0))), note
+
+
+def _names(column: pa.ChunkedArray) -> tuple[Matrix, str]:
+    """Return one column a name, 1/sqrt(2) where it stands."""
+    coded = column.combine_chunks().dictionary_encode(null_encoding="encode")
+    codes = coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    size = len(coded.dictionary)
+    if size < 2:
+        return np.zeros((codes.size, 0)), "constant, left out of the distances"
+    by_value = np.empty(size, np.int64)
+    by_value[pc.array_sort_indices(coded.dictionary).to_numpy()] = np.arange(size)
+    counts = np.bincount(codes, minlength=size)
+    place = np.empty(size, np.int64)
+    place[np.lexsort((by_value, -counts))] = np.minimum(np.arange(size), MOST_NAMES)
+    width = min(size, MOST_NAMES + 1)
+    block = np.zeros((codes.size, width))
+    block[np.arange(codes.size), place[codes]] = np.sqrt(0.5)
+    beyond = size - MOST_NAMES
+    return block, f"{beyond} rarer names count as one in the distances" if beyond > 1 else ""

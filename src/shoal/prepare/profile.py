@@ -1,0 +1,308 @@
+"""Profile: what a table holds, column by column, and how exposed its rows are as they stand.
+
+1. Each column is turned into codes once, one code a distinct value; a missing cell is a value of its own.
+2. Each code gets a random 64-bit number, and the numbers of a row are added up with wrap-around: rows that
+   are alike have the same sum, and other rows the same sum only by a chance of about rows^2 in 2^65.
+3. Sorting the sums gives the classes: `k` is the smallest, `unique_rows` are those of one row. To leave a
+   column out, its numbers are taken off the sums again.
+4. A column decides another if equal cells of the one always stand beside equal cells of the other. That is
+   tried on 2,000 rows first, and then on all.
+
+Only names, counts and types come out, never the value of a cell.
+"""
+
+import html
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.model.policy import Kind, Role
+from shoal.model.table import Table
+from shoal.prepare.roles import Seen, notes, suggest
+
+__all__ = ["ColumnFacts", "Profile", "profile"]
+
+SEED = 20_250_601
+TRIED_ROWS = 2000
+TRIED_COLUMNS = 200  # pairs grow with the square: wider tables are not searched for columns that decide others
+
+Codes = NDArray[np.int32]
+Sums = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """What is known of one column.
+
+    Parameters
+    ----------
+    name : str
+    kind : str
+        What its cells are: numeric, ordinal, nominal, date, boolean or set.
+    type : str
+        The type in which they are held.
+    distinct, missing : int
+        How many values there are, and how many cells have none.
+    uniqueness : float
+        Distinct values for each cell that is not missing.
+    role, reason : str
+        The role that is proposed, and why.
+    alone : int
+        Rows that are unique by this column alone.
+    without : int
+        Rows that stay unique if this column is left out of those counted.
+    notes : tuple of str
+        What looks odd.
+    """
+
+    name: str
+    kind: Kind
+    type: str
+    distinct: int
+    missing: int
+    uniqueness: float
+    role: Role
+    reason: str
+    alone: int
+    without: int
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, repr=False)
+class Profile:
+    """What a table holds, and how exposed its rows are as they stand.
+
+    Parameters
+    ----------
+    rows : int
+    columns : tuple of ColumnFacts
+    k : int
+        The size of the smallest class of rows alike in the columns counted.
+    unique_rows : int
+        Rows that no other row is like.
+    quasi : tuple of str
+        The columns counted: all but those that look like identifiers.
+    decides : tuple of pairs of str
+        Columns of which the first decides the second.
+    """
+
+    rows: int
+    columns: tuple[ColumnFacts, ...]
+    k: int
+    unique_rows: int
+    quasi: tuple[str, ...]
+    decides: tuple[tuple[str, str], ...] = ()
+
+    def column(self, name: str) -> ColumnFacts:
+        """Return the facts of one column."""
+        for facts in self.columns:
+            if facts.name == name:
+                return facts
+        raise KeyError(name)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the profile as plain values, for JSON."""
+        plain = asdict(self)
+        plain["columns"] = [{**column, "notes": list(column["notes"])} for column in plain["columns"]]
+        return {**plain, "quasi": list(self.quasi), "decides": [list(pair) for pair in self.decides]}
+
+    def __repr__(self) -> str:
+        """Name the profile by its figures."""
+        return f"<Profile: {self._summary()}>"
+
+    def __str__(self) -> str:
+        """Show one line a column, and what looks odd below."""
+        lines = [self._summary(), ""]
+        body = [HEAD, *(_cells(facts) for facts in self.columns)]
+        widths = [max(map(len, cells)) for cells in zip(*body, strict=True)]
+        lines += ["  ".join(map(str.ljust, row, widths)).rstrip() for row in body]
+        odd = [f"{facts.name!r}: {note}" for facts in self.columns for note in facts.notes]
+        return "\n".join([*lines, *([""] if odd else []), *odd])
+
+    def _repr_html_(self) -> str:
+        """Show the profile in a notebook, without a single cell value."""
+        head = "".join(f"<th>{title}</th>" for title in (*HEAD, "notes"))
+        body = "".join(
+            "<tr>"
+            + "".join(f"<td>{html.escape(cell)}</td>" for cell in (*_cells(facts), "; ".join(facts.notes)))
+            + "</tr>"
+            for facts in self.columns
+        )
+        return f"<div><p><b>shoal profile</b>: {self._summary()}</p><table><tr>{head}</tr>{body}</table></div>"
+
+    def _summary(self) -> str:
+        """Say the figures of the table in one line."""
+        return (
+            f"{self.rows} rows, {len(self.columns)} columns; k is {self.k} over {len(self.quasi)} of them, "
+            f"with {self.unique_rows} unique rows"
+        )
+
+
+HEAD = ("column", "kind", "role", "distinct", "missing", "unique alone", "unique without", "reason")
+
+
+def profile(table: Table) -> Profile:
+    """Find out what a table holds and how exposed its rows are as they stand.
+
+    Parameters
+    ----------
+    table : Table
+        As it was read.
+
+    Returns
+    -------
+    Profile
+        Counts, proposed roles with their reasons, and what looks odd; no value of a cell.
+
+    Examples
+    --------
+    >>> found = profile(Table.of(pa.table({"sex": ["F", "F", "M"], "smoker": [True, True, None]})))
+    >>> found.k, found.unique_rows, found.column("smoker").missing
+    (1, 1, 1)
+    """
+    seen: list[Seen] = []
+    codes: list[Codes] = []
+    for name in table.names:
+        one, code = _coded(table, name)
+        seen.append(one)
+        codes.append(code)
+    proposed = [suggest(one) for one in seen]
+    counted = [place for place, (role, _) in enumerate(proposed) if role != "identifier"]
+    sums = np.zeros(table.n, np.uint64)
+    for place in counted:
+        sums += _drawn(codes[place], place)
+    k, unique = _classes(sums)
+    pairs = _decides(seen, codes)
+    columns = []
+    for place, one in enumerate(seen):
+        role, reason = proposed[place]
+        alone = int((one.counts == 1).sum()) + (one.missing == 1)
+        columns.append(
+            ColumnFacts(
+                name=one.name,
+                kind=one.kind,
+                type=str(table.column(one.name).type),
+                distinct=len(one.values),
+                missing=one.missing,
+                uniqueness=one.uniqueness,
+                role=role,
+                reason=reason,
+                alone=alone,
+                without=_classes(sums - _drawn(codes[place], place))[1] if role != "identifier" else unique,
+                notes=_all_notes(one, role, alone, table.n, pairs),
+            )
+        )
+    quasi = tuple(seen[place].name for place in counted)
+    return Profile(table.n, tuple(columns), k, unique, quasi, pairs)
+
+
+def _all_notes(one: Seen, role: Role, alone: int, rows: int, pairs: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+    """Return what looks odd in a column by itself and beside the others."""
+    found = list(notes(one, role))
+    if role != "identifier" and rows > 1 and alone == rows:
+        found.append("makes every row unique")
+    elif role != "identifier" and rows > 1 and 2 * alone >= rows:
+        found.append(f"makes {alone} rows unique")
+    found += [f"decides column {b!r}" for a, b in pairs if a == one.name]
+    found += [f"is decided by column {a!r}" for a, b in pairs if b == one.name]
+    return tuple(found)
+
+
+def _cells(facts: ColumnFacts) -> tuple[str, ...]:
+    """Return the line of one column."""
+    figures = (facts.distinct, facts.missing, facts.alone, facts.without)
+    return (repr(facts.name), facts.kind, facts.role, *map(str, figures), facts.reason)
+
+
+def _kind(table: Table, name: str) -> Kind:
+    """Return what the cells of a column are, by the type in which they are held."""
+    held = table.column(name).type
+    if name in table.levels:
+        return "ordinal"
+    if pa.types.is_boolean(held):
+        return "boolean"
+    if name in table.categorical:
+        return "nominal"
+    if pa.types.is_integer(held) or pa.types.is_floating(held) or pa.types.is_decimal(held):
+        return "numeric"
+    if pa.types.is_date(held) or pa.types.is_timestamp(held):
+        return "date"
+    return "set" if _is_list(held) else "nominal"
+
+
+def _is_list(held: pa.DataType) -> bool:
+    """Whether a type holds lists."""
+    tests = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    views = (pa.types.is_list_view, pa.types.is_large_list_view)
+    return any(test(held) for test in (*tests, *views))
+
+
+def _coded(table: Table, name: str) -> tuple[Seen, Codes]:
+    """Return the distinct values of a column and the code of each row; missing cells have the last code."""
+    column = table.column(name)
+    try:
+        coded = column.dictionary_encode().combine_chunks()
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError):
+        coded = _written(column).dictionary_encode().combine_chunks()
+    parts = coded.chunks if isinstance(coded, pa.ChunkedArray) else [coded]
+    values = parts[0].dictionary if parts else pa.array([], pa.string())
+    indices = [part.indices.fill_null(len(values)).to_numpy(zero_copy_only=False) for part in parts]
+    codes = np.concatenate(indices).astype(np.int32, copy=False) if indices else np.zeros(0, np.int32)
+    counts = np.bincount(codes, minlength=len(values) + 1)
+    return Seen(name, _kind(table, name), values, counts[:-1], int(counts[-1])), codes
+
+
+def _written(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return lists, records and other cells without an order as text, only to be counted."""
+    try:
+        cells = [None if cell is None else str(cell) for cell in column.to_pylist()]
+    except (pa.ArrowException, ValueError, TypeError, OverflowError):
+        # Cells that Python cannot hold count as all different, which can only make k look smaller.
+        cells = [str(row) if there else None for row, there in enumerate(column.is_valid().to_pylist())]
+    return pa.chunked_array([pa.array(cells, pa.large_string())])
+
+
+def _drawn(codes: Codes, place: int) -> Sums:
+    """Return the random number of each row's code in the column at this place."""
+    chance = np.random.default_rng([SEED, place])
+    size = int(codes.max()) + 1 if codes.size else 0
+    return chance.integers(0, np.iinfo(np.uint64).max, size, np.uint64, endpoint=True)[codes]
+
+
+def _classes(sums: Sums) -> tuple[int, int]:
+    """Return the size of the smallest class, and the number of classes of one row."""
+    if not sums.size:
+        return 0, 0
+    ordered = np.sort(sums)
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1], True])
+    sizes = np.diff(starts)
+    return int(sizes.min()), int((sizes == 1).sum())
+
+
+def _decides(seen: list[Seen], codes: list[Codes]) -> tuple[tuple[str, str], ...]:
+    """Return the pairs of columns of which the first decides the second."""
+    if not codes or len(codes) > TRIED_COLUMNS or not codes[0].size:
+        return ()
+    rows = codes[0].size
+    tried = np.sort(np.random.default_rng(SEED).choice(rows, min(rows, TRIED_ROWS), replace=False))
+    few = [code[tried] for code in codes]
+    levels = [len(one.values) + (one.missing > 0) for one in seen]
+    pairs = []
+    for a in range(len(seen)):
+        if seen[a].uniqueness > 0.5:
+            continue
+        # What decides a column has at least as many values as it.
+        for b in (b for b in range(len(seen)) if a != b and 1 < levels[b] <= levels[a]):
+            if _agrees(few[a], few[b], levels[a]) and _agrees(codes[a], codes[b], levels[a]):
+                pairs.append((seen[a].name, seen[b].name))
+    return tuple(pairs)
+
+
+def _agrees(a: Codes, b: Codes, levels: int) -> bool:
+    """Whether rows of equal codes in a have equal codes in b."""
+    last = np.empty(levels + 1, np.int32)
+    last[a] = b
+    return bool((last[a] == b).all())

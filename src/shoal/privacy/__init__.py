@@ -1,0 +1,1 @@
+"""The judge: what a release is worth, from its values alone."""

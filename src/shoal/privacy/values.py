@@ -1,0 +1,117 @@
+"""Released columns as codes: equal cells have equal codes, a missing cell has a code of its own."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.errors import DataError
+from shoal.model.policy import Kind, Policy
+
+__all__ = ["Values", "quasi_columns", "read_column", "sensitive_columns"]
+
+ORDERED: tuple[Kind, ...] = ("numeric", "date", "ordinal")
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """One column of a release.
+
+    Parameters
+    ----------
+    codes : int64 array of shape (n,)
+        The value of each row, as a whole number from 0 up.
+    ordered : bool
+        Whether ascending codes are ascending values, as t-closeness asks. Missing comes last.
+    """
+
+    codes: NDArray[np.int64]
+    ordered: bool = False
+
+    @property
+    def distinct(self) -> int:
+        """The number of distinct values."""
+        return int(self.codes.max()) + 1 if self.codes.size else 0
+
+
+def read_column(column: pa.ChunkedArray, kind: Kind | None = None, order: Iterable[str] | None = None) -> Values:
+    """Read a column into codes.
+
+    Parameters
+    ----------
+    column : pyarrow.ChunkedArray
+        Typed values, or the text of a file.
+    kind : str, optional
+        With "numeric", "date" or "ordinal", codes ascend with the values; without, cells are told
+        apart as they stand.
+    order : iterable of str, optional
+        The levels of an ordinal column, lowest first.
+
+    Returns
+    -------
+    Values
+    """
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_nested(column.type):
+        column = pa.chunked_array([pa.array([None if cell is None else repr(cell) for cell in column.to_pylist()])])
+    if kind == "ordinal" and order is not None:
+        return _ranked(column, list(order))
+    coded = column.combine_chunks().dictionary_encode()
+    size = len(coded.dictionary)
+    codes = coded.indices.fill_null(size).to_numpy(zero_copy_only=False).astype(np.int64)
+    if kind in ORDERED:
+        rank = np.empty(size + 1, np.int64)
+        rank[_ascending(coded.dictionary, kind)] = np.arange(size)
+        rank[size] = size
+        codes = rank[codes]
+    return Values(_dense(codes), ordered=kind in ORDERED)
+
+
+def quasi_columns(data: pa.Table, policy: Policy) -> list[Values]:
+    """Read every column that the policy does not call sensitive or kept: a stranger is a quasi-identifier."""
+    known = {*policy.names("sensitive"), *policy.names("keep")}
+    return [read_column(data.column(name)) for name in data.column_names if name not in known]
+
+
+def sensitive_columns(data: pa.Table, policy: Policy) -> dict[str, Values]:
+    """Read the sensitive columns, by name."""
+    found = {}
+    for name in policy.names("sensitive"):
+        if name not in data.column_names:
+            raise DataError(f"verify: the sensitive column {name!r} is not in the release.")
+        given = policy.columns[name]
+        found[name] = read_column(data.column(name), given.kind, given.order)
+    return found
+
+
+def _ranked(column: pa.ChunkedArray, order: list[str]) -> Values:
+    """Code an ordinal column by the place of its level."""
+    text = column.cast(pa.string())
+    place = pc.index_in(text, value_set=pa.array(order, pa.string()))
+    strange = pc.and_(pc.is_null(place), pc.is_valid(text))
+    if pc.any(strange).as_py():
+        count = pc.sum(pc.cast(strange, pa.int64())).as_py()
+        raise DataError(f"verify: {count} cells of an ordinal column are not among its levels.")
+    codes = place.fill_null(len(order)).to_numpy().astype(np.int64)
+    return Values(_dense(codes), ordered=True)
+
+
+def _ascending(values: pa.Array, kind: Kind | None) -> NDArray[np.int64]:
+    """Return the order of distinct values; text is read as numbers or moments for it, if all of it can be."""
+    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+        for target in (pa.int64(), pa.float64()) if kind == "numeric" else (pa.timestamp("us"),):
+            try:
+                values = values.cast(target)
+                break
+            except pa.ArrowInvalid:
+                continue
+    return np.asarray(pc.array_sort_indices(values).to_numpy(), dtype=np.int64)
+
+
+def _dense(codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Number the codes from 0 up without gaps, in the same order."""
+    return np.unique(codes, return_inverse=True)[1].reshape(-1).astype(np.int64)

@@ -1,0 +1,178 @@
+"""Methods by name, and the card that each method carries.
+
+The card is the single declaration of a method: parameter checks, `--help`, forms and the docs
+table read it. Built-ins stand in a plain table of names and modules and are loaded on first use;
+strangers come by the entry point group `shoal.methods`, through the same door.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.metadata import entry_points
+from numbers import Integral
+from typing import Any
+
+from shoal.errors import MethodError, listed, near
+from shoal.model.partition import Partition
+
+__all__ = ["Card", "Choice", "Number", "Whole", "load", "method", "names"]
+
+BUILT_IN = {
+    "mdav": "shoal.cluster.mdav",
+}
+GROUP = "shoal.methods"
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A parameter that is a whole number between two limits."""
+
+    low: int
+    high: int | None = None
+    default: int | None = None
+    help: str = ""
+
+    def wrong(self, value: object) -> str | None:
+        """Say what was expected, or nothing if the value will do."""
+        if not isinstance(value, bool) and isinstance(value, Integral):
+            number = int(value)
+            if self.low <= number and (self.high is None or number <= self.high):
+                return None
+        return f"a whole number of at least {self.low}" + (f" and at most {self.high}" if self.high else "")
+
+
+@dataclass(frozen=True)
+class Number:
+    """A parameter that is a finite number between two limits."""
+
+    low: float
+    high: float = math.inf
+    default: float | None = None
+    help: str = ""
+
+    def wrong(self, value: object) -> str | None:
+        """Say what was expected, or nothing if the value will do."""
+        if isinstance(value, int | float) and not isinstance(value, bool) and self.low <= value <= self.high:
+            return None if math.isfinite(value) else "a finite number"
+        return f"a number of at least {self.low:g}" + (
+            f" and at most {self.high:g}" if math.isfinite(self.high) else ""
+        )
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A parameter that is one of a few words."""
+
+    words: tuple[str, ...]
+    default: str | None = None
+    help: str = ""
+
+    def wrong(self, value: object) -> str | None:
+        """Say what was expected, or nothing if the value will do."""
+        return None if value in self.words else f"one of {listed(self.words)}"
+
+
+Parameter = Whole | Number | Choice
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a method is called, eats, promises and may be told.
+
+    Parameters
+    ----------
+    name : str
+        The word in policies and on the command line.
+    data : str
+        "numeric" for a matrix of numbers, "sets" for transactions.
+    ensures : frozenset of str
+        The constraints that hold without `enforce`.
+    params : mapping of str to Whole, Number or Choice
+        Every parameter, `k` among them.
+    summary : str
+        The first sentence of the function's docstring.
+    function : callable
+        Takes the matrix and the parameters by name, gives a Partition.
+    """
+
+    name: str
+    data: str
+    ensures: frozenset[str]
+    params: Mapping[str, Parameter]
+    summary: str
+    function: Callable[..., Partition] = field(repr=False)
+
+    def check(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the parameters with defaults filled in, or raise MethodError."""
+        for name in given:
+            if name not in self.params:
+                raise MethodError(
+                    f"{self.name}: there is no parameter {name!r}. "
+                    f"It has {listed(self.params)}.{near(name, self.params)}"
+                )
+        checked: dict[str, Any] = {}
+        for name, parameter in self.params.items():
+            value = given.get(name, parameter.default)
+            if value is None:
+                raise MethodError(f"{self.name}: parameter {name!r} is missing.")
+            expected = parameter.wrong(value)
+            if expected:
+                raise MethodError(f"{self.name}: {name} must be {expected}; got {value!r}.")
+            checked[name] = value
+        return checked
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the card as plain values, for JSON, tables and forms."""
+        parameters = {
+            name: {"type": type(parameter).__name__.lower(), **vars(parameter)}
+            for name, parameter in self.params.items()
+        }
+        for shown in parameters.values():
+            if shown.get("high") == math.inf:
+                shown["high"] = None
+        return {
+            "name": self.name,
+            "data": self.data,
+            "ensures": sorted(self.ensures),
+            "summary": self.summary,
+            "params": parameters,
+        }
+
+
+def method(
+    name: str, *, data: str, ensures: set[str], params: Mapping[str, Parameter]
+) -> Callable[[Callable[..., Partition]], Callable[..., Partition]]:
+    """Give a function its card. The function stays what it was."""
+
+    def give(function: Callable[..., Partition]) -> Callable[..., Partition]:
+        summary = (function.__doc__ or "").strip().split("\n", 1)[0]
+        card = Card(name, data, frozenset(ensures), dict(params), summary, function)
+        function.card = card  # type: ignore[attr-defined]
+        return function
+
+    return give
+
+
+def names() -> list[str]:
+    """Return the names of all methods, built-in and installed, sorted."""
+    return sorted({*BUILT_IN, *(point.name for point in entry_points(group=GROUP))})
+
+
+def load(name: str) -> Card:
+    """Return the card of the method with this name, loading its module on first use."""
+    if name in BUILT_IN:
+        return _card(getattr(import_module(BUILT_IN[name]), name), name)
+    for point in entry_points(group=GROUP):
+        if point.name == name:
+            return _card(point.load(), name)
+    known = names()
+    raise MethodError(f"method: there is no method {name!r}. There are {listed(known)}.{near(name, known)}")
+
+
+def _card(function: object, name: str) -> Card:
+    """Return the card of a function, or say that it has none."""
+    card = getattr(function, "card", None)
+    if not isinstance(card, Card):
+        raise MethodError(f"method: {name!r} carries no card. Its author must decorate it with shoal.method.")
+    return card

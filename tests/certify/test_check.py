@@ -1,0 +1,182 @@
+"""Release folders are checked from their bytes: whatever was changed is found and named."""
+
+import hashlib
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import shoal
+from shoal.certify.check import check_folder, read_release
+from shoal.errors import ReadError
+
+CHANCE = np.random.default_rng(3)
+TABLE = pa.table(
+    {
+        "name": [f"person {i}" for i in range(60)],
+        "age": CHANCE.integers(20, 90, 60),
+        "town": CHANCE.choice(["north", "south"], 60),
+        "ill": CHANCE.choice(["flu", "gout", "none"], 60),
+    }
+)
+
+
+@pytest.fixture(params=["csv", "csv.gz", "parquet", "feather"])
+def folder(request, tmp_path):
+    release = shoal.anonymize(TABLE, k=4, l=2, t=0.5, identifiers=["name"], sensitive=["ill"])
+    return release.save(tmp_path / "out", format=request.param)
+
+
+@pytest.fixture
+def plain(tmp_path):
+    release = shoal.anonymize(TABLE, k=4, l=2, t=0.5, identifiers=["name"], sensitive=["ill"])
+    return release.save(tmp_path / "out", format="csv")
+
+
+def failed(folder):
+    checked = check_folder(folder)
+    assert not checked.holds
+    return {line.what for line in checked.lines if not line.holds}
+
+
+def redigest(folder):
+    """Forge the digests after a change."""
+    place = folder / "certificate.json"
+    statement = json.loads(place.read_text())
+    for entry in statement["subject"]:
+        entry["digest"]["sha256"] = hashlib.sha256((folder / entry["name"]).read_bytes()).hexdigest()
+    place.write_text(json.dumps(statement))
+
+
+def change(folder, edit):
+    place = folder / "certificate.json"
+    statement = json.loads(place.read_text())
+    edit(statement)
+    place.write_text(json.dumps(statement))
+
+
+def test_an_untouched_folder_holds_in_every_format(folder):
+    checked = check_folder(folder)
+    assert checked.holds
+    assert {line.what for line in checked.lines} >= {
+        "k-anonymity",
+        "distinct l-diversity of 'ill'",
+        "t-closeness of 'ill'",
+    }
+
+
+def test_a_changed_cell_is_found_even_with_forged_digests(plain):
+    lines = (plain / "data.csv").read_text().splitlines()
+    lines[1] = "99" + lines[1][2:]
+    (plain / "data.csv").write_text("\n".join(lines) + "\n")
+    assert "file data.csv" in failed(plain)
+    redigest(plain)
+    assert "k-anonymity" in failed(plain)
+
+
+def test_a_removed_row_is_found_even_with_forged_digests(plain):
+    lines = (plain / "data.csv").read_text().splitlines()
+    (plain / "data.csv").write_text("\n".join(lines[:-1]) + "\n")
+    assert "file data.csv" in failed(plain)
+    redigest(plain)
+    assert "rows" in failed(plain)
+
+
+def test_a_changed_policy_is_found_even_with_forged_digests(plain):
+    text = (plain / "policy.toml").read_text()
+    (plain / "policy.toml").write_text(text.replace("k = 4", "k = 3"))
+    assert {"file policy.toml", "policy"} <= failed(plain)
+    redigest(plain)
+    assert "policy" in failed(plain)
+
+
+def test_a_better_claim_than_the_data_bear_is_found(plain):
+    change(plain, lambda statement: statement["predicate"]["claims"][0].update(found=9.0))
+    assert "k-anonymity" in failed(plain)
+    change(plain, lambda statement: statement["predicate"]["claims"][0].update(found=4.0, asked=9.0))
+    assert "k-anonymity" in failed(plain)
+
+
+def test_a_dropped_or_an_added_claim_is_found(plain):
+    change(plain, lambda statement: statement["predicate"]["claims"].pop())
+    assert "t-closeness of 'ill'" in failed(plain)
+    added = {"model": "differential privacy", "column": None, "asked": 1, "found": 1}
+    change(plain, lambda statement: statement["predicate"]["claims"].append(added))
+    assert "differential privacy" in failed(plain)
+
+
+def test_a_policy_that_asks_for_more_than_the_data_bear_is_found(plain):
+    text = (plain / "policy.toml").read_text().replace("k = 4", "k = 40")
+    (plain / "policy.toml").write_text(text)
+
+    def forge(statement):
+        statement["predicate"]["policy"]["constraints"]["k"] = 40
+        statement["predicate"]["claims"][0].update(asked=40, found=40)
+
+    change(plain, forge)
+    redigest(plain)
+    assert "k-anonymity" in failed(plain)
+
+
+def test_an_added_column_is_found(plain):
+    lines = (plain / "data.csv").read_text().splitlines()
+    lines = [f"{line},{'id' if i == 0 else i}" for i, line in enumerate(lines)]
+    (plain / "data.csv").write_text("\n".join(lines) + "\n")
+    redigest(plain)
+    assert {"columns", "k-anonymity"} <= failed(plain)
+
+
+def test_a_file_that_nobody_listed_is_found(plain):
+    (plain / "map.csv").write_text("who is who")
+    assert "file map.csv" in failed(plain)
+
+
+def test_a_missing_file_is_found(plain):
+    (plain / "policy.toml").unlink()
+    assert "file policy.toml" in failed(plain)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"subject": 1}', "\ud800".encode("utf-8", "surrogatepass")])
+def test_a_certificate_that_cannot_be_read_is_found(plain, text):
+    (plain / "certificate.json").write_bytes(text if isinstance(text, bytes) else text.encode())
+    assert failed(plain) == {"certificate"}
+
+
+def test_a_certificate_of_another_type_is_found(plain):
+    change(plain, lambda statement: statement.update(predicateType="urn:other"))
+    assert "certificate" in failed(plain)
+
+
+def test_a_certificate_cannot_point_outside_its_folder(plain):
+    (plain.parent / "outside.csv").write_text("a\n1\n")
+
+    def forge(statement):
+        statement["predicate"]["data"] = "../outside.csv"
+        statement["subject"][0]["name"] = "../outside.csv"
+
+    change(plain, forge)
+    assert "file ../outside.csv" in failed(plain)
+
+
+def test_data_that_cannot_be_read_is_found(plain):
+    (plain / "data.csv").write_bytes(b"\xff\xfe\x00")
+    assert "data" in failed(plain)
+
+
+def test_what_is_no_release_folder_is_refused(tmp_path):
+    with pytest.raises(ReadError, match="there is no folder"):
+        check_folder(tmp_path / "nothing")
+    with pytest.raises(ReadError, match=r"has no certificate.json"):
+        check_folder(tmp_path)
+    with pytest.raises(ReadError, match="cannot be read as a released table"):
+        read_release(tmp_path / "data.xls", "data.xls")
+
+
+def test_the_certificate_is_a_statement_without_seed_or_time(plain):
+    statement = json.loads((plain / "certificate.json").read_text())
+    assert statement["_type"] == "https://in-toto.io/Statement/v1"
+    assert {entry["name"] for entry in statement["subject"]} == {"data.csv", "policy.toml"}
+    assert set(statement["predicate"]) == {"shoal", "data", "rows", "policy", "claims"}
+    assert "seed" not in (plain / "policy.toml").read_text()
+    assert "seed" not in (plain / "certificate.json").read_text()

@@ -1,0 +1,241 @@
+"""The commands: what they print, what they write, and how they end."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+import tomllib
+
+import pyarrow.parquet
+import pytest
+from typer.testing import CliRunner
+
+import shoal
+from shoal.cli import app as commands
+from shoal.io.data_file import write_data
+
+SHOAL = [sys.executable, "-c", "from shoal.cli.app import main; main()"]
+ROLES = ["--identifier", "patient_id", "--identifier", "name", "--sensitive", "diagnosis"]
+
+
+def shoal_run(*words, cwd, code=0):
+    done = subprocess.run([*SHOAL, *map(str, words)], cwd=cwd, capture_output=True, text=True, check=False)
+    assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def run(*words, code=0):
+    done = CliRunner().invoke(commands.app, [str(word) for word in words])
+    assert done.exit_code == code, (done.output, done.exception)
+    return done.output
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("input")
+    write_data(shoal.sample(200, seed=2), folder, "csv")
+    return folder / "data.csv"
+
+
+def test_demo_ends_with_a_release_and_its_verdicts(tmp_path):
+    done = shoal_run("demo", "--rows", 300, cwd=tmp_path)
+    assert done.stdout.count("holds") == 2
+    assert {path.name for path in (tmp_path / "shoal-demo").iterdir()} == {"hospital.csv", "private", "release"}
+    assert "Everything holds" in shoal_run("verify", "shoal-demo/release", cwd=tmp_path).stdout
+    shoal_run("demo", "--rows", 300, cwd=tmp_path)
+
+
+def test_init_proposes_a_policy_that_anonymize_takes(table, tmp_path):
+    policy = tmp_path / "policy.toml"
+    run("init", table, "-o", policy, "-k", 4)
+    text = policy.read_text()
+    assert tomllib.loads(text)["columns"]["name"]["role"] == "identifier"
+    assert text.count("#") > 10
+    run("anonymize", table, "--policy", policy, "-o", tmp_path / "out")
+    assert shoal.verify(tmp_path / "out").holds
+
+
+def test_init_does_not_replace_a_policy_unless_forced(table, tmp_path):
+    (tmp_path / "policy.toml").write_text("mine")
+    done = shoal_run("init", table, cwd=tmp_path, code=2)
+    assert "is there already. Use --force" in done.stderr
+    assert (tmp_path / "policy.toml").read_text() == "mine"
+    shoal_run("init", table, "--force", cwd=tmp_path)
+
+
+def test_profile_prints_every_column_and_the_k_of_the_file(table):
+    output = run("profile", table)
+    assert "k = 1" in output
+    for name in shoal.sample(20).column_names:
+        assert name in output
+    facts = json.loads(run("profile", table, "--json"))
+    assert facts["rows"] == 200
+
+
+def test_anonymize_writes_the_format_of_the_input_unless_told(table, tmp_path):
+    run("anonymize", table, "-k", 4, *ROLES, "-o", tmp_path / "a")
+    assert (tmp_path / "a" / "data.csv").is_file()
+    run("anonymize", table, "-k", 4, *ROLES, "-o", tmp_path / "b", "--format", "parquet")
+    assert pyarrow.parquet.read_table(tmp_path / "b" / "data.parquet").num_rows == 200
+
+
+def test_anonymize_prints_json_for_programs(table, tmp_path):
+    facts = json.loads(
+        run(
+            "anonymize",
+            table,
+            "-k",
+            4,
+            "-l",
+            2,
+            "-t",
+            0.6,
+            *ROLES,
+            "-o",
+            tmp_path / "a",
+            "--private",
+            tmp_path / "b",
+            "--json",
+        )
+    )
+    assert [verdict["model"] for verdict in facts["verdicts"]] == ["k-anonymity", "distinct l-diversity", "t-closeness"]
+    assert all(verdict["holds"] for verdict in facts["verdicts"])
+    assert facts["rows"] == 200
+
+
+def test_verify_says_what_differs_and_ends_with_one(table, tmp_path):
+    run("anonymize", table, "-k", 4, *ROLES, "-o", tmp_path / "a")
+    assert "Everything holds" in run("verify", tmp_path / "a")
+    with (tmp_path / "a" / "data.csv").open("a") as file:
+        file.write("\n")
+    output = run("verify", tmp_path / "a", code=1)
+    assert "FAILS" in output
+    assert not json.loads(run("verify", tmp_path / "a", "--json", code=1))["holds"]
+
+
+def test_verify_counts_in_anybodys_file(tmp_path):
+    (tmp_path / "any.csv").write_text("age,zip\n1,0\n1,1\n2,2\n2,3\n")
+    run("verify", tmp_path / "any.csv", "-k", 2, "--quasi", "age")
+    run("verify", tmp_path / "any.csv", "-k", 2, code=1)
+    run("verify", tmp_path / "any.csv", "-k", 3, "--quasi", "age", code=1)
+
+
+def test_methods_and_schema_are_listed():
+    assert "mdav" in run("methods")
+    assert json.loads(run("methods", "--json"))[0]["name"] == "mdav"
+    assert json.loads(run("schema"))["title"] == "Policy"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["anonymize", "{table}"], 2, "Missing option"),
+        (["anonymize", "{table}", "-o", "out", "-k", "x"], 2, "'-k'"),
+        (["anonymize", "{table}", "-o", "out", "-k", "1"], 2, "constraints.k"),
+        (["anonymize", "{table}", "-o", "out", "-k", "201"], 3, "Lower k to 200 or less"),
+        (["anonymize", "{table}", "-o", "out", "-l", "99", "--sensitive", "diagnosis"], 3, "Lower l to"),
+        (["anonymize", "{table}", "-o", "out", "-l", "2"], 2, "sensitive"),
+        (["anonymize", "{table}", "-o", "out", "--sensitive", "diagnose"], 2, "Did you mean 'diagnosis'?"),
+        (["anonymize", "{table}", "-o", "out", "--method", "mdaw"], 2, "Did you mean 'mdav'?"),
+        (["anonymize", "{table}", "-o", "out", "--missing", "drop"], 2, "missing"),
+        (["anonymize", "{table}", "-o", "out", "--missing", "refuse"], 2, "rows have missing values"),
+        (["anonymize", "{table}", "-o", "out", "--format", "xls"], 2, "format 'xls'"),
+        (["anonymize", "{table}", "-o", "{table}"], 2, "is not a folder"),
+        (["anonymize", "{table}", "-o", "out", "--private", "out/x"], 2, "inside each other"),
+        (["anonymize", "{table}", "-o", "out", "--policy", "none.toml"], 2, "there is no file 'none.toml'"),
+        (["anonymize", "none.csv", "-o", "out"], 2, "none.csv"),
+        (["profile", "none.csv"], 2, "none.csv"),
+        (["verify", "none"], 2, "none"),
+        (["verify", "."], 2, "certificate.json"),
+        (["swim"], 2, "No such command"),
+    ],
+)
+def test_wrong_use_is_one_clear_sentence_and_writes_nothing(words, code, said, table, tmp_path):
+    done = shoal_run(*(word.format(table=table) for word in words), cwd=tmp_path, code=code)
+    assert said in " ".join(done.stderr.replace("│", " ").split())
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_fault_of_shoal_itself_shows_its_place_and_nothing_of_the_data(table, tmp_path):
+    script = textwrap.dedent(
+        """
+        import sys
+        from shoal.pipeline import line
+        def broken(*_):
+            raise RuntimeError("the cell was SECRET-VALUE")
+        line.encode = broken
+        from shoal.cli.app import main
+        main()
+        """
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, "anonymize", table, "-o", "out"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 70
+    assert "RuntimeError" in done.stderr
+    assert "SECRET" not in done.stderr + done.stdout
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stop_leaves_nothing_behind(number, table, tmp_path):
+    script = textwrap.dedent(
+        """
+        import sys, time
+        from pathlib import Path
+        from shoal.pipeline import write
+        def slow(folder):
+            Path("ready").touch()
+            time.sleep(60)
+        write.check_folder = slow
+        from shoal.cli.app import main
+        main()
+        """
+    )
+    words = [sys.executable, "-c", script, "anonymize", str(table), "-k", "4", "-o", "out", "--private", "mine"]
+    running = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    while not (tmp_path / "ready").exists():
+        assert running.poll() is None, running.communicate()
+        time.sleep(0.05)
+    os.kill(running.pid, number)
+    _, said = running.communicate(timeout=30)
+    assert running.returncode == 128 + number
+    assert "stopped." in said
+    assert [path.name for path in tmp_path.iterdir()] == ["ready"]
+
+
+def test_a_draft_of_a_killed_run_is_swept_up_by_the_next(table, tmp_path):
+    (tmp_path / ".out.shoal-999999-00000000").mkdir()
+    shoal_run("anonymize", table, "-k", 4, *ROLES, "-o", "out", cwd=tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_an_error_is_json_for_programs_that_asked_for_it(table, tmp_path):
+    done = shoal_run("anonymize", table, "-o", "out", "-k", 999, "--json", cwd=tmp_path, code=3)
+    assert json.loads(done.stdout)["error"]["kind"] == "InfeasibleError"
+
+
+def test_a_column_name_is_never_taken_for_markup(tmp_path):
+    (tmp_path / "odd.csv").write_text("[/b],[bold]\n1,2\n3,4\n")
+    output = run("profile", tmp_path / "odd.csv")
+    assert "[/b]" in output
+    assert "[bold]" in output
+
+
+def test_the_version_is_printed():
+    assert run("--version").strip() == shoal.__version__
+
+
+def test_help_names_every_command_with_an_example():
+    output = run("--help")
+    for command in ("demo", "init", "profile", "anonymize", "verify", "methods", "schema"):
+        assert command in output
+        assert f"shoal {command}" in " ".join(run(command, "--help").split())

@@ -1,0 +1,223 @@
+"""MDAV: sizes, ties, the naive twin, the published figures, and what is refused."""
+
+import random
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from naive.mdav import mdav as naive_mdav
+from shoal.cluster.mdav import mdav
+from shoal.errors import InfeasibleError, MethodError
+from shoal.registry import load
+from strategies import random_table, tables_with_k
+
+GOLDEN = tomllib.loads((Path(__file__).parents[1] / "golden" / "mdav.toml").read_text())
+
+
+def assert_same_as_twin(X, k):
+    ref = naive_mdav([[int(x) for x in row] for row in X], k)
+    comp = mdav(X, k).labels.tolist()
+    assert comp == ref, f"n={len(X)} d={X.shape[1]} k={k}"
+
+
+def sse(X, labels):
+    groups = [X[labels == group] for group in range(labels.max() + 1)]
+    return sum(float(((rows - rows.mean(axis=0)) ** 2).sum()) for rows in groups)
+
+
+def standardised(X, ddof=0):
+    return (X - X.mean(axis=0)) / X.std(axis=0, ddof=ddof)
+
+
+@pytest.fixture(scope="module")
+def census(data_file):
+    return standardised(np.loadtxt(data_file(GOLDEN["census"]["file"]), delimiter=",", skiprows=1))
+
+
+@given(tables_with_k())
+def test_every_group_has_k_to_2k_minus_1_rows_and_every_row_a_group(table):
+    X, k = table
+    partition = mdav(X, k)
+    assert partition.n == len(X)
+    assert partition.sizes.sum() == len(X)
+    assert k <= partition.sizes.min()
+    assert partition.sizes.max() <= 2 * k - 1
+
+
+@given(tables_with_k())
+def test_all_groups_but_the_last_have_exactly_k_rows(table):
+    X, k = table
+    assert mdav(X, k).groups == max(1, len(X) // k)
+
+
+@given(tables_with_k(most=30))
+def test_the_input_is_left_as_it_was_and_the_result_is_always_the_same(table):
+    X, k = table
+    before = X.copy()
+    X.setflags(write=False)
+    first = mdav(X, k).labels
+    assert np.array_equal(X, before)
+    assert np.array_equal(first, mdav(np.asfortranarray(X), k).labels)
+
+
+@given(tables_with_k())
+def test_it_agrees_with_the_naive_twin(table):
+    assert_same_as_twin(*table)
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_it_agrees_with_the_naive_twin_on_thousands_of_tables(part, compiled):
+    rng = random.Random(part)
+    for _ in range(300 if compiled else 20):
+        assert_same_as_twin(*random_table(rng))
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_it_agrees_with_the_naive_twin_over_many_blocks_and_columns(part, compiled):
+    rng = np.random.default_rng(part)
+    for _ in range(6 if compiled else 1):
+        n = int(rng.integers(100, 400 if compiled else 150))
+        d, k = int(rng.integers(1, 40)), int(rng.integers(2, 20))
+        # Long tails and dense cores, so that whole blocks are passed over.
+        X = np.rint(rng.standard_t(1.5, size=(n, d)) * rng.choice([1, 3, 30])).clip(-3000, 3000)
+        assert_same_as_twin(X, k)
+
+
+@pytest.mark.parametrize(
+    ("seed", "shape", "span", "k"),
+    [
+        (25513, (90, 2), 12, 3),
+        (29627, (90, 2), 12, 3),
+        (68160, (90, 2), 12, 3),
+        (104, (200, 1), 4, 4),
+        (407, (200, 1), 4, 4),
+        (3355, (200, 1), 4, 4),
+    ],
+)
+def test_rounding_hides_no_tie(seed, shape, span, k):
+    # Found among 150,000 tables: here a bound without its slack, or a strict one, passes over the right row.
+    assert_same_as_twin(np.random.default_rng(seed).integers(0, span, size=shape).astype(np.float64), k)
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_ties_are_seen_when_all_columns_but_the_first_are_constant(part, compiled):
+    rng = np.random.default_rng(part)
+    for _ in range(20 if compiled else 2):
+        X = np.zeros((int(rng.integers(70, 200)), 40))
+        X[:, :2] = rng.integers(0, 12, size=(len(X), 2))
+        assert_same_as_twin(X, int(rng.integers(2, 9)))
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("k", [3, 7])
+def test_ties_on_a_grid_go_to_the_lowest_row(k):
+    X = np.random.default_rng(k).integers(0, 9, size=(2000, 2)).astype(np.float64)
+    assert_same_as_twin(X, k)
+
+
+def test_ties_on_a_small_grid_go_to_the_lowest_row():
+    assert_same_as_twin(np.random.default_rng(1).integers(0, 3, size=(90, 2)).astype(np.float64), 3)
+
+
+@pytest.mark.compiled
+def test_real_numbers_without_ties_give_the_groups_of_the_twin():
+    X = np.random.default_rng(5).normal(size=(500, 6)) + 1e6
+    assert mdav(X, 4).labels.tolist() == naive_mdav((X - 1e6).tolist(), 4)
+
+
+@pytest.mark.parametrize("columns", [0, 1, 5])
+def test_equal_rows_are_grouped_in_their_order(columns):
+    labels = mdav(np.ones((11, columns)), 3).labels
+    assert labels.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 2]
+
+
+@pytest.mark.parametrize(("n", "groups"), [(4, 1), (7, 1), (8, 2), (11, 2), (12, 3), (13, 3)])
+def test_the_number_of_groups_changes_at_2k_and_3k(n, groups):
+    assert mdav(np.arange(n, dtype=np.float64).reshape(n, 1), 4).groups == groups
+
+
+def test_the_seed_stays_in_its_group_beside_an_equal_row_of_lower_number():
+    X = np.array([[9.0], [9.0], [9.0], [0.0], [0.0], [0.0]])
+    assert mdav(X, 3).labels.tolist() == [0, 0, 0, 1, 1, 1]
+
+
+@pytest.mark.parametrize("scale", [2.0**900, 2.0**-1000, 2.0**40])
+def test_the_size_of_the_numbers_does_not_matter(scale):
+    X = np.random.default_rng(2).integers(-5, 6, size=(60, 3)).astype(np.float64)
+    assert np.array_equal(mdav(X * scale, 4).labels, mdav(X, 4).labels)
+
+
+def test_whole_numbers_may_come_as_integers():
+    X = np.random.default_rng(3).integers(0, 4, size=(30, 2))
+    assert np.array_equal(mdav(X, 3).labels, mdav(X.astype(np.float64), 3).labels)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("position", range(4))
+def test_census_has_the_published_sse(census, position):
+    golden = GOLDEN["census"]
+    found = sse(census, mdav(census, golden["k"][position]).labels)
+    assert found == pytest.approx(golden["sse"][position], abs=0.005)
+    assert 100 * found / census.size == pytest.approx(golden["loss"][position], abs=0.00005)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("seed", range(5))
+def test_census_has_the_published_sse_in_any_order_of_rows(census, seed):
+    shuffled = np.random.default_rng(seed).permutation(census)
+    assert sse(shuffled, mdav(shuffled, 3).labels) == pytest.approx(GOLDEN["census"]["sse"][0], abs=0.005)
+
+
+def test_the_example_of_19_rows_has_the_published_sse_and_sizes():
+    golden = GOLDEN["example"]
+    X = standardised(np.array(golden["rows"], np.float64), ddof=1)
+    partition = mdav(X, golden["k"])
+    assert sorted(partition.sizes.tolist()) == golden["sizes"]
+    assert sse(X, partition.labels) == pytest.approx(golden["sse"], abs=0.0005)
+
+
+def test_it_is_found_by_its_name_and_carries_its_card():
+    card = load("mdav")
+    assert card.function is mdav
+    assert card.ensures == {"k"}
+    assert card.data == "numeric"
+    assert card.params["k"].help
+
+
+@pytest.mark.parametrize("k", [1, 0, -3, 2.5, True, "3"])
+def test_a_k_that_is_no_whole_number_of_at_least_2_is_refused(k):
+    with pytest.raises(MethodError, match=r"^mdav: k must be a whole number of at least 2; got "):
+        mdav(np.zeros((9, 2)), k)
+
+
+def test_fewer_rows_than_k_are_infeasible():
+    with pytest.raises(InfeasibleError) as caught:
+        mdav(np.zeros((4, 2)), 5)
+    assert str(caught.value) == "mdav: k is 5, but the table has 4 rows. Lower k to 4 or less."
+
+
+@pytest.mark.parametrize(("n", "shown"), [(0, "0 rows"), (1, "1 row")])
+def test_a_table_too_small_for_any_k_is_infeasible(n, shown):
+    with pytest.raises(InfeasibleError) as caught:
+        mdav(np.zeros((n, 2)), 2)
+    assert str(caught.value) == f"mdav: k is 2, but the table has {shown}. At least 2 rows are needed."
+
+
+@pytest.mark.parametrize("hole", [np.nan, np.inf, -np.inf])
+def test_cells_that_are_not_finite_are_refused_without_showing_any_value(hole):
+    X = np.full((6, 2), 4711.0)
+    X[3, 1] = hole
+    with pytest.raises(MethodError) as caught:
+        mdav(X, 2)
+    assert str(caught.value).startswith("mdav: X must hold finite numbers only; 1 of its 12 cells are")
+    assert "4711" not in str(caught.value)
+
+
+@pytest.mark.parametrize("X", [np.zeros(6), np.zeros((2, 3, 4)), np.array([["4711", "2"]] * 6), 3.0])
+def test_what_is_no_matrix_of_numbers_is_refused(X):
+    with pytest.raises(MethodError, match=r"^mdav: X must be a matrix of numbers with 2 dimensions; got ") as caught:
+        mdav(X, 2)
+    assert "4711" not in str(caught.value)

@@ -1,0 +1,71 @@
+"""What every test shares: the place of compiled loops, the profiles of hypothesis, the public data sets."""
+
+import getpass
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+SOURCES = REPOSITORY / "src" / "shoal"
+
+
+def digest_of_sources():
+    """Return a short name that changes with any byte of any source file."""
+    digest = hashlib.sha256()
+    for path in sorted(SOURCES.rglob("*.py")):
+        digest.update(path.relative_to(SOURCES).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+# numba does not notice that a loop of another file has changed, so each state of the sources gets its
+# own cache. This must be set before numba is imported, hence here and not in a fixture.
+os.environ["NUMBA_CACHE_DIR"] = str(
+    Path(tempfile.gettempdir()) / f"shoal-loops-{getpass.getuser()}" / digest_of_sources()
+)
+
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.register_profile("nightly", deadline=None, max_examples=10_000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "compiled: takes too long when the loops are not compiled")
+
+
+def pytest_runtest_setup(item):
+    if item.get_closest_marker("compiled") and not COMPILED:
+        pytest.skip("loops are not compiled (NUMBA_DISABLE_JIT is set), and this would take too long")
+
+
+@pytest.fixture(scope="session")
+def compiled():
+    """Whether loops are compiled; tests that repeat themselves often do so less if they are not."""
+    return COMPILED
+
+
+@pytest.fixture(scope="session")
+def data_folder():
+    """The folder of public data sets."""
+    folder = Path(os.environ.get("SHOAL_DATA") or REPOSITORY.parent / "shared" / "data")
+    if not folder.is_dir():
+        pytest.skip("public data sets are not here; set SHOAL_DATA")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def data_file(data_folder):
+    """A function from the name of a public data set to its path."""
+
+    def find(name):
+        path = data_folder / name
+        if not path.is_file():
+            pytest.skip(f"the public data set {name} is not here; set SHOAL_DATA")
+        return path
+
+    return find

@@ -1,0 +1,136 @@
+"""Policies: read, checked, merged, and fit to be published."""
+
+import json
+
+import numpy as np
+import pytest
+
+from shoal.errors import PolicyError
+from shoal.model.policy import Column, Policy
+
+EXAMPLE = """
+missing = "suppress-row"
+seed = 42
+label = "ill"
+
+[constraints]
+k = 10
+l = 2
+t = 0.3
+
+[method]
+name = "mdav"
+
+[columns.name]
+role = "identifier"
+
+[columns.grade]
+kind = "ordinal"
+order = ["low", "mid", "high"]
+
+[columns.ill]
+role = "sensitive"
+missing_codes = [-999, "unknown"]
+"""
+
+
+def test_a_policy_file_is_read(tmp_path):
+    (tmp_path / "p.toml").write_text(EXAMPLE)
+    policy = Policy.load(tmp_path / "p.toml")
+    assert (policy.constraints.k, policy.constraints.l, policy.seed) == (10, 2, 42)
+    assert policy.columns["grade"].order == ("low", "mid", "high")
+    assert policy.columns["ill"].missing_codes == (-999, "unknown")
+    assert policy.names("identifier") == ["name"]
+
+
+def test_what_is_written_is_read_back():
+    policy = Policy.from_toml(EXAMPLE)
+    assert Policy.from_toml(policy.to_toml()) == policy
+
+
+def test_keyword_arguments_replace_what_the_file_says():
+    policy = Policy.of(Policy.from_toml(EXAMPLE), k=3, sensitive=["name"], missing="refuse", t=0.1)
+    assert (policy.constraints.k, policy.constraints.l, policy.constraints.t) == (3, 2, 0.1)
+    assert policy.columns["name"].role == "sensitive"
+    assert policy.missing == "refuse"
+
+
+def test_numbers_of_numpy_are_numbers():
+    assert Policy.of(k=np.int64(7), t=np.float64(0.5)).as_dict() == {
+        "constraints": {"k": 7, "t": 0.5},
+        "method": {},
+        "columns": {},
+    }
+
+
+def test_a_single_name_may_stand_for_a_list():
+    assert Policy.of(sensitive="ill").names("sensitive") == ["ill"]
+
+
+def test_a_column_that_nobody_named_a_role_for_is_a_quasi_identifier():
+    assert Column().role == "quasi"
+
+
+def test_a_column_has_one_role():
+    with pytest.raises(PolicyError, match="column 'a' is named as identifier and as keep"):
+        Policy.of(identifiers=["a"], keep=["a"])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("k = 5", "there is no key 'k'"),
+        ("[constraints]\nkk = 5", "there is no key 'constraints.kk'. Did you mean 'k'?"),
+        ("[columns.a]\nrol = 'keep'", "there is no key 'columns.a.rol'. Did you mean 'role'?"),
+        ("[columns.a]\nrole = 'secret'", "columns.a.role"),
+        ("[constraints]\nk = 1", "constraints.k: input should be greater than or equal to 2; got 1"),
+        ("[constraints]\nk = 2.5", "constraints.k"),
+        ("[constraints]\nk = '5'", "constraints.k"),
+        ("[constraints]\nk = true", "constraints.k"),
+        ("[constraints]\nl = 1", "constraints.l"),
+        ("[constraints]\nl = 2.5", "l counts distinct values and must be whole; got 2.5"),
+        ("[constraints]\nl = inf", "l must be a finite number"),
+        ("[constraints]\nt = 1.5", "constraints.t"),
+        ("[constraints]\nt = nan", "constraints.t"),
+        ("missing = 'drop'", "missing"),
+        ("seed = -1", "seed"),
+        ("[columns.a]\nkind = 'nominal'\nform = 'mean'", "form 'mean' does not suit a nominal column"),
+        ("[columns.a]\nkind = 'ordinal'\norder = ['x', 'x']", "order names a level twice"),
+        ("[columns.a]\nkind = 'nominal'\norder = ['x']", "order is for ordinal columns"),
+        ("[columns]\na = 'keep'", "columns.a"),
+        ("k = ", "is not TOML"),
+    ],
+)
+def test_a_mistake_is_one_sentence_that_names_its_place(text, said):
+    with pytest.raises(PolicyError) as caught:
+        Policy.from_toml(text)
+    message = str(caught.value)
+    assert message.startswith("policy: ")
+    assert said in message
+    assert "\n" not in message
+
+
+def test_a_policy_file_that_is_not_there_or_no_text_is_refused(tmp_path):
+    with pytest.raises(PolicyError, match="there is no file"):
+        Policy.load(tmp_path / "none.toml")
+    (tmp_path / "bad.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(PolicyError, match="cannot be read as a text file"):
+        Policy.load(tmp_path / "bad.toml")
+    with pytest.raises(PolicyError, match="cannot be read as a text file"):
+        Policy.load(tmp_path)
+
+
+def test_the_published_policy_has_neither_seed_nor_codes_nor_levels_that_are_not_released():
+    policy = Policy.from_toml(EXAMPLE).published({"ill": ["mild"]})
+    text = policy.to_toml()
+    for hidden in ("seed", "-999", "unknown", "low", "null_words"):
+        assert hidden not in text
+    assert policy.columns["ill"].order == ("mild",)
+    assert policy.names("identifier") == ["name"]
+    assert policy.constraints.k == 10
+
+
+def test_the_schema_names_every_key():
+    schema = json.dumps(Policy.model_json_schema())
+    for key in ("constraints", "l_kind", "missing_codes", "null_words", "parameters"):
+        assert f'"{key}"' in schema

@@ -1,0 +1,1 @@
+"""Slow, obvious twins of the methods, from their definitions; none imports shoal."""

@@ -1,0 +1,71 @@
+"""Anonymizer has scikit-learn's manners."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import shoal
+
+# Checks of scikit-learn that cannot pass, each with the reason: there is none.
+EXPECTED_FAILURES: dict[str, str] = {}
+
+
+@parametrize_with_checks([shoal.Anonymizer(k=2)], expected_failed_checks=lambda _: EXPECTED_FAILURES)
+def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def X():
+    return load_iris().data
+
+
+def test_rows_of_a_group_are_published_alike(X):
+    anonymizer = shoal.Anonymizer(method="mdav", k=5)
+    released = anonymizer.fit_transform(X)
+    assert released.shape == X.shape
+    for label in np.unique(anonymizer.labels_):
+        rows = anonymizer.labels_ == label
+        assert rows.sum() >= 5
+        assert (released[rows] == released[rows][0]).all()
+        assert released[rows][0] == pytest.approx(X[rows].mean(axis=0), abs=0.005)
+
+
+def test_output_comes_as_the_frame_that_was_asked_for(X):
+    pandas_out = shoal.Anonymizer().set_output(transform="pandas").fit_transform(X)
+    assert isinstance(pandas_out, pd.DataFrame)
+    assert list(pandas_out.columns) == ["x0", "x1", "x2", "x3"]
+    assert isinstance(shoal.Anonymizer().set_output(transform="polars").fit_transform(X), pl.DataFrame)
+
+
+def test_mixed_frames_are_welcome_and_identifiers_dropped():
+    frame = shoal.sample(60).to_pandas()
+    anonymizer = shoal.Anonymizer(k=3, identifiers=("patient_id", "name"), sensitive=("diagnosis",), l=2)
+    released = anonymizer.fit_transform(frame)
+    assert isinstance(released, pd.DataFrame)
+    assert list(anonymizer.get_feature_names_out()) == list(released.columns)
+    assert "name" not in released.columns
+    assert all(verdict.holds for verdict in anonymizer.release_.verdicts)
+
+
+def test_it_ends_a_pipeline(X):
+    released = make_pipeline(StandardScaler(), shoal.Anonymizer(k=4)).fit_transform(X)
+    assert np.unique(released, axis=0, return_counts=True)[1].min() >= 4
+
+
+def test_missing_numbers_are_welcome_and_infinite_ones_are_not(X):
+    gappy = X.copy()
+    gappy[3, 1] = np.nan
+    assert shoal.Anonymizer().fit_transform(gappy).shape == X.shape
+    gappy[3, 1] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        shoal.Anonymizer().fit(gappy)
+
+
+def test_there_is_no_transform_for_rows_that_were_not_there():
+    assert not hasattr(shoal.Anonymizer(), "transform")

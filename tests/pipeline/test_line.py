@@ -1,0 +1,278 @@
+"""The straight line, end to end."""
+
+import json
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shoal
+from shoal.errors import GuaranteeError, PolicyError, ReadError, WriteError
+from shoal.model.progress import listening
+from shoal.pipeline import line, write
+
+
+def hospital(rows=200):
+    return shoal.sample(rows, seed=1)
+
+
+ROLES = {"identifiers": ["patient_id", "name"], "sensitive": ["diagnosis"]}
+
+
+@pytest.fixture(scope="module")
+def release():
+    return shoal.anonymize(hospital(), k=5, l=2, t=0.6, **ROLES)
+
+
+def test_a_table_goes_in_and_a_verified_release_comes_out(release):
+    assert [v.model for v in release.verdicts] == ["k-anonymity", "distinct l-diversity", "t-closeness"]
+    assert all(v.holds for v in release.verdicts)
+    assert release.finding("smallest class") >= 5
+    assert "name" not in release.table.column_names
+    with pytest.raises(KeyError):
+        release.finding("no such finding")
+
+
+def test_an_independent_count_of_equal_lines_gives_at_least_k(release, tmp_path):
+    release.save(tmp_path / "out", format="csv")
+    lines = (tmp_path / "out" / "data.csv").read_text().splitlines()
+    place = lines[0].split(",").index("diagnosis")
+    classes = Counter(tuple(cell for i, cell in enumerate(line.split(",")) if i != place) for line in lines[1:])
+    assert min(classes.values()) >= 5
+
+
+def test_data_is_aligned_with_the_input_rows(release):
+    table = hospital()
+    assert release.data.column("diagnosis").to_pylist() == table.column("diagnosis").to_pylist()
+    assert release.rows.tolist() == list(range(200))
+    assert release.labels.size == 200
+
+
+def test_written_rows_are_in_the_order_of_their_own_values(release):
+    rows = list(zip(*(column.to_pylist() for column in release.table.columns), strict=True))
+    heights = [row[release.table.column_names.index("birth_date")] for row in rows]
+    assert heights == sorted(heights)
+    assert Counter(rows) == Counter(zip(*(column.to_pylist() for column in release.data.columns), strict=True))
+
+
+@pytest.mark.parametrize("make", [lambda t: t, lambda t: t.to_pandas(), pl.from_arrow])
+def test_the_callers_type_of_frame_comes_back(make):
+    frame = make(hospital(60))
+    data = shoal.anonymize(frame, k=5, **ROLES).data
+    assert type(data) is type(frame)
+    assert len(data) == 60
+
+
+def test_an_odd_pandas_index_changes_nothing():
+    frame = hospital(60).to_pandas()
+    odd = frame.set_index(pd.Index([7] * 60, name="person"))
+    one, two = (shoal.anonymize(f, k=5, **ROLES) for f in (frame, odd))
+    assert one.table.equals(two.table)
+    assert two.data.index.equals(pd.RangeIndex(60))
+
+
+def test_unused_categories_do_not_survive(tmp_path):
+    town = pd.Categorical(["a", "a", "a", "b", "b", "b", "rare"])
+    frame = pd.DataFrame({"town": town, "age": [1, 2, 3, 50, 51, 52, 53]})
+    release = shoal.anonymize(frame, k=3)
+    assert "rare" not in list(release.data["town"].cat.categories)
+    release.save(tmp_path / "out")
+    assert b"rare" not in (tmp_path / "out" / "data.parquet").read_bytes()
+    assert pa.types.is_dictionary(pyarrow.parquet.read_table(tmp_path / "out" / "data.parquet").column("town").type)
+
+
+def test_ordered_categories_are_levels_and_stay_ordered():
+    grade = pd.Categorical(["low", "mid", "high"] * 4, categories=["low", "mid", "high", "never"], ordered=True)
+    release = shoal.anonymize(pd.DataFrame({"grade": grade, "age": range(12)}), k=3)
+    assert release.policy.columns["grade"].kind == "ordinal"
+    assert release.data["grade"].cat.ordered
+    assert "never" not in list(release.data["grade"].cat.categories)
+
+
+def test_permuted_rows_give_the_same_bytes(tmp_path):
+    table = hospital(150)
+    order = np.random.default_rng(5).permutation(150)
+    files = []
+    for name, some in (("one", table), ("two", table.take(pa.array(order)))):
+        folder = shoal.anonymize(some, k=4, l=2, **ROLES).save(tmp_path / name, format="csv")
+        files.append({path.name: path.read_bytes() for path in folder.iterdir()})
+    assert files[0] == files[1]
+
+
+ties = st.lists(st.tuples(st.integers(0, 2), st.sampled_from("ab"), st.sampled_from("xy")), min_size=4, max_size=24)
+
+
+@settings(max_examples=40)
+@given(ties, st.randoms())
+def test_permuted_rows_give_the_same_release_whatever_the_ties(rows, chance):
+    mixed = rows.copy()
+    chance.shuffle(mixed)
+    made = []
+    for some in (rows, mixed):
+        table = pa.table({"n": [r[0] for r in some], "c": [r[1] for r in some], "s": [r[2] for r in some]})
+        made.append(shoal.anonymize(table, k=2, sensitive=["s"]).table.to_pydict())
+    assert made[0] == made[1]
+
+
+def test_the_same_seed_gives_the_same_release_and_the_seed_is_not_published(tmp_path):
+    one = shoal.anonymize(hospital(60), k=3, seed=987654, **ROLES)
+    two = shoal.anonymize(hospital(60), k=3, seed=987654, **ROLES)
+    assert one.table.equals(two.table)
+    one.save(tmp_path / "out")
+    assert all(b"987654" not in path.read_bytes() for path in (tmp_path / "out").iterdir())
+
+
+def test_the_holders_folder_has_the_map_and_the_findings(release, tmp_path):
+    release.save(tmp_path / "out", private=tmp_path / "mine", format="csv")
+    lines = (tmp_path / "mine" / "map.csv").read_text().splitlines()
+    assert lines[0] == "input_row,released_row"
+    place = [int(line.split(",")[1]) for line in lines[1:]]
+    assert sorted(place) == list(range(200))
+    for row in (0, 77, 199):
+        assert release.table.slice(place[row], 1).to_pylist() == release.data.slice(row, 1).to_pylist()
+    facts = json.loads((tmp_path / "mine" / "findings.json").read_text())
+    assert {f["name"] for f in facts["findings"]} >= {"partition SSE", "information loss %", "cells changed %"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"data.csv", "policy.toml", "certificate.json"}
+
+
+def test_the_two_folders_must_not_lie_inside_each_other(release, tmp_path):
+    for private in (tmp_path / "out", tmp_path / "out" / "mine", tmp_path):
+        with pytest.raises(WriteError, match="must not lie inside each other"):
+            release.save(tmp_path / "out", private=private)
+    assert not (tmp_path / "out").exists()
+
+
+def test_suppressed_rows_are_counted_and_have_no_place_in_the_map(tmp_path):
+    table = pa.table({"a": [1, None, 3, 4, 5, None], "b": [1, 2, 3, 4, 5, 6]})
+    release = shoal.anonymize(table, k=2, missing="suppress-row")
+    assert (release.suppressed, release.rows.tolist()) == (2, [0, 2, 3, 4])
+    release.save(tmp_path / "out", private=tmp_path / "mine")
+    assert (tmp_path / "mine" / "map.csv").read_text().splitlines()[2] == "1,"
+
+
+def test_a_failed_verdict_means_that_nothing_is_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(line, "enforce", lambda partition, *_: partition)
+    monkeypatch.setattr(line, "_cluster", lambda encoded, _: shoal.Partition.of(np.arange(len(encoded.X))))
+    with pytest.raises(GuaranteeError, match="k-anonymity: asked 3, found 1: FAILS"):
+        shoal.anonymize(pa.table({"a": [1, 2, 3, 4]}), k=3)
+
+
+def test_bytes_that_do_not_confirm_the_claims_are_never_put_in_place(tmp_path, monkeypatch):
+    release = shoal.anonymize(hospital(60), k=3, **ROLES)
+    release.save(tmp_path / "out", format="csv")
+    before = (tmp_path / "out" / "data.csv").read_bytes()
+
+    def broken(table, folder, format):
+        (folder / "data.csv").write_text("a\n1\n2\n")
+        return "data.csv"
+
+    monkeypatch.setattr(write, "write_data", broken)
+    with pytest.raises(GuaranteeError, match="Nothing was written"):
+        release.save(tmp_path / "out", private=tmp_path / "mine", format="csv")
+    assert (tmp_path / "out" / "data.csv").read_bytes() == before
+    assert not (tmp_path / "mine").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_release_shows_itself_without_cell_values(release):
+    shown = release._repr_html_() + repr(release)
+    assert "k-anonymity" in shown
+    for column in hospital().select(["name", "patient_id", "diagnosis", "education"]).columns:
+        for value in set(column.to_pylist()) - {None}:
+            assert value not in shown
+
+
+def test_progress_is_told_to_whoever_listens():
+    heard = []
+    with listening(lambda step, done, total: heard.append(step)):
+        shoal.anonymize(hospital(60), k=3, **ROLES)
+    assert list(dict.fromkeys(heard)) == [
+        "read",
+        "profile",
+        "encode",
+        "cluster",
+        "enforce",
+        "recode",
+        "verify",
+        "measure",
+        "",
+    ]
+
+
+def test_anybodys_file_can_be_judged(tmp_path):
+    table = pa.table({"age": [1, 1, 2, 2, 2], "id": ["a", "b", "c", "d", "e"], "ill": ["x", "y", "x", "x", "x"]})
+    assert not shoal.verify(table, k=2).holds
+    checked = shoal.verify(table, k=2, quasi=["age"])
+    assert checked.holds
+    assert not shoal.verify(table, k=2, l=2, quasi=["age"], sensitive=["ill"]).holds
+    assert not shoal.verify(table, k=3, quasi=["age"]).holds
+
+
+def test_weights_are_carried_into_the_means():
+    table = pa.table({"a": [0.0, 10.0, 100.0, 110.0], "w": [1.0, 3.0, 1.0, 1.0]})
+    release = shoal.anonymize(table, k=2, keep=["w"], weight="w")
+    assert release.data.column("a").to_pylist() == [7.5, 7.5, 105.0, 105.0]
+
+
+def notes_of(table, **wishes):
+    return " ".join(shoal.anonymize(pa.table(table), k=2, **wishes).notes)
+
+
+def test_notes_say_what_a_holder_should_know():
+    different = {"a": [1, 2, 3, 4], "b": ["p", "q", "r", "s"]}
+    assert "column 'b': 100 % of its cells are published as missing" in notes_of(different)
+    assert "100 % of the rows are unique in what is published as it is" in notes_of(different, keep=["b"])
+    assert "only l or t protects" in notes_of(different, sensitive=["b"])
+    assert "only l or t protects" not in notes_of(different, sensitive=["b"], l=2)
+    assert "all rows are in one class" in notes_of({"a": [1, 1, 1]})
+
+
+def test_a_wish_that_nobody_knows_is_refused():
+    with pytest.raises(PolicyError, match="there is no wish 'sensitiv'.*Did you mean 'sensitive'"):
+        shoal.anonymize(pa.table({"a": [1, 2]}), sensitiv=["a"])
+
+
+def test_a_release_folder_is_judged_by_its_own_policy_only(release, tmp_path):
+    folder = release.save(tmp_path / "out", format="csv")
+    with pytest.raises(PolicyError, match="carries its own policy"):
+        shoal.verify(folder, k=3)
+    checked = shoal.verify(folder / "data.csv", policy=folder / "policy.toml")
+    assert checked.holds
+    assert "Everything holds." in str(checked)
+    with pytest.raises(ReadError, match="neither a folder nor a file"):
+        shoal.verify(tmp_path / "nothing")
+
+
+def test_a_release_cannot_be_written_inside_another(release, tmp_path):
+    release.save(tmp_path / "out")
+    with pytest.raises(WriteError, match="lies inside a folder that shoal wrote"):
+        release.save(tmp_path / "out" / "deeper" / "still")
+
+
+def test_floats_keep_about_the_decimals_that_they_came_with():
+    values = shoal.anonymize(pa.table({"a": [62.4, 62.5, 62.4, 90.1, 90.2, 90.4]}), k=3).data.column("a").to_pylist()
+    assert values == [62.43] * 3 + [90.23] * 3
+
+
+def test_whole_numbers_beyond_53_bits_are_told_apart_in_the_file_too(tmp_path):
+    table = pa.table({"a": [1, 1, 1, 1], "s": [2**60, 2**60 + 1, 2**60 + 2, 2**60 + 3]})
+    release = shoal.anonymize(table, k=4, l=4, t=0.5, sensitive=["s"])
+    assert shoal.verify(release.save(tmp_path / "out", format="csv")).holds
+
+
+def test_the_input_frame_is_not_changed():
+    frame = hospital(60).to_pandas()
+    before = frame.copy(deep=True)
+    shoal.anonymize(frame, k=3, **ROLES)
+    pd.testing.assert_frame_equal(frame, before)
+
+
+def test_all_columns_constant_is_one_class():
+    release = shoal.anonymize(pa.table({"a": [7] * 6, "b": ["x"] * 6}), k=3)
+    assert release.table.to_pydict() == {"a": [7] * 6, "b": ["x"] * 6}

@@ -1,0 +1,246 @@
+"""A completed policy names every column, or is refused in one sentence."""
+
+import pyarrow as pa
+import pytest
+
+from shoal.errors import PolicyError
+from shoal.model.policy import Policy
+from shoal.model.table import Table
+from shoal.prepare.complete import complete
+from shoal.prepare.profile import profile
+
+
+def held(**columns: object) -> Table:
+    return Table.of(pa.table(columns))
+
+
+def completed(policy: Policy, table: Table) -> tuple[Policy, tuple[str, ...]]:
+    return complete(policy, table, profile(table))
+
+
+def refused(policy: Policy, table: Table) -> str:
+    with pytest.raises(PolicyError) as caught:
+        completed(policy, table)
+    said = str(caught.value)
+    assert said.startswith("policy: ")
+    assert "\n" not in said
+    return said
+
+
+def with_columns(**columns: dict[str, object]) -> Policy:
+    return Policy.of({"columns": columns})
+
+
+LEVELS = pa.DictionaryArray.from_arrays(pa.array([0, 1, 1]), pa.array(["low", "high"]), ordered=True)
+SMALL = held(zip=["01067", "80331", "80331"], age=[31, 40, 40], sex=["F", "M", "M"])
+LISTS = pa.array([["a"], ["a"], None])
+
+
+def test_every_column_is_named_in_the_order_of_the_table():
+    table = held(
+        age=[31, 40, 40],
+        dose=[0.5, 0.5, 1.5],
+        sex=["F", "M", "M"],
+        born=pa.array([1, 2, 2], pa.date32()),
+        smoker=[True, False, None],
+        stage=LEVELS,
+        diagnosis=["a", "a", "b"],
+        tags=LISTS,
+    )
+    policy, _ = completed(Policy.of(k=2, sensitive="diagnosis", identifiers="tags"), table)
+    assert policy.as_dict() == {
+        "constraints": {"k": 2},
+        "method": {},
+        "columns": {
+            "age": {"role": "quasi", "kind": "numeric", "form": "mean"},
+            "dose": {"role": "quasi", "kind": "numeric", "form": "mean"},
+            "sex": {"role": "quasi", "kind": "nominal", "form": "mode"},
+            "born": {"role": "quasi", "kind": "date", "form": "mean"},
+            "smoker": {"role": "quasi", "kind": "boolean", "form": "mode"},
+            "stage": {"role": "quasi", "kind": "ordinal", "form": "median", "order": ["low", "high"]},
+            "diagnosis": {"role": "sensitive", "kind": "nominal"},
+            "tags": {"role": "identifier", "kind": "set"},
+        },
+    }
+    assert list(policy.columns) == table.names
+
+
+def test_what_is_given_stays():
+    given = with_columns(
+        age={"form": "range", "missing_codes": [-1]},
+        sex={"role": "keep"},
+        zip={"order": ["01067", "80331"], "form": "set"},
+    )
+    policy, _ = completed(given, SMALL)
+    assert policy.as_dict()["columns"] == {
+        "zip": {"role": "quasi", "kind": "ordinal", "form": "set", "order": ["01067", "80331"]},
+        "age": {"role": "quasi", "kind": "numeric", "form": "range", "missing_codes": [-1]},
+        "sex": {"role": "keep", "kind": "nominal"},
+    }
+
+
+def test_a_completed_policy_completes_to_itself_and_can_be_written():
+    policy, _ = completed(Policy.of(k=2, keep="sex"), SMALL)
+    again, notes = completed(Policy.from_toml(policy.to_toml()), SMALL)
+    assert again == policy
+    assert notes == ()
+
+
+def test_the_order_of_the_policy_goes_before_that_of_the_table():
+    policy, _ = completed(with_columns(stage={"order": ["high", "low"]}), held(stage=LEVELS))
+    assert policy.columns["stage"].order == ("high", "low")
+
+
+def test_a_given_kind_goes_before_the_one_found():
+    policy, _ = completed(with_columns(stage={"kind": "nominal"}), held(stage=LEVELS))
+    assert policy.columns["stage"].kind == "nominal"
+    assert policy.columns["stage"].order is None
+
+
+def test_a_column_that_nobody_named_and_that_looks_like_an_identifier_is_noted():
+    table = held(id=[10, 20, 50], sex=["F", "M", "M"])
+    _, notes = completed(Policy.of(k=2), table)
+    said = (
+        "column 'id' looks like an identifier (all values differ) and is treated as a quasi-identifier, "
+        "because nobody named it. If it is one, say so: --identifier id."
+    )
+    assert notes == (said,)
+    assert completed(Policy.of(k=2, quasi="id"), table)[1] == ()
+
+
+def test_a_column_that_sounds_sensitive_is_noted():
+    _, notes = completed(Policy.of(k=2), held(**{"main diagnosis": ["a", "b"], "sex": ["F", "M"]}))
+    said = (
+        "column 'main diagnosis' looks sensitive (its name sounds like a matter of health, which an attacker rarely "
+        "knows) and is treated as a quasi-identifier, because nobody named it. "
+        "If it is so, say so: --sensitive 'main diagnosis'."
+    )
+    assert notes == (said,)
+
+
+def test_suspected_codes_are_noted_until_the_policy_says_what_they_are():
+    table = held(x=[20, 31, 42, 53, 64, -999, -999])
+    said = "2 cells share one extreme value that looks like a code for missing; if so, name it in missing_codes"
+    assert completed(Policy.of(k=2), table)[1] == (f"column 'x': {said} in a policy.",)
+    assert completed(with_columns(x={"kind": "numeric"}), table)[1] == (f"column 'x': {said} in a policy.",)
+    assert completed(with_columns(x={"missing_codes": [-999]}), table)[1] == ()
+    assert completed(with_columns(x={"missing_codes": []}), table)[1] == ()
+
+
+def test_a_form_that_is_not_used_is_noted():
+    policy, notes = completed(with_columns(age={"role": "keep", "form": "mean"}), SMALL)
+    assert notes == ("column 'age' is keep, so that its form 'mean' is not used.",)
+    assert policy.columns["age"].form is None
+
+
+def test_unknown_columns_are_refused_with_the_nearest_name():
+    said = refused(Policy.of(k=2, quasi="zipcode"), SMALL)
+    assert (
+        said == "policy: column 'zipcode' is not in the table. The table has 'zip', 'age', 'sex'. Did you mean 'zip'?"
+    )
+    assert refused(Policy.of(label="Sex"), SMALL).startswith("policy: label 'Sex' is not in the table.")
+    assert refused(Policy.of(weight="w"), SMALL).startswith("policy: weight 'w' is not in the table.")
+
+
+def test_the_label_is_sensitive_or_kept():
+    said = refused(Policy.of(label="sex"), SMALL)
+    assert said.startswith("policy: label 'sex' has the role quasi; expected sensitive or keep.")
+    assert completed(Policy.of(label="sex", keep="sex"), SMALL)[0].label == "sex"
+    assert completed(Policy.of(label="sex", sensitive="sex"), SMALL)[0].label == "sex"
+
+
+def test_the_weight_is_a_number_that_is_kept_or_an_identifier():
+    assert "is numeric with the role quasi" in refused(Policy.of(weight="age"), SMALL)
+    assert "is nominal with the role keep" in refused(Policy.of(weight="sex", keep="sex"), SMALL)
+    for role in ("keep", "identifiers"):
+        assert completed(Policy.of(weight="age", **{role: "age"}), SMALL)[0].weight == "age"
+
+
+def test_l_and_t_need_a_sensitive_column():
+    assert "constraint l needs a sensitive column" in refused(Policy.of(l=2), SMALL)
+    assert "constraint l and t needs a sensitive column" in refused(Policy.of(l=2, t=0.2), SMALL)
+    assert completed(Policy.of(l=2, t=0.2, sensitive="sex"), SMALL)[0].constraints.l == 2
+
+
+def test_a_policy_without_quasi_identifiers_is_refused():
+    assert "no column is a quasi-identifier" in refused(Policy.of(keep=["zip", "age", "sex"]), SMALL)
+    assert "no column is a quasi-identifier" in refused(Policy.of(), Table.of(pa.table({})))
+
+
+def test_an_ordinal_column_needs_its_order():
+    said = refused(with_columns(sex={"kind": "ordinal"}), SMALL)
+    assert said.startswith("policy: column 'sex' is ordinal, and its order is not known. Give `order`")
+
+
+@pytest.mark.parametrize(
+    ("column", "kind"),
+    [
+        ([True, False], "date"),
+        ([1, 2], "date"),
+        ([0.5, 1.5], "boolean"),
+        (pa.array([1, 2], pa.date32()), "numeric"),
+        ([1, 2], "set"),
+        ([["a"], ["b"]], "numeric"),
+        ([{"x": 1}, {"x": 2}], "set"),
+    ],
+)
+def test_a_kind_that_the_type_cannot_have_is_refused(column, kind):
+    said = refused(with_columns(x={"kind": kind, "role": "keep"}), held(x=column, age=[31, 40]))
+    assert f"and cannot be {kind}; expected" in said
+
+
+@pytest.mark.parametrize("kind", ["numeric", "date", "boolean", "nominal"])
+def test_text_may_be_of_any_kind_until_its_cells_are_read(kind):
+    assert completed(with_columns(zip={"kind": kind}), SMALL)[0].columns["zip"].kind == kind
+
+
+def test_sets_are_no_quasi_identifiers():
+    said = refused(with_columns(zip={"kind": "set"}), SMALL)
+    assert said.startswith(
+        "policy: column 'zip' is of kind set and cannot be a quasi-identifier: sets are not clustered"
+    )
+    policy, _ = completed(with_columns(zip={"kind": "set", "role": "sensitive"}), SMALL)
+    assert policy.columns["zip"].kind == "set"
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        LISTS,
+        pa.array([{"x": 1}] * 3),
+        pa.array([b"a"] * 3),
+        pa.array([[("a", 1)]] * 3, pa.map_(pa.string(), pa.int64())),
+    ],
+    ids=lambda column: str(column.type),
+)
+def test_nested_columns_are_no_quasi_identifiers_but_may_be_something_else(column):
+    table = held(tags=column, age=[31, 40, 40])
+    said = refused(Policy.of(k=2), table)
+    assert said.startswith(f"policy: column 'tags' holds {column.type} and cannot be a quasi-identifier")
+    for role in ("identifiers", "sensitive", "keep"):
+        completed(Policy.of(k=2, **{role: "tags"}), table)
+
+
+def test_a_form_that_does_not_suit_the_kind_found_is_refused():
+    said = refused(with_columns(sex={"form": "mean"}), SMALL)
+    assert said == (
+        "policy: form 'mean' does not suit column 'sex', which is nominal (string); choose mode, medoid, set."
+    )
+
+
+def test_no_refusal_shows_a_cell():
+    table = held(sex=["MARKER", "MARKER"], tags=[["MARKER"], ["MARKER"]], number=[918273645, 918273645])
+    policies = [
+        Policy.of(k=2),
+        Policy.of(quasi="other"),
+        Policy.of(label="sex", keep="tags"),
+        Policy.of(weight="sex", keep="tags"),
+        Policy.of(l=2, keep="tags"),
+        Policy.of({"columns": {"sex": {"kind": "ordinal"}, "tags": {"role": "keep"}}}),
+        Policy.of({"columns": {"number": {"kind": "date"}, "tags": {"role": "keep"}}}),
+        Policy.of({"columns": {"sex": {"form": "mean"}, "tags": {"role": "keep"}}}),
+    ]
+    for policy in policies:
+        said = refused(policy, table)
+        assert "MARKER" not in said
+        assert "918273645" not in said

@@ -1,0 +1,190 @@
+"""Roles are proposed with a reason, and odd values are noted without being shown."""
+
+import uuid
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from shoal.model.table import Table
+from shoal.prepare.profile import ColumnFacts, profile
+
+ROWS = 60
+CHANCE = np.random.default_rng(5)
+FIRST = ["Anna", "Paul", "Eva", "Jan", "Ruth", "Omar"]
+LAST = ["Koch", "O'Neill", "Meyer-Graf", "Silva", "Weiß", "Kim", "Rossi", "Novak", "Moore", "Lang"]
+PEOPLE = [f"{first} {last}" for first in FIRST for last in LAST]
+
+
+def facts(name: str, column: object) -> ColumnFacts:
+    return profile(Table.of(pa.table({name: column}))).columns[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "reason"),
+    [
+        ("a", list(range(100, 100 + ROWS)), "all values differ and count the rows"),
+        ("a", [5, 3, 4], "all values differ and count the rows"),
+        ("a", list(range(10_000_000, 10_000_000 + 97 * ROWS, 97)), "all values differ"),
+        ("a", CHANCE.permutation(10**6)[:ROWS], "all values differ"),
+        ("id", [17, 3, 912], "all values differ"),
+        ("id", [17.0, None, 912.0], "all values differ"),
+        ("id", pa.array([17, None, 912], pa.decimal128(10, 0)), "all values differ"),
+        ("a", [f"x{place}" for place in range(ROWS)], "all values differ"),
+        ("a", [f"{place} and more words" for place in range(ROWS)], "all values differ"),
+        (
+            "a",
+            [f"AB-{place:04d}" for place in range(ROWS)] + ["AB-0000"] * 4,
+            "nearly all values differ and have one shape",
+        ),
+        (
+            "record_no",
+            [f"{place} b" for place in range(ROWS)] + ["0 b"] * 4,
+            "its name sounds like a key and nearly all values differ",
+        ),
+        ("patient_id", [1, 2, 2, 9, 9, 9], "its name sounds like a person's number or address"),
+        ("patientID", ["q", "r", "r"], "its name sounds like a person's number or address"),
+        ("Phone", [30123456, 30123457, 30123457], "its name sounds like a person's number or address"),
+        ("home_address", [f"Road {place}" for place in range(9)], "its name sounds like an address"),
+        ("a", [str(uuid.UUID(int=place)) for place in (1, 2, 2)], "its values look like random identifiers"),
+        ("a", ["x@y.org", "z@y.org", "z@y.org"], "its values look like e-mail addresses"),
+        ("a", ["+49 30 123456", "+49 30 123457", "+49 30 123457"], "its values look like phone numbers"),
+        ("a", ["030/1234567", "(030) 123-456", "212-555-0188"], "its values look like phone numbers"),
+        ("a", ["123-45-6789", "123-45-6780", "123-45-6780"], "its values look like identity numbers"),
+        ("a", ["DE89 3704 0044 0532 0130 00", "GB82WEST12345698765432"], "its values look like bank account numbers"),
+        ("a", ["192.168.0.1", "192.168.0.2", "192.168.0.2"], "its values look like network addresses"),
+        ("name", ["x", "x", "y"], "its name sounds like a person's name"),
+        ("surname", ["x", "x", "y"], "its name sounds like a person's name"),
+        ("FirstName", ["x", "x", "y"], "its name sounds like a person's name"),
+        ("patient_name", ["x", "x", "y"], "its name sounds like a person's name"),
+        ("Prénom", ["x", "x", "y"], "its name sounds like a person's name"),
+        ("nombre", ["x", "x", "y"], "its name sounds like a person's name"),
+        ("who", PEOPLE + PEOPLE[:20], "its values look like people's names"),
+    ],
+)
+def test_identifiers_are_proposed_with_their_reason(name, column, reason):
+    found = facts(name, column)
+    assert (found.role, found.reason) == ("identifier", reason)
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [
+        ("diagnosis", ["a", "b"]),
+        ("icd10", ["a", "b"]),
+        ("hiv_status", [True, False]),
+        ("annual-income", list(range(0, 7000, 100))),
+        ("Salary", [1.5, 2.5]),
+        ("religion", ["a", "b"]),
+    ],
+)
+def test_names_that_sound_sensitive_are_proposed_as_such(name, column):
+    found = facts(name, column)
+    assert found.role == "sensitive"
+    assert found.reason.endswith("which an attacker rarely knows")
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "reason"),
+    [
+        ("zip", [f"{place:05d}" for place in range(ROWS)], "its name sounds like a postcode, which is widely known"),
+        (
+            "birth_date",
+            pa.array(range(ROWS), pa.date32()),
+            "its name sounds like a date of birth, which is widely known",
+        ),
+        ("age", list(range(20, 20 + ROWS)), "its name sounds like an age, which is widely known"),
+        ("Gender", ["F", "M"], "its name sounds like the sex, which is widely known"),
+        ("year", list(range(1960, 1960 + ROWS)), "its name sounds like a date, which is widely known"),
+        ("place", ["01067", "80331", "80331"], "its values look like postcodes"),
+        ("a", [f"{1 + place % 12:02d}/05/1990" for place in range(9)], "its values look like dates"),
+        ("a", [f"1990-05-{1 + place:02d}" for place in range(28)], "its values look like dates"),
+        ("measure", CHANCE.normal(size=ROWS), "nobody said otherwise"),
+        ("amount", (1000 * CHANCE.lognormal(3, 1, 500)).astype(int) * 500 + np.arange(500), "nobody said otherwise"),
+        ("product_name", ["Red Wine", "Oat Milk"] * 30, "nobody said otherwise"),
+        ("hospital_id", [1, 2, 3] * 20, "nobody said otherwise"),
+        ("moment", pa.array(range(ROWS), pa.timestamp("us")), "nobody said otherwise"),
+        ("few", ["a", "b", "c"], "nobody said otherwise"),
+        ("few", [31, 45, 27, 62], "nobody said otherwise"),
+        ("sure", [True, False], "nobody said otherwise"),
+        ("empty", pa.array([None, None], pa.string()), "every cell is missing"),
+    ],
+)
+def test_everything_else_is_a_quasi_identifier(name, column, reason):
+    found = facts(name, column)
+    assert (found.role, found.reason) == ("quasi", reason)
+
+
+def test_nine_in_ten_values_must_fit_a_pattern():
+    mails = [f"x{place}@y.org" for place in range(9)]
+    assert facts("a", [*mails, "none of it", "none of it"]).role == "identifier"
+    assert facts("a", [*mails[:8], "none of it", "nor this", "nor this"]).role == "quasi"
+
+
+def test_a_float_measurement_is_never_an_identifier():
+    for column in (CHANCE.normal(size=ROWS), np.arange(ROWS, dtype=float), np.linspace(0, 1, ROWS)):
+        found = facts("measure", column)
+        assert found.role == "quasi"
+        assert found.notes[-1] == "makes every row unique"
+
+
+CODE = "looks like a code for missing; if so, name it in missing_codes"
+
+
+@pytest.mark.parametrize(
+    ("column", "note"),
+    [
+        ([20, 31, 42, 53, 64, -999, -999, -999], f"3 cells share one extreme value that {CODE}"),
+        ([20, 31, 42, 53, 64, 9999, 9999], f"2 cells share one extreme value that {CODE}"),
+        ([20, 31, 42, 53, 64, -1, -1], f"2 cells share one extreme value that {CODE}"),
+        ([1, 2, 3, 4, 5, 99.0, 99.0], f"2 cells share one extreme value that {CODE}"),
+        (
+            [1, 2, 3, 4, 5, 88, 88, 99, 99],
+            "4 cells share 2 extreme values that look like codes for missing; if so, name it in missing_codes",
+        ),
+        ([*range(100), 2**31 - 1, 2**31 - 1], f"2 cells share one extreme value that {CODE}"),
+    ],
+)
+def test_codes_for_missing_are_suspected(column, note):
+    assert note in facts("x", column).notes
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        [20, 31, 42, 53, 64, -999],  # only one row has it
+        [-1, -1, 1, 1, 1],  # a label
+        [-3, -2, -1, -1, 0, 1, 2],  # inside the rest
+        [*range(101), 99, 99],  # inside the rest
+        [20, 31, 42, 53, 64, 1234, 1234],  # not a number that people write for missing
+        [5, 5, 5, 99, 99],  # too little to compare with
+    ],
+)
+def test_other_numbers_are_not_taken_for_codes(column):
+    assert not any("missing" in note for note in facts("x", column).notes)
+
+
+def test_words_for_missing_are_suspected():
+    found = facts("town", ["Ulm", "Unknown", " n/a ", "Ulm", "Bonn"])
+    assert "a word that looks like a code for missing in 2 cells; if so, name it in missing_codes" in found.notes
+
+
+def test_infinities_and_extremes_are_counted():
+    found = facts("x", [float("inf"), float("-inf"), 1e300, *np.linspace(0, 1, 20).round(1)])
+    assert found.notes[:2] == (
+        "infinite in 2 cells",
+        "more than 1000 interquartile ranges from the middle half in 1 cell",
+    )
+
+
+def test_the_ends_of_the_floats_do_no_harm():
+    assert facts("x", [1.7e308, -1.7e308, 1.7e308, -1.7e308, 0.0]).role == "quasi"
+    assert facts("id", [float("inf"), 1e300, 5.0]).role == "quasi"
+
+
+def test_constants_and_many_categories_are_noted():
+    assert facts("x", ["a"] * 5).notes == ("all cells hold the same value",)
+    assert facts("x", ["a", "a", "a", None, None]).notes == ("all cells hold the same value, if any",)
+    many = facts("x", [f"{place} b" for place in range(101)] * 3)
+    assert many.notes == ("101 categories; more than 100 are hard to group",)
+    assert facts("x", [f"{place} b" for place in range(100)] * 3).notes == ()

@@ -1,0 +1,108 @@
+"""Merging until the constraints hold, at the least cost, or a refusal that says what would do."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shoal.enforce import enforce
+from shoal.errors import InfeasibleError
+from shoal.model.partition import Partition
+from shoal.model.policy import Constraints
+from shoal.privacy.models import failing
+from shoal.privacy.values import Values
+
+
+def column(values, ordered=False):
+    return Values(np.unique(np.array(values), return_inverse=True)[1].astype(np.int64), ordered)
+
+
+def points(*values):
+    return np.array(values, float).reshape(len(values), -1)
+
+
+def test_a_partition_that_meets_everything_is_left_alone():
+    given_one = Partition.of([0, 0, 1, 1])
+    assert enforce(given_one, points(1, 2, 8, 9), Constraints(k=2), {}) is given_one
+
+
+def test_an_undersized_group_joins_where_sse_rises_least():
+    made = enforce(Partition.of([0, 0, 1, 2, 2]), points(0, 1, 8, 10, 11), Constraints(k=2), {})
+    assert made.labels.tolist() == [0, 0, 1, 1, 1]
+
+
+def test_the_rise_counts_sizes_and_not_only_distance():
+    # The group of two at distance 3 costs 2/3 * 9 = 6, the group of five at distance 2.8 costs 5/6 * 7.84 = 6.53.
+    X = points(0, 3, 3, -2.8, -2.8, -2.8, -2.8, -2.8)
+    made = enforce(Partition.of([0, 1, 1, 2, 2, 2, 2, 2]), X, Constraints(k=2), {})
+    assert made.labels.tolist() == [0, 0, 0, 1, 1, 1, 1, 1]
+
+
+def test_the_cheapest_merge_of_all_failing_groups_comes_first():
+    # Rows 1 and 2 are nearest; merged they are enough, so row 0 has to look for a partner of its own.
+    made = enforce(Partition.of([0, 1, 2, 3, 3]), points(0, 5, 6, 20, 20), Constraints(k=2), {})
+    assert made.labels.tolist() == [0, 0, 0, 1, 1]
+
+
+def test_a_group_of_one_sensitive_value_is_merged_for_l():
+    ill = column(["a", "a", "b", "b", "a", "b"])
+    made = enforce(Partition.of([0, 0, 1, 1, 2, 2]), points(0, 0, 1, 1, 9, 9), Constraints(k=2, l=2), {"ill": ill})
+    assert made.labels.tolist() == [0, 0, 0, 0, 1, 1]
+
+
+def test_groups_are_merged_until_they_are_close_for_t():
+    pay = column([1, 2, 3, 4, 1, 4], ordered=True)
+    asked = Constraints(k=2, t=0.2)
+    made = enforce(Partition.of([0, 0, 1, 1, 2, 2]), points(0, 0, 1, 1, 9, 9), asked, {"pay": pay})
+    assert not failing(made.labels, asked, {"pay": pay}).any()
+
+
+def test_fewer_rows_than_k_are_refused():
+    with pytest.raises(InfeasibleError, match="k is 5, but the table has 3 rows. Lower k to 3 or less"):
+        enforce(Partition.of([0, 0, 0]), points(1, 2, 3), Constraints(k=5), {})
+
+
+def test_an_l_above_the_values_of_the_column_is_refused_with_the_l_that_would_do():
+    ill = column(["a", "b", "b", "b"])
+    with pytest.raises(
+        InfeasibleError, match="distinct l is 3, but the whole column 'ill' only reaches 2. Lower l to 2"
+    ):
+        enforce(Partition.of([0, 0, 1, 1]), points(1, 2, 3, 4), Constraints(k=2, l=3), {"ill": ill})
+    with pytest.raises(InfeasibleError, match=r"entropy l is 1.9, but .* only reaches 1.754. Lower l to 1.754"):
+        enforce(Partition.of([0, 0, 1, 1]), points(1, 2, 3, 4), Constraints(k=2, l=1.9, l_kind="entropy"), {"ill": ill})
+    with pytest.raises(InfeasibleError, match="Ask for no l on it"):
+        enforce(Partition.of([0, 0]), points(1, 2), Constraints(k=2, l=2), {"ill": column(["a", "a"])})
+
+
+def test_the_l_that_a_refusal_names_is_feasible():
+    ill = column(["a", "b", "b", "b"])
+    made = enforce(
+        Partition.of([0, 0, 1, 1]), points(1, 2, 3, 4), Constraints(k=2, l=1.754, l_kind="entropy"), {"ill": ill}
+    )
+    assert made.groups == 1
+
+
+rows = st.lists(
+    st.tuples(st.integers(0, 9), st.integers(0, 5), st.integers(0, 2), st.integers(0, 4)), min_size=6, max_size=40
+)
+
+
+@given(rows, st.integers(2, 4), st.sampled_from([None, 2]), st.sampled_from([None, 0.0, 0.2, 0.5]), st.booleans())
+def test_every_group_meets_every_constraint_and_no_row_is_lost(some, k, l, t, entropy):
+    values = np.array([r[2] for r in some])
+    if l and len(set(values)) < 2:
+        l = None
+    asked = Constraints(k=k, l=l if not (entropy and l) else 1.01, l_kind="entropy" if entropy else "distinct", t=t)
+    sensitive = {"ill": column(values), "pay": column([r[3] for r in some], ordered=True)}
+    if asked.l and any(c.distinct < 2 for c in sensitive.values()):
+        return
+    before = Partition.of([r[1] for r in some])
+    try:
+        made = enforce(before, points(*[r[0] for r in some]), asked, sensitive)
+    except InfeasibleError:
+        assert entropy
+        return
+    assert made.n == len(some)
+    assert not failing(made.labels, asked, sensitive).any()
+    pairs = {(a, b) for a, b in zip(before.labels.tolist(), made.labels.tolist(), strict=True)}
+    assert len(pairs) == before.groups

@@ -1,0 +1,155 @@
+"""The rules of the house: sizes, rooms, imports, four files a method, and docs for everything."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import shoal
+from shoal import errors, registry
+from shoal.cli.app import app
+from shoal.model.policy import Column, Constraints, Method, Policy
+
+ROOT = Path(__file__).parent.parent
+SOURCES = sorted((ROOT / "src" / "shoal").rglob("*.py"))
+ROOMS = sorted(path.parent for path in (ROOT / "src" / "shoal").glob("*/__init__.py"))
+
+
+def headings(page):
+    return [line for line in (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines() if line.startswith("#")]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
+def test_no_source_file_has_more_than_400_lines(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+
+
+def test_no_room_is_called_by_a_name_that_means_nothing():
+    names = {part for path in SOURCES for part in (path.stem, path.parent.name)}
+    assert not names & {"utils", "util", "common", "core", "helpers", "helper", "misc"}
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda path: path.name)
+def test_every_room_has_a_short_readme(room):
+    assert 3 <= len((room / "README.md").read_text(encoding="utf-8").splitlines()) <= 15
+
+
+@pytest.mark.parametrize("name", sorted(registry.BUILT_IN))
+def test_a_method_is_four_files_of_one_name(name):
+    room = registry.BUILT_IN[name].split(".")[1]
+    for path in (
+        f"src/shoal/{room}/{name}.py",
+        f"tests/{room}/test_{name}.py",
+        f"tests/naive/{name}.py",
+        f"docs/methods/{name}.md",
+    ):
+        assert (ROOT / path).is_file(), path
+
+
+@pytest.mark.parametrize("name", sorted(registry.BUILT_IN))
+def test_every_method_has_a_guarantee_in_its_docstring_and_on_its_page(name):
+    document = registry.load(name).function.__doc__
+    for section in ("Parameters", "Returns", "Guarantee", "Cost"):
+        assert re.search(rf"^ +{section}\n +-+$", document, re.M), section
+    assert "## Guarantee" in headings(f"methods/{name}.md")
+    assert "## Preconditions" in headings(f"methods/{name}.md")
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "tests" / "naive").glob("*.py")), ids=lambda path: path.stem)
+def test_naive_twins_do_not_import_what_they_judge(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert not {name for name in names if name.split(".")[0] in {"shoal", "numpy", "numba", "scipy"}}
+
+
+def test_the_import_rules_hold():
+    done = subprocess.run(
+        [Path(sys.executable).parent / "lint-imports", "--no-cache"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_import_rules_are_exhaustive_and_name_the_judge():
+    rules = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+    assert rules[0]["exhaustive"]
+    judge = rules[1]
+    assert set(judge["source_modules"]) >= {"shoal.privacy.models", "shoal.certify.check"}
+    assert set(judge["forbidden_modules"]) >= {"shoal.kernels", "shoal.prepare", "shoal.io", "numba"}
+
+
+def loaded(code):
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport sys\nprint(*sys.modules)"], capture_output=True, text=True, check=True
+    )
+    return {name.split(".")[0] for name in done.stdout.split()}
+
+
+def test_importing_shoal_loads_nothing_heavy():
+    assert not loaded("import shoal") & {"numba", "sklearn", "pandas", "polars", "altair", "pyarrow", "numpy"}
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys; sys.argv = ['shoal', '--help']\nimport shoal.cli.app\n"
+        "try:\n    shoal.cli.app.app()\nexcept SystemExit: pass"
+    )
+    assert not loaded(code) & {"numba", "sklearn", "pandas", "polars", "altair", "pyarrow", "scipy"}
+
+
+def test_profiling_and_verifying_load_neither_numba_nor_sklearn():
+    code = (
+        "import pyarrow as pa, shoal\nt = pa.table({'a': [1, 1]})\n"
+        "shoal.profile(t)\nshoal.verify(t, k=2)\nshoal.Policy.of(k=3)"
+    )
+    # pandas is left out here: pyarrow itself looks for it when it converts arrays, if it is installed.
+    assert not loaded(code) & {"numba", "sklearn", "polars", "altair"}
+
+
+def test_public_names_are_sorted_and_all_there():
+    assert shoal.__all__ == sorted(shoal.__all__)
+    for name in shoal.__all__:
+        assert getattr(shoal, name) is not None
+    with pytest.raises(AttributeError):
+        _ = shoal.no_such_name
+    assert dir(shoal) == shoal.__all__
+
+
+def test_every_command_has_its_heading():
+    commands = [command.name or command.callback.__name__ for command in app.registered_commands]
+    for command in commands:
+        assert any(f"shoal {command}" in heading for heading in headings("commands.md")), command
+
+
+def test_every_policy_key_has_its_heading():
+    keys = list(Policy.model_fields)
+    keys += [f"constraints.{key}" for key in Constraints.model_fields]
+    keys += [f"method.{key}" for key in Method.model_fields]
+    keys += [f"columns.{key}" for key in Column.model_fields]
+    for key in keys:
+        assert any(f"`{key}`" in heading for heading in headings("policy.md")), key
+
+
+def test_every_error_has_its_heading():
+    for name in errors.__all__:
+        if name[0].isupper():
+            assert any(name in heading for heading in headings("errors.md")), name
+
+
+def test_no_source_prints_or_loads_pickles():
+    for path in SOURCES:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        called = {
+            node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        }
+        imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+        assert "print" not in called, path
+        assert not imported & {"pickle", "joblib", "marshal", "shelve", "dill"}, path

@@ -1,0 +1,63 @@
+"""Methods by name: cards, checks, and strangers through the same door."""
+
+import math
+from importlib.metadata import EntryPoint
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import shoal
+from shoal import registry
+from shoal.errors import MethodError
+from shoal.registry import Choice, Number, Whole, method
+
+
+def test_an_unknown_method_is_refused_with_the_known_ones():
+    with pytest.raises(MethodError, match=r"there is no method 'mdaw'. There are 'mdav'.*Did you mean 'mdav'\?"):
+        registry.load("mdaw")
+
+
+def test_a_card_is_plain_values():
+    card = next(card for card in shoal.methods() if card["name"] == "mdav")
+    assert card["ensures"] == ["k"]
+    assert card["params"]["k"]["low"] == 2
+    assert card["summary"].startswith("Partition the rows")
+
+
+@pytest.mark.parametrize(
+    ("parameter", "good", "bad"),
+    [
+        (Whole(2, 9), [2, 9, np.int64(5)], [1, 10, 2.0, True, "2", None]),
+        (Number(0, 1), [0, 1, 0.5], [-0.1, 1.1, math.nan, math.inf, "0", True]),
+        (Number(0), [0, 1e9], [-1, math.inf, math.nan]),
+        (Choice(("a", "b")), ["a", "b"], ["c", 1, None]),
+    ],
+)
+def test_parameters_say_what_they_expect(parameter, good, bad):
+    assert all(parameter.wrong(value) is None for value in good)
+    assert all(parameter.wrong(value) for value in bad)
+
+
+@method("halves", data="numeric", ensures=set(), params={"k": Whole(2), "gap": Number(0, 1, default=0.5)})
+def halves(X, k, gap):
+    """Put the first and the second half of the rows into a group each."""
+    return shoal.Partition.of(np.arange(len(X)) >= len(X) * gap)
+
+
+def test_a_strangers_method_comes_by_its_entry_point_and_is_verified_like_any_other(monkeypatch):
+    point = EntryPoint("halves", f"{__name__}:halves", registry.GROUP)
+    monkeypatch.setattr(registry, "entry_points", lambda group: [point] if group == registry.GROUP else [])
+    assert "halves" in registry.names()
+    table = {"a": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]}
+    release = shoal.anonymize(pa.table(table), method="halves", k=3)
+    assert sorted(release.partition.sizes.tolist()) == [3, 4]
+    bent = shoal.anonymize(pa.table(table), method="halves", k=3, parameters={"gap": 0.1})
+    assert bent.verdicts[0].holds
+
+
+def test_a_strangers_function_without_a_card_is_refused(monkeypatch):
+    point = EntryPoint("plain", "math:sqrt", registry.GROUP)
+    monkeypatch.setattr(registry, "entry_points", lambda group: [point])
+    with pytest.raises(MethodError, match="'plain' carries no card"):
+        registry.load("plain")
