@@ -180,3 +180,9 @@ def test_the_certificate_is_a_statement_without_seed_or_time(plain):
     assert set(statement["predicate"]) == {"shoal", "data", "rows", "policy", "claims"}
     assert "seed" not in (plain / "policy.toml").read_text()
     assert "seed" not in (plain / "certificate.json").read_text()
+
+
+def test_a_policy_that_cannot_be_read_is_found(plain):
+    (plain / "policy.toml").write_text("k = ")
+    redigest(plain)
+    assert "policy" in failed(plain)

@@ -276,3 +276,37 @@ def test_the_input_frame_is_not_changed():
 def test_all_columns_constant_is_one_class():
     release = shoal.anonymize(pa.table({"a": [7] * 6, "b": ["x"] * 6}), k=3)
     assert release.table.to_pydict() == {"a": [7] * 6, "b": ["x"] * 6}
+
+
+def test_levels_of_a_sensitive_column_are_published_only_if_they_occur(tmp_path):
+    order = ["none", "mild", "=severe", "never seen"]
+    table = pa.table({"a": [1, 1, 1, 9, 9, 9], "s": ["none", "mild", "=severe"] * 2})
+    policy = {"columns": {"s": {"role": "sensitive", "kind": "ordinal", "order": order}}}
+    folder = shoal.anonymize(table, policy=policy, k=3, l=3, t=0.1).save(tmp_path / "out", format="csv")
+    assert shoal.verify(folder).holds
+    assert all("never seen" not in path.read_text() for path in folder.iterdir())
+
+
+def test_kept_columns_of_any_type_go_out(tmp_path):
+    table = pa.table(
+        {
+            "a": [1, 1, 2, 2],
+            "list": [["x"], None, ["y", "z"], []],
+            "moment": pa.array([0, 1_500_000, None, 2], pa.timestamp("us", tz="UTC")),
+            "bytes": [b"\xff", b"a", None, b"b"],
+        }
+    )
+    release = shoal.anonymize(table, k=2, keep=["list", "moment", "bytes"])
+    assert release.data.column("list").to_pylist() == table.column("list").to_pylist()
+    assert shoal.verify(release.save(tmp_path / "parquet", format="parquet")).holds
+    with pytest.raises(WriteError, match="cells of type binary cannot be written to a CSV file"):
+        release.save(tmp_path / "csv", format="csv")
+    plain = shoal.anonymize(table.drop_columns(["bytes"]), k=2, keep=["list", "moment"])
+    folder = plain.save(tmp_path / "csv", format="csv")
+    assert shoal.verify(folder).holds
+    assert (folder / "data.csv").read_text().splitlines()[1] == "1,['x'],1970-01-01 00:00:00Z"
+
+
+def test_nested_sensitive_columns_are_judged_cell_by_cell():
+    table = pa.table({"a": [1, 1, 1], "s": [["x"], ["x"], ["y"]]})
+    assert shoal.anonymize(table, k=3, l=2, sensitive=["s"]).verdicts[1].found == 2

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from shoal.cli import show
-from shoal.errors import ShoalError, WriteError
+from shoal.errors import ShoalError
 
 __all__ = ["app", "main"]
 
@@ -66,17 +66,14 @@ def demo(
     from shoal.io.sample import sample
     from shoal.pipeline.line import anonymize
 
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-        table = (output / write_data(sample(rows), output, "csv")).rename(output / "hospital.csv")
-    except OSError as problem:
-        raise WriteError(f"demo: {str(output)!r} cannot be written: {problem.strerror}.") from None
+    table = sample(rows)
     with show.progress():
         release = anonymize(table, k=5, l=2, identifiers=["patient_id", "name"], sensitive=["diagnosis"])
-        release.save(output / "release", private=output / "private")
+        release.save(output / "release", private=output / "private", format="csv")
+    hospital = (output / write_data(table, output, "csv")).rename(output / "hospital.csv")
     show.release(release, output / "release", output / "private", json=json)
     if not json:
-        show.say(f"The invented table is {table}. Next: shoal profile {table}, shoal verify {output / 'release'}")
+        show.say(f"The invented table is {hospital}. Next: shoal profile {hospital}, shoal verify {output / 'release'}")
 
 
 @app.command()
