@@ -105,10 +105,11 @@ class _Merging:
         self.alive[other] = self.bad[other] = False
         self.bad[group] = self._fails(self.members[group])
         waiting = np.flatnonzero(self.bad)
-        lost = waiting[np.isin(self.partner[waiting], (group, other)) | (waiting == group)]
-        for one in lost:
+        partner = self.partner[waiting]
+        stale = (partner == group) | (partner == other) | (waiting == group)
+        for one in waiting[stale]:
             self._look(int(one))
-        rest = np.setdiff1d(waiting, lost)
+        rest = waiting[~stale]
         if rest.size:
             cost = self._increases(self.centres, self.sizes, rest, group)
             nearer = rest[(cost < self.cost[rest]) | ((cost == self.cost[rest]) & (group < self.partner[rest]))]
