@@ -8,6 +8,7 @@
 """
 
 from dataclasses import dataclass
+from decimal import Context, Decimal
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ __all__ = ["Recoded", "recode"]
 
 Rows = NDArray[np.int64]
 DAY = 86_400_000_000  # microseconds
+EXACT = Context(prec=100)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +111,8 @@ def _weights(table: Table, policy: Policy) -> NDArray[np.float64] | None:
             f"recode: {wrong} cells of the weight column {policy.weight!r} are missing, negative or infinite. "
             "A weight is a number of at least 0."
         )
-    return weights
+    # Only shares count, so the largest weight may as well be 1: sums cannot overflow then.
+    return weights / weights.max() if weights.max() > 0 else weights
 
 
 def _publish(
@@ -144,31 +147,62 @@ def _publish(
 
 
 def _means(column: pa.ChunkedArray, rows: Rows, groups: _Groups) -> list[Any]:
-    """Return the mean of each group, summed from its smallest value up; whole numbers rounded once, halves up."""
+    """Return the mean of each group; whole numbers are summed exactly and rounded once, halves up."""
     labels = groups.labels[rows]
-    weights = groups.weights[rows] if groups.weights is not None else np.ones(rows.size)
-    total = np.bincount(labels, weights, minlength=groups.count)
-    # A group without any weight is averaged as if all its rows weighed the same.
-    weights = np.where(total[labels] > 0, weights, 1.0)
-    total = np.maximum(np.bincount(labels, weights, minlength=groups.count), np.finfo(float).tiny)
+    weights = groups.weights[rows] if groups.weights is not None else None
+    if weights is not None:
+        total = np.bincount(labels, weights, minlength=groups.count)
+        # A group without any weight is averaged as if all its rows weighed the same.
+        weights = np.where(total[labels] > 0, weights, 1.0)
     present = column.take(pa.array(rows))
-    whole = pa.types.is_integer(column.type)
-    exponent = 0
-    if whole:
-        values = present.to_numpy().astype(object if _wide(present) else np.int64)
-    else:
-        values = present.cast(pa.float64(), safe=False).to_numpy()
-        exponent = int(np.frexp(np.abs(values).max())[1])
-        values = np.ldexp(values, -exponent)
-    least = np.full(groups.count, values.max(), values.dtype)
-    np.minimum.at(least, labels, values)
-    away = (values - least[labels]).astype(np.float64)
-    shift = np.bincount(labels, away * weights, minlength=groups.count) / total
-    if whole:
-        return [int(low) + int(more) for low, more in zip(least, np.floor(shift + 0.5), strict=True)]
-    means = np.ldexp(least + shift, exponent)
-    digits = _decimals(np.ldexp(values, exponent))
+    whole = _whole_numbers(present)
+    if whole is not None:
+        return _whole_means(whole, labels, weights, groups.count)
+    values = present.cast(pa.float64(), safe=False).to_numpy()
+    largest = np.zeros(groups.count)
+    np.maximum.at(largest, labels, np.abs(values))
+    exponent = np.frexp(largest)[1]  # a group's sum of numbers below 1 cannot overflow
+    scaled = np.ldexp(values, -exponent[labels])
+    shares = _shares(labels, weights, groups.count)
+    least = np.full(groups.count, 1.0)
+    np.minimum.at(least, labels, scaled)
+    means = np.ldexp(least + np.bincount(labels, (scaled - least[labels]) * shares, minlength=groups.count), exponent)
+    digits = _decimals(values)
     return list(means if digits is None else np.round(means, digits + 1) + 0.0)
+
+
+def _whole_numbers(column: pa.ChunkedArray) -> NDArray[Any] | None:
+    """Return whole numbers, and decimals as whole numbers of their last place, so wide that sums cannot overflow."""
+    if pa.types.is_decimal(column.type):
+        scale = column.type.scale
+        return np.array([0 if cell is None else int(cell.scaleb(scale, EXACT)) for cell in column.to_pylist()], object)
+    if not pa.types.is_integer(column.type):
+        return None
+    least, most = (int(limit or 0) for limit in pc.min_max(column).as_py().values())
+    narrow = (most - least + 1) * (len(column) + 1) < 2**61 and most < 2**63
+    return np.asarray(column.fill_null(least).to_numpy()).astype(np.int64 if narrow else object)
+
+
+def _whole_means(numbers: NDArray[Any], labels: Rows, weights: NDArray[np.float64] | None, count: int) -> list[int]:
+    """Return the mean of the whole numbers of each group, counted from the least one up, halves up."""
+    least = np.full(count, numbers.max(), numbers.dtype)
+    np.minimum.at(least, labels, numbers)
+    away = numbers - least[labels]
+    if weights is None:
+        sums = np.zeros(count, numbers.dtype)
+        np.add.at(sums, labels, away)
+        sizes = np.maximum(np.bincount(labels, minlength=count), 1).astype(numbers.dtype)
+        more = (2 * sums + sizes) // (2 * sizes)
+    else:
+        shares = _shares(labels, weights, count)
+        more = np.floor(np.bincount(labels, away.astype(np.float64) * shares, minlength=count) + 0.5)
+    return [int(low) + int(shift) for low, shift in zip(least, more, strict=True)]
+
+
+def _shares(labels: Rows, weights: NDArray[np.float64] | None, count: int) -> NDArray[np.float64]:
+    """Return what each row weighs in its group; the shares of a group add up to 1."""
+    own = np.ones(labels.size) if weights is None else weights
+    return np.asarray(own / np.bincount(labels, own, minlength=count)[labels])
 
 
 def _decimals(values: NDArray[np.float64]) -> int | None:
@@ -180,17 +214,12 @@ def _decimals(values: NDArray[np.float64]) -> int | None:
     return None
 
 
-def _wide(column: pa.ChunkedArray) -> bool:
-    """Say whether differences of these whole numbers may not fit 64 bits."""
-    least, most = pc.min_max(column).as_py().values() if len(column) else (0, 0)
-    return bool(len(column)) and (int(most) - int(least) >= 2**62 or int(most) >= 2**63)
-
-
 def _medians(column: pa.ChunkedArray, ranks: Rows, rows: Rows, groups: _Groups) -> list[Any]:
     """Return the middle value of each group, or the mean of the two in the middle."""
     low, high = _middle(ranks, rows, groups)
-    cells = (column.cast(pa.float64(), safe=False) if pa.types.is_decimal(column.type) else column).to_pylist()
-    whole = pa.types.is_integer(column.type)
+    numbers = _whole_numbers(column)
+    whole = numbers is not None
+    cells = column.to_pylist() if numbers is None else numbers.tolist()
     found: list[Any] = []
     for a, b in zip(low, high, strict=True):
         if a < 0:
@@ -219,7 +248,8 @@ def _middle(ranks: Rows, rows: Rows, groups: _Groups) -> tuple[Rows, Rows]:
 
 def _dates(column: pa.ChunkedArray, form: str, rows: Rows, empty: NDArray[np.bool_], groups: _Groups) -> pa.Array:
     """Return the mean or median day of each group, as the type that the column had."""
-    whole = pc.floor(pc.divide(days(column).cast(pa.float64()), float(DAY))).cast(pa.int64())
+    moments = days(column)
+    whole = pa.chunked_array([pa.array(moments.fill_null(0).to_numpy() // DAY, mask=pc.is_null(moments).to_numpy())])
     middle = _means(whole, rows, groups) if form == "mean" else _medians(whole, _ranks(whole, None)[0], rows, groups)
     found = pa.array([None if gap else int(day) for day, gap in zip(middle, empty, strict=True)], pa.int64())
     if pa.types.is_timestamp(column.type):
@@ -276,9 +306,9 @@ def _typed_back(found: list[Any], empty: NDArray[np.bool_], kind: pa.DataType) -
     cells = [None if gap else cell for cell, gap in zip(found, empty, strict=True)]
     if pa.types.is_integer(kind):
         return pa.array(cells, kind)
-    numbers = pa.array(cells, pa.float64())
     if pa.types.is_decimal(kind):
-        return pc.round(numbers, kind.scale).cast(kind, safe=False)
+        return pa.array([None if cell is None else Decimal(cell).scaleb(-kind.scale, EXACT) for cell in cells], kind)
+    numbers = pa.array(cells, pa.float64())
     return numbers.cast(kind, safe=False)
 
 

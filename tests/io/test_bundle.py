@@ -12,7 +12,7 @@ from shoal.errors import WriteError
 from shoal.io import bundle
 from shoal.io.bundle import draft
 
-OWNED = ("mark", "data")
+OWNED = {"mark": "mark", "data": ""}
 
 
 def fill(folder, text):
@@ -115,7 +115,7 @@ KILLED = """
                 os.kill(os.getpid(), signal.SIGKILL)
     target = Path(sys.argv[1])
     sys.addaudithook(hook)
-    with draft(target, ("mark", "data")) as made:
+    with draft(target, {"mark": "mark", "data": ""}) as made:
         (made / "mark").write_text("mark")
         (made / "data").write_text("new" * 1000)
     print(calls)

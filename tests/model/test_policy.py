@@ -89,7 +89,7 @@ def test_a_column_has_one_role():
         ("[constraints]\nk = true", "constraints.k"),
         ("[constraints]\nl = 1", "constraints.l"),
         ("[constraints]\nl = 2.5", "l counts distinct values and must be whole; got 2.5"),
-        ("[constraints]\nl = inf", "l must be a finite number"),
+        ("[constraints]\nl = inf", "constraints.l"),
         ("[constraints]\nt = 1.5", "constraints.t"),
         ("[constraints]\nt = nan", "constraints.t"),
         ("missing = 'drop'", "missing"),
@@ -98,7 +98,11 @@ def test_a_column_has_one_role():
         ("[columns.a]\nkind = 'ordinal'\norder = ['x', 'x']", "order names a level twice"),
         ("[columns.a]\nkind = 'nominal'\norder = ['x']", "order is for ordinal columns"),
         ("[columns]\na = 'keep'", "columns.a"),
+        ("[constraints]\nk = 1" + "0" * 400, "constraints.k"),
+        ("[method.parameters]\nk = 3", "k is a constraint and no parameter"),
+        ("[columns.a]\norder = ['x', 'x']", "order names a level twice"),
         ("k = ", "is not TOML"),
+        ("[columns.Größe]", "stands in quotes"),
     ],
 )
 def test_a_mistake_is_one_sentence_that_names_its_place(text, said):
@@ -116,8 +120,14 @@ def test_a_policy_file_that_is_not_there_or_no_text_is_refused(tmp_path):
     (tmp_path / "bad.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(PolicyError, match="cannot be read as a text file"):
         Policy.load(tmp_path / "bad.toml")
-    with pytest.raises(PolicyError, match="cannot be read as a text file"):
+    with pytest.raises(PolicyError, match="is no policy file"):
         Policy.load(tmp_path)
+    with pytest.raises(PolicyError, match="cannot be read as a text file"):
+        Policy.load("a\0b")
+    with pytest.raises(PolicyError, match="a int is no policy"):
+        Policy.of(5)
+    with pytest.raises(PolicyError, match="nested too deeply"):
+        Policy.from_toml("a = " + "[" * 5000 + "]" * 5000)
 
 
 def test_the_published_policy_has_neither_seed_nor_codes_nor_levels_that_are_not_released():

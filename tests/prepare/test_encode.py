@@ -19,7 +19,7 @@ def matrix(kinds, orders=None, **columns):
         name: {"role": "quasi", "kind": kind, **({"order": orders[name]} if orders and name in orders else {})}
         for name, kind in kinds.items()
     }
-    return encode(Table.of(pa.table(columns)), Policy.of({"columns": spec}))
+    return encode(Table.of(pa.table(columns)), Policy.of({"columns": spec}, k=2))
 
 
 def test_numbers_become_z_scores_by_the_population_deviation():
@@ -29,14 +29,14 @@ def test_numbers_become_z_scores_by_the_population_deviation():
 
 
 def test_two_different_names_are_at_distance_one():
-    X = matrix({"a": "nominal"}, a=["x", "y", "z", "x"]).X
+    X = matrix({"a": "nominal"}, a=["x", "y", "z", "x", "y", "z"]).X
     assert np.linalg.norm(X[0] - X[1]) == pytest.approx(1.0)
     assert np.linalg.norm(X[1] - X[2]) == pytest.approx(1.0)
     assert np.linalg.norm(X[0] - X[3]) == 0
 
 
 def test_booleans_are_two_names():
-    X = matrix({"a": "boolean"}, a=[True, False, True]).X
+    X = matrix({"a": "boolean"}, a=[True, False, True, False]).X
     assert np.linalg.norm(X[0] - X[1]) == pytest.approx(1.0)
 
 
@@ -127,10 +127,19 @@ def test_neither_an_offset_nor_a_unit_changes_a_bit_of_the_matrix(numbers):
 
 
 def test_rare_names_share_a_column_beyond_the_limit():
-    names = [f"n{i}" for i in range(MOST_NAMES + 50)] + ["n0"]
+    names = [f"n{i}" for i in range(MOST_NAMES + 50)] * 2
     found = matrix({"a": "nominal"}, a=names)
     assert found.X.shape == (len(names), MOST_NAMES + 1)
     assert "50 rarer names count as one" in found.notes[0]
+
+
+def test_names_that_fewer_than_k_rows_hold_share_a_column():
+    X = matrix({"a": "nominal"}, a=["x", "x", "rare", "odd"]).X
+    assert X.shape == (4, 2)
+    assert np.linalg.norm(X[2] - X[3]) == 0
+    found = matrix({"a": "nominal"}, a=["p", "q", "r"])
+    assert found.X.shape == (3, 0)
+    assert "fewer than 2 rows share a name" in found.notes[0]
 
 
 def test_the_table_is_not_changed():

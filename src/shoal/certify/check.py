@@ -2,14 +2,15 @@
 
 1. The certificate is read, and its list of files compared with the folder: names and digests.
 2. The policy is read from its own file and compared with the one in the certificate.
-3. The data file is read by a reader of its own: of a CSV file the text of every cell, so that classes are
-   counted on what is written and not on numbers made from it.
+3. The data file is read: of a CSV file the text of every cell, so that classes are counted on what is written and
+   not on numbers made from it.
 4. The judge counts; claimed and found figures are put side by side.
 
 `check_file` does steps 3 and 4 for anybody's file.
 """
 
 import json
+import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,15 +19,17 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
-import pyarrow.feather
-import pyarrow.parquet
 
 from shoal.certify.certificate import CERTIFICATE, POLICY, PREDICATE, STATEMENT, digest
 from shoal.errors import PolicyError, ReadError, ShoalError, listed
+from shoal.io.files import opened, typed_columns, unpacked
 from shoal.model.findings import Verdict
 from shoal.model.policy import Policy, Role
 from shoal.privacy.models import SLACK, judge
 
+Claims = dict[tuple[str, str | None], tuple[float, float]]
+DATA_FILES = ("data.csv", "data.csv.gz", "data.parquet", "data.feather")
+MOST_TEXT = 1 << 26
 ROLES: tuple[Role, ...] = ("quasi", "sensitive", "keep")
 
 __all__ = ["Checked", "Line", "check_data", "check_folder", "read_release"]
@@ -90,22 +93,17 @@ def check_folder(folder: str | Path) -> Checked:
     if not (place / CERTIFICATE).is_file():
         raise ReadError(f"verify: {str(folder)!r} has no {CERTIFICATE}, so it is not a release of shoal.")
     try:
-        statement = json.loads((place / CERTIFICATE).read_text(encoding="utf-8"))
-        subject = {str(entry["name"]): str(entry["digest"]["sha256"]) for entry in statement["subject"]}
-        predicate = dict(statement["predicate"])
-        data, rows, claims = str(predicate["data"]), int(predicate["rows"]), _claims(predicate["claims"])
-        known = statement["_type"] == STATEMENT and statement["predicateType"] == PREDICATE
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        data, rows, claims, subject, stated = _statement(_small(place / CERTIFICATE))
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return Checked((Line("certificate", "a statement about a release", "cannot be read", holds=False),))
-    lines = [Line("certificate", PREDICATE, PREDICATE if known else "another type", known)]
-    lines += _files(place, subject)
-    if data not in subject:
-        lines.append(Line("data", "a listed file", "not listed", holds=False))
+    lines = [Line("certificate", PREDICATE, PREDICATE, holds=True), *_files(place, subject, {data, POLICY})]
+    if not all(_plain(place / name) for name in (data, POLICY)):
+        return Checked((*lines, Line("data and policy", "plain files", "not so", holds=False)))
     try:
         policy = Policy.load(place / POLICY)
-        same = policy.as_dict() == predicate.get("policy")
+        same = policy.as_dict() == stated
         lines.append(Line("policy", "as in the certificate", "the same" if same else "another", same))
-        released = read_release(place / Path(data).name, str(predicate["data"]))
+        released = read_release(place / data, data, policy)
         found = judge(released, policy)
     except PolicyError:
         return Checked((*lines, Line("policy", "readable", "cannot be read", holds=False)))
@@ -124,37 +122,41 @@ def check_data(data: pa.Table, policy: Policy) -> Checked:
     return Checked(lines, found, tuple(f"{role}: {listed(names)}" for role, names in roles.items() if names))
 
 
-def read_release(path: Path, name: str) -> pa.Table:
-    """Read a released data file: the text of a CSV file cell by cell, typed values of the other formats."""
+def read_release(path: Path, name: str, policy: Policy) -> pa.Table:
+    """Read a released data file: the text of a CSV file cell by cell, typed values of the other formats.
+
+    Levels of ordinal columns lose the apostrophe that kept a spreadsheet from running them, so that they are
+    found in the policy; all other text is judged as it stands.
+    """
     try:
         if name.endswith((".csv", ".csv.gz")):
-            return _read_text(path)
-        if name.endswith(".parquet"):
-            return pyarrow.parquet.read_table(path)
-        if name.endswith(".feather"):
-            return pyarrow.feather.read_table(path)
+            table = _read_text(path, name)
+        else:
+            table = typed_columns(path, name.removeprefix("data."))
     except (OSError, pa.ArrowException, ValueError):
-        pass
-    raise ReadError(f"verify: {name!r} cannot be read as a released table.")
+        raise ReadError(f"verify: {name!r} cannot be read as a released table.") from None
+    for place, column in enumerate(table.column_names):
+        if column in policy.columns and policy.columns[column].kind == "ordinal" and name.startswith("data.csv"):
+            table = table.set_column(place, column, _unescaped(table.column(column)))
+    return table
 
 
-def _read_text(path: Path) -> pa.Table:
+def _read_text(path: Path, name: str) -> pa.Table:
     """Read every cell of a CSV file as text; only an empty cell without quotes is missing."""
-    with pa.input_stream(str(path), compression="detect") as stream:
-        block = stream.read()
-    names = pyarrow.csv.open_csv(pa.py_buffer(block)).schema.names
+    with opened(path) as file:
+        block = unpacked(file, name, "csv.gz" if name.endswith(".gz") else "csv")
+    buffer = pa.py_buffer(block)
+    parse = pyarrow.csv.ParseOptions(newlines_in_values=True)
+    whole = pyarrow.csv.ReadOptions(block_size=min(len(block) + 1, 2**31 - 1))
+    names = pyarrow.csv.open_csv(buffer, parse_options=parse, read_options=whole).schema.names
     texts = pyarrow.csv.ConvertOptions(
         column_types=dict.fromkeys(names, pa.string()),
         null_values=[""],
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
     )
-    parse = pyarrow.csv.ParseOptions(newlines_in_values=True)
-    table = pyarrow.csv.read_csv(pa.py_buffer(block), parse_options=parse, convert_options=texts)
-    return pa.table(
-        [_unescaped(column) for column in table.columns],
-        names=[_unescaped(pa.array([name]))[0].as_py() for name in table.column_names],
-    )
+    table = pyarrow.csv.read_csv(buffer, parse_options=parse, read_options=whole, convert_options=texts)
+    return pa.table(table.columns, names=[_unescaped(pa.array([word]))[0].as_py() for word in table.column_names])
 
 
 def _unescaped(text: Any) -> Any:
@@ -162,19 +164,72 @@ def _unescaped(text: Any) -> Any:
     return pc.replace_substring_regex(text, r"(?s)^'(['=+\-@\t\r].*)$", r"\1")
 
 
-def _claims(given: Any) -> dict[tuple[str, str | None], tuple[float, float]]:
+def _small(path: Path) -> str:
+    """Return the text of a plain file that is not absurdly large."""
+    if not _plain(path) or path.stat().st_size > MOST_TEXT:
+        raise ValueError
+    return path.read_text(encoding="utf-8")
+
+
+def _plain(path: Path) -> bool:
+    """Say whether a path is a file itself, and neither a link nor a pipe nor a device."""
+    return path.is_file() and not path.is_symlink()
+
+
+def _statement(text: str) -> tuple[str, int, Claims, dict[str, str], Any]:
+    """Read a certificate, or raise if it says anything twice, too much, too little or of another type."""
+    statement = json.loads(text, object_pairs_hook=_once)
+    predicate = statement["predicate"]
+    subject = {str(entry["name"]): str(entry["digest"]["sha256"]) for entry in statement["subject"]}
+    data, rows = predicate["data"], predicate["rows"]
+    sound = (
+        statement["_type"] == STATEMENT
+        and statement["predicateType"] == PREDICATE
+        and set(statement) == {"_type", "subject", "predicateType", "predicate"}
+        and set(predicate) == {"shoal", "data", "rows", "policy", "claims"}
+        and data in DATA_FILES
+        and type(rows) is int
+        and len(subject) == len(statement["subject"])
+        and all(
+            set(entry) == {"name", "digest"} and set(entry["digest"]) == {"sha256"} for entry in statement["subject"]
+        )
+    )
+    if not sound:
+        raise ValueError
+    return data, rows, _claims(predicate["claims"]), subject, predicate["policy"]
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse a key that is given twice."""
+    if len({key for key, _ in pairs}) < len(pairs):
+        raise ValueError
+    return dict(pairs)
+
+
+def _claims(given: Any) -> Claims:
     """Read the claims of a certificate: asked and found by model and column."""
-    return {(str(c["model"]), c["column"]): (float(c["asked"]), float(c["found"])) for c in given}
+    claims = {}
+    for claim in given:
+        asked, found = claim["asked"], claim["found"]
+        numbers = all(type(figure) in (int, float) and math.isfinite(figure) for figure in (asked, found))
+        if set(claim) != {"model", "column", "asked", "found"} or not numbers:
+            raise ValueError
+        claims[str(claim["model"]), claim["column"]] = (float(asked), float(found))
+    if len(claims) < len(given):
+        raise ValueError
+    return claims
 
 
-def _files(place: Path, subject: dict[str, str]) -> Iterable[Line]:
-    """Compare the files of the folder with those that the certificate lists."""
+def _files(place: Path, subject: dict[str, str], expected: set[str]) -> Iterable[Line]:
+    """Compare the files of the folder with those that the certificate lists, and those with what a release has."""
     present = {path.name for path in place.iterdir()} - {CERTIFICATE}
-    for name, claimed in sorted(subject.items()):
-        inside = name in present and (place / name).is_file()
+    for name in sorted(expected | set(subject)):
+        claimed = subject.get(name, "not listed")
+        inside = name in present and _plain(place / name)
         found = digest(place / name) if inside else "not in the folder"
-        yield Line(f"file {name}", claimed[:16], found[:16] if inside else found, inside and found == claimed)
-    for name in sorted(present - set(subject)):
+        holds = inside and found == claimed and name in expected
+        yield Line(f"file {name}", claimed[:16], found[:16] if inside else found, holds)
+    for name in sorted(present - expected - set(subject)):
         yield Line(f"file {name}", "not listed", "in the folder", holds=False)
 
 

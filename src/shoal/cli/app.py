@@ -3,6 +3,7 @@
 import json as json_
 import signal
 import sys
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -23,6 +24,7 @@ app = typer.Typer(
     epilog="Example: `shoal anonymize patients.csv -k 5 --identifier name --sensitive diagnosis -o release`",
 )
 
+WHOLE = "A release folder is either complete or not there."
 File = Annotated[Path, typer.Argument(help="A table: CSV (also .gz), Parquet or Feather.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Names = list[str] | None
@@ -62,15 +64,16 @@ def demo(
     json: Json = False,
 ) -> None:
     """Invent a hospital table, anonymize it, verify it: `shoal demo`."""
-    from shoal.io.data_file import write_data
+    from shoal.cli.propose import check_demo, write_sample
     from shoal.io.sample import sample
     from shoal.pipeline.line import anonymize
 
+    check_demo(output)
     table = sample(rows)
     with show.progress():
         release = anonymize(table, k=5, l=2, identifiers=["patient_id", "name"], sensitive=["diagnosis"])
         release.save(output / "release", private=output / "private", format="csv")
-    hospital = (output / write_data(table, output, "csv")).rename(output / "hospital.csv")
+        hospital = write_sample(table, output)
     show.release(release, output / "release", output / "private", json=json)
     if not json:
         show.say(f"The invented table is {hospital}. Next: shoal profile {hospital}, shoal verify {output / 'release'}")
@@ -209,6 +212,9 @@ def _roles(identifier: Names, quasi: Names, sensitive: Names, keep: Names) -> di
 
 def main() -> None:
     """Run a command; an error is one sentence and an exit code, never a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     signal.signal(signal.SIGINT, _stop)
     signal.signal(signal.SIGTERM, _stop)
     try:
@@ -216,9 +222,11 @@ def main() -> None:
     except ShoalError as problem:
         _fail(type(problem).__name__, str(problem), problem.exit_code)
     except MemoryError:
-        _fail("MemoryError", "memory is not enough for this table; nothing was written.", 3)
+        _fail("MemoryError", f"memory is not enough for this table. {WHOLE}", 3)
+    except OSError as problem:
+        _fail("OSError", f"what was found cannot be printed or read ({problem.strerror}). {WHOLE}", 2)
     except Exception as problem:  # noqa: BLE001 - a stranger's message might quote a cell, so only its place is shown
-        said = f"a fault in shoal itself ({show.place_of(problem)}); nothing was written. Please report it."
+        said = f"a fault in shoal itself ({show.place_of(problem)}). {WHOLE} Please report it."
         _fail(type(problem).__name__, said, 70)
 
 
@@ -232,5 +240,5 @@ def _fail(kind: str, said: str, code: int) -> NoReturn:
 
 def _stop(number: int, _: object) -> NoReturn:
     """End in good order: drafts are removed on the way out."""
-    show.error("stopped. A release folder is either complete or not there.")
+    show.error(f"stopped. {WHOLE}")
     sys.exit(128 + number)

@@ -1,13 +1,16 @@
-"""A proposed policy: the profile's roles, each with its reason as a comment."""
+"""What the commands write besides releases: a proposed policy, and the table of the demo."""
 
+import tempfile
 from pathlib import Path
 
+import pyarrow as pa
 import tomli_w
 
 from shoal.errors import WriteError
+from shoal.io.data_file import write_data
 from shoal.prepare.profile import Profile
 
-__all__ = ["propose", "write_policy"]
+__all__ = ["check_demo", "propose", "write_policy", "write_sample"]
 
 HEAD = """\
 # A policy for shoal, proposed from the table itself. Read every line before you use it:
@@ -27,8 +30,12 @@ def propose(facts: Profile, k: int) -> str:
         tomli_w.dumps({"method": {"name": "mdav"}}),
     ]
     for column in facts.columns:
-        entry = {"role": column.role, **({"kind": column.kind} if column.kind != "ordinal" else {})}
-        reasons = "".join(f"# {line}\n" for line in (column.reason, *column.notes) if line)
+        lists = column.kind == "set"
+        entry: dict[str, str] = {"role": "identifier" if lists else column.role}
+        if column.kind != "ordinal":
+            entry["kind"] = column.kind
+        said = ("lists are not clustered: dropped unless you say otherwise",) if lists else (column.reason,)
+        reasons = "".join(f"# {' '.join(line.split())}\n" for line in (*said, *column.notes) if line)
         parts.append(reasons + tomli_w.dumps({"columns": {column.name: entry}}))
     return "\n".join(parts)
 
@@ -42,3 +49,19 @@ def write_policy(text: str, output: Path, *, force: bool) -> None:
         raise WriteError(f"init: {str(output)!r} is there already. Use --force to replace it.") from None
     except OSError as problem:
         raise WriteError(f"init: {str(output)!r} cannot be written: {problem.strerror}.") from None
+
+
+def check_demo(folder: Path) -> None:
+    """Refuse a folder that holds anything but an earlier demo."""
+    try:
+        names = {path.name for path in folder.iterdir()} if folder.exists() else set()
+    except OSError as problem:
+        raise WriteError(f"demo: {str(folder)!r} cannot be written: {problem.strerror}.") from None
+    if names and not (names <= {"hospital.csv", "private", "release"} and "release" in names):
+        raise WriteError(f"demo: {str(folder)!r} holds other files. Choose a new folder with -o.")
+
+
+def write_sample(table: pa.Table, folder: Path) -> Path:
+    """Write the invented table beside its release, in one step."""
+    with tempfile.TemporaryDirectory(prefix=".shoal-", dir=folder) as place:
+        return (Path(place) / write_data(table, Path(place), "csv")).replace(folder / "hospital.csv")

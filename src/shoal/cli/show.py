@@ -76,11 +76,11 @@ def release(made: "Release", folder: Path, private: Path | None, *, json: bool) 
     out = _console()
     verdicts = _table("guarantee", "column", ">asked", ">found", "verdict")
     for v in made.verdicts:
-        verdicts.add_row(v.model, v.column or "", f"{v.asked:g}", f"{v.found:.6g}", _mark(holds=v.holds))
+        _row(verdicts, v.model, v.column or "", f"{v.asked:g}", f"{v.found:.6g}", _mark(holds=v.holds))
     out.print(verdicts)
     findings = _table("finding", ">value", "how")
     for f in made.findings:
-        findings.add_row(f.name, _figure(f.value), f.how)
+        _row(findings, f.name, _figure(f.value), f.how)
     out.print(findings)
     if made.suppressed:
         say(f"{made.suppressed} rows with missing values were left out.")
@@ -96,7 +96,7 @@ def checked(found: "Checked", *, json: bool) -> None:
         return
     lines = _table("checked", "claimed", "found", "verdict")
     for line in found.lines:
-        lines.add_row(line.what, line.claimed, line.found, _mark(holds=line.holds))
+        _row(lines, line.what, line.claimed, line.found, _mark(holds=line.holds))
     _console().print(lines)
     for note in found.notes:
         say(note)
@@ -115,7 +115,7 @@ def profile(facts: "Profile", *, json: bool) -> None:
     columns = _table(*heads, *(("why",) if wide else ()))
     for c in facts.columns:
         counts = (f"{c.distinct:,}", f"{c.missing:,}", f"{c.alone:,}", f"{c.without:,}")
-        columns.add_row(c.name, c.kind, *counts, c.role, *((_why(c),) if wide else ()))
+        _row(columns, c.name, c.kind, *counts, c.role, *((_why(c),) if wide else ()))
     out.print(columns)
     for c in () if wide else facts.columns:
         say(f"{c.name}: {_why(c)}")
@@ -137,7 +137,7 @@ def proposal(facts: "Profile", output: Path, *, json: bool) -> None:
         return
     roles = _table("column", "role", "why")
     for c in facts.columns:
-        roles.add_row(c.name, c.role, _why(c))
+        _row(roles, c.name, c.role, _why(c))
     _console().print(roles)
     say(f"Policy: {output}. Read it, then: shoal anonymize FILE --policy {output} -o release")
 
@@ -149,15 +149,13 @@ def methods(cards: list[dict[str, Any]], *, json: bool) -> None:
         return
     table = _table("method", "data", "ensures", "parameters", "what it does")
     for card in cards:
-        table.add_row(
-            card["name"], card["data"], ", ".join(card["ensures"]), ", ".join(card["params"]), card["summary"]
-        )
+        _row(table, card["name"], card["data"], ", ".join(card["ensures"]), ", ".join(card["params"]), card["summary"])
     _console().print(table)
 
 
 def say(text: str) -> None:
     """Print a line of words."""
-    _console().print(text, highlight=False, soft_wrap=True)
+    _console().print(_printable(text), highlight=False, soft_wrap=True)
 
 
 def plain(text: str) -> None:
@@ -167,7 +165,7 @@ def plain(text: str) -> None:
 
 def error(text: str) -> None:
     """Print one sentence on stderr."""
-    sys.stderr.write(f"shoal: {text}\n" if not text.startswith("shoal") else f"{text}\n")
+    sys.stderr.write(f"shoal: {_printable(text)}\n")
 
 
 def place_of(problem: BaseException) -> str:
@@ -201,6 +199,16 @@ def _figure(value: float) -> str:
     if value == int(value):
         return f"{int(value):,}"
     return f"{value:,.6g}" if value < 1000 else f"{value:,.2f}"
+
+
+def _printable(text: str) -> str:
+    """Return text in which no sign can move the cursor or change a colour."""
+    return "".join(sign if sign.isprintable() else "\ufffd" for sign in text)
+
+
+def _row(table: "Table", *cells: "str | Text") -> None:
+    """Add a row whose cells are shown as they are."""
+    table.add_row(*(_printable(cell) if isinstance(cell, str) else cell for cell in cells))
 
 
 def _mark(*, holds: bool) -> "Text":

@@ -20,10 +20,10 @@ How it is made quick without changing the answer:
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.errors import InfeasibleError, MethodError
+from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
 from shoal.model.progress import tick
 from shoal.registry import Whole, method
@@ -131,7 +131,7 @@ def _laid_out(X: Floats, rows: Rows) -> tuple[Floats, Rows, Floats, Floats, Floa
     return blocks, rows, reach, centre, total
 
 
-@njit(cache=True)
+@loop
 def _carve(
     blocks: Floats,
     rows: Rows,
@@ -166,7 +166,7 @@ def _carve(
     return group, left
 
 
-@njit(cache=True)
+@loop
 def _farthest_from_mean(blocks: Floats, rows: Rows, reach: Floats, centre: Floats, total: Floats, left: int) -> int:
     """Return the place of the row farthest from the mean of the rows left."""
     slack = ROUNDING * (total.size + 4)
@@ -186,7 +186,7 @@ def _farthest_from_mean(blocks: Floats, rows: Rows, reach: Floats, centre: Float
     return far
 
 
-@njit(cache=True)
+@loop
 def _look_around(
     blocks: Floats, rows: Rows, reach: Floats, seed: int, point: Floats, count: int, opposite: bool
 ) -> tuple[Rows, int]:
@@ -221,7 +221,7 @@ def _look_around(
     return places, far
 
 
-@njit(cache=True)
+@loop
 def _measure(block: Floats, scale: float, point: Floats, limit: float, squares: Floats) -> bool:
     """Fill in |scale x - point|^2 for each row x of a block; False as soon as all exceed the limit."""
     d = len(block)
@@ -248,7 +248,7 @@ def _measure(block: Floats, scale: float, point: Floats, limit: float, squares: 
     return True
 
 
-@njit(cache=True)
+@loop
 def _farther(squares: Floats, rows: Rows, start: int, best: float, far: int) -> tuple[float, int]:
     """Return the greatest square so far and its place, ties to the lowest row."""
     for w in range(WIDTH):
@@ -257,7 +257,7 @@ def _farther(squares: Floats, rows: Rows, start: int, best: float, far: int) -> 
     return best, far
 
 
-@njit(cache=True)
+@loop
 def _replace_worst(near: Floats, places: Rows, rows: Rows, square: float, place: int) -> None:
     """Put a row in the stead of the worst of the nearest, which a heap keeps in front."""
     hole = 0
@@ -275,7 +275,7 @@ def _replace_worst(near: Floats, places: Rows, rows: Rows, square: float, place:
     near[hole], places[hole] = square, place
 
 
-@njit(cache=True)
+@loop
 def _drop(place: int, blocks: Floats, rows: Rows, total: Floats, labels: Rows, group: int) -> None:
     """Give a row its group and take it out of the rows left."""
     b, w = place // WIDTH, place % WIDTH
@@ -285,7 +285,7 @@ def _drop(place: int, blocks: Floats, rows: Rows, total: Floats, labels: Rows, g
     labels[rows[place]] = group
 
 
-@njit(cache=True)
+@loop
 def _spread(X: Floats, rows: Rows) -> tuple[Floats, Floats, Floats]:
     """Return the sum and the mean of the rows and the distance of each from the mean."""
     total = np.zeros(X.shape[1])
@@ -301,7 +301,7 @@ def _spread(X: Floats, rows: Rows) -> tuple[Floats, Floats, Floats]:
     return total, centre, np.sqrt(reach)
 
 
-@njit(cache=True)
+@loop
 def _fill(blocks: Floats, X: Floats, rows: Rows) -> None:
     """Copy the rows into their places."""
     for i in range(rows.size):

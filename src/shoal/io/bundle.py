@@ -12,31 +12,33 @@ the next run.
 
 import ctypes
 import os
+import re
 import secrets
 import shutil
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from shoal.errors import WriteError
 
-__all__ = ["check_target", "draft"]
+__all__ = ["check_target", "draft", "locked"]
 
 EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
 HERE = -100  # AT_FDCWD
 
 
 @contextmanager
-def draft(folder: str | Path, owned: Collection[str], *, private: bool = False) -> Iterator[Path]:
+def draft(folder: str | Path, owned: Mapping[str, str], *, private: bool = False) -> Iterator[Path]:
     """Give a folder to write into that becomes `folder` if the block ends without an error.
 
     Parameters
     ----------
     folder : path
         The target. It may be absent, empty, or an earlier folder of the same make.
-    owned : collection of str
-        The names of files that an earlier folder of the same make may hold; the first one it must hold.
+    owned : mapping of str to str
+        The files that an earlier folder of the same make may hold, and a word that stands in them; the first one
+        it must hold.
     private : bool
         Whether only the owner may look inside.
 
@@ -62,30 +64,59 @@ def draft(folder: str | Path, owned: Collection[str], *, private: bool = False) 
             shutil.rmtree(made, ignore_errors=True)
 
 
-def check_target(folder: str | Path, owned: Collection[str]) -> Path:
+def check_target(folder: str | Path, owned: Mapping[str, str]) -> Path:
     """Return the target's full path, or refuse one that holds anything but an earlier folder of the same make."""
     target = Path(os.path.abspath(folder))  # noqa: PTH100 - resolve() would follow a link and replace its target
-    first = next(iter(owned))
-    for parent in target.parents:
-        if (parent / first).is_file():
+    first, mark = next(iter(owned.items()))
+    try:
+        if target == Path.cwd():
+            raise WriteError("write: the folder that you are in cannot be replaced. Name a folder below it.")
+        if any(_made(parent / first, mark) for parent in target.parents):
             raise WriteError(f"write: {str(target)!r} lies inside a folder that shoal wrote. Choose another place.")
-    if target.is_symlink() or (target.exists() and not target.is_dir()):
-        raise WriteError(f"write: {str(target)!r} is not a folder. Choose another place.")
-    if target.is_dir():
-        names = {path.name for path in target.iterdir()}
-        if names and (first not in names or not names <= set(owned)):
+        if target.is_symlink() or (target.exists() and not target.is_dir()):
+            raise WriteError(f"write: {str(target)!r} is not a folder. Choose another place.")
+        names = {path.name for path in target.iterdir()} if target.is_dir() else set()
+        if names and not (names <= set(owned) and _made(target / first, mark)):
             raise WriteError(
                 f"write: {str(target)!r} holds other files, which shoal will not replace. Choose a new folder."
             )
+    except OSError as problem:
+        raise WriteError(f"write: {str(folder)!r} cannot be written: {problem.strerror}.") from None
     return target
+
+
+def _made(path: Path, mark: str) -> bool:
+    """Say whether a file is there and bears the mark of shoal."""
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return mark in file.read(1 << 20)
+    except OSError:
+        return False
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Let one process at a time write folders beside each other, where the system can lock a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if not sys.platform.startswith("linux"):
+        yield
+        return
+    import fcntl
+
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _sweep(target: Path) -> None:
     """Remove the drafts of processes that are no longer there."""
-    mark = f".{target.name}.shoal-"
+    pattern = re.compile(rf"\.{re.escape(target.name)}\.shoal-([0-9]{{1,9}})-[0-9a-f]{{8}}(-old)?", re.ASCII)
     for left in target.parent.iterdir():
-        number = left.name.removeprefix(mark).split("-")[0]
-        if left.name.startswith(mark) and number.isdigit() and not _alive(int(number)):
+        found = pattern.fullmatch(left.name)
+        if found and not _alive(int(found[1])):
             shutil.rmtree(left, ignore_errors=True)
 
 

@@ -10,6 +10,7 @@ import gzip
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.feather
@@ -40,7 +41,7 @@ def write_data(table: pa.Table, folder: Path, format: str) -> str:  # noqa: A002
         The name of the file.
     """
     check_format(format)
-    plain = pa.table(dict(zip(table.column_names, table.columns, strict=True)))  # no metadata of table or columns
+    plain = pa.table([_clean(column) for column in table.columns], names=table.column_names)
     path = folder / f"data.{format}"
     if format == "parquet":
         pyarrow.parquet.write_table(plain, path, compression="zstd")
@@ -61,6 +62,30 @@ def check_format(format: str) -> None:  # noqa: A002
         raise WriteError(
             f"write: format {format!r} is not written by shoal; choose {listed(FORMATS)}.{near(format, FORMATS)}"
         )
+
+
+def _clean(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the same cells made anew: behind a missing cell, and in metadata, an original value could hide."""
+    kind = column.type
+    if pa.types.is_nested(kind):
+        return pa.chunked_array([pa.array(column.to_pylist(), _bare(kind))])
+    # Taking writes zeros behind missing cells, whatever stood there before.
+    return column.take(pa.array(np.arange(len(column)))) if column.null_count else column
+
+
+def _bare(kind: pa.DataType) -> pa.DataType:
+    """Return a nested type without the metadata of its fields, and with plain values for categories."""
+    if pa.types.is_struct(kind):
+        return pa.struct([(field.name, _bare(field.type)) for field in kind])
+    if pa.types.is_map(kind):
+        return pa.map_(_bare(kind.key_type), _bare(kind.item_type))
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(_bare(kind.value_type), kind.list_size)
+    if pa.types.is_nested(kind) and kind.num_fields == 1:
+        return (
+            pa.large_list(_bare(kind.value_type)) if pa.types.is_large_list(kind) else pa.list_(_bare(kind.value_type))
+        )
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def _write_csv(table: pa.Table, file: Any) -> None:
@@ -92,9 +117,10 @@ def _cells(column: pa.Array) -> pa.Array:
         return pc.if_else(whole, pc.binary_join_element_wise(text, ".0", ""), text)
     if pa.types.is_timestamp(kind):
         return pc.replace_substring_regex(text, r"\.0+(Z?)$", r"\1")
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind):
-        return _quoted(_escaped(text))
-    return text
+    plain = (
+        pa.types.is_integer(kind) or pa.types.is_decimal(kind) or pa.types.is_boolean(kind) or pa.types.is_date(kind)
+    )
+    return text if plain else _quoted(_escaped(text))
 
 
 def _escaped(text: pa.Array) -> pa.Array:
@@ -107,6 +133,6 @@ def _escaped(text: pa.Array) -> pa.Array:
 def _quoted(text: pa.Array) -> pa.Array:
     """Put quotes around what would be read as something else without them."""
     word = pc.is_in(text, value_set=pa.array(NULL_WORDS))
-    sign = pc.match_substring_regex(text, r"[\",;|\t\r\n]|^\s|\s$")
+    sign = pc.match_substring_regex(text, r"[\",;|\t\r\n]|^\s|\s$|^\x{FEFF}")
     doubled = pc.replace_substring(text, '"', '""')
     return pc.if_else(pc.or_(word, sign), pc.binary_join_element_wise('"', doubled, '"', ""), text)

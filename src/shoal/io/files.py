@@ -32,7 +32,7 @@ from shoal.io.frames import from_frame
 from shoal.model.policy import NULL_WORDS
 from shoal.model.table import Origin, Table
 
-__all__ = ["MOST_BYTES", "MOST_SWELL", "SURELY_FINE", "read"]
+__all__ = ["MOST_BYTES", "MOST_SWELL", "SURELY_FINE", "opened", "read", "typed_columns", "unpacked"]
 
 MOST_BYTES = 8 << 30
 MOST_SWELL = 500
@@ -96,19 +96,19 @@ def read(source: Any, null_words: Iterable[str] = NULL_WORDS) -> Table:
     if not isinstance(source, str | os.PathLike):
         return _checked(from_frame(source), Origin(frame=source), "the frame")
     path = Path(source)
-    with _opened(path) as file:
+    with opened(path) as file:
         start = file.read(8)
         kind = _kind(path, start)
         file.seek(0)
         notes: tuple[str, ...] = ()
         if kind in ("csv", "csv.gz"):
             words = (null_words,) if isinstance(null_words, str) else tuple(null_words)
-            text = _bytes(file, path.name, kind)
+            text = unpacked(file, path.name, kind)
             encoding = _to_utf8(text, path.name)
             data, found = parse(text, path.name, words)
             notes = (f"encoding {encoding}", *found)
         else:
-            data = _columns(path, kind)
+            data = typed_columns(path, kind)
     return _checked(data, Origin(path.name, kind, None, notes), repr(path.name))
 
 
@@ -144,7 +144,7 @@ def _within_calendar(column: pa.ChunkedArray) -> bool:
     return bool((FIRST_DAY + margin) * day <= ends["min"] and ends["max"] < (LAST_DAY + 1 - margin) * day)
 
 
-def _opened(path: Path) -> IO[bytes]:
+def opened(path: Path) -> IO[bytes]:
     """Open a regular file, or say why that cannot be done."""
     try:
         mode = path.stat().st_mode
@@ -176,7 +176,7 @@ def _kind(path: Path, start: bytes) -> str:
     return kind
 
 
-def _bytes(file: IO[bytes], name: str, kind: str) -> bytearray:
+def unpacked(file: IO[bytes], name: str, kind: str) -> bytearray:
     """Return the bytes of a text file, unpacked, unless they are too many."""
     data = bytearray()
     stream: IO[bytes] = file
@@ -242,7 +242,7 @@ def _too_large(name: str) -> ReadError:
     )
 
 
-def _columns(path: Path, kind: str) -> pa.Table:
+def typed_columns(path: Path, kind: str) -> pa.Table:
     """Return the table of a Parquet or Feather file, every buffer of it checked."""
     table, fits = None, True
     try:

@@ -5,8 +5,9 @@ Merging groups a and b raises the sum of squared distances to the group means by
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from shoal.kernels.loops import loop
 
 __all__ = ["centres", "cheapest", "increases", "scatter"]
 
@@ -15,7 +16,7 @@ Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
 
-@njit(cache=True)
+@loop
 def cheapest(centres: Floats, sizes: Labels, alive: Bools, a: int) -> tuple[int, float]:
     """Return the live group whose merging with a costs least, ties to the lowest, and the cost; or (-1, inf)."""
     best, least = -1, np.inf
@@ -27,7 +28,7 @@ def cheapest(centres: Floats, sizes: Labels, alive: Bools, a: int) -> tuple[int,
     return best, least
 
 
-@njit(cache=True)
+@loop
 def increases(centres: Floats, sizes: Labels, others: Labels, a: int) -> Floats:
     """Return what merging group a with each of the others adds to the scatter."""
     costs = np.empty(others.size)
@@ -36,7 +37,7 @@ def increases(centres: Floats, sizes: Labels, others: Labels, a: int) -> Floats:
     return costs
 
 
-@njit(cache=True)
+@loop
 def centres(X: Floats, labels: Labels, groups: int) -> Floats:
     """Return the mean of each group; NaN for a group without rows."""
     d = X.shape[1]
@@ -59,7 +60,7 @@ def centres(X: Floats, labels: Labels, groups: int) -> Floats:
     return means
 
 
-@njit(cache=True)
+@loop
 def scatter(X: Floats, labels: Labels, centres: Floats) -> float:
     """Return the sum of the squared distances of the rows from the centres of their groups."""
     total = 0.0
@@ -70,7 +71,7 @@ def scatter(X: Floats, labels: Labels, centres: Floats) -> float:
     return total
 
 
-@njit(cache=True)
+@loop
 def _increase(centres: Floats, sizes: Labels, a: int, b: int, limit: float) -> float:
     """Return what merging groups a and b adds to the scatter, or something above the limit if that is above it."""
     weight = sizes[a] * sizes[b] / (sizes[a] + sizes[b])

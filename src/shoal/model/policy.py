@@ -4,10 +4,10 @@ A policy is a TOML file or keyword arguments. It is checked as a whole when it i
 fits a table is checked when the two meet (`prepare.complete`).
 """
 
-import math
 import tomllib
 from collections.abc import Iterable, Mapping
 from numbers import Integral
+from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, cast
 
@@ -23,6 +23,7 @@ Kind = Literal["numeric", "ordinal", "nominal", "date", "boolean", "set"]
 Form = Literal["mean", "median", "mode", "medoid", "range", "set"]
 Missing = Literal["own-value", "suppress-row", "refuse"]
 
+MOST_TEXT = 1 << 26
 NULL_WORDS = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null")
 FORMS: dict[Kind, tuple[Form, ...]] = {
     "numeric": ("mean", "median", "mode", "medoid", "range"),
@@ -69,17 +70,15 @@ class Column(_Strict):
 class Constraints(_Strict):
     """What the judge must find in the release."""
 
-    k: int = Field(5, ge=2, description="Rows that look alike, at the least.")
+    k: int = Field(5, ge=2, le=10**9, description="Rows that look alike, at the least.")
     l: float | None = Field(  # noqa: E741
-        None, gt=1, description="How many sensitive values each class holds."
+        None, gt=1, le=1e9, description="How many sensitive values each class holds."
     )
     l_kind: Literal["distinct", "entropy"] = Field("distinct", description="How l is counted.")
     t: float | None = Field(None, ge=0, le=1, description="How far a class may be from the whole table.")
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
-        if self.l is not None and not math.isfinite(self.l):
-            raise ValueError(f"l must be a finite number; got {self.l}")
         if self.l is not None and self.l_kind == "distinct" and self.l != int(self.l):
             raise ValueError(f"l counts distinct values and must be whole; got {self.l:g}")
         return self
@@ -113,7 +112,7 @@ class Policy(_Strict):
     constraints: Constraints = Constraints()
     method: Method = Method()
     missing: Missing = Field("own-value", description="What becomes of rows with gaps.")
-    seed: int = Field(0, ge=0, description="Where chance starts; never published.")
+    seed: int = Field(0, ge=0, lt=2**64, description="Where chance starts; never published.")
     label: str | None = Field(None, description="The column that analysts predict: sensitive or kept.")
     weight: str | None = Field(None, description="The column of row weights: kept or an identifier.")
     null_words: Annotated[tuple[str, ...], Field(strict=False)] = Field(
@@ -124,7 +123,7 @@ class Policy(_Strict):
     @classmethod
     def of(
         cls,
-        policy: "Policy | Mapping[str, Any] | str | Path | None" = None,
+        policy: "Policy | Mapping[str, Any] | str | PathLike[str] | None" = None,
         *,
         k: int | None = None,
         l: float | None = None,  # noqa: E741
@@ -154,7 +153,7 @@ class Policy(_Strict):
             ("sensitive", sensitive),
             ("keep", keep),
         ):
-            for name in [wanted] if isinstance(wanted, str) else wanted:
+            for name in [wanted] if isinstance(wanted, str) else wanted or ():
                 if named.setdefault(name, role) != role:
                     raise PolicyError(
                         f"policy: column {name!r} is named as {named[name]} and as {role}. Give it one role."
@@ -163,7 +162,7 @@ class Policy(_Strict):
         return cls._checked(base)
 
     @classmethod
-    def _base(cls, policy: "Policy | Mapping[str, Any] | str | Path | None") -> "Policy":
+    def _base(cls, policy: "Policy | Mapping[str, Any] | str | PathLike[str] | None") -> "Policy":
         """Return the policy that was given in one of several forms."""
         if policy is None:
             return cls()
@@ -171,17 +170,23 @@ class Policy(_Strict):
             return policy
         if isinstance(policy, Mapping):
             return cls._checked(policy)
-        return cls.load(policy)
+        if isinstance(policy, str | PathLike):
+            return cls.load(policy)
+        raise PolicyError(f"policy: a {type(policy).__name__} is no policy; give a file, a mapping or a Policy.")
 
     @classmethod
-    def load(cls, path: str | Path) -> "Policy":
+    def load(cls, path: str | PathLike[str]) -> "Policy":
         """Read a policy from a TOML file."""
         where = Path(path)
         try:
+            if where.exists() and (not where.is_file() or where.stat().st_size > MOST_TEXT):
+                raise PolicyError(f"policy: {str(where)!r} is no policy file: it is a folder, a device or too large.")
             return cls.from_toml(where.read_text(encoding="utf-8-sig"), str(where))
         except FileNotFoundError:
             raise PolicyError(f"policy: there is no file {str(where)!r}. Make one with `shoal init`.") from None
-        except (OSError, UnicodeDecodeError):
+        except PolicyError:
+            raise
+        except (OSError, ValueError):
             raise PolicyError(f"policy: {str(where)!r} cannot be read as a text file.") from None
 
     @classmethod
@@ -189,6 +194,8 @@ class Policy(_Strict):
         """Read a policy from the text of a TOML file."""
         try:
             return cls._checked(tomllib.loads(text))
+        except RecursionError:
+            raise PolicyError(f"policy: {name!r} is nested too deeply.") from None
         except tomllib.TOMLDecodeError as mistake:
             hint = "" if text.isascii() else " A name with letters beyond a to z stands in quotes."
             raise PolicyError(f"policy: {name!r} is not TOML: {mistake}.{hint}") from None

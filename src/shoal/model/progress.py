@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["Listener", "listening", "step", "tick"]
+__all__ = ["Listener", "current_step", "listening", "step", "tick"]
 
 Listener = Callable[[str, int, int], None]
 
@@ -30,6 +30,11 @@ def step(name: str) -> None:
     """Begin a step of the line; ticks from now on are its own."""
     _step.set(name)
     tick(0, 1)
+
+
+def current_step() -> str:
+    """Return the name of the step that runs."""
+    return _step.get()
 
 
 def tick(done: int, total: int) -> None:

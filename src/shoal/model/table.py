@@ -56,9 +56,8 @@ class Table:
             if pa.types.is_dictionary(column.type):
                 categorical.add(name)
                 if column.type.ordered:
-                    levels[name] = tuple(
-                        str(level) for level in column.unify_dictionaries().chunk(0).dictionary.to_pylist()
-                    )
+                    dictionary = column.unify_dictionaries().chunk(0).dictionary
+                    levels[name] = tuple(dictionary.cast(pa.string()).to_pylist())
                 column = column.cast(column.type.value_type)
             columns[name] = _plain(column)
         plain = pa.table(columns)
@@ -108,8 +107,9 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def canonical(data: pa.Table) -> NDArray[np.int64]:
     """Return the order of rows by their values, first column first; only rows that are equal may tie."""
-    keys = {name: _sortable(data.column(name)) for name in data.column_names}
-    order = pc.sort_indices(pa.table(keys), sort_keys=[(name, "ascending") for name in keys])
+    # Keys are called by their position: arrow would read a name like ".x" as the path of a field.
+    keys = {str(place): _sortable(column) for place, column in enumerate(data.columns)}
+    order = pc.sort_indices(pa.table(keys), sort_keys=[(key, "ascending") for key in keys])
     return np.asarray(order.to_numpy(), dtype=np.int64)
 
 

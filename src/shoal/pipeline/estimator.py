@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from shoal.errors import DataError
 from shoal.pipeline.line import anonymize
 
 __all__ = ["Anonymizer"]
@@ -98,7 +99,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             validate_data(self, X, skip_check_array=True)
             source = X
         else:
-            numbers = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2)
+            numbers = self._numbers(X)
             source = pa.table({f"x{place}": column for place, column in enumerate(numbers.T)})
         wishes = {name: value for name, value in self.get_params(deep=False).items() if value is not None}
         self.release_ = anonymize(source, **wishes)
@@ -121,6 +122,16 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if _is_frame(X):
             return data
         return np.column_stack([_floats(data.column(name)) for name in data.column_names])
+
+    def _numbers(self, X: Any) -> NDArray[np.float64]:
+        """Return X as a matrix of numbers; what scikit-learn says of it is cut before it quotes a cell."""
+        try:
+            return np.asarray(
+                validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2)
+            )
+        except ValueError as problem:
+            said = str(problem).split("\n")[0].split(":")[0].rstrip(".")
+        raise DataError(f"Anonymizer: {said}.") from None
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002
         """Return the names of the published columns: all but the identifiers."""

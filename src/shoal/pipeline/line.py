@@ -1,8 +1,10 @@
 """The straight line: read, profile, encode, cluster, enforce, recode, verify, measure; then write."""
 
+from collections.abc import Callable
+from functools import wraps
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -10,13 +12,13 @@ import pyarrow.compute as pc
 
 from shoal.certify.check import Checked, check_data, check_folder
 from shoal.enforce import enforce
-from shoal.errors import PolicyError, ReadError, listed, near
+from shoal.errors import DataError, PolicyError, ReadError, listed, near
 from shoal.io.files import read
 from shoal.io.frames import to_frame
 from shoal.model.findings import Finding, Verdict
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
-from shoal.model.progress import step
+from shoal.model.progress import current_step, step
 from shoal.model.release import Release
 from shoal.model.table import Table, canonical
 from shoal.pipeline.notes import unusual, warnings
@@ -34,7 +36,28 @@ from shoal.utility.loss import class_sizes, kept_uniques, ledger_share, partitio
 
 __all__ = ["anonymize", "profile", "verify"]
 
+Wishes = ParamSpec("Wishes")
+Result = TypeVar("Result")
 
+
+def _netted(function: Callable[Wishes, Result]) -> Callable[Wishes, Result]:
+    """Turn what arrow says of cells that it cannot handle, and would quote, into an error of shoal."""
+
+    @wraps(function)
+    def guarded(*args: Wishes.args, **kwargs: Wishes.kwargs) -> Result:
+        try:
+            return function(*args, **kwargs)
+        except (pa.ArrowException, NotImplementedError) as problem:
+            kind = type(problem).__name__
+        raise DataError(
+            f"{current_step() or 'read'}: a column has cells of a type that shoal cannot handle ({kind}). "
+            "Turn it into text, numbers or dates first, or leave it out."
+        )
+
+    return guarded
+
+
+@_netted
 def anonymize(source: Any, *, policy: Policy | dict[str, Any] | str | Path | None = None, **wishes: Any) -> Release:
     """Hide each row of a table in a class of rows that look alike, and prove it.
 
@@ -105,6 +128,7 @@ def anonymize(source: Any, *, policy: Policy | dict[str, Any] | str | Path | Non
     return release
 
 
+@_netted
 def profile(source: Any, *, policy: Policy | dict[str, Any] | str | Path | None = None) -> Profile:
     """Look at a table and say what each column is: kind, gaps, uniqueness, a proposed role and why.
 
@@ -121,6 +145,7 @@ def profile(source: Any, *, policy: Policy | dict[str, Any] | str | Path | None 
     return profile_table(read(source, Policy.of(policy).null_words))
 
 
+@_netted
 def verify(source: Any, *, policy: Policy | dict[str, Any] | str | Path | None = None, **wishes: Any) -> Checked:
     """Check a release folder from its bytes, or count the constraints in anybody's file or frame.
 
@@ -210,8 +235,8 @@ def _categories(data: pa.Table, table: Table) -> pa.Table:
         column = data.column(name)
         if name in table.categorical and (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
             used = set(pc.unique(column.drop_null()).to_pylist())
-            ordered = name in table.levels
-            levels = [level for level in table.levels.get(name, sorted(used)) if level in used]
+            ordered = name in table.levels and used <= set(table.levels[name])
+            levels = [level for level in (table.levels[name] if ordered else sorted(used)) if level in used]
             values = pa.array(levels, column.type)
             codes = pc.index_in(column, value_set=values).combine_chunks()
             data = data.set_column(place, name, pa.DictionaryArray.from_arrays(codes, values, ordered=ordered))

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from shoal.certify.certificate import CERTIFICATE, POLICY, digest, write_certificate
+from shoal.certify.certificate import CERTIFICATE, POLICY, PREDICATE, digest, write_certificate
 from shoal.certify.check import check_folder, read_release
 from shoal.errors import GuaranteeError, ShoalError, WriteError
-from shoal.io.bundle import check_target, draft
+from shoal.io.bundle import check_target, draft, locked
 from shoal.io.data_file import FORMATS, check_format, write_data
 from shoal.model.findings import Verdict
 from shoal.model.release import Release
@@ -20,8 +20,8 @@ __all__ = ["check_places", "refuse_unless", "write"]
 
 FINDINGS = "findings.json"
 MAP = "map.csv"
-HELD = (FINDINGS, MAP)
-RELEASED = (CERTIFICATE, POLICY, *(f"data.{ending}" for ending in FORMATS))
+HELD = {FINDINGS: '"certificate"', MAP: ""}
+RELEASED = {CERTIFICATE: PREDICATE, POLICY: "", **{f"data.{ending}": "" for ending in FORMATS}}
 
 
 def write(
@@ -34,12 +34,14 @@ def write(
     """Write a release and, if asked, the holder's folder; see `Release.save`."""
     chosen = format or (release.format if release.format != "frame" else "parquet")
     check_places(folder, private, chosen)
-    if private is not None:
-        with draft(private, HELD, private=True) as hidden:
-            written = _write_public(release, folder, chosen, hidden)
-    else:
-        written = _write_public(release, folder, chosen, None)
-    return written
+    try:
+        with locked(Path(folder).absolute().parent):
+            if private is None:
+                return _write_public(release, folder, chosen, None)
+            with draft(private, HELD, private=True) as hidden:
+                return _write_public(release, folder, chosen, hidden)
+    except OSError as problem:
+        raise WriteError(f"write: {str(folder)!r} cannot be written: {problem.strerror}.") from None
 
 
 def check_places(folder: str | Path, private: str | Path | None, format: str | None) -> None:  # noqa: A002
@@ -65,7 +67,7 @@ def _write_public(release: Release, folder: str | Path, format: str, hidden: Pat
         name = write_data(release.table, made, format)
         policy = release.policy.published(_levels(release))
         try:
-            verdicts = judge(read_release(made / name, name), policy)
+            verdicts = judge(read_release(made / name, name, policy), policy)
         except ShoalError as problem:
             raise GuaranteeError(f"{problem} Nothing was written.") from None
         refuse_unless(verdicts)

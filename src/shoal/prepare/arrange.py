@@ -72,6 +72,8 @@ def _typed(column: pa.ChunkedArray, name: str, given: Column) -> pa.ChunkedArray
             name,
             f"are not among its {len(levels)} levels. Add them to `order` or to `missing_codes`.",
         )
+        if not pa.types.is_integer(column.type):
+            return column.cast(pa.string())  # a level is its text, in memory and in every file
     return column
 
 
@@ -91,6 +93,9 @@ def _equals(column: pa.ChunkedArray, code: float | str) -> pa.ChunkedArray | Non
             return None
         word = code if isinstance(code, str) else str(int(code)) if float(code).is_integer() else repr(code)
         return pc.equal(column.cast(pa.string()), word)
+    if pa.types.is_integer(column.type):
+        whole = float(code).is_integer() and -(2**63) <= code < 2**63
+        return pc.equal(column, pa.scalar(int(code))) if whole else None
     return pc.equal(column.cast(pa.float64(), safe=False), float(code))
 
 

@@ -4,7 +4,8 @@
    column is first scaled by a power of two and moved to its minimum, so that neither 1e300 nor a large
    offset loses digits, and z-scores are rounded to multiples of 2^-40, so that the unit does not decide ties.
 2. Names become one column per name, 1/sqrt(2) where it stands: two different names are at distance 1.
-   Names beyond the 100 most frequent share one column.
+   Names that fewer than k rows hold, and those beyond the 100 most frequent, share one column: the
+   former are not published by mode anyway.
 3. A constant column is left out: it tells nobody from anybody.
 4. A missing number is put at the mean and gets a column of its own, 1 where it is missing; a missing name
    is a name.
@@ -64,7 +65,7 @@ def encode(table: Table, policy: Policy) -> Encoded:
         given = policy.columns[name]
         column = table.column(name)
         if given.kind in ("nominal", "boolean"):
-            block, note = _names(column)
+            block, note = _names(column, policy.constraints.k)
         else:
             order = given.order if given.kind == "ordinal" else None
             block, note = _numbers(column, name, order)
@@ -130,8 +131,8 @@ def _numbers(column: pa.ChunkedArray, name: str, order: tuple[str, ...] | None) 
     return (np.column_stack(blocks) if blocks else np.zeros((numbers.size, 0))), note
 
 
-def _names(column: pa.ChunkedArray) -> tuple[Matrix, str]:
-    """Return one column a name, 1/sqrt(2) where it stands."""
+def _names(column: pa.ChunkedArray, k: int) -> tuple[Matrix, str]:
+    """Return one column a name, 1/sqrt(2) where it stands; rare names share one."""
     coded = column.combine_chunks().dictionary_encode(null_encoding="encode")
     codes = coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     size = len(coded.dictionary)
@@ -140,10 +141,13 @@ def _names(column: pa.ChunkedArray) -> tuple[Matrix, str]:
     by_value = np.empty(size, np.int64)
     by_value[pc.array_sort_indices(coded.dictionary).to_numpy()] = np.arange(size)
     counts = np.bincount(codes, minlength=size)
+    common = min(int((counts >= k).sum()), MOST_NAMES)
     place = np.empty(size, np.int64)
-    place[np.lexsort((by_value, -counts))] = np.minimum(np.arange(size), MOST_NAMES)
-    width = min(size, MOST_NAMES + 1)
+    place[np.lexsort((by_value, -counts))] = np.minimum(np.arange(size), common)
+    width = int(place.max()) + 1
+    if width < 2:
+        return np.zeros((codes.size, 0)), f"fewer than {k} rows share a name; left out of the distances"
     block = np.zeros((codes.size, width))
     block[np.arange(codes.size), place[codes]] = np.sqrt(0.5)
-    beyond = size - MOST_NAMES
-    return block, f"{beyond} rarer names count as one in the distances" if beyond > 1 else ""
+    rare = size - common
+    return block, f"{rare} rarer names count as one in the distances" if rare > 1 else ""

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -103,13 +105,24 @@ def _ranked(column: pa.ChunkedArray, order: list[str]) -> Values:
 def _ascending(values: pa.Array, kind: Kind | None) -> NDArray[np.int64]:
     """Return the order of distinct values; text is read as numbers or moments for it, if all of it can be."""
     if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
-        for target in (pa.int64(), pa.float64()) if kind == "numeric" else (pa.timestamp("us"),):
+        if kind == "numeric":
+            return _ascending_numbers(values.to_pylist())
+        for target in (pa.timestamp("us"), pa.timestamp("us", "UTC"), pa.timestamp("ns"), pa.timestamp("ns", "UTC")):
             try:
                 values = values.cast(target)
                 break
             except pa.ArrowInvalid:
                 continue
     return np.asarray(pc.array_sort_indices(values).to_numpy(), dtype=np.int64)
+
+
+def _ascending_numbers(texts: list[str]) -> NDArray[np.int64]:
+    """Return the order of numbers written in text, to their last digit; plain text if one is none."""
+    try:
+        keys: list[Any] = [Decimal(text) for text in texts]
+    except InvalidOperation:
+        keys = list(texts)
+    return np.array(sorted(range(len(texts)), key=keys.__getitem__), dtype=np.int64)
 
 
 def _dense(codes: NDArray[np.int64]) -> NDArray[np.int64]:
