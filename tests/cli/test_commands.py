@@ -8,6 +8,7 @@ import sys
 import textwrap
 import time
 import tomllib
+from pathlib import Path
 
 import pyarrow.parquet
 import pytest
@@ -239,3 +240,47 @@ def test_help_names_every_command_with_an_example():
     for command in ("demo", "init", "profile", "anonymize", "verify", "methods", "schema"):
         assert command in output
         assert f"shoal {command}" in " ".join(run(command, "--help").split())
+
+
+def test_demo_does_not_touch_a_folder_with_other_files(tmp_path):
+    (tmp_path / "hospital.csv").write_text("my own")
+    done = shoal_run("demo", "--rows", 100, "-o", ".", cwd=tmp_path, code=2)
+    assert "holds other files" in done.stderr
+    assert (tmp_path / "hospital.csv").read_text() == "my own"
+
+
+def test_signs_that_would_move_the_cursor_are_not_printed(tmp_path):
+    (tmp_path / "odd.csv").write_text("a\x1b[31m,b\n1,2\n3,4\n")
+    assert "\x1b[31m" not in run("profile", tmp_path / "odd.csv")
+    done = shoal_run("anonymize", "odd.csv", "-o", "out", "--keep", "x\x1b[31m", cwd=tmp_path, code=2)
+    assert "\x1b[31m" not in done.stderr
+
+
+def test_a_full_or_closed_output_is_no_fault_of_shoal_and_the_release_is_whole(table, tmp_path):
+    words = [*SHOAL, "anonymize", str(table), "-k", "4", "-o", "out"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(words, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode != 70
+    assert "nothing was written" not in done.stderr
+    assert shoal.verify(tmp_path / "out").holds
+
+
+def test_any_letter_can_be_printed_anywhere(tmp_path):
+    (tmp_path / "odd.csv").write_text("Größe,b\n1,2\n3,4\n", encoding="utf-8")
+    done = subprocess.run(
+        [*SHOAL, "profile", "odd.csv"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_init_proposes_what_anonymize_takes_for_lists_too(tmp_path):
+    pyarrow.parquet.write_table(
+        pyarrow.table({"a": [1, 1, 2, 2], "l": [["x"], [], None, ["y"]]}), tmp_path / "t.parquet"
+    )
+    run("init", tmp_path / "t.parquet", "-o", tmp_path / "p.toml", "-k", 2)
+    run("anonymize", tmp_path / "t.parquet", "--policy", tmp_path / "p.toml", "-o", tmp_path / "out")

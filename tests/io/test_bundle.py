@@ -1,5 +1,7 @@
 """Folders appear whole or not at all."""
 
+import hashlib
+import json
 import os
 import stat
 import subprocess
@@ -141,3 +143,50 @@ def test_a_kill_at_any_point_leaves_the_old_folder_or_the_complete_new_one(tmp_p
     assert seen == {"old", "new"}
     fill(target, "newest")
     assert not drafts(target)
+
+
+def test_a_folder_that_only_has_the_names_of_a_release_is_not_replaced(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mark").write_text("something of my own")
+    with pytest.raises(WriteError, match="holds other files"):
+        fill(tmp_path / "out", "new")
+
+
+def test_the_folder_that_one_is_in_is_not_replaced(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(WriteError, match="the folder that you are in"):
+        fill(".", "new")
+
+
+def test_names_that_only_look_like_drafts_are_left_alone(tmp_path):
+    for name in (".out.shoal-999999-keep", ".out.shoal-²-00000000", ".out.shoal-99999999999999999999-00000000"):
+        (tmp_path / name).mkdir()
+    fill(tmp_path / "out", "new")
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_a_name_that_is_too_long_is_refused(tmp_path):
+    with pytest.raises(WriteError, match="cannot be written"):
+        fill(tmp_path / ("x" * 300), "new")
+
+
+TWO_WRITERS = """
+    import sys
+    import pyarrow as pa, shoal
+    for turn in range(15):
+        table = pa.table({"a": [int(sys.argv[1]) + turn] * 4})
+        shoal.anonymize(table, k=2).save("rel", private="prv")
+"""
+
+
+def test_two_writers_leave_a_map_that_belongs_to_the_release(tmp_path):
+    script = tmp_path / "writer.py"
+    script.write_text(textwrap.dedent(TWO_WRITERS))
+    (tmp_path / "work").mkdir()
+    running = [
+        subprocess.Popen([sys.executable, str(script), str(start)], cwd=tmp_path / "work") for start in (100, 500)
+    ]
+    assert [one.wait() for one in running] == [0, 0]
+    certificate = hashlib.sha256((tmp_path / "work" / "rel" / "certificate.json").read_bytes()).hexdigest()
+    assert json.loads((tmp_path / "work" / "prv" / "findings.json").read_text())["certificate"] == certificate
+    assert {path.name for path in (tmp_path / "work").iterdir()} == {"rel", "prv"}

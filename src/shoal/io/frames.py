@@ -224,6 +224,14 @@ def _categories(column: pa.ChunkedArray, before: pa.Array | pa.ChunkedArray) -> 
     return pa.DictionaryArray.from_arrays(positions, levels, ordered=ordered)
 
 
+def _own_type(table: pa.Table, dtype: Any) -> Any:
+    """Return a table in a type of pandas' own or, where that cannot read its values, in the usual one."""
+    try:
+        return table.to_pandas(ignore_metadata=True, types_mapper=lambda _: dtype)
+    except (AttributeError, *UNFIT):
+        return table.to_pandas(ignore_metadata=True)
+
+
 def _to_pandas(table: pa.Table, native: Any, numbers: dict[str, int], before: dict[str, Any]) -> Any:
     """Return a pandas frame with the dtypes and labels of another and a plain index."""
     dtypes = {name: native.dtypes.iloc[numbers[name]] for name in before}
@@ -237,8 +245,7 @@ def _to_pandas(table: pa.Table, native: Any, numbers: dict[str, int], before: di
     for name in table.column_names:
         if name in own:
             # pandas' own types read arrow values themselves: nullable numbers do not pass through floats.
-            alone = table.select([name]).to_pandas(ignore_metadata=True, types_mapper=lambda _, to=own[name]: to)
-            columns[name] = alone[name]
+            columns[name] = _own_type(table.select([name]), own[name])[name]
         elif name in dtypes and dtypes[name] == "object" and _is_text(table[name].type):
             columns[name] = plain[name].astype(object)
         else:

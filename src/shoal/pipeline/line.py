@@ -30,7 +30,7 @@ from shoal.prepare.profile import Profile
 from shoal.prepare.profile import profile as profile_table
 from shoal.privacy.models import judge
 from shoal.privacy.values import sensitive_columns
-from shoal.recode import Recoded, recode
+from shoal.recode.table import Recoded, recode
 from shoal.registry import load
 from shoal.utility.loss import class_sizes, kept_uniques, ledger_share, partition_loss
 

@@ -3,7 +3,7 @@
 from shoal.model.findings import Finding
 from shoal.model.policy import Policy
 from shoal.model.table import Table
-from shoal.recode import Recoded
+from shoal.recode.table import Recoded
 
 __all__ = ["unusual", "warnings"]
 

@@ -14,7 +14,7 @@ from shoal.model.partition import Partition
 from shoal.model.policy import Policy
 from shoal.model.table import Table
 from shoal.prepare.encode import Encoded
-from shoal.recode import recode
+from shoal.recode.table import recode
 
 
 def published(values, labels, kind, form, k=2, order=None, X=None, weights=None):

@@ -1,0 +1,1 @@
+"""Classes into values: one published value a group and column."""

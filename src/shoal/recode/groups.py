@@ -1,0 +1,67 @@
+"""The rows of each group, and where each cell stands among the values of its column."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.model.partition import Partition
+
+__all__ = ["Groups", "Rows", "middle", "ranks_of"]
+
+Rows = NDArray[np.int64]
+
+
+class Groups:
+    """The rows of each group one after the other, for sums over stretches."""
+
+    def __init__(self, partition: Partition, k: int, weights: NDArray[np.float64] | None) -> None:
+        self.k = k
+        self.weights = weights
+        self.labels = partition.labels
+        self.count = partition.groups
+        self.sizes = partition.sizes
+
+    def held(self, missing: NDArray[np.bool_]) -> tuple[Rows, NDArray[np.bool_]]:
+        """Return the rows that have a value, and the groups that are to be published as missing."""
+        gaps = np.bincount(self.labels[missing], minlength=self.count)
+        return np.flatnonzero(~missing).astype(np.int64), gaps * 2 >= self.sizes
+
+    def medoids(self, X: NDArray[np.float64]) -> Rows:
+        """Return the row of each group that is nearest to the group's mean, the first of equals."""
+        order = np.argsort(self.labels, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
+        means = np.add.reduceat(X[order], starts, axis=0) / self.sizes[:, None] if X.shape[1] else X[:0]
+        away = ((X - means[self.labels]) ** 2).sum(axis=1) if X.shape[1] else np.zeros(len(X))
+        nearest = np.lexsort((np.arange(len(X)), away, self.labels))
+        return np.asarray(nearest[starts], dtype=np.int64)
+
+
+def middle(ranks: Rows, rows: Rows, groups: Groups) -> tuple[Rows, Rows]:
+    """Return the lower and upper middle row of each group, -1 where it has no value."""
+    order = rows[np.lexsort((ranks[rows], groups.labels[rows]))]
+    counts = np.bincount(groups.labels[rows], minlength=groups.count)
+    starts = np.cumsum(counts) - counts
+    low, high = starts + (counts - 1) // 2, starts + counts // 2
+    none = counts == 0
+    last = max(order.size - 1, 0)
+    found = np.concatenate([order, [-1]])
+    return (
+        np.where(none, -1, found[np.minimum(low, last)]),
+        np.where(none, -1, found[np.minimum(high, last)]),
+    )
+
+
+def ranks_of(column: pa.ChunkedArray, order: tuple[str, ...] | None) -> tuple[Rows, pa.Array]:
+    """Return the place of each cell among the sorted distinct values, -1 where it is missing, and those values."""
+    if order is not None:
+        text = column.cast(pa.string())
+        place = pc.index_in(text, value_set=pa.array(order, pa.string())).fill_null(-1).to_numpy().astype(np.int64)
+        return place, pa.array(order, pa.string()).cast(column.type)
+    coded = column.combine_chunks().dictionary_encode()
+    sort = pc.array_sort_indices(coded.dictionary).to_numpy()
+    rank = np.empty(len(sort) + 1, np.int64)
+    rank[sort] = np.arange(len(sort))
+    rank[-1] = -1
+    codes = coded.indices.fill_null(len(sort)).to_numpy(zero_copy_only=False).astype(np.int64)
+    return rank[codes], coded.dictionary.take(pa.array(sort))

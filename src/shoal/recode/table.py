@@ -1,0 +1,202 @@
+"""Recode: classes into values. One published value a group and column, made once and given to every row.
+
+1. In each quasi-identifier, a group that is missing in half of its rows or more is published as missing.
+2. Else the rows that have a value decide: mean, median, mode, medoid, range or set, as the policy says.
+3. A name or level that fewer than k rows of the table hold is never published by mode or median: the
+   group's other rows decide, or it is published as missing.
+4. Sensitive and kept columns go out as they are; identifiers do not go out at all.
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.errors import DataError
+from shoal.model.partition import Partition
+from shoal.model.policy import Policy
+from shoal.model.release import Change
+from shoal.model.table import Table
+from shoal.prepare.encode import Encoded
+from shoal.recode.groups import Groups, Rows, middle, ranks_of
+from shoal.recode.numbers import EXACT, day_column, means, medians
+
+__all__ = ["Recoded", "recode"]
+
+
+@dataclass(frozen=True, eq=False)
+class Recoded:
+    """The released columns, row by row as in the arranged table, and what was changed in each."""
+
+    data: pa.Table
+    ledger: tuple[Change, ...]
+
+
+def recode(table: Table, partition: Partition, policy: Policy, encoded: Encoded) -> Recoded:
+    """Give every row the values of its group.
+
+    Parameters
+    ----------
+    table : Table
+        Arranged.
+    partition : Partition
+        Of its rows.
+    policy : Policy
+        With every column named.
+    encoded : Encoded
+        The matrix, by which the medoid of a group is found.
+
+    Returns
+    -------
+    Recoded
+    """
+    groups = Groups(partition, policy.constraints.k, _weights(table, policy))
+    labels = pa.array(partition.labels)
+    columns, ledger = {}, []
+    for name in table.names:
+        given = policy.columns[name]
+        if given.role == "identifier":
+            continue
+        column = table.column(name)
+        if given.role == "quasi":
+            form = given.form or "mode"
+            values = _publish(column, form, given.kind or "nominal", given.order, groups, encoded)
+            columns[name] = pa.chunked_array([values.take(labels)])
+            ledger.append(_change(column, columns[name], name, form))
+        else:
+            columns[name] = column
+            ledger.append(Change(name, given.role, "as it is", 0, 0, 0))
+    return Recoded(pa.table(columns), tuple(ledger))
+
+
+def _weights(table: Table, policy: Policy) -> NDArray[np.float64] | None:
+    """Return the row weights, if the policy names a column of them."""
+    if policy.weight is None:
+        return None
+    weights = np.asarray(table.column(policy.weight).cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy())
+    wrong = int((~(np.isfinite(weights) & (weights >= 0))).sum())
+    if wrong:
+        raise DataError(
+            f"recode: {wrong} cells of the weight column {policy.weight!r} are missing, negative or infinite. "
+            "A weight is a number of at least 0."
+        )
+    # Only shares count, so the largest weight may as well be 1: sums cannot overflow then.
+    return weights / weights.max() if weights.max() > 0 else weights
+
+
+def _publish(
+    column: pa.ChunkedArray,
+    form: str,
+    kind: str,
+    order: tuple[str, ...] | None,
+    groups: Groups,
+    encoded: Encoded,
+) -> pa.Array:
+    """Return the published value of each group."""
+    if form == "medoid":
+        return column.take(pa.array(groups.medoids(encoded.X))).combine_chunks()
+    missing = np.asarray(pc.is_null(column).to_numpy(), dtype=bool)
+    rows, empty = groups.held(missing)
+    if not rows.size:
+        return pa.nulls(groups.count, column.type)
+    if form == "mean" and kind == "numeric":
+        return _typed_back(means(column, rows, groups), empty, column.type)
+    if kind == "date" and form in ("mean", "median"):
+        return day_column(column, form, rows, empty, groups)
+    ranks, values = ranks_of(column, order)
+    if form == "mode":
+        return _pick(values, _modes(ranks, len(values), rows, groups), empty)
+    if form == "median" and kind == "numeric":
+        return _typed_back(medians(column, ranks, rows, groups), empty, column.type)
+    if form == "median":
+        return _pick(values, _middle_levels(ranks, len(values), rows, groups), empty)
+    if form == "range":
+        return _ranges(values, ranks, rows, empty, groups)
+    return _sets(values, ranks, rows, empty, groups)
+
+
+def _modes(ranks: Rows, size: int, rows: Rows, groups: Groups) -> Rows:
+    """Return the most frequent value of each group among those that k rows hold, -1 where there is none.
+
+    Equals go to the value that is more frequent in the table, then to the smaller one.
+    """
+    overall = np.bincount(ranks[rows], minlength=size)
+    common = rows[overall[ranks[rows]] >= groups.k]
+    pairs, counts = np.unique(groups.labels[common] * max(size, 1) + ranks[common], return_counts=True)
+    owner, value = pairs // max(size, 1), pairs % max(size, 1)
+    best = np.lexsort((value, -overall[value], -counts, owner))
+    found = np.full(groups.count, -1, np.int64)
+    found[owner[best][::-1]] = value[best][::-1]
+    return found
+
+
+def _middle_levels(ranks: Rows, size: int, rows: Rows, groups: Groups) -> Rows:
+    """Return the lower median level of each group among those that k rows hold, -1 where there is none."""
+    common = rows[np.bincount(ranks[rows], minlength=size)[ranks[rows]] >= groups.k]
+    low, _ = middle(ranks, common, groups)
+    return np.where(low < 0, -1, ranks[low])
+
+
+def _pick(values: pa.Array, place: Rows, empty: NDArray[np.bool_]) -> pa.Array:
+    """Return the values at these places, missing where there is none or the group is to be empty."""
+    gap = empty | (place < 0)
+    return values.take(pa.array(np.where(gap, 0, place), mask=gap))
+
+
+def _typed_back(found: list[Any], empty: NDArray[np.bool_], kind: pa.DataType) -> pa.Array:
+    """Return published numbers as the type that the column had."""
+    cells = [None if gap else cell for cell, gap in zip(found, empty, strict=True)]
+    if pa.types.is_integer(kind):
+        return pa.array(cells, kind)
+    if pa.types.is_decimal(kind):
+        return pa.array([None if cell is None else Decimal(cell).scaleb(-kind.scale, EXACT) for cell in cells], kind)
+    numbers = pa.array(cells, pa.float64())
+    return numbers.cast(kind, safe=False)
+
+
+def _ranges(values: pa.Array, ranks: Rows, rows: Rows, empty: NDArray[np.bool_], groups: Groups) -> pa.Array:
+    """Return «low–high» for each group, or the one value that it has."""
+    texts = values.cast(pa.string()).to_pylist()
+    low = np.full(groups.count, len(values), np.int64)
+    high = np.full(groups.count, -1, np.int64)
+    np.minimum.at(low, groups.labels[rows], ranks[rows])
+    np.maximum.at(high, groups.labels[rows], ranks[rows])
+    return pa.array(
+        [
+            None if gap or b < 0 else texts[a] if a == b else f"{texts[a]}–{texts[b]}"
+            for a, b, gap in zip(low, high, empty, strict=True)
+        ],
+        pa.string(),
+    )
+
+
+def _sets(values: pa.Array, ranks: Rows, rows: Rows, empty: NDArray[np.bool_], groups: Groups) -> pa.Array:
+    """Return «{A, B}» for each group, or the one value that it has; a backslash stands before , { } and itself."""
+    texts = values.cast(pa.string()).to_pylist()
+    marks = str.maketrans({sign: f"\\{sign}" for sign in "\\,{}"})
+    owned: list[set[int]] = [set() for _ in range(groups.count)]
+    for label, rank in zip(groups.labels[rows], ranks[rows], strict=True):
+        owned[label].add(int(rank))
+    found = []
+    for gap, ones in zip(empty, owned, strict=True):
+        names = [texts[rank].translate(marks) for rank in sorted(ones)]
+        found.append(None if gap or not names else names[0] if len(names) == 1 else "{" + ", ".join(names) + "}")
+    return pa.array(found, pa.string())
+
+
+def _change(before: pa.ChunkedArray, after: pa.ChunkedArray, name: str, form: str) -> Change:
+    """Count the cells of a column that are not what they were."""
+    had, has = pc.is_valid(before), pc.is_valid(after)
+    if after.type != before.type:
+        before = before.cast(pa.string())
+        after = after.cast(pa.string())
+    other = pc.not_equal(before, after).fill_null(False)
+    counts = [
+        int(pc.sum(mask.cast(pa.int64())).as_py() or 0)
+        for mask in (other, pc.and_(pc.invert(had), has), pc.and_(had, pc.invert(has)))
+    ]
+    return Change(name, "quasi", form, *counts)
