@@ -88,6 +88,8 @@ def check_target(folder: str | Path, owned: Mapping[str, str]) -> Path:
 def _made(path: Path, mark: str) -> bool:
     """Say whether a file is there and bears the mark of shoal."""
     try:
+        if not path.is_file():
+            return False
         with path.open(encoding="utf-8", errors="replace") as file:
             return mark in file.read(1 << 20)
     except OSError:

@@ -142,6 +142,7 @@ def profile(source: Any, *, policy: Policy | dict[str, Any] | str | Path | None 
     -------
     Profile
     """
+    step("read")
     return profile_table(read(source, Policy.of(policy).null_words))
 
 
@@ -168,6 +169,7 @@ def verify(source: Any, *, policy: Policy | dict[str, Any] | str | Path | None =
                 "verify: a release folder carries its own policy. Give no other, or the data file inside it."
             )
         return check_folder(source)
+    step("read")
     wanted = _wanted(policy, wishes)
     if isinstance(source, str | Path) and not Path(source).exists():
         raise ReadError(f"verify: there is neither a folder nor a file {str(source)!r}.")

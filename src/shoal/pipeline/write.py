@@ -8,13 +8,12 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.certify.certificate import CERTIFICATE, POLICY, PREDICATE, digest, write_certificate
-from shoal.certify.check import check_folder, read_release
-from shoal.errors import GuaranteeError, ShoalError, WriteError
+from shoal.certify.check import check_folder
+from shoal.errors import GuaranteeError, WriteError
 from shoal.io.bundle import check_target, draft, locked
 from shoal.io.data_file import FORMATS, check_format, write_data
 from shoal.model.findings import Verdict
 from shoal.model.release import Release
-from shoal.privacy.models import judge
 
 __all__ = ["check_places", "refuse_unless", "write"]
 
@@ -66,12 +65,8 @@ def _write_public(release: Release, folder: str | Path, format: str, hidden: Pat
     with draft(folder, RELEASED) as made:
         name = write_data(release.table, made, format)
         policy = release.policy.published(_levels(release))
-        try:
-            verdicts = judge(read_release(made / name, name, policy), policy)
-        except ShoalError as problem:
-            raise GuaranteeError(f"{problem} Nothing was written.") from None
-        refuse_unless(verdicts)
-        certificate = write_certificate(made, name, policy, verdicts, release.table.num_rows)
+        certificate = write_certificate(made, name, policy, release.verdicts, release.table.num_rows)
+        # The claims were counted in memory; here they are counted again, from the bytes.
         checked = check_folder(made)
         if not checked.holds:
             failed = ", ".join(line.what for line in checked.lines if not line.holds)
