@@ -155,6 +155,8 @@ def added(statement, **more):
         lambda s: s.update(predicateType="urn:other"),
         lambda s: s.update(comment="free text"),
         lambda s: added(s, comment="free text"),
+        lambda s: added(s, shoal=None),
+        lambda s: added(s, shoal="x" * 1000),
         lambda s: added(s, rows=60.0),
         lambda s: added(s, rows="60"),
         lambda s: added(s, data="policy.toml"),

@@ -134,6 +134,9 @@ def test_dates_with_dots_are_dates_and_others_stay_text(put):
         "F1,Marked Person,1959-01-20,w,01069\nF2,Other,1960-01-01,w,01069\n",
         "w,01069\nm,01067\nw,01069\n",
         "39,x\n40,y\n",
+        "1,Marked Person,Berlin\n2,Other,Berlin\n",
+        "1985,Marked Person,flu\n1986,Other,gout\n",
+        "name,101,102\nx,5,6\n",
     ],
 )
 def test_a_first_line_that_looks_like_a_row_is_refused_and_not_shown(put, text):
@@ -142,9 +145,38 @@ def test_a_first_line_that_looks_like_a_row_is_refused_and_not_shown(put, text):
     assert "Marked" not in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["2019,2020\n1,2\n", "0,1\n5,6\n", "1,2\n5,6\n", "A,B\nA,x\nB,y\n", "a,b\na,1\n"])
-def test_years_positions_and_a_single_echo_are_good_names(put, text):
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2019,2020\n1,2\n",
+        "0,1\n5,6\n",
+        "1,2\n5,6\n",
+        "c,2019,2020\nx,5,6\n",
+        "label,0,1\n7,5,6\n",
+        "a,b\na,1\n",
+        "A,b\nB,x\n",
+    ],
+)
+def test_years_positions_and_words_above_numbers_are_good_names(put, text):
     assert read(put(text)).names == text.split("\n")[0].split(",")
+
+
+def test_a_first_line_is_a_header_if_the_user_says_so(put):
+    assert read(put("name,101,102\nx,5,6\n"), header=True).names == ["name", "101", "102"]
+
+
+def test_points_between_thousands_are_read_where_another_column_has_decimal_commas(put):
+    table = read(put("pay;q\n900;0,5\n1.200;1,5\n"))
+    assert table.data.to_pydict() == {"pay": [900, 1200], "q": [0.5, 1.5]}
+    assert columns(put("pay;q\n1.200;5\n"))["pay"] == [1.2]
+
+
+def test_commas_that_may_set_off_thousands_are_left_alone(put):
+    assert columns(put("a;b\n1,234;1\n12,345;2\n"))["a"] == ["1,234", "12,345"]
+
+
+def test_codes_that_look_like_powers_of_ten_stay_text(put):
+    assert columns(put("a,b\n1E5,1\n2E10,2\n"))["a"] == ["1E5", "2E10"]
 
 
 def test_booleans_are_known_by_their_usual_spellings(put):

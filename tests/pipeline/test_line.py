@@ -253,6 +253,11 @@ def test_a_release_cannot_be_written_inside_another(release, tmp_path):
     release.save(tmp_path / "out")
     with pytest.raises(WriteError, match="lies inside a folder that shoal wrote"):
         release.save(tmp_path / "out" / "deeper" / "still")
+    with pytest.raises(WriteError, match="lies inside a folder that shoal wrote"):
+        release.save(tmp_path / "other", private=tmp_path / "out" / "mine")
+    release.save(tmp_path / "third", private=tmp_path / "mine")
+    with pytest.raises(WriteError, match="lies inside a folder that shoal wrote"):
+        release.save(tmp_path / "mine" / "release")
 
 
 def test_floats_keep_about_the_decimals_that_they_came_with():

@@ -1,5 +1,6 @@
 """Rows to be released: typed, without the gaps that the policy refuses, in an order of their own."""
 
+import datetime as dt
 import random
 
 import pyarrow as pa
@@ -59,6 +60,39 @@ def test_codes_for_missing_become_missing():
 
 def test_codes_for_missing_may_be_words():
     table = arranged({"a": {**NAME, "missing_codes": ["unknown"]}}, {"a": ["unknown", "x", "y"]})
+    assert table.data.column("a").null_count == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "code"),
+    [
+        ([1.5, -9.9], "-9,9"),
+        ([1.0, -999.0], "-999.00"),
+        ([1.0, 999.0], "999.0"),
+        (pa.array([1.5, 0.1], pa.float32()), 0.1),
+        (pa.array([1, 5], pa.uint64()), "5"),
+        (pa.array([1, 2**63 + 1], pa.uint64()), str(2**63 + 1)),
+        ([dt.date(2000, 1, 1), dt.date(1900, 1, 1)], "01.01.1900"),
+        ([dt.date(2000, 1, 1), dt.date(1900, 1, 1)], "1900-01-01"),
+        (["x", "-9"], -9.0),
+    ],
+)
+def test_codes_for_missing_are_found_however_they_are_spelled(values, code):
+    column = pa.array(values)
+    kind = "date" if pa.types.is_date(column.type) else "nominal" if pa.types.is_string(column.type) else "numeric"
+    table = arranged({"a": {"role": "quasi", "kind": kind, "missing_codes": [code]}}, {"a": column})
+    assert table.data.column("a").null_count == 1
+
+
+@pytest.mark.parametrize("code", [-999.0, "word", "1.5", 1e300, "2000-13-01"])
+def test_codes_that_a_column_cannot_hold_are_found_nowhere(code):
+    for values, kind in ((pa.array([1, 2**64 - 1], pa.uint64()), "numeric"), (pa.array([1, 2], pa.date32()), "date")):
+        table = arranged({"a": {"role": "quasi", "kind": kind, "missing_codes": [code]}}, {"a": values})
+        assert table.data.column("a").null_count == 0
+
+
+def test_text_that_becomes_numbers_loses_its_codes_too():
+    table = arranged({"a": {**NUMBER, "missing_codes": [-9.0]}}, {"a": ["-9.0", "1.5"]})
     assert table.data.column("a").null_count == 1
 
 

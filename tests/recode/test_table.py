@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -126,6 +127,16 @@ def test_dates_are_published_to_a_day():
     assert published(days, [0] * 3, "date", "median")[0] == [dt.date(2024, 1, 2)] * 3
     moments = pa.array([dt.datetime(2024, 1, 1, 9), dt.datetime(2024, 1, 3, 23)], pa.timestamp("ms"))
     assert published(moments, [0, 0], "date", "mean")[0] == [dt.datetime(2024, 1, 2)] * 2
+
+
+@pytest.mark.parametrize("zone", ["+09:00", "Europe/Berlin", "America/New_York", "UTC"])
+@pytest.mark.parametrize("form", ["mean", "median"])
+def test_a_day_is_a_day_of_the_columns_own_time_zone(zone, form):
+    midnight = dt.datetime(1990, 5, 2)
+    local = pc.assume_timezone(pa.array([midnight] * 3, pa.timestamp("us")), zone)
+    values, made = published(local, [0] * 3, "date", form)
+    assert [value.replace(tzinfo=None) for value in values] == [midnight] * 3
+    assert made.data.column("a").type == local.type
 
 
 def test_dates_before_1970_are_days_too():

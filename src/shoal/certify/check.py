@@ -11,6 +11,7 @@
 
 import json
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -188,6 +189,7 @@ def _statement(text: str) -> tuple[str, int, Claims, dict[str, str], Any]:
         and set(statement) == {"_type", "subject", "predicateType", "predicate"}
         and set(predicate) == {"shoal", "data", "rows", "policy", "claims"}
         and data in DATA_FILES
+        and re.fullmatch(r"[0-9A-Za-z.+-]{1,60}", predicate["shoal"])
         and type(rows) is int
         and len(subject) == len(statement["subject"])
         and all(

@@ -28,6 +28,7 @@ WHOLE = "A release folder is either complete or not there."
 File = Annotated[Path, typer.Argument(help="A table: CSV (also .gz), Parquet or Feather.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Names = list[str] | None
+Header = Annotated[bool, typer.Option("--header", help="The first line is a header, whatever it looks like.")]
 PolicyFile = Annotated[Path | None, typer.Option("--policy", "-p", help="A policy file; see `shoal init`.")]
 K = Annotated[int | None, typer.Option("-k", help="Rows that must look alike, at the least. [default: 5]")]
 L = Annotated[float | None, typer.Option("-l", help="Sensitive values that each class must hold.")]
@@ -85,6 +86,7 @@ def init(
     output: Annotated[Path, typer.Option("-o", "--output", help="The policy file to write.")] = Path("policy.toml"),
     k: K = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a policy that is there.")] = False,
+    header: Header = False,
     json: Json = False,
 ) -> None:
     """Propose a policy for a table, with a reason for each column: `shoal init patients.csv -o policy.toml`."""
@@ -94,18 +96,18 @@ def init(
 
     asked = Policy.of(k=k).constraints.k
     with show.progress():
-        facts = profile(file)
-    write_policy(propose(facts, asked), output, force=force)
+        facts = profile(file, header=header)
+    write_policy(propose(facts, asked, header=header), output, force=force)
     show.proposal(facts, output, json=json)
 
 
 @app.command()
-def profile(file: File, policy: PolicyFile = None, json: Json = False) -> None:
+def profile(file: File, policy: PolicyFile = None, header: Header = False, json: Json = False) -> None:
     """Say what each column is and what makes rows unique: `shoal profile patients.csv`."""
     from shoal.pipeline.line import profile as look
 
     with show.progress():
-        facts = look(file, policy=policy)
+        facts = look(file, policy=policy, header=header)
     show.profile(facts, json=json)
 
 
@@ -129,6 +131,7 @@ def anonymize(
     format: Annotated[  # noqa: A002
         str | None, typer.Option(help="csv, csv.gz, parquet or feather. [default: as the input]")
     ] = None,
+    header: Header = False,
     json: Json = False,
 ) -> None:
     """Make a verified release: `shoal anonymize patients.csv -k 5 --identifier name -o release`."""
@@ -147,6 +150,7 @@ def anonymize(
             method=method,
             missing=missing,
             seed=seed,
+            header=header,
             **_roles(identifier, quasi, sensitive, keep),
         )
         release.save(output, private=private, format=format)
@@ -165,12 +169,13 @@ def verify(
     sensitive: Sensitive = None,
     keep: Keep = None,
     quasi: Annotated[Names, typer.Option("--quasi", help="A quasi-identifier; then only those named count.")] = None,
+    header: Header = False,
     json: Json = False,
 ) -> None:
     """Check a release folder from its bytes, or count k, l and t in any file: `shoal verify release`."""
     from shoal.pipeline.line import verify as check
 
-    wishes: dict[str, Any] = {"k": k, "l": l, "l_kind": l_kind, "t": t, "policy": policy}
+    wishes: dict[str, Any] = {"k": k, "l": l, "l_kind": l_kind, "t": t, "policy": policy, "header": header or None}
     roles: dict[str, Any] = _roles(identifier, quasi, sensitive, keep)
     if path.is_dir() and any(
         value is not None for value in (*wishes.values(), *(names or None for names in roles.values()))

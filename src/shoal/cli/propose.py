@@ -19,13 +19,13 @@ HEAD = """\
 """
 
 
-def propose(facts: Profile, k: int) -> str:
+def propose(facts: Profile, k: int, *, header: bool = False) -> str:
     """Return the text of a policy file that names every column of the table."""
     sensitive = any(column.role == "sensitive" for column in facts.columns)
     constraints = {"constraints": {"k": k, **({"l": 2} if sensitive else {})}}
     parts = [
         HEAD,
-        'missing = "own-value"\n',
+        'missing = "own-value"\n' + ("header = true\n" if header else ""),
         tomli_w.dumps(constraints),
         tomli_w.dumps({"method": {"name": "mdav"}}),
     ]

@@ -17,12 +17,12 @@ import secrets
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from shoal.errors import WriteError
 
-__all__ = ["check_target", "draft", "locked"]
+__all__ = ["check_outside", "check_target", "draft", "locked"]
 
 EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
 HERE = -100  # AT_FDCWD
@@ -71,8 +71,6 @@ def check_target(folder: str | Path, owned: Mapping[str, str]) -> Path:
     try:
         if target == Path.cwd():
             raise WriteError("write: the folder that you are in cannot be replaced. Name a folder below it.")
-        if any(_made(parent / first, mark) for parent in target.parents):
-            raise WriteError(f"write: {str(target)!r} lies inside a folder that shoal wrote. Choose another place.")
         if target.is_symlink() or (target.exists() and not target.is_dir()):
             raise WriteError(f"write: {str(target)!r} is not a folder. Choose another place.")
         names = {path.name for path in target.iterdir()} if target.is_dir() else set()
@@ -85,32 +83,37 @@ def check_target(folder: str | Path, owned: Mapping[str, str]) -> Path:
     return target
 
 
+def check_outside(folder: str | Path, marks: Mapping[str, str]) -> None:
+    """Refuse a target inside any folder that holds a file with the mark of shoal."""
+    target = Path(os.path.abspath(folder))  # noqa: PTH100 - as in check_target
+    if any(_made(parent / name, mark) for parent in target.parents for name, mark in marks.items()):
+        raise WriteError(f"write: {str(target)!r} lies inside a folder that shoal wrote. Choose another place.")
+
+
 def _made(path: Path, mark: str) -> bool:
     """Say whether a file is there and bears the mark of shoal."""
     try:
         if not path.is_file():
             return False
         with path.open(encoding="utf-8", errors="replace") as file:
-            return mark in file.read(1 << 20)
+            return mark in file.read(1 << 26)
     except OSError:
         return False
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Let one process at a time write folders beside each other, where the system can lock a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    if not sys.platform.startswith("linux"):
-        yield
-        return
-    import fcntl
+def locked(*folders: Path) -> Iterator[None]:
+    """Let one process at a time write into these folders, where the system can lock a folder."""
+    with ExitStack() as held:
+        for folder in sorted(set(folders)):  # always in one order, so that two processes cannot wait for each other
+            folder.mkdir(parents=True, exist_ok=True)
+            if sys.platform.startswith("linux"):
+                import fcntl
 
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+                handle = os.open(folder, os.O_RDONLY)
+                held.callback(os.close, handle)
+                fcntl.flock(handle, fcntl.LOCK_EX)
         yield
-    finally:
-        os.close(handle)
 
 
 def _sweep(target: Path) -> None:

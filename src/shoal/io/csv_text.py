@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from shoal.errors import ReadError
-from shoal.io.csv_types import BLANKS, alike_cells, typed
+from shoal.io.csv_types import BLANKS, COMMAS, alike_cells, grouped_whole, typed
 
 __all__ = ["parse"]
 
@@ -43,7 +43,9 @@ class _Record(NamedTuple):
     unclosed: int
 
 
-def parse(data: bytearray, name: str, null_words: tuple[str, ...]) -> tuple[pa.Table, tuple[str, ...]]:
+def parse(
+    data: bytearray, name: str, null_words: tuple[str, ...], *, header_sure: bool = False
+) -> tuple[pa.Table, tuple[str, ...]]:
     r"""Read the text of a CSV file.
 
     Parameters
@@ -54,6 +56,8 @@ def parse(data: bytearray, name: str, null_words: tuple[str, ...]) -> tuple[pa.T
         How messages call the file.
     null_words : tuple of str
         Unquoted words that mean a missing value.
+    header_sure : bool
+        Whether the first line is a header whatever it looks like.
 
     Returns
     -------
@@ -75,11 +79,20 @@ def parse(data: bytearray, name: str, null_words: tuple[str, ...]) -> tuple[pa.T
         raise ReadError(f"read: {name!r} has a header but no rows. Check the file.")
     cells = _cells(data, delimiter, header.end, names, name, null_words)
     found = [typed(column, empty_is_gap="" in null_words, commas=delimiter != ",") for column in cells.columns]
+    if any(note == COMMAS for _, note in found):
+        whole = [
+            grouped_whole(column) if pa.types.is_floating(t.type) else None
+            for column, (t, _) in zip(cells.columns, found, strict=True)
+        ]
+        found = [
+            (more, "points between thousands, left out,") if more is not None else one
+            for one, more in zip(found, whole, strict=True)
+        ]
     columns = [column for column, _ in found]
-    if alike := alike_cells(names, columns):
+    if not header_sure and (alike := alike_cells(names, columns)):
         raise ReadError(
             f"read: {name!r}, line 1: {alike} of its {len(names)} cells look like those of the rows below, "
-            "not like names of columns. Put a line of names in front."
+            "not like names of columns. Put a line of names in front, or say --header if they are names."
         )
     notes = tuple(f"{note} in column {word!r}" for word, (_, note) in zip(names, found, strict=True) if note)
     return pa.table(columns, names=names), (f"delimiter {DELIMITERS[delimiter]}", *notes)

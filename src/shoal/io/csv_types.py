@@ -6,11 +6,12 @@ any doubt about day and month, of the form 31.12.1999. Decimal commas are read w
 """
 
 import re
+from itertools import pairwise
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["BLANKS", "alike_cells", "typed"]
+__all__ = ["BLANKS", "COMMAS", "alike_cells", "grouped_whole", "typed"]
 
 BLANKS = " \t"
 WHOLE = r"^-?(?:0|[1-9][0-9]*)$"
@@ -21,7 +22,8 @@ BOOLEANS = ("true", "false", "True", "False", "TRUE", "FALSE")
 ZONE = r"(?P<zone>Z|[+-][0-9]{2}(?::?[0-9]{2})?)$"
 COMMA = r"^-?(?:(?:0|[1-9][0-9]*)|[1-9][0-9]{0,2}(?:\.[0-9]{3})+)(?:,[0-9]+)?$"
 DOTTED = r"^(?P<day>[0-9]{1,2})\.(?P<month>[0-9]{1,2})\.(?P<year>[0-9]{4})$"
-YEAR = r"^[12][0-9]{3}$"
+GROUPED = r"^-?(?:0|[1-9][0-9]{0,2}(?:\.[0-9]{3})*)$"
+COMMAS = "decimal commas, written as points,"
 
 
 def typed(column: pa.ChunkedArray, *, empty_is_gap: bool, commas: bool) -> tuple[pa.ChunkedArray, str]:
@@ -44,7 +46,7 @@ def typed(column: pa.ChunkedArray, *, empty_is_gap: bool, commas: bool) -> tuple
         return column, ""
     ways = [(way, "") for way in (_whole, _number, _boolean, _date, _moment)]
     ways += [(_dotted_date, "dates with dots, written as ISO dates,")]
-    ways += [(_comma_number, "decimal commas, written as points,")] if commas else []
+    ways += [(_comma_number, COMMAS)] if commas else []
     beginning = _trimmed(column.slice(0, 1000), empty_is_gap)
     trimmed = None
     for converted, note in ways:
@@ -56,19 +58,51 @@ def typed(column: pa.ChunkedArray, *, empty_is_gap: bool, commas: bool) -> tuple
 
 
 def alike_cells(names: list[str], columns: list[pa.ChunkedArray]) -> int:
-    """Return how many cells of a header look like the rows below it, if that is enough to doubt that it is one.
+    """Return how many cells of a first line look like the rows below it, if it may well be one of them.
 
-    A number or date above a column of such is enough, unless it is a year or the column's own position; so are two
-    names that stand in their own columns too.
+    Every cell of a row fits the type of its column. So a name that does not, such as a word above numbers, proves a
+    header; where all names fit, or there are no types but names occur again below, there is doubt. Consecutive years or
+    positions are taken for names.
     """
-    certain = likely = 0
-    for position, (name, column) in enumerate(zip(names, columns, strict=True)):
-        if pa.types.is_string(column.type):
-            likely += bool(pc.any(pc.equal(column, name)).as_py())
-        elif not re.match(YEAR, name) and name not in (str(position), str(position + 1)):
-            cell = pa.chunked_array([pa.array([name])])
-            certain += typed(cell, empty_is_gap=False, commas=True)[0].type == column.type
-    return certain + likely if certain or likely > 1 else 0
+    above = [(name, column) for name, column in zip(names, columns, strict=True) if not pa.types.is_string(column.type)]
+    again = [
+        int(pc.sum(pc.equal(column, name)).as_py() or 0)
+        for name, column in zip(names, columns, strict=True)
+        if pa.types.is_string(column.type)
+    ]
+    echoes = sum(count > 0 for count in again)
+    # One word once is chance; a word again and again, or two words, is a row among its like.
+    echoes = echoes if echoes > 1 or max(again, default=0) > 1 else 0
+    if not above:
+        return echoes
+    fitting = sum(_fits(name, column.type) for name, column in above)
+    if fitting < len(above) or (_consecutive([name for name, _ in above], len(names)) and not echoes):
+        return 0
+    return fitting + echoes
+
+
+def _fits(name: str, kind: pa.DataType) -> bool:
+    """Say whether a name could stand in a column of this type."""
+    own = typed(pa.chunked_array([pa.array([name])]), empty_is_gap=False, commas=True)[0].type
+    return bool(own == kind or (pa.types.is_integer(own) and pa.types.is_floating(kind)))
+
+
+def _consecutive(words: list[str], columns: int) -> bool:
+    """Say whether names are years one after the other, or the positions of all columns."""
+    if not all(re.fullmatch(r"[0-9]{1,4}", word) for word in words):
+        return False
+    numbers = [int(word) for word in words]
+    rising = all(b == a + 1 for a, b in pairwise(numbers))
+    years = len(numbers) > 1 and all(1800 <= number <= 2200 for number in numbers)
+    return rising and (years or (len(numbers) == columns and numbers[0] in (0, 1)))
+
+
+def grouped_whole(cells: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    """Return whole numbers whose thousands are set off by points, as where decimals have commas; one must be."""
+    trimmed = pc.ascii_trim(cells, characters=BLANKS)
+    if not _all(trimmed, GROUPED) or not pc.any(pc.match_substring(trimmed, ".")).as_py():
+        return None
+    return _cast(pc.replace_substring(trimmed, ".", ""), pa.int64())
 
 
 def _trimmed(column: pa.ChunkedArray, empty_is_gap: bool) -> pa.ChunkedArray:
@@ -101,6 +135,8 @@ def _number(cells: pa.ChunkedArray) -> pa.ChunkedArray | None:
     """Return numbers, unless one is long and whole (a key, which rounding would change) or too large."""
     if not _all(cells, NUMBER) or pc.any(pc.match_substring_regex(cells, LONG)).as_py():
         return None
+    if pc.all(pc.match_substring_regex(cells, "^[0-9]+[eE][0-9]+$")).as_py() and len(cells) > cells.null_count:
+        return None  # 2E10 in every cell is a code
     numbers = cells.cast(pa.float64())
     written = pc.fill_null(pc.match_substring_regex(cells, INFINITE), False)
     infinite = pc.fill_null(pc.is_inf(numbers), False)
@@ -145,5 +181,7 @@ def _comma_number(cells: pa.ChunkedArray) -> pa.ChunkedArray | None:
     """Return numbers with a comma before their decimals; at least one must have it."""
     if not _all(cells, COMMA) or not pc.any(pc.match_substring(cells, ",")).as_py():
         return None
+    if _all(cells, r"^-?[0-9]{1,3}(?:,[0-9]{3})*$"):
+        return None  # commas before three digits each time may as well set off thousands
     plain = pc.replace_substring(pc.replace_substring(cells, ".", ""), ",", ".")
     return _cast(plain, pa.float64())

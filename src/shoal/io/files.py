@@ -65,7 +65,7 @@ UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 FAULTS = (pa.ArrowException, OSError, ValueError, OverflowError)
 
 
-def read(source: Any, null_words: Iterable[str] = NULL_WORDS) -> Table:
+def read(source: Any, null_words: Iterable[str] = NULL_WORDS, *, header: bool = False) -> Table:
     """Read a table from a file or a frame.
 
     Parameters
@@ -75,6 +75,8 @@ def read(source: Any, null_words: Iterable[str] = NULL_WORDS) -> Table:
         frame of pandas, polars or pyarrow.
     null_words : iterable of str
         Unquoted words of a CSV file that mean a missing value. Quoted ones are text.
+    header : bool
+        Whether the first line of a CSV file is a header though it looks like the rows below it.
 
     Returns
     -------
@@ -105,7 +107,7 @@ def read(source: Any, null_words: Iterable[str] = NULL_WORDS) -> Table:
             words = (null_words,) if isinstance(null_words, str) else tuple(null_words)
             text = unpacked(file, path.name, kind)
             encoding = _to_utf8(text, path.name)
-            data, found = parse(text, path.name, words)
+            data, found = parse(text, path.name, words, header_sure=header)
             notes = (f"encoding {encoding}", *found)
         else:
             data = typed_columns(path, kind)

@@ -118,6 +118,7 @@ class Policy(_Strict):
     null_words: Annotated[tuple[str, ...], Field(strict=False)] = Field(
         NULL_WORDS, description="Unquoted words of a CSV file that mean a missing value."
     )
+    header: bool = Field(False, description="The first line of a CSV file is a header, whatever it looks like.")
     columns: dict[str, Column] = Field(default_factory=dict)
 
     @classmethod
@@ -139,12 +140,13 @@ class Policy(_Strict):
         weight: str | None = None,
         missing: str | None = None,
         seed: int | None = None,
+        header: bool | None = None,
     ) -> "Policy":
         """Make a policy from a file, a mapping or another policy, with some of its values replaced."""
         base = cls._base(policy).as_dict()
         _put(base.setdefault("constraints", {}), k=k, l=l, l_kind=l_kind, t=t)
         _put(base.setdefault("method", {}), name=method, parameters=dict(parameters) if parameters else None)
-        _put(base, label=label, weight=weight, missing=missing, seed=seed)
+        _put(base, label=label, weight=weight, missing=missing, seed=seed, header=header or None)
         columns = base.setdefault("columns", {})
         named: dict[str, str] = {}
         for role, wanted in (

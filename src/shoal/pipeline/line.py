@@ -69,7 +69,7 @@ def anonymize(source: Any, *, policy: Policy | dict[str, Any] | str | Path | Non
         What each column is and what the release must meet.
     **wishes
         Values that replace those of the policy: k, l, l_kind, t, method, parameters, identifiers, quasi,
-        sensitive, keep, label, weight, missing, seed. A column that nobody names is a quasi-identifier.
+        sensitive, keep, label, weight, missing, seed, header. A column that nobody names is a quasi-identifier.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def anonymize(source: Any, *, policy: Policy | dict[str, Any] | str | Path | Non
     """
     wanted = _wanted(policy, wishes)
     step("read")
-    table = read(source, wanted.null_words)
+    table = read(source, wanted.null_words, header=wanted.header)
     step("profile")
     named, notes = complete(wanted, table, profile_table(table))
     step("encode")
@@ -129,21 +129,26 @@ def anonymize(source: Any, *, policy: Policy | dict[str, Any] | str | Path | Non
 
 
 @_netted
-def profile(source: Any, *, policy: Policy | dict[str, Any] | str | Path | None = None) -> Profile:
+def profile(
+    source: Any, *, policy: Policy | dict[str, Any] | str | Path | None = None, header: bool = False
+) -> Profile:
     """Look at a table and say what each column is: kind, gaps, uniqueness, a proposed role and why.
 
     Parameters
     ----------
     source : path or frame
     policy : Policy, mapping or path, optional
-        Only its words for missing values are used.
+        Only what it says about reading is used: words for missing values, and `header`.
+    header : bool
+        Whether the first line of a CSV file is a header though it looks like the rows below it.
 
     Returns
     -------
     Profile
     """
     step("read")
-    return profile_table(read(source, Policy.of(policy).null_words))
+    wanted = Policy.of(policy, header=header)
+    return profile_table(read(source, wanted.null_words, header=wanted.header))
 
 
 @_netted
@@ -173,7 +178,7 @@ def verify(source: Any, *, policy: Policy | dict[str, Any] | str | Path | None =
     wanted = _wanted(policy, wishes)
     if isinstance(source, str | Path) and not Path(source).exists():
         raise ReadError(f"verify: there is neither a folder nor a file {str(source)!r}.")
-    table = read(source, wanted.null_words)
+    table = read(source, wanted.null_words, header=wanted.header)
     named, _ = complete(_only(wanted, table.names, wishes), table, profile_table(table))
     return check_data(table.data.drop_columns(named.names("identifier")), named)
 

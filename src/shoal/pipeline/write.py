@@ -10,7 +10,7 @@ import pyarrow as pa
 from shoal.certify.certificate import CERTIFICATE, POLICY, PREDICATE, digest, write_certificate
 from shoal.certify.check import check_folder
 from shoal.errors import GuaranteeError, WriteError
-from shoal.io.bundle import check_target, draft, locked
+from shoal.io.bundle import check_outside, check_target, draft, locked
 from shoal.io.data_file import FORMATS, check_format, write_data
 from shoal.model.findings import Verdict
 from shoal.model.release import Release
@@ -20,6 +20,7 @@ __all__ = ["check_places", "refuse_unless", "write"]
 FINDINGS = "findings.json"
 MAP = "map.csv"
 HELD = {FINDINGS: '"certificate"', MAP: ""}
+MARKS = {CERTIFICATE: PREDICATE, FINDINGS: '"certificate"'}
 RELEASED = {CERTIFICATE: PREDICATE, POLICY: "", **{f"data.{ending}": "" for ending in FORMATS}}
 
 
@@ -34,7 +35,7 @@ def write(
     chosen = format or (release.format if release.format != "frame" else "parquet")
     check_places(folder, private, chosen)
     try:
-        with locked(Path(folder).absolute().parent):
+        with locked(*(Path(place).absolute().parent for place in (folder, private) if place is not None)):
             if private is None:
                 return _write_public(release, folder, chosen, None)
             with draft(private, HELD, private=True) as hidden:
@@ -48,9 +49,11 @@ def check_places(folder: str | Path, private: str | Path | None, format: str | N
     if format is not None:
         check_format(format)
     check_target(folder, RELEASED)
+    check_outside(folder, MARKS)
     if private is not None:
         _apart(Path(folder), Path(private))
         check_target(private, HELD)
+        check_outside(private, MARKS)
 
 
 def refuse_unless(verdicts: tuple[Verdict, ...]) -> None:

@@ -8,6 +8,8 @@
    sensitive value.
 """
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -51,6 +53,11 @@ def arrange(table: Table, policy: Policy) -> Table:
 def _typed(column: pa.ChunkedArray, name: str, given: Column) -> pa.ChunkedArray:
     """Return the column with codes for missing taken out and the type that its kind asks for."""
     column = _without_codes(column, given.missing_codes)
+    return _without_codes(_of_kind(column, name, given), given.missing_codes)
+
+
+def _of_kind(column: pa.ChunkedArray, name: str, given: Column) -> pa.ChunkedArray:
+    """Return the column in the type that its kind asks for, or refuse it."""
     text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
     if given.kind == "numeric":
         if text or pa.types.is_boolean(column.type):
@@ -87,16 +94,42 @@ def _without_codes(column: pa.ChunkedArray, codes: tuple[float | str, ...]) -> p
 
 
 def _equals(column: pa.ChunkedArray, code: float | str) -> pa.ChunkedArray | None:
-    """Return which cells equal the code, or nothing if the column cannot hold it."""
-    if isinstance(code, str) or not _is_number(column.type):
-        if pa.types.is_nested(column.type):
+    """Return which cells equal the code, however it is spelled, or nothing if the column cannot hold it."""
+    kind = column.type
+    if pa.types.is_nested(kind):
+        return None
+    if _is_number(kind):
+        number = _number(code)
+        if number is None:
             return None
-        word = code if isinstance(code, str) else str(int(code)) if float(code).is_integer() else repr(code)
-        return pc.equal(column.cast(pa.string()), word)
-    if pa.types.is_integer(column.type):
-        whole = float(code).is_integer() and -(2**63) <= code < 2**63
-        return pc.equal(column, pa.scalar(int(code))) if whole else None
-    return pc.equal(column.cast(pa.float64(), safe=False), float(code))
+        try:
+            if pa.types.is_integer(kind):
+                return pc.equal(column, pa.scalar(int(number), kind)) if number == int(number) else None
+            return pc.equal(column.cast(pa.float64(), safe=False), pa.scalar(float(number), kind).cast(pa.float64()))
+        except (pa.ArrowInvalid, OverflowError, ValueError, TypeError):
+            return pc.equal(column.cast(pa.float64(), safe=False), float(number))
+    word = code if isinstance(code, str) else str(int(code)) if float(code).is_integer() else repr(code)
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        dotted = re.fullmatch(r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})", word)
+        word = f"{dotted[3]}-{dotted[2]:0>2}-{dotted[1]:0>2}" if dotted else word
+        try:
+            return pc.equal(column, pa.scalar(word).cast(pa.timestamp("us")).cast(kind))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            return None
+    return pc.equal(column.cast(pa.string()), word)
+
+
+def _number(code: float | str) -> float | int | None:
+    """Return the number that a code is, with a decimal comma or point, or nothing."""
+    if not isinstance(code, str):
+        return int(code) if float(code).is_integer() else code
+    for word in (code, code.replace(".", "").replace(",", ".")):
+        try:
+            number = float(word)
+        except ValueError:
+            continue
+        return int(word) if re.fullmatch(r"-?[0-9]+", word.strip()) else int(number) if number.is_integer() else number
+    return None
 
 
 def _is_number(kind: pa.DataType) -> bool:

@@ -103,12 +103,16 @@ def medians(column: pa.ChunkedArray, ranks: Rows, rows: Rows, groups: Groups) ->
 
 
 def day_column(column: pa.ChunkedArray, form: str, rows: Rows, empty: NDArray[np.bool_], groups: Groups) -> pa.Array:
-    """Return the mean or median day of each group, as the type that the column had."""
-    moments = days(column)
+    """Return the mean or median day of each group, in the column's own time zone and type."""
+    kind = column.type
+    zone = kind.tz if pa.types.is_timestamp(kind) else None
+    moments = days(pc.local_timestamp(column) if zone else column)
     whole = pa.chunked_array([pa.array(moments.fill_null(0).to_numpy() // DAY, mask=pc.is_null(moments).to_numpy())])
-    middle = means(whole, rows, groups) if form == "mean" else medians(whole, ranks_of(whole, None)[0], rows, groups)
-    found = pa.array([None if gap else int(day) for day, gap in zip(middle, empty, strict=True)], pa.int64())
-    if pa.types.is_timestamp(column.type):
-        zone = column.type.tz
-        return pc.multiply(found, DAY).cast(pa.timestamp("us", tz=zone)).cast(column.type, safe=False)
-    return found.cast(pa.int32()).cast(pa.date32()).cast(column.type)
+    found = means(whole, rows, groups) if form == "mean" else medians(whole, ranks_of(whole, None)[0], rows, groups)
+    middle = pa.array([None if gap else int(day) for day, gap in zip(found, empty, strict=True)], pa.int64())
+    if not pa.types.is_timestamp(kind):
+        return middle.cast(pa.int32()).cast(pa.date32()).cast(kind)
+    local = pc.multiply(middle, DAY).cast(pa.timestamp("us"))
+    if zone:
+        local = pc.assume_timezone(local, zone, ambiguous="earliest", nonexistent="latest")
+    return local.cast(kind, safe=False)
