@@ -4,7 +4,6 @@ import contextlib
 import datetime as dt
 import gzip
 import os
-import traceback
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,44 +11,10 @@ import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 
+from reading import MARK, columns, refusal
 from shoal.errors import ReadError
 from shoal.io import files
 from shoal.io.files import read
-
-MARK = "Zebedee4711"
-
-
-@pytest.fixture
-def put(tmp_path):
-    """Give a function that writes a file and returns its path."""
-
-    def write(content, name="x.csv"):
-        path = tmp_path / name
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return path
-
-    return write
-
-
-def refusal(source, **options):
-    """Return what is said when a source cannot be read, having searched the whole chain of errors for a cell."""
-    with pytest.raises(ReadError) as caught:
-        read(source, **options)
-    link, seen = caught.value, []
-    while link is not None:
-        seen.append(str(link))
-        link = link.__cause__ or link.__context__
-    assert MARK not in "\n".join(seen)
-    assert MARK not in "".join(traceback.format_exception(caught.value))
-    said = str(caught.value)
-    assert "\n" not in said
-    assert said.startswith("read: ")
-    return said
-
-
-def columns(path, **options):
-    return read(path, **options).data.to_pydict()
-
 
 # Encodings
 

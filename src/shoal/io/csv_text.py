@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from shoal.errors import ReadError
-from shoal.io.csv_types import BLANKS, COMMAS, alike_cells, grouped_whole, typed
+from shoal.io.csv_types import BLANKS, alike_cells, typed_together
 
 __all__ = ["parse"]
 
@@ -78,16 +78,7 @@ def parse(
     if next(_records(data, delimiter, header.end, len(data)), None) is None:
         raise ReadError(f"read: {name!r} has a header but no rows. Check the file.")
     cells = _cells(data, delimiter, header.end, names, name, null_words)
-    found = [typed(column, empty_is_gap="" in null_words, commas=delimiter != ",") for column in cells.columns]
-    if any(note == COMMAS for _, note in found):
-        whole = [
-            grouped_whole(column) if pa.types.is_floating(t.type) else None
-            for column, (t, _) in zip(cells.columns, found, strict=True)
-        ]
-        found = [
-            (more, "points between thousands, left out,") if more is not None else one
-            for one, more in zip(found, whole, strict=True)
-        ]
+    found = typed_together(cells.columns, empty_is_gap="" in null_words, commas=delimiter != ",")
     columns = [column for column, _ in found]
     if not header_sure and (alike := alike_cells(names, columns)):
         raise ReadError(

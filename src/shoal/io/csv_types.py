@@ -11,7 +11,7 @@ from itertools import pairwise
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["BLANKS", "COMMAS", "alike_cells", "grouped_whole", "typed"]
+__all__ = ["BLANKS", "alike_cells", "typed", "typed_together"]
 
 BLANKS = " \t"
 WHOLE = r"^-?(?:0|[1-9][0-9]*)$"
@@ -24,6 +24,21 @@ COMMA = r"^-?(?:(?:0|[1-9][0-9]*)|[1-9][0-9]{0,2}(?:\.[0-9]{3})+)(?:,[0-9]+)?$"
 DOTTED = r"^(?P<day>[0-9]{1,2})\.(?P<month>[0-9]{1,2})\.(?P<year>[0-9]{4})$"
 GROUPED = r"^-?(?:0|[1-9][0-9]{0,2}(?:\.[0-9]{3})*)$"
 COMMAS = "decimal commas, written as points,"
+
+
+def typed_together(
+    columns: list[pa.ChunkedArray], *, empty_is_gap: bool, commas: bool
+) -> list[tuple[pa.ChunkedArray, str]]:
+    """Return each column in its type, with what was unusual about it.
+
+    Where one column has decimal commas, points that set off thousands in another are no decimal points.
+    """
+    found = [typed(column, empty_is_gap=empty_is_gap, commas=commas) for column in columns]
+    if any(note == COMMAS for _, note in found):
+        for place, column in enumerate(columns):
+            if pa.types.is_floating(found[place][0].type) and (whole := _grouped_whole(column)) is not None:
+                found[place] = (whole, "points between thousands, left out,")
+    return found
 
 
 def typed(column: pa.ChunkedArray, *, empty_is_gap: bool, commas: bool) -> tuple[pa.ChunkedArray, str]:
@@ -95,14 +110,6 @@ def _consecutive(words: list[str], columns: int) -> bool:
     rising = all(b == a + 1 for a, b in pairwise(numbers))
     years = len(numbers) > 1 and all(1800 <= number <= 2200 for number in numbers)
     return rising and (years or (len(numbers) == columns and numbers[0] in (0, 1)))
-
-
-def grouped_whole(cells: pa.ChunkedArray) -> pa.ChunkedArray | None:
-    """Return whole numbers whose thousands are set off by points, as where decimals have commas; one must be."""
-    trimmed = pc.ascii_trim(cells, characters=BLANKS)
-    if not _all(trimmed, GROUPED) or not pc.any(pc.match_substring(trimmed, ".")).as_py():
-        return None
-    return _cast(pc.replace_substring(trimmed, ".", ""), pa.int64())
 
 
 def _trimmed(column: pa.ChunkedArray, empty_is_gap: bool) -> pa.ChunkedArray:
@@ -185,3 +192,11 @@ def _comma_number(cells: pa.ChunkedArray) -> pa.ChunkedArray | None:
         return None  # commas before three digits each time may as well set off thousands
     plain = pc.replace_substring(pc.replace_substring(cells, ".", ""), ",", ".")
     return _cast(plain, pa.float64())
+
+
+def _grouped_whole(cells: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    """Return whole numbers whose thousands are set off by points; at least one must be."""
+    trimmed = pc.ascii_trim(cells, characters=BLANKS)
+    if not _all(trimmed, GROUPED) or not pc.any(pc.match_substring(trimmed, ".")).as_py():
+        return None
+    return _cast(pc.replace_substring(trimmed, ".", ""), pa.int64())

@@ -1,0 +1,30 @@
+"""Reading in tests: the cells of a file, or what is said when it is refused."""
+
+import traceback
+
+import pytest
+
+from shoal.errors import ReadError
+from shoal.io.files import read
+
+MARK = "Zebedee4711"
+
+
+def refusal(source, **options):
+    """Return what is said when a source cannot be read, having searched the whole chain of errors for a cell."""
+    with pytest.raises(ReadError) as caught:
+        read(source, **options)
+    link, seen = caught.value, []
+    while link is not None:
+        seen.append(str(link))
+        link = link.__cause__ or link.__context__
+    assert MARK not in "\n".join(seen)
+    assert MARK not in "".join(traceback.format_exception(caught.value))
+    said = str(caught.value)
+    assert "\n" not in said
+    assert said.startswith("read: ")
+    return said
+
+
+def columns(path, **options):
+    return read(path, **options).data.to_pydict()
