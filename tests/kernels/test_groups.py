@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.kernels.groups import centres, cheapest, increases, scatter
+from shoal.kernels.groups import centres, cheapest, increases
+from shoal.utility.loss import sse
 from strategies import tables
 
 
@@ -21,7 +22,7 @@ def plain_centres(X, labels):
     return np.array([X[labels == group].mean(axis=0) for group in range(labels.max() + 1)])
 
 
-def plain_scatter(X, labels):
+def plain_sse(X, labels):
     return float(((X - plain_centres(X, labels)[labels]) ** 2).sum())
 
 
@@ -32,22 +33,21 @@ def test_centres_are_the_means_of_the_groups(table):
 
 
 @given(grouped())
-def test_scatter_is_the_sum_of_squared_distances_from_the_means(table):
+def test_sse_is_the_sum_of_squared_distances_from_the_means(table):
     X, labels = table
-    comp = scatter(X, labels, centres(X, labels, int(labels.max()) + 1))
-    assert comp == pytest.approx(plain_scatter(X, labels), rel=1e-12, abs=1e-9)
+    assert sse(X, labels) == pytest.approx(plain_sse(X, labels), rel=1e-12, abs=1e-9)
 
 
 @given(grouped())
-def test_increases_are_what_merging_adds_to_the_scatter(table):
+def test_increases_are_what_merging_adds_to_sse(table):
     X, labels = table
     groups = int(labels.max()) + 1
     others = np.arange(1, groups)
     comp = increases(centres(X, labels, groups), np.bincount(labels), others, 0)
-    before = plain_scatter(X, labels)
+    before = plain_sse(X, labels)
     for other, increase in zip(others, comp, strict=True):
         merged = np.unique(np.where(labels == other, 0, labels), return_inverse=True)[1]
-        assert increase == pytest.approx(plain_scatter(X, merged) - before, rel=1e-9, abs=1e-6)
+        assert increase == pytest.approx(plain_sse(X, merged) - before, rel=1e-9, abs=1e-6)
 
 
 @given(grouped(), st.data())
@@ -76,7 +76,7 @@ def test_with_no_other_live_group_there_is_no_cheapest():
 def test_means_far_from_zero_lose_no_digits():
     X = np.array([[1e15 + 1], [1e15 + 2], [1e15 + 3]])
     assert centres(X, np.zeros(3, np.int64), 1).tolist() == [[1e15 + 2]]
-    assert scatter(X, np.zeros(3, np.int64), np.array([[1e15 + 2]])) == 2.0
+    assert sse(X, np.zeros(3, np.int64)) == 2.0
 
 
 def test_a_group_without_rows_has_no_mean():
@@ -89,4 +89,5 @@ def test_the_rows_and_labels_are_left_as_they_were():
     X, labels = np.arange(8.0).reshape(4, 2), np.array([0, 1, 0, 1])
     X.setflags(write=False)
     labels.setflags(write=False)
-    assert scatter(X, labels, centres(X, labels, 2)) == 32.0
+    assert centres(X, labels, 2).tolist() == [[2, 3], [4, 5]]
+    assert sse(X, labels) == 32.0

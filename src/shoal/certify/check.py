@@ -25,12 +25,11 @@ from shoal.certify.certificate import CERTIFICATE, POLICY, PREDICATE, STATEMENT,
 from shoal.errors import PolicyError, ReadError, ShoalError, listed
 from shoal.io.files import opened, typed_columns, unpacked
 from shoal.model.findings import Verdict
-from shoal.model.policy import Policy, Role
+from shoal.model.policy import MOST_TEXT, Policy, Role
 from shoal.privacy.models import SLACK, judge
 
 Claims = dict[tuple[str, str | None], tuple[float, float]]
 DATA_FILES = ("data.csv", "data.csv.gz", "data.parquet", "data.feather")
-MOST_TEXT = 1 << 26
 ROLES: tuple[Role, ...] = ("quasi", "sensitive", "keep")
 
 __all__ = ["Checked", "Line", "check_data", "check_folder", "read_release"]

@@ -1,4 +1,4 @@
-"""Loops over groups: their means, their scatter, and what merging two of them costs.
+"""Loops over groups: their means, and what merging two of them costs.
 
 Merging groups a and b raises the sum of squared distances to the group means by
 `n_a n_b / (n_a + n_b) |c_a - c_b|^2` (Ward, 1963), so the rows themselves need not be read again.
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shoal.kernels.loops import loop
 
-__all__ = ["centres", "cheapest", "increases", "scatter"]
+__all__ = ["centres", "cheapest", "increases"]
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -30,7 +30,7 @@ def cheapest(centres: Floats, sizes: Labels, alive: Bools, a: int) -> tuple[int,
 
 @loop
 def increases(centres: Floats, sizes: Labels, others: Labels, a: int) -> Floats:
-    """Return what merging group a with each of the others adds to the scatter."""
+    """Return what merging group a with each of the others adds to SSE."""
     costs = np.empty(others.size)
     for i in range(others.size):
         costs[i] = _increase(centres, sizes, a, int(others[i]), np.inf)
@@ -61,19 +61,8 @@ def centres(X: Floats, labels: Labels, groups: int) -> Floats:
 
 
 @loop
-def scatter(X: Floats, labels: Labels, centres: Floats) -> float:
-    """Return the sum of the squared distances of the rows from the centres of their groups."""
-    total = 0.0
-    for i in range(len(X)):
-        for j in range(X.shape[1]):
-            gap = X[i, j] - centres[labels[i], j]
-            total += gap * gap
-    return total
-
-
-@loop
 def _increase(centres: Floats, sizes: Labels, a: int, b: int, limit: float) -> float:
-    """Return what merging groups a and b adds to the scatter, or something above the limit if that is above it."""
+    """Return what merging groups a and b adds to SSE, or something above the limit if that is above it."""
     weight = sizes[a] * sizes[b] / (sizes[a] + sizes[b])
     square = 0.0
     for j in range(centres.shape[1]):

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from shoal.errors import PolicyError, near
 
-__all__ = ["NULL_WORDS", "Column", "Constraints", "Form", "Kind", "Method", "Missing", "Policy", "Role"]
+__all__ = ["MOST_TEXT", "NULL_WORDS", "Column", "Constraints", "Form", "Kind", "Method", "Missing", "Policy", "Role"]
 
 Role = Literal["identifier", "quasi", "sensitive", "keep"]
 Kind = Literal["numeric", "ordinal", "nominal", "date", "boolean", "set"]

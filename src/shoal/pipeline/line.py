@@ -47,7 +47,7 @@ def _netted(function: Callable[Wishes, Result]) -> Callable[Wishes, Result]:
     def guarded(*args: Wishes.args, **kwargs: Wishes.kwargs) -> Result:
         try:
             return function(*args, **kwargs)
-        except (pa.ArrowException, NotImplementedError) as problem:
+        except pa.ArrowException as problem:
             kind = type(problem).__name__
         raise DataError(
             f"{current_step() or 'read'}: a column has cells of a type that shoal cannot handle ({kind}). "

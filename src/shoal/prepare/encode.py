@@ -22,12 +22,11 @@ from shoal.errors import DataError
 from shoal.model.policy import Policy
 from shoal.model.table import Table
 
-__all__ = ["MOST_NAMES", "Encoded", "days", "encode", "offsets"]
+__all__ = ["MOST_NAMES", "Encoded", "encode", "microseconds", "offsets"]
 
 Matrix = NDArray[np.float64]
 MOST_NAMES = 100
 GRID = 2.0**40
-DAY = 86_400_000_000  # microseconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +103,7 @@ def offsets(column: pa.ChunkedArray, name: str) -> tuple[Matrix, NDArray[np.bool
     return numbers, missing
 
 
-def days(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def microseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return dates and moments as whole microseconds."""
     kind = column.type
     moments = column.cast(pa.timestamp("us", tz=kind.tz if pa.types.is_timestamp(kind) else None), safe=False)
@@ -116,7 +115,7 @@ def _numbers(column: pa.ChunkedArray, name: str, order: tuple[str, ...] | None) 
     if order is not None:
         column = pc.index_in(column.cast(pa.string()), value_set=pa.array(order, pa.string()))
     elif pa.types.is_temporal(column.type):
-        column = days(column)
+        column = microseconds(column)
     numbers, missing = offsets(column, name)
     present = numbers[~missing]
     blocks = []

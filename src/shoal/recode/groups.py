@@ -1,5 +1,7 @@
 """The rows of each group, and where each cell stands among the values of its column."""
 
+from functools import cached_property
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,8 +17,11 @@ Rows = NDArray[np.int64]
 class Groups:
     """The rows of each group one after the other, for sums over stretches."""
 
-    def __init__(self, partition: Partition, k: int, weights: NDArray[np.float64] | None) -> None:
+    def __init__(
+        self, partition: Partition, k: int, weights: NDArray[np.float64] | None, X: NDArray[np.float64]
+    ) -> None:
         self.k = k
+        self.X = X
         self.weights = weights
         self.labels = partition.labels
         self.count = partition.groups
@@ -27,8 +32,10 @@ class Groups:
         gaps = np.bincount(self.labels[missing], minlength=self.count)
         return np.flatnonzero(~missing).astype(np.int64), gaps * 2 >= self.sizes
 
-    def medoids(self, X: NDArray[np.float64]) -> Rows:
-        """Return the row of each group that is nearest to the group's mean, the first of equals."""
+    @cached_property
+    def medoids(self) -> Rows:
+        """The row of each group that is nearest to the group's mean, the first of equals."""
+        X = self.X
         order = np.argsort(self.labels, kind="stable")
         starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
         means = np.add.reduceat(X[order], starts, axis=0) / self.sizes[:, None] if X.shape[1] else X[:0]

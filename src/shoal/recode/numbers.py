@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.prepare.encode import days
+from shoal.prepare.encode import microseconds
 from shoal.recode.groups import Groups, Rows, middle, ranks_of
 
 __all__ = ["EXACT", "day_column", "means", "medians"]
@@ -37,9 +37,9 @@ def means(column: pa.ChunkedArray, rows: Rows, groups: Groups) -> list[Any]:
     shares = _shares(labels, weights, groups.count)
     least = np.full(groups.count, 1.0)
     np.minimum.at(least, labels, scaled)
-    means = np.ldexp(least + np.bincount(labels, (scaled - least[labels]) * shares, minlength=groups.count), exponent)
+    found = np.ldexp(least + np.bincount(labels, (scaled - least[labels]) * shares, minlength=groups.count), exponent)
     digits = _decimals(values)
-    return list(means if digits is None else np.round(means, digits + 1) + 0.0)
+    return list(found if digits is None else np.round(found, digits + 1) + 0.0)
 
 
 def _whole_numbers(column: pa.ChunkedArray) -> NDArray[Any] | None:
@@ -106,13 +106,13 @@ def day_column(column: pa.ChunkedArray, form: str, rows: Rows, empty: NDArray[np
     """Return the mean or median day of each group, in the column's own time zone and type."""
     kind = column.type
     zone = kind.tz if pa.types.is_timestamp(kind) else None
-    moments = days(pc.local_timestamp(column) if zone else column)
+    moments = microseconds(pc.local_timestamp(column) if zone else column)
     whole = pa.chunked_array([pa.array(moments.fill_null(0).to_numpy() // DAY, mask=pc.is_null(moments).to_numpy())])
     found = means(whole, rows, groups) if form == "mean" else medians(whole, ranks_of(whole, None)[0], rows, groups)
-    middle = pa.array([None if gap else int(day) for day, gap in zip(found, empty, strict=True)], pa.int64())
+    published = pa.array([None if gap else int(day) for day, gap in zip(found, empty, strict=True)], pa.int64())
     if not pa.types.is_timestamp(kind):
-        return middle.cast(pa.int32()).cast(pa.date32()).cast(kind)
-    local = pc.multiply(middle, DAY).cast(pa.timestamp("us"))
+        return published.cast(pa.int32()).cast(pa.date32()).cast(kind)
+    local = pc.multiply(published, DAY).cast(pa.timestamp("us"))
     if zone:
         local = pc.assume_timezone(local, zone, ambiguous="earliest", nonexistent="latest")
     return local.cast(kind, safe=False)

@@ -54,7 +54,7 @@ def recode(table: Table, partition: Partition, policy: Policy, encoded: Encoded)
     -------
     Recoded
     """
-    groups = Groups(partition, policy.constraints.k, _weights(table, policy))
+    groups = Groups(partition, policy.constraints.k, _weights(table, policy), encoded.X)
     labels = pa.array(partition.labels)
     columns, ledger = {}, []
     for name in table.names:
@@ -64,7 +64,7 @@ def recode(table: Table, partition: Partition, policy: Policy, encoded: Encoded)
         column = table.column(name)
         if given.role == "quasi":
             form = given.form or "mode"
-            values = _publish(column, form, given.kind or "nominal", given.order, groups, encoded)
+            values = _publish(column, form, given.kind or "nominal", given.order, groups)
             columns[name] = pa.chunked_array([values.take(labels)])
             ledger.append(_change(column, columns[name], name, form))
         else:
@@ -94,11 +94,10 @@ def _publish(
     kind: str,
     order: tuple[str, ...] | None,
     groups: Groups,
-    encoded: Encoded,
 ) -> pa.Array:
     """Return the published value of each group."""
     if form == "medoid":
-        return column.take(pa.array(groups.medoids(encoded.X))).combine_chunks()
+        return column.take(pa.array(groups.medoids)).combine_chunks()
     missing = np.asarray(pc.is_null(column).to_numpy(), dtype=bool)
     rows, empty = groups.held(missing)
     if not rows.size:
