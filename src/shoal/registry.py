@@ -8,15 +8,17 @@ strangers come by the entry point group `shoal.methods`, through the same door.
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import wraps
 from importlib import import_module
 from importlib.metadata import entry_points
+from inspect import signature
 from numbers import Integral
 from typing import Any
 
 from shoal.errors import MethodError, listed, near
 from shoal.model.partition import Partition
 
-__all__ = ["Card", "Choice", "Number", "Whole", "load", "method", "names"]
+__all__ = ["Card", "Choice", "Flag", "Number", "Whole", "load", "method", "names"]
 
 BUILT_IN = {
     "mdav": "shoal.cluster.mdav",
@@ -44,20 +46,22 @@ class Whole:
 
 @dataclass(frozen=True)
 class Number:
-    """A parameter that is a finite number between two limits."""
+    """A parameter that is a finite number between two limits, or one of a few words instead."""
 
     low: float
     high: float = math.inf
-    default: float | None = None
+    default: float | str | None = None
     help: str = ""
+    words: tuple[str, ...] = ()
 
     def wrong(self, value: object) -> str | None:
         """Say what was expected, or nothing if the value will do."""
         if isinstance(value, int | float) and not isinstance(value, bool) and self.low <= value <= self.high:
             return None if math.isfinite(value) else "a finite number"
-        return f"a number of at least {self.low:g}" + (
-            f" and at most {self.high:g}" if math.isfinite(self.high) else ""
-        )
+        if isinstance(value, str) and value in self.words:
+            return None
+        most = f" and at most {self.high:g}" if math.isfinite(self.high) else ""
+        return f"a number of at least {self.low:g}{most}" + (f", or {listed(self.words)}" if self.words else "")
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,20 @@ class Choice:
         return None if value in self.words else f"one of {listed(self.words)}"
 
 
-Parameter = Whole | Number | Choice
+@dataclass(frozen=True)
+class Flag:
+    """A parameter that is true or false."""
+
+    default: bool = False
+    help: str = ""
+
+    def wrong(self, value: object) -> str | None:
+        """Say what was expected, or nothing if the value will do."""
+        return None if isinstance(value, bool) else "true or false"
+
+
+Parameter = Whole | Number | Choice | Flag
+USES = ("limits", "seed", "threads", "weights")
 
 
 @dataclass(frozen=True)
@@ -88,18 +105,22 @@ class Card:
         "numeric" for a matrix of numbers, "sets" for transactions.
     ensures : frozenset of str
         The constraints that hold without `enforce`.
-    params : mapping of str to Whole, Number or Choice
-        Every parameter, `k` among them.
+    params : mapping of str to Whole, Number, Choice or Flag
+        Every parameter that a policy may set, and `k`.
+    uses : frozenset of str
+        What else of the run it is handed by name: "seed" (where chance starts), "threads" (how many may
+        work), "weights" (how much each row counts), "limits" (what sensitive values must meet).
     summary : str
         The first sentence of the function's docstring.
     function : callable
-        Takes the matrix and the parameters by name, gives a Partition.
+        Takes the matrix and the parameters by name, checks them, gives a Partition.
     """
 
     name: str
     data: str
     ensures: frozenset[str]
     params: Mapping[str, Parameter]
+    uses: frozenset[str]
     summary: str
     function: Callable[..., Partition] = field(repr=False)
 
@@ -135,21 +156,32 @@ class Card:
             "name": self.name,
             "data": self.data,
             "ensures": sorted(self.ensures),
+            "uses": sorted(self.uses),
             "summary": self.summary,
             "params": parameters,
         }
 
 
 def method(
-    name: str, *, data: str, ensures: set[str], params: Mapping[str, Parameter]
+    name: str, *, data: str, ensures: set[str], params: Mapping[str, Parameter], uses: set[str] | None = None
 ) -> Callable[[Callable[..., Partition]], Callable[..., Partition]]:
-    """Give a function its card. The function stays what it was."""
+    """Give a function its card, and have its parameters checked by it whoever calls."""
+    strange = (uses or set()) - {*USES}
+    if strange:
+        raise MethodError(f"method: {name!r} uses {listed(sorted(strange))}; a run has {listed(USES)}.")
 
     def give(function: Callable[..., Partition]) -> Callable[..., Partition]:
+        known = signature(function)
+
+        @wraps(function)
+        def checked(*args: Any, **kwargs: Any) -> Partition:
+            given = known.bind(*args, **kwargs).arguments
+            return function(**{**given, **card.check({key: given[key] for key in given if key in card.params})})
+
         summary = (function.__doc__ or "").strip().split("\n", 1)[0]
-        card = Card(name, data, frozenset(ensures), dict(params), summary, function)
-        function.card = card  # type: ignore[attr-defined]
-        return function
+        card = Card(name, data, frozenset(ensures), dict(params), frozenset(uses or ()), summary, checked)
+        checked.card = card  # type: ignore[attr-defined]
+        return checked
 
     return give
 

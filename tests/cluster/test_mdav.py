@@ -1,40 +1,25 @@
 """MDAV: sizes, ties, the naive twin, the published figures, and what is refused."""
 
 import random
-import tomllib
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 
+from figures import golden, sse, standardised
 from naive.mdav import mdav as naive_mdav
 from shoal.cluster.mdav import mdav
 from shoal.errors import InfeasibleError, MethodError
 from shoal.registry import load
 from strategies import random_table, tables_with_k
 
-GOLDEN = tomllib.loads((Path(__file__).parents[1] / "golden" / "mdav.toml").read_text())
+GOLDEN = golden("mdav")
 
 
 def assert_same_as_twin(X, k):
     ref = naive_mdav([[int(x) for x in row] for row in X], k)
     comp = mdav(X, k).labels.tolist()
     assert comp == ref, f"n={len(X)} d={X.shape[1]} k={k}"
-
-
-def sse(X, labels):
-    groups = [X[labels == group] for group in range(labels.max() + 1)]
-    return sum(float(((rows - rows.mean(axis=0)) ** 2).sum()) for rows in groups)
-
-
-def standardised(X, ddof=0):
-    return (X - X.mean(axis=0)) / X.std(axis=0, ddof=ddof)
-
-
-@pytest.fixture(scope="module")
-def census(data_file):
-    return standardised(np.loadtxt(data_file(GOLDEN["census"]["file"]), delimiter=",", skiprows=1))
 
 
 @given(tables_with_k())

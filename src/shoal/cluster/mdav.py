@@ -20,9 +20,9 @@ How it is made quick without changing the answer:
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from shoal.errors import InfeasibleError, MethodError
+from shoal.cluster.given import Floats, Rows, matrix
 from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
 from shoal.model.progress import tick
@@ -32,12 +32,8 @@ __all__ = ["mdav"]
 
 WIDTH = 32  # rows in a block
 STRIDE = 16  # columns between two looks whether a block can be given up
-LARGEST = 2.0**300  # numbers beyond would overflow when squared
 PIECE = 1 << 28  # differences of cells between two ticks
 ROUNDING = 2.0**-49  # times d + 4: more than any distance is off by, so that no row is passed over
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 
 @method(
@@ -74,49 +70,20 @@ def mdav(X: ArrayLike, k: int) -> Partition:
     >>> mdav([[0.0], [1.0], [9.0], [10.0]], k=2).labels
     array([0, 0, 1, 1])
     """
-    k = int(mdav.card.check({"k": k})["k"])  # type: ignore[attr-defined]
-    matrix = _checked(X, k)
-    n = len(matrix)
+    numbers = matrix(X, k, "mdav")
+    n = len(numbers)
     labels = np.full(n, -1, np.int64)
     groups = 0
     while (rows := np.flatnonzero(labels < 0)).size >= 2 * k:
-        layout, left = _laid_out(matrix, rows), rows.size
+        layout, left = _laid_out(numbers, rows), rows.size
         least = max(2 * k, 3 * left // 4)
         while left >= least:
             # The work left is about the square of the rows left; a piece of it takes a fraction of a second.
             tick(n * n - left * left, n * n)
-            piece = max(2 * k, PIECE * k // (left * matrix.shape[1]))
+            piece = max(2 * k, PIECE * k // (left * numbers.shape[1]))
             groups, left = _carve(*layout, labels, k, groups, left, max(least, left - piece + 1))
     labels[labels < 0] = groups
     return Partition.of(labels)
-
-
-def _checked(X: ArrayLike, k: int) -> Floats:
-    """Return X as a matrix of at least one column whose squares do not overflow, or refuse it."""
-    given = np.asarray(X)
-    if given.ndim != 2 or given.dtype.kind not in "biuf":
-        raise MethodError(
-            f"mdav: X must be a matrix of numbers with 2 dimensions; "
-            f"got {given.ndim} of type {given.dtype.name}. Encode the table first."
-        )
-    matrix = np.ascontiguousarray(given, np.float64)
-    n, d = matrix.shape
-    wrong = matrix.size - int(np.count_nonzero(np.isfinite(matrix)))
-    if wrong:
-        raise MethodError(
-            f"mdav: X must hold finite numbers only; {wrong} of its {matrix.size} cells are missing or "
-            f"infinite. Fill them or leave out their rows."
-        )
-    if n < k:
-        remedy = f"Lower k to {n} or less." if n >= 2 else "At least 2 rows are needed."
-        raise InfeasibleError(f"mdav: k is {k}, but the table has {n} row{'s' * (n != 1)}. {remedy}")
-    if d == 0:
-        return np.zeros((n, 1))
-    largest = max(float(matrix.max()), -float(matrix.min()))
-    if largest and not 1 / LARGEST < largest < LARGEST:
-        # A power of two changes no digit of a number, only where its point stands.
-        matrix = np.ldexp(matrix, -int(np.frexp(largest)[1]))
-    return matrix
 
 
 def _laid_out(X: Floats, rows: Rows) -> tuple[Floats, Rows, Floats, Floats, Floats]:

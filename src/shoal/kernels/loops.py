@@ -17,6 +17,6 @@ def loop(function: Function) -> Function:
     compiled anew in every run.
     """
     try:
-        return cast("Function", njit(cache=True)(function))
+        return cast("Function", njit(cache=True, nogil=True)(function))
     except RuntimeError:
-        return cast("Function", njit(function))
+        return cast("Function", njit(nogil=True)(function))

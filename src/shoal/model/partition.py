@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shoal.model.findings import Finding
+
 __all__ = ["Partition"]
 
 
@@ -16,12 +18,18 @@ class Partition:
     ----------
     labels : int64 array of shape (n,)
         The group of each row: whole numbers from 0 up, none left out.
+    notes : tuple of str
+        What the method has to say of its work, such as what it chose, in sentences without cell values.
+    findings : tuple of Finding
+        What the method measured on the way, such as a proved bound.
     """
 
     labels: NDArray[np.int64]
+    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     @classmethod
-    def of(cls, labels: ArrayLike) -> "Partition":
+    def of(cls, labels: ArrayLike, notes: tuple[str, ...] = (), findings: tuple[Finding, ...] = ()) -> "Partition":
         """Number the groups anew in the order of their first rows, so that equal partitions are equal."""
         given = np.asarray(labels)
         _, first, inverse = np.unique(given, return_index=True, return_inverse=True)
@@ -29,7 +37,7 @@ class Partition:
         rank[np.argsort(first, kind="stable")] = np.arange(first.size)
         numbered = rank[inverse.reshape(-1)]
         numbered.setflags(write=False)
-        return cls(numbered)
+        return cls(numbered, notes, findings)
 
     @property
     def n(self) -> int:

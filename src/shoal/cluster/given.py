@@ -1,0 +1,74 @@
+"""What every method of this room is given: a matrix of numbers and k. Checked once, in the same words."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.errors import InfeasibleError, MethodError
+
+__all__ = ["Floats", "Rows", "matrix", "row_weights"]
+
+LARGEST = 2.0**300  # numbers beyond would overflow when squared
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+
+def matrix(X: ArrayLike, k: int, who: str) -> Floats:
+    """Return X as a matrix of at least one column whose squares do not overflow, or refuse it.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Finite numbers. A matrix without columns is given one that is constant; numbers so large or so
+        small that their squares would not fit are scaled by a power of two, which changes no digit.
+    k : int
+        The rows that a group must have.
+    who : str
+        The method, for messages.
+
+    Returns
+    -------
+    float64 array of shape (n, max(d, 1)), C order; not a copy if X is one already
+    """
+    given = np.asarray(X)
+    if given.ndim != 2 or given.dtype.kind not in "biuf":
+        raise MethodError(
+            f"{who}: X must be a matrix of numbers with 2 dimensions; "
+            f"got {given.ndim} of type {given.dtype.name}. Encode the table first."
+        )
+    numbers = np.ascontiguousarray(given, np.float64)
+    n, d = numbers.shape
+    wrong = numbers.size - int(np.count_nonzero(np.isfinite(numbers)))
+    if wrong:
+        raise MethodError(
+            f"{who}: X must hold finite numbers only; {wrong} of its {numbers.size} cells are missing or "
+            f"infinite. Fill them or leave out their rows."
+        )
+    if n < k:
+        remedy = f"Lower k to {n} or less." if n >= 2 else "At least 2 rows are needed."
+        raise InfeasibleError(f"{who}: k is {k}, but the table has {n} row{'s' * (n != 1)}. {remedy}")
+    if d == 0:
+        return np.zeros((n, 1))
+    largest = max(float(numbers.max()), -float(numbers.min()))
+    if largest and not 1 / LARGEST < largest < LARGEST:
+        # A power of two changes no digit of a number, only where its point stands.
+        numbers = np.ldexp(numbers, -int(np.frexp(largest)[1]))
+    return numbers
+
+
+def row_weights(weights: ArrayLike | None, n: int, who: str) -> Floats:
+    """Return how much each row counts, with mean 1; all ones if nothing is given.
+
+    A weight of 0 is raised to a millionth of the mean, so that a group of such rows still has a mean.
+    """
+    if weights is None:
+        return np.ones(n)
+    given = np.asarray(weights, np.float64)
+    if given.shape != (n,) or not np.isfinite(given).all() or (given < 0).any() or not given.any():
+        raise MethodError(
+            f"{who}: weights must be {n} finite numbers of at least 0, one a row and not all 0; "
+            f"got an array of shape {given.shape}."
+        )
+    scaled = given / given.max()
+    scaled /= scaled.mean()
+    return np.asarray(np.maximum(scaled, 1e-6))

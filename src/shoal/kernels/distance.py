@@ -1,0 +1,20 @@
+"""Loops over rows: how far two of them are from each other."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.kernels.loops import loop
+
+__all__ = ["squared"]
+
+Floats = NDArray[np.float64]
+
+
+@loop
+def squared(A: Floats, i: int, B: Floats, j: int) -> float:
+    """Return the squared Euclidean distance of row i of A and row j of B."""
+    total = 0.0
+    for column in range(A.shape[1]):
+        gap = A[i, column] - B[j, column]
+        total += gap * gap
+    return total
