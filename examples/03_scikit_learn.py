@@ -10,7 +10,7 @@ X, y = load_breast_cancer(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
 
 for k in (2, 5, 10, 20):
-    anonymizer = shoal.Anonymizer(k=k)
+    anonymizer = shoal.Anonymizer("mdav", k=k)
     released = anonymizer.fit_transform(X_train)
     model = DecisionTreeClassifier(random_state=0).fit(released, y_train)
     loss = anonymizer.release_.finding("information loss %")

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.enforce import enforce
+from shoal.enforce import check_feasible, enforce
 from shoal.errors import InfeasibleError
+from shoal.model.findings import Finding
 from shoal.model.partition import Partition
 from shoal.model.policy import Constraints
 from shoal.privacy.models import failing
@@ -38,6 +39,30 @@ def test_the_rise_counts_sizes_and_not_only_distance():
     assert made.labels.tolist() == [0, 0, 0, 1, 1, 1, 1, 1]
 
 
+def test_row_weights_count_in_the_means_and_in_the_rise():
+    # By numbers of rows, row 0 is nearer to the group at 4; by weights that group's mean is at 7.9.
+    X, groups = points(0, 2, 8, -5, -5), Partition.of([0, 1, 1, 2, 2])
+    assert enforce(groups, X, Constraints(k=2), {}).labels.tolist() == [0, 0, 0, 1, 1]
+    weights = np.array([1.0, 0.1, 9.9, 1.0, 1.0])
+    assert enforce(groups, X, Constraints(k=2), {}, weights).labels.tolist() == [0, 1, 1, 0, 0]
+    assert enforce(groups, X, Constraints(k=2), {}, np.full(5, 7.0)).labels.tolist() == [0, 0, 0, 1, 1]
+
+
+def test_rows_without_weight_still_join_the_nearest_group():
+    X, groups = points(0, 9, 10, 1, 2), Partition.of([0, 1, 1, 2, 2])
+    for weights in ([0.0, 1, 1, 1, 1], [0.0, 1, 1, 0, 0], [0.0] * 5):
+        assert enforce(groups, X, Constraints(k=2), {}, np.array(weights)).labels.tolist() == [0, 1, 1, 0, 0]
+
+
+def test_notes_are_carried_along_and_findings_are_not():
+    said = ("the method said so",)
+    found = (Finding("bound", 1.0, "proved", "groups"),)
+    bad = enforce(Partition.of([0, 1, 1, 1], said, found), points(0, 1, 2, 3), Constraints(k=2), {})
+    assert (bad.notes, bad.findings) == (said, ())
+    good = enforce(Partition.of([0, 0, 1, 1], said, found), points(0, 1, 2, 3), Constraints(k=2), {})
+    assert (good.notes, good.findings) == (said, found)
+
+
 def test_the_cheapest_merge_of_all_failing_groups_comes_first():
     # Rows 1 and 2 are nearest; merged they are enough, so row 0 has to look for a partner of its own.
     made = enforce(Partition.of([0, 1, 2, 3, 3]), points(0, 5, 6, 20, 20), Constraints(k=2), {})
@@ -64,6 +89,8 @@ def test_fewer_rows_than_k_are_refused():
 
 def test_an_l_above_the_values_of_the_column_is_refused_with_the_l_that_would_do():
     ill = column(["a", "b", "b", "b"])
+    with pytest.raises(InfeasibleError, match="Lower l to 2"):
+        check_feasible(4, Constraints(k=2, l=3), {"ill": ill})
     with pytest.raises(
         InfeasibleError, match="distinct l is 3, but the whole column 'ill' only reaches 2. Lower l to 2"
     ):
@@ -85,6 +112,24 @@ def test_the_l_that_a_refusal_names_is_feasible():
 rows = st.lists(
     st.tuples(st.integers(0, 9), st.integers(0, 5), st.integers(0, 2), st.integers(0, 4)), min_size=6, max_size=40
 )
+
+
+pairs = st.lists(st.tuples(st.integers(-9, 9), st.integers(1, 5)), min_size=5, max_size=21).filter(lambda p: len(p) % 2)
+
+
+@given(pairs)
+def test_a_lone_row_joins_the_pair_where_weighted_sse_rises_least(some):
+    X, weights = points(*[r[0] for r in some]), np.array([float(r[1]) for r in some])
+    labels = np.concatenate([[0], 1 + np.arange(len(some) - 1) // 2])
+    made = enforce(Partition.of(labels), X, Constraints(k=2), {}, weights).labels
+
+    def rise(pair):
+        mass, mean = weights[pair].sum(), np.average(X[pair, 0], weights=weights[pair])
+        return weights[0] * mass / (weights[0] + mass) * (X[0, 0] - mean) ** 2
+
+    joined = np.flatnonzero(made == made[0])[1:]
+    assert joined.size == 2
+    assert rise(joined) == pytest.approx(min(rise(labels == pair) for pair in range(1, labels.max() + 1)), abs=1e-9)
 
 
 @given(rows, st.integers(2, 4), st.sampled_from([None, 2]), st.sampled_from([None, 0.0, 0.2, 0.5]), st.booleans())

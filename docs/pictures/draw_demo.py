@@ -26,7 +26,7 @@ FORMAT = """\
 
 def main() -> None:
     """Run the demo into a console that records, and write the picture."""
-    console = Console(record=True, width=100, markup=False, force_terminal=True, file=io.StringIO())
+    console = Console(record=True, width=122, markup=False, force_terminal=True, file=io.StringIO())
     show._console = lambda **_: console
     release = shoal.anonymize(shoal.sample(), k=5, l=2, identifiers=["patient_id", "name"], sensitive=["diagnosis"])
     with tempfile.TemporaryDirectory() as place:

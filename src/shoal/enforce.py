@@ -3,8 +3,8 @@
 1. Refuse what no partition can meet, and name the nearest wish that one could.
 2. A group fails if it has fewer than k rows or its sensitive values miss l or t, as the judge counts them.
 3. While a group fails: of all failing groups, take the one that can be merged most cheaply and merge it,
-   where merging groups a and b raises SSE by n_a n_b / (n_a + n_b) |c_a - c_b|^2. Ties go to the lowest
-   group number.
+   where merging groups a and b raises SSE by W_a W_b / (W_a + W_b) |c_a - c_b|^2, with W the number of
+   rows, or the sum of their weights if they have any. Ties go to the lowest group number.
 
 Merging ends: k, distinct and entropy l, and t are met by a union of groups that meet them, and the union
 of all rows meets whatever is feasible at all.
@@ -22,13 +22,19 @@ from shoal.model.progress import tick
 from shoal.privacy.models import entropy, failing
 from shoal.privacy.values import Values
 
-__all__ = ["enforce"]
+__all__ = ["check_feasible", "enforce"]
 
 Flags = NDArray[np.bool_]
+Matrix = NDArray[np.float64]
+LEAST = 1e-6  # of the mean weight: a row of weight 0 counts as much, so that groups of such rows have a mean
 
 
 def enforce(
-    partition: Partition, X: NDArray[np.float64], constraints: Constraints, sensitive: Mapping[str, Values]
+    partition: Partition,
+    X: Matrix,
+    constraints: Constraints,
+    sensitive: Mapping[str, Values],
+    weights: Matrix | None = None,
 ) -> Partition:
     """Merge groups until every one meets the constraints.
 
@@ -41,10 +47,14 @@ def enforce(
         k, and l and t where asked.
     sensitive : mapping of str to Values
         The sensitive columns, row by row.
+    weights : float64 array of shape (n,), optional
+        How much each row counts in the means and in the cost of merging; at least 0.
 
     Returns
     -------
     Partition
+        The one given if it meets everything; else a new one with its notes. What the method found out about
+        its own groups is not true of others, so findings are not carried along.
 
     Guarantee
     ---------
@@ -55,11 +65,11 @@ def enforce(
     ----
     O(f g d) time for f failing groups of g, O(n) memory.
     """
-    _feasible(partition.n, constraints, sensitive)
+    check_feasible(partition.n, constraints, sensitive)
     bad = failing(partition.labels, constraints, sensitive)
     if not bad.any():
         return partition
-    merging = _Merging(partition, X, constraints, sensitive, bad)
+    merging = _Merging(partition, X, constraints, sensitive, weights, bad)
     total = int(bad.sum())
     while merging.bad.any():
         merging.merge_cheapest()
@@ -73,18 +83,19 @@ class _Merging:
     def __init__(
         self,
         partition: Partition,
-        X: NDArray[np.float64],
+        X: Matrix,
         constraints: Constraints,
         sensitive: Mapping[str, Values],
+        weights: Matrix | None,
         bad: Flags,
     ) -> None:
-        from shoal.kernels.groups import centres, cheapest, increases
+        from shoal.kernels.groups import cheapest, increases
 
         self._cheapest, self._increases = cheapest, increases
         self.constraints, self.sensitive = constraints, sensitive
+        self.notes = partition.notes
         self.members = partition.members()
-        self.sizes = partition.sizes
-        self.centres = centres(X, partition.labels, partition.groups)
+        self.centres, self.masses = _centres(X, partition, weights)
         self.alive = np.ones(partition.groups, bool)
         self.bad = bad.copy()
         self.partner = np.full(partition.groups, -1, np.int64)
@@ -97,10 +108,10 @@ class _Merging:
         failing_now = np.flatnonzero(self.bad)
         group = int(failing_now[np.argmin(self.cost[failing_now])])
         other = int(self.partner[group])
-        both = self.sizes[group] + self.sizes[other]
-        share = self.sizes[other] / both
+        both = self.masses[group] + self.masses[other]
+        share = self.masses[other] / both
         self.centres[group] += share * (self.centres[other] - self.centres[group])
-        self.sizes[group] = both
+        self.masses[group] = both
         self.members[group] = np.concatenate([self.members[group], self.members[other]])
         self.alive[other] = self.bad[other] = False
         self.bad[group] = self._fails(self.members[group])
@@ -111,7 +122,7 @@ class _Merging:
             self._look(int(one))
         rest = waiting[~stale]
         if rest.size:
-            cost = self._increases(self.centres, self.sizes, rest, group)
+            cost = self._increases(self.centres, self.masses, rest, group)
             nearer = rest[(cost < self.cost[rest]) | ((cost == self.cost[rest]) & (group < self.partner[rest]))]
             self.cost[nearer] = cost[np.searchsorted(rest, nearer)]
             self.partner[nearer] = group
@@ -121,11 +132,11 @@ class _Merging:
         labels = np.empty(sum(map(len, (self.members[g] for g in np.flatnonzero(self.alive)))), np.int64)
         for group in np.flatnonzero(self.alive):
             labels[self.members[group]] = group
-        return Partition.of(labels)
+        return Partition.of(labels, self.notes)
 
     def _look(self, group: int) -> None:
         """Find the cheapest partner of a group."""
-        self.partner[group], self.cost[group] = self._cheapest(self.centres, self.sizes, self.alive, group)
+        self.partner[group], self.cost[group] = self._cheapest(self.centres, self.masses, self.alive, group)
 
     def _fails(self, rows: NDArray[np.int64]) -> bool:
         """Ask the judge whether these rows, as one group, miss a constraint."""
@@ -133,8 +144,33 @@ class _Merging:
         return bool(failing(np.zeros(rows.size, np.int64), self.constraints, some, self.sensitive)[0])
 
 
-def _feasible(n: int, constraints: Constraints, sensitive: Mapping[str, Values]) -> None:
-    """Refuse what not even a single group of all rows would meet."""
+def _centres(X: Matrix, partition: Partition, weights: Matrix | None) -> tuple[Matrix, Matrix]:
+    """Return the mean of each group, and what its rows weigh together."""
+    from shoal.kernels.groups import centres
+
+    labels = partition.labels
+    middle = centres(X, labels, partition.groups)
+    if weights is None or not weights.any():
+        return middle, partition.sizes.astype(np.float64)
+    shares = weights / weights.max()
+    counts = np.maximum(shares / shares.mean(), LEAST)
+    masses = np.asarray(np.bincount(labels, counts), np.float64)
+    for number, column in enumerate(X.T):
+        # Plain means first: what weights add to them is small, so that a mean far from zero loses no digits.
+        middle[:, number] += np.bincount(labels, counts * (column - middle[labels, number])) / masses
+    return middle, masses
+
+
+def check_feasible(n: int, constraints: Constraints, sensitive: Mapping[str, Values]) -> None:
+    """Refuse what not even a single group of all rows would meet.
+
+    Parameters
+    ----------
+    n : int
+        The number of rows.
+    constraints : Constraints
+    sensitive : mapping of str to Values
+    """
     if n < constraints.k:
         raise InfeasibleError(f"enforce: k is {constraints.k}, but the table has {n} rows. Lower k to {n} or less.")
     if constraints.l is None:

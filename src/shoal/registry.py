@@ -21,7 +21,18 @@ from shoal.model.partition import Partition
 __all__ = ["Card", "Choice", "Flag", "Number", "Whole", "load", "method", "names"]
 
 BUILT_IN = {
+    "anneal": "shoal.cluster.anneal",
+    "auto": "shoal.cluster.auto",
+    "blocks": "shoal.cluster.blocks",
+    "hac": "shoal.cluster.hac",
+    "k_member": "shoal.cluster.k_member",
+    "md": "shoal.cluster.md",
     "mdav": "shoal.cluster.mdav",
+    "mondrian": "shoal.cluster.mondrian",
+    "one_pass": "shoal.cluster.one_pass",
+    "tfrp": "shoal.cluster.tfrp",
+    "univariate": "shoal.cluster.univariate",
+    "vmdav": "shoal.cluster.vmdav",
 }
 GROUP = "shoal.methods"
 

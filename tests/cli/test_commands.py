@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
+from shoal import registry
 from shoal.cli import app as commands
 from shoal.io.data_file import write_data
 
@@ -126,9 +127,42 @@ def test_verify_counts_in_anybodys_file(tmp_path):
 
 
 def test_methods_and_schema_are_listed():
-    assert "mdav" in run("methods")
-    assert json.loads(run("methods", "--json"))[0]["name"] == "mdav"
+    lines = run("methods").splitlines()
+    assert [line for line in lines if line.split()[:2] == ["mdav", "k"]]
+    assert [line for line in lines if "split=strict" in line and line.split()[0] == "mondrian"]
+    assert [card["name"] for card in json.loads(run("methods", "--json"))] == registry.names()
     assert json.loads(run("schema"))["title"] == "Policy"
+
+
+def test_one_method_is_shown_in_full():
+    shown = " ".join(run("methods", "anneal").split())
+    assert shown.startswith("anneal: Search for groups")
+    assert "effort one of 'quick', 'normal', 'thorough' normal How long" in shown
+    assert "Ensures by itself: k, l, t." in shown
+    assert "Uses: l and t with the sensitive values, the seed, several threads, the row weights." in shown
+    card = json.loads(run("methods", "anneal", "--json"))
+    assert card["params"]["effort"]["words"] == ["quick", "normal", "thorough"]
+    assert "the table and its parameters alone" in run("methods", "mdav")
+
+
+def test_parameters_threads_budget_and_refine_reach_the_line(table, tmp_path, monkeypatch):
+    given, anonymize = {}, shoal.anonymize
+
+    def heard(file, **wishes):
+        given.update(wishes)
+        return anonymize(file, method="mdav", k=4)
+
+    monkeypatch.setattr("shoal.pipeline.line.anonymize", heard)
+    words = ["--set", "effort=quick", "--set", "rounds=30", "--threads", 2, "--budget", 1.5, "--refine", "quick"]
+    run("anonymize", table, "-o", tmp_path / "a", *words)
+    assert given["parameters"] == {"effort": "quick", "rounds": 30}
+    assert (given["threads"], given["budget"], given["refine"]) == (2, 1.5, "quick")
+
+
+def test_a_parameter_of_the_command_line_reaches_the_policy(table, tmp_path):
+    run("anonymize", table, "-k", 4, *ROLES, "-o", tmp_path / "a", "--method", "mondrian", "--set", "split=relaxed")
+    method = tomllib.loads((tmp_path / "a" / "policy.toml").read_text())["method"]
+    assert method == {"name": "mondrian", "parameters": {"split": "relaxed"}, "refine": "none"}
 
 
 @pytest.mark.parametrize(
@@ -153,6 +187,14 @@ def test_methods_and_schema_are_listed():
         (["verify", "none"], 2, "none"),
         (["verify", "."], 2, "certificate.json"),
         (["swim"], 2, "No such command"),
+        (["methods", "mdaw"], 2, "Did you mean 'mdav'?"),
+        (["anonymize", "{table}", "-o", "out", "--set", "effort"], 2, "--set takes NAME=VALUE"),
+        (["anonymize", "{table}", "-o", "out", "--set", "=quick"], 2, "--set takes NAME=VALUE"),
+        (["anonymize", "{table}", "-o", "out", "--set", "k=3"], 2, "set constraints.k"),
+        (["anonymize", "{table}", "-o", "out", "--method", "mdav", "--set", "gap=3"], 2, "there is no parameter 'gap'"),
+        (["anonymize", "{table}", "-o", "out", "--threads", "0"], 2, "'--threads'"),
+        (["anonymize", "{table}", "-o", "out", "--budget", "0"], 2, "budget must be a number of seconds above 0"),
+        (["anonymize", "{table}", "-o", "out", "--refine", "well"], 2, "method.refine"),
     ],
 )
 def test_wrong_use_is_one_clear_sentence_and_writes_nothing(words, code, said, table, tmp_path):

@@ -101,6 +101,15 @@ def test_a_column_has_one_role():
         ("[constraints]\nk = 1" + "0" * 400, "constraints.k"),
         ("[method.parameters]\nk = 3", "k is a constraint and no parameter"),
         ("[columns.a]\norder = ['x', 'x']", "order names a level twice"),
+        ("[columns.a]\nimportance = 0", "columns.a.importance: input should be greater than 0; got 0"),
+        ("[columns.a]\nimportance = 1e7", "columns.a.importance"),
+        ("[columns.a]\nimportance = nan", "columns.a.importance"),
+        ("[columns.a]\nimportance = true", "columns.a.importance"),
+        (
+            "[columns.a]\nrole = 'keep'\nimportance = 2",
+            "columns.a: importance is for quasi-identifiers, and this column has the role keep",
+        ),
+        ("[method]\nrefine = 'fast'", "method.refine: input should be 'none', 'quick', 'normal' or 'thorough'"),
         ("k = ", "is not TOML"),
         ("[columns.Größe]", "stands in quotes"),
     ],
@@ -140,7 +149,31 @@ def test_the_published_policy_has_neither_seed_nor_codes_nor_levels_that_are_not
     assert policy.constraints.k == 10
 
 
+def test_importance_and_refine_are_published():
+    policy = Policy.of({"columns": {"a": {"importance": 4}}}, refine="quick").published({})
+    assert policy.columns["a"].importance == 4
+    assert policy.method.refine == "quick"
+    assert "importance" not in Policy.of({"columns": {"a": {}}}).published({}).to_toml()
+
+
+def test_parameters_replace_those_of_the_same_name_and_another_method_starts_without_any():
+    base = Policy.of(method="anneal", parameters={"effort": "quick", "rounds": 3})
+    assert Policy.of(base, parameters={"rounds": 9}).method.parameters == {"effort": "quick", "rounds": 9}
+    assert Policy.of(base, method="anneal", k=3).method.parameters == base.method.parameters
+    assert Policy.of(base, method="mdav").method.parameters == {}
+    assert Policy.of(base, method="blocks", parameters={"cell": 500}).method.parameters == {"cell": 500}
+    nameless = Policy.of({"method": {"parameters": {"effort": "quick"}}}, method="anneal")
+    assert nameless.method.parameters == {"effort": "quick"}
+    with pytest.raises(PolicyError, match="parameters must be a mapping of names to values; got a list"):
+        Policy.of(parameters=[1])
+
+
+def test_a_column_that_loses_its_role_may_not_keep_its_importance():
+    with pytest.raises(PolicyError, match="columns.a: importance is for quasi-identifiers"):
+        Policy.of({"columns": {"a": {"importance": 4}}}, sensitive=["a"])
+
+
 def test_the_schema_names_every_key():
     schema = json.dumps(Policy.model_json_schema())
-    for key in ("constraints", "l_kind", "missing_codes", "null_words", "parameters"):
+    for key in ("constraints", "l_kind", "missing_codes", "null_words", "parameters", "importance", "refine"):
         assert f'"{key}"' in schema

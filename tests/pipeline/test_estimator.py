@@ -15,7 +15,10 @@ import shoal
 EXPECTED_FAILURES: dict[str, str] = {}
 
 
-@parametrize_with_checks([shoal.Anonymizer(k=2)], expected_failed_checks=lambda _: EXPECTED_FAILURES)
+CHECKED = [shoal.Anonymizer(k=2, parameters={"effort": "quick"}), shoal.Anonymizer("mdav", k=2, threads=1, budget=60)]
+
+
+@parametrize_with_checks(CHECKED, expected_failed_checks=lambda _: EXPECTED_FAILURES)
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
@@ -37,10 +40,10 @@ def test_rows_of_a_group_are_published_alike(X):
 
 
 def test_output_comes_as_the_frame_that_was_asked_for(X):
-    pandas_out = shoal.Anonymizer().set_output(transform="pandas").fit_transform(X)
+    pandas_out = shoal.Anonymizer("mdav").set_output(transform="pandas").fit_transform(X)
     assert isinstance(pandas_out, pd.DataFrame)
     assert list(pandas_out.columns) == ["x0", "x1", "x2", "x3"]
-    assert isinstance(shoal.Anonymizer().set_output(transform="polars").fit_transform(X), pl.DataFrame)
+    assert isinstance(shoal.Anonymizer("mdav").set_output(transform="polars").fit_transform(X), pl.DataFrame)
 
 
 def test_mixed_frames_are_welcome_and_identifiers_dropped():
@@ -54,17 +57,29 @@ def test_mixed_frames_are_welcome_and_identifiers_dropped():
 
 
 def test_it_ends_a_pipeline(X):
-    released = make_pipeline(StandardScaler(), shoal.Anonymizer(k=4)).fit_transform(X)
+    released = make_pipeline(StandardScaler(), shoal.Anonymizer("mdav", k=4)).fit_transform(X)
     assert np.unique(released, axis=0, return_counts=True)[1].min() >= 4
 
 
 def test_missing_numbers_are_welcome_and_infinite_ones_are_not(X):
     gappy = X.copy()
     gappy[3, 1] = np.nan
-    assert shoal.Anonymizer().fit_transform(gappy).shape == X.shape
+    assert shoal.Anonymizer("mdav").fit_transform(gappy).shape == X.shape
     gappy[3, 1] = np.inf
     with pytest.raises(ValueError, match="infinity"):
-        shoal.Anonymizer().fit(gappy)
+        shoal.Anonymizer("mdav").fit(gappy)
+
+
+def test_threads_budget_and_refine_reach_the_line(X):
+    plain = shoal.Anonymizer("mdav", k=5).fit(X).release_
+    better = shoal.Anonymizer("mdav", k=5, refine="quick", threads=1).fit(X).release_
+    assert better.finding("partition SSE") < plain.finding("partition SSE")
+    assert better.policy.method.refine == "quick"
+    early = shoal.Anonymizer("mdav", k=5, refine="thorough", budget=1e-6).fit(X).release_
+    assert "a budget of 1e-06 seconds ended the search early" in " ".join(early.notes)
+    for wrong in ({"budget": 0}, {"threads": 0}, {"refine": "well"}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            shoal.Anonymizer(k=5, **wrong).fit(X)
 
 
 def test_there_is_no_transform_for_rows_that_were_not_there():

@@ -38,7 +38,7 @@ def test_adult_is_verified_with_gaps_by_policy(missing, rows, data_folder, tmp_p
     with gzip.open(data_folder / "adult.csv.gz", "rt") as file:
         lines = [line for _, line in zip(range(8001), file, strict=False)]
     (tmp_path / "adult.csv").write_text("".join(lines))
-    release = shoal.anonymize(tmp_path / "adult.csv", k=5, l=2, sensitive=["income"], missing=missing)
+    release = shoal.anonymize(tmp_path / "adult.csv", method="mdav", k=5, l=2, sensitive=["income"], missing=missing)
     folder = release.save(tmp_path / "out")
     assert shoal.verify(folder).holds
     classes = classes_of(folder / "data.csv", "income")

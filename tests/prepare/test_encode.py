@@ -142,6 +142,42 @@ def test_names_that_fewer_than_k_rows_hold_share_a_column():
     assert "fewer than 2 rows share a name" in found.notes[0]
 
 
+def weighed(weights, **wishes):
+    columns = {"a": {"role": "quasi", "kind": "numeric"}, "w": {"role": "identifier", "kind": "numeric"}}
+    table = Table.of(pa.table({"a": list(range(len(weights))), "w": weights}))
+    return encode(table, Policy.of({"columns": columns}, weight="w"))
+
+
+def test_row_weights_stand_beside_the_matrix():
+    assert weighed([1, 4, 0]).weights.tolist() == [0.25, 1.0, 0.0]
+    assert weighed([1.7e308, 1.7e308]).weights.tolist() == [1.0, 1.0]
+    assert matrix({"a": "numeric"}, a=[1, 2]).weights is None
+
+
+@pytest.mark.parametrize("bad", [None, -1.0, math.inf, math.nan])
+def test_a_weight_that_is_none_is_refused_without_its_value(bad):
+    with pytest.raises(DataError, match=r"^encode: 1 cells of the weight column 'w' are missing, negative or infinite"):
+        weighed([1.0, bad, 2.0])
+
+
+def test_weights_that_are_all_zero_count_as_none_with_a_note():
+    found = weighed([0, 0, 0])
+    assert found.weights is None
+    assert "every weight is 0" in found.notes[0]
+
+
+@pytest.mark.parametrize("kind", ["numeric", "nominal"])
+def test_importance_multiplies_squared_distances_in_its_column_alone(kind):
+    spec = {"a": {"kind": kind}, "b": {"kind": "numeric"}}
+    table = Table.of(pa.table({"a": [1, 2, 2, 1, None], "b": [1, 2, 3, 4, 5]}))
+    plain = encode(table, Policy.of({"columns": spec}, k=2)).X
+    spec["a"]["importance"] = 9
+    more = encode(table, Policy.of({"columns": spec}, k=2)).X
+    width = plain.shape[1] - 1
+    assert more[:, :width] == pytest.approx(3 * plain[:, :width])
+    assert more[:, width:].tolist() == plain[:, width:].tolist()
+
+
 def test_the_table_is_not_changed():
     table = Table.of(pa.table({"a": [3.0, 1.0, 2.0]}))
     before = table.data.to_pydict()

@@ -120,13 +120,21 @@ def anonymize(
     l: L = None,  # noqa: E741
     l_kind: LKind = None,
     t: T = None,
-    method: Annotated[str | None, typer.Option(help="A method of `shoal methods`. [default: mdav]")] = None,
+    method: Annotated[str | None, typer.Option(help="A method of `shoal methods`. [default: auto]")] = None,
+    set_: Annotated[
+        Names, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method: `--set effort=quick`.")
+    ] = None,
+    refine: Annotated[
+        str | None, typer.Option(help="Improve the groups after: none, quick, normal, thorough. [default: none]")
+    ] = None,
     identifier: Identifier = None,
     sensitive: Sensitive = None,
     keep: Keep = None,
     quasi: Quasi = None,
     missing: Annotated[str | None, typer.Option(help="own-value, suppress-row or refuse. [default: own-value]")] = None,
     seed: Annotated[int | None, typer.Option(help="Where chance starts. [default: 0]")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="How many may work at once. [default: all cores]")] = None,
+    budget: Annotated[float | None, typer.Option(help="Seconds after which a search ends: `--budget 60`.")] = None,
     private: Annotated[Path | None, typer.Option(help="A second folder for what only the holder may see.")] = None,
     format: Annotated[  # noqa: A002
         str | None, typer.Option(help="csv, csv.gz, parquet or feather. [default: as the input]")
@@ -135,9 +143,12 @@ def anonymize(
     json: Json = False,
 ) -> None:
     """Make a verified release: `shoal anonymize patients.csv -k 5 --identifier name -o release`."""
+    from shoal.cli.words import settings
     from shoal.pipeline.line import anonymize as run
     from shoal.pipeline.write import check_places
 
+    roles: dict[str, Any] = _roles(identifier, quasi, sensitive, keep)
+    parameters = settings(set_ or [])
     check_places(output, private, format)
     with show.progress():
         release = run(
@@ -148,10 +159,14 @@ def anonymize(
             l_kind=l_kind,
             t=t,
             method=method,
+            parameters=parameters,
+            refine=refine,
             missing=missing,
             seed=seed,
+            threads=threads,
+            budget=budget,
             header=header,
-            **_roles(identifier, quasi, sensitive, keep),
+            **roles,
         )
         release.save(output, private=private, format=format)
     show.release(release, output, private, json=json)
@@ -190,11 +205,17 @@ def verify(
 
 
 @app.command()
-def methods(json: Json = False) -> None:
-    """List the methods with their parameters: `shoal methods`."""
-    from shoal import methods as cards
+def methods(
+    name: Annotated[str | None, typer.Argument(help="A method, to be shown in full.", show_default=False)] = None,
+    json: Json = False,
+) -> None:
+    """List the methods with their parameters, or show one in full: `shoal methods`, `shoal methods mdav`."""
+    from shoal.registry import load, names
 
-    show.methods(cards(), json=json)
+    if name is None:
+        show.methods([load(one) for one in names()], json=json)
+    else:
+        show.method(load(name), json=json)
 
 
 @app.command()

@@ -27,7 +27,7 @@ def propose(facts: Profile, k: int, *, header: bool = False) -> str:
         HEAD,
         'missing = "own-value"\n' + ("header = true\n" if header else ""),
         tomli_w.dumps(constraints),
-        tomli_w.dumps({"method": {"name": "mdav"}}),
+        tomli_w.dumps({"method": {"name": "auto"}}),
     ]
     for column in facts.columns:
         lists = column.kind == "set"

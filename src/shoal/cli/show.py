@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from shoal.model.progress import listening
 
@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from shoal.certify.check import Checked
     from shoal.model.release import Release
     from shoal.prepare.profile import ColumnFacts, Profile
+    from shoal.registry import Card
 
 __all__ = [
     "checked",
     "error",
+    "method",
     "methods",
     "place_of",
     "plain",
@@ -31,6 +33,14 @@ __all__ = [
     "release",
     "say",
 ]
+
+
+HANDED = {
+    "limits": "l and t with the sensitive values",
+    "seed": "the seed",
+    "threads": "several threads",
+    "weights": "the row weights",
+}
 
 
 @contextmanager
@@ -50,7 +60,10 @@ def progress() -> Iterator[None]:
         def hear(step: str, done: int, total: int) -> None:
             bars.update(bar, description=step or "write", completed=done, total=total if done else None)
 
-        with listening(hear):
+        def told(sentence: str) -> None:
+            console.print(_printable(sentence), style="dim", highlight=False, no_wrap=True, overflow="ellipsis")
+
+        with listening(hear, told):
             yield
 
 
@@ -142,15 +155,46 @@ def proposal(facts: "Profile", output: Path, *, json: bool) -> None:
     say(f"Policy: {output}. Read it, then: shoal anonymize FILE --policy {output} -o release")
 
 
-def methods(cards: list[dict[str, Any]], *, json: bool) -> None:
-    """Show the card of every method."""
+def methods(cards: "list[Card]", *, json: bool) -> None:
+    """Show the card of every method in a line each; k, which all of them take, is left out."""
     if json:
-        plain(json_.dumps(cards, indent=2))
+        plain(json_.dumps([card.as_dict() for card in cards], indent=2))
         return
-    table = _table("method", "data", "ensures", "parameters", "what it does")
+    table = _table("method", "ensures", "parameters", "what it does")
     for card in cards:
-        _row(table, card["name"], card["data"], ", ".join(card["ensures"]), ", ".join(card["params"]), card["summary"])
+        own = (f"{name}={_value(one.default)}" for name, one in card.params.items() if name != "k")
+        _row(table, card.name, ", ".join(sorted(card.ensures)), ", ".join(own), card.summary)
     _console().print(table)
+    say("shoal methods NAME shows one of them in full.")
+
+
+def method(card: "Card", *, json: bool) -> None:
+    """Show one card in full: every parameter, what it ensures, and what it is handed by the run."""
+    if json:
+        plain(json_.dumps(card.as_dict(), indent=2))
+        return
+    say(f"{card.name}: {card.summary}")
+    table = _table("parameter", "must be", "default", "means")
+    for name, one in card.params.items():
+        # What a card would say of a wrong value is what a right one must be.
+        default = "" if one.default is None else _value(one.default)
+        _row(table, name, one.wrong(None) or "", default, one.help)
+    _console().print(table)
+    say(f"Ensures by itself: {', '.join(sorted(card.ensures)) or 'nothing'}.")
+    say(f"Uses: {', '.join(HANDED[name] for name in sorted(card.uses)) or 'the table and its parameters alone'}.")
+    others = "; the others with --set NAME=VALUE, or in method.parameters of a policy" if len(card.params) > 1 else ""
+    say(f"k is set with -k{others}.")
+
+
+def _value(default: object) -> str:
+    """Write the default of a parameter as it is written in a policy."""
+    return (
+        str(default).lower()
+        if isinstance(default, bool)
+        else f"{default:g}"
+        if isinstance(default, float)
+        else str(default)
+    )
 
 
 def say(text: str) -> None:

@@ -10,10 +10,15 @@ millions of times. The judge's own code stays apart: it counts again on what was
    prefix sums.
 
 All of them are met by the union of two groups that meet them, so merging never breaks one.
+
+Growing a group calls for a cheaper question: may this row join, if the group is to have s rows in the end?
+There values fall into bins (an ordered column into a few of equal share), and a bin may not hold so much
+more than its share that t would be missed. It guides the choice of rows; `meets` decides.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +28,43 @@ from shoal.kernels.loops import loop
 from shoal.model.policy import Constraints
 from shoal.privacy.values import Values
 
-__all__ = ["NONE", "Limits", "Rules", "meets"]
+__all__ = ["NONE", "Limits", "Rules", "meets", "meets_in"]
 
 FEW = 256  # values that are counted rather than sorted
 SLACK = 5e-10  # half of what the judge allows for rounding
 
 Codes = NDArray[np.int32]
-Rules = tuple[Codes, Rows, Floats, Floats, Floats, NDArray[np.bool_], Floats]
+
+
+class Rules(NamedTuple):
+    """Limits as arrays, for compiled loops.
+
+    Parameters
+    ----------
+    codes : int32 array of shape (n, c)
+        The value of each row in each of c sensitive columns, as a whole number from 0 up.
+    start : int64 array of shape (c + 1,)
+        Where each column starts in `share` and `whole`; `prefix` has one entry more a column.
+    share, whole, prefix : float64 arrays
+        The share of each value in the table, its cumulative sums, and the prefix sums of those.
+    ordered : bool array of shape (c,)
+    asked : float64 array (l, 1 for entropy, t); l of 1 or less and t of 1 or more ask nothing
+    bins, bin_start, bin_share : as codes, start and share, for growing
+    bin_limit : float64 array of shape (c,)
+        How much more than their shares bins may hold in all; 1 if anything will do.
+    """
+
+    codes: Codes
+    start: Rows
+    share: Floats
+    whole: Floats
+    prefix: Floats
+    ordered: NDArray[np.bool_]
+    asked: Floats
+    bins: Codes
+    bin_start: Rows
+    bin_share: Floats
+    bin_limit: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,14 +73,9 @@ class Limits:
 
     Parameters
     ----------
-    codes : int32 array of shape (n, c)
-        The value of each row in each of c sensitive columns, as a whole number from 0 up.
-    rules : tuple of arrays
-        For `meets`: codes, where each column starts in the next three arrays, shares of the values, their
-        cumulative sums, the prefix sums of those, which columns are ordered, and (l, entropy or not, t).
+    rules : Rules
     """
 
-    codes: Codes
     rules: Rules
 
     @classmethod
@@ -54,26 +84,42 @@ class Limits:
         if not sensitive:
             return None
         columns = list(sensitive.values())
-        codes = np.column_stack([column.codes for column in columns]).astype(np.int32)
-        start = np.concatenate([[0], np.cumsum([column.distinct for column in columns])]).astype(np.int64)
+        t = 2.0 if constraints.t is None else constraints.t
         shares = [np.bincount(column.codes, minlength=column.distinct) / column.codes.size for column in columns]
         wholes = [np.cumsum(share) for share in shares]
-        prefixes = [np.concatenate([[0.0], np.cumsum(whole)]) for whole in wholes]
-        ordered = np.array([column.ordered and column.distinct > 1 for column in columns])
-        asked = np.array(
-            [
-                constraints.l or 0.0,
-                float(constraints.l_kind == "entropy"),
-                2.0 if constraints.t is None else constraints.t,
-            ]
+        bins = [_bins(column, share, t) for column, share in zip(columns, shares, strict=True)]
+        binned = [np.bincount(bin_, minlength=1) / bin_.size for bin_ in bins]
+        # Moving a share across the whole range costs an ordered column as much as any other column, but most
+        # moves are shorter: a looser guide grows better groups, and `meets` decides in the end.
+        limit = [
+            min(1.0, 2 * t if column.ordered else t) if bin_.any() else 1.0
+            for column, bin_ in zip(columns, bins, strict=True)
+        ]
+        return cls(
+            Rules(
+                _stacked([column.codes for column in columns]),
+                _starts(shares),
+                np.concatenate(shares),
+                np.concatenate(wholes),
+                np.concatenate([np.concatenate([[0.0], np.cumsum(whole)]) for whole in wholes]),
+                np.array([column.ordered and column.distinct > 1 for column in columns]),
+                np.array([constraints.l or 0.0, float(constraints.l_kind == "entropy"), t]),
+                _stacked(bins),
+                _starts(binned),
+                np.concatenate(binned),
+                np.array(limit),
+            )
         )
-        rules = (codes, start, *map(np.concatenate, (shares, wholes, prefixes)), ordered, asked)
-        return cls(codes, rules)  # type: ignore[arg-type]
+
+    @property
+    def codes(self) -> Codes:
+        """The value of each row in each sensitive column."""
+        return self.rules.codes
 
     @property
     def binding(self) -> bool:
         """Whether anything is asked at all: l or t."""
-        return bool(self.rules[-1][0] > 1 or self.rules[-1][2] < 1)
+        return bool(self.rules.asked[0] > 1 or self.rules.asked[2] < 1)
 
     def met(self, rows: Rows) -> bool:
         """Say whether these rows, as one group, meet everything."""
@@ -81,36 +127,60 @@ class Limits:
 
     def part(self, rows: Rows) -> "Limits":
         """Return the same limits for some of the rows, numbered anew; shares stay those of the whole table."""
-        codes = np.ascontiguousarray(self.codes[rows])
-        return Limits(codes, (codes, *self.rules[1:]))
+        codes, bins = (np.ascontiguousarray(array[rows]) for array in (self.rules.codes, self.rules.bins))
+        return Limits(self.rules._replace(codes=codes, bins=bins))
 
 
-def _nothing() -> Rules:
-    """Return rules that every group meets."""
-    empty = np.zeros(0)
-    return (
-        np.zeros((0, 0), np.int32),
-        np.zeros(1, np.int64),
-        empty,
-        empty,
-        empty,
-        np.zeros(0, bool),
-        np.array([0.0, 0.0, 2.0]),
-    )
+def _bins(column: Values, share: Floats, t: float) -> Rows:
+    """Return the bin of each row: its value, or for ordered columns a few bins of equal share."""
+    if column.ordered and column.distinct > 1:
+        count = min(16, 1 + int(np.ceil(0.5 / max(t, 0.01))))
+        middle = np.cumsum(share) - share / 2
+        return np.unique((middle * count).astype(np.int64), return_inverse=True)[1].reshape(-1)[column.codes]
+    return column.codes if column.distinct <= FEW else np.zeros_like(column.codes)
 
 
-NONE = _nothing()
+def _stacked(columns: list[Rows]) -> Codes:
+    """Return columns side by side."""
+    return np.ascontiguousarray(np.column_stack(columns), np.int32)
+
+
+def _starts(parts: list[Floats]) -> Rows:
+    """Return where each part starts when all are put in a row, and where the last ends."""
+    return np.concatenate([[0], np.cumsum([part.size for part in parts])]).astype(np.int64)
+
+
+_NO_CODES, _NO_SHARES = np.zeros((0, 0), np.int32), np.zeros(0)
+NONE = Rules(
+    _NO_CODES,
+    np.zeros(1, np.int64),
+    _NO_SHARES,
+    _NO_SHARES,
+    _NO_SHARES,
+    np.zeros(0, bool),
+    np.array([0.0, 0.0, 2.0]),
+    _NO_CODES,
+    np.zeros(1, np.int64),
+    _NO_SHARES,
+    _NO_SHARES,
+)
 
 
 @loop
 def meets(rules: Rules, rows: Rows, count: int) -> bool:
     """Say whether the first `count` of these rows, as one group, meet the rules."""
-    codes, start, share, whole, prefix, ordered, asked = rules
+    return meets_in(rules, rows, count, np.empty(count, np.int32))
+
+
+@loop
+def meets_in(rules: Rules, rows: Rows, count: int, room: Codes) -> bool:
+    """Say the same, with room for `count` values that is given."""
+    codes, start, asked = rules.codes, rules.start, rules.asked
     if asked[0] <= 1.0 and asked[2] >= 1.0:
         return True
     if count == 0:
         return False
-    values = np.empty(count, np.int32)
+    values = room[:count]
     for column in range(codes.shape[1]):
         first = start[column]
         size = start[column + 1] - first
@@ -120,10 +190,10 @@ def meets(rules: Rules, rows: Rows, count: int) -> bool:
         if not _diverse(values, asked[0], asked[1] > 0):
             return False
         if asked[2] < 1.0:
-            if ordered[column]:
-                far = _ordered_distance(values, size, whole[first:], prefix[first + column :])
+            if rules.ordered[column]:
+                far = _ordered_distance(values, size, rules.whole[first:], rules.prefix[first + column :])
             else:
-                far = _equal_distance(values, share[first:])
+                far = _equal_distance(values, rules.share[first:])
             if far > asked[2] + SLACK:
                 return False
     return True

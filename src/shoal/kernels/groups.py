@@ -1,7 +1,9 @@
 """Loops over groups: their means, and what merging two of them costs.
 
 Merging groups a and b raises the sum of squared distances to the group means by
-`n_a n_b / (n_a + n_b) |c_a - c_b|^2` (Ward, 1963), so the rows themselves need not be read again.
+`W_a W_b / (W_a + W_b) |c_a - c_b|^2` (Ward, 1963), so the rows themselves need not be read again. The mass W
+of a group is the sum of the weights of its rows, their number if nobody weighs them; always float64, so that
+each loop is compiled once.
 """
 
 import numpy as np
@@ -17,23 +19,23 @@ Labels = NDArray[np.int64]
 
 
 @loop
-def cheapest(centres: Floats, sizes: Labels, alive: Bools, a: int) -> tuple[int, float]:
+def cheapest(centres: Floats, masses: Floats, alive: Bools, a: int) -> tuple[int, float]:
     """Return the live group whose merging with a costs least, ties to the lowest, and the cost; or (-1, inf)."""
     best, least = -1, np.inf
     for b in range(len(centres)):
         if alive[b] and b != a:
-            cost = _increase(centres, sizes, a, b, least)
+            cost = _increase(centres, masses, a, b, least)
             if best < 0 or cost < least:
                 best, least = b, cost
     return best, least
 
 
 @loop
-def increases(centres: Floats, sizes: Labels, others: Labels, a: int) -> Floats:
+def increases(centres: Floats, masses: Floats, others: Labels, a: int) -> Floats:
     """Return what merging group a with each of the others adds to SSE."""
     costs = np.empty(others.size)
     for i in range(others.size):
-        costs[i] = _increase(centres, sizes, a, int(others[i]), np.inf)
+        costs[i] = _increase(centres, masses, a, int(others[i]), np.inf)
     return costs
 
 
@@ -61,9 +63,9 @@ def centres(X: Floats, labels: Labels, groups: int) -> Floats:
 
 
 @loop
-def _increase(centres: Floats, sizes: Labels, a: int, b: int, limit: float) -> float:
+def _increase(centres: Floats, masses: Floats, a: int, b: int, limit: float) -> float:
     """Return what merging groups a and b adds to SSE, or something above the limit if that is above it."""
-    weight = sizes[a] * sizes[b] / (sizes[a] + sizes[b])
+    weight = masses[a] * masses[b] / (masses[a] + masses[b])
     square = 0.0
     for j in range(centres.shape[1]):
         gap = centres[a, j] - centres[b, j]

@@ -6,12 +6,16 @@ is its own and brings its own stream of chance, so any number of threads gives t
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextvars import copy_context
 from typing import TypeVar
 
 from shoal.errors import MethodError
+from shoal.model.progress import FINE, listening, part, tick
 
 __all__ = ["each", "thread_count"]
+
+PAUSE = 0.2  # seconds between two looks at how far the tasks are
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -26,27 +30,40 @@ def thread_count(threads: int | None, who: str) -> int:
     return threads
 
 
-def each(
-    function: Callable[[Task], Result],
-    tasks: Sequence[Task],
-    threads: int,
-    heard: Callable[[int], object] = int,
-) -> list[Result]:
-    """Return the result of each task, in their order; `heard` is told how many are done, in this thread."""
-    if threads == 1 or len(tasks) < 2:
+def each(function: Callable[[Task], Result], tasks: Sequence[Task], threads: int) -> list[Result]:
+    """Return the result of each task, in their order, and tick on the way.
+
+    What the tasks themselves tick is heard in this thread, as a part of the whole.
+    """
+    total = len(tasks)
+    if threads == 1 or total < 2:
         results = []
-        for task in tasks:
-            results.append(function(task))
-            heard(len(results))
+        for number, task in enumerate(tasks):
+            with part(number, total):
+                results.append(function(task))
+            tick(number + 1, total)
         return results
-    with ThreadPoolExecutor(min(threads, len(tasks))) as pool:
-        waiting = [pool.submit(function, task) for task in tasks]
-        results = []
-        try:
-            for future in waiting:
-                results.append(future.result())
-                heard(len(results))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    return results
+    shares = [0.0] * total
+
+    def work(number: int) -> Result:
+        def hear(_: str, done: int, of: int) -> None:
+            shares[number] = done / max(of, 1)
+
+        with listening(hear):
+            result = function(tasks[number])
+        shares[number] = 1.0
+        return result
+
+    pool = ThreadPoolExecutor(min(threads, total))
+    try:
+        # A copy of the context carries the time budget into the thread.
+        waiting = [pool.submit(copy_context().run, work, number) for number in range(total)]
+        left = set(waiting)
+        while left:
+            done, left = wait(left, timeout=PAUSE, return_when=FIRST_EXCEPTION)
+            for future in done:
+                future.result()
+            tick(round(FINE * sum(shares)), FINE * total)
+        return [future.result() for future in waiting]
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)

@@ -16,12 +16,25 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from shoal.errors import PolicyError, near
 
-__all__ = ["MOST_TEXT", "NULL_WORDS", "Column", "Constraints", "Form", "Kind", "Method", "Missing", "Policy", "Role"]
+__all__ = [
+    "MOST_TEXT",
+    "NULL_WORDS",
+    "Column",
+    "Constraints",
+    "Form",
+    "Kind",
+    "Method",
+    "Missing",
+    "Policy",
+    "Refine",
+    "Role",
+]
 
 Role = Literal["identifier", "quasi", "sensitive", "keep"]
 Kind = Literal["numeric", "ordinal", "nominal", "date", "boolean", "set"]
 Form = Literal["mean", "median", "mode", "medoid", "range", "set"]
 Missing = Literal["own-value", "suppress-row", "refuse"]
+Refine = Literal["none", "quick", "normal", "thorough"]
 
 MOST_TEXT = 1 << 26
 NULL_WORDS = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null")
@@ -53,6 +66,9 @@ class Column(_Strict):
     missing_codes: Annotated[tuple[float | str, ...], Field(strict=False)] = Field(
         (), description="Cells that stand for a missing value, such as -999."
     )
+    importance: float | None = Field(
+        None, gt=0, le=1e6, description="How much the fidelity of a quasi-identifier counts; 1 if not given."
+    )
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
@@ -64,6 +80,8 @@ class Column(_Strict):
             raise ValueError(
                 f"form {self.form!r} does not suit a {self.kind} column; choose {', '.join(FORMS[self.kind])}"
             )
+        if self.importance is not None and self.role != "quasi":
+            raise ValueError(f"importance is for quasi-identifiers, and this column has the role {self.role}")
         return self
 
 
@@ -85,12 +103,13 @@ class Constraints(_Strict):
 
 
 class Method(_Strict):
-    """The method and its parameters, k apart."""
+    """The method and its parameters, k apart, and the search that may follow it."""
 
-    name: str = Field("mdav", description="A method of `shoal methods`.")
+    name: str = Field("auto", description="A method of `shoal methods`.")
     parameters: dict[str, int | float | str | bool] = Field(
         default_factory=dict, description="What `shoal methods` lists for it, k apart."
     )
+    refine: Refine = Field("none", description="How long a local search improves the groups afterwards.")
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
@@ -132,6 +151,7 @@ class Policy(_Strict):
         t: float | None = None,
         method: str | None = None,
         parameters: Mapping[str, Any] | None = None,
+        refine: str | None = None,
         identifiers: Iterable[str] = (),
         quasi: Iterable[str] = (),
         sensitive: Iterable[str] = (),
@@ -142,10 +162,21 @@ class Policy(_Strict):
         seed: int | None = None,
         header: bool | None = None,
     ) -> "Policy":
-        """Make a policy from a file, a mapping or another policy, with some of its values replaced."""
+        """Make a policy from a file, a mapping or another policy, with some of its values replaced.
+
+        Parameters of the method replace those of the same name; another method starts without any.
+        """
         base = cls._base(policy).as_dict()
         _put(base.setdefault("constraints", {}), k=k, l=l, l_kind=l_kind, t=t)
-        _put(base.setdefault("method", {}), name=method, parameters=dict(parameters) if parameters else None)
+        how = base.setdefault("method", {})
+        if method is not None and method != how.get("name", method):
+            how.pop("parameters", None)
+        if not isinstance(parameters, Mapping | None):
+            raise PolicyError(
+                f"policy: parameters must be a mapping of names to values; got a {type(parameters).__name__}."
+            )
+        both = {**how.get("parameters", {}), **parameters} if parameters else None
+        _put(how, name=method, parameters=both, refine=refine)
         _put(base, label=label, weight=weight, missing=missing, seed=seed, header=header or None)
         columns = base.setdefault("columns", {})
         named: dict[str, str] = {}

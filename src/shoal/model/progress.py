@@ -2,28 +2,76 @@
 
 A method calls `tick(done, total)` between two pieces of work. It neither knows nor cares who
 listens: the command line draws a bar, the studio moves one, a test counts, a script hears nothing.
+Before long work it may `announce` in a sentence what it is about to do.
+It may also be given a budget of seconds: a search asks `spent()` how much of it is gone, and ends early.
+What then comes out depends on the machine.
 """
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["Listener", "current_step", "listening", "step", "tick"]
+__all__ = [
+    "Hearer",
+    "Listener",
+    "announce",
+    "budget",
+    "current_step",
+    "cut_short",
+    "listening",
+    "part",
+    "spent",
+    "step",
+    "tick",
+]
 
 Listener = Callable[[str, int, int], None]
+Hearer = Callable[[str], None]
+FINE = 1000  # ticks of a part
 
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+_hearer: ContextVar[Hearer | None] = ContextVar("hearer", default=None)
 _step: ContextVar[str] = ContextVar("step", default="")
 
 
+class _Budget:
+    """Seconds that a run may take, and whether a search was cut short by them."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.start, self.cut = seconds, time.monotonic(), False
+
+
+_budget: ContextVar[_Budget | None] = ContextVar("budget", default=None)
+
+
 @contextmanager
-def listening(listener: Listener) -> Iterator[None]:
-    """Send every tick inside this block to the listener, as (step, done, total)."""
-    token = _listener.set(listener)
+def listening(listener: Listener, heard: Hearer | None = None) -> Iterator[None]:
+    """Send every tick inside this block to the listener, as (step, done, total), and sentences to `heard`.
+
+    Without `heard`, sentences go where they went before: who counts the ticks of a part need not speak for it.
+    """
+    ticks, sentences = _listener.set(listener), _hearer.set(heard or _hearer.get())
     try:
         yield
     finally:
-        _listener.reset(token)
+        _hearer.reset(sentences)
+        _listener.reset(ticks)
+
+
+@contextmanager
+def part(number: int, parts: int) -> Iterator[None]:
+    """Let the ticks inside this block count as those of one of several equal parts of a longer work."""
+    outer = _listener.get()
+    if outer is None:
+        yield
+        return
+
+    def inner(step: str, done: int, total: int) -> None:
+        outer(step, round(FINE * (number + done / max(total, 1))), FINE * parts)
+
+    with listening(inner):
+        yield
 
 
 def step(name: str) -> None:
@@ -42,3 +90,36 @@ def tick(done: int, total: int) -> None:
     listener = _listener.get()
     if listener is not None:
         listener(_step.get(), done, total)
+
+
+def announce(sentence: str) -> None:
+    """Say in a sentence without cell values what is about to be done, to whoever wants to hear it."""
+    hearer = _hearer.get()
+    if hearer is not None:
+        hearer(sentence)
+
+
+@contextmanager
+def budget(seconds: float | None) -> Iterator[None]:
+    """Let the searches inside this block know that they have so many seconds in all; None sets no limit."""
+    token = _budget.set(None if seconds is None else _Budget(seconds))
+    try:
+        yield
+    finally:
+        _budget.reset(token)
+
+
+def spent() -> float:
+    """Return which share of the budget is gone, from 0 on; 0 if there is none."""
+    limit = _budget.get()
+    if limit is None:
+        return 0.0
+    share = (time.monotonic() - limit.start) / limit.seconds
+    limit.cut = limit.cut or share >= 1
+    return share
+
+
+def cut_short() -> bool:
+    """Return whether a search was told that the budget is gone, so that its result may not be repeatable."""
+    limit = _budget.get()
+    return limit is not None and limit.cut

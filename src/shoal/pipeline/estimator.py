@@ -29,12 +29,18 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         The constraints, as in a policy.
     parameters : mapping, optional
         Parameters of the method, k apart.
+    refine : {"none", "quick", "normal", "thorough"}
+        How long a local search improves the groups afterwards.
     identifiers, quasi, sensitive, keep : sequences of str
         Column names, for frames. A column that nobody names is a quasi-identifier.
     missing : {"own-value", "suppress-row", "refuse"}
         What becomes of rows with missing values.
     seed : int
         Where chance starts.
+    threads : int, optional
+        How many may work at once; all cores if not given. The release does not depend on it.
+    budget : float, optional
+        Seconds after which a search ends with the best that it has found.
 
     Attributes
     ----------
@@ -56,19 +62,22 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        method: str = "mdav",
+        method: str = "auto",
         *,
         k: int = 5,
         l: float | None = None,  # noqa: E741
         l_kind: str = "distinct",
         t: float | None = None,
         parameters: Mapping[str, Any] | None = None,
+        refine: str = "none",
         identifiers: Sequence[str] = (),
         quasi: Sequence[str] = (),
         sensitive: Sequence[str] = (),
         keep: Sequence[str] = (),
         missing: str = "own-value",
         seed: int = 0,
+        threads: int | None = None,
+        budget: float | None = None,
     ) -> None:
         self.method = method
         self.k = k
@@ -76,12 +85,15 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.l_kind = l_kind
         self.t = t
         self.parameters = parameters
+        self.refine = refine
         self.identifiers = identifiers
         self.quasi = quasi
         self.sensitive = sensitive
         self.keep = keep
         self.missing = missing
         self.seed = seed
+        self.threads = threads
+        self.budget = budget
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Make the release of X; `y` is not looked at.

@@ -1,8 +1,10 @@
-"""The straight line: read, profile, encode, cluster, enforce, recode, verify, measure; then write."""
+"""The straight line: read, profile, encode, cluster, enforce, refine, recode, verify, measure; then write."""
 
+import math
 from collections.abc import Callable
 from functools import wraps
 from inspect import signature
+from numbers import Real
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -11,27 +13,29 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.certify.check import Checked, check_data, check_folder
-from shoal.enforce import enforce
+from shoal.enforce import check_feasible, enforce
 from shoal.errors import DataError, PolicyError, ReadError, listed, near
 from shoal.io.files import read
 from shoal.io.frames import to_frame
+from shoal.kernels.threads import thread_count
 from shoal.model.findings import Finding, Verdict
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
-from shoal.model.progress import current_step, step
+from shoal.model.progress import budget as within
+from shoal.model.progress import current_step, cut_short, step
 from shoal.model.release import Release
 from shoal.model.table import Table, canonical
-from shoal.pipeline.notes import unusual, warnings
+from shoal.pipeline.grouping import cluster, refine
+from shoal.pipeline.notes import ended_early, unusual, warnings
 from shoal.pipeline.write import refuse_unless, write
 from shoal.prepare.arrange import arrange
 from shoal.prepare.complete import complete
-from shoal.prepare.encode import Encoded, encode
+from shoal.prepare.encode import encode
 from shoal.prepare.profile import Profile
 from shoal.prepare.profile import profile as profile_table
 from shoal.privacy.models import judge
 from shoal.privacy.values import sensitive_columns
 from shoal.recode.table import Recoded, recode
-from shoal.registry import load
 from shoal.utility.loss import class_sizes, kept_uniques, ledger_share, partition_loss
 
 __all__ = ["anonymize", "profile", "verify"]
@@ -58,7 +62,14 @@ def _netted(function: Callable[Wishes, Result]) -> Callable[Wishes, Result]:
 
 
 @_netted
-def anonymize(source: Any, *, policy: Policy | dict[str, Any] | str | Path | None = None, **wishes: Any) -> Release:
+def anonymize(
+    source: Any,
+    *,
+    policy: Policy | dict[str, Any] | str | Path | None = None,
+    threads: int | None = None,
+    budget: float | None = None,
+    **wishes: Any,
+) -> Release:
     """Hide each row of a table in a class of rows that look alike, and prove it.
 
     Parameters
@@ -67,8 +78,13 @@ def anonymize(source: Any, *, policy: Policy | dict[str, Any] | str | Path | Non
         A CSV, Parquet or Feather file, or a pandas, polars or pyarrow frame.
     policy : Policy, mapping or path, optional
         What each column is and what the release must meet.
+    threads : int, optional
+        How many may work at once; all cores if not given. The release does not depend on it.
+    budget : float, optional
+        Seconds after which a search ends with the best that it has found. Then, and only then, another run may
+        give other groups; a note says so.
     **wishes
-        Values that replace those of the policy: k, l, l_kind, t, method, parameters, identifiers, quasi,
+        Values that replace those of the policy: k, l, l_kind, t, method, parameters, refine, identifiers, quasi,
         sensitive, keep, label, weight, missing, seed, header. A column that nobody names is a quasi-identifier.
 
     Returns
@@ -89,7 +105,13 @@ def anonymize(source: Any, *, policy: Policy | dict[str, Any] | str | Path | Non
     >>> release.data["age"].to_pylist()
     [35, 35, 35, 61, 61, 61]
     """
-    wanted = _wanted(policy, wishes)
+    wanted, seconds, workers = _wanted(policy, wishes), _seconds(budget), thread_count(threads, "anonymize")
+    with within(seconds):
+        return _walk(source, wanted, workers, seconds)
+
+
+def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> Release:
+    """Walk the line from its beginning to its end."""
     step("read")
     table = read(source, wanted.null_words, header=wanted.header)
     step("profile")
@@ -97,11 +119,14 @@ def anonymize(source: Any, *, policy: Policy | dict[str, Any] | str | Path | Non
     step("encode")
     arranged = arrange(table, named)
     encoded = encode(arranged, named)
-    step("cluster")
-    partition = _cluster(encoded, named)
-    step("enforce")
     sensitive = sensitive_columns(arranged.data, named)
-    partition = enforce(partition, encoded.X, named.constraints, sensitive)
+    check_feasible(arranged.n, named.constraints, sensitive)
+    step("cluster")
+    partition = cluster(encoded, named, sensitive, threads)
+    step("enforce")
+    partition = enforce(partition, encoded.X, named.constraints, sensitive, encoded.weights)
+    step("refine")
+    partition = refine(partition, encoded, named, sensitive, threads)
     step("recode")
     recoded = recode(arranged, partition, named, encoded)
     step("verify")
@@ -110,20 +135,14 @@ def anonymize(source: Any, *, policy: Policy | dict[str, Any] | str | Path | Non
     step("measure")
     findings = (
         *class_sizes(recoded.data, named),
-        *partition_loss(encoded.X, partition),
+        *partition_loss(encoded.X, partition, encoded.weights),
         *ledger_share(recoded.ledger, partition.n),
         *kept_uniques(recoded.data, named),
+        *partition.findings,
     )
-    release = _release(
-        table,
-        arranged,
-        recoded,
-        partition,
-        named,
-        verdicts,
-        findings,
-        (*unusual(table), *notes, *encoded.notes, *warnings(recoded, named, findings)),
-    )
+    said = (*unusual(table), *notes, *encoded.notes, *partition.notes, *ended_early(seconds, cut=cut_short()))
+    said = (*said, *warnings(recoded, named, findings))
+    release = _release(table, arranged, recoded, partition, named, verdicts, findings, said)
     step("")
     return release
 
@@ -183,11 +202,14 @@ def verify(source: Any, *, policy: Policy | dict[str, Any] | str | Path | None =
     return check_data(table.data.drop_columns(named.names("identifier")), named)
 
 
-def _cluster(encoded: Encoded, policy: Policy) -> Partition:
-    """Run the policy's method on the matrix."""
-    card = load(policy.method.name)
-    given = {"k": policy.constraints.k, **policy.method.parameters}
-    return card.function(encoded.X, **card.check(given))
+def _seconds(budget: Any) -> float | None:
+    """Return a budget as seconds, or refuse it."""
+    if budget is None:
+        return None
+    seconds = float(budget) if not isinstance(budget, bool) and isinstance(budget, Real) else math.nan
+    if not 0 < seconds < math.inf:
+        raise PolicyError(f"policy: budget must be a number of seconds above 0; got {budget!r}.")
+    return seconds
 
 
 def _wanted(policy: Policy | dict[str, Any] | str | Path | None, wishes: dict[str, Any]) -> Policy:
@@ -223,7 +245,7 @@ def _release(
         table=public,
         rows=arranged.rows[back],
         position=position,
-        partition=Partition.of(partition.labels[back]),
+        partition=Partition.of(partition.labels[back], partition.notes, partition.findings),
         policy=policy,
         verdicts=verdicts,
         findings=findings,

@@ -5,7 +5,7 @@ from shoal.model.policy import Policy
 from shoal.model.table import Table
 from shoal.recode.table import Recoded
 
-__all__ = ["unusual", "warnings"]
+__all__ = ["ended_early", "unusual", "warnings"]
 
 USUAL = ("encoding utf-8", "delimiter comma")
 
@@ -13,6 +13,13 @@ USUAL = ("encoding utf-8", "delimiter comma")
 def unusual(table: Table) -> tuple[str, ...]:
     """Return how the file was read, if that is worth a look."""
     return tuple(f"read with {note}" for note in table.origin.notes if note not in USUAL)
+
+
+def ended_early(seconds: float | None, *, cut: bool) -> tuple[str, ...]:
+    """Return that a budget of seconds was used up, if it was."""
+    if not cut or seconds is None:
+        return ()
+    return (f"a budget of {seconds:g} seconds ended the search early: another run may give other groups.",)
 
 
 def warnings(recoded: Recoded, policy: Policy, findings: tuple[Finding, ...]) -> list[str]:

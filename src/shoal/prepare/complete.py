@@ -113,6 +113,8 @@ def _completed(name: str, given: Column | None, found: ColumnFacts, table: Table
         values["form"] = _form(name, kind, given, table.column(name).type)
     if kind == "ordinal":
         values["order"] = _order(name, given, table.levels)
+    if given.importance is not None:
+        values["importance"] = given.importance
     if given.missing_codes:
         values["missing_codes"] = given.missing_codes
     return Column(**values)

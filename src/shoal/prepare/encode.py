@@ -9,6 +9,9 @@
 3. A constant column is left out: it tells nobody from anybody.
 4. A missing number is put at the mean and gets a column of its own, 1 where it is missing; a missing name
    is a name.
+5. What a column has become is multiplied by the root of its importance, so that squared distances in it
+   count so many times.
+6. Row weights, if the policy names a column of them, go beside the matrix.
 """
 
 from dataclasses import dataclass
@@ -36,11 +39,14 @@ class Encoded:
     Parameters
     ----------
     X : float64 array of shape (n, d)
+    weights : float64 array of shape (n,) or None
+        How much each row counts, at most 1 and at least 0; None if all count alike.
     notes : tuple of str
         What was left out or put together on the way.
     """
 
     X: Matrix
+    weights: Matrix | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -68,11 +74,12 @@ def encode(table: Table, policy: Policy) -> Encoded:
         else:
             order = given.order if given.kind == "ordinal" else None
             block, note = _numbers(column, name, order)
-        blocks.append(block)
+        blocks.append(block if given.importance is None else block * np.sqrt(given.importance))
         if note:
             notes.append(f"column {name!r}: {note}")
     X = np.ascontiguousarray(np.column_stack(blocks)) if blocks else np.zeros((table.n, 0))
-    return Encoded(X, tuple(notes))
+    weights, of_weights = _weights(table, policy)
+    return Encoded(X, weights, (*notes, *of_weights))
 
 
 def offsets(column: pa.ChunkedArray, name: str) -> tuple[Matrix, NDArray[np.bool_]]:
@@ -108,6 +115,23 @@ def microseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:
     kind = column.type
     moments = column.cast(pa.timestamp("us", tz=kind.tz if pa.types.is_timestamp(kind) else None), safe=False)
     return moments.cast(pa.int64())
+
+
+def _weights(table: Table, policy: Policy) -> tuple[Matrix | None, tuple[str, ...]]:
+    """Return the row weights, if the policy names a column of them, and what is to be known of them."""
+    if policy.weight is None:
+        return None, ()
+    weights = np.asarray(table.column(policy.weight).cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy())
+    wrong = int((~(np.isfinite(weights) & (weights >= 0))).sum())
+    if wrong:
+        raise DataError(
+            f"encode: {wrong} cells of the weight column {policy.weight!r} are missing, negative or infinite. "
+            "A weight is a number of at least 0."
+        )
+    if not weights.any():
+        return None, (f"column {policy.weight!r}: every weight is 0, so that all rows count alike",)
+    # Only shares count, so the largest weight may as well be 1: sums cannot overflow then.
+    return weights / weights.max(), ()
 
 
 def _numbers(column: pa.ChunkedArray, name: str, order: tuple[str, ...] | None) -> tuple[Matrix, str]:

@@ -16,7 +16,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.errors import DataError
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
 from shoal.model.release import Change
@@ -48,13 +47,13 @@ def recode(table: Table, partition: Partition, policy: Policy, encoded: Encoded)
     policy : Policy
         With every column named.
     encoded : Encoded
-        The matrix, by which the medoid of a group is found.
+        The matrix, by which the medoid of a group is found, and the row weights.
 
     Returns
     -------
     Recoded
     """
-    groups = Groups(partition, policy.constraints.k, _weights(table, policy), encoded.X)
+    groups = Groups(partition, policy.constraints.k, encoded.weights, encoded.X)
     labels = pa.array(partition.labels)
     columns, ledger = {}, []
     for name in table.names:
@@ -71,21 +70,6 @@ def recode(table: Table, partition: Partition, policy: Policy, encoded: Encoded)
             columns[name] = column
             ledger.append(Change(name, given.role, "as it is", 0, 0, 0))
     return Recoded(pa.table(columns), tuple(ledger))
-
-
-def _weights(table: Table, policy: Policy) -> NDArray[np.float64] | None:
-    """Return the row weights, if the policy names a column of them."""
-    if policy.weight is None:
-        return None
-    weights = np.asarray(table.column(policy.weight).cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy())
-    wrong = int((~(np.isfinite(weights) & (weights >= 0))).sum())
-    if wrong:
-        raise DataError(
-            f"recode: {wrong} cells of the weight column {policy.weight!r} are missing, negative or infinite. "
-            "A weight is a number of at least 0."
-        )
-    # Only shares count, so the largest weight may as well be 1: sums cannot overflow then.
-    return weights / weights.max() if weights.max() > 0 else weights
 
 
 def _publish(

@@ -16,31 +16,52 @@ __all__ = ["class_sizes", "kept_uniques", "ledger_share", "partition_loss", "sse
 Matrix = NDArray[np.float64]
 
 
-def sse(X: Matrix, labels: NDArray[np.int64]) -> float:
-    """Return the sum of squared distances of the rows to the means of their groups."""
-    sizes = np.bincount(labels)
+def sse(X: Matrix, labels: NDArray[np.int64], weights: Matrix | None = None) -> float:
+    """Return the sum of squared distances of the rows to the means of their groups.
+
+    Weights count in the means and in the sum. They are taken with a mean of 1, so that the figures of a
+    weighted and of a plain run can be compared.
+    """
+    counts = None if weights is None else _with_mean_one(weights)
+    masses = np.bincount(labels, counts)
+    masses[masses == 0] = 1  # rows without weight add nothing, wherever their mean is put
     total = 0.0
     for column in X.T:
-        away = column - (np.bincount(labels, column) / sizes)[labels]
-        total += float(away @ away)
+        weighed = column if counts is None else counts * column
+        away = column - (np.bincount(labels, weighed) / masses)[labels]
+        total += float((away if counts is None else counts * away) @ away)
     return total
 
 
-def sst(X: Matrix) -> float:
-    """Return the sum of squared distances of the rows to the mean of all."""
-    away = X - X.mean(axis=0)
-    return float(np.einsum("ij,ij->", away, away))
+def sst(X: Matrix, weights: Matrix | None = None) -> float:
+    """Return the sum of squared distances of the rows to the mean of all, weights counting as in `sse`."""
+    if weights is None:
+        away = X - X.mean(axis=0)
+        return float(np.einsum("ij,ij->", away, away))
+    counts = _with_mean_one(weights)
+    away = X - counts @ X / len(X)
+    return float(np.einsum("i,ij,ij->", counts, away, away))
 
 
-def partition_loss(X: Matrix, partition: Partition) -> tuple[Finding, ...]:
-    """Measure SSE, SST and IL = 100 SSE/SST on the standardised columns; IL is 0 where all rows are equal."""
-    within, whole = sse(X, partition.labels), sst(X)
+def partition_loss(X: Matrix, partition: Partition, weights: Matrix | None = None) -> tuple[Finding, ...]:
+    """Measure SSE, SST and IL = 100 SSE/SST on the encoded columns; IL is 0 where all rows are equal."""
+    within, whole = sse(X, partition.labels, weights), sst(X, weights)
     loss = 100 * within / whole if whole > 0 else 0.0
+    by = "" if weights is None else ", rows counted by their weights"
     return (
-        Finding("partition SSE", within, "squared distances to the group means, standardised columns", "groups"),
-        Finding("partition SST", whole, "squared distances to the mean of all rows", "groups"),
-        Finding("information loss %", loss, "100 SSE/SST", "groups"),
+        Finding("partition SSE", within, f"squared distances to the group means, standardised columns{by}", "groups"),
+        Finding("partition SST", whole, f"squared distances to the mean of all rows{by}", "groups"),
+        Finding("information loss %", loss, f"100 SSE/SST{by}", "groups"),
     )
+
+
+def _with_mean_one(weights: Matrix) -> Matrix:
+    """Return weights that add up to the number of rows; all alike if there is no weight at all."""
+    largest = weights.max(initial=0.0)
+    if largest == 0:
+        return np.ones(weights.size)
+    shares = weights / largest  # a sum of numbers up to 1 does not overflow
+    return np.asarray(shares / shares.mean())
 
 
 def class_sizes(data: pa.Table, policy: Policy) -> tuple[Finding, ...]:

@@ -1,0 +1,1 @@
+"""Benchmarks: bars of quality and speed, measured beside a plain program in the same run."""

@@ -1,0 +1,100 @@
+"""What the benchmarks share: data, clocks, and lines that say whether a bar is reached."""
+
+import csv
+import json
+import os
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+HERE = Path(__file__).parent
+DATA = Path(os.environ.get("SHOAL_DATA") or HERE.parent.parent / "shared" / "data")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One bar: what was measured, what was to be reached, what would be a stretch."""
+
+    name: str
+    case: str
+    measured: float
+    bar: float | None
+    stretch: float | None
+    cpu: float
+    wall: float
+    higher: bool = False
+    note: str = ""
+
+    def reaches(self, bar: float | None) -> bool | None:
+        """Say whether the measured figure is as good as a bar, if there is one."""
+        if bar is None:
+            return None
+        return self.measured >= bar if self.higher else self.measured <= bar
+
+    def __str__(self) -> str:
+        verdict = {None: "", True: "reached", False: "MISSED"}[self.reaches(self.bar)]
+        far = ""
+        if self.stretch is not None:
+            away = 100 * (self.stretch / self.measured - 1 if self.higher else self.measured / self.stretch - 1)
+            far = "stretch reached" if self.reaches(self.stretch) else f"{away:.1f} % from the stretch"
+        bar = "" if self.bar is None else f"bar {self.bar:g}"
+        return (
+            f"{self.name:<22} {self.case:<34} {self.measured:>12,.3f}  {bar:<12} {verdict:<8} {far:<24}"
+            f"{self.cpu:8.2f} CPU s {self.wall:8.2f} s  {self.note}"
+        )
+
+
+def timed(work: Callable[[], Any]) -> tuple[Any, float, float]:
+    """Return the result, the CPU seconds of all threads and the seconds on the wall."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    result = work()
+    return result, time.process_time() - cpu, time.perf_counter() - wall
+
+
+def standardised(X: np.ndarray, ddof: int = 0) -> np.ndarray:
+    """Return z-scores of the columns that vary."""
+    X = X[:, X.std(axis=0) > 0]
+    return np.ascontiguousarray((X - X.mean(axis=0)) / X.std(axis=0, ddof=ddof))
+
+
+def census() -> np.ndarray:
+    """Return Census by the sample standard deviation, as in the published tables."""
+    return standardised(np.loadtxt(DATA / "census.csv", delimiter=",", skiprows=1), ddof=1)
+
+
+def labelled(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the z-scores and the labels of a UCI set whose last column is the label."""
+    with (DATA / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))[1:]
+    labels = np.unique([row[-1] for row in rows], return_inverse=True)[1].astype(np.int64)
+    return standardised(np.array([row[:-1] for row in rows], float)), labels
+
+
+def normal(n: int, d: int = 10, seed: int = 42) -> np.ndarray:
+    """Return a matrix of standard normal numbers."""
+    return np.random.default_rng(seed).standard_normal((n, d))
+
+
+def save(lines: list[Line], path: Path) -> None:
+    """Write the lines of a run with the machine that they were measured on."""
+    facts = {
+        "machine": {"processor": _processor(), "cores": os.cpu_count(), "python": platform.python_version()},
+        "lines": [{**asdict(line), "reached": line.reaches(line.bar)} for line in lines],
+    }
+    path.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+
+
+def _processor() -> str:
+    """Return the name of the processor, where the system tells it."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or "unknown"

@@ -1,0 +1,49 @@
+"""Words of the command line that are more than words: NAME=VALUE."""
+
+import math
+from collections.abc import Iterable
+
+import typer
+
+__all__ = ["settings"]
+
+
+def settings(given: Iterable[str]) -> dict[str, int | float | str | bool]:
+    """Return parameters of a method from words such as `effort=quick`, each value as what it looks like.
+
+    Parameters
+    ----------
+    given : iterable of str
+        NAME=VALUE; a whole number, a number, true or false, else a word.
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> settings(["restarts=4", "gap=0.5", "diverse=true", "effort=quick"])
+    {'restarts': 4, 'gap': 0.5, 'diverse': True, 'effort': 'quick'}
+    """
+    found: dict[str, int | float | str | bool] = {}
+    for word in given:
+        name, equals, value = (part.strip() for part in word.partition("="))
+        if not (name and equals and value):
+            raise typer.BadParameter(f"--set takes NAME=VALUE, such as effort=quick; got {word!r}.")
+        if name in found:
+            raise typer.BadParameter(f"--set gives {name!r} twice. Give it once.")
+        found[name] = _value(value)
+    return found
+
+
+def _value(word: str) -> int | float | str | bool:
+    """Return a word as a whole number, a number or a truth value, if it is written like one."""
+    if word in ("true", "false"):
+        return word == "true"
+    for kind in (int, float):
+        try:
+            number = kind(word)
+        except ValueError:
+            continue
+        return number if math.isfinite(number) else word
+    return word

@@ -1,0 +1,86 @@
+"""Cells: a large table cut into parts that are worked on one by one, or by several threads at once.
+
+Rows are cut at a multiple of k along the column of largest variance, so that a method may start in each
+cell. Groups are cut as a whole, along directions by chance, so that the borders of one pass lie inside
+the cells of the next.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.random import Generator
+
+from shoal.cluster.given import Floats, Rows
+from shoal.kernels.threads import each
+
+__all__ = ["cells_of_groups", "cells_of_rows", "in_cells"]
+
+PAIRS = 4  # directions tried for a cut
+SAMPLE = 256  # groups by which a direction is judged
+
+
+def in_cells(function: Callable[[Rows], Rows], X: Floats, k: int, most: int, threads: int) -> Rows:
+    """Return labels of all rows, from a function that labels the rows of one cell from 0 on."""
+    cells = cells_of_rows(X, k, most)
+    labels = np.empty(len(X), np.int64)
+    first = 0
+    for rows, own in zip(cells, each(function, cells, threads), strict=True):
+        labels[rows] = first + own
+        first += int(own.max()) + 1
+    return labels
+
+
+def cells_of_rows(X: Floats, k: int, most: int) -> list[Rows]:
+    """Return the rows of each cell: at most `most` of them (never fewer than 2k - 1), at least k.
+
+    A cell is cut in two at a multiple of k near its middle, along its column of largest variance; ties
+    stay in the order of the rows.
+    """
+    most = max(most, 2 * k - 1)
+    cells, waiting = [], [np.arange(len(X))]
+    while waiting:
+        rows = waiting.pop()
+        if rows.size <= most:
+            cells.append(rows)
+            continue
+        part = X[rows]
+        column = part[:, int(np.argmax(part.var(axis=0)))]
+        left = k * (rows.size // (2 * k))
+        # What lies below the value at the cut goes left; of the rows that tie with it, the first ones.
+        value = np.partition(column, left)[left]
+        below = column < value
+        tied = np.flatnonzero(column == value)[: left - int(below.sum())]
+        below[tied] = True
+        waiting += [rows[~below], rows[below]]
+    return cells
+
+
+def cells_of_groups(centres: Floats, most: int, chance: Generator) -> list[Rows]:
+    """Return the groups of each cell, at most `most` of them, by cuts in directions of chance."""
+    cells, waiting = [], [np.arange(len(centres))]
+    while waiting:
+        groups = waiting.pop()
+        if groups.size <= most:
+            cells.append(np.sort(groups))
+            continue
+        points = centres[groups]
+        heights = points @ _direction(points, chance)
+        left = int(groups.size * chance.uniform(0.4, 0.6))
+        order = np.argpartition(heights, left)
+        waiting += [groups[order[left:]], groups[order[:left]]]
+    return cells
+
+
+def _direction(points: Floats, chance: Generator) -> Floats:
+    """Return the direction between two points along which a sample of them varies most, of a few by chance."""
+    sample = points[chance.integers(len(points), size=SAMPLE)]
+    best, most = np.ones(points.shape[1]), -1.0
+    for _ in range(PAIRS):
+        one, two = chance.integers(len(points), size=2)
+        direction = points[one] - points[two]
+        length = float(np.sqrt(direction @ direction))
+        if length > 0:
+            spread = float((sample @ (direction / length)).var())
+            if spread > most:
+                best, most = direction / length, spread
+    return best

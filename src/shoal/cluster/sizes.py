@@ -1,0 +1,30 @@
+"""Sizes: groups of 2k rows or more, cut until none is left. Cutting a group never raises SSE."""
+
+import numpy as np
+
+from shoal.cluster.given import Floats, Rows
+from shoal.cluster.mdav import mdav
+from shoal.model.progress import listening
+
+__all__ = ["capped"]
+
+
+def capped(X: Floats, labels: Rows, k: int) -> Rows:
+    """Return labels in which every group of 2k rows or more is cut into groups of k to 2k - 1 by MDAV."""
+    sizes = np.bincount(labels)
+    if sizes.max() < 2 * k:
+        return labels
+    order = np.argsort(labels, kind="stable")
+    ends = np.cumsum(sizes)
+    result, first = labels.copy(), sizes.size
+    with listening(_nobody):
+        for group in np.flatnonzero(sizes >= 2 * k):
+            rows = order[ends[group] - sizes[group] : ends[group]]
+            parts = mdav(X[rows], k).labels
+            result[rows[parts > 0]] = first + parts[parts > 0] - 1
+            first += int(parts.max())
+    return result
+
+
+def _nobody(step: str, done: int, total: int) -> None:
+    """Hear nothing: a cut is a small part of a longer work."""

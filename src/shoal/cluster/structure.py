@@ -1,0 +1,148 @@
+"""Structure: proposals that found a group or dissolve one.
+
+Each is tried on the state itself, row by row, with a journal of what came from where. In the end it is
+taken if SSE allows it; else the journal is undone backwards.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.cluster.limits import Rules, meets
+from shoal.cluster.state import State, Whole, transfer
+from shoal.kernels.chance import uniform
+from shoal.kernels.distance import squared
+from shoal.kernels.loops import loop
+
+__all__ = ["create", "dissolve", "joining", "meets_with", "restructure", "undo"]
+
+ASKED = 12  # groups around a row that are asked to give or take rows
+
+
+@loop
+def restructure(
+    state: State,
+    near: Whole,
+    row: int,
+    limit: float,
+    chance: NDArray[np.uint64],
+    k: int,
+    most: int,
+    journal: Whole,
+) -> None:
+    """Propose to found a group around a row, or to dissolve its group."""
+    group = state.label[row]
+    dice = uniform(chance)
+    if state.size[group] > k and dice < 0.9:
+        steps, delta = create(state, near, row, k, journal)
+    elif state.size[group] <= k + 1:
+        steps, delta = dissolve(state, None, near, group, most, journal)
+    else:
+        return
+    if steps > 0 and delta > 0.0 and delta > -limit * np.log(1.0 - uniform(chance)):
+        undo(state, journal, steps)
+
+
+@loop
+def undo(state: State, journal: Whole, steps: int) -> None:
+    """Take the steps of a journal back, the last one first."""
+    for step in range(steps - 1, -1, -1):
+        transfer(state, journal[step, 0], journal[step, 1])
+
+
+@loop
+def create(state: State, near: Whole, row: int, k: int, journal: Whole) -> tuple[int, float]:
+    """Found a group: a row and the nearest rows of its own and near groups that can spare them."""
+    if state.free[0] == 0:
+        return 0, 0.0
+    groups = _around(state, near, row)
+    room = 0
+    for group in groups:
+        room += state.size[group] if state.size[group] > k else 0
+    pool = np.empty(room, np.int32)
+    gaps = np.empty(room)
+    count = 0
+    for group in groups:
+        if state.size[group] > k:
+            for place in range(state.size[group]):
+                member = state.members[group, place]
+                if member != row:
+                    pool[count] = member
+                    gaps[count] = squared(state.x, member, state.x, row)
+                    count += 1
+    target = state.free[state.free[0]]
+    journal[0, 0], journal[0, 1] = row, state.label[row]
+    delta = transfer(state, row, target)
+    steps = 1
+    while steps < k:
+        best = -1
+        for i in range(count):
+            if gaps[i] >= 0.0 and (best < 0 or gaps[i] < gaps[best]) and state.size[state.label[pool[i]]] > k:
+                best = i
+        if best < 0:
+            return steps, np.inf
+        journal[steps, 0], journal[steps, 1] = pool[best], state.label[pool[best]]
+        delta += transfer(state, pool[best], target)
+        gaps[best] = -1.0
+        steps += 1
+    return steps, delta
+
+
+@loop
+def dissolve(state: State, rules: Rules | None, near: Whole, one: int, most: int, journal: Whole) -> tuple[int, float]:
+    """Send each row of a group to the near group where it costs least."""
+    scratch = np.empty(most + 1, np.int64)
+    steps, delta = 0, 0.0
+    while state.size[one] > 0:
+        row = state.members[one, state.size[one] - 1]
+        best, least = -1, np.inf
+        for group in _around(state, near, row):
+            if group == one or state.size[group] >= most:
+                continue
+            cost = joining(state, row, group)
+            if cost < least and (rules is None or meets_with(state, rules, group, row, scratch)):
+                best, least = group, cost
+        if best < 0:
+            return steps, np.inf
+        journal[steps, 0], journal[steps, 1] = row, one
+        delta += transfer(state, row, best)
+        steps += 1
+    return steps, delta
+
+
+@loop
+def _around(state: State, near: Whole, row: int) -> Whole:
+    """Return the group of a row and those of the rows near it, each once."""
+    found = np.empty(ASKED + 1, np.int32)
+    found[0] = state.label[row]
+    count = 1
+    for other in near[row, :ASKED]:
+        group = state.label[other]
+        new = True
+        for i in range(count):
+            if found[i] == group:
+                new = False
+                break
+        if new:
+            found[count] = group
+            count += 1
+    return found[:count]
+
+
+@loop
+def joining(state: State, row: int, group: int) -> float:
+    """Return what a row adds to SSE by joining a group that it is not in, its own group apart."""
+    w, mass = state.weight[row], state.mass[group]
+    dot = 0.0
+    for j in range(state.y.shape[1]):
+        dot += state.y[row, j] * state.total[group, j]
+    gap = state.square[row] / (w * w) - 2.0 * dot / (w * mass) + state.power[group] / (mass * mass)
+    return float(gap * w * mass / (w + mass))
+
+
+@loop
+def meets_with(state: State, rules: Rules, group: int, row: int, scratch: NDArray[np.int64]) -> bool:
+    """Say whether a group would meet the rules with one row more."""
+    for place in range(state.size[group]):
+        scratch[place] = state.members[group, place]
+    scratch[state.size[group]] = row
+    return meets(rules, scratch, state.size[group] + 1)

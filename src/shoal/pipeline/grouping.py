@@ -1,0 +1,104 @@
+"""The two steps that put rows into groups: the method of the policy, and the search that may follow it.
+
+A method is handed what its card says that it uses: the seed, the number of threads, the row weights, and the
+limits on sensitive values. Nothing else of the run reaches it.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.errors import MethodError
+from shoal.model.partition import Partition
+from shoal.model.policy import Policy
+from shoal.prepare.encode import Encoded
+from shoal.privacy.values import Values
+from shoal.registry import load
+
+if TYPE_CHECKING:
+    from shoal.cluster.limits import Limits
+
+__all__ = ["cluster", "refine"]
+
+UNGUIDED = "row weights count in means and in SSE, but do not guide this method."
+
+
+def cluster(encoded: Encoded, policy: Policy, sensitive: Mapping[str, Values], threads: int) -> Partition:
+    """Run the policy's method on the matrix.
+
+    Parameters
+    ----------
+    encoded : Encoded
+        The matrix and the row weights.
+    policy : Policy
+        With every column named.
+    sensitive : mapping of str to Values
+        The sensitive columns, row by row.
+    threads : int
+        How many may work.
+
+    Returns
+    -------
+    Partition
+        With the notes of the method, and one more if it does not look at weights that there are.
+    """
+    card = load(policy.method.name)
+    given = card.check({"k": policy.constraints.k, **policy.method.parameters})
+    run: dict[str, Any] = {"seed": policy.seed, "threads": threads, "weights": encoded.weights}
+    if "limits" in card.uses:
+        run["limits"] = _limits(policy, sensitive)
+    found = card.function(encoded.X, **given, **{name: run[name] for name in card.uses})
+    if found.n != len(encoded.X):
+        raise MethodError(
+            f"{card.name}: it gave groups for {found.n} rows of {len(encoded.X)}. Report it to its author."
+        )
+    if encoded.weights is None or "weights" in card.uses:
+        return found
+    return Partition(found.labels, (*found.notes, f"{card.name}: {UNGUIDED}"), found.findings)
+
+
+def refine(
+    partition: Partition, encoded: Encoded, policy: Policy, sensitive: Mapping[str, Values], threads: int
+) -> Partition:
+    """Improve groups that meet the constraints by a local search, if the policy asks for it.
+
+    Parameters
+    ----------
+    partition : Partition
+        Of which every group meets every constraint.
+    encoded, policy, sensitive, threads
+        As for `cluster`.
+
+    Returns
+    -------
+    Partition
+        The one given if nothing is asked or nothing was better; else a new one with its notes.
+
+    Guarantee
+    ---------
+    Every group meets every constraint, and SSE is not above that of the partition given.
+    """
+    if policy.method.refine == "none":
+        return partition
+    from shoal.cluster.effort import search
+    from shoal.cluster.given import matrix, row_weights
+    from shoal.cluster.sizes import capped
+
+    k, limits = policy.constraints.k, _limits(policy, sensitive)
+    X = matrix(encoded.X, k, "refine")
+    asked = limits if limits is not None and limits.binding else None
+    # Without limits, cutting a group of 2k rows or more never raises SSE.
+    start = capped(X, partition.labels, k) if asked is None else partition.labels
+    weights = row_weights(encoded.weights, len(X), "refine")
+    found = Partition.of(
+        search(X, start, k, policy.method.refine, weights, asked, policy.seed, threads), partition.notes
+    )
+    return partition if np.array_equal(found.labels, partition.labels) else found
+
+
+def _limits(policy: Policy, sensitive: Mapping[str, Values]) -> "Limits | None":
+    """Return what the policy asks of sensitive values; imported here, since it brings the compiled loops along."""
+    from shoal.cluster.limits import Limits
+
+    return Limits.of(policy.constraints, sensitive)

@@ -1,0 +1,99 @@
+"""NAME=VALUE, and sentences on a terminal."""
+
+import os
+import pty
+import subprocess
+import sys
+import textwrap
+
+import pytest
+import typer
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shoal.cli.words import settings
+
+WORD = st.text("abcxyz-_", min_size=1).filter(lambda word: word not in ("true", "false"))
+
+
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [
+        ("4", 4),
+        ("-4", -4),
+        ("0.5", 0.5),
+        ("1e3", 1000.0),
+        ("true", True),
+        ("false", False),
+        ("True", "True"),
+        ("quick", "quick"),
+        ("a=b", "a=b"),
+        ("nan", "nan"),
+        ("inf", "inf"),
+        ("9" * 5000, "9" * 5000),
+    ],
+)
+def test_a_value_is_what_it_looks_like(word, value):
+    found = settings([f"name={word}"])["name"]
+    assert found == value
+    assert type(found) is type(value)
+
+
+@given(st.dictionaries(WORD, st.one_of(st.integers(), st.booleans(), st.floats(allow_nan=False, allow_infinity=False))))
+def test_what_is_written_is_read_back(values):
+    words = [
+        f"{name}={str(value).lower() if isinstance(value, bool) else repr(value)}" for name, value in values.items()
+    ]
+    assert settings(words) == values
+
+
+@pytest.mark.parametrize("bad", [["effort"], ["=3"], ["effort="], [""], ["="], [" = "], ["a=1", "a=2"]])
+def test_a_word_that_is_no_setting_is_refused(bad):
+    with pytest.raises(typer.BadParameter, match="--set"):
+        settings(bad)
+
+
+def on_a_terminal(script):
+    """Run a script whose stderr is a terminal, and return what it shows there and prints."""
+    ours, theirs = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        stderr=theirs,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "80"},
+        text=True,
+        check=False,
+    )
+    os.close(theirs)
+    shown = b""
+    try:
+        while more := os.read(ours, 4096):
+            shown += more
+    except OSError:
+        pass  # the end of a terminal is an error
+    os.close(ours)
+    return done, shown.decode()
+
+
+SCRIPT = """
+    from shoal.cli import show
+    from shoal.model.progress import announce, step
+    with show.progress():
+        step("cluster")
+        announce("auto: anneal, about 6 s " + "and more " * 20 + "\x1b[31m")
+"""
+
+
+def test_sentences_are_one_dim_line_on_a_terminal():
+    done, shown = on_a_terminal(SCRIPT)
+    assert done.returncode == 0, shown
+    assert done.stdout == ""
+    assert "\x1b[2mauto: anneal, about 6 s" in shown
+    assert "\x1b[31m" not in shown
+    assert shown.count("and more") < 8
+
+
+def test_nobody_hears_them_elsewhere():
+    words = [sys.executable, "-c", textwrap.dedent(SCRIPT)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stdout + done.stderr == ""

@@ -1,0 +1,66 @@
+"""Auto: what it chooses, says and estimates."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from naive.auto import choice
+from shoal.cluster.auto import auto, plan
+from shoal.cluster.limits import Limits
+from shoal.model.policy import Constraints
+from shoal.model.progress import listening
+from shoal.privacy.values import Values
+from shoal.registry import load
+
+
+@pytest.mark.parametrize("limited", [False, True])
+@pytest.mark.parametrize("effort", ["quick", "normal", "thorough"])
+def test_it_chooses_what_its_twin_chooses(effort, limited):
+    for n in (2, 9, 10, 299, 301, 50_000, 50_001, 3_999_999, 4_000_001):
+        for d in (0, 1, 2, 100):
+            for k in (2, 4, 5, 10):
+                assert plan(n, d, k, effort, limited=limited).method == choice(n, d, k, effort, limited), (n, d, k)
+
+
+def test_it_says_what_it_chose_before_it_starts_and_in_a_note(compiled):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    heard = []
+    with listening(lambda *_: None, heard.append):
+        partition = auto(X, 20, "quick")
+    assert partition.notes[0].startswith("auto: anneal, effort quick, because a search loses least; about ")
+    assert heard == [partition.notes[0].rstrip(".")]
+
+
+def test_one_column_gets_the_optimum():
+    X = np.column_stack([[0.0, 1.0, 2.0, 9.0, 10.0, 11.0, 12.0], np.ones(7)])
+    partition = auto(X, 3)
+    assert partition.labels.tolist() == [0, 0, 0, 1, 1, 1, 1]
+    assert "univariate" in partition.notes[0]
+
+
+def test_fewer_than_2k_rows_are_one_group():
+    assert auto(np.random.default_rng(0).normal(size=(9, 2)), 5).groups == 1
+
+
+def test_limits_are_met_by_a_search(compiled):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60 if compiled else 16, 2))
+    limits = Limits.of(Constraints(k=3, l=2), {"a": Values((X[:, 0] > 0).astype(np.int64))})
+    partition = load("anneal").function(X, 3, "quick", 1, 10, limits=limits)
+    members = [np.flatnonzero(partition.labels == group) for group in range(partition.groups)]
+    assert all(limits.met(rows) for rows in members)
+    assert plan(60, 2, 3, "quick", limited=True).method == "anneal"
+
+
+@pytest.mark.compiled
+def test_it_is_the_chosen_method_and_nothing_else():
+    X = np.random.default_rng(3).normal(size=(80, 3))
+    assert_array_equal(auto(X, 4, "quick", seed=2).labels, load("anneal").function(X, 4, "quick", seed=2).labels)
+
+
+def test_more_rows_more_effort_and_fewer_threads_cost_more():
+    base = plan(200_000, 10, 5, "quick", threads=2)
+    assert plan(400_000, 10, 5, "quick", threads=2).seconds > base.seconds
+    assert plan(200_000, 10, 5, "thorough", threads=2).seconds > base.seconds
+    assert plan(200_000, 10, 5, "quick", threads=1).seconds > base.seconds
+    assert plan(400_000, 10, 5, "quick", threads=2).megabytes > base.megabytes

@@ -1,0 +1,277 @@
+"""k-member: sizes, ties, near rows, diverse groups, the naive twin, figures, and what is refused."""
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import shoal.cluster.k_member as room
+from figures import sse, standardised
+from naive.k_member import k_member as naive_k_member
+from shoal.cluster.k_member import DEAREST, k_member
+from shoal.cluster.limits import Limits
+from shoal.enforce import enforce
+from shoal.errors import InfeasibleError, MethodError
+from shoal.model.policy import Constraints
+from shoal.model.progress import listening
+from shoal.privacy.models import distinct, failing
+from shoal.privacy.values import Values
+from shoal.registry import load
+from strategies import random_table, tables_with_k
+
+
+def assert_same_as_twin(X, k, **options):
+    ref = naive_k_member([[int(x) for x in row] for row in X], k, **options)
+    comp = k_member(X, k).labels.tolist()
+    assert comp == ref, f"n={len(X)} d={X.shape[1]} k={k}"
+
+
+def sensitive(codes, ordered=False):
+    return {"ill": Values(np.unique(codes, return_inverse=True)[1].astype(np.int64), ordered)}
+
+
+def random_limits(rng, n, k):
+    """Return sensitive columns and a constraint on them; all rows together may fail it."""
+    columns = {}
+    for name in "ab"[: rng.choice([1, 1, 2])]:
+        span = rng.choice([1, 2, 4, 30])
+        columns[name] = sensitive([rng.randint(0, span) for _ in range(n)], rng.random() < 0.5)["ill"]
+    kind = rng.choice(["distinct", "distinct", "entropy"])
+    l = rng.choice([None, 2, 3, 4]) if kind == "distinct" else rng.choice([None, 1.5, 2.25])
+    return columns, Constraints(k=k, l=l, l_kind=kind, t=rng.choice([None, None, 0.2, 0.4]))
+
+
+def wishes(columns, constraints):
+    """Return what the twin is told: the values of each row, how many are wanted, who meets the limits, what is dear."""
+    if constraints.l is None and constraints.t is None:
+        constraints = Constraints(k=constraints.k, l=2)
+    values = list(zip(*(column.codes.tolist() for column in columns.values()), strict=True))
+    wanted = None if constraints.t is not None or constraints.l_kind == "entropy" else constraints.l
+    limits = Limits.of(constraints, columns)
+    return values, wanted, lambda rows: limits.met(np.array(rows)), DEAREST
+
+
+@given(tables_with_k())
+def test_every_group_has_k_to_2k_minus_1_rows_and_every_row_a_group(table):
+    X, k = table
+    partition = k_member(X, k)
+    assert partition.n == len(X)
+    assert k <= partition.sizes.min()
+    assert partition.sizes.max() <= 2 * k - 1
+    assert partition.groups == len(X) // k
+
+
+@given(tables_with_k(most=30))
+def test_the_input_is_left_as_it_was_and_the_result_is_always_the_same(table):
+    X, k = table
+    before = X.copy()
+    X.setflags(write=False)
+    first = k_member(X, k).labels
+    assert np.array_equal(X, before)
+    assert np.array_equal(first, k_member(np.asfortranarray(X), k).labels)
+
+
+@given(tables_with_k())
+def test_it_agrees_with_the_naive_twin(table):
+    assert_same_as_twin(*table)
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_it_agrees_with_the_naive_twin_on_many_tables(part, compiled):
+    rng = random.Random(part)
+    for _ in range(150 if compiled else 10):
+        assert_same_as_twin(*random_table(rng))
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_it_agrees_with_the_naive_twin_over_many_blocks_and_columns(part, compiled):
+    rng = np.random.default_rng(part)
+    for _ in range(4 if compiled else 1):
+        n = int(rng.integers(100, 250 if compiled else 120))
+        d, k = int(rng.integers(1, 40)), int(rng.integers(2, 20))
+        X = np.rint(rng.standard_t(1.5, size=(n, d)) * rng.choice([1, 3, 30])).clip(-3000, 3000)
+        assert_same_as_twin(X, k)
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_beyond_many_rows_it_agrees_with_the_twin_that_looks_at_near_rows(part, compiled, monkeypatch):
+    rng = np.random.default_rng(part)
+    changed = 0
+    for _ in range(30 if compiled else 1):
+        # Many columns of few values: rows outside the pool are often as near to the mean as those inside.
+        n, k = int(rng.integers(60, 130)), int(rng.integers(3, 9))
+        X = rng.integers(0, rng.integers(2, 4), size=(n, int(rng.integers(6, 14)))).astype(np.float64)
+        exact = k_member(X, k).labels
+        many, near = n - k * int(rng.integers(0, 8)), int(rng.choice([1, 33, 40]))
+        monkeypatch.setattr(room, "MANY", many)
+        monkeypatch.setattr(room, "NEAR", near)
+        assert_same_as_twin(X, k, many=many, near=near)
+        changed += not np.array_equal(exact, k_member(X, k).labels)
+        monkeypatch.undo()
+    assert changed > 1 or not compiled
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_diverse_groups_are_those_of_the_naive_twin(part, compiled, monkeypatch):
+    rng = random.Random(part)
+    changed = 0
+    for _ in range(100 if compiled else 10):
+        X, k = random_table(rng)
+        columns, constraints = random_limits(rng, len(X), k)
+        many = rng.choice([5000, 20])
+        monkeypatch.setattr(room, "MANY", many)
+        limits = Limits.of(constraints, columns)
+        told = wishes(columns, constraints)
+        comp = k_member(X, k, diverse=True, limits=limits)
+        assert comp.labels.tolist() == naive_k_member(X.astype(int).tolist(), k, many=many, wishes=told)
+        assert k <= comp.sizes.min()
+        assert comp.sizes.max() <= 2 * k - 1
+        changed += not np.array_equal(comp.labels, k_member(X, k).labels)
+    assert changed > 1 or not compiled
+
+
+@pytest.mark.compiled
+def test_near_rows_cost_little_loss(monkeypatch):
+    X = np.random.default_rng(7).normal(size=(2000, 10))
+    exact = k_member(X, 5).labels
+    monkeypatch.setattr(room, "MANY", 50)
+    monkeypatch.setattr(room, "NEAR", 20)
+    near = k_member(X, 5).labels
+    assert not np.array_equal(near, exact)
+    assert sse(X, near) == pytest.approx(sse(X, exact), rel=0.02)
+
+
+@pytest.mark.parametrize("columns", [0, 1, 5])
+def test_equal_rows_are_grouped_in_their_order(columns):
+    labels = k_member(np.ones((11, columns)), 3).labels
+    assert labels.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2, 0, 0]
+
+
+def test_a_group_grows_around_its_mean_and_not_around_its_seed():
+    # The third row is farther from the seed in the first row than the fourth one, but nearer to the mean by then.
+    X = np.array([[0, 0], [8, 0], [13, 0], [0, 9], [0, 10], [0, 11], [200, 200], [201, 200], [200, 201]], np.float64)
+    assert k_member(X, 3).labels.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+
+
+def test_left_over_rows_join_the_group_that_they_cost_least():
+    X = np.array([[0.0], [1.0], [2.0], [40.0], [41.0], [99.0], [100.0]])
+    partition = k_member(X, 2)
+    assert partition.groups == 3
+    assert partition.labels.tolist() == [0, 0, 0, 1, 1, 2, 2]
+
+
+@pytest.mark.parametrize(("n", "groups"), [(4, 1), (7, 1), (8, 2), (11, 2), (12, 3), (13, 3)])
+def test_there_are_as_many_groups_as_k_goes_into_the_rows(n, groups):
+    assert k_member(np.arange(n, dtype=np.float64).reshape(n, 1), 4).groups == groups
+
+
+@pytest.mark.parametrize("scale", [2.0**900, 2.0**-1000, 2.0**40])
+def test_the_size_of_the_numbers_does_not_matter(scale):
+    X = np.random.default_rng(2).integers(-5, 6, size=(60, 3)).astype(np.float64)
+    assert np.array_equal(k_member(X * scale, 4).labels, k_member(X, 4).labels)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("l", "least"), [(2, 1.0), (3, 0.98)])
+@pytest.mark.parametrize("seed", range(3))
+def test_diverse_groups_have_l_values_where_they_are_mixed(l, least, seed):
+    chance = np.random.default_rng(seed)
+    X, columns = chance.normal(size=(2000, 4)), sensitive(chance.integers(0, l, 2000))
+    constraints = Constraints(k=5, l=l)
+    partition = k_member(X, 5, diverse=True, limits=Limits.of(constraints, columns))
+    assert (distinct(partition.labels, columns["ill"]) >= l).mean() >= least
+    merged, mended = (enforce(one, X, constraints, columns) for one in (k_member(X, 5), partition))
+    assert sse(X, mended.labels) < sse(X, merged.labels)
+
+
+def test_two_values_are_looked_for_if_the_policy_asks_for_nothing():
+    chance = np.random.default_rng(3)
+    X, columns = chance.normal(size=(200, 2)), sensitive(chance.integers(0, 2, 200))
+    nothing, two = (k_member(X, 3, diverse=True, limits=Limits.of(Constraints(k=3, l=l), columns)) for l in (None, 2))
+    assert np.array_equal(nothing.labels, two.labels)
+    assert not np.array_equal(nothing.labels, k_member(X, 3).labels)
+
+
+def test_a_row_with_another_value_is_not_taken_at_any_price():
+    X = np.array([[0.0], [1.0], [2.0], [3.0], [500.0], [501.0]])
+    limits = Limits.of(Constraints(k=2, l=2), sensitive([0, 0, 0, 0, 1, 1]))
+    assert k_member(X, 2, diverse=True, limits=limits).labels.tolist() == k_member(X, 2).labels.tolist()
+
+
+def test_limits_are_not_looked_at_unless_groups_shall_be_diverse():
+    X = np.random.default_rng(4).normal(size=(60, 2))
+    limits = Limits.of(Constraints(k=3, l=2), sensitive(np.arange(60) // 30))
+    assert np.array_equal(k_member(X, 3, limits=limits).labels, k_member(X, 3).labels)
+
+
+@pytest.mark.compiled
+def test_census_has_the_sse_of_the_docs_page(census_sample):
+    for k, figure in ((3, 758.09), (4, 1013.88), (5, 1227.29), (10, 2024.13)):
+        assert sse(census_sample, k_member(census_sample, k).labels) == pytest.approx(figure, abs=0.005)
+
+
+@pytest.mark.compiled
+def test_waveform_reaches_l_2_with_less_loss_than_by_merging(data_file):
+    data = np.loadtxt(data_file("waveform.csv"), delimiter=",", skiprows=1)
+    X, columns, constraints = standardised(data[:, :-1]), sensitive(data[:, -1]), Constraints(k=5, l=2)
+    partition = k_member(X, 5, diverse=True, limits=Limits.of(constraints, columns))
+    assert not failing(partition.labels, constraints, columns).any()
+    assert 100 * sse(X, partition.labels) / X.size == pytest.approx(24.082, abs=0.001)
+    merged = enforce(k_member(X, 5), X, constraints, columns)
+    assert 100 * sse(X, merged.labels) / X.size > 30
+
+
+def test_progress_is_told_on_the_way(monkeypatch):
+    monkeypatch.setattr(room, "PIECE", 1)
+    heard = []
+    with listening(lambda step, done, total: heard.append((done, total))):
+        k_member(np.random.default_rng(3).normal(size=(120, 2)), 3)
+    assert len(heard) == 40
+    assert heard == sorted(heard)
+    assert heard[-1][0] < heard[-1][1]
+
+
+def test_it_is_found_by_its_name_and_carries_its_card():
+    card = load("k_member")
+    assert card.function is k_member
+    assert card.ensures == {"k"}
+    assert card.uses == {"limits"}
+    assert card.check({"k": 3}) == {"k": 3, "diverse": False}
+    assert all(parameter.help for parameter in card.params.values())
+
+
+def test_diverse_groups_need_a_sensitive_column():
+    with pytest.raises(MethodError) as caught:
+        k_member(np.zeros((9, 2)), 3, diverse=True)
+    assert str(caught.value) == (
+        "k_member: diverse needs a sensitive column, and there is none. "
+        'Give a column the role "sensitive" in the policy, or leave diverse out.'
+    )
+
+
+def test_limits_of_another_table_are_refused():
+    limits = Limits.of(Constraints(k=2, l=2), sensitive(np.arange(8) % 2))
+    with pytest.raises(MethodError, match=r"^k_member: limits must hold the sensitive values of 9 rows.*got 8\.$"):
+        k_member(np.zeros((9, 2)), 3, diverse=True, limits=limits)
+
+
+@pytest.mark.parametrize("diverse", ["yes", 1, None])
+def test_diverse_is_true_or_false(diverse):
+    with pytest.raises(MethodError, match=r"^k_member: (diverse must be true or false|parameter 'diverse' is missing)"):
+        k_member(np.zeros((9, 2)), 3, diverse=diverse)
+
+
+def test_fewer_rows_than_k_are_infeasible():
+    with pytest.raises(InfeasibleError) as caught:
+        k_member(np.zeros((4, 2)), 5)
+    assert str(caught.value) == "k_member: k is 5, but the table has 4 rows. Lower k to 4 or less."
+
+
+def test_cells_that_are_not_finite_are_refused_without_showing_any_value():
+    X = np.full((6, 2), 4711.0)
+    X[3, 1] = np.nan
+    with pytest.raises(MethodError) as caught:
+        k_member(X, 2)
+    assert str(caught.value).startswith("k_member: X must hold finite numbers only; 1 of its 12 cells are")
+    assert "4711" not in str(caught.value)

@@ -1,0 +1,214 @@
+"""What a method is handed by the run, what becomes of what it says, and the search that may follow it."""
+
+from importlib.metadata import EntryPoint
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import shoal
+from shoal import registry
+from shoal.errors import InfeasibleError, MethodError, PolicyError
+from shoal.model.findings import Finding
+from shoal.model.progress import announce, listening, spent
+from shoal.registry import USES, Choice, Whole, method
+
+HANDED = {}
+BOUND = Finding("bound", 1.5, "proved", "groups")
+
+
+def runs(X, k):
+    order = np.argsort(X.sum(axis=1), kind="stable") if X.shape[1] else np.arange(len(X))
+    labels = np.empty(len(X), np.int64)
+    labels[order] = np.minimum(np.arange(len(X)) // k, max(len(X) // k - 1, 0))
+    return labels
+
+
+@method(
+    "asks",
+    data="numeric",
+    ensures={"k"},
+    params={"k": Whole(2), "mood": Choice(("calm", "loud"), "calm")},
+    uses={*USES},
+)
+def asks(X, k, mood="calm", *, limits=None, seed=0, threads=None, weights=None):
+    """Cut sorted rows into runs, and remember what came along."""
+    HANDED.update(limits=limits, seed=seed, threads=threads, weights=weights, mood=mood, spent=spent())
+    announce("asks: about 1 s")
+    return shoal.Partition.of(runs(X, k), ("asks: I cut runs.",), (BOUND,))
+
+
+@method("plain", data="numeric", ensures=set(), params={"k": Whole(2)})
+def plain(X, k):
+    """Cut sorted rows into runs, without being handed anything."""
+    return shoal.Partition.of(runs(X, k))
+
+
+@method("single", data="numeric", ensures=set(), params={"k": Whole(2)})
+def single(X, k):
+    """Put every row into a group of its own, and say something about it."""
+    return shoal.Partition.of(np.arange(len(X)), ("single: everyone alone.",), (BOUND,))
+
+
+@method("short", data="numeric", ensures=set(), params={"k": Whole(2)})
+def short(X, k):
+    """Forget the last row."""
+    return shoal.Partition.of(np.zeros(len(X) - 1, np.int64))
+
+
+@pytest.fixture(autouse=True)
+def _strangers(monkeypatch):
+    points = [EntryPoint(name, f"{__name__}:{name}", registry.GROUP) for name in ("asks", "plain", "single", "short")]
+    monkeypatch.setattr(registry, "entry_points", lambda group: points if group == registry.GROUP else [])
+    HANDED.clear()
+
+
+def table(rows=24, seed=3):
+    chance = np.random.default_rng(seed)
+    return pa.table(
+        {
+            "a": chance.normal(size=rows),
+            "b": chance.normal(size=rows),
+            "w": chance.integers(1, 9, rows),
+            "ill": chance.choice(["x", "y", "z"], rows),
+        }
+    )
+
+
+ROLES = {"keep": ["w"], "sensitive": ["ill"]}
+
+
+def test_a_method_is_handed_what_its_card_says_that_it_uses():
+    wishes = {"k": 3, "l": 2, "seed": 41, "weight": "w", "parameters": {"mood": "loud"}}
+    shoal.anonymize(table(), method="asks", threads=2, **wishes, **ROLES)
+    assert (HANDED["seed"], HANDED["threads"], HANDED["mood"], HANDED["spent"]) == (41, 2, "loud", 0)
+    assert HANDED["limits"].binding
+    assert HANDED["limits"].codes.shape == (24, 1)
+    assert sorted(HANDED["weights"]) == pytest.approx(sorted(np.array(table()["w"]) / 8))
+
+
+def test_what_the_policy_does_not_have_is_none_and_threads_are_all_cores():
+    shoal.anonymize(table(), method="asks", k=3)
+    assert HANDED["limits"] is None
+    assert HANDED["weights"] is None
+    assert HANDED["threads"] >= 1
+
+
+def test_unknown_parameters_are_refused_with_the_known_ones():
+    with pytest.raises(MethodError, match="asks: there is no parameter 'mod'. It has 'k', 'mood'. Did you mean 'mood'"):
+        shoal.anonymize(table(), method="asks", k=3, parameters={"mod": "loud"})
+
+
+def test_what_a_method_says_and_found_goes_into_the_release():
+    release = shoal.anonymize(table(), method="asks", k=3)
+    assert "asks: I cut runs." in release.notes
+    assert release.finding("bound") == 1.5
+
+
+def test_findings_of_groups_that_were_merged_since_are_left_out_and_notes_stay():
+    release = shoal.anonymize(table(), method="single", k=3)
+    assert "single: everyone alone." in release.notes
+    assert BOUND not in release.findings
+
+
+def test_a_method_that_does_not_look_at_weights_is_named():
+    said = "row weights count in means and in SSE, but do not guide this method."
+    assert f"plain: {said}" in shoal.anonymize(table(), method="plain", k=3, weight="w", **ROLES).notes
+    assert said not in " ".join(shoal.anonymize(table(), method="plain", k=3, **ROLES).notes)
+    assert said not in " ".join(shoal.anonymize(table(), method="asks", k=3, weight="w", **ROLES).notes)
+    zero = table().set_column(2, "w", pa.array([0] * 24))
+    assert said not in " ".join(shoal.anonymize(zero, method="plain", k=3, weight="w", **ROLES).notes)
+
+
+def test_weights_count_in_the_findings():
+    plainly, weighed = (shoal.anonymize(table(), method="plain", k=3, **ROLES, **w) for w in ({}, {"weight": "w"}))
+    assert weighed.finding("partition SSE") != plainly.finding("partition SSE")
+    assert "weights" in {f.name: f.how for f in weighed.findings}["partition SSE"]
+
+
+def test_a_method_that_loses_a_row_is_refused():
+    with pytest.raises(MethodError, match="short: it gave groups for 23 rows of 24"):
+        shoal.anonymize(table(), method="short", k=3)
+
+
+def test_what_is_infeasible_is_refused_before_the_method_runs():
+    with pytest.raises(InfeasibleError, match="Lower l to 3"):
+        shoal.anonymize(table(), method="asks", k=3, l=9, **ROLES)
+    assert not HANDED
+
+
+def test_sentences_of_a_method_are_heard_by_whoever_listens():
+    said = []
+    with listening(lambda *_: None, said.append):
+        shoal.anonymize(table(), method="asks", k=3)
+    assert said == ["asks: about 1 s"]
+
+
+def test_a_budget_that_ended_a_search_is_noted_and_not_published(tmp_path):
+    release = shoal.anonymize(table(), method="asks", k=3, budget=1.25e-7, threads=3)
+    assert "a budget of 1.25e-07 seconds ended the search early: another run may give other groups." in release.notes
+    release.save(tmp_path / "out")
+    for path in (tmp_path / "out").iterdir():
+        assert b"budget" not in path.read_bytes()
+        assert b"threads" not in path.read_bytes()
+    enough = shoal.anonymize(table(), method="asks", k=3, budget=3600)
+    assert "budget" not in " ".join(enough.notes)
+
+
+@pytest.mark.parametrize("bad", [0, -1, float("nan"), float("inf"), "60", True])
+def test_a_budget_that_is_no_positive_number_is_refused(bad):
+    with pytest.raises(PolicyError, match="^policy: budget must be a number of seconds above 0; got"):
+        shoal.anonymize(table(), method="mdav", k=3, budget=bad)
+
+
+@pytest.mark.parametrize("bad", [0, -1, 1.5, "2", True])
+def test_a_number_of_threads_that_is_none_is_refused(bad):
+    with pytest.raises(MethodError, match="^anonymize: threads must be a whole number of at least 1; got"):
+        shoal.anonymize(table(), method="mdav", k=3, threads=bad)
+
+
+@pytest.mark.compiled
+def test_refining_lowers_the_loss_and_keeps_every_guarantee():
+    some = table(150)
+    for wishes in ({}, {"l": 2, "t": 0.4}, {"weight": "w"}):
+        asked = {"k": 4, "method": "asks", **wishes, **ROLES}
+        before, after = shoal.anonymize(some, **asked), shoal.anonymize(some, **asked, refine="quick")
+        assert after.finding("partition SSE") < before.finding("partition SSE")
+        assert all(verdict.holds for verdict in after.verdicts)
+        assert "asks: I cut runs." in after.notes
+        assert BOUND not in after.findings
+        assert after.partition.sizes.min() >= 4
+        assert "t" in wishes or "l" in wishes or after.partition.sizes.max() <= 7
+
+
+@pytest.mark.compiled
+def test_refining_gives_the_same_groups_whatever_the_threads():
+    one, two = (shoal.anonymize(table(100), k=3, method="plain", refine="quick", threads=n) for n in (1, 3))
+    assert one.table.equals(two.table)
+
+
+@pytest.mark.compiled
+def test_groups_that_cannot_be_better_keep_their_findings():
+    best = pa.table({"a": [1.0, 1.0, 9.0, 9.0]})
+    assert shoal.anonymize(best, k=2, method="asks", refine="quick").finding("bound") == 1.5
+    equal = pa.table({"a": [1.0] * 5})
+    assert shoal.anonymize(equal, k=2, method="mdav", refine="quick").finding("classes") == 1
+
+
+def squares(release, name):
+    made, given = (np.array(frame[name], float) for frame in (release.data, table(60)))
+    return float(((made - given) ** 2).sum())
+
+
+def test_an_important_column_is_distorted_less_and_the_others_more():
+    for name in ("mdav", "plain"):
+        plainly = shoal.anonymize(table(60), k=5, method=name, **ROLES)
+        weighed = shoal.anonymize(table(60), k=5, method=name, policy={"columns": {"b": {"importance": 100}}}, **ROLES)
+        assert squares(weighed, "b") < squares(plainly, "b") / 2
+        assert squares(weighed, "a") > squares(plainly, "a")
+
+
+def test_importance_of_one_changes_nothing():
+    plainly = shoal.anonymize(table(60), k=5, method="mdav", **ROLES)
+    one = shoal.anonymize(table(60), k=5, method="mdav", policy={"columns": {"b": {"importance": 1}}}, **ROLES)
+    assert one.table.equals(plainly.table)
