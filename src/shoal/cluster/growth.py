@@ -81,34 +81,23 @@ def mend(X: Floats, labels: Rows, k: int, limits: Limits) -> Rows:
     return result
 
 
-@loop
 def _seeded(X: Floats, rules: Rules, size: int) -> Rows:
     """Return groups of `size` rows around the outermost rows; -1 where none could be grown."""
-    n, d = X.shape
-    labels = np.full(n, -1, np.int64)
-    free = np.arange(n).astype(np.int32)
-    group = 0
-    while free.size >= size:
-        middle = np.zeros(d)
-        for row in free:
-            for j in range(d):
-                middle[j] += X[row, j]
-        middle /= free.size
-        grown = 0
+    labels = np.full(len(X), -1, np.int64)
+    free = np.arange(len(X), dtype=np.int32)
+    group, failed = 0, False
+    while free.size >= size and not failed:
+        point, failed = X[free].mean(axis=0), True
         for _ in range(2):
             if free.size < size:
                 break
-            seed = free[np.argmax(_gaps(X, free, middle))]
-            middle = X[seed].copy()
-            gaps = _gaps(X, free, middle)
-            chosen = np.zeros(free.size, np.bool_)
-            if choose(rules, free, np.argsort(gaps), size, chosen):
+            point = X[free[np.argmax(_gaps(X, free, point))]].copy()
+            order = np.argsort(_gaps(X, free, point), kind="stable")
+            chosen = np.zeros(free.size, bool)
+            if choose(rules, free, order, size, chosen):
                 labels[free[chosen]] = group
-                group += 1
-                grown += 1
                 free = free[~chosen]
-        if grown == 0:
-            break
+                group, failed = group + 1, False
     return labels
 
 

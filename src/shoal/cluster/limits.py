@@ -211,15 +211,19 @@ def _sort(values: Codes, size: int) -> None:
             for _ in range(counts[value]):
                 values[place] = value
                 place += 1
-    elif values.size <= 64:
-        for i in range(1, values.size):
-            value, j = values[i], i
-            while j > 0 and values[j - 1] > value:
-                values[j] = values[j - 1]
-                j -= 1
-            values[j] = value
     else:
-        values.sort()
+        # Shell's sort: a few values are sorted by insertion, many in some rounds of it.
+        gap = 1
+        while gap < values.size // 3:
+            gap = 3 * gap + 1
+        while gap > 0:
+            for i in range(gap, values.size):
+                value, j = values[i], i
+                while j >= gap and values[j - gap] > value:
+                    values[j] = values[j - gap]
+                    j -= gap
+                values[j] = value
+            gap //= 3
 
 
 @loop
