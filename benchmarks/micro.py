@@ -1,6 +1,6 @@
 """The bars of microaggregation: `python -m benchmarks.micro [PART ...] [--json FILE]`.
 
-Parts: census, exact, mdav, rows, cells, refined, million, diverse, close, hac. Without a part, all of them, which takes
+Parts: census, mdav, rows, cells, refined, million, diverse, close, hac. Without a part, all of them, which takes
 about 20 minutes. CPU seconds are those of all threads after warm-up; ratios are to the careful NumPy program beside
 this one, in the same run.
 """
@@ -18,7 +18,6 @@ from shoal.cluster.limits import Limits
 from shoal.enforce import enforce
 from shoal.model.partition import Partition
 from shoal.model.policy import Constraints
-from shoal.model.progress import budget
 from shoal.privacy.models import failing
 from shoal.privacy.values import Values
 from shoal.registry import load
@@ -46,16 +45,6 @@ def census_bars() -> Iterator[Line]:
         for k, bar, stretch in zip(KS, least, most, strict=True):
             found, cpu, wall = timed(lambda k=k, effort=effort: run("anneal", X, k, effort=effort))
             yield Line(f"anneal {effort}", f"Census, k = {k}, SSE", sse(X, found.labels), bar, stretch, cpu, wall)
-
-
-def exact_bars() -> Iterator[Line]:
-    X = census()
-    run("exact", X[:40], 3)
-    with budget(120):
-        found, cpu, wall = timed(lambda: run("exact", X, 3, threads=1))
-    facts = {finding.name: finding.value for finding in found.findings}
-    note = f"SSE {sse(X, found.labels):.2f}, bound {facts['proved lower bound of SSE']:.2f}"
-    yield Line("exact", "Census, k = 3, gap % in 120 s", facts["gap %"], 1.0, 1e-4, cpu, wall, note=note)
 
 
 def mdav_bars() -> Iterator[Line]:
@@ -142,7 +131,9 @@ def limited_bars(
         column = {"sensitive": Values(labels, numeric)}
         limits = Limits.of(asked, column)
         run("anneal", X[:400], 5, effort="quick", restarts=1, rounds=2, limits=Limits.of(asked, _first(column, 400)))
-        found, cpu, wall = timed(lambda X=X, limits=limits: run("anneal", X, 5, threads=1, limits=limits))
+        found, cpu, wall = timed(
+            lambda X=X, limits=limits: run("anneal", X, 5, effort="normal", threads=1, limits=limits)
+        )
         assert not failing(found.labels, asked, column).any()
         merged = enforce(run("mdav", X, 5), X, asked, column)
         note = f"cluster, then merge: {loss(X, merged):.2f}"
@@ -182,7 +173,6 @@ def hac_bars() -> Iterator[Line]:
 
 PARTS: dict[str, Callable[[], Iterator[Line]]] = {
     "census": census_bars,
-    "exact": exact_bars,
     "mdav": mdav_bars,
     "rows": rows_bars,
     "cells": cells_bars,

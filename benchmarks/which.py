@@ -25,11 +25,9 @@ RUNS: list[tuple[str, str, dict[str, object]]] = [
     ("md", "md", {}),
     ("mdav", "mdav", {}),
     ("k_member", "k_member", {}),
-    ("kmeans", "kmeans", {}),
     ("blocks", "blocks", {}),
     ("anneal, quick", "anneal", {"effort": "quick"}),
     ("anneal, normal", "anneal", {"effort": "normal"}),
-    ("anneal, thorough", "anneal", {"effort": "thorough"}),
 ]
 TABLES = {
     "Census, 1,080 x 13": census,

@@ -14,7 +14,7 @@ from shoal.registry import Choice, Number, Whole, method
 
 
 def test_an_unknown_method_is_refused_with_the_known_ones():
-    with pytest.raises(MethodError, match=r"there is no method 'mdaw'. There are 'mdav'.*Did you mean 'mdav'\?"):
+    with pytest.raises(MethodError, match=r"there is no method 'mdaw'. There are .*Did you mean 'mdav'\?"):
         registry.load("mdaw")
 
 

@@ -19,7 +19,7 @@ def test_it_chooses_what_its_twin_chooses(effort, limited):
     for n in (2, 9, 10, 299, 301, 50_000, 50_001, 3_999_999, 4_000_001):
         for d in (0, 1, 2, 100):
             for k in (2, 4, 5, 10):
-                assert plan(n, d, k, effort, limited=limited).method == choice(n, d, k, effort, limited), (n, d, k)
+                assert plan(n, d, k, effort, limited=limited).method == choice(n, d, k, limited), (n, d, k)
 
 
 def test_it_says_what_it_chose_before_it_starts_and_in_a_note(compiled):

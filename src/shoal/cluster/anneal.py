@@ -43,7 +43,7 @@ GROWN = 8_000  # rows in which growing groups takes about a second
 def anneal(
     X: ArrayLike,
     k: int,
-    effort: str = "normal",
+    effort: str = "quick",
     restarts: int = 0,
     rounds: int = 0,
     *,

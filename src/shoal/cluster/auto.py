@@ -3,7 +3,7 @@
 1. Fewer than 2k rows are one group, whatever the method.
 2. Limits on sensitive values are best met inside a search: `anneal`.
 3. One column that varies: `univariate` finds the optimum.
-4. Up to 50,000 rows: `anneal`; a small table, a small k and much effort: `exact`, which also proves a bound.
+4. Up to 50,000 rows: `anneal`.
 5. More rows: `blocks` with MDAV inside and a search across the borders; beyond some millions, for a quick
    result, without the search.
 
@@ -27,7 +27,6 @@ from shoal.registry import Whole, load, method
 __all__ = ["Plan", "auto", "plan"]
 
 ONE_PIECE = 50_000  # rows from which on a table is cut into cells
-PROVABLE = (300, 4)  # rows and k up to which much effort is worth a proof
 HUGE = 4_000_000  # rows from which on a quick result goes without a search
 
 
@@ -69,7 +68,7 @@ class Plan:
 def auto(
     X: ArrayLike,
     k: int,
-    effort: str = "normal",
+    effort: str = "quick",
     *,
     seed: int = 0,
     threads: int | None = None,
@@ -131,7 +130,7 @@ def plan(n: int, d: int, k: int, effort: str, *, limited: bool = False, threads:
     Examples
     --------
     >>> print(plan(1_000_000, 10, 5, "quick"))
-    auto: blocks, inside mdav, effort quick, because the table is large; about 40 s and 900 MB
+    auto: blocks, inside mdav, effort quick, because the table is large; about 30 s and 700 MB
     """
     if n < 2 * k:
         return Plan("mdav", {}, "fewer than 2k rows are one group")
@@ -139,8 +138,6 @@ def plan(n: int, d: int, k: int, effort: str, *, limited: bool = False, threads:
         return _searching(n, d, k, effort, threads, "limits on sensitive values are best met inside a search", limited)
     if d <= 1:
         return Plan("univariate", {"along": "axis"}, "one column has an optimal answer", n * k * 1e-7, n * k * 2e-5)
-    if effort == "thorough" and n <= PROVABLE[0] and k <= PROVABLE[1]:
-        return Plan("exact", {}, "the table is small enough for a proof", 60.0, 300.0)
     if n <= ONE_PIECE:
         return _searching(n, d, k, effort, threads, "a search loses least", limited)
     if n > HUGE and effort == "quick":
@@ -154,7 +151,7 @@ def plan(n: int, d: int, k: int, effort: str, *, limited: bool = False, threads:
 
 def _searching(n: int, d: int, k: int, effort: str, threads: int, why: str, limited: bool) -> Plan:
     """Return the plan of a search, with what it costs by the speed of a common machine."""
-    chains, schedule = EFFORTS[effort].fitted(n, limited=limited)
+    chains, schedule = EFFORTS[effort].fitted(n, d, limited=limited)
     proposals = n * chains * schedule.rounds
     each = (150 + 5 * d if limited else 60 + 4 * d) * 1e-9
     start = n * min(n, 20_000) * (d + 3) / k * 2e-10

@@ -20,6 +20,7 @@ from shoal.utility.loss import sse
 __all__ = ["EFFORT", "EFFORTS", "Effort", "search"]
 
 LARGEST_GROUP = 127  # under limits on sensitive values; without them 2k - 1
+WIDE = 40  # columns from half of which on a search makes fewer proposals
 LONG = 1_000  # proposals a row that make a chain long enough to have several
 
 
@@ -46,12 +47,16 @@ class Effort:
     passes: int
     cell: int
 
-    def fitted(self, n: int, restarts: int = 0, rounds: int = 0, *, limited: bool = False) -> tuple[int, Schedule]:
-        """Return the number of restarts and the schedule for a table of n rows; 0 leaves a choice to the effort."""
-        proposals = self.proposals // 4 if limited else self.proposals
+    def fitted(
+        self, n: int, d: int, restarts: int = 0, rounds: int = 0, *, limited: bool = False
+    ) -> tuple[int, Schedule]:
+        """Return the number of restarts and the schedule for n rows and d columns; 0 leaves a choice to the effort."""
+        # A proposal costs more with every column, and some times as much under limits.
+        wide = WIDE / max(WIDE, d + WIDE // 2)
+        proposals = int(wide * self.proposals) // (4 if limited else 1)
         several = proposals >= LONG * self.restarts * n
         chains = restarts or (self.restarts if several else 1)
-        turns = rounds or int(np.clip(proposals // (n * chains), self.least, self.most))
+        turns = rounds or int(np.clip(proposals // (n * chains), wide * self.least, self.most))
         if limited:
             hot, cold = 0.5, 0.01
         else:
@@ -74,7 +79,7 @@ EFFORTS = {
     "normal": Effort(60_000_000, 300, 15_000, 4, 5, 5_000),
     "thorough": Effort(500_000_000, 700, 60_000, 8, 8, 10_000),
 }
-EFFORT = Choice(tuple(EFFORTS), "normal", "How long the search takes: some 2, 6 or 60 s of CPU for up to 20,000 rows.")
+EFFORT = Choice(tuple(EFFORTS), "quick", "How long the search takes: some 2, 6 or 60 s of CPU for up to 20,000 rows.")
 
 
 def search(
@@ -93,7 +98,7 @@ def search(
     n = len(X)
     if n < 2 * k or sse(X, np.zeros(n, np.int64), weights) == 0.0:
         return start
-    chains, schedule = EFFORTS[effort].fitted(n, restarts, rounds, limited=limits is not None)
+    chains, schedule = EFFORTS[effort].fitted(n, X.shape[1], restarts, rounds, limited=limits is not None)
     most = None if limits is None else max(LARGEST_GROUP, 2 * k - 1, int(np.bincount(start).max()))
 
     def run(number: int, workers: int = 1) -> tuple[float, Rows]:
