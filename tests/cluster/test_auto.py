@@ -22,7 +22,8 @@ def test_it_chooses_what_its_twin_chooses(effort, limited):
                 assert plan(n, d, k, effort, limited=limited).method == choice(n, d, k, limited), (n, d, k)
 
 
-def test_it_says_what_it_chose_before_it_starts_and_in_a_note(compiled):
+@pytest.mark.compiled
+def test_it_says_what_it_chose_before_it_starts_and_in_a_note():
     X = np.random.default_rng(0).normal(size=(60, 2))
     heard = []
     with listening(lambda *_: None, heard.append):

@@ -75,14 +75,13 @@ def test_any_number_of_threads_gives_the_same_groups():
     assert_array_equal(one, two)
 
 
-@pytest.mark.parametrize("effort", ["none", "quick"])
-def test_limits_hold_whatever_runs_inside(effort, compiled):
+@pytest.mark.parametrize("effort", ["none", pytest.param("quick", marks=pytest.mark.compiled)])
+def test_limits_hold_whatever_runs_inside(effort):
     rng = np.random.default_rng(5)
-    X = rng.normal(size=(400 if compiled else 120, 2))
+    X = rng.normal(size=(400, 2))
     column = {"a": Values((X[:, 0] > 1).astype(np.int64))}
     asked = Constraints(k=3, l=2)
-    inside = "mdav" if compiled or effort == "none" else "mondrian"
-    partition = blocks(X, 3, inside=inside, cell=100, effort=effort, limits=Limits.of(asked, column))
+    partition = blocks(X, 3, cell=100, effort=effort, limits=Limits.of(asked, column))
     assert not failing(partition.labels, asked, column).any()
 
 

@@ -19,6 +19,7 @@ __all__ = ["ORDERS", "along_axis", "along_curve", "along_path"]
 
 MOST_AXES = 6
 MOST_BITS = 60
+MOST_DEEP = 30  # bits of one axis: ranks times cells must fit into 63
 VISITED = 10_000  # rows up to which a path goes from nearest to nearest
 CLOSE = 10  # rows that a turn may bring together with each row
 WINDOW = 50  # rows before and after in line among which the close ones are looked for, in a large table
@@ -34,7 +35,7 @@ def along_curve(X: Floats) -> Rows:
     """Return the order of the rows along a Hilbert curve through their first principal axes."""
     axes = _axes(X, MOST_AXES)
     n, d = axes.shape
-    bits = MOST_BITS // d
+    bits = min(MOST_BITS // d, MOST_DEEP)
     # Ranks spread rows evenly over the curve; equal values have equal ranks.
     ranks = np.column_stack([np.unique(column, return_inverse=True)[1].reshape(-1) for column in axes.T])
     cells = ranks * ((1 << bits) - 1) // np.maximum(ranks.max(axis=0), 1) if n else ranks
