@@ -99,7 +99,7 @@ def _hilbert(cells: Rows, bits: int) -> Rows:
     for level in range(bits - 1, -1, -1):
         for i in range(d):
             place = (place << 1) | ((x[i] >> level) & 1)
-    return place
+    return np.asarray(place)
 
 
 @loop
