@@ -137,7 +137,7 @@ def test_methods_and_schema_are_listed():
 def test_one_method_is_shown_in_full():
     shown = " ".join(run("methods", "anneal").split())
     assert shown.startswith("anneal: Search for groups")
-    assert "effort one of 'quick', 'normal', 'thorough' normal How long" in shown
+    assert "effort one of 'quick', 'normal', 'thorough' quick How long" in shown
     assert "Ensures by itself: k, l, t." in shown
     assert "Uses: l and t with the sensitive values, the seed, several threads, the row weights." in shown
     card = json.loads(run("methods", "anneal", "--json"))
