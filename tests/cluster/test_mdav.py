@@ -4,8 +4,9 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 
+import shoal.cluster.mdav as room
 from figures import golden, sse, standardised
 from naive.mdav import mdav as naive_mdav
 from shoal.cluster.mdav import mdav
@@ -16,16 +17,27 @@ from strategies import random_table, tables_with_k
 GOLDEN = golden("mdav")
 
 
-def assert_same_as_twin(X, k):
-    ref = naive_mdav([[int(x) for x in row] for row in X], k)
-    comp = mdav(X, k).labels.tolist()
-    assert comp == ref, f"n={len(X)} d={X.shape[1]} k={k}"
+LEFTOVER = ["group", "nearest"]
 
 
+@pytest.fixture(params=["blocks", "tree"])
+def search(request, monkeypatch):
+    """Rows are looked for in blocks, or in a tree even where there are few of them."""
+    monkeypatch.setattr(room, "MANY", 0 if request.param == "tree" else 10**9)
+    return request.param
+
+
+def assert_same_as_twin(X, k, leftover="group"):
+    ref = naive_mdav([[int(x) for x in row] for row in X], k, leftover)
+    comp = mdav(X, k, leftover).labels.tolist()
+    assert comp == ref, f"n={len(X)} d={X.shape[1]} k={k} {leftover}"
+
+
+@pytest.mark.parametrize("leftover", LEFTOVER)
 @given(tables_with_k())
-def test_every_group_has_k_to_2k_minus_1_rows_and_every_row_a_group(table):
+def test_every_group_has_k_to_2k_minus_1_rows_and_every_row_a_group(leftover, table):
     X, k = table
-    partition = mdav(X, k)
+    partition = mdav(X, k, leftover)
     assert partition.n == len(X)
     assert partition.sizes.sum() == len(X)
     assert k <= partition.sizes.min()
@@ -48,20 +60,22 @@ def test_the_input_is_left_as_it_was_and_the_result_is_always_the_same(table):
     assert np.array_equal(first, mdav(np.asfortranarray(X), k).labels)
 
 
+@pytest.mark.parametrize("leftover", LEFTOVER)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tables_with_k())
-def test_it_agrees_with_the_naive_twin(table):
-    assert_same_as_twin(*table)
+def test_it_agrees_with_the_naive_twin(search, leftover, table):
+    assert_same_as_twin(*table, leftover)
 
 
 @pytest.mark.parametrize("part", range(8))
-def test_it_agrees_with_the_naive_twin_on_thousands_of_tables(part, compiled):
+def test_it_agrees_with_the_naive_twin_on_thousands_of_tables(search, part, compiled):
     rng = random.Random(part)
-    for _ in range(300 if compiled else 20):
-        assert_same_as_twin(*random_table(rng))
+    for _ in range(300 if compiled else 8):
+        assert_same_as_twin(*random_table(rng), rng.choice(LEFTOVER))
 
 
 @pytest.mark.parametrize("part", range(8))
-def test_it_agrees_with_the_naive_twin_over_many_blocks_and_columns(part, compiled):
+def test_it_agrees_with_the_naive_twin_over_many_blocks_and_columns(search, part, compiled):
     rng = np.random.default_rng(part)
     for _ in range(6 if compiled else 1):
         n = int(rng.integers(100, 400 if compiled else 150))
@@ -82,13 +96,13 @@ def test_it_agrees_with_the_naive_twin_over_many_blocks_and_columns(part, compil
         (3355, (200, 1), 4, 4),
     ],
 )
-def test_rounding_hides_no_tie(seed, shape, span, k):
+def test_rounding_hides_no_tie(search, seed, shape, span, k):
     # Found among 150,000 tables: here a bound without its slack, or a strict one, passes over the right row.
     assert_same_as_twin(np.random.default_rng(seed).integers(0, span, size=shape).astype(np.float64), k)
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_ties_are_seen_when_all_columns_but_the_first_are_constant(part, compiled):
+def test_ties_are_seen_when_all_columns_but_the_first_are_constant(search, part, compiled):
     rng = np.random.default_rng(part)
     for _ in range(20 if compiled else 2):
         X = np.zeros((int(rng.integers(70, 200)), 40))
@@ -98,7 +112,7 @@ def test_ties_are_seen_when_all_columns_but_the_first_are_constant(part, compile
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("k", [3, 7])
-def test_ties_on_a_grid_go_to_the_lowest_row(k):
+def test_ties_on_a_grid_go_to_the_lowest_row(search, k):
     X = np.random.default_rng(k).integers(0, 9, size=(2000, 2)).astype(np.float64)
     assert_same_as_twin(X, k)
 
@@ -108,13 +122,13 @@ def test_ties_on_a_small_grid_go_to_the_lowest_row():
 
 
 @pytest.mark.compiled
-def test_real_numbers_without_ties_give_the_groups_of_the_twin():
+def test_real_numbers_without_ties_give_the_groups_of_the_twin(search):
     X = np.random.default_rng(5).normal(size=(500, 6)) + 1e6
     assert mdav(X, 4).labels.tolist() == naive_mdav((X - 1e6).tolist(), 4)
 
 
 @pytest.mark.parametrize("columns", [0, 1, 5])
-def test_equal_rows_are_grouped_in_their_order(columns):
+def test_equal_rows_are_grouped_in_their_order(search, columns):
     labels = mdav(np.ones((11, columns)), 3).labels
     assert labels.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 2]
 
@@ -130,9 +144,52 @@ def test_the_seed_stays_in_its_group_beside_an_equal_row_of_lower_number():
 
 
 @pytest.mark.parametrize("scale", [2.0**900, 2.0**-1000, 2.0**40])
-def test_the_size_of_the_numbers_does_not_matter(scale):
+def test_the_size_of_the_numbers_does_not_matter(search, scale):
     X = np.random.default_rng(2).integers(-5, 6, size=(60, 3)).astype(np.float64)
     assert np.array_equal(mdav(X * scale, 4).labels, mdav(X, 4).labels)
+
+
+def _gaussian(rng):
+    return rng.normal(size=(12_000, 3))
+
+
+def _clusters_far_apart(rng):
+    return rng.normal(size=(12_000, 4)) + 1e9 * rng.integers(0, 2, size=(12_000, 1))
+
+
+def _outliers(rng):
+    return np.vstack([rng.normal(size=(12_000, 5)), 1e9 * rng.normal(size=(10, 5))])
+
+
+def _long_tails(rng):
+    return rng.standard_cauchy(size=(12_000, 5))
+
+
+def _offset(rng):
+    return 1e12 + rng.integers(0, 99, size=(12_000, 2))
+
+
+def _sphere(rng):
+    X = rng.normal(size=(12_000, 4))
+    return X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+def _mostly_equal(rng):
+    X = rng.normal(size=(12_000, 3))
+    X[rng.random(12_000) < 0.5] = 1.0
+    return X
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    "table", [_gaussian, _clusters_far_apart, _outliers, _long_tails, _offset, _sphere, _mostly_equal]
+)
+@pytest.mark.parametrize("k", [3, 40])
+def test_the_tree_finds_the_rows_that_blocks_find(table, k, monkeypatch):
+    X = table(np.random.default_rng(k))
+    in_tree = mdav(X, k).labels
+    monkeypatch.setattr(room, "MANY", len(X) + 1)
+    assert np.array_equal(in_tree, mdav(X, k).labels)
 
 
 def test_whole_numbers_may_come_as_integers():
@@ -142,7 +199,7 @@ def test_whole_numbers_may_come_as_integers():
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("position", range(4))
-def test_census_has_the_published_sse(census, position):
+def test_census_has_the_published_sse(search, census, position):
     golden = GOLDEN["census"]
     found = sse(census, mdav(census, golden["k"][position]).labels)
     assert found == pytest.approx(golden["sse"][position], abs=0.005)
@@ -162,6 +219,14 @@ def test_the_example_of_19_rows_has_the_published_sse_and_sizes():
     partition = mdav(X, golden["k"])
     assert sorted(partition.sizes.tolist()) == golden["sizes"]
     assert sse(X, partition.labels) == pytest.approx(golden["sse"], abs=0.0005)
+
+
+def test_the_example_of_19_rows_loses_less_if_the_rows_left_over_join_the_nearest_groups():
+    golden = GOLDEN["example"]
+    X = standardised(np.array(golden["rows"], np.float64), ddof=1)
+    partition = mdav(X, golden["k"], leftover="nearest")
+    assert sorted(partition.sizes.tolist()) == [4, 4, 5, 6]
+    assert sse(X, partition.labels) <= 7.93
 
 
 def test_it_is_found_by_its_name_and_carries_its_card():

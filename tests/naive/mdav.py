@@ -1,8 +1,12 @@
-"""MDAV from its definition: lists, `sorted`, and whole numbers that are never rounded."""
+"""MDAV from its definition: lists, `sorted`, and numbers that are never rounded."""
+
+from fractions import Fraction
 
 
-def mdav(rows, k):
+def mdav(rows, k, leftover="group"):
     """Return the group of each row; groups are numbered in the order of their first rows."""
+    if leftover == "nearest":
+        return mdav_with_nearest(rows, k)
     left = list(range(len(rows)))
     groups = []
     while len(left) >= 3 * k:
@@ -14,6 +18,30 @@ def mdav(rows, k):
         left = take(rows, left, farthest_from_mean(rows, left), k, groups)
     groups.append(left)
     return numbered(groups, len(rows))
+
+
+def mdav_with_nearest(rows, k):
+    """The older form: pairs of groups while 2k rows are left, and fewer than k rows left over join groups."""
+    left = list(range(len(rows)))
+    groups = []
+    while len(left) >= 2 * k:
+        first = farthest_from_mean(rows, left)
+        left = take(rows, left, first, k, groups)
+        second = farthest(left, lambda i, seed=first: squared(rows[i], rows[seed]))
+        left = take(rows, left, second, k, groups)
+    if len(left) >= k:
+        return numbered([*groups, left], len(rows))
+    groups.sort(key=min)
+    while left:
+        _, i, g = min((from_mean(rows, i, group), i, g) for i in left for g, group in enumerate(groups))
+        groups[g].append(i)
+        left.remove(i)
+    return numbered(groups, len(rows))
+
+
+def from_mean(rows, i, group):
+    means = [Fraction(sum(rows[j][c] for j in group), len(group)) for c in range(len(rows[0]))]
+    return squared(rows[i], means)
 
 
 def farthest_from_mean(rows, left):

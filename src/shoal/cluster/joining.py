@@ -8,7 +8,7 @@ columns of Z start at zero, so that sums of whole numbers stay small.
 import numpy as np
 
 from shoal.cluster.given import Floats, Rows
-from shoal.cluster.mdav import ROUNDING, WIDTH, _fill, _measure
+from shoal.cluster.layout import ROUNDING, WIDTH, fill, measure
 from shoal.kernels.loops import loop
 
 __all__ = ["group_sums", "hide", "joined", "means_of", "nearest_group", "show"]
@@ -26,7 +26,7 @@ def means_of(Z: Floats, sums: Floats, sizes: Rows, most: int) -> tuple[Floats, f
     """Return the means of groups of at most `most` rows, in blocks, and a bound of how far distances are off."""
     groups, d = sums.shape
     means = np.full((-(-groups // WIDTH), d, WIDTH), np.nan)
-    _fill(means, np.where(sizes[:, None] <= most, sums / sizes[:, None], np.nan), np.arange(groups))
+    fill(means, np.where(sizes[:, None] <= most, sums / sizes[:, None], np.nan), np.arange(groups))
     return means, ROUNDING * (d + 4) * float(np.linalg.norm(Z.max(axis=0)))
 
 
@@ -36,7 +36,7 @@ def nearest_group(Z: Floats, row: int, means: Floats, slack: float, sums: Floats
     squares = np.empty(WIDTH)
     best, least, limit = -1, np.inf, np.inf
     for b in range(len(means)):
-        if not _measure(means[b], 1.0, Z[row], limit, squares):
+        if not measure(means[b], 1.0, Z[row], limit, squares):
             continue
         for w in range(WIDTH):
             if squares[w] <= limit:

@@ -29,8 +29,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shoal.cluster.given import Floats, Rows, matrix
+from shoal.cluster.layout import WIDTH, drop, farthest_from_mean, laid_out, look_around, measure
 from shoal.cluster.limits import NONE, Limits, Rules, meets
-from shoal.cluster.mdav import WIDTH, _drop, _farthest_from_mean, _laid_out, _look_around, _measure
 from shoal.errors import MethodError
 from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
@@ -98,10 +98,10 @@ def k_member(X: ArrayLike, k: int, diverse: bool = False, limits: Limits | None 
     labels = np.full(n, -1, np.int64)
     groups, seed = 0, -1
     while (rows := np.flatnonzero(labels < 0)).size >= k:
-        blocks, rows, reach, centre, total = _laid_out(numbers, rows)
+        blocks, rows, reach, centre, total = laid_out(numbers, rows)
         left = rows.size
         least = max(k, 3 * left // 4)
-        place = _farthest_from_mean(blocks, rows, reach, centre, total, left)
+        place = farthest_from_mean(blocks, rows, reach, centre, total, left)
         if seed >= 0:
             place = int(np.flatnonzero(rows == seed)[0])
         while left >= least:
@@ -153,8 +153,8 @@ def _grow_groups(
     while left >= least:
         point = blocks[seed // WIDTH, :, seed % WIDTH].copy()
         count = min(left - 1, max(near, 4 * k)) if left > many else 1
-        _drop(seed, blocks, rows, total, labels, group)
-        places, far = _look_around(blocks, rows, reach, seed, point, count, True)
+        drop(seed, blocks, rows, total, labels, group)
+        places, far = look_around(blocks, rows, reach, seed, point, count, True)
         pool = blocks
         if left > many:
             pool = _gathered(blocks, places)
@@ -165,7 +165,7 @@ def _grow_groups(
         left -= k
         if labels[rows[far]] >= 0 and left > 0:
             # The group has taken the farthest row itself: look again among those that are left.
-            _, far = _look_around(blocks, rows, reach, seed, point, 1, True)
+            _, far = look_around(blocks, rows, reach, seed, point, 1, True)
         seed = far
     return group, left, seed
 
@@ -197,7 +197,7 @@ def _grow(
             own[j] += blocks[place // WIDTH, j, place % WIDTH]
         members[size] = rows[place]
         pool[chosen // WIDTH, 0, chosen % WIDTH] = np.nan
-        _drop(place, blocks, rows, total, labels, group)
+        drop(place, blocks, rows, total, labels, group)
 
 
 @loop
@@ -238,7 +238,7 @@ def _cheapest(
     best, found = limit, -1
     squares = np.empty(WIDTH)
     for b in range(len(pool)):
-        if not _measure(pool[b], float(size), own, best, squares):
+        if not measure(pool[b], float(size), own, best, squares):
             continue
         for w in range(WIDTH):
             place = b * WIDTH + w

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shoal.cluster.given import Floats, Rows, matrix
-from shoal.cluster.mdav import ROUNDING, WIDTH, _drop, _laid_out, _look_around, _measure
+from shoal.cluster.layout import ROUNDING, WIDTH, drop, laid_out, look_around, measure
 from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
 from shoal.model.progress import tick
@@ -77,7 +77,7 @@ def md(X: ArrayLike, k: int) -> Partition:
     bound, heap = np.empty(n), np.empty(0, np.int64)
     groups = 0
     while (rows := np.flatnonzero(labels < 0)).size >= 2 * k:
-        blocks, rows, reach, _, total = _laid_out(numbers, rows)
+        blocks, rows, reach, _, total = laid_out(numbers, rows)
         left = rows.size
         place[rows] = np.arange(left)
         if not heap.size:
@@ -117,11 +117,11 @@ def _carve(
         points = np.empty((2, total.size))
         for turn in range(count):
             points[turn] = blocks[seeds[turn] // WIDTH, :, seeds[turn] % WIDTH]
-            _drop(seeds[turn], blocks, rows, total, labels, group + turn)
+            drop(seeds[turn], blocks, rows, total, labels, group + turn)
         for turn in range(count):
-            near, _ = _look_around(blocks, rows, reach, seeds[turn], points[turn], k - 1, False)
+            near, _ = look_around(blocks, rows, reach, seeds[turn], points[turn], k - 1, False)
             for i in range(k - 1):
-                _drop(int(near[i]), blocks, rows, total, labels, group + turn)
+                drop(int(near[i]), blocks, rows, total, labels, group + turn)
         group += count
         left -= count * k
     return group, left
@@ -154,7 +154,7 @@ def _farthest(layout: Layout, own: int) -> tuple[float, int]:
         most = (reach[home] + reach[b * WIDTH]) * (1 + slack)
         if most * most < best:
             break
-        _measure(blocks[b], 1.0, point, np.inf, squares)
+        measure(blocks[b], 1.0, point, np.inf, squares)
         for w in range(WIDTH):
             if squares[w] >= best:
                 row = rows[b * WIDTH + w]

@@ -5,44 +5,62 @@
 2. With 2k to 3k - 1 rows left: group the row farthest from their mean likewise.
 3. The rows left over, k to 2k - 1 of them, are the last group.
 
+The older form (`leftover="nearest"`) does step 1 while 2k rows or more are left. Of the rows then left, k or
+more are a group; fewer join the groups with the nearest means, the nearest row first.
+
 Domingo-Ferrer and Torra, Ordinal, continuous and heterogeneous k-anonymity through
 microaggregation, Data Mining and Knowledge Discovery 11 (2005) 195-212.
 
 How it is made quick without changing the answer:
 
-* The rows left lie in blocks of 32, column by column, in falling order of their distance from
-  a fixed centre. By the triangle inequality that order tells which blocks cannot hold a row far
-  or near enough; and a block is given up halfway when no row of it can be near enough any more.
+* Many rows: a tree (`tree_search`) names the few that may be nearest or farthest, and the full numbers
+  decide among these. Equal rows are one point of the tree.
+* Few rows lie in blocks of 32, column by column, in falling order of their distance from a fixed
+  centre. By the triangle inequality that order tells which blocks cannot hold a row far or near
+  enough; and a block is given up halfway when no row of it can be near enough any more.
 * Every comparison ends with the row number, and the distance from the mean is compared as
   `|m x - S|`, with S the sum of the m rows left: on whole numbers nothing is ever rounded, so
   ties are seen as ties.
-* Whenever a quarter of the rows has gone, the rest is laid out anew and summed from scratch.
+* Whenever a part of the rows has gone, the rest is laid out anew and summed from scratch.
 """
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from shoal.cluster.given import Floats, Rows, matrix
+from shoal.cluster.layout import WIDTH, drop, farthest_from_mean, laid_out, look_around, spread
+from shoal.cluster.tree import Points, Sketch, Tree, forget, grow, points_of, sketch
+from shoal.cluster.tree_search import farthest, nearest, place_mean
 from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
 from shoal.model.progress import tick
-from shoal.registry import Whole, method
+from shoal.registry import Choice, Whole, method
 
 __all__ = ["mdav"]
 
-WIDTH = 32  # rows in a block
-STRIDE = 16  # columns between two looks whether a block can be given up
-PIECE = 1 << 28  # differences of cells between two ticks
-ROUNDING = 2.0**-49  # times d + 4: more than any distance is off by, so that no row is passed over
+MANY = 10_000  # rows from which on a tree is quicker than blocks
+FEW = 32  # one row in so many is what a tree may name as near and still be worth its while
+PIECE = 1 << 30  # differences of cells between two ticks, if nothing were spared
 
 
 @method(
     "mdav",
     data="numeric",
     ensures={"k"},
-    params={"k": Whole(2, help="The least number of rows in a group.")},
+    params={
+        "k": Whole(2, help="The least number of rows in a group."),
+        "leftover": Choice(
+            ("group", "nearest"),
+            default="group",
+            help="Whether the rows left over are a group of their own or join the groups nearest to them.",
+        ),
+    },
 )
-def mdav(X: ArrayLike, k: int) -> Partition:
+def mdav(X: ArrayLike, k: int, leftover: str = "group") -> Partition:
     """Partition the rows of X into groups of k to 2k - 1 rows close to each other.
 
     Parameters
@@ -51,6 +69,9 @@ def mdav(X: ArrayLike, k: int) -> Partition:
         The encoded table, columns on scales that may be compared.
     k : int, 2 <= k <= n
         The least number of rows in a group.
+    leftover : "group" or "nearest"
+        "group": groups are made in pairs while 3k rows are left, so that k to 2k - 1 are left over and are
+        a group. "nearest": while 2k are left; fewer than k rows left over join the groups nearest to them.
 
     Returns
     -------
@@ -58,12 +79,13 @@ def mdav(X: ArrayLike, k: int) -> Partition:
 
     Guarantee
     ---------
-    Every group holds between k and 2k - 1 rows. The result depends on X and k alone: ties go to
-    the lowest row number.
+    Every group holds between k and 2k - 1 rows. The result depends on X, k and leftover alone: ties go
+    to the lowest row number.
 
     Cost
     ----
-    O(n^2 d / k) time, O(n) memory beside a copy of X.
+    O(n^2 d / k) time at worst, a small part of that where rows prune each other; O(n) memory beside two
+    copies of X.
 
     Examples
     --------
@@ -71,31 +93,107 @@ def mdav(X: ArrayLike, k: int) -> Partition:
     array([0, 0, 1, 1])
     """
     numbers = matrix(X, k, "mdav")
-    n = len(numbers)
+    n, d = numbers.shape
     labels = np.full(n, -1, np.int64)
-    groups = 0
-    while (rows := np.flatnonzero(labels < 0)).size >= 2 * k:
-        layout, left = _laid_out(numbers, rows), rows.size
-        least = max(2 * k, 3 * left // 4)
+    groups, left, pairs = 0, n, 3 * k if leftover == "group" else 2 * k
+    plant = _planted(numbers) if n >= MANY else None
+    carve: Callable[..., tuple[int, int]] = _carve_tree if plant else _carve
+    while left >= 2 * k:
+        rows = np.flatnonzero(labels < 0)
+        layout = plant(rows) if plant else laid_out(numbers, rows)
+        least = max(2 * k, left // 2 if plant else 3 * left // 4)
         while left >= least:
             # The work left is about the square of the rows left; a piece of it takes a fraction of a second.
             tick(n * n - left * left, n * n)
-            piece = max(2 * k, PIECE * k // (left * numbers.shape[1]))
-            groups, left = _carve(*layout, labels, k, groups, left, max(least, left - piece + 1))
-    labels[labels < 0] = groups
+            stop = max(least, left + 1 - max(2 * k, PIECE * k // (left * d)))
+            groups, left = carve(*layout, labels, k, pairs, groups, left, stop)
+            if left >= stop:
+                # The tree gave up: clusters far apart are too small for it to see anything in them.
+                plant, carve = None, _carve
+                break
+    rows = np.flatnonzero(labels < 0)
+    if rows.size >= k:
+        labels[rows] = groups
+    else:
+        _join(numbers, labels, rows, k)
     return Partition.of(labels)
 
 
-def _laid_out(X: Floats, rows: Rows) -> tuple[Floats, Rows, Floats, Floats, Floats]:
-    """Return the rows in blocks, outermost first: blocks, row of each place, its reach, centre, sum."""
-    total, centre, reach = _spread(X, rows)
-    outermost = np.argsort(-reach, kind="stable")
-    rows, reach = rows[outermost], reach[outermost]
-    # The places that pad the last block hold NaN, and no comparison with NaN holds.
-    blocks = np.full((-(-rows.size // WIDTH), X.shape[1], WIDTH), np.nan)
-    _fill(blocks, X, rows)
-    reach = np.pad(reach, (0, len(blocks) * WIDTH - rows.size), mode="edge")
-    return blocks, rows, reach, centre, total
+def _planted(X: Floats) -> Callable[[Rows], tuple[Any, ...]]:
+    """Return what lays out the rows left as a tree: rows, their sketch, their points, tree, sum."""
+    # Loops are compiled once for numbers that may be written to, and not again for others.
+    X = X if X.flags.writeable else X.copy()
+    points = points_of(X)
+    thin = sketch(X[points.members[points.lowest]])
+    place = np.empty(len(thin.P), np.int64)
+    return lambda rows: (X, thin, points, grow(thin.P, np.flatnonzero(points.rest), place), spread(X, rows)[0])
+
+
+def _join(X: Floats, labels: Rows, rows: Rows, k: int) -> None:
+    """Let each of these rows join a group, the row and the mean nearest to each other first."""
+    groups = np.argsort(labels, kind="stable")[rows.size :].reshape(-1, k)
+    groups = groups[np.argsort(groups[:, 0])]
+    sums, sizes, waiting = X[groups].sum(axis=1), np.full(len(groups), k), np.ones(rows.size, np.bool_)
+    squares = np.array([((k * X[row] - sums) ** 2).sum(axis=1) for row in rows])
+    for _ in rows:
+        pairs = []
+        for size in np.unique(sizes):
+            # Squares are |s x - S|^2 with s the size of the group, which keeps whole numbers whole.
+            some = np.flatnonzero(sizes == size)
+            i, g = divmod(int(np.argmin(squares[:, some])), some.size)
+            pairs.append((Fraction(squares[i, some[g]]) / int(size) ** 2, i, some[g]))
+        _, i, g = min(pairs)
+        labels[rows[i]] = labels[groups[g, 0]]
+        waiting[i], sizes[g], sums[g] = False, sizes[g] + 1, sums[g] + X[rows[i]]
+        squares[:, g] = ((sizes[g] * X[rows] - sums[g]) ** 2).sum(axis=1)
+        squares[~waiting] = np.inf
+
+
+@loop
+def _carve_tree(
+    X: Floats,
+    thin: Sketch,
+    points: Points,
+    tree: Tree,
+    total: Floats,
+    labels: Rows,
+    k: int,
+    pairs: int,
+    group: int,
+    left: int,
+    least: int,
+) -> tuple[int, int]:
+    """Do as `_carve` does, or less of it if the tree is of little use."""
+    _, lowest, rest, point = points
+    P, centre = thin.P, tree.centre
+    near, rows, q = np.empty(k - 1), np.empty(k, np.int64), np.zeros(centre.size, np.float32)
+    credit = len(P)
+    while left >= least and credit >= 0:
+        blur = place_mean(thin, centre, total, left, q)
+        seed = farthest(tree, points, X, q, float(left), total, blur)
+        seeds = 2 if left >= pairs else 1
+        for turn in range(seeds):
+            own = point[seed]
+            for j in range(q.size):
+                q[j] = P[own, j] - centre[j]
+            # The seed is the lowest row left of its point, and so is every row when it is taken.
+            lowest[own] += 1
+            rest[own] -= 1
+            credit += left // FEW - nearest(tree, points, X, q, seed, near, rows)
+            for i in range(k - 1):
+                lowest[point[rows[i]]] += 1
+                rest[point[rows[i]]] -= 1
+            rows[k - 1] = seed
+            for i in range(k):
+                labels[rows[i]] = group
+                for j in range(total.size):
+                    total[j] -= X[rows[i], j]
+            forget(tree, point, rest, rows)
+            group += 1
+            left -= k
+            if turn + 1 < seeds:
+                seed = farthest(tree, points, X, q, 1.0, X[seed], 0.0)
+    return group, left
 
 
 @loop
@@ -107,21 +205,22 @@ def _carve(
     total: Floats,
     labels: Rows,
     k: int,
+    pairs: int,
     group: int,
     left: int,
     least: int,
 ) -> tuple[int, int]:
     """Label group after group while `least` rows are left; return the numbers of groups and of rows left."""
     while left >= least:
-        seed = _farthest_from_mean(blocks, rows, reach, centre, total, left)
-        seeds = 2 if left >= 3 * k else 1
+        seed = farthest_from_mean(blocks, rows, reach, centre, total, left)
+        seeds = 2 if left >= pairs else 1
         for turn in range(seeds):
             opposite = turn + 1 < seeds
             point = blocks[seed // WIDTH, :, seed % WIDTH].copy()
-            _drop(seed, blocks, rows, total, labels, group)
-            places, far = _look_around(blocks, rows, reach, seed, point, k - 1, opposite)
+            drop(seed, blocks, rows, total, labels, group)
+            places, far = look_around(blocks, rows, reach, seed, point, k - 1, opposite)
             for i in range(k - 1):
-                _drop(int(places[i]), blocks, rows, total, labels, group)
+                drop(int(places[i]), blocks, rows, total, labels, group)
             seed = far
             if opposite and labels[rows[seed]] >= 0:
                 # All rows lie equally far from the first seed: the tie goes to the lowest one left.
@@ -131,146 +230,3 @@ def _carve(
             group += 1
             left -= k
     return group, left
-
-
-@loop
-def _farthest_from_mean(blocks: Floats, rows: Rows, reach: Floats, centre: Floats, total: Floats, left: int) -> int:
-    """Return the place of the row farthest from the mean of the rows left."""
-    slack = ROUNDING * (total.size + 4)
-    drift = 0.0
-    for j in range(total.size):
-        gap = abs(total[j] / left - centre[j]) + slack * abs(centre[j])
-        drift += gap * gap
-    drift = np.sqrt(drift)
-    squares = np.empty(WIDTH)
-    best, far = -1.0, 0
-    for b in range(len(blocks)):
-        most = left * (reach[b * WIDTH] + drift) * (1 + slack)
-        if most * most < best:
-            break
-        _measure(blocks[b], float(left), total, np.inf, squares)
-        best, far = _farther(squares, rows, b * WIDTH, best, far)
-    return far
-
-
-@loop
-def _look_around(
-    blocks: Floats, rows: Rows, reach: Floats, seed: int, point: Floats, count: int, opposite: bool
-) -> tuple[Rows, int]:
-    """Return the places of the rows nearest to the point and, if it is asked for, of the farthest one."""
-    slack = ROUNDING * (point.size + 4)
-    squares = np.empty(WIDTH)
-    near, places = np.full(count, np.inf), np.zeros(count, np.int64)
-    best, far = (-1.0 if opposite else np.inf), 0
-    home, own = seed // WIDTH, reach[seed]
-    for turn in range(len(blocks) + 1):
-        # The seed's own block comes first: it sets a limit that spares others.
-        b = home if turn == 0 else turn - 1
-        if turn > 0 and b == home:
-            continue
-        high, low = reach[b * WIDTH], reach[b * WIDTH + WIDTH - 1]
-        most = (own + high) * (1 + slack)
-        farther = most * most >= best
-        gap = max(own - high, low - own) - slack * (own + high)
-        nearer = gap <= 0 or gap * gap * (1 - slack) <= near[0]
-        if not farther and not nearer:
-            if high < own:
-                break
-            continue
-        if not _measure(blocks[b], 1.0, point, np.inf if farther else near[0], squares):
-            continue
-        for w in range(WIDTH):
-            place = b * WIDTH + w
-            if squares[w] <= near[0] and (squares[w] < near[0] or rows[place] < rows[places[0]]):
-                _replace_worst(near, places, rows, squares[w], place)
-        if farther:
-            best, far = _farther(squares, rows, b * WIDTH, best, far)
-    return places, far
-
-
-@loop
-def _measure(block: Floats, scale: float, point: Floats, limit: float, squares: Floats) -> bool:
-    """Fill in |scale x - point|^2 for each row x of a block; False as soon as all exceed the limit."""
-    d = len(block)
-    whole = d - d % 4
-    squares[:] = 0.0
-    for j in range(0, whole, 4):
-        if j % STRIDE == 0 and j > 0:
-            within = 0
-            for w in range(WIDTH):
-                within += squares[w] <= limit
-            if within == 0:
-                return False
-        # Four columns a turn keep the sums in registers; they are added in the order of the columns.
-        for w in range(WIDTH):
-            e = scale * block[j, w] - point[j]
-            f = scale * block[j + 1, w] - point[j + 1]
-            g = scale * block[j + 2, w] - point[j + 2]
-            h = scale * block[j + 3, w] - point[j + 3]
-            squares[w] = squares[w] + e * e + f * f + g * g + h * h
-    for j in range(whole, d):
-        for w in range(WIDTH):
-            e = scale * block[j, w] - point[j]
-            squares[w] += e * e
-    return True
-
-
-@loop
-def _farther(squares: Floats, rows: Rows, start: int, best: float, far: int) -> tuple[float, int]:
-    """Return the greatest square so far and its place, ties to the lowest row."""
-    for w in range(WIDTH):
-        if squares[w] >= best and (squares[w] > best or rows[start + w] < rows[far]):
-            best, far = squares[w], start + w
-    return best, far
-
-
-@loop
-def _replace_worst(near: Floats, places: Rows, rows: Rows, square: float, place: int) -> None:
-    """Put a row in the stead of the worst of the nearest, which a heap keeps in front."""
-    hole = 0
-    while 2 * hole + 1 < near.size:
-        child = 2 * hole + 1
-        other = child + 1
-        if other < near.size and (
-            near[other] > near[child] or (near[other] == near[child] and rows[places[other]] > rows[places[child]])
-        ):
-            child = other
-        if near[child] < square or (near[child] == square and rows[places[child]] < rows[place]):
-            break
-        near[hole], places[hole] = near[child], places[child]
-        hole = child
-    near[hole], places[hole] = square, place
-
-
-@loop
-def _drop(place: int, blocks: Floats, rows: Rows, total: Floats, labels: Rows, group: int) -> None:
-    """Give a row its group and take it out of the rows left."""
-    b, w = place // WIDTH, place % WIDTH
-    for j in range(total.size):
-        total[j] -= blocks[b, j, w]
-    blocks[b, 0, w] = np.nan
-    labels[rows[place]] = group
-
-
-@loop
-def _spread(X: Floats, rows: Rows) -> tuple[Floats, Floats, Floats]:
-    """Return the sum and the mean of the rows and the distance of each from the mean."""
-    total = np.zeros(X.shape[1])
-    for row in rows:
-        for j in range(X.shape[1]):
-            total[j] += X[row, j]
-    centre = total / rows.size
-    reach = np.zeros(rows.size)
-    for i in range(rows.size):
-        for j in range(X.shape[1]):
-            gap = X[rows[i], j] - centre[j]
-            reach[i] += gap * gap
-    return total, centre, np.sqrt(reach)
-
-
-@loop
-def _fill(blocks: Floats, X: Floats, rows: Rows) -> None:
-    """Copy the rows into their places."""
-    for i in range(rows.size):
-        for j in range(X.shape[1]):
-            blocks[i // WIDTH, j, i % WIDTH] = X[rows[i], j]

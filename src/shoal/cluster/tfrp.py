@@ -17,9 +17,8 @@ from numpy.typing import ArrayLike
 
 from shoal.cluster.given import Floats, Rows, matrix
 from shoal.cluster.joining import group_sums, hide, joined, means_of, nearest_group, show
-from shoal.cluster.mdav import _laid_out
+from shoal.cluster.layout import gather, laid_out, piece, places_of
 from shoal.cluster.sizes import capped
-from shoal.cluster.vmdav import gather, piece, places_of
 from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
 from shoal.model.progress import tick
@@ -87,7 +86,7 @@ def _corners(Z: Floats, k: int, stages: int) -> Rows:
     groups = 0
     while (left := np.flatnonzero(labels < 0)).size >= k:
         tick(n * n - left.size**2, stages * n * n)
-        blocks, rows, reach, _, _ = _laid_out(Z, left)
+        blocks, rows, reach, _, _ = laid_out(Z, left)
         first, last = (places_of(order[labels[order] < 0], rows, n) for order in orders)
         groups = _carve(blocks, rows, reach, Z, first, last, labels, k, groups, piece(left.size, d, k))
     return labels

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from shoal.cluster.given import Floats, Rows, matrix
 from shoal.cluster.joining import joined
-from shoal.cluster.mdav import WIDTH, _laid_out, _look_around
+from shoal.cluster.layout import WIDTH, gather, laid_out, look_around, piece, places_of, take
 from shoal.cluster.sizes import capped
 from shoal.kernels.distance import squared
 from shoal.kernels.loops import loop
@@ -29,10 +29,9 @@ from shoal.model.progress import tick
 from shoal.registry import Number, Whole, method
 from shoal.utility.loss import sse
 
-__all__ = ["gather", "piece", "places_of", "vmdav"]
+__all__ = ["vmdav"]
 
 GAMMAS = (0.0, 0.2, 1.1)  # what "auto" tries: groups of k rows, scattered data, clustered data
-PIECE = 1 << 28  # differences of cells between two ticks
 
 
 @method(
@@ -104,22 +103,10 @@ def _grouped(Z: Floats, outermost: Rows, k: int, gammas: tuple[float, ...], run:
     groups = 0
     while (left := outermost[labels[outermost] < 0]).size >= k:
         tick((run + 1) * n * n - left.size**2, len(gammas) * n * n)
-        blocks, rows, reach, _, _ = _laid_out(Z, np.sort(left))
+        blocks, rows, reach, _, _ = laid_out(Z, np.sort(left))
         count = piece(left.size, d * (k if gamma else 1), k)
         groups = _carve(blocks, rows, reach, Z, places_of(left, rows, n), labels, k, gamma * gamma, groups, count)
     return capped(Z, joined(Z, labels), k)
-
-
-def places_of(order: Rows, rows: Rows, n: int) -> Rows:
-    """Return the place in `rows` of each row of `order`."""
-    place = np.empty(n, np.int64)
-    place[rows] = np.arange(rows.size)
-    return place[order]
-
-
-def piece(left: int, cells: int, k: int) -> int:
-    """Return how many groups to make before the rows left are laid out anew; each looks at `cells` of every row."""
-    return min(16 + left // (4 * k), 1 + PIECE // (left * cells))
 
 
 @loop
@@ -169,7 +156,7 @@ def _extend(
             if squares[i] < squares[best] or (squares[i] == squares[best] and rows[near[i]] < rows[near[best]]):
                 best = i
         joining, inside = near[best], squares[best]
-        _take(blocks, joining)
+        take(blocks, joining)
         left -= 1
         beyond, outside = -1, np.inf
         if left > 0:
@@ -188,22 +175,5 @@ def _extend(
 @loop
 def _neighbour(blocks: Floats, rows: Rows, reach: Floats, Z: Floats, place: int) -> tuple[int, float]:
     """Return the place of the free row nearest to one that is not free, and its squared distance."""
-    near = int(_look_around(blocks, rows, reach, place, Z[rows[place]], 1, False)[0][0])
+    near = int(look_around(blocks, rows, reach, place, Z[rows[place]], 1, False)[0][0])
     return near, squared(Z, rows[place], Z, rows[near])
-
-
-@loop
-def gather(blocks: Floats, rows: Rows, reach: Floats, Z: Floats, seed: int, members: Rows) -> None:
-    """Fill in the places of a seed and of the free rows nearest to it, none of them free from now on."""
-    members[0] = seed
-    _take(blocks, seed)
-    near = _look_around(blocks, rows, reach, seed, Z[rows[seed]], members.size - 1, False)[0]
-    for i in range(near.size):
-        members[i + 1] = near[i]
-        _take(blocks, int(near[i]))
-
-
-@loop
-def _take(blocks: Floats, place: int) -> None:
-    """Take a row out of the free ones: no comparison with NaN holds."""
-    blocks[place // WIDTH, 0, place % WIDTH] = np.nan
