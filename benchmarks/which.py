@@ -25,6 +25,7 @@ RUNS: list[tuple[str, str, dict[str, object]]] = [
     ("md", "md", {}),
     ("mdav", "mdav", {}),
     ("k_member", "k_member", {}),
+    ("kmeans", "kmeans", {}),
     ("blocks", "blocks", {}),
     ("anneal, quick", "anneal", {"effort": "quick"}),
     ("anneal, normal", "anneal", {"effort": "normal"}),

@@ -26,6 +26,7 @@ BUILT_IN = {
     "blocks": "shoal.cluster.blocks",
     "hac": "shoal.cluster.hac",
     "k_member": "shoal.cluster.k_member",
+    "kmeans": "shoal.cluster.kmeans",
     "md": "shoal.cluster.md",
     "mdav": "shoal.cluster.mdav",
     "mondrian": "shoal.cluster.mondrian",

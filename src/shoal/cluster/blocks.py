@@ -24,7 +24,7 @@ from shoal.registry import Choice, Whole, load, method
 
 __all__ = ["blocks"]
 
-INSIDE = ("mdav", "vmdav", "md", "tfrp", "hac", "k_member", "one_pass", "mondrian", "univariate")
+INSIDE = ("mdav", "vmdav", "md", "tfrp", "hac", "k_member", "kmeans", "one_pass", "mondrian", "univariate")
 
 
 @method(
