@@ -105,13 +105,14 @@ def restructure(groups, near, row, limit, chance, k, most):
     """Propose to found a group around a row, or to dissolve its group."""
     size = len(groups.members[groups.label[row]])
     dice = chance.uniform()
+    allowed = -limit * math.log(1 - chance.uniform())
     if size > k and dice < 0.9:
         done, delta = create(groups, near, row, k)
     elif size <= k + 1:
         done, delta = dissolve(groups, near, groups.label[row], most)
     else:
         return
-    if done and not (delta <= 0 or delta <= -limit * math.log(1 - chance.uniform())):
+    if delta > allowed:
         for moved, source in reversed(done):
             groups.transfer(moved, source)
 

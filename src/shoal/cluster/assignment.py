@@ -18,7 +18,7 @@ import heapq
 import numpy as np
 
 from shoal.cluster.given import Floats, Rows
-from shoal.cluster.mdav import WIDTH, _fill, _measure
+from shoal.cluster.layout import WIDTH, fill, measure
 from shoal.kernels.distance import squared
 from shoal.kernels.loops import loop
 
@@ -50,7 +50,7 @@ def assign(X: Floats, weights: Floats, centres: Floats, home: Rows, eager: float
     """
     masses = np.bincount(home, weights, len(centres))
     blocks = np.full((-(-len(centres) // WIDTH), centres.shape[1], WIDTH), np.nan)
-    _fill(blocks, centres, np.arange(len(centres)))
+    fill(blocks, centres, np.arange(len(centres)))
     places = np.column_stack([home, _nearest(X, blocks, min(NEAR, len(centres)))])
     costs = _costs(X, weights, centres, places, eager / masses)
     return _filled(places, costs, len(centres), k)
@@ -58,12 +58,12 @@ def assign(X: Floats, weights: Floats, centres: Floats, home: Rows, eager: float
 
 @loop
 def _nearest(X: Floats, blocks: Floats, count: int) -> Rows:
-    """Return the nearest centres of each row, nearest first, ties to the lowest; centres lie in blocks as in `mdav`."""
+    """Return the nearest centres of each row, nearest first, ties to the lowest; centres lie in blocks."""
     found, near, squares = np.zeros((len(X), count), np.int64), np.empty(count), np.empty(WIDTH)
     for i in range(len(X)):
         near[:] = np.inf
         for b in range(len(blocks)):
-            if not _measure(blocks[b], 1.0, X[i], near[-1], squares):
+            if not measure(blocks[b], 1.0, X[i], near[-1], squares):
                 continue
             for w in range(WIDTH):
                 if squares[w] < near[-1]:

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from shoal.cluster.effort import EFFORT, EFFORTS
 from shoal.cluster.given import matrix
 from shoal.cluster.limits import Limits
+from shoal.cluster.refine import SMALL
 from shoal.kernels.threads import thread_count
 from shoal.model.partition import Partition
 from shoal.model.progress import announce
@@ -151,14 +152,15 @@ def plan(n: int, d: int, k: int, effort: str, *, limited: bool = False, threads:
 
 def _searching(n: int, d: int, k: int, effort: str, threads: int, why: str, limited: bool) -> Plan:
     """Return the plan of a search, with what it costs by the speed of a common machine."""
-    chains, schedule = EFFORTS[effort].fitted(n, d, limited=limited)
-    proposals = n * chains * schedule.rounds
+    search = EFFORTS[effort].fitted(n, d, limited=limited)
+    proposals = n * search.restarts * search.rounds
     each = (150 + 5 * d if limited else 60 + 4 * d) * 1e-9
     start = n * min(n, 20_000) * (d + 3) / k * 2e-10
-    near = schedule.passes * chains * n * min(n, 5 * schedule.cell) / k**2 * (d + 3) * 2e-10
-    cells = max(chains, n // (k * schedule.cell))
+    passes = search.restarts * (search.first.passes + search.cycles) if n > SMALL else 1
+    near = passes * n * min(n, 5 * search.first.cell) / k**2 * (d + 3) * 2e-10
+    cells = max(search.restarts, n // (k * search.first.cell))
     seconds = (proposals * each + start + near) / min(threads, max(1, cells))
-    megabytes = n * (16 * d + 8 * schedule.keep + 100) * (1 + min(chains, threads)) * 1e-6
+    megabytes = n * (16 * d + 8 * search.first.keep + 100) * (1 + min(search.restarts, threads)) * 1e-6
     return Plan("anneal", {"effort": effort}, why, seconds, megabytes)
 
 

@@ -43,18 +43,23 @@ def candidates(state: State, k: int, around: int, keep: int) -> tuple[Whole, Flo
     """
     used = np.flatnonzero(state.size).astype(np.int32)
     around = min(around, used.size - 1)
-    centres = (state.total[used] / state.mass[used, None]).astype(np.float32)
-    blocks = np.full((-(-used.size // WIDTH), centres.shape[1], WIDTH), np.float32(np.inf))
-    for b in range(len(blocks)):
-        part = centres[b * WIDTH : (b + 1) * WIDTH]
-        blocks[b, :, : len(part)] = part.T
-    beside = _beside(blocks, centres, around)
+    beside = _beside(*_middles(state, used), around) if around > 0 else np.empty((used.size, 0), np.int32)
     room = np.sort(state.size[used])
     keep = int(min(keep, room[: around + 1].sum() - 1))
     near, scale = _narrow(state.x, state.members, state.size, used, beside, keep, min(k - 2, keep - 1))
     positive = scale[scale > 0]
     floor = float(np.quantile(scale, 0.02)) or (float(positive.min()) if positive.size else 1.0)
     return near, np.maximum(scale, floor) * state.weight
+
+
+def _middles(state: State, used: Whole) -> tuple[Singles, Singles]:
+    """Return the means of the groups, in blocks and one by one."""
+    centres = (state.total[used] / state.mass[used, None]).astype(np.float32)
+    blocks = np.full((-(-used.size // WIDTH), centres.shape[1], WIDTH), np.float32(np.inf))
+    for b in range(len(blocks)):
+        part = centres[b * WIDTH : (b + 1) * WIDTH]
+        blocks[b, :, : len(part)] = part.T
+    return blocks, centres
 
 
 @loop

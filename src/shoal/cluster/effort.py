@@ -1,19 +1,22 @@
 """Effort: how much work a search is worth, as one word; and the search of that worth.
 
-A chain of proposals gets better slowly as it gets longer, and the best of several chains is better than
-one of their common length, as long as each is long enough. So a small table gets several restarts, a
-large one a single chain in many cells.
+1. A chain of proposals, from hot to cold.
+2. It gets better slowly as it gets longer. So it is followed by short chains from half as hot: each spoils some parts
+   and betters others, and of each part the better one is kept (`cluster.crossing`).
+3. A small table gets several restarts of all this, whose results are crossed in the end; a large one gets one
+   chain, in many cells.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from shoal.cluster.crossing import better_of_both
 from shoal.cluster.given import Floats, Rows
 from shoal.cluster.limits import Limits
-from shoal.cluster.refine import SMALL, Schedule, refine
+from shoal.cluster.refine import SMALL, Schedule, neighbours, refine
 from shoal.kernels.threads import each
-from shoal.model.progress import spent
+from shoal.model.progress import part, spent
 from shoal.registry import Choice
 from shoal.utility.loss import sse
 
@@ -21,7 +24,8 @@ __all__ = ["EFFORT", "EFFORTS", "Effort", "search"]
 
 LARGEST_GROUP = 127  # under limits on sensitive values; without them 2k - 1
 WIDE = 40  # columns from half of which on a search makes fewer proposals
-LONG = 1_000  # proposals a row that make a chain long enough to have several
+LONG = 1_000  # proposals a row that make a restart long enough to have several
+FIRST, AGAIN = 2_000, 300  # proposals a row: of a restart that spends half on its first chain, of a chain after it
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ class Effort:
     least, most : int
         Proposals a row and restart, at the least and at the most.
     restarts : int
-        Chains, of which the best is kept, if the proposals suffice for several long ones.
+        How often to begin anew, if the proposals suffice for several long restarts.
     passes, cell : int
         As in `Schedule`.
     """
@@ -47,37 +51,58 @@ class Effort:
     passes: int
     cell: int
 
-    def fitted(
-        self, n: int, d: int, restarts: int = 0, rounds: int = 0, *, limited: bool = False
-    ) -> tuple[int, Schedule]:
-        """Return the number of restarts and the schedule for n rows and d columns; 0 leaves a choice to the effort."""
+    def fitted(self, n: int, d: int, restarts: int = 0, rounds: int = 0, *, limited: bool = False) -> "Fitted":
+        """Return what suits n rows and d columns; 0 leaves a choice to the effort."""
         # A proposal costs more with every column, and some times as much under limits.
         wide = WIDE / max(WIDE, d + WIDE // 2)
         proposals = int(wide * self.proposals) // (4 if limited else 1)
         several = proposals >= LONG * self.restarts * n
         chains = restarts or (self.restarts if several else 1)
         turns = rounds or int(np.clip(proposals // (n * chains), wide * self.least, self.most))
-        if limited:
-            hot, cold = 0.5, 0.01
-        else:
-            # The longer a chain is, the hotter it may start; a short one would only spoil what it began with.
-            hot, cold = float(np.clip(0.05 * (turns / 100) ** 0.6, 0.05, 0.5)), 0.015
-        return chains, Schedule(
+        common = Schedule(
             passes=2 * self.passes if limited else self.passes,
             cell=self.cell,
             around=60 if limited else 20,
             keep=40 if limited else 20 if n <= SMALL else 12,
             rounds=turns,
-            hot=hot,
-            cold=cold,
+            hot=0.5,
+            cold=0.01 if limited else 0.012,
             steep=not limited,
+        )
+        if limited:
+            return Fitted(chains, common, common, 0)
+        first, again = (FIRST * turns) ** 0.5 / 2, AGAIN * (turns / FIRST) ** 0.3
+        cycles = max(0, int((turns - first) // again))
+        first = int(first) if cycles > 0 else turns
+        # The longer a chain is, the hotter it may start; a short one would only spoil what it began with.
+        hot = float(np.clip(0.05 * (first / 100) ** 0.6, 0.05, 0.4))
+        return Fitted(
+            chains,
+            replace(common, rounds=first, hot=hot),
+            replace(common, rounds=int(again), hot=0.15, passes=1),
+            cycles,
         )
 
 
+@dataclass(frozen=True)
+class Fitted:
+    """How many restarts a search has, how each begins, and how often and by what it is taken up again."""
+
+    restarts: int
+    first: Schedule
+    again: Schedule
+    cycles: int
+
+    @property
+    def rounds(self) -> int:
+        """Return the proposals a row and restart."""
+        return self.first.rounds + self.cycles * self.again.rounds
+
+
 EFFORTS = {
-    "quick": Effort(16_000_000, 120, 4_000, 4, 3, 5_000),
-    "normal": Effort(60_000_000, 300, 15_000, 4, 5, 5_000),
-    "thorough": Effort(500_000_000, 700, 60_000, 8, 8, 10_000),
+    "quick": Effort(16_000_000, 120, 8_000, 2, 3, 5_000),
+    "normal": Effort(60_000_000, 300, 30_000, 2, 5, 5_000),
+    "thorough": Effort(500_000_000, 700, 120_000, 4, 8, 10_000),
 }
 EFFORT = Choice(tuple(EFFORTS), "quick", "How long the search takes: some 2, 6 or 60 s of CPU for up to 20,000 rows.")
 
@@ -94,30 +119,38 @@ def search(
     restarts: int = 0,
     rounds: int = 0,
 ) -> Rows:
-    """Return the best of several chains from one start."""
+    """Return the best that several restarts from one start find together."""
     n = len(X)
     if n < 2 * k or sse(X, np.zeros(n, np.int64), weights) == 0.0:
         return start
-    chains, schedule = EFFORTS[effort].fitted(n, X.shape[1], restarts, rounds, limited=limits is not None)
+    plan = EFFORTS[effort].fitted(n, X.shape[1], restarts, rounds, limited=limits is not None)
     most = None if limits is None else max(LARGEST_GROUP, 2 * k - 1, int(np.bincount(start).max()))
+    near = neighbours(X, weights, k, plan.first.keep)
 
-    def run(number: int, workers: int = 1) -> tuple[float, Rows]:
-        if number > 0 and spent() >= 1:
-            return np.inf, start
-        labels = refine(
-            X,
-            start,
-            k,
-            schedule,
-            weights=weights,
-            limits=limits,
-            most=most,
-            seed=(seed, number),
-            threads=workers,
-        )
-        return sse(X, labels, weights), labels
+    def run(number: int, workers: int = 1) -> Rows:
+        best = start
+        for cycle in range(1 + plan.cycles):
+            if (number > 0 or cycle > 0) and spent() >= 1:
+                break
+            with part(cycle, 1 + plan.cycles):
+                best = refine(
+                    X,
+                    best,
+                    k,
+                    plan.first if cycle == 0 else plan.again,
+                    weights=weights,
+                    limits=limits,
+                    most=most,
+                    near=near,
+                    seed=(seed, number, cycle),
+                    threads=workers,
+                )
+        return best
 
-    if chains == 1:
-        return run(0, threads)[1]
-    results = each(run, range(chains), threads)
-    return results[int(np.argmin([cost for cost, _ in results]))][1]
+    if plan.restarts == 1:
+        return run(0, threads)
+    found = sorted(each(run, range(plan.restarts), threads), key=lambda labels: sse(X, labels, weights))
+    best = found[0]
+    for other in found[1:]:
+        best = better_of_both(X, best, other, weights)
+    return best if sse(X, best, weights) < sse(X, found[0], weights) else found[0]

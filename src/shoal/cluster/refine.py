@@ -4,7 +4,7 @@
 2. In each cell every row gets its candidates (`cluster.candidates`), and a chain of proposals (`cluster.annealing`)
    moves, swaps, creates and dissolves, at temperatures that fall over all passes.
 3. The next pass cuts anew, in other directions, so that what was a border is inside a cell.
-4. The result is kept only if its SSE is below that of the start.
+4. Where the result is worse than the start, the start is kept, part by part (`cluster.crossing`).
 
 Chance comes from the seed, the pass and the cell, and a cell is worked on by one thread: the number of
 threads changes nothing. The number of proposals is fixed beforehand, unless a time budget cuts it short.
@@ -18,19 +18,21 @@ import numpy as np
 from shoal.cluster.annealing import anneal_chain
 from shoal.cluster.candidates import candidates
 from shoal.cluster.cells import cells_of_groups
+from shoal.cluster.crossing import better_of_both
 from shoal.cluster.given import Floats, Rows
 from shoal.cluster.limits import Limits
-from shoal.cluster.state import begin
+from shoal.cluster.state import Whole, begin
 from shoal.kernels.chance import stream
 from shoal.kernels.groups import centres
 from shoal.kernels.threads import each
 from shoal.model.progress import part, spent
 from shoal.utility.loss import sse
 
-__all__ = ["Schedule", "refine"]
+__all__ = ["SMALL", "Schedule", "neighbours", "refine"]
 
 NEIGHBOURS = 64  # groups among which the order does not matter
-SMALL = 3000  # rows of a cell in which all rows are compared with all for candidates
+Neighbours = tuple[Whole, Floats]
+SMALL = 3000  # rows of a table in which all are compared with all for candidates
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,13 @@ class Schedule:
     steep: bool = True
 
 
+def neighbours(X: Floats, weights: Floats, k: int, keep: int) -> Neighbours | None:
+    """Return the candidates among all rows of a small table, which serve every pass; None if it is not small."""
+    if len(X) > SMALL:
+        return None
+    return candidates(begin(X, weights, np.zeros(len(X), np.int64), 1, len(X)), k, 0, keep)
+
+
 def refine(
     X: Floats,
     labels: Rows,
@@ -75,6 +84,7 @@ def refine(
     weights: Floats,
     limits: Limits | None = None,
     most: int | None = None,
+    near: Neighbours | None = None,
     seed: int | Sequence[int] = 0,
     threads: int = 1,
 ) -> Rows:
@@ -93,6 +103,8 @@ def refine(
         What the sensitive values of a group must meet.
     most : int, optional
         The rows that a group may have; 2k - 1 if not given.
+    near : pair of arrays, optional
+        What `neighbours` says of a small table, which is then searched in one piece.
     seed : int or sequence of int
     threads : int
 
@@ -111,16 +123,13 @@ def refine(
     """
     most = 2 * k - 1 if most is None else most
     seeds = (seed,) if isinstance(seed, int) else tuple(seed)
-    now, passes = labels, schedule.passes
+    now, passes, began = labels, schedule.passes, spent()
     for number in range(passes):
         groups, gone = int(now.max()) + 1, spent()
         if groups < 2 or gone >= 1:
             break
-        chance = np.random.default_rng((*seeds, number))
-        middle = centres(X, now, groups)
-        cut = [_neighbourly(cell, middle, chance) for cell in cells_of_groups(middle, schedule.cell, chance)]
         # Temperatures follow the passes, or the clock where a budget leaves no time for all of them.
-        warm = max(number / passes, gone)
+        warm = max(number / passes, (gone - began) / (1 - began))
         ratio = schedule.cold / schedule.hot
         step = replace(
             schedule,
@@ -129,8 +138,12 @@ def refine(
             cold=schedule.hot * ratio ** min(1.0, warm + 1 / passes),
         )
         with part(number, passes):
-            now = _pass(X, now, k, step, cut, weights, limits, most, (*seeds, number), threads)
-    return now if sse(X, now, weights) < sse(X, labels, weights) else labels
+            if near is None:
+                now = _pass(X, now, k, step, weights, limits, most, (*seeds, number), threads)
+            else:
+                now = _search(X, now, k, step, weights, limits, most, (*seeds, number), near)
+    best = better_of_both(X, labels, now, weights)
+    return best if sse(X, best, weights) < sse(X, labels, weights) else labels
 
 
 def _neighbourly(groups: Rows, middle: Floats, chance: np.random.Generator) -> Rows:
@@ -143,7 +156,6 @@ def _pass(
     labels: Rows,
     k: int,
     step: Schedule,
-    cut: list[Rows],
     weights: Floats,
     limits: Limits | None,
     most: int,
@@ -151,6 +163,9 @@ def _pass(
     threads: int,
 ) -> Rows:
     """Search once in every cell; return new labels."""
+    chance = np.random.default_rng(seed)
+    middle = centres(X, labels, int(labels.max()) + 1)
+    cut = [_neighbourly(cell, middle, chance) for cell in cells_of_groups(middle, step.cell, chance)]
     order = np.argsort(labels, kind="stable")
     ends = np.cumsum(np.bincount(labels))
     starts = ends - np.diff(ends, prepend=0)
@@ -179,16 +194,16 @@ def _search(
     limits: Limits | None,
     most: int,
     seed: tuple[int, ...],
+    near: Neighbours | None = None,
 ) -> Rows:
     """Run one chain on one cell; return its groups, numbered from 0 without gaps."""
     n = len(X)
     state = begin(X, weights, labels, n // k, most)
-    around = n if n <= SMALL else step.around
-    near, scale = candidates(state, k, around, step.keep)
+    rows, scale = near or candidates(state, k, step.around, step.keep)
     anneal_chain(
         state,
         None if limits is None else limits.rules,
-        near,
+        rows,
         scale,
         stream(*seed),
         step.rounds * n,

@@ -42,6 +42,7 @@ def restructure_within(
     one, two = state.label[row], state.label[other]
     size = state.size[one]
     dice = uniform(chance)
+    allowed = -limit * np.log(1.0 - uniform(chance))
     if size >= 2 * k and dice < 0.5:
         steps, delta = _split(state, rules, row, one, _part_size(size, k, chance), journal)
     elif one != two and dice < 0.7:
@@ -56,13 +57,10 @@ def restructure_within(
             return
         steps, delta = create(state, near, row, k, journal)
     elif size <= k + 1:
-        steps, delta = dissolve(state, rules, near, one, most, journal)
+        steps, delta = dissolve(state, rules, near, one, allowed, most, journal)
     else:
         return
-    if steps == 0:
-        return
-    taken = delta <= 0.0 or delta <= -limit * np.log(1.0 - uniform(chance))
-    if not taken or not _sound(state, rules, k, most, journal, steps):
+    if delta > allowed or not _sound(state, rules, k, most, journal, steps):
         undo(state, journal, steps)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.limits import Rules, meets
-from shoal.cluster.state import State, Whole, transfer
+from shoal.cluster.state import State, Whole, transfer, worth
 from shoal.kernels.chance import uniform
 from shoal.kernels.distance import squared
 from shoal.kernels.loops import loop
@@ -32,13 +32,14 @@ def restructure(
     """Propose to found a group around a row, or to dissolve its group."""
     group = state.label[row]
     dice = uniform(chance)
+    allowed = -limit * np.log(1.0 - uniform(chance))
     if state.size[group] > k and dice < 0.9:
         steps, delta = create(state, near, row, k, journal)
     elif state.size[group] <= k + 1:
-        steps, delta = dissolve(state, None, near, group, most, journal)
+        steps, delta = dissolve(state, None, near, group, allowed, most, journal)
     else:
         return
-    if steps > 0 and delta > 0.0 and delta > -limit * np.log(1.0 - uniform(chance)):
+    if delta > allowed:
         undo(state, journal, steps)
 
 
@@ -54,7 +55,8 @@ def create(state: State, near: Whole, row: int, k: int, journal: Whole) -> tuple
     """Found a group: a row and the nearest rows of its own and near groups that can spare them."""
     if state.free[0] == 0:
         return 0, 0.0
-    groups = _around(state, near, row)
+    groups = np.empty(ASKED + 1, np.int32)
+    groups = groups[: _around(state, near, row, groups)]
     room = 0
     for group in groups:
         room += state.size[group] if state.size[group] > k else 0
@@ -88,20 +90,30 @@ def create(state: State, near: Whole, row: int, k: int, journal: Whole) -> tuple
 
 
 @loop
-def dissolve(state: State, rules: Rules | None, near: Whole, one: int, most: int, journal: Whole) -> tuple[int, float]:
-    """Send each row of a group to the near group where it costs least."""
+def dissolve(
+    state: State, rules: Rules | None, near: Whole, one: int, allowed: float, most: int, journal: Whole
+) -> tuple[int, float]:
+    """Send each row of a group to the near group where it costs least; give up where that adds more than allowed."""
     scratch = np.empty(most + 1, np.int64)
-    steps, delta = 0, 0.0
+    around = np.empty(ASKED + 1, np.int32)
+    # What the rows add where they go can only grow; in the end the SSE of their group is saved.
+    saved = -worth(state.power[one], state.mass[one])
+    for place in range(state.size[one]):
+        member = state.members[one, place]
+        saved += state.square[member] / state.weight[member]
+    steps, delta, added = 0, 0.0, 0.0
     while state.size[one] > 0:
         row = state.members[one, state.size[one] - 1]
         best, least = -1, np.inf
-        for group in _around(state, near, row):
+        for i in range(_around(state, near, row, around)):
+            group = around[i]
             if group == one or state.size[group] >= most:
                 continue
             cost = joining(state, row, group)
             if cost < least and (rules is None or meets_with(state, rules, group, row, scratch)):
                 best, least = group, cost
-        if best < 0:
+        added += least
+        if added - saved > allowed:
             return steps, np.inf
         journal[steps, 0], journal[steps, 1] = row, one
         delta += transfer(state, row, best)
@@ -110,9 +122,8 @@ def dissolve(state: State, rules: Rules | None, near: Whole, one: int, most: int
 
 
 @loop
-def _around(state: State, near: Whole, row: int) -> Whole:
-    """Return the group of a row and those of the rows near it, each once."""
-    found = np.empty(ASKED + 1, np.int32)
+def _around(state: State, near: Whole, row: int, found: Whole) -> int:
+    """Fill in the group of a row and those of the rows near it, each once; return how many these are."""
     found[0] = state.label[row]
     count = 1
     for other in near[row, :ASKED]:
@@ -125,7 +136,7 @@ def _around(state: State, near: Whole, row: int) -> Whole:
         if new:
             found[count] = group
             count += 1
-    return found[:count]
+    return count
 
 
 @loop
