@@ -24,6 +24,7 @@ BUILT_IN = {
     "anneal": "shoal.cluster.anneal",
     "auto": "shoal.cluster.auto",
     "blocks": "shoal.cluster.blocks",
+    "exact": "shoal.cluster.exact",
     "hac": "shoal.cluster.hac",
     "k_member": "shoal.cluster.k_member",
     "kmeans": "shoal.cluster.kmeans",

@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 
 from figures import sse
 from naive.anneal import anneal as naive_anneal
-from naive.anneal import least_sse
+from naive.exact import least_sse
 from shoal.cluster.anneal import anneal, first_partition
 from shoal.cluster.annealing import anneal_chain
 from shoal.cluster.candidates import candidates

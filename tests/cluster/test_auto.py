@@ -13,13 +13,15 @@ from shoal.privacy.values import Values
 from shoal.registry import load
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("limited", [False, True])
 @pytest.mark.parametrize("effort", ["quick", "normal", "thorough"])
-def test_it_chooses_what_its_twin_chooses(effort, limited):
-    for n in (2, 9, 10, 299, 301, 50_000, 50_001, 3_999_999, 4_000_001):
+def test_it_chooses_what_its_twin_chooses(effort, limited, weighted):
+    for n in (2, 9, 10, 300, 301, 50_000, 50_001, 3_999_999, 4_000_001):
         for d in (0, 1, 2, 100):
             for k in (2, 4, 5, 10):
-                assert plan(n, d, k, effort, limited=limited).method == choice(n, d, k, limited), (n, d, k)
+                comp = plan(n, d, k, effort, limited=limited, weighted=weighted).method
+                assert comp == choice(n, d, k, limited, effort, weighted), (n, d, k)
 
 
 @pytest.mark.compiled
@@ -37,6 +39,16 @@ def test_one_column_gets_the_optimum():
     partition = auto(X, 3)
     assert partition.labels.tolist() == [0, 0, 0, 1, 1, 1, 1]
     assert "univariate" in partition.notes[0]
+
+
+@pytest.mark.compiled
+def test_a_thorough_answer_for_few_rows_is_a_proved_one_unless_rows_have_weights():
+    X = np.random.default_rng(4).normal(size=(9, 2))
+    partition = auto(X, 3, "thorough", threads=1)
+    assert partition.notes[0].startswith("auto: exact, effort thorough, because a table this small has an answer")
+    assert partition.notes[1] == "exact: proved optimal; no partition has a lower SSE."
+    assert {finding.name for finding in partition.findings} == {"proved lower bound of SSE", "gap %"}
+    assert plan(9, 2, 3, "thorough", weighted=True).method == "anneal"
 
 
 def test_fewer_than_2k_rows_are_one_group():

@@ -1,8 +1,9 @@
 """Ticks, sentences and a budget of seconds: said by whoever works, heard by whoever wants to."""
 
+import math
 import time
 
-from shoal.model.progress import announce, budget, cut_short, listening, part, spent, step, tick
+from shoal.model.progress import announce, budget, cut_short, left, listening, part, spent, step, tick
 
 
 def collector():
@@ -69,3 +70,17 @@ def test_a_budget_is_gone_when_its_seconds_are_and_only_who_asks_is_cut_short():
     with budget(None):
         assert spent() == 0
     assert not cut_short()
+
+
+def test_who_looks_ahead_sees_the_end_of_a_budget_before_it_is_there():
+    assert left() == math.inf
+    assert spent(1e9) == 0
+    with budget(60):
+        assert 59 < left() <= 60
+        assert spent(59.9) < 1
+        assert not cut_short()
+        assert spent(60) >= 1
+        assert cut_short()
+    with budget(1e-6):
+        time.sleep(1e-3)
+        assert left() == 0

@@ -5,7 +5,6 @@ order of the questions asked of chance are part of the definition, so that the s
 """
 
 import math
-from itertools import combinations
 
 MASK = (1 << 64) - 1
 ASKED = 12
@@ -178,24 +177,3 @@ def squares(rows, weights):
 
 def gap(x, y):
     return sum((a - b) ** 2 for a, b in zip(x, y, strict=True))
-
-
-def least_sse(rows, k):
-    """The least SSE of all partitions into groups of k to 2k - 1 rows."""
-    return _least(rows, list(range(len(rows))), k)
-
-
-def _least(rows, left, k):
-    if not left:
-        return 0.0
-    first, others = left[0], left[1:]
-    best = math.inf
-    for size in range(k - 1, 2 * k - 1):
-        if len(others) - size != 0 and len(others) - size < k:
-            continue
-        for some in combinations(others, size):
-            group = [rows[i] for i in (first, *some)]
-            cost = squares(group, [1] * len(group))
-            if cost < best:
-                best = min(best, cost + _least(rows, [i for i in others if i not in some], k))
-    return best

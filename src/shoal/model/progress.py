@@ -7,6 +7,7 @@ It may also be given a budget of seconds: a search asks `spent()` how much of it
 What then comes out depends on the machine.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ __all__ = [
     "budget",
     "current_step",
     "cut_short",
+    "left",
     "listening",
     "part",
     "spent",
@@ -109,14 +111,20 @@ def budget(seconds: float | None) -> Iterator[None]:
         _budget.reset(token)
 
 
-def spent() -> float:
-    """Return which share of the budget is gone, from 0 on; 0 if there is none."""
+def spent(ahead: float = 0.0) -> float:
+    """Return which share of the budget is gone, or will be some seconds ahead, from 0 on; 0 if there is none."""
     limit = _budget.get()
     if limit is None:
         return 0.0
-    share = (time.monotonic() - limit.start) / limit.seconds
+    share = (time.monotonic() - limit.start + ahead) / limit.seconds
     limit.cut = limit.cut or share >= 1
     return share
+
+
+def left() -> float:
+    """Return how many seconds of the budget are left; infinitely many if there is none."""
+    limit = _budget.get()
+    return math.inf if limit is None else max(0.0, limit.seconds - (time.monotonic() - limit.start))
 
 
 def cut_short() -> bool:
