@@ -119,24 +119,15 @@ def restructure(groups, near, row, limit, chance, k, most):
 def create(groups, near, row, k):
     if not groups.empty:
         return [], 0.0
-    pool = [
-        member
-        for group in groups.around(near, row)
-        if len(groups.members[group]) > k
-        for member in groups.members[group]
-        if member != row
-    ]
     target = groups.empty[-1]
     done = [(row, groups.label[row])]
     delta = groups.transfer(row, target)
-    while len(done) < k:
-        spare = [i for i in pool if len(groups.members[groups.label[i]]) > k and groups.label[i] != target]
-        if not spare:
-            return done, math.inf
-        nearest = min(spare, key=lambda i: gap(groups.rows[i], groups.rows[row]))
-        done.append((nearest, groups.label[nearest]))
-        delta += groups.transfer(nearest, target)
-    return done, delta
+    for other in near[row]:
+        group = groups.label[other]
+        if len(done) < k and group != target and len(groups.members[group]) > k:
+            done.append((other, group))
+            delta += groups.transfer(other, target)
+    return done, delta if len(done) == k else math.inf
 
 
 def dissolve(groups, near, group, most):

@@ -118,16 +118,18 @@ def _moving(
 ) -> float:
     """Return what a row adds to SSE by moving from group one to group two."""
     d = y.shape[1]
+    even = d - d % 2
     a, b, c, e = 0.0, 0.0, 0.0, 0.0
-    # Two columns a turn: four sums that do not wait for each other.
-    for j in range(0, d - 1, 2):
+    # Two columns a turn: four sums that do not wait for each other. The last column is a loop, not a condition:
+    # arrays used under a condition are counted in and out by Numba, which takes longer than all the rest.
+    for j in range(0, even, 2):
         a += y[row, j] * total[one, j]
         b += y[row, j] * total[two, j]
         c += y[row, j + 1] * total[one, j + 1]
         e += y[row, j + 1] * total[two, j + 1]
-    if d % 2 == 1:
-        a += y[row, d - 1] * total[one, d - 1]
-        b += y[row, d - 1] * total[two, d - 1]
+    for j in range(even, d):
+        a += y[row, j] * total[one, j]
+        b += y[row, j] * total[two, j]
     return (
         worth(power[one], mass[one])
         + worth(power[two], mass[two])
@@ -142,9 +144,10 @@ def _swapping(
 ) -> float:
     """Return what two rows of groups one and two add to SSE by changing places."""
     d = y.shape[1]
+    even = d - d % 2
     a, b, square = 0.0, 0.0, 0.0
     c, e, more = 0.0, 0.0, 0.0
-    for j in range(0, d - 1, 2):
+    for j in range(0, even, 2):
         gap, next_gap = y[other, j] - y[row, j], y[other, j + 1] - y[row, j + 1]
         a += gap * total[one, j]
         b += gap * total[two, j]
@@ -152,10 +155,10 @@ def _swapping(
         c += next_gap * total[one, j + 1]
         e += next_gap * total[two, j + 1]
         more += next_gap * next_gap
-    if d % 2 == 1:
-        gap = y[other, d - 1] - y[row, d - 1]
-        a += gap * total[one, d - 1]
-        b += gap * total[two, d - 1]
+    for j in range(even, d):
+        gap = y[other, j] - y[row, j]
+        a += gap * total[one, j]
+        b += gap * total[two, j]
         square += gap * gap
     square += more
     return (

@@ -162,7 +162,7 @@ def plan(
 
 def _searching(n: int, d: int, k: int, effort: str, threads: int, why: str, limited: bool) -> Plan:
     """Return the plan of a search, with what it costs by the speed of a common machine."""
-    search = EFFORTS[effort].fitted(n, d, limited=limited)
+    search = EFFORTS[effort].fitted(n, d, k, limited=limited)
     proposals = n * search.restarts * search.rounds
     each = (150 + 5 * d if limited else 60 + 4 * d) * 1e-9
     start = n * min(n, 20_000) * (d + 3) / k * 2e-10

@@ -106,10 +106,9 @@ def _measure(block: Singles, point: Singles, squares: Singles) -> None:
             e = block[j, w] - p
             f = block[j + 1, w] - q
             squares[w] += e * e + f * f
-    if whole < d:
-        p = point[whole]
+    for j in range(whole, d):
         for w in range(WIDTH):
-            e = block[whole, w] - p
+            e = block[j, w] - point[j]
             squares[w] += e * e
 
 

@@ -25,7 +25,7 @@ __all__ = ["EFFORT", "EFFORTS", "Effort", "search"]
 LARGEST_GROUP = 127  # under limits on sensitive values; without them 2k - 1
 WIDE = 40  # columns from half of which on a search makes fewer proposals
 LONG = 1_000  # proposals a row that make a restart long enough to have several
-FIRST, AGAIN = 2_000, 300  # proposals a row: of a restart that spends half on its first chain, of a chain after it
+FIRST, AGAIN = 6_000, 420  # proposals a row: of a restart that spends half on its first chain, of a chain after it
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class Effort:
     passes: int
     cell: int
 
-    def fitted(self, n: int, d: int, restarts: int = 0, rounds: int = 0, *, limited: bool = False) -> "Fitted":
-        """Return what suits n rows and d columns; 0 leaves a choice to the effort."""
+    def fitted(self, n: int, d: int, k: int, restarts: int = 0, rounds: int = 0, *, limited: bool = False) -> "Fitted":
+        """Return what suits n rows, d columns and k; 0 leaves a choice to the effort."""
         # A proposal costs more with every column, and some times as much under limits.
         wide = WIDE / max(WIDE, d + WIDE // 2)
         proposals = int(wide * self.proposals) // (4 if limited else 1)
@@ -63,7 +63,8 @@ class Effort:
             passes=2 * self.passes if limited else self.passes,
             cell=self.cell,
             around=60 if limited else 20,
-            keep=40 if limited else 20 if n <= SMALL else 12,
+            # A new group is founded by a row and rows that it keeps.
+            keep=max(2 * k, 40 if limited else 20 if n <= SMALL else 12),
             rounds=turns,
             hot=0.5,
             cold=0.01 if limited else 0.012,
@@ -75,7 +76,7 @@ class Effort:
         cycles = max(0, int((turns - first) // again))
         first = int(first) if cycles > 0 else turns
         # The longer a chain is, the hotter it may start; a short one would only spoil what it began with.
-        hot = float(np.clip(0.05 * (first / 100) ** 0.6, 0.05, 0.4))
+        hot = float(np.clip(0.05 * (first / 100) ** 0.6, 0.05, 0.3))
         return Fitted(
             chains,
             replace(common, rounds=first, hot=hot),
@@ -100,7 +101,7 @@ class Fitted:
 
 
 EFFORTS = {
-    "quick": Effort(16_000_000, 120, 8_000, 2, 3, 5_000),
+    "quick": Effort(16_000_000, 120, 16_000, 1, 3, 5_000),
     "normal": Effort(60_000_000, 300, 30_000, 2, 5, 5_000),
     "thorough": Effort(500_000_000, 700, 120_000, 4, 8, 10_000),
 }
@@ -123,7 +124,7 @@ def search(
     n = len(X)
     if n < 2 * k or sse(X, np.zeros(n, np.int64), weights) == 0.0:
         return start
-    plan = EFFORTS[effort].fitted(n, X.shape[1], restarts, rounds, limited=limits is not None)
+    plan = EFFORTS[effort].fitted(n, X.shape[1], k, restarts, rounds, limited=limits is not None)
     most = None if limits is None else max(LARGEST_GROUP, 2 * k - 1, int(np.bincount(start).max()))
     near = neighbours(X, weights, k, plan.first.keep)
 

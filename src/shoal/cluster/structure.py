@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from shoal.cluster.limits import Rules, meets
 from shoal.cluster.state import State, Whole, transfer, worth
 from shoal.kernels.chance import uniform
-from shoal.kernels.distance import squared
 from shoal.kernels.loops import loop
 
 __all__ = ["create", "dissolve", "joining", "meets_with", "restructure", "undo"]
@@ -52,41 +51,20 @@ def undo(state: State, journal: Whole, steps: int) -> None:
 
 @loop
 def create(state: State, near: Whole, row: int, k: int, journal: Whole) -> tuple[int, float]:
-    """Found a group: a row and the nearest rows of its own and near groups that can spare them."""
+    """Found a group: a row and the nearest rows whose groups can spare them."""
     if state.free[0] == 0:
         return 0, 0.0
-    groups = np.empty(ASKED + 1, np.int32)
-    groups = groups[: _around(state, near, row, groups)]
-    room = 0
-    for group in groups:
-        room += state.size[group] if state.size[group] > k else 0
-    pool = np.empty(room, np.int32)
-    gaps = np.empty(room)
-    count = 0
-    for group in groups:
-        if state.size[group] > k:
-            for place in range(state.size[group]):
-                member = state.members[group, place]
-                if member != row:
-                    pool[count] = member
-                    gaps[count] = squared(state.x, member, state.x, row)
-                    count += 1
     target = state.free[state.free[0]]
     journal[0, 0], journal[0, 1] = row, state.label[row]
     delta = transfer(state, row, target)
     steps = 1
-    while steps < k:
-        best = -1
-        for i in range(count):
-            if gaps[i] >= 0.0 and (best < 0 or gaps[i] < gaps[best]) and state.size[state.label[pool[i]]] > k:
-                best = i
-        if best < 0:
-            return steps, np.inf
-        journal[steps, 0], journal[steps, 1] = pool[best], state.label[pool[best]]
-        delta += transfer(state, pool[best], target)
-        gaps[best] = -1.0
-        steps += 1
-    return steps, delta
+    for other in near[row]:
+        group = state.label[other]
+        if steps < k and group != target and state.size[group] > k:
+            journal[steps, 0], journal[steps, 1] = other, group
+            delta += transfer(state, other, target)
+            steps += 1
+    return steps, delta if steps == k else np.inf
 
 
 @loop
