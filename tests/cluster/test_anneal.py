@@ -14,7 +14,8 @@ from shoal.cluster.annealing import anneal_chain
 from shoal.cluster.candidates import candidates
 from shoal.cluster.limits import Limits
 from shoal.cluster.mdav import mdav
-from shoal.cluster.state import begin
+from shoal.cluster.state import Room, begin
+from shoal.cluster.structure import ASKED
 from shoal.errors import MethodError
 from shoal.kernels.chance import stream
 from shoal.model.policy import Constraints
@@ -36,7 +37,7 @@ def chain_and_twin(seed, n, k, proposals, weighted):
     ref = naive_anneal(
         X.tolist(), weights.tolist(), labels.tolist(), n // k, near.tolist(), scale.tolist(), *arguments, 0.1
     )
-    anneal_chain(state, None, near, scale, *arguments, 0.1, True)
+    anneal_chain(state, None, near, scale, *arguments, 0.1, True, Room.of(2 * k - 1, ASKED))
     return state.label.tolist(), ref
 
 

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from shoal.cluster.given import Floats
 from shoal.cluster.limits import Rules, meets_in
 from shoal.cluster.splitting import restructure_within
-from shoal.cluster.state import State, Whole, rebuild, transfer, worth
+from shoal.cluster.state import Room, State, Whole, rebuild, transfer, worth
 from shoal.cluster.structure import restructure
 from shoal.kernels.chance import uniform
-from shoal.kernels.loops import loop
+from shoal.kernels.loops import inner_loop
 
 __all__ = ["anneal_chain"]
 
@@ -31,7 +31,7 @@ VISIT = 8  # proposals a row before the next stretch
 HOPELESS = 40.0  # -ln(u) is at most 53 ln 2 = 36.7
 
 
-@loop
+@inner_loop
 def anneal_chain(  # noqa: PLR0912 - one turn of the chain is best read in one piece
     state: State,
     rules: Rules | None,
@@ -45,12 +45,10 @@ def anneal_chain(  # noqa: PLR0912 - one turn of the chain is best read in one p
     most: int,
     structural: float,
     steep: bool,
+    room: Room,
 ) -> None:
     """Make so many proposals, at temperatures that fall from hot to cold; `steep` favours the nearest more."""
     n, choices = near.shape
-    journal = np.empty((2 * most + 2, 2), np.int32)
-    scratch = np.empty(most + 1, np.int64)
-    values = np.empty(most + 1, np.int32)
     # The loop below runs hundreds of millions of times: it takes the arrays out of the state once.
     label, size, members = state.label, state.size, state.members
     y, weight, square = state.y, state.weight, state.square
@@ -76,9 +74,9 @@ def anneal_chain(  # noqa: PLR0912 - one turn of the chain is best read in one p
         limit = temperature * scale[row]
         if uniform(chance) < structural:
             if rules is None:
-                restructure(state, near, row, limit, chance, k, most, journal)
+                restructure(state, near, row, limit, chance, k, most, room)
             else:
-                restructure_within(state, rules, near, row, other, limit, chance, k, most, journal)
+                restructure_within(state, rules, near, row, other, limit, chance, k, most, room)
         elif one == two:
             continue
         elif size[one] > k and size[two] < most and uniform(chance) < 0.5:
@@ -86,8 +84,8 @@ def anneal_chain(  # noqa: PLR0912 - one turn of the chain is best read in one p
             if _taken(delta, limit, chance) and (
                 rules is None
                 or (
-                    _may_change(rules, members[one], size[one], row, -1, scratch, values)
-                    and _may_change(rules, members[two], size[two], -1, row, scratch, values)
+                    _may_change(rules, members[one], size[one], row, -1, room)
+                    and _may_change(rules, members[two], size[two], -1, row, room)
                 )
             ):
                 transfer(state, row, two)
@@ -105,14 +103,14 @@ def anneal_chain(  # noqa: PLR0912 - one turn of the chain is best read in one p
                 rules is None
                 or alike
                 or (
-                    _may_change(rules, members[one], size[one], row, other, scratch, values)
-                    and _may_change(rules, members[two], size[two], other, row, scratch, values)
+                    _may_change(rules, members[one], size[one], row, other, room)
+                    and _may_change(rules, members[two], size[two], other, row, room)
                 )
             ):
                 _exchange(state, row, other)
 
 
-@loop
+@inner_loop
 def _moving(
     y: Floats, w: float, square: float, total: Floats, mass: Floats, power: Floats, row: int, one: int, two: int
 ) -> float:
@@ -138,7 +136,7 @@ def _moving(
     )
 
 
-@loop
+@inner_loop
 def _swapping(
     y: Floats, shift: float, total: Floats, mass: Floats, power: Floats, row: int, other: int, one: int, two: int
 ) -> float:
@@ -169,7 +167,7 @@ def _swapping(
     )
 
 
-@loop
+@inner_loop
 def _look_alike(codes: Whole, members: Whole, size: int, row: int, start: int) -> int:
     """Return a member with the same sensitive values as a row, looking from a place on; -1 if there is none."""
     for step in range(size):
@@ -180,29 +178,28 @@ def _look_alike(codes: Whole, members: Whole, size: int, row: int, start: int) -
     return -1
 
 
-@loop
+@inner_loop
 def _may_change(
     rules: Rules,
     members: Whole,
     size: int,
     leaves: int,
     joins: int,
-    scratch: NDArray[np.int64],
-    values: Whole,
+    room: Room,
 ) -> bool:
     """Say whether a group would meet the rules after one row has left it and another has joined it; -1 is none."""
     count = 0
     for place in range(size):
         if members[place] != leaves:
-            scratch[count] = members[place]
+            room.rows[count] = members[place]
             count += 1
     if joins >= 0:
-        scratch[count] = joins
+        room.rows[count] = joins
         count += 1
-    return meets_in(rules, scratch, count, values)
+    return meets_in(rules, room.rows, count, room.values)
 
 
-@loop
+@inner_loop
 def _exchange(state: State, row: int, other: int) -> None:
     """Swap two rows of different groups."""
     one, two = state.label[row], state.label[other]
@@ -223,7 +220,7 @@ def _exchange(state: State, row: int, other: int) -> None:
     state.power[one], state.power[two] = first, second
 
 
-@loop
+@inner_loop
 def _taken(delta: float, limit: float, chance: NDArray[np.uint64]) -> bool:
     """Decide on a proposal that adds delta to SSE."""
     if delta <= 0.0:
@@ -233,7 +230,7 @@ def _taken(delta: float, limit: float, chance: NDArray[np.uint64]) -> bool:
     return bool(delta <= -limit * np.log(1.0 - uniform(chance)))
 
 
-@loop
+@inner_loop
 def _alike(codes: Whole, row: int, other: int) -> bool:
     """Say whether two rows have the same sensitive values."""
     same = True

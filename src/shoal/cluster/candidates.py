@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from shoal.cluster.given import Floats
 from shoal.cluster.state import State, Whole
-from shoal.kernels.loops import loop
+from shoal.kernels.loops import inner_loop, loop
 
 __all__ = ["candidates"]
 
@@ -73,12 +73,11 @@ def _beside(blocks: Singles, centres: Singles, around: int) -> Whole:
         gaps[:] = np.inf
         found[a, :] = -1
         worst = 0
-        for b in range(len(blocks)):
-            _measure(blocks[b], centres[a], squares)
-            least = squares[0]
-            for w in range(1, WIDTH):
-                least = min(least, squares[w])
-            if least >= gaps[worst]:
+        home = a // WIDTH
+        for turn in range(len(blocks)):
+            # The group's own block comes first: groups near each other stand near each other.
+            b = home if turn == 0 else turn - 1 if turn <= home else turn
+            if not _measure(blocks, b, centres, a, gaps[worst], squares):
                 continue
             for w in range(WIDTH):
                 other = b * WIDTH + w
@@ -94,22 +93,28 @@ def _beside(blocks: Singles, centres: Singles, around: int) -> Whole:
     return found
 
 
-@loop
-def _measure(block: Singles, point: Singles, squares: Singles) -> None:
-    """Fill in the squared distance of the point to each entry of a block."""
-    d = len(block)
-    squares[:] = np.float32(0.0)
+@inner_loop
+def _measure(blocks: Singles, b: int, centres: Singles, a: int, limit: np.float32, squares: Singles) -> bool:
+    """Fill in the squared distance of a mean to each entry of a block; say whether any is below the limit."""
+    d = centres.shape[1]
+    for w in range(WIDTH):
+        squares[w] = np.float32(0.0)
     whole = d - d % 2
     for j in range(0, whole, 2):
-        p, q = point[j], point[j + 1]
+        p, q = centres[a, j], centres[a, j + 1]
         for w in range(WIDTH):
-            e = block[j, w] - p
-            f = block[j + 1, w] - q
+            e = blocks[b, j, w] - p
+            f = blocks[b, j + 1, w] - q
             squares[w] += e * e + f * f
     for j in range(whole, d):
+        p = centres[a, j]
         for w in range(WIDTH):
-            e = block[j, w] - point[j]
+            e = blocks[b, j, w] - p
             squares[w] += e * e
+    below = 0
+    for w in range(WIDTH):
+        below += squares[w] < limit
+    return below > 0
 
 
 @loop

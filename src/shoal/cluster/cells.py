@@ -73,14 +73,13 @@ def cells_of_groups(centres: Floats, most: int, chance: Generator) -> list[Rows]
 
 def _direction(points: Floats, chance: Generator) -> Floats:
     """Return the direction between two points along which a sample of them varies most, of a few by chance."""
-    sample = points[chance.integers(len(points), size=SAMPLE)]
-    best, most = np.ones(points.shape[1]), -1.0
-    for _ in range(PAIRS):
-        one, two = chance.integers(len(points), size=2)
-        direction = points[one] - points[two]
-        length = float(np.sqrt(direction @ direction))
-        if length > 0:
-            spread = float((sample @ (direction / length)).var())
-            if spread > most:
-                best, most = direction / length, spread
-    return best
+    n = len(points)
+    sample = points[chance.integers(n, size=min(SAMPLE, 1 + n // 4))]
+    one, two = chance.integers(n, size=(2, PAIRS))
+    ways = points[one] - points[two]
+    lengths = np.sqrt(np.einsum("ij,ij->i", ways, ways))
+    # A pair of equal points shows no way.
+    ways[lengths == 0] = 1.0
+    ways /= np.where(lengths > 0, lengths, np.sqrt(points.shape[1]))[:, None]
+    heights = sample @ ways.T
+    return np.asarray(ways[int(np.argmax(heights.var(axis=0)))])

@@ -9,12 +9,11 @@
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.cluster.given import Floats, Rows
 from shoal.cluster.limits import Limits, Rules
 from shoal.cluster.splitting import choose
-from shoal.cluster.state import State, Whole, begin, transfer
+from shoal.cluster.state import Room, State, Whole, begin, transfer
 from shoal.cluster.structure import joining, meets_with
 from shoal.kernels.groups import centres, cheapest
 from shoal.kernels.loops import loop
@@ -51,7 +50,7 @@ def _grown(X: Floats, k: int, size: int, limits: Limits, weights: Floats) -> Row
     labels[left] = groups
     if groups and left.size:
         state = begin(X, weights, labels, groups + 1, len(X))
-        _insert(state, limits.rules, groups)
+        _insert(state, limits.rules, groups, Room.of(len(X), 0))
         labels = state.label.astype(np.int64)
     return mend(X, labels, k, limits)
 
@@ -113,23 +112,21 @@ def _gaps(X: Floats, rows: Whole, point: Floats) -> Floats:
 
 
 @loop
-def _insert(state: State, rules: Rules, last: int) -> None:
+def _insert(state: State, rules: Rules, last: int, room: Room) -> None:
     """Put rows of the last group where they cost least and break nothing, until none can go."""
-    room = state.members.shape[1]
-    scratch = np.empty(room, np.int64)
     moved = True
     while moved:
         moved = False
         for place in range(state.size[last] - 1, -1, -1):
             row = state.members[last, place]
-            target = _cheapest_that_fits(state, rules, row, last, scratch)
+            target = _cheapest_that_fits(state, rules, row, last, room)
             if target >= 0:
                 transfer(state, row, target)
                 moved = True
 
 
 @loop
-def _cheapest_that_fits(state: State, rules: Rules, row: int, last: int, scratch: NDArray[np.int64]) -> int:
+def _cheapest_that_fits(state: State, rules: Rules, row: int, last: int, room: Room) -> int:
     """Return the group where a row costs least among those it breaks nothing in; -1 if there is none."""
     costs = np.full(CLOSEST, np.inf)
     groups = np.full(CLOSEST, -1, np.int64)
@@ -143,6 +140,6 @@ def _cheapest_that_fits(state: State, rules: Rules, row: int, last: int, scratch
             costs[hole], groups[hole] = cost, group
     for place in range(CLOSEST):
         found = int(groups[place])
-        if found >= 0 and meets_with(state, rules, found, row, scratch):
+        if found >= 0 and meets_with(state, rules, found, row, room):
             return found
     return -1

@@ -21,7 +21,8 @@ from shoal.cluster.cells import cells_of_groups
 from shoal.cluster.crossing import better_of_both
 from shoal.cluster.given import Floats, Rows
 from shoal.cluster.limits import Limits
-from shoal.cluster.state import Whole, begin
+from shoal.cluster.state import Room, Whole, begin
+from shoal.cluster.structure import ASKED
 from shoal.kernels.chance import stream
 from shoal.kernels.groups import centres
 from shoal.kernels.threads import each
@@ -213,5 +214,6 @@ def _search(
         most,
         step.structural,
         step.steep,
+        Room.of(most, ASKED),
     )
     return np.unique(state.label, return_inverse=True)[1].reshape(-1).astype(np.int64)

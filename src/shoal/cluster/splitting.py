@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.given import Floats
-from shoal.cluster.limits import Rules, meets
-from shoal.cluster.state import State, Whole, transfer
+from shoal.cluster.limits import Rules, meets_in
+from shoal.cluster.state import Room, State, Whole, transfer
 from shoal.cluster.structure import create, dissolve, undo
 from shoal.kernels.chance import uniform
 from shoal.kernels.distance import squared
@@ -36,11 +36,11 @@ def restructure_within(
     chance: NDArray[np.uint64],
     k: int,
     most: int,
-    journal: Whole,
+    room: Room,
 ) -> None:
     """Propose a change of structure around a row, within the limits."""
     one, two = state.label[row], state.label[other]
-    size = state.size[one]
+    size, journal = state.size[one], room.journal
     dice = uniform(chance)
     allowed = -limit * np.log(1.0 - uniform(chance))
     if size >= 2 * k and dice < 0.5:
@@ -55,12 +55,12 @@ def restructure_within(
     elif dice < 1.0 - DISSOLVES:
         if size <= k:
             return
-        steps, delta = create(state, near, row, k, journal)
+        steps, delta = create(state, near, row, k, room)
     elif size <= k + 1:
-        steps, delta = dissolve(state, rules, near, one, allowed, most, journal)
+        steps, delta = dissolve(state, rules, near, one, allowed, most, room)
     else:
         return
-    if delta > allowed or not _sound(state, rules, k, most, journal, steps):
+    if delta > allowed or not _sound(state, rules, k, most, room, steps):
         undo(state, journal, steps)
 
 
@@ -175,9 +175,9 @@ def _merge(state: State, one: int, two: int, journal: Whole) -> tuple[int, float
 
 
 @loop
-def _sound(state: State, rules: Rules, k: int, most: int, journal: Whole, steps: int) -> bool:
+def _sound(state: State, rules: Rules, k: int, most: int, room: Room, steps: int) -> bool:
     """Say whether every group that the journal touches is empty, or of k to `most` rows that meet the rules."""
-    scratch = np.empty(most, np.int64)
+    journal, rows = room.journal, room.rows
     touched = np.empty(2 * steps, np.int32)
     count = 0
     for step in range(steps):
@@ -196,8 +196,8 @@ def _sound(state: State, rules: Rules, k: int, most: int, journal: Whole, steps:
                 return False
             if size > 0:
                 for place in range(size):
-                    scratch[place] = state.members[group, place]
-                if not meets(rules, scratch, size):
+                    rows[place] = state.members[group, place]
+                if not meets_in(rules, rows, size, room.values):
                     return False
     return True
 

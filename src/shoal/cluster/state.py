@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.given import Floats, Rows
-from shoal.kernels.loops import loop
+from shoal.kernels.loops import inner_loop, loop
 
-__all__ = ["State", "begin", "rebuild", "transfer", "worth"]
+__all__ = ["Room", "State", "begin", "rebuild", "transfer", "worth"]
 
 Whole = NDArray[np.int32]
 
@@ -52,6 +52,35 @@ class State(NamedTuple):
     free: Whole
 
 
+class Room(NamedTuple):
+    """Room to work in, for one chain.
+
+    Parameters
+    ----------
+    journal : int32 array of shape (steps, 2)
+        Rows that were moved, and the groups that they came from.
+    around : int32 array
+        Groups around a row.
+    rows, values : int64 and int32 arrays
+        The rows of a group, and their sensitive values.
+    """
+
+    journal: Whole
+    around: Whole
+    rows: NDArray[np.int64]
+    values: Whole
+
+    @classmethod
+    def of(cls, most: int, asked: int) -> "Room":
+        """Return room for groups of at most `most` rows, of which `asked` are looked at around a row."""
+        return cls(
+            np.empty((2 * most + 2, 2), np.int32),
+            np.empty(asked + 1, np.int32),
+            np.empty(2 * most + 1, np.int64),
+            np.empty(2 * most + 1, np.int32),
+        )
+
+
 def begin(X: Floats, weights: Floats, labels: Rows, groups: int, most: int) -> State:
     """Return the state of a partition with room for so many groups of at most `most` rows, twice that on the way."""
     n, d = X.shape
@@ -77,13 +106,13 @@ def begin(X: Floats, weights: Floats, labels: Rows, groups: int, most: int) -> S
     return state
 
 
-@loop
+@inner_loop
 def worth(power: float, mass: float) -> float:
     """Return |S|^2 / W, 0 for a group without rows."""
     return power / mass if mass > 0.0 else 0.0
 
 
-@loop
+@inner_loop
 def transfer(state: State, row: int, target: int) -> float:
     """Put a row into another group; return what that adds to SSE."""
     source = state.label[row]
@@ -105,7 +134,7 @@ def transfer(state: State, row: int, target: int) -> float:
     return before - worth(left, state.mass[source]) - worth(joined, state.mass[target])
 
 
-@loop
+@inner_loop
 def rebuild(state: State) -> None:
     """Sum up every group anew, so that rounding does not pile up."""
     state.total[:] = 0.0
@@ -122,7 +151,7 @@ def rebuild(state: State) -> None:
         state.power[group] = power
 
 
-@loop
+@inner_loop
 def _relabel(state: State, row: int, source: int, target: int) -> None:
     """Move a row from the members of one group to those of another."""
     hole, end = state.place[row], state.size[source] - 1

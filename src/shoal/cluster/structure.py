@@ -7,17 +7,17 @@ taken if SSE allows it; else the journal is undone backwards.
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.cluster.limits import Rules, meets
-from shoal.cluster.state import State, Whole, transfer, worth
+from shoal.cluster.limits import Rules, meets_in
+from shoal.cluster.state import Room, State, Whole, transfer, worth
 from shoal.kernels.chance import uniform
-from shoal.kernels.loops import loop
+from shoal.kernels.loops import inner_loop
 
-__all__ = ["create", "dissolve", "joining", "meets_with", "restructure", "undo"]
+__all__ = ["ASKED", "create", "dissolve", "joining", "meets_with", "restructure", "undo"]
 
 ASKED = 12  # groups around a row that are asked to give or take rows
 
 
-@loop
+@inner_loop
 def restructure(
     state: State,
     near: Whole,
@@ -26,35 +26,35 @@ def restructure(
     chance: NDArray[np.uint64],
     k: int,
     most: int,
-    journal: Whole,
+    room: Room,
 ) -> None:
     """Propose to found a group around a row, or to dissolve its group."""
     group = state.label[row]
     dice = uniform(chance)
     allowed = -limit * np.log(1.0 - uniform(chance))
     if state.size[group] > k and dice < 0.9:
-        steps, delta = create(state, near, row, k, journal)
+        steps, delta = create(state, near, row, k, room)
     elif state.size[group] <= k + 1:
-        steps, delta = dissolve(state, None, near, group, allowed, most, journal)
+        steps, delta = dissolve(state, None, near, group, allowed, most, room)
     else:
         return
     if delta > allowed:
-        undo(state, journal, steps)
+        undo(state, room.journal, steps)
 
 
-@loop
+@inner_loop
 def undo(state: State, journal: Whole, steps: int) -> None:
     """Take the steps of a journal back, the last one first."""
     for step in range(steps - 1, -1, -1):
         transfer(state, journal[step, 0], journal[step, 1])
 
 
-@loop
-def create(state: State, near: Whole, row: int, k: int, journal: Whole) -> tuple[int, float]:
+@inner_loop
+def create(state: State, near: Whole, row: int, k: int, room: Room) -> tuple[int, float]:
     """Found a group: a row and the nearest rows whose groups can spare them."""
     if state.free[0] == 0:
         return 0, 0.0
-    target = state.free[state.free[0]]
+    target, journal = state.free[state.free[0]], room.journal
     journal[0, 0], journal[0, 1] = row, state.label[row]
     delta = transfer(state, row, target)
     steps = 1
@@ -67,19 +67,24 @@ def create(state: State, near: Whole, row: int, k: int, journal: Whole) -> tuple
     return steps, delta if steps == k else np.inf
 
 
-@loop
+@inner_loop
 def dissolve(
-    state: State, rules: Rules | None, near: Whole, one: int, allowed: float, most: int, journal: Whole
+    state: State,
+    rules: Rules | None,
+    near: Whole,
+    one: int,
+    allowed: float,
+    most: int,
+    room: Room,
 ) -> tuple[int, float]:
     """Send each row of a group to the near group where it costs least; give up where that adds more than allowed."""
-    scratch = np.empty(most + 1, np.int64)
-    around = np.empty(ASKED + 1, np.int32)
     # What the rows add where they go can only grow; in the end the SSE of their group is saved.
     saved = -worth(state.power[one], state.mass[one])
     for place in range(state.size[one]):
         member = state.members[one, place]
         saved += state.square[member] / state.weight[member]
     steps, delta, added = 0, 0.0, 0.0
+    journal, around = room.journal, room.around
     while state.size[one] > 0:
         row = state.members[one, state.size[one] - 1]
         best, least = -1, np.inf
@@ -88,7 +93,7 @@ def dissolve(
             if group == one or state.size[group] >= most:
                 continue
             cost = joining(state, row, group)
-            if cost < least and (rules is None or meets_with(state, rules, group, row, scratch)):
+            if cost < least and (rules is None or meets_with(state, rules, group, row, room)):
                 best, least = group, cost
         added += least
         if added - saved > allowed:
@@ -99,7 +104,7 @@ def dissolve(
     return steps, delta
 
 
-@loop
+@inner_loop
 def _around(state: State, near: Whole, row: int, found: Whole) -> int:
     """Fill in the group of a row and those of the rows near it, each once; return how many these are."""
     found[0] = state.label[row]
@@ -117,7 +122,7 @@ def _around(state: State, near: Whole, row: int, found: Whole) -> int:
     return count
 
 
-@loop
+@inner_loop
 def joining(state: State, row: int, group: int) -> float:
     """Return what a row adds to SSE by joining a group that it is not in, its own group apart."""
     w, mass = state.weight[row], state.mass[group]
@@ -128,10 +133,10 @@ def joining(state: State, row: int, group: int) -> float:
     return float(gap * w * mass / (w + mass))
 
 
-@loop
-def meets_with(state: State, rules: Rules, group: int, row: int, scratch: NDArray[np.int64]) -> bool:
+@inner_loop
+def meets_with(state: State, rules: Rules, group: int, row: int, room: Room) -> bool:
     """Say whether a group would meet the rules with one row more."""
     for place in range(state.size[group]):
-        scratch[place] = state.members[group, place]
-    scratch[state.size[group]] = row
-    return meets(rules, scratch, state.size[group] + 1)
+        room.rows[place] = state.members[group, place]
+    room.rows[state.size[group]] = row
+    return meets_in(rules, room.rows, state.size[group] + 1, room.values)

@@ -3,14 +3,14 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.loops import loop
+from shoal.kernels.loops import inner_loop
 
 __all__ = ["squared"]
 
 Floats = NDArray[np.float64]
 
 
-@loop
+@inner_loop
 def squared(A: Floats, i: int, B: Floats, j: int) -> float:
     """Return the squared Euclidean distance of row i of A and row j of B."""
     total = 0.0
