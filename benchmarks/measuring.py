@@ -18,7 +18,7 @@ DATA = Path(os.environ.get("SHOAL_DATA") or HERE.parent.parent / "shared" / "dat
 
 @dataclass(frozen=True)
 class Line:
-    """One bar: what was measured, what was to be reached, what would be a stretch."""
+    """One bar: what was measured, what was to be reached, what would be a stretch, and the CPU s that it may take."""
 
     name: str
     case: str
@@ -29,11 +29,14 @@ class Line:
     wall: float
     higher: bool = False
     note: str = ""
+    within: float | None = None
 
     def reaches(self, bar: float | None) -> bool | None:
-        """Say whether the measured figure is as good as a bar, if there is one."""
+        """Say whether the measured figure is as good as a bar, if there is one, and was had in time."""
         if bar is None:
             return None
+        if self.within is not None and self.cpu > self.within:
+            return False
         return self.measured >= bar if self.higher else self.measured <= bar
 
     def __str__(self) -> str:
@@ -43,9 +46,10 @@ class Line:
             away = 100 * (self.stretch / self.measured - 1 if self.higher else self.measured / self.stretch - 1)
             far = "stretch reached" if self.reaches(self.stretch) else f"{away:.1f} % from the stretch"
         bar = "" if self.bar is None else f"bar {self.bar:g}"
+        limit = "" if self.within is None else f" of {self.within:g}"
         return (
-            f"{self.name:<22} {self.case:<34} {self.measured:>12,.3f}  {bar:<12} {verdict:<8} {far:<24}"
-            f"{self.cpu:8.2f} CPU s {self.wall:8.2f} s  {self.note}"
+            f"{self.name:<22} {self.case:<34} {self.measured:>12,.3f}  {bar:<9} {verdict:<8} {far:<23}"
+            f"{self.cpu:8.2f}{limit:<7} CPU s {self.wall:8.2f} s  {self.note}"
         )
 
 

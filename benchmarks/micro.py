@@ -39,13 +39,22 @@ def census_bars() -> Iterator[Line]:
     X = census()
     run("anneal", X, 5, effort="quick", restarts=1, rounds=5)
     bars = {
-        "quick": ((675, 877, 1048, 1620), (667, 860, 1037, 1612)),
-        "thorough": ((662, 853, 1030, 1611), (656, 849, 1023, 1609)),
+        "quick": (2, (675, 877, 1048, 1620), (667, 860, 1037, 1612)),
+        "thorough": (60, (662, 853, 1030, 1611), (656, 849, 1023, 1609)),
     }
-    for effort, (least, most) in bars.items():
+    for effort, (seconds, least, most) in bars.items():
         for k, bar, stretch in zip(KS, least, most, strict=True):
             found, cpu, wall = timed(lambda k=k, effort=effort: run("anneal", X, k, effort=effort))
-            yield Line(f"anneal {effort}", f"Census, k = {k}, SSE", sse(X, found.labels), bar, stretch, cpu, wall)
+            yield Line(
+                f"anneal {effort}",
+                f"Census, k = {k}, SSE",
+                sse(X, found.labels),
+                bar,
+                stretch,
+                cpu,
+                wall,
+                within=seconds,
+            )
 
 
 def exact_bars() -> Iterator[Line]:
@@ -66,7 +75,7 @@ def exact_bars() -> Iterator[Line]:
 
 def mdav_bars() -> Iterator[Line]:
     X = normal(100_000)
-    run("mdav", X[:5000], 5)
+    run("mdav", X[:12_000], 5)
     ours, cpu, wall = timed(lambda: run("mdav", X, 5))
     yield Line("mdav", "100,000 x 10, k = 5, IL", loss(X, ours), None, None, cpu, wall)
     theirs, slow, slow_wall = timed(lambda: careful_mdav(X, 5))
@@ -77,7 +86,7 @@ def mdav_bars() -> Iterator[Line]:
 
 
 def rows_bars() -> Iterator[Line]:
-    run("mdav", normal(5000), 5)
+    run("mdav", normal(12_000), 5)
     for n, bar, stretch, most in ((200_000, 10, None, 10), (300_000, None, 10, 10), (500_000, 60, None, 60)):
         X = normal(n)
         _, cpu, wall = timed(lambda X=X: run("mdav", X, 5))
@@ -95,15 +104,16 @@ def cells_bars() -> Iterator[Line]:
 
 def refined_bars() -> Iterator[Line]:
     X = normal(100_000)
-    run("blocks", X[:20_000], 5, effort="quick", threads=1)
-    for effort, bar, stretch in (("quick", 12.0, None), ("normal", None, None), ("thorough", 11.2, 10.9)):
+    run("blocks", X[:60_000], 5, effort="quick", threads=1)
+    for effort, seconds, bar, stretch in (("quick", 4, 12.0, None), ("normal", 15, 11.2, 10.9)):
         found, cpu, wall = timed(lambda effort=effort: run("blocks", X, 5, effort=effort, threads=1))
-        yield Line("blocks refined", f"100,000 x 10, {effort}, IL", loss(X, found), bar, stretch, cpu, wall)
+        il = loss(X, found)
+        yield Line("blocks refined", f"100,000 x 10, {effort}, IL", il, bar, stretch, cpu, wall, within=seconds)
 
 
 def million_bars() -> Iterator[Line]:
     X = normal(1_000_000)
-    run("blocks", X[:20_000], 5, effort="quick", threads=1)
+    run("blocks", X[:60_000], 5, effort="quick", threads=1)
     one = None
     for effort, threads, bar, stretch in (("quick", 1, 7.80, 7.6), ("quick", 2, 7.80, 7.6), ("normal", 2, 7.50, 7.3)):
         work = lambda e=effort, t=threads: run("blocks", X, 5, effort=e, threads=t)  # noqa: E731
@@ -121,6 +131,7 @@ def million_bars() -> Iterator[Line]:
             cpu,
             wall,
             note=note,
+            within=60 if effort == "quick" else 120,
         )
 
 
@@ -154,7 +165,10 @@ def limited_bars(
         assert not failing(found.labels, asked, column).any()
         merged = enforce(run("mdav", X, 5), X, asked, column)
         note = f"cluster, then merge: {loss(X, merged):.2f}"
-        yield Line(f"anneal, {name}", f"{data}, k = 5, IL", loss(X, found), bar, stretch, cpu, wall, note=note)
+        seconds = None if bar is None else 10
+        yield Line(
+            f"anneal, {name}", f"{data}, k = 5, IL", loss(X, found), bar, stretch, cpu, wall, note=note, within=seconds
+        )
 
 
 def _first(columns: dict[str, Values], n: int) -> dict[str, Values]:

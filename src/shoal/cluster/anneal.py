@@ -1,8 +1,9 @@
 """Anneal: near-optimal groups, by a local search that may climb before it descends.
 
 1. Start: MDAV, inside cells where the table is large; or, where l or t is asked, groups grown to meet them.
-2. Several restarts, each a chain of moves, swaps, new and dissolved groups at falling temperatures (`cluster.refine`).
-3. The restart of the lowest SSE is the result; the start, if none is lower.
+2. A chain of moves, swaps, new and dissolved groups at falling temperatures (`cluster.refine`); then shorter ones, of
+   which only what is better is kept, part by part (`cluster.crossing`).
+3. With more effort, several restarts of 2, crossed in the same manner. The start, if nothing is lower.
 
 Group sizes stay within k and 2k - 1: cutting a larger group in two never raises SSE. Under limits on
 sensitive values that no longer holds, and groups may be larger.
@@ -35,7 +36,7 @@ GROWN = 8_000  # rows in which growing groups takes about a second
     params={
         "k": Whole(2, help="The least number of rows in a group."),
         "effort": EFFORT,
-        "restarts": Whole(0, 1000, 0, "Chains, of which the best is kept; 0 leaves it to the effort."),
+        "restarts": Whole(0, 1000, 0, "How often to begin anew; 0 leaves it to the effort."),
         "rounds": Whole(0, 10**7, 0, "Proposals a row and restart; 0 leaves it to the effort."),
     },
     uses={"limits", "seed", "threads", "weights"},
@@ -63,7 +64,7 @@ def anneal(
     effort : {"quick", "normal", "thorough"}
         How long the search takes.
     restarts, rounds : int
-        Chains, and proposals a row and chain; 0 leaves them to the effort.
+        How often to begin anew, and proposals a row each time; 0 leaves them to the effort.
     seed : int
         Where chance starts.
     threads : int, optional

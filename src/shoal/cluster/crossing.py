@@ -12,6 +12,8 @@ from shoal.kernels.loops import loop
 
 __all__ = ["better_of_both"]
 
+ROUNDING = 1e-12
+
 
 def better_of_both(X: Floats, one: Rows, two: Rows, weights: Floats) -> Rows:
     """Return groups of `one` and `two` that are a partition of the least SSE, ties to `one`.
@@ -32,8 +34,10 @@ def better_of_both(X: Floats, one: Rows, two: Rows, weights: Floats) -> Rows:
     first = int(one.max()) + 1
     own, other = _losses(X, one, weights), _losses(X, two, weights)
     part = _parts(one, two, first, other.size)
-    cost = np.bincount(part[:first], own, part.size) - np.bincount(part[first:], other, part.size)
-    taken = np.where(cost[part[one]] > 0, first + two, one)
+    here, there = np.bincount(part[:first], own, part.size), np.bincount(part[first:], other, part.size)
+    # Sums of the same squares in another order may differ by their rounding.
+    cheaper = there < here * (1 - ROUNDING)
+    taken = np.where(cheaper[part[one]], first + two, one)
     return np.unique(taken, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 

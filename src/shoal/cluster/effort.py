@@ -3,11 +3,12 @@
 1. A chain of proposals, from hot to cold.
 2. It gets better slowly as it gets longer. So it is followed by short chains from half as hot: each spoils some parts
    and betters others, and of each part the better one is kept (`cluster.crossing`).
-3. A small table gets several restarts of all this, whose results are crossed in the end; a large one gets one
-   chain, in many cells.
+3. With more effort, a small table gets several restarts of all this. Their results are crossed, and they go on
+   together from there: what any of them betters, all have. A large table gets one chain, in many cells.
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -23,9 +24,10 @@ from shoal.utility.loss import sse
 __all__ = ["EFFORT", "EFFORTS", "Effort", "search"]
 
 LARGEST_GROUP = 127  # under limits on sensitive values; without them 2k - 1
+MANY = 100_000  # rows beyond which a search takes more passes and more proposals a row
 WIDE = 40  # columns from half of which on a search makes fewer proposals
 LONG = 1_000  # proposals a row that make a restart long enough to have several
-FIRST, AGAIN = 6_000, 420  # proposals a row: of a restart that spends half on its first chain, of a chain after it
+FIRST, AGAIN = 6_000, 400  # proposals a row: of a restart that spends half on its first chain, of a chain after it
 
 
 @dataclass(frozen=True)
@@ -53,34 +55,37 @@ class Effort:
 
     def fitted(self, n: int, d: int, k: int, restarts: int = 0, rounds: int = 0, *, limited: bool = False) -> "Fitted":
         """Return what suits n rows, d columns and k; 0 leaves a choice to the effort."""
-        # A proposal costs more with every column, and some times as much under limits.
+        # A proposal costs more with every column, some times as much under limits, and more where rows do not fit
+        # the cache.
         wide = WIDE / max(WIDE, d + WIDE // 2)
-        proposals = int(wide * self.proposals) // (4 if limited else 1)
+        proposals = int(wide * self.proposals * (0.25 if limited else 1.0 if n <= SMALL else 0.6))
         several = proposals >= LONG * self.restarts * n
         chains = restarts or (self.restarts if several else 1)
-        turns = rounds or int(np.clip(proposals // (n * chains), wide * self.least, self.most))
+        # The more cells a table has, the more of it was once a border.
+        size = float(np.log10(max(n / MANY, 1.0)))
+        turns = rounds or int(np.clip(proposals // (n * chains), (1 + size) * wide * self.least, self.most))
         common = Schedule(
-            passes=2 * self.passes if limited else self.passes,
+            passes=2 * self.passes if limited else self.passes + round(size),
             cell=self.cell,
             around=60 if limited else 20,
             # A new group is founded by a row and rows that it keeps.
             keep=max(2 * k, 40 if limited else 20 if n <= SMALL else 12),
             rounds=turns,
             hot=0.5,
-            cold=0.01 if limited else 0.012,
+            cold=0.01 if limited else 0.025,
             steep=not limited,
         )
         if limited:
             return Fitted(chains, common, common, 0)
-        first, again = (FIRST * turns) ** 0.5 / 2, AGAIN * (turns / FIRST) ** 0.3
-        cycles = max(0, int((turns - first) // again))
+        first = (FIRST * turns) ** 0.5 / 2
+        cycles = max(0, int((turns - first) // AGAIN))
         first = int(first) if cycles > 0 else turns
         # The longer a chain is, the hotter it may start; a short one would only spoil what it began with.
-        hot = float(np.clip(0.05 * (first / 100) ** 0.6, 0.05, 0.3))
+        hot = float(np.clip(0.2 * (first / 100) ** 0.3, 0.1, 0.3))
         return Fitted(
             chains,
             replace(common, rounds=first, hot=hot),
-            replace(common, rounds=int(again), hot=0.15, passes=1),
+            replace(common, rounds=AGAIN, hot=0.15, cold=0.02, passes=1),
             cycles,
         )
 
@@ -101,11 +106,11 @@ class Fitted:
 
 
 EFFORTS = {
-    "quick": Effort(16_000_000, 120, 16_000, 1, 3, 5_000),
-    "normal": Effort(60_000_000, 300, 30_000, 2, 5, 5_000),
-    "thorough": Effort(500_000_000, 700, 120_000, 4, 8, 10_000),
+    "quick": Effort(14_000_000, 85, 16_000, 1, 3, 5_000),
+    "normal": Effort(60_000_000, 190, 30_000, 2, 5, 5_000),
+    "thorough": Effort(400_000_000, 600, 120_000, 4, 8, 10_000),
 }
-EFFORT = Choice(tuple(EFFORTS), "quick", "How long the search takes: some 2, 6 or 60 s of CPU for up to 20,000 rows.")
+EFFORT = Choice(tuple(EFFORTS), "quick", "How long the search takes: some 2, 8 or 60 s of CPU for up to 20,000 rows.")
 
 
 def search(
@@ -128,29 +133,48 @@ def search(
     most = None if limits is None else max(LARGEST_GROUP, 2 * k - 1, int(np.bincount(start).max()))
     near = neighbours(X, weights, k, plan.first.keep)
 
-    def run(number: int, workers: int = 1) -> Rows:
+    def chain(labels: Rows, cycle: int, workers: int, number: int) -> Rows:
+        return refine(
+            X,
+            labels,
+            k,
+            plan.first if cycle == 0 else plan.again,
+            weights=weights,
+            limits=limits,
+            most=most,
+            near=near,
+            seed=(seed, number, cycle),
+            threads=workers,
+        )
+
+    def run(number: int, cycles: int, workers: int) -> Rows:
         best = start
-        for cycle in range(1 + plan.cycles):
+        for cycle in range(1 + cycles):
             if (number > 0 or cycle > 0) and spent() >= 1:
                 break
-            with part(cycle, 1 + plan.cycles):
-                best = refine(
-                    X,
-                    best,
-                    k,
-                    plan.first if cycle == 0 else plan.again,
-                    weights=weights,
-                    limits=limits,
-                    most=most,
-                    near=near,
-                    seed=(seed, number, cycle),
-                    threads=workers,
-                )
+            with part(cycle, 1 + cycles):
+                best = chain(best, cycle, workers, number)
         return best
 
     if plan.restarts == 1:
-        return run(0, threads)
-    found = sorted(each(run, range(plan.restarts), threads), key=lambda labels: sse(X, labels, weights))
+        return run(0, plan.cycles, threads)
+    # Half of the cycles are spent by each restart alone, half by all of them on what they found together.
+    apart = plan.cycles - plan.cycles // 2
+    numbers = range(plan.restarts)
+    with part(0, 2):
+        best = _crossed(X, each(lambda number: run(number, apart, 1), numbers, threads), weights)
+    for cycle in range(apart, plan.cycles):
+        if spent() >= 1:
+            break
+        with part(1, 2), part(cycle - apart, plan.cycles - apart):
+            found = each(partial(chain, best, 1 + cycle, 1), numbers, threads)
+            best = _crossed(X, [best, *found], weights)
+    return best
+
+
+def _crossed(X: Floats, found: list[Rows], weights: Floats) -> Rows:
+    """Return what partitions of the same rows amount to, part by part; never worse than the best of them."""
+    found = sorted(found, key=lambda labels: sse(X, labels, weights))
     best = found[0]
     for other in found[1:]:
         best = better_of_both(X, best, other, weights)
