@@ -26,6 +26,7 @@ __all__ = ["EFFORT", "EFFORTS", "Effort", "search"]
 LARGEST_GROUP = 127  # under limits on sensitive values; without them 2k - 1
 MANY = 100_000  # rows beyond which a search takes more passes and more proposals a row
 WIDE = 40  # columns from half of which on a search makes fewer proposals
+KEPT = 128  # rows that a row keeps as candidates, at the most
 LONG = 1_000  # proposals a row that make a restart long enough to have several
 FIRST, AGAIN = 6_000, 400  # proposals a row: of a restart that spends half on its first chain, of a chain after it
 
@@ -68,8 +69,8 @@ class Effort:
             passes=2 * self.passes if limited else self.passes + round(size),
             cell=self.cell,
             around=60 if limited else 20,
-            # A new group is founded by a row and rows that it keeps.
-            keep=max(2 * k, 40 if limited else 20 if n <= SMALL else 12),
+            # A new group is founded by a row and rows that it keeps, as far as there is room for so many.
+            keep=max(min(2 * k, KEPT), 40 if limited else 20 if n <= SMALL else 12),
             rounds=turns,
             hot=0.5,
             cold=0.01 if limited else 0.025,
@@ -106,9 +107,9 @@ class Fitted:
 
 
 EFFORTS = {
-    "quick": Effort(14_000_000, 85, 16_000, 1, 3, 5_000),
+    "quick": Effort(18_000_000, 85, 16_000, 1, 3, 5_000),
     "normal": Effort(60_000_000, 190, 30_000, 2, 5, 5_000),
-    "thorough": Effort(400_000_000, 600, 120_000, 4, 8, 10_000),
+    "thorough": Effort(450_000_000, 600, 120_000, 4, 8, 10_000),
 }
 EFFORT = Choice(tuple(EFFORTS), "quick", "How long the search takes: some 2, 8 or 60 s of CPU for up to 20,000 rows.")
 
