@@ -17,11 +17,13 @@ __all__ = ["cells_of_groups", "cells_of_rows", "in_cells"]
 
 PAIRS = 4  # directions tried for a cut
 SAMPLE = 256  # groups by which a direction is judged
+JUDGED = 4096  # rows by which the spread of a column is judged, at least
+COARSE = 16  # cells that are cut first, and then by several threads each by itself
 
 
 def in_cells(function: Callable[[Rows], Rows], X: Floats, k: int, most: int, threads: int) -> Rows:
     """Return labels of all rows, from a function that labels the rows of one cell from 0 on."""
-    cells = cells_of_rows(X, k, most)
+    cells = cells_of_rows(X, k, most, threads)
     labels = np.empty(len(X), np.int64)
     first = 0
     for rows, own in zip(cells, each(function, cells, threads), strict=True):
@@ -30,26 +32,32 @@ def in_cells(function: Callable[[Rows], Rows], X: Floats, k: int, most: int, thr
     return labels
 
 
-def cells_of_rows(X: Floats, k: int, most: int) -> list[Rows]:
+def cells_of_rows(X: Floats, k: int, most: int, threads: int = 1) -> list[Rows]:
     """Return the rows of each cell: at most `most` of them (never fewer than 2k - 1), at least k.
 
-    A cell is cut in two at a multiple of k near its middle, along its column of largest variance; ties
-    stay in the order of the rows.
+    A cell is cut in two at a multiple of k near its middle, along its column of largest variance, which some
+    thousands of its rows tell; ties stay in the order of the rows.
     """
     most = max(most, 2 * k - 1)
-    cells, waiting = [], [np.arange(len(X))]
+    coarse = _cut(X, np.arange(len(X)), k, max(most, len(X) // COARSE))
+    return [cell for cells in each(lambda rows: _cut(X, rows, k, most), coarse, threads) for cell in cells]
+
+
+def _cut(X: Floats, rows: Rows, k: int, most: int) -> list[Rows]:
+    """Return these rows in cells of at most `most`."""
+    cells, waiting = [], [rows]
     while waiting:
         rows = waiting.pop()
         if rows.size <= most:
             cells.append(rows)
             continue
-        part = X[rows]
-        column = part[:, int(np.argmax(part.var(axis=0)))]
+        spread = X[rows[:: max(1, rows.size // JUDGED)]].var(axis=0)
+        column = X[rows, int(np.argmax(spread))]
         left = k * (rows.size // (2 * k))
         # What lies below the value at the cut goes left; of the rows that tie with it, the first ones.
         value = np.partition(column, left)[left]
         below = column < value
-        tied = np.flatnonzero(column == value)[: left - int(below.sum())]
+        tied = np.flatnonzero(column == value)[: left - int(np.count_nonzero(below))]
         below[tied] = True
         waiting += [rows[~below], rows[below]]
     return cells

@@ -11,7 +11,7 @@
 import numpy as np
 
 from shoal.cluster.given import Floats, Rows
-from shoal.kernels.loops import loop
+from shoal.kernels.loops import inner_loop, loop
 
 __all__ = [
     "ROUNDING",
@@ -39,12 +39,14 @@ def laid_out(X: Floats, rows: Rows) -> tuple[Floats, Rows, Floats, Floats, Float
     """Return the rows in blocks, outermost first: blocks, row of each place, its reach, centre, sum."""
     total, centre, reach = spread(X, rows)
     outermost = np.argsort(-reach, kind="stable")
-    rows, reach = rows[outermost], reach[outermost]
+    rows = rows[outermost]
     # The places that pad the last block hold NaN, and no comparison with NaN holds.
     blocks = np.full((-(-rows.size // WIDTH), X.shape[1], WIDTH), np.nan)
     fill(blocks, X, rows)
-    reach = np.pad(reach, (0, len(blocks) * WIDTH - rows.size), mode="edge")
-    return blocks, rows, reach, centre, total
+    sorted_reach = np.empty(len(blocks) * WIDTH)
+    sorted_reach[: rows.size] = reach[outermost]
+    sorted_reach[rows.size :] = sorted_reach[rows.size - 1]
+    return blocks, rows, sorted_reach, centre, total
 
 
 @loop
@@ -63,7 +65,7 @@ def spread(X: Floats, rows: Rows) -> tuple[Floats, Floats, Floats]:
     return total, centre, np.sqrt(reach)
 
 
-@loop
+@inner_loop
 def fill(blocks: Floats, X: Floats, rows: Rows) -> None:
     """Copy the rows into their places."""
     for i in range(rows.size):
@@ -132,7 +134,7 @@ def look_around(
     return places, far
 
 
-@loop
+@inner_loop
 def measure(block: Floats, scale: float, point: Floats, limit: float, squares: Floats) -> bool:
     """Fill in |scale x - point|^2 for each row x of a block; False as soon as all exceed the limit."""
     d = len(block)
@@ -159,7 +161,7 @@ def measure(block: Floats, scale: float, point: Floats, limit: float, squares: F
     return True
 
 
-@loop
+@inner_loop
 def _farther(squares: Floats, rows: Rows, start: int, best: float, far: int) -> tuple[float, int]:
     """Return the greatest square so far and its place, ties to the lowest row."""
     for w in range(WIDTH):
@@ -168,7 +170,7 @@ def _farther(squares: Floats, rows: Rows, start: int, best: float, far: int) -> 
     return best, far
 
 
-@loop
+@inner_loop
 def _replace_worst(near: Floats, places: Rows, rows: Rows, square: float, place: int) -> None:
     """Put a row in the stead of the worst of the nearest, which a heap keeps in front."""
     hole = 0
@@ -186,7 +188,7 @@ def _replace_worst(near: Floats, places: Rows, rows: Rows, square: float, place:
     near[hole], places[hole] = square, place
 
 
-@loop
+@inner_loop
 def drop(place: int, blocks: Floats, rows: Rows, total: Floats, labels: Rows, group: int) -> None:
     """Give a row its group and take it out of the rows left."""
     b, w = place // WIDTH, place % WIDTH
@@ -219,7 +221,7 @@ def gather(blocks: Floats, rows: Rows, reach: Floats, Z: Floats, seed: int, memb
         take(blocks, int(near[i]))
 
 
-@loop
+@inner_loop
 def take(blocks: Floats, place: int) -> None:
     """Take a row out of the free ones: no comparison with NaN holds."""
     blocks[place // WIDTH, 0, place % WIDTH] = np.nan

@@ -33,9 +33,9 @@ from numpy.typing import ArrayLike
 
 from shoal.cluster.given import Floats, Rows, matrix
 from shoal.cluster.layout import WIDTH, drop, farthest_from_mean, laid_out, look_around, spread
-from shoal.cluster.tree import Points, Sketch, Tree, forget, grow, points_of, sketch
+from shoal.cluster.tree import Points, Singles, Sketch, Tree, forget, grow, points_of, sketch
 from shoal.cluster.tree_search import farthest, nearest, place_mean
-from shoal.kernels.loops import loop
+from shoal.kernels.loops import inner_loop, loop
 from shoal.model.partition import Partition
 from shoal.model.progress import tick
 from shoal.registry import Choice, Whole, method
@@ -43,6 +43,7 @@ from shoal.registry import Choice, Whole, method
 __all__ = ["mdav"]
 
 MANY = 10_000  # rows from which on a tree is quicker than blocks
+FEWER = 2_000  # rows up to which laying out anew takes longer than passing over rows that are gone
 FEW = 32  # one row in so many is what a tree may name as near and still be worth its while
 PIECE = 1 << 30  # differences of cells between two ticks, if nothing were spared
 
@@ -96,12 +97,12 @@ def mdav(X: ArrayLike, k: int, leftover: str = "group") -> Partition:
     n, d = numbers.shape
     labels = np.full(n, -1, np.int64)
     groups, left, pairs = 0, n, 3 * k if leftover == "group" else 2 * k
-    plant = _planted(numbers) if n >= MANY else None
+    plant = _planted(numbers, k) if n >= MANY else None
     carve: Callable[..., tuple[int, int]] = _carve_tree if plant else _carve
     while left >= 2 * k:
         rows = np.flatnonzero(labels < 0)
         layout = plant(rows) if plant else laid_out(numbers, rows)
-        least = max(2 * k, left // 2 if plant else 3 * left // 4)
+        least = max(2 * k, 3 * left // 4 if n > FEWER and not plant else left // 2)
         while left >= least:
             # The work left is about the square of the rows left; a piece of it takes a fraction of a second.
             tick(n * n - left * left, n * n)
@@ -119,14 +120,15 @@ def mdav(X: ArrayLike, k: int, leftover: str = "group") -> Partition:
     return Partition.of(labels)
 
 
-def _planted(X: Floats) -> Callable[[Rows], tuple[Any, ...]]:
-    """Return what lays out the rows left as a tree: rows, their sketch, their points, tree, sum."""
+def _planted(X: Floats, k: int) -> Callable[[Rows], tuple[Any, ...]]:
+    """Return what lays out the rows left as a tree: rows, sketch, points, tree, sum, and room to work in."""
     # Loops are compiled once for numbers that may be written to, and not again for others.
     X = X if X.flags.writeable else X.copy()
     points = points_of(X)
     thin = sketch(X[points.members[points.lowest]])
     place = np.empty(len(thin.P), np.int64)
-    return lambda rows: (X, thin, points, grow(thin.P, np.flatnonzero(points.rest), place), spread(X, rows)[0])
+    room = np.empty(k - 1), np.empty(k, np.int64), np.zeros(thin.P.shape[1] - 1, np.float32)
+    return lambda rows: (X, thin, points, grow(thin.P, np.flatnonzero(points.rest), place), spread(X, rows)[0], *room)
 
 
 def _join(X: Floats, labels: Rows, rows: Rows, k: int) -> None:
@@ -149,13 +151,16 @@ def _join(X: Floats, labels: Rows, rows: Rows, k: int) -> None:
         squares[~waiting] = np.inf
 
 
-@loop
+@inner_loop
 def _carve_tree(
     X: Floats,
     thin: Sketch,
     points: Points,
     tree: Tree,
     total: Floats,
+    near: Floats,
+    rows: Rows,
+    q: Singles,
     labels: Rows,
     k: int,
     pairs: int,
@@ -166,7 +171,6 @@ def _carve_tree(
     """Do as `_carve` does, or less of it if the tree is of little use."""
     _, lowest, rest, point = points
     P, centre = thin.P, tree.centre
-    near, rows, q = np.empty(k - 1), np.empty(k, np.int64), np.zeros(centre.size, np.float32)
     credit = len(P)
     while left >= least and credit >= 0:
         blur = place_mean(thin, centre, total, left, q)

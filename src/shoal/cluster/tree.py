@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.given import Floats, Rows
-from shoal.kernels.loops import loop
+from shoal.kernels.loops import inner_loop, loop
 
 __all__ = [
     "FAN",
@@ -98,6 +98,10 @@ class Tree(NamedTuple):
     centre: Singles  # what was subtracted from points
     seen: Singles
     found: Rows
+    outer: Singles
+    other: Singles
+    inner: Singles
+    squares: Singles
 
 
 def points_of(X: Floats) -> Points:
@@ -144,20 +148,23 @@ def grow(P: Singles, alive: Rows, place: Rows) -> Tree:
     cells = np.full((boughs * FAN * d // TURN, TURN * WIDTH), np.nan, np.float32)
     norms = np.zeros((boughs * FAN, WIDTH), np.float32)
     order, seen = alive.copy(), np.empty(n, np.float32)
-    _plant(P, centre, cells, norms, order, place, leaves, seen, np.zeros((64, 2), np.int64))
+    squares, waiting = np.empty(WIDTH, np.float32), np.zeros((64, 2), np.int64)
+    _plant(P, centre, cells, norms, order, place, leaves, seen, waiting, squares)
     low, high = large.low[0, :, :boughs], large.high[0, :, :boughs]
     low[:], high[:] = leaves.low.min(axis=2).T, leaves.high.max(axis=2).T
     large.rough[0, :boughs] = 2 * slack(d) * np.maximum(low * low, high * high).sum(axis=0)
     large.crest[0, :boughs] = leaves.crest.max(axis=1) + large.rough[0, :boughs]
     # Boughs have no ball.
     large.span[:] = BEYOND
-    return Tree(cells, norms, order, place, leaves, large, centre, seen, np.empty(n, np.int64))
+    outer, other, inner = (np.empty(size, np.float32) for size in (whole, max(FAN, whole), FAN))
+    found = np.empty(n, np.int64)
+    return Tree(cells, norms, order, place, leaves, large, centre, seen, found, outer, other, inner, squares)
 
 
-@loop
+@inner_loop
 def forget(tree: Tree, point: Rows, rest: Rows, rows: Rows) -> None:
     """Take the points of these rows out of the tree, unless a point has rows left."""
-    cells, norms, _, place, leaves, boughs, _, _, _ = tree
+    cells, norms, place, leaves, boughs = tree.cells, tree.norms, tree.place, tree.leaves, tree.boughs
     _, _, _, _, crest, rough = leaves
     turns = leaves.low.shape[1] // TURN
     for row in rows:
@@ -173,7 +180,7 @@ def forget(tree: Tree, point: Rows, rest: Rows, rows: Rows) -> None:
             bough = leaf // FAN
             crest[bough, leaf % FAN] = top + rough[bough, leaf % FAN]
             if left % LOSS == 0:
-                _draw_in(cells, norms, leaves, leaf)
+                _draw_in(cells, norms, leaves, leaf, tree.squares)
             top = crest[bough, 0]
             for f in range(FAN):
                 top = max(top, crest[bough, f])
@@ -191,6 +198,7 @@ def _plant(
     leaves: Boxes,
     keys: Singles,
     waiting: Rows,
+    squares: Singles,
 ) -> None:
     """Put points in the order of a tree and into their leaves, and draw boxes around them."""
     n, d = order.size, P.shape[1] - 1
@@ -223,10 +231,10 @@ def _plant(
             norm += cell * cell
         norms[leaf, w] = norm * (1 + slack(d))
     for leaf in range(-(-n // WIDTH)):
-        _draw_in(cells, norms, leaves, leaf)
+        _draw_in(cells, norms, leaves, leaf, squares)
 
 
-@loop
+@inner_loop
 def _widest(P: Singles, order: Rows, start: int, stop: int) -> int:
     """Return the column that varies most over a sample of the points from start to stop."""
     step = max(1, (stop - start) // SAMPLE)
@@ -242,7 +250,7 @@ def _widest(P: Singles, order: Rows, start: int, stop: int) -> int:
     return column
 
 
-@loop
+@inner_loop
 def _part(keys: Singles, order: Rows, low: int, high: int, middle: int) -> None:
     """Move the points with the least keys before the middle (quickselect)."""
     while low < high:
@@ -264,14 +272,14 @@ def _part(keys: Singles, order: Rows, low: int, high: int, middle: int) -> None:
         low, high = (low, j) if middle <= j else (i, high)
 
 
-@loop
-def _draw_in(cells: Singles, norms: Singles, leaves: Boxes, leaf: int) -> None:
+@inner_loop
+def _draw_in(cells: Singles, norms: Singles, leaves: Boxes, leaf: int, squares: Singles) -> None:
     """Draw the box, the ball and the crest of a leaf around the points that are left in it."""
     low, high, middle, span, crest, rough = leaves
     d, bough, f = low.shape[1], leaf // FAN, leaf % FAN
     line, count, top, corner = leaf * d // TURN, 0, -BEYOND * BEYOND, 0.0
-    squares = np.zeros(WIDTH, np.float32)
     for w in range(WIDTH):
+        squares[w] = np.float32(0)
         if cells[line, w] == cells[line, w]:
             count, top = count + 1, max(top, norms[leaf, w])
     for j in range(d):
@@ -296,7 +304,7 @@ def _draw_in(cells: Singles, norms: Singles, leaves: Boxes, leaf: int) -> None:
     crest[bough, f] = top + rough[bough, f]
 
 
-@loop
+@inner_loop
 def slack(d: int) -> float:
     """Return more than sums of d squares in single precision are off by, relatively."""
     return float((d + 8) * 2.0**-22)

@@ -17,7 +17,7 @@ import numpy as np
 from shoal.cluster.given import Floats, Rows
 from shoal.cluster.tree import FAN, TURN, WIDTH, Boxes, Points, Singles, Sketch, Tree, slack
 from shoal.kernels.distance import squared
-from shoal.kernels.loops import loop
+from shoal.kernels.loops import inner_loop
 
 __all__ = ["farthest", "nearest", "place_mean"]
 
@@ -25,7 +25,7 @@ TWO = np.float32(2)
 LARGEST = np.float32(1e20)  # above any limit, below the bounds of empty leaves
 
 
-@loop
+@inner_loop
 def nearest(tree: Tree, points: Points, X: Floats, q: Singles, seed: int, near: Floats, rows: Rows) -> int:
     """Fill in the rows nearest to the seed, which is q in the tree; return how many were compared.
 
@@ -45,7 +45,7 @@ def nearest(tree: Tree, points: Points, X: Floats, q: Singles, seed: int, near: 
     return count
 
 
-@loop
+@inner_loop
 def farthest(tree: Tree, points: Points, X: Floats, q: Singles, scale: float, target: Floats, blur: float) -> int:
     """Return the row x with the greatest |scale x - target|; target / scale is q in the tree.
 
@@ -64,7 +64,7 @@ def farthest(tree: Tree, points: Points, X: Floats, q: Singles, scale: float, ta
     return int(far)
 
 
-@loop
+@inner_loop
 def place_mean(thin: Sketch, centre: Singles, total: Floats, count: int, q: Singles) -> float:
     """Fill in where the tree has the mean of so many rows with this sum; return the blur of distances from it."""
     blur = 0.0
@@ -75,12 +75,10 @@ def place_mean(thin: Sketch, centre: Singles, total: Floats, count: int, q: Sing
     return float((total.size + 4) * 2.0**-49 * np.sqrt(blur) * thin.scale)
 
 
-@loop
+@inner_loop
 def _maybe_nearest(tree: Tree, q: Singles, point: int, rest: Rows, near: Floats, rows: Rows) -> int:
     """Put in `tree.found` the points that may be among the nearest to q, a point; return how many these are."""
-    cells, _, points, place, leaves, boughs, centre, seen, found = tree
-    outer, inner = np.empty(boughs.crest.size, np.float32), np.empty(FAN, np.float32)
-    squares = np.empty(WIDTH, np.float32)
+    cells, _, points, place, leaves, boughs, centre, seen, found, outer, _, inner, squares = tree
     home = place[point] // WIDTH
     norm = np.sqrt(_square(q)) + np.sqrt(_square(centre))
     for i in range(near.size):
@@ -109,12 +107,10 @@ def _maybe_nearest(tree: Tree, q: Singles, point: int, rest: Rows, near: Floats,
     return _kept(seen, found, count, limit)
 
 
-@loop
+@inner_loop
 def _maybe_farthest(tree: Tree, q: Singles, blur: float) -> int:
     """Put in `tree.found` the points that may be the farthest from q; return how many these are."""
-    cells, norms, points, _, leaves, boughs, centre, seen, found = tree
-    outer, inner = np.empty(boughs.crest.size, np.float32), np.empty(FAN, np.float32)
-    squares, other = np.empty(WIDTH, np.float32), np.empty(max(FAN, outer.size), np.float32)
+    cells, norms, points, _, leaves, boughs, centre, seen, found, outer, other, inner, squares = tree
     own = _square(q)
     rough = own + _square(centre)
     limit, count, first = LARGEST, np.int64(0), 0
@@ -139,7 +135,7 @@ def _maybe_farthest(tree: Tree, q: Singles, blur: float) -> int:
     return _kept(seen, found, count, limit)
 
 
-@loop
+@inner_loop
 def _replace_worst(near: Floats, rows: Rows, square: float, row: int) -> None:
     """Put a row in the stead of the worst of the nearest, which a heap keeps in front."""
     hole = 0
@@ -157,7 +153,7 @@ def _replace_worst(near: Floats, rows: Rows, square: float, row: int) -> None:
     near[hole], rows[hole] = square, row
 
 
-@loop
+@inner_loop
 def _square(q: Singles) -> float:
     """Return the square of the length of q."""
     total = 0.0
@@ -166,7 +162,7 @@ def _square(q: Singles) -> float:
     return total
 
 
-@loop
+@inner_loop
 def _least(gaps: Singles) -> int:
     """Return where the least of these stands."""
     place = 0
@@ -175,7 +171,7 @@ def _least(gaps: Singles) -> int:
     return place
 
 
-@loop
+@inner_loop
 def _kept(seen: Singles, found: Rows, count: SupportsIndex, limit: np.float32) -> int:
     """Move the points found within the limit to the front; return how many these are."""
     kept = 0
@@ -186,7 +182,7 @@ def _kept(seen: Singles, found: Rows, count: SupportsIndex, limit: np.float32) -
     return kept
 
 
-@loop
+@inner_loop
 def _box_gaps(boxes: Boxes, bough: SupportsIndex, q: Singles, gaps: Singles) -> None:
     """Fill in the squared distance of q from each box of a bough."""
     low, high, _, _, _, _ = boxes
@@ -200,7 +196,7 @@ def _box_gaps(boxes: Boxes, bough: SupportsIndex, q: Singles, gaps: Singles) -> 
             gaps[f] += gap * gap
 
 
-@loop
+@inner_loop
 def _far_gaps(boxes: Boxes, bough: SupportsIndex, q: Singles, own: float, gaps: Singles, other: Singles) -> None:
     """Fill in what `2 p q - |p|^2` is at least for the points p of each box of a bough."""
     low, high, middle, span, crest, _ = boxes
@@ -216,7 +212,7 @@ def _far_gaps(boxes: Boxes, bough: SupportsIndex, q: Singles, own: float, gaps: 
         gaps[f] = TWO * max(gaps[f], other[f] - reach * span[bough, f]) - crest[bough, f]
 
 
-@loop
+@inner_loop
 def _near_squares(cells: Singles, leaf: int, q: Singles, limit: np.float32, squares: Singles) -> bool:
     """Fill in the squared distances of q from the points of a leaf; say whether any is within the limit."""
     for w in range(WIDTH):
@@ -237,7 +233,7 @@ def _near_squares(cells: Singles, leaf: int, q: Singles, limit: np.float32, squa
     return within
 
 
-@loop
+@inner_loop
 def _far_squares(cells: Singles, norms: Singles, leaf: int, q: Singles, limit: np.float32, squares: Singles) -> bool:
     """Fill in `2 p q - |p|^2` for the points p of a leaf; say whether any is within the limit."""
     for w in range(WIDTH):

@@ -32,10 +32,14 @@ class Partition:
     def of(cls, labels: ArrayLike, notes: tuple[str, ...] = (), findings: tuple[Finding, ...] = ()) -> "Partition":
         """Number the groups anew in the order of their first rows, so that equal partitions are equal."""
         given = np.asarray(labels)
-        _, first, inverse = np.unique(given, return_index=True, return_inverse=True)
+        if given.dtype != np.int64 or (given.size and not 0 <= given.min() <= given.max() <= given.size):
+            given = np.unique(given, return_inverse=True)[1].reshape(-1)
+        rows = np.arange(given.size)
+        first = np.full(int(given.max(initial=-1)) + 1, given.size)
+        first[given[::-1]] = rows[::-1]  # of several rows, the last one written stays: the first of its group
         rank = np.empty(first.size, np.int64)
         rank[np.argsort(first, kind="stable")] = np.arange(first.size)
-        numbered = rank[inverse.reshape(-1)]
+        numbered = rank[given]
         numbered.setflags(write=False)
         return cls(numbered, notes, findings)
 
