@@ -102,7 +102,7 @@ def mdav(X: ArrayLike, k: int, leftover: str = "group") -> Partition:
     while left >= 2 * k:
         rows = np.flatnonzero(labels < 0)
         layout = plant(rows) if plant else laid_out(numbers, rows)
-        least = max(2 * k, 3 * left // 4 if n > FEWER and not plant else left // 2)
+        least = max(2 * k, 3 * left // 4 if n > FEWER and not plant else 2 * left // 3)
         while left >= least:
             # The work left is about the square of the rows left; a piece of it takes a fraction of a second.
             tick(n * n - left * left, n * n)
