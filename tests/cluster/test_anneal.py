@@ -165,6 +165,22 @@ def test_heavy_rows_are_served_better(compiled):
     assert sse(X, weighted, weights) < sse(X, plain, weights)
 
 
+@pytest.mark.parametrize("scale", [1e-60, 1e-30, 1e20, 1e25, 1e60])
+@pytest.mark.parametrize("k", [3, 20])
+def test_squares_that_do_not_fit_single_precision_change_nothing(scale, k):
+    X = np.random.default_rng(1).normal(size=(60, 2))
+    X[0] = 9.0
+    plain, scaled = (anneal(Z, k, restarts=1, rounds=50, threads=1).labels for Z in (X, X * scale))
+    assert sse(X, scaled) == pytest.approx(sse(X, plain), rel=0.05)
+
+
+@pytest.mark.parametrize("far", [1e16, 1e20, 1e30, 1e60])
+def test_one_row_far_away_breaks_nothing(far):
+    X = np.random.default_rng(1).normal(size=(40, 1))
+    X[0] = far
+    assert sorted(anneal(X, 20, restarts=1, rounds=50, threads=1).sizes.tolist()) == [20, 20]
+
+
 def test_a_budget_ends_the_search_and_is_remembered():
     X = np.random.default_rng(0).normal(size=(60, 2))
     with budget(1e-9):

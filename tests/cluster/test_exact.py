@@ -64,7 +64,7 @@ def test_small_tables_get_the_optimum_of_all_partitions(part, compiled):
         assert sse(X, partition.labels) == pytest.approx(ref, rel=1e-7, abs=1e-9)
         assert bound(partition) <= ref + 1e-12
         assert gap(partition) <= 1e-6
-        assert partition.notes == ("exact: proved optimal; no partition has a lower SSE.",)
+        assert partition.findings[-1].how == "proved optimal: no partition has a lower SSE"
 
 
 def test_prices_whatever_they_are_give_a_bound_below_every_partition(compiled):
@@ -209,10 +209,17 @@ def test_sse_is_never_above_the_annealing_start_however_little_is_done(compiled,
         assert 0 <= bound(found) <= sse(X, found.labels)
 
 
+def test_clusters_so_far_apart_that_costs_look_infinite_are_solved(compiled):
+    rng = np.random.default_rng(3)
+    for seed in range(30 if compiled else 2):
+        X = np.concatenate([rng.normal(0, 1e-3, 4), rng.normal(1e6, 1e-3, 3)])[:, None]
+        assert bound(exact(X, 2, seed=seed)) <= least_sse(X.tolist(), 2) * (1 + 1e-9)
+
+
 def test_without_a_bound_it_says_so(monkeypatch):
     monkeypatch.setitem(EFFORTS, "quick", Work(1, 5, 0, 0, 100, (), 10, 1, 1))
     partition = exact(np.random.default_rng(0).normal(size=(12, 2)), 3, "quick")
-    assert partition.notes == ("exact: no lower bound was proved; the groups are the best that were found.",)
+    assert partition.findings[-1].how == "no lower bound was proved; the groups are the best that were found"
     assert gap(partition) == 100
 
 
@@ -221,7 +228,7 @@ def test_a_gap_that_is_left_is_told(monkeypatch):
     X = np.random.default_rng(1).normal(size=(30, 3))
     partition = exact(X, 3, "quick")
     assert 1e-6 < gap(partition) < 100
-    assert partition.notes[0].startswith("exact: the gap is ")
+    assert partition.findings[-1].how == "no partition has an SSE that is lower by more than this"
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from shoal.kernels.loops import inner_loop, loop
 __all__ = ["candidates"]
 
 WIDTH = 64
+TINY = 2.0**-46  # the square of what single precision can tell apart from 1
 Singles = NDArray[np.float32]
 
 
@@ -43,18 +44,20 @@ def candidates(state: State, k: int, around: int, keep: int) -> tuple[Whole, Flo
     """
     used = np.flatnonzero(state.size).astype(np.int32)
     around = min(around, used.size - 1)
-    beside = _beside(*_middles(state, used), around) if around > 0 else np.empty((used.size, 0), np.int32)
+    # In single precision squares of very large or small numbers do not fit: the largest number becomes 1.
+    unit = float(np.abs(state.x).max(initial=0.0)) or 1.0
+    beside = _beside(*_middles(state, used, unit), around) if around > 0 else np.empty((used.size, 0), np.int32)
     room = np.sort(state.size[used])
     keep = int(min(keep, room[: around + 1].sum() - 1))
-    near, scale = _narrow(state.x, state.members, state.size, used, beside, keep, min(k - 2, keep - 1))
+    near, scale = _narrow(state.x / unit, state.members, state.size, used, beside, keep, min(k - 2, keep - 1))
     positive = scale[scale > 0]
-    floor = float(np.quantile(scale, 0.02)) or (float(positive.min()) if positive.size else 1.0)
-    return near, np.maximum(scale, floor) * state.weight
+    floor = float(np.quantile(scale, 0.02)) or (float(positive.min()) if positive.size else TINY)
+    return near, np.maximum(scale, floor) * unit * unit * state.weight
 
 
-def _middles(state: State, used: Whole) -> tuple[Singles, Singles]:
+def _middles(state: State, used: Whole, unit: float) -> tuple[Singles, Singles]:
     """Return the means of the groups, in blocks and one by one."""
-    centres = (state.total[used] / state.mass[used, None]).astype(np.float32)
+    centres = (state.total[used] / state.mass[used, None] / unit).astype(np.float32)
     blocks = np.full((-(-used.size // WIDTH), centres.shape[1], WIDTH), np.float32(np.inf))
     for b in range(len(blocks)):
         part = centres[b * WIDTH : (b + 1) * WIDTH]

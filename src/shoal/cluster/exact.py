@@ -28,7 +28,7 @@ from shoal.errors import MethodError
 from shoal.kernels.threads import each, thread_count
 from shoal.model.findings import Finding
 from shoal.model.partition import Partition
-from shoal.model.progress import left, part, spent
+from shoal.model.progress import announce, left, part, spent
 from shoal.registry import Choice, Whole, method
 
 __all__ = ["exact"]
@@ -51,11 +51,11 @@ EFFORTS = {
     ensures={"k"},
     params={
         "k": Whole(2, help=f"The least number of rows in a group; at most {MOST_K}."),
-        "effort": Choice(tuple(EFFORTS), "normal", "How long it may take to bring the answer and the bound together."),
+        "effort": Choice(tuple(EFFORTS), "quick", "How long it may take to bring the answer and the bound together."),
     },
     uses={"seed", "threads"},
 )
-def exact(X: ArrayLike, k: int, effort: str = "normal", *, seed: int = 0, threads: int | None = None) -> Partition:
+def exact(X: ArrayLike, k: int, effort: str = "quick", *, seed: int = 0, threads: int | None = None) -> Partition:
     """Find groups of the least SSE, or near it, with a proved lower bound.
 
     Parameters
@@ -102,6 +102,7 @@ def exact(X: ArrayLike, k: int, effort: str = "normal", *, seed: int = 0, thread
         rounded = total * (1 - float(np.finfo(np.float64).eps) * (numbers.size + n))
         return _answer(np.zeros(n, np.int64), total, rounded, scaled=_scaled(X, numbers))
 
+    announce(f"exact: a proof for {n} rows may take from seconds to many minutes; a budget of seconds ends it early")
     # The larger k is, the less the linear programme mends, and the better the start must be.
     rounds = _rounds(work.rounds * max(1, k - 2), numbers)
 
@@ -136,14 +137,15 @@ def _scaled(X: ArrayLike, numbers: Floats) -> bool:
 def _answer(labels: Rows, upper: float, lower: float, *, scaled: bool) -> Partition:
     """Return the partition with what was found out about it; a bound in other units than the table's is left out."""
     gap = 100 * (upper - lower) / upper if upper > 0 else 0.0
-    findings = [Finding("gap %", gap, "100 (SSE - proved lower bound) / SSE", "groups")]
+    # What is proved is said by findings and not by notes: findings are left out where groups are merged or weighed.
+    if gap <= PROVED:
+        said = "proved optimal: no partition has a lower SSE"
+    elif lower > 0:
+        said = "no partition has an SSE that is lower by more than this"
+    else:
+        said = "no lower bound was proved; the groups are the best that were found"
+    findings = [Finding("gap %", gap, said, "groups")]
     if not scaled:
         how = "no partition into groups of k rows or more has less"
         findings.insert(0, Finding("proved lower bound of SSE", lower, how, "groups"))
-    if gap <= PROVED:
-        note = "exact: proved optimal; no partition has a lower SSE."
-    elif lower > 0:
-        note = f"exact: the gap is {gap:.2g} %: no partition has an SSE that is lower by more than that."
-    else:
-        note = "exact: no lower bound was proved; the groups are the best that were found."
-    return Partition.of(labels, (note,), tuple(findings))
+    return Partition.of(labels, (), tuple(findings))

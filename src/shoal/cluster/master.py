@@ -24,6 +24,7 @@ from shoal.model.progress import left, spent
 __all__ = ["RESERVE", "Master", "Programme", "Solution", "choose", "over", "tidy"]
 
 DUAL, PRIMAL = 1, 4  # the strategies of the simplex method
+DEAREST = 1e12  # in units of which an answer has some hundred a row
 HALF = 0.5
 RESERVE = 0.5  # seconds of a budget that are kept for coming to an end
 
@@ -63,6 +64,8 @@ class Programme:
         row = np.concatenate([groups[group, place], self.n + cut])
         entry = np.concatenate([np.ones(group.size), value])
         count = len(groups)
+        # HiGHS takes costs beyond 1e20 for infinite and fails; what is dearer than any answer may be less dear.
+        cost = np.minimum(cost, DEAREST)
         self.model.addCols(
             count, cost, np.zeros(count), np.full(count, most), column.size, *_packed(column, row, entry, count)
         )

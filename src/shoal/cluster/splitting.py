@@ -60,7 +60,7 @@ def restructure_within(
         steps, delta = dissolve(state, rules, near, one, allowed, most, room)
     else:
         return
-    if delta > allowed or not _sound(state, rules, k, most, room, steps):
+    if not delta <= allowed or not _sound(state, rules, k, most, room, steps):
         undo(state, journal, steps)
 
 

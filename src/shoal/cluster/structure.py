@@ -38,7 +38,7 @@ def restructure(
         steps, delta = dissolve(state, None, near, group, allowed, most, room)
     else:
         return
-    if delta > allowed:
+    if not delta <= allowed:
         undo(state, room.journal, steps)
 
 
@@ -96,7 +96,7 @@ def dissolve(
             if cost < least and (rules is None or meets_with(state, rules, group, row, room)):
                 best, least = group, cost
         added += least
-        if added - saved > allowed:
+        if best < 0 or not added - saved <= allowed:
             return steps, np.inf
         journal[steps, 0], journal[steps, 1] = row, one
         delta += transfer(state, row, best)

@@ -19,9 +19,12 @@ from shoal.registry import load
 if TYPE_CHECKING:
     from shoal.cluster.limits import Limits
 
-__all__ = ["cluster", "refine"]
+__all__ = ["cluster", "merged", "refine"]
 
 UNGUIDED = "row weights count in means and in SSE, but do not guide this method."
+MERGED = (
+    "groups were merged to meet the constraints, which this method does not look at; anneal, or refine, loses less."
+)
 
 
 def cluster(encoded: Encoded, policy: Policy, sensitive: Mapping[str, Values], threads: int) -> Partition:
@@ -55,7 +58,15 @@ def cluster(encoded: Encoded, policy: Policy, sensitive: Mapping[str, Values], t
         )
     if encoded.weights is None or "weights" in card.uses:
         return found
-    return Partition(found.labels, (*found.notes, f"{card.name}: {UNGUIDED}"), found.findings)
+    # What it found out about its groups it found out without the weights.
+    return Partition(found.labels, (*found.notes, f"{card.name}: {UNGUIDED}"))
+
+
+def merged(before: Partition, after: Partition, policy: Policy) -> tuple[str, ...]:
+    """Return what to say where groups had to be merged after a method that does not look at l and t."""
+    card = load(policy.method.name)
+    silent = before is after or "limits" in card.uses or policy.method.refine != "none"
+    return () if silent else (f"{card.name}: {MERGED}",)
 
 
 def refine(

@@ -25,7 +25,7 @@ from shoal.model.progress import budget as within
 from shoal.model.progress import current_step, cut_short, step
 from shoal.model.release import Release
 from shoal.model.table import Table, canonical
-from shoal.pipeline.grouping import cluster, refine
+from shoal.pipeline.grouping import cluster, merged, refine
 from shoal.pipeline.notes import ended_early, unusual, warnings
 from shoal.pipeline.write import refuse_unless, write
 from shoal.prepare.arrange import arrange
@@ -122,9 +122,10 @@ def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> R
     sensitive = sensitive_columns(arranged.data, named)
     check_feasible(arranged.n, named.constraints, sensitive)
     step("cluster")
-    partition = cluster(encoded, named, sensitive, threads)
+    found = cluster(encoded, named, sensitive, threads)
     step("enforce")
-    partition = enforce(partition, encoded.X, named.constraints, sensitive, encoded.weights)
+    partition = enforce(found, encoded.X, named.constraints, sensitive, encoded.weights)
+    notes = (*notes, *merged(found, partition, named))
     step("refine")
     partition = refine(partition, encoded, named, sensitive, threads)
     step("recode")
