@@ -138,7 +138,7 @@ def plan(
     Examples
     --------
     >>> print(plan(1_000_000, 10, 5, "quick"))
-    auto: blocks, inside mdav, effort quick, because the table is large; about 30 s and 700 MB
+    auto: blocks, inside mdav, effort quick, because the table is large; about 40 s and 700 MB
     """
     if n < 2 * k:
         return Plan("mdav", {}, "fewer than 2k rows are one group")

@@ -12,6 +12,7 @@ from numpy.random import Generator
 
 from shoal.cluster.given import Floats, Rows
 from shoal.kernels.threads import each
+from shoal.model.progress import listening
 
 __all__ = ["cells_of_groups", "cells_of_rows", "in_cells"]
 
@@ -40,7 +41,10 @@ def cells_of_rows(X: Floats, k: int, most: int, threads: int = 1) -> list[Rows]:
     """
     most = max(most, 2 * k - 1)
     coarse = _cut(X, np.arange(len(X)), k, max(most, len(X) // COARSE))
-    return [cell for cells in each(lambda rows: _cut(X, rows, k, most), coarse, threads) for cell in cells]
+    # Cutting is quick beside what is done in the cells, which begins to count from nothing.
+    with listening(lambda _step, _done, _total: None):
+        parts = each(lambda rows: _cut(X, rows, k, most), coarse, threads)
+    return [cell for cells in parts for cell in cells]
 
 
 def _cut(X: Floats, rows: Rows, k: int, most: int) -> list[Rows]:
