@@ -46,7 +46,7 @@ def test_a_thorough_answer_for_few_rows_is_a_proved_one_unless_rows_have_weights
     X = np.random.default_rng(4).normal(size=(9, 2))
     partition = auto(X, 3, "thorough", threads=1)
     assert partition.notes[0].startswith("auto: exact, effort thorough, because a table this small has an answer")
-    assert partition.notes[1] == "exact: proved optimal; no partition has a lower SSE."
+    assert partition.findings[-1].how == "proved optimal: no partition has a lower SSE"
     assert {finding.name for finding in partition.findings} == {"proved lower bound of SSE", "gap %"}
     assert plan(9, 2, 3, "thorough", weighted=True).method == "anneal"
 
