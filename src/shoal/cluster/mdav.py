@@ -183,11 +183,12 @@ def _carve_tree(
             # The seed is the lowest row left of its point, and so is every row when it is taken.
             lowest[own] += 1
             rest[own] -= 1
+            rows[k - 1] = seed
+            forget(tree, point, rest, rows[k - 1 :])
             credit += left // FEW - nearest(tree, points, X, q, seed, near, rows)
             for i in range(k - 1):
                 lowest[point[rows[i]]] += 1
                 rest[point[rows[i]]] -= 1
-            rows[k - 1] = seed
             for i in range(k):
                 labels[rows[i]] = group
                 for j in range(total.size):

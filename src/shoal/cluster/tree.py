@@ -3,7 +3,7 @@
 1. Points are split at the median of the column that varies most, and the halves likewise, down to leaves
    of 32; 64 leaves in that order are a bough. The distance from the middle of all counts as a column too,
    so that rim and core part.
-2. A leaf has a box, a ball and the greatest norm of its points; a bough has a box and a norm.
+2. A leaf has a box, a ball and the greatest norm of its points; a bough has a box.
 3. A leaf that loses points draws these in, so that they stay tight where rows are taken.
 
 Points are a sketch of rows in single precision, moved and scaled. Equal rows are one point.
@@ -21,6 +21,7 @@ __all__ = [
     "FAN",
     "TURN",
     "WIDTH",
+    "Balls",
     "Boxes",
     "Points",
     "Singles",
@@ -66,41 +67,53 @@ class Sketch(NamedTuple):
 
 
 class Boxes(NamedTuple):
-    """What is known of the points in each part of each bough: the parts stand in the last axis."""
+    """Between which numbers the points in each part of each bough lie: the parts stand in the last axis."""
 
     low: Singles
     high: Singles
-    middle: Singles
-    span: Singles  # how far points lie from the middle
-    crest: Singles  # the greatest square of the length of a point, and what rounding may add to a bound
-    rough: Singles  # the latter alone
 
     @classmethod
     def empty(cls, boughs: int, d: int, parts: int) -> "Boxes":
         """Return boxes without points."""
-        low, high, middle = np.zeros((3, boughs, d, parts), np.float32)
+        low, high = np.zeros((2, boughs, d, parts), np.float32)
         low += BEYOND
         high -= BEYOND
-        span, crest, rough = np.zeros((3, boughs, parts), np.float32)
+        return cls(low, high)
+
+
+class Balls(NamedTuple):
+    """Around which middle, and how far from it, the points of each leaf of each bough lie."""
+
+    middle: Singles
+    span: Singles
+    crest: Singles  # the greatest square of the length of a point, and what rounding may add to a bound
+    rough: Singles  # the latter alone
+
+    @classmethod
+    def empty(cls, boughs: int, d: int) -> "Balls":
+        """Return balls without points."""
+        span, crest, rough = np.zeros((3, boughs, FAN), np.float32)
         crest -= BEYOND * BEYOND
-        return cls(low, high, middle, span, crest, rough)
+        return cls(np.zeros((boughs, d, FAN), np.float32), span, crest, rough)
 
 
 class Tree(NamedTuple):
-    """Points in leaves, the boxes of leaves and boughs, and room to work in."""
+    """Points in leaves, boxes of leaves and boughs, balls of leaves, and room to work in."""
 
     cells: Singles  # a line holds four columns of a leaf
     norms: Singles  # the square of the length of each point, a little more
     points: Rows  # the point at each place
     place: Rows  # the place of each point
     leaves: Boxes
+    balls: Balls
     boughs: Boxes
     centre: Singles  # what was subtracted from points
     seen: Singles
     found: Rows
-    outer: Singles
-    other: Singles
-    inner: Singles
+    outer: Singles  # of each bough
+    inner: Singles  # of each leaf of a bough
+    later: Singles  # of each leaf of a bough, without the first columns
+    bounds: Singles  # of each leaf of each bough
     squares: Singles
 
 
@@ -144,29 +157,24 @@ def grow(P: Singles, alive: Rows, place: Rows) -> Tree:
     # The middle is the mean of the points but for those that lie far off: they will soon be gone.
     lengths = P[alive, -1]
     centre = P[alive[lengths <= 4 * np.median(lengths)], :-1].mean(axis=0)
-    leaves, large = Boxes.empty(boughs, d, FAN), Boxes.empty(1, d, whole)
+    leaves, balls, large = Boxes.empty(boughs, d, FAN), Balls.empty(boughs, d), Boxes.empty(1, d, whole)
     cells = np.full((boughs * FAN * d // TURN, TURN * WIDTH), np.nan, np.float32)
     norms = np.zeros((boughs * FAN, WIDTH), np.float32)
     order, seen = alive.copy(), np.empty(n, np.float32)
     squares, waiting = np.empty(WIDTH, np.float32), np.zeros((64, 2), np.int64)
-    _plant(P, centre, cells, norms, order, place, leaves, seen, waiting, squares)
-    low, high = large.low[0, :, :boughs], large.high[0, :, :boughs]
-    low[:], high[:] = leaves.low.min(axis=2).T, leaves.high.max(axis=2).T
-    large.rough[0, :boughs] = 2 * slack(d) * np.maximum(low * low, high * high).sum(axis=0)
-    large.crest[0, :boughs] = leaves.crest.max(axis=1) + large.rough[0, :boughs]
-    # Boughs have no ball.
-    large.span[:] = BEYOND
-    outer, other, inner = (np.empty(size, np.float32) for size in (whole, max(FAN, whole), FAN))
-    found = np.empty(n, np.int64)
-    return Tree(cells, norms, order, place, leaves, large, centre, seen, found, outer, other, inner, squares)
+    _plant(P, centre, cells, norms, order, place, leaves, balls, seen, waiting, squares)
+    large.low[0, :, :boughs], large.high[0, :, :boughs] = leaves.low.min(axis=2).T, leaves.high.max(axis=2).T
+    outer, inner, later = (np.empty(size, np.float32) for size in (whole, FAN, FAN))
+    found, bounds = np.empty(n, np.int64), np.empty((boughs, FAN), np.float32)
+    room = seen, found, outer, inner, later, bounds, squares
+    return Tree(cells, norms, order, place, leaves, balls, large, centre, *room)
 
 
 @inner_loop
 def forget(tree: Tree, point: Rows, rest: Rows, rows: Rows) -> None:
     """Take the points of these rows out of the tree, unless a point has rows left."""
-    cells, norms, place, leaves, boughs = tree.cells, tree.norms, tree.place, tree.leaves, tree.boughs
-    _, _, _, _, crest, rough = leaves
-    turns = leaves.low.shape[1] // TURN
+    cells, norms, place, balls = tree.cells, tree.norms, tree.place, tree.balls
+    turns = balls.middle.shape[1] // TURN
     for row in rows:
         leaf, w = place[point[row]] // WIDTH, place[point[row]] % WIDTH
         line = leaf * turns
@@ -177,14 +185,9 @@ def forget(tree: Tree, point: Rows, rest: Rows, rows: Rows) -> None:
             for v in range(WIDTH):
                 if cells[line, v] == cells[line, v]:
                     left, top = left + 1, max(top, norms[leaf, v])
-            bough = leaf // FAN
-            crest[bough, leaf % FAN] = top + rough[bough, leaf % FAN]
+            balls.crest[leaf // FAN, leaf % FAN] = top + balls.rough[leaf // FAN, leaf % FAN]
             if left % LOSS == 0:
-                _draw_in(cells, norms, leaves, leaf, tree.squares)
-            top = crest[bough, 0]
-            for f in range(FAN):
-                top = max(top, crest[bough, f])
-            boughs.crest[0, bough] = top + boughs.rough[0, bough]
+                _draw_in(cells, norms, tree.leaves, balls, leaf, tree.squares)
 
 
 @loop
@@ -196,6 +199,7 @@ def _plant(
     order: Rows,
     place: Rows,
     leaves: Boxes,
+    balls: Balls,
     keys: Singles,
     waiting: Rows,
     squares: Singles,
@@ -231,7 +235,7 @@ def _plant(
             norm += cell * cell
         norms[leaf, w] = norm * (1 + slack(d))
     for leaf in range(-(-n // WIDTH)):
-        _draw_in(cells, norms, leaves, leaf, squares)
+        _draw_in(cells, norms, leaves, balls, leaf, squares)
 
 
 @inner_loop
@@ -273,9 +277,10 @@ def _part(keys: Singles, order: Rows, low: int, high: int, middle: int) -> None:
 
 
 @inner_loop
-def _draw_in(cells: Singles, norms: Singles, leaves: Boxes, leaf: int, squares: Singles) -> None:
+def _draw_in(cells: Singles, norms: Singles, leaves: Boxes, balls: Balls, leaf: int, squares: Singles) -> None:
     """Draw the box, the ball and the crest of a leaf around the points that are left in it."""
-    low, high, middle, span, crest, rough = leaves
+    low, high = leaves
+    middle, span, crest, rough = balls
     d, bough, f = low.shape[1], leaf // FAN, leaf % FAN
     line, count, top, corner = leaf * d // TURN, 0, -BEYOND * BEYOND, 0.0
     for w in range(WIDTH):

@@ -20,12 +20,13 @@ def loop(function: Function) -> Function:
 
 
 def inner_loop(function: Function) -> Function:
-    """Compile a loop that makes no arrays, without the counting of who holds which array.
+    """Compile a loop that makes no arrays into the loops that call it, without the counting of who holds which array.
 
     Numba counts in and out, by locked operations, the arrays that a function is given and uses under some
-    condition. In a function of a hundred nanoseconds that is most of the time.
+    condition, and hands over seven numbers for each of them. In a function of a hundred nanoseconds that is
+    most of the time.
     """
-    return _compiled(function, _nrt=False)
+    return _compiled(function, _nrt=False, forceinline=True)
 
 
 def _compiled(function: Function, **options: Any) -> Function:
