@@ -67,9 +67,18 @@ def test_as_many_rows_as_k_are_one_group(name):
     assert run(name, np.arange(5.0)[:, None], 5).groups == 1
 
 
-def test_fewer_rows_than_k_are_refused(name):
-    with pytest.raises(InfeasibleError, match="k is 5"):
-        run(name, np.arange(4.0)[:, None], 5)
+@pytest.mark.parametrize(
+    ("n", "k", "rest"),
+    [
+        (4, 5, "the table has 4 rows. Lower k to 4 or less."),
+        (1, 2, "the table has 1 row. At least 2 rows are needed."),
+        (0, 2, "the table has 0 rows. At least 2 rows are needed."),
+    ],
+)
+def test_fewer_rows_than_k_are_infeasible(name, n, k, rest):
+    with pytest.raises(InfeasibleError) as caught:
+        run(name, np.zeros((n, 2)), k)
+    assert str(caught.value) == f"{name}: k is {k}, but {rest}"
 
 
 @pytest.mark.parametrize("bad", [1, 0, -3, 2.5, "5", None, True])
@@ -85,12 +94,21 @@ def test_an_unknown_parameter_is_refused_with_the_known_ones(name):
         registry.load(name).check({"kk": 3})
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_numbers_that_are_none_are_refused(name, bad):
-    X = np.zeros((6, 2))
-    X[3, 1] = bad
-    with pytest.raises(MethodError):
+@pytest.mark.parametrize("hole", [np.nan, np.inf, -np.inf])
+def test_cells_that_are_not_finite_are_refused_without_showing_any_value(name, hole):
+    X = np.full((6, 2), 4711.0)
+    X[3, 1] = hole
+    with pytest.raises(MethodError) as caught:
         run(name, X, 2)
+    assert str(caught.value).startswith(f"{name}: X must hold finite numbers only; 1 of its 12 cells are")
+    assert "4711" not in str(caught.value)
+
+
+@pytest.mark.parametrize("X", [np.zeros(6), np.zeros((2, 3, 4)), np.array([["4711", "2"]] * 6), 3.0])
+def test_what_is_no_matrix_of_numbers_is_refused(name, X):
+    with pytest.raises(MethodError, match=rf"^{name}: X must be a matrix of numbers with 2 dimensions; got ") as caught:
+        run(name, X, 2)
+    assert "4711" not in str(caught.value)
 
 
 @pytest.mark.parametrize("format", ["csv", "parquet"])

@@ -10,6 +10,7 @@ import time
 import tomllib
 from pathlib import Path
 
+import pyarrow.csv
 import pyarrow.parquet
 import pytest
 from typer.testing import CliRunner
@@ -143,6 +144,16 @@ def test_one_method_is_shown_in_full():
     card = json.loads(run("methods", "anneal", "--json"))
     assert card["params"]["effort"]["words"] == ["quick", "normal", "thorough"]
     assert "the table and its parameters alone" in run("methods", "mdav")
+
+
+def test_a_column_of_weights_is_used_and_dropped(tmp_path):
+    source, out = tmp_path / "survey.csv", tmp_path / "out"
+    source.write_text("age,w\n" + "".join(f"{age},{1 + 7 * (age == 40)}\n" for age in (20, 30, 40, 50, 60, 70)))
+    run("anonymize", source, "-o", out, "-k", 3, "--weight", "w", "--identifier", "w")
+    ages = sorted(pyarrow.csv.read_csv(out / "data.csv")["age"].to_pylist())
+    # Without weights the first three would be 30, the mean of 20, 30 and 40.
+    assert pyarrow.csv.read_csv(out / "data.csv").column_names == ["age"]
+    assert ages == [37, 37, 37, 60, 60, 60]
 
 
 def test_parameters_threads_budget_and_refine_reach_the_line(table, tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ from naive.k_member import k_member as naive_k_member
 from shoal.cluster.k_member import DEAREST, k_member
 from shoal.cluster.limits import Limits
 from shoal.enforce import enforce
-from shoal.errors import InfeasibleError, MethodError
+from shoal.errors import MethodError
 from shoal.model.policy import Constraints
 from shoal.model.progress import listening
 from shoal.privacy.models import distinct, failing
@@ -260,18 +260,3 @@ def test_limits_of_another_table_are_refused():
 def test_diverse_is_true_or_false(diverse):
     with pytest.raises(MethodError, match=r"^k_member: (diverse must be true or false|parameter 'diverse' is missing)"):
         k_member(np.zeros((9, 2)), 3, diverse=diverse)
-
-
-def test_fewer_rows_than_k_are_infeasible():
-    with pytest.raises(InfeasibleError) as caught:
-        k_member(np.zeros((4, 2)), 5)
-    assert str(caught.value) == "k_member: k is 5, but the table has 4 rows. Lower k to 4 or less."
-
-
-def test_cells_that_are_not_finite_are_refused_without_showing_any_value():
-    X = np.full((6, 2), 4711.0)
-    X[3, 1] = np.nan
-    with pytest.raises(MethodError) as caught:
-        k_member(X, 2)
-    assert str(caught.value).startswith("k_member: X must hold finite numbers only; 1 of its 12 cells are")
-    assert "4711" not in str(caught.value)

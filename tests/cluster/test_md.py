@@ -10,7 +10,6 @@ from scipy.spatial.distance import cdist
 from figures import sse
 from naive.md import md as naive_md
 from shoal.cluster.md import md
-from shoal.errors import InfeasibleError, MethodError
 from shoal.model.progress import listening
 from shoal.registry import load
 from strategies import random_table, tables_with_k
@@ -125,22 +124,3 @@ def test_it_is_found_by_its_name_and_carries_its_card():
     assert card.function is md
     assert card.ensures == {"k"}
     assert list(card.params) == ["k"]
-
-
-@pytest.mark.parametrize("k", [1, 0, 2.5, True, "3"])
-def test_a_k_that_is_no_whole_number_of_at_least_2_is_refused(k):
-    with pytest.raises(MethodError, match=r"^md: k must be a whole number of at least 2; got "):
-        md(np.zeros((9, 2)), k)
-
-
-def test_fewer_rows_than_k_are_infeasible():
-    with pytest.raises(InfeasibleError, match=r"^md: k is 5, but the table has 4 rows\. Lower k to 4 or less\.$"):
-        md(np.zeros((4, 2)), 5)
-
-
-def test_cells_that_are_not_finite_are_refused_without_showing_any_value():
-    X = np.full((6, 2), 4711.0)
-    X[3, 1] = np.nan
-    with pytest.raises(MethodError, match=r"^md: X must hold finite numbers only; 1 of its 12 cells are") as caught:
-        md(X, 2)
-    assert "4711" not in str(caught.value)

@@ -10,7 +10,6 @@ import shoal.cluster.mdav as room
 from figures import golden, sse, standardised
 from naive.mdav import mdav as naive_mdav
 from shoal.cluster.mdav import mdav
-from shoal.errors import InfeasibleError, MethodError
 from shoal.registry import load
 from strategies import random_table, tables_with_k
 
@@ -235,39 +234,3 @@ def test_it_is_found_by_its_name_and_carries_its_card():
     assert card.ensures == {"k"}
     assert card.data == "numeric"
     assert card.params["k"].help
-
-
-@pytest.mark.parametrize("k", [1, 0, -3, 2.5, True, "3"])
-def test_a_k_that_is_no_whole_number_of_at_least_2_is_refused(k):
-    with pytest.raises(MethodError, match=r"^mdav: k must be a whole number of at least 2; got "):
-        mdav(np.zeros((9, 2)), k)
-
-
-def test_fewer_rows_than_k_are_infeasible():
-    with pytest.raises(InfeasibleError) as caught:
-        mdav(np.zeros((4, 2)), 5)
-    assert str(caught.value) == "mdav: k is 5, but the table has 4 rows. Lower k to 4 or less."
-
-
-@pytest.mark.parametrize(("n", "shown"), [(0, "0 rows"), (1, "1 row")])
-def test_a_table_too_small_for_any_k_is_infeasible(n, shown):
-    with pytest.raises(InfeasibleError) as caught:
-        mdav(np.zeros((n, 2)), 2)
-    assert str(caught.value) == f"mdav: k is 2, but the table has {shown}. At least 2 rows are needed."
-
-
-@pytest.mark.parametrize("hole", [np.nan, np.inf, -np.inf])
-def test_cells_that_are_not_finite_are_refused_without_showing_any_value(hole):
-    X = np.full((6, 2), 4711.0)
-    X[3, 1] = hole
-    with pytest.raises(MethodError) as caught:
-        mdav(X, 2)
-    assert str(caught.value).startswith("mdav: X must hold finite numbers only; 1 of its 12 cells are")
-    assert "4711" not in str(caught.value)
-
-
-@pytest.mark.parametrize("X", [np.zeros(6), np.zeros((2, 3, 4)), np.array([["4711", "2"]] * 6), 3.0])
-def test_what_is_no_matrix_of_numbers_is_refused(X):
-    with pytest.raises(MethodError, match=r"^mdav: X must be a matrix of numbers with 2 dimensions; got ") as caught:
-        mdav(X, 2)
-    assert "4711" not in str(caught.value)

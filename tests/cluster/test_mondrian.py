@@ -11,7 +11,7 @@ from figures import sse
 from naive.mondrian import mondrian as naive_mondrian
 from shoal.cluster.limits import Limits
 from shoal.cluster.mondrian import mondrian
-from shoal.errors import InfeasibleError, MethodError
+from shoal.errors import MethodError
 from shoal.model.policy import Constraints
 from shoal.model.progress import listening
 from shoal.privacy.models import failing
@@ -231,18 +231,3 @@ def test_limits_of_another_table_are_refused():
     limits = Limits.of(Constraints(k=2, l=2), {"ill": Values(np.arange(8) % 2)})
     with pytest.raises(MethodError, match=r"^mondrian: limits must hold the sensitive values of 9 rows.*got 8\.$"):
         mondrian(np.zeros((9, 2)), 3, limits=limits)
-
-
-def test_fewer_rows_than_k_are_infeasible():
-    with pytest.raises(InfeasibleError) as caught:
-        mondrian(np.zeros((4, 2)), 5)
-    assert str(caught.value) == "mondrian: k is 5, but the table has 4 rows. Lower k to 4 or less."
-
-
-def test_cells_that_are_not_finite_are_refused_without_showing_any_value():
-    X = np.full((6, 2), 4711.0)
-    X[3, 1] = np.nan
-    with pytest.raises(MethodError) as caught:
-        mondrian(X, 2)
-    assert str(caught.value).startswith("mondrian: X must hold finite numbers only; 1 of its 12 cells are")
-    assert "4711" not in str(caught.value)

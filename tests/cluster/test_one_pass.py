@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from figures import sse
 from naive.one_pass import one_pass as naive_one_pass
 from shoal.cluster.one_pass import one_pass, seeds
-from shoal.errors import InfeasibleError, MethodError
 from shoal.model.partition import Partition
 from shoal.model.progress import listening
 from shoal.registry import load
@@ -135,19 +134,3 @@ def test_it_is_found_by_its_name_and_carries_its_card():
     assert card.ensures == {"k"}
     assert card.uses == {"seed"}
     assert card.params["k"].help
-
-
-def test_fewer_rows_than_k_are_infeasible():
-    with pytest.raises(InfeasibleError) as caught:
-        one_pass(np.zeros((4, 2)), 5)
-    assert str(caught.value) == "one_pass: k is 5, but the table has 4 rows. Lower k to 4 or less."
-
-
-@pytest.mark.parametrize("hole", [np.nan, np.inf])
-def test_cells_that_are_not_finite_are_refused_without_showing_any_value(hole):
-    X = np.full((6, 2), 4711.0)
-    X[3, 1] = hole
-    with pytest.raises(MethodError) as caught:
-        one_pass(X, 2)
-    assert str(caught.value).startswith("one_pass: X must hold finite numbers only; 1 of its 12 cells are")
-    assert "4711" not in str(caught.value)

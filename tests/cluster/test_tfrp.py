@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from figures import golden, sse
 from naive.tfrp import tfrp as naive_tfrp
 from shoal.cluster.tfrp import tfrp
-from shoal.errors import InfeasibleError, MethodError
+from shoal.errors import MethodError
 from shoal.model.progress import listening
 from shoal.registry import load
 from strategies import random_table, tables_with_k
@@ -161,19 +161,3 @@ def test_it_is_found_by_its_name_and_carries_its_card():
 def test_a_flag_that_is_none_is_refused(second):
     with pytest.raises(MethodError, match=r"^tfrp: (second must be true or false|parameter 'second')"):
         tfrp(np.zeros((9, 2)), 3, second=second)
-
-
-def test_fewer_rows_than_k_are_infeasible():
-    with pytest.raises(InfeasibleError) as caught:
-        tfrp(np.zeros((4, 2)), 5)
-    assert str(caught.value) == "tfrp: k is 5, but the table has 4 rows. Lower k to 4 or less."
-
-
-@pytest.mark.parametrize("hole", [np.nan, np.inf])
-def test_cells_that_are_not_finite_are_refused_without_showing_any_value(hole):
-    X = np.full((6, 2), 4711.0)
-    X[3, 1] = hole
-    with pytest.raises(MethodError) as caught:
-        tfrp(X, 2)
-    assert str(caught.value).startswith("tfrp: X must hold finite numbers only; 1 of its 12 cells are")
-    assert "4711" not in str(caught.value)

@@ -11,7 +11,7 @@ from figures import sse
 from naive.vmdav import vmdav as naive_vmdav
 from shoal.cluster.mdav import mdav
 from shoal.cluster.vmdav import vmdav
-from shoal.errors import InfeasibleError, MethodError
+from shoal.errors import MethodError
 from shoal.model.progress import listening
 from shoal.registry import load
 from strategies import random_table, tables_with_k
@@ -194,19 +194,3 @@ def test_it_is_found_by_its_name_and_carries_its_card():
 def test_a_gamma_outside_its_limits_is_refused(gamma):
     with pytest.raises(MethodError, match=r"^vmdav: (gamma must be a number of at least 0|parameter 'gamma')"):
         vmdav(np.zeros((9, 2)), 3, gamma=gamma)
-
-
-def test_fewer_rows_than_k_are_infeasible():
-    with pytest.raises(InfeasibleError) as caught:
-        vmdav(np.zeros((4, 2)), 5)
-    assert str(caught.value) == "vmdav: k is 5, but the table has 4 rows. Lower k to 4 or less."
-
-
-@pytest.mark.parametrize("hole", [np.nan, np.inf])
-def test_cells_that_are_not_finite_are_refused_without_showing_any_value(hole):
-    X = np.full((6, 2), 4711.0)
-    X[3, 1] = hole
-    with pytest.raises(MethodError) as caught:
-        vmdav(X, 2)
-    assert str(caught.value).startswith("vmdav: X must hold finite numbers only; 1 of its 12 cells are")
-    assert "4711" not in str(caught.value)

@@ -131,6 +131,9 @@ def anonymize(
     sensitive: Sensitive = None,
     keep: Keep = None,
     quasi: Quasi = None,
+    weight: Annotated[
+        str | None, typer.Option(help="A column of row weights, such as survey weights, kept or an identifier.")
+    ] = None,
     missing: Annotated[str | None, typer.Option(help="own-value, suppress-row or refuse. [default: own-value]")] = None,
     seed: Annotated[int | None, typer.Option(help="Where chance starts. [default: 0]")] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="How many may work at once. [default: all cores]")] = None,
@@ -161,6 +164,7 @@ def anonymize(
             method=method,
             parameters=parameters,
             refine=refine,
+            weight=weight,
             missing=missing,
             seed=seed,
             threads=threads,

@@ -56,7 +56,7 @@ EFFORTS = {
     uses={"seed", "threads"},
 )
 def exact(X: ArrayLike, k: int, effort: str = "quick", *, seed: int = 0, threads: int | None = None) -> Partition:
-    """Find groups of the least SSE, or near it, with a proved lower bound.
+    """Find groups of the least SSE, or near it, with a proved lower bound, for up to 2,000 rows and k up to 6.
 
     Parameters
     ----------
