@@ -15,7 +15,8 @@ from figures import sse
 from naive import kmeans as naive
 from shoal.cluster.assignment import assign
 from shoal.cluster.given import row_weights
-from shoal.cluster.kmeans import _drawn, _means, kmeans
+from shoal.cluster.kmeans import _drawn, kmeans
+from shoal.cluster.polish import _means
 from shoal.errors import MethodError
 from shoal.model.progress import listening
 from shoal.registry import load

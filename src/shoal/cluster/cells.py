@@ -12,9 +12,9 @@ from numpy.random import Generator
 
 from shoal.cluster.given import Floats, Rows
 from shoal.kernels.threads import each
-from shoal.model.progress import listening
+from shoal.model.progress import silently
 
-__all__ = ["cells_of_groups", "cells_of_rows", "in_cells"]
+__all__ = ["cells_of_groups", "cells_of_rows", "in_cells", "in_cells_of_groups"]
 
 PAIRS = 4  # directions tried for a cut
 SAMPLE = 256  # groups by which a direction is judged
@@ -33,6 +33,29 @@ def in_cells(function: Callable[[Rows], Rows], X: Floats, k: int, most: int, thr
     return labels
 
 
+def in_cells_of_groups(
+    function: Callable[[int, Rows, Rows], Rows], labels: Rows, cells: list[Rows], threads: int
+) -> Rows:
+    """Return new labels of all rows, from a function that does so for the rows and groups of one cell.
+
+    It is given the number of the cell, its rows, group by group, and their groups, numbered from 0 on.
+    """
+    order = np.argsort(labels, kind="stable")
+    ends = np.cumsum(np.bincount(labels))
+    starts = ends - np.diff(ends, prepend=0)
+
+    def work(number: int) -> tuple[Rows, Rows]:
+        groups = cells[number]
+        rows = np.concatenate([order[starts[group] : ends[group]] for group in groups])
+        return rows, function(number, rows, np.repeat(np.arange(groups.size), ends[groups] - starts[groups]))
+
+    result, first = np.empty_like(labels), 0
+    for rows, own in each(work, range(len(cells)), threads):
+        result[rows] = first + own
+        first += int(own.max()) + 1
+    return result
+
+
 def cells_of_rows(X: Floats, k: int, most: int, threads: int = 1) -> list[Rows]:
     """Return the rows of each cell: at most `most` of them (never fewer than 2k - 1), at least k.
 
@@ -42,7 +65,7 @@ def cells_of_rows(X: Floats, k: int, most: int, threads: int = 1) -> list[Rows]:
     most = max(most, 2 * k - 1)
     coarse = _cut(X, np.arange(len(X)), k, max(most, len(X) // COARSE))
     # Cutting is quick beside what is done in the cells, which begins to count from nothing.
-    with listening(lambda _step, _done, _total: None):
+    with silently():
         parts = each(lambda rows: _cut(X, rows, k, most), coarse, threads)
     return [cell for cells in parts for cell in cells]
 

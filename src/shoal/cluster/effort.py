@@ -3,7 +3,8 @@
 1. A chain of proposals, from hot to cold.
 2. It gets better slowly as it gets longer. So it is followed by short chains from half as hot: each spoils some parts
    and betters others, and of each part the better one is kept (`cluster.crossing`).
-3. With more effort, a small table gets several restarts of all this. Their results are crossed, and they go on
+3. After the first chain and in the end, all rows are assigned anew at once, some times over (`cluster.polish`).
+4. With more effort, a small table gets several restarts of all this. Their results are crossed, and they go on
    together from there: what any of them betters, all have. A large table gets one chain, in many cells.
 """
 
@@ -15,9 +16,10 @@ import numpy as np
 from shoal.cluster.crossing import better_of_both
 from shoal.cluster.given import Floats, Rows
 from shoal.cluster.limits import Limits
+from shoal.cluster.polish import polish
 from shoal.cluster.refine import SMALL, Schedule, neighbours, refine
 from shoal.kernels.threads import each
-from shoal.model.progress import part, spent
+from shoal.model.progress import part, silently, spent
 from shoal.registry import Choice
 from shoal.utility.loss import sse
 
@@ -28,6 +30,8 @@ MANY = 100_000  # rows beyond which a search takes more passes and more proposal
 WIDE = 40  # columns from half of which on a search makes fewer proposals
 KEPT = 128  # rows that a row keeps as candidates, at the most
 LONG = 1_000  # proposals a row that make a restart long enough to have several
+EVEN, UNEVEN = 8_000, 2_000  # rows up to which polishing is quick; the latter if weights differ
+TOGETHER = 1_500  # groups that are polished together
 FIRST, AGAIN = 6_000, 400  # proposals a row: of a restart that spends half on its first chain, of a chain after it
 
 
@@ -45,6 +49,8 @@ class Effort:
         How often to begin anew, if the proposals suffice for several long restarts.
     passes, cell : int
         As in `Schedule`.
+    polished : int
+        Rows up to which what was found is polished.
     """
 
     proposals: int
@@ -53,13 +59,14 @@ class Effort:
     restarts: int
     passes: int
     cell: int
+    polished: int
 
     def fitted(self, n: int, d: int, k: int, restarts: int = 0, rounds: int = 0, *, limited: bool = False) -> "Fitted":
         """Return what suits n rows, d columns and k; 0 leaves a choice to the effort."""
         # A proposal costs more with every column, some times as much under limits, and more where rows do not fit
         # the cache.
         wide = WIDE / max(WIDE, d + WIDE // 2)
-        proposals = int(wide * self.proposals * (0.25 if limited else 1.0 if n <= SMALL else 0.6))
+        proposals = int(wide * self.proposals * (0.25 if limited else 1.0 if n <= SMALL else 0.5))
         several = proposals >= LONG * self.restarts * n
         chains = restarts or (self.restarts if several else 1)
         # The more cells a table has, the more of it was once a border.
@@ -77,7 +84,7 @@ class Effort:
             steep=not limited,
         )
         if limited:
-            return Fitted(chains, common, common, 0)
+            return Fitted(chains, common, common, 0, 0)
         first = (FIRST * turns) ** 0.5 / 2
         cycles = max(0, int((turns - first) // AGAIN))
         first = int(first) if cycles > 0 else turns
@@ -88,17 +95,19 @@ class Effort:
             replace(common, rounds=first, hot=hot),
             replace(common, rounds=AGAIN, hot=0.15, cold=0.02, passes=1),
             cycles,
+            0 if n > self.polished else 10 if n <= EVEN else 6,
         )
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """How many restarts a search has, how each begins, and how often and by what it is taken up again."""
+    """How many restarts a search has, how each begins, how often and by what it is taken up again, and polished."""
 
     restarts: int
     first: Schedule
     again: Schedule
     cycles: int
+    polish: int
 
     @property
     def rounds(self) -> int:
@@ -107,9 +116,9 @@ class Fitted:
 
 
 EFFORTS = {
-    "quick": Effort(16_000_000, 85, 16_000, 1, 3, 5_000),
-    "normal": Effort(60_000_000, 190, 30_000, 2, 5, 5_000),
-    "thorough": Effort(450_000_000, 600, 120_000, 4, 8, 10_000),
+    "quick": Effort(16_000_000, 80, 16_000, 1, 3, 5_000, 20_000),
+    "normal": Effort(60_000_000, 190, 30_000, 2, 5, 5_000, 300_000),
+    "thorough": Effort(450_000_000, 600, 120_000, 4, 8, 10_000, 10**9),
 }
 EFFORT = Choice(tuple(EFFORTS), "quick", "How long the search takes: some 2, 8 or 60 s of CPU for up to 20,000 rows.")
 
@@ -148,6 +157,15 @@ def search(
             threads=workers,
         )
 
+    even = (weights == weights[0]).all()
+    turns = plan.polish if even or n <= UNEVEN else 0
+
+    def polished(labels: Rows, cycle: int, workers: int, number: int) -> Rows:
+        if turns == 0 or spent() >= 1:
+            return labels
+        with silently():
+            return polish(X, labels, k, weights, turns, TOGETHER, (seed, number, cycle), workers)
+
     def run(number: int, cycles: int, workers: int) -> Rows:
         best = start
         for cycle in range(1 + cycles):
@@ -155,6 +173,8 @@ def search(
                 break
             with part(cycle, 1 + cycles):
                 best = chain(best, cycle, workers, number)
+            if cycle in (0, cycles):
+                best = polished(best, cycle, workers, number)
         return best
 
     if plan.restarts == 1:
@@ -170,7 +190,7 @@ def search(
         with part(1, 2), part(cycle - apart, plan.cycles - apart):
             found = each(partial(chain, best, 1 + cycle, 1), numbers, threads)
             best = _crossed(X, [best, *found], weights)
-    return best
+    return polished(best, 1 + plan.cycles, threads, 0)
 
 
 def _crossed(X: Floats, found: list[Rows], weights: Floats) -> Rows:

@@ -3,16 +3,7 @@
 1. Draw a row by weight; it is a centre and takes along its k - 1 nearest rows. Draw each next centre among the rows not
    yet taken, with a chance in proportion to w D^2, with D the distance to the nearest centre so far (k-means++), and
    let it take the k - 1 nearest of these rows. The rows left over, fewer than k, go with their nearest centre.
-2. Assign the rows to the centres so that each has at least k and the sum of costs is least (see `assignment`). A row x
-   of weight w costs w |x - c|^2 at centre c.
-3. Move every centre to the weighted mean of its rows.
-4. Repeat 2 and 3 until no row changes its group or all rounds are done. From the second round on a row costs more in
-   its own group, of weight W: (W + t w) / (W - t w) times as much, where t falls from 5/4 to 0 in equal steps.
-5. The partition with the least weighted SSE of all rounds is the result.
-
-In a small group a row is near the mean because it is part of it, and plain k-means stands still at once. So 4 asks what
-one row would add to the SSE of another group of this weight and what its own group would lose (Hartigan): their ratio
-is that of t = 1. More than that shakes rows out of poor groups; with 0 it is plain k-means in the end.
+2. Let rows and centres settle (see `polish`).
 
 A table of more than CELL rows, or UNEVEN if weights differ, is cut into cells, and each is done by itself.
 
@@ -24,19 +15,17 @@ MSR-TR-2000-65.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shoal.cluster.assignment import assign
 from shoal.cluster.cells import in_cells
 from shoal.cluster.given import Floats, Rows, matrix, row_weights
+from shoal.cluster.polish import settle
 from shoal.kernels.distance import squared
 from shoal.kernels.loops import loop
 from shoal.kernels.threads import thread_count
 from shoal.model.partition import Partition
-from shoal.model.progress import tick
 from shoal.registry import Whole, method
 
 __all__ = ["kmeans"]
 
-EAGER = 1.25  # t in the second round
 CELL = 20_000  # rows that take some fifteen seconds
 UNEVEN = 2_000  # the same if weights differ: light rows travel far at next to no cost, so ways grow long
 
@@ -110,26 +99,10 @@ def kmeans(
             return np.zeros(rows.size, np.int64)
         own, masses = Z[rows], mass[rows]
         centres, labels = _drawn(own, masses, np.random.default_rng(seed).random(groups), k)
-        return _best(own, masses, own[centres], labels, k, rounds)
+        return settle(own, masses, own[centres], labels, k, rounds)
 
     most = CELL if (mass == mass[0]).all() else UNEVEN
     return Partition.of(in_cells(run, Z, k, most, thread_count(threads, "kmeans")))
-
-
-def _best(X: Floats, weights: Floats, centres: Floats, labels: Rows, k: int, rounds: int) -> Rows:
-    """Return the best labels of all rounds from these centres on; the labels given have k rows a group too."""
-    best, least = labels, np.inf
-    for turn in range(rounds):
-        tick(turn, rounds)
-        eager = EAGER * (1 - (turn - 1) / rounds) if turn > 0 else 0.0
-        before, labels = labels, assign(X, weights, centres, labels, eager, k)
-        if turn > 0 and np.array_equal(labels, before):
-            break
-        centres = _means(X, weights, labels, len(centres))
-        found = _sse(X, weights, labels, centres)
-        if found < least:
-            best, least = labels, found
-    return best
 
 
 @loop
@@ -166,26 +139,3 @@ def _drawn(X: Floats, weights: Floats, draws: Floats, k: int) -> tuple[Rows, Row
         if labels[i] < 0:
             labels[i] = nearest[i]
     return centres, labels
-
-
-@loop
-def _means(X: Floats, weights: Floats, labels: Rows, groups: int) -> Floats:
-    """Return the weighted mean of each group."""
-    means, masses = np.zeros((groups, X.shape[1])), np.zeros(groups)
-    for i in range(len(X)):
-        masses[labels[i]] += weights[i]
-        for j in range(X.shape[1]):
-            means[labels[i], j] += weights[i] * X[i, j]
-    for group in range(groups):
-        for j in range(X.shape[1]):
-            means[group, j] /= masses[group]
-    return means
-
-
-@loop
-def _sse(X: Floats, weights: Floats, labels: Rows, centres: Floats) -> float:
-    """Return the weighted sum of squared distances of rows to their centres."""
-    total = 0.0
-    for i in range(len(X)):
-        total += weights[i] * squared(X, i, centres, labels[i])
-    return total

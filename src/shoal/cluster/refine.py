@@ -17,7 +17,7 @@ import numpy as np
 
 from shoal.cluster.annealing import anneal_chain
 from shoal.cluster.candidates import candidates
-from shoal.cluster.cells import cells_of_groups
+from shoal.cluster.cells import cells_of_groups, in_cells_of_groups
 from shoal.cluster.crossing import better_of_both
 from shoal.cluster.given import Floats, Rows
 from shoal.cluster.limits import Limits
@@ -25,7 +25,6 @@ from shoal.cluster.state import Room, Whole, begin
 from shoal.cluster.structure import ASKED
 from shoal.kernels.chance import stream
 from shoal.kernels.groups import centres
-from shoal.kernels.threads import each
 from shoal.model.progress import part, spent
 from shoal.utility.loss import sse
 
@@ -167,23 +166,11 @@ def _pass(
     chance = np.random.default_rng(seed)
     middle = centres(X, labels, int(labels.max()) + 1)
     cut = [_neighbourly(cell, middle, chance) for cell in cells_of_groups(middle, step.cell, chance)]
-    order = np.argsort(labels, kind="stable")
-    ends = np.cumsum(np.bincount(labels))
-    starts = ends - np.diff(ends, prepend=0)
 
-    def search(number: int) -> tuple[Rows, Rows]:
-        groups = cut[number]
-        rows = np.concatenate([order[starts[g] : ends[g]] for g in groups])
-        own = np.repeat(np.arange(groups.size), ends[groups] - starts[groups])
-        return rows, _search(X[rows], own, k, step, weights[rows], limits and limits.part(rows), most, (*seed, number))
+    def search(number: int, rows: Rows, own: Rows) -> Rows:
+        return _search(X[rows], own, k, step, weights[rows], limits and limits.part(rows), most, (*seed, number))
 
-    found = each(search, range(len(cut)), threads)
-    result = np.empty_like(labels)
-    first = 0
-    for rows, own in found:
-        result[rows] = first + own
-        first += int(own.max()) + 1
-    return result
+    return in_cells_of_groups(search, labels, cut, threads)
 
 
 def _search(

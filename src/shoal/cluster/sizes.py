@@ -4,7 +4,7 @@ import numpy as np
 
 from shoal.cluster.given import Floats, Rows
 from shoal.cluster.mdav import mdav
-from shoal.model.progress import listening
+from shoal.model.progress import silently
 
 __all__ = ["capped"]
 
@@ -17,14 +17,10 @@ def capped(X: Floats, labels: Rows, k: int) -> Rows:
     order = np.argsort(labels, kind="stable")
     ends = np.cumsum(sizes)
     result, first = labels.copy(), sizes.size
-    with listening(_nobody):
+    with silently():
         for group in np.flatnonzero(sizes >= 2 * k):
             rows = order[ends[group] - sizes[group] : ends[group]]
             parts = mdav(X[rows], k).labels
             result[rows[parts > 0]] = first + parts[parts > 0] - 1
             first += int(parts.max())
     return result
-
-
-def _nobody(step: str, done: int, total: int) -> None:
-    """Hear nothing: a cut is a small part of a longer work."""

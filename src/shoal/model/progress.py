@@ -23,6 +23,7 @@ __all__ = [
     "left",
     "listening",
     "part",
+    "silently",
     "spent",
     "step",
     "tick",
@@ -73,6 +74,13 @@ def part(number: int, parts: int) -> Iterator[None]:
         outer(step, round(FINE * (number + done / max(total, 1))), FINE * parts)
 
     with listening(inner):
+        yield
+
+
+@contextmanager
+def silently() -> Iterator[None]:
+    """Let nobody hear the ticks inside this block, a small part of a longer work."""
+    with listening(lambda _step, _done, _total: None):
         yield
 
 
