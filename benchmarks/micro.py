@@ -91,7 +91,8 @@ def mdav_bars() -> Iterator[Line]:
 
 def rows_bars() -> Iterator[Line]:
     run("mdav", normal(12_000), 5)
-    for n, bar, stretch, most in ((200_000, 10, None, 10), (300_000, None, 10, 10), (500_000, 60, None, 60)):
+    cases = (200_000, 10, None, 10), (300_000, None, 10, 10), (500_000, 60, None, 60), (800_000, None, 60, 60)
+    for n, bar, stretch, most in cases:
         X = normal(n)
         _, cpu, wall = timed(lambda X=X: run("mdav", X, 5))
         yield Line("mdav", f"{n:,} x 10, CPU s (of {most})", cpu, bar, stretch, cpu, wall)

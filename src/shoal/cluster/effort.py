@@ -120,7 +120,7 @@ EFFORTS = {
     "normal": Effort(60_000_000, 190, 30_000, 2, 5, 5_000, 300_000),
     "thorough": Effort(450_000_000, 600, 120_000, 4, 8, 10_000, 10**9),
 }
-EFFORT = Choice(tuple(EFFORTS), "quick", "How long the search takes: some 2, 8 or 60 s of CPU for up to 20,000 rows.")
+EFFORT = Choice(tuple(EFFORTS), "quick", "How long the search takes: some 2, 6 or 40 s of CPU for up to 20,000 rows.")
 
 
 def search(
