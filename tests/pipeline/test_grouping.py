@@ -146,7 +146,7 @@ def test_sentences_of_a_method_are_heard_by_whoever_listens():
 
 def test_a_budget_that_ended_a_search_is_noted_and_not_published(tmp_path):
     release = shoal.anonymize(table(), method="asks", k=3, budget=1.25e-7, threads=3)
-    assert "a budget of 1.25e-07 seconds ended the search early: another run may give other groups." in release.notes
+    assert any(note.startswith("a budget of 1.25e-07 seconds ended the search early") for note in release.notes)
     release.save(tmp_path / "out")
     for path in (tmp_path / "out").iterdir():
         assert b"budget" not in path.read_bytes()

@@ -114,7 +114,12 @@ def profile(file: File, policy: PolicyFile = None, header: Header = False, json:
 @app.command()
 def anonymize(
     file: File,
-    output: Annotated[Path, typer.Option("-o", "--output", help="The folder of the release.", show_default=False)],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "-o", "--output", help="The folder of the release; one that is there is replaced.", show_default=False
+        ),
+    ],
     policy: PolicyFile = None,
     k: K = None,
     l: L = None,  # noqa: E741

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shoal.cluster.effort import EFFORT, EFFORTS
+from shoal.cluster.effort import EFFORT, EFFORTS, a_proposal
 from shoal.cluster.given import matrix
 from shoal.cluster.limits import Limits
 from shoal.cluster.refine import SMALL
@@ -164,12 +164,11 @@ def _searching(n: int, d: int, k: int, effort: str, threads: int, why: str, limi
     """Return the plan of a search, with what it costs by the speed of a common machine."""
     search = EFFORTS[effort].fitted(n, d, k, limited=limited)
     proposals = n * search.restarts * search.rounds
-    each = (150 + 5 * d if limited else 60 + 4 * d) * 1e-9
     start = n * min(n, 20_000) * (d + 3) / k * 2e-10
     passes = search.restarts * (search.first.passes + search.cycles) if n > SMALL else 1
     near = passes * n * min(n, 5 * search.first.cell) / k**2 * (d + 3) * 2e-10
     cells = max(search.restarts, n // (k * search.first.cell))
-    seconds = (proposals * each + start + near) / min(threads, max(1, cells))
+    seconds = (proposals * a_proposal(d, limited=limited) + start + near) / min(threads, max(1, cells))
     megabytes = n * (16 * d + 8 * search.first.keep + 100) * (1 + min(search.restarts, threads)) * 1e-6
     return Plan("anneal", {"effort": effort}, why, seconds, megabytes)
 

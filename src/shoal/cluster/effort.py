@@ -10,6 +10,7 @@
 
 from dataclasses import dataclass, replace
 from functools import partial
+from math import inf
 
 import numpy as np
 
@@ -19,11 +20,11 @@ from shoal.cluster.limits import Limits
 from shoal.cluster.polish import polish
 from shoal.cluster.refine import SMALL, Schedule, neighbours, refine
 from shoal.kernels.threads import each
-from shoal.model.progress import part, silently, spent
+from shoal.model.progress import left, part, silently, spent
 from shoal.registry import Choice
 from shoal.utility.loss import sse
 
-__all__ = ["EFFORT", "EFFORTS", "Effort", "search"]
+__all__ = ["EFFORT", "EFFORTS", "Effort", "a_proposal", "search"]
 
 LARGEST_GROUP = 127  # under limits on sensitive values; without them 2k - 1
 MANY = 100_000  # rows beyond which a search takes more passes and more proposals a row
@@ -139,7 +140,7 @@ def search(
     n = len(X)
     if n < 2 * k or sse(X, np.zeros(n, np.int64), weights) == 0.0:
         return start
-    plan = EFFORTS[effort].fitted(n, X.shape[1], k, restarts, rounds, limited=limits is not None)
+    plan = _affordable(effort, n, X.shape[1], k, restarts, rounds, limited=limits is not None)
     most = None if limits is None else max(LARGEST_GROUP, 2 * k - 1, int(np.bincount(start).max()))
     near = neighbours(X, weights, k, plan.first.keep)
 
@@ -191,6 +192,21 @@ def search(
             found = each(partial(chain, best, 1 + cycle, 1), numbers, threads)
             best = _crossed(X, [best, *found], weights)
     return polished(best, 1 + plan.cycles, threads, 0)
+
+
+def _affordable(effort: str, n: int, d: int, k: int, restarts: int, rounds: int, *, limited: bool) -> Fitted:
+    """Return what suits the table, or a shorter search where a budget would cut it short in the middle."""
+    plan = EFFORTS[effort].fitted(n, d, k, restarts, rounds, limited=limited)
+    possible = left() / (n * a_proposal(d, limited=limited))
+    if plan.restarts * plan.rounds <= possible:
+        return plan
+    spent(inf)  # the budget has cut the search short
+    return EFFORTS[effort].fitted(n, d, k, 1, max(1, min(plan.rounds, int(possible))), limited=limited)
+
+
+def a_proposal(d: int, *, limited: bool) -> float:
+    """Return about how many seconds a proposal takes."""
+    return (150 + 5 * d if limited else 60 + 4 * d) * 1e-9
 
 
 def _crossed(X: Floats, found: list[Rows], weights: Floats) -> Rows:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shoal.cluster.anneal import anneal
+from shoal.cluster.effort import a_proposal
 from shoal.cluster.generation import Search, Work
 from shoal.cluster.given import Floats, Rows, matrix
 from shoal.cluster.pricing import costs, distances
@@ -35,7 +36,7 @@ __all__ = ["exact"]
 
 MOST_ROWS, MOST_K = 2000, 6
 SEARCHED = 0.3  # of a budget, after which no further start is looked for
-A_PROPOSAL = 2e-9  # seconds that a proposal takes on a slow machine, in the parts that auto counts
+SLOW = 2  # how many times as long as usual a slow machine may take
 PROVED = 1e-6  # per cent of SSE that rounding may leave between an optimal answer and its bound
 
 EFFORTS = {
@@ -122,7 +123,7 @@ def exact(X: ArrayLike, k: int, effort: str = "quick", *, seed: int = 0, threads
 def _rounds(asked: int, X: Floats) -> int:
     """Return the proposals a row of a start: as many as asked, or as a part of a budget allows."""
     n, d = X.shape
-    possible = int(min(asked, SEARCHED / 3 * left() / (n * (60 + 4 * d) * A_PROPOSAL)))
+    possible = int(min(asked, SEARCHED / 3 * left() / (n * SLOW * a_proposal(d, limited=False))))
     if possible < asked:
         spent(inf)  # the budget has cut the search short
     return max(1, possible)

@@ -33,6 +33,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         How long a local search improves the groups afterwards.
     identifiers, quasi, sensitive, keep : sequences of str
         Column names, for frames. A column that nobody names is a quasi-identifier.
+    weight : str, optional
+        The column of row weights, for frames; kept or an identifier.
     missing : {"own-value", "suppress-row", "refuse"}
         What becomes of rows with missing values.
     seed : int
@@ -74,6 +76,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         quasi: Sequence[str] = (),
         sensitive: Sequence[str] = (),
         keep: Sequence[str] = (),
+        weight: str | None = None,
         missing: str = "own-value",
         seed: int = 0,
         threads: int | None = None,
@@ -90,6 +93,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.quasi = quasi
         self.sensitive = sensitive
         self.keep = keep
+        self.weight = weight
         self.missing = missing
         self.seed = seed
         self.threads = threads

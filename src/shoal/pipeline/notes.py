@@ -19,7 +19,9 @@ def ended_early(seconds: float | None, *, cut: bool) -> tuple[str, ...]:
     """Return that a budget of seconds was used up, if it was."""
     if not cut or seconds is None:
         return ()
-    return (f"a budget of {seconds:g} seconds ended the search early: another run may give other groups.",)
+    many = "" if seconds == 1 else "s"
+    said = f"a budget of {seconds:g} second{many} ended the search early: another run may give other groups"
+    return (f"{said}, and more seconds groups of less loss.",)
 
 
 def warnings(recoded: Recoded, policy: Policy, findings: tuple[Finding, ...]) -> list[str]:

@@ -222,5 +222,5 @@ def _agree(policy: Policy, columns: Mapping[str, Column]) -> None:
         if weight.role not in ("keep", "identifier") or weight.kind != "numeric":
             raise PolicyError(
                 f"policy: weight {policy.weight!r} is {weight.kind} with the role {weight.role}; expected "
-                "a numeric column with the role keep or identifier. Change it or choose another weight."
+                "a numeric column with the role keep or identifier. Make it an identifier: it is used, then dropped."
             )
