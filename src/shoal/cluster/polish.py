@@ -82,6 +82,8 @@ def settle(X: Floats, weights: Floats, centres: Floats, labels: Rows, k: int, ro
     best, least = labels, np.inf
     for turn in range(rounds):
         tick(turn, rounds)
+        if turn > 0 and spent() >= 1:
+            break
         eager = EAGER * (1 - (turn - 1) / rounds) if turn > 0 else 0.0
         before, labels = labels, assign(X, weights, centres, labels, eager, k)
         if turn > 0 and np.array_equal(labels, before):

@@ -12,6 +12,7 @@ threads changes nothing. The number of proposals is fixed beforehand, unless a t
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 import numpy as np
 
@@ -25,11 +26,12 @@ from shoal.cluster.state import Room, Whole, begin
 from shoal.cluster.structure import ASKED
 from shoal.kernels.chance import stream
 from shoal.kernels.groups import centres
-from shoal.model.progress import part, spent
+from shoal.model.progress import left, part, spent
 from shoal.utility.loss import sse
 
 __all__ = ["SMALL", "Schedule", "neighbours", "refine"]
 
+PIECES = 32  # of a chain, between which a budget is asked
 NEIGHBOURS = 64  # groups among which the order does not matter
 Neighbours = tuple[Whole, Floats]
 SMALL = 3000  # rows of a table in which all are compared with all for candidates
@@ -188,19 +190,25 @@ def _search(
     n = len(X)
     state = begin(X, weights, labels, n // k, most)
     rows, scale = near or candidates(state, k, step.around, step.keep)
-    anneal_chain(
-        state,
-        None if limits is None else limits.rules,
-        rows,
-        scale,
-        stream(*seed),
-        step.rounds * n,
-        step.hot,
-        step.cold,
-        k,
-        most,
-        step.structural,
-        step.steep,
-        Room.of(most, ASKED),
-    )
+    chance, room, fall = stream(*seed), Room.of(most, ASKED), step.cold / step.hot
+    # Under a budget the clock is looked at on the way; without one, a chain runs in one piece.
+    pieces = 1 if left() == inf else PIECES
+    for piece in range(pieces):
+        if piece > 0 and spent() >= 1:
+            break
+        anneal_chain(
+            state,
+            None if limits is None else limits.rules,
+            rows,
+            scale,
+            chance,
+            -(-step.rounds * n // pieces),
+            step.hot * fall ** (piece / pieces),
+            step.hot * fall ** ((piece + 1) / pieces) if pieces > 1 else step.cold,
+            k,
+            most,
+            step.structural,
+            step.steep,
+            room,
+        )
     return np.unique(state.label, return_inverse=True)[1].reshape(-1).astype(np.int64)
