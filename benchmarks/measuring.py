@@ -1,11 +1,12 @@
 """What the benchmarks share: data, clocks, and lines that say whether a bar is reached."""
 
+import argparse
 import csv
 import json
 import os
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ DATA = Path(os.environ.get("SHOAL_DATA") or HERE.parent.parent / "shared" / "dat
 
 @dataclass(frozen=True)
 class Line:
-    """One bar: what was measured, what was to be reached, what would be a stretch, and the CPU s that it may take."""
+    """One bar: what was measured, what was to be reached, what would be a stretch, and the seconds that it may take."""
 
     name: str
     case: str
@@ -30,12 +31,15 @@ class Line:
     higher: bool = False
     note: str = ""
     within: float | None = None
+    walled: float | None = None
 
     def reaches(self, bar: float | None) -> bool | None:
         """Say whether the measured figure is as good as a bar, if there is one, and was had in time."""
         if bar is None:
             return None
         if self.within is not None and self.cpu > self.within:
+            return False
+        if self.walled is not None and self.wall > self.walled:
             return False
         return self.measured >= bar if self.higher else self.measured <= bar
 
@@ -47,9 +51,11 @@ class Line:
             far = "stretch reached" if self.reaches(self.stretch) else f"{away:.1f} % from the stretch"
         bar = "" if self.bar is None else f"bar {self.bar:g}"
         limit = "" if self.within is None else f" of {self.within:g}"
+        walled = "" if self.walled is None else f" of {self.walled:g}"
+        figure = f"{self.measured:,.3f}" if self.measured >= 1 else f"{self.measured:.5f}"
         return (
-            f"{self.name:<22} {self.case:<34} {self.measured:>12,.3f}  {bar:<9} {verdict:<8} {far:<23}"
-            f"{self.cpu:8.2f}{limit:<7} CPU s {self.wall:8.2f} s  {self.note}"
+            f"{self.name:<22} {self.case:<34} {figure:>12}  {bar:<9} {verdict:<8} {far:<23}"
+            f"{self.cpu:8.2f}{limit:<7} CPU s {self.wall:8.2f}{walled} s  {self.note}"
         )
 
 
@@ -82,6 +88,27 @@ def labelled(name: str) -> tuple[np.ndarray, np.ndarray]:
 def normal(n: int, d: int = 10, seed: int = 42) -> np.ndarray:
     """Return a matrix of standard normal numbers."""
     return np.random.default_rng(seed).standard_normal((n, d))
+
+
+def measure(parts: dict[str, Callable[[], Iterator[Line]]], about: str) -> int:
+    """Run the parts that the command line asks for; return 1 unless every bar is reached."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(parts))
+    parser.add_argument("--json", type=Path, help="where to put the figures")
+    given = parser.parse_args()
+    unknown = [part for part in given.parts if part not in parts]
+    if unknown:
+        parser.error(f"there is no part {unknown[0]!r}; there are {', '.join(parts)}")
+    lines = []
+    for part in given.parts or parts:
+        for line in parts[part]():
+            print(line, flush=True)
+            lines.append(line)
+    if given.json:
+        save(lines, given.json)
+    missed = [line for line in lines if line.reaches(line.bar) is False]
+    print(f"{len(missed)} of {sum(line.bar is not None for line in lines)} bars are missed.")
+    return int(bool(missed))
 
 
 def save(lines: list[Line], path: Path) -> None:

@@ -5,15 +5,13 @@ about 20 minutes. CPU seconds are those of all threads after warm-up; ratios are
 this one, in the same run.
 """
 
-import argparse
 import sys
 from collections.abc import Callable, Iterator
 from operator import itemgetter
-from pathlib import Path
 
 import numpy as np
 
-from benchmarks.measuring import Line, census, labelled, normal, save, timed
+from benchmarks.measuring import Line, census, labelled, measure, normal, timed
 from benchmarks.numpy_mdav import careful_mdav
 from shoal.cluster.limits import Limits
 from shoal.enforce import enforce
@@ -221,26 +219,5 @@ PARTS: dict[str, Callable[[], Iterator[Line]]] = {
 }
 
 
-def main() -> int:
-    """Run the parts that are asked for; the exit code says whether every bar is reached."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
-    parser.add_argument("--json", type=Path, help="where to put the figures")
-    given = parser.parse_args()
-    unknown = [part for part in given.parts if part not in PARTS]
-    if unknown:
-        parser.error(f"there is no part {unknown[0]!r}; there are {', '.join(PARTS)}")
-    lines = []
-    for part in given.parts or PARTS:
-        for line in PARTS[part]():
-            print(line, flush=True)
-            lines.append(line)
-    if given.json:
-        save(lines, given.json)
-    missed = [line for line in lines if line.reaches(line.bar) is False]
-    print(f"{len(missed)} of {sum(line.bar is not None for line in lines)} bars are missed.")
-    return int(bool(missed))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measure(PARTS, __doc__))

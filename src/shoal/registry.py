@@ -24,7 +24,10 @@ BUILT_IN = {
     "anneal": "shoal.cluster.anneal",
     "auto": "shoal.cluster.auto",
     "blocks": "shoal.cluster.blocks",
+    "cover": "shoal.cluster.cover",
     "exact": "shoal.cluster.exact",
+    "gower": "shoal.cluster.gower",
+    "grow": "shoal.cluster.grow",
     "hac": "shoal.cluster.hac",
     "k_member": "shoal.cluster.k_member",
     "kmeans": "shoal.cluster.kmeans",
@@ -115,7 +118,7 @@ class Card:
     name : str
         The word in policies and on the command line.
     data : str
-        "numeric" for a matrix of numbers, "sets" for transactions.
+        "numeric" for a matrix of numbers, "mixed" for columns of any kind, "sets" for transactions.
     ensures : frozenset of str
         The constraints that hold without `enforce`.
     params : mapping of str to Whole, Number, Choice or Flag

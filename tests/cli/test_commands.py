@@ -219,7 +219,7 @@ def test_a_fault_of_shoal_itself_shows_its_place_and_nothing_of_the_data(table, 
         """
         import sys
         from shoal.pipeline import line
-        def broken(*_):
+        def broken(*_, **__):
             raise RuntimeError("the cell was SECRET-VALUE")
         line.encode = broken
         from shoal.cli.app import main

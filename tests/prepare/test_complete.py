@@ -224,7 +224,7 @@ def test_nested_columns_are_no_quasi_identifiers_but_may_be_something_else(colum
 def test_a_form_that_does_not_suit_the_kind_found_is_refused():
     said = refused(with_columns(sex={"form": "mean"}), SMALL)
     assert said == (
-        "policy: form 'mean' does not suit column 'sex', which is nominal (string); choose mode, medoid, set."
+        "policy: form 'mean' does not suit column 'sex', which is nominal (string); choose mode, medoid, set, tree."
     )
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "Kind",
     "Method",
     "Missing",
+    "Output",
     "Policy",
     "Refine",
     "Role",
@@ -32,18 +33,19 @@ __all__ = [
 
 Role = Literal["identifier", "quasi", "sensitive", "keep"]
 Kind = Literal["numeric", "ordinal", "nominal", "date", "boolean", "set"]
-Form = Literal["mean", "median", "mode", "medoid", "range", "set"]
+Form = Literal["mean", "median", "mode", "medoid", "range", "set", "tree"]
+Output = Literal["same-schema", "truthful"]
 Missing = Literal["own-value", "suppress-row", "refuse"]
 Refine = Literal["none", "quick", "normal", "thorough"]
 
 MOST_TEXT = 1 << 26
 NULL_WORDS = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null")
 FORMS: dict[Kind, tuple[Form, ...]] = {
-    "numeric": ("mean", "median", "mode", "medoid", "range"),
-    "date": ("mean", "median", "mode", "medoid", "range"),
-    "ordinal": ("median", "mode", "medoid", "range", "set"),
-    "nominal": ("mode", "medoid", "set"),
-    "boolean": ("mode", "medoid", "set"),
+    "numeric": ("mean", "median", "mode", "medoid", "range", "tree"),
+    "date": ("mean", "median", "mode", "medoid", "range", "tree"),
+    "ordinal": ("median", "mode", "medoid", "range", "set", "tree"),
+    "nominal": ("mode", "medoid", "set", "tree"),
+    "boolean": ("mode", "medoid", "set", "tree"),
     "set": ("mode", "medoid"),
 }
 
@@ -70,6 +72,10 @@ class Column(_Strict):
         None, gt=0, le=1e6, description="How much the fidelity of a quasi-identifier counts; 1 if not given."
     )
 
+    hierarchy: str | dict[str, Any] | None = Field(
+        None, description="The tree of its values: a CSV file, nested tables, or a word that says how to build it."
+    )
+
     @model_validator(mode="after")
     def _agrees(self) -> Self:
         if self.order is not None and len(set(self.order)) != len(self.order):
@@ -82,6 +88,8 @@ class Column(_Strict):
             )
         if self.importance is not None and self.role != "quasi":
             raise ValueError(f"importance is for quasi-identifiers, and this column has the role {self.role}")
+        if self.hierarchy is not None and self.role != "quasi":
+            raise ValueError(f"hierarchy is for quasi-identifiers, and this column has the role {self.role}")
         return self
 
 
@@ -131,6 +139,9 @@ class Policy(_Strict):
     constraints: Constraints = Constraints()
     method: Method = Method()
     missing: Missing = Field("own-value", description="What becomes of rows with gaps.")
+    output: Output | None = Field(
+        None, description="Whether values keep their type, or are truthful; the latter if a hierarchy is given."
+    )
     seed: int = Field(0, ge=0, lt=2**64, description="Where chance starts; never published.")
     label: str | None = Field(None, description="The column that analysts predict: sensitive or kept.")
     weight: str | None = Field(None, description="The column of row weights: kept or an identifier.")
@@ -159,6 +170,7 @@ class Policy(_Strict):
         label: str | None = None,
         weight: str | None = None,
         missing: str | None = None,
+        output: str | None = None,
         seed: int | None = None,
         header: bool | None = None,
     ) -> "Policy":
@@ -177,7 +189,7 @@ class Policy(_Strict):
             )
         both = {**how.get("parameters", {}), **parameters} if parameters else None
         _put(how, name=method, parameters=both, refine=refine)
-        _put(base, label=label, weight=weight, missing=missing, seed=seed, header=header or None)
+        _put(base, label=label, weight=weight, missing=missing, output=output, seed=seed, header=header or None)
         columns = base.setdefault("columns", {})
         named: dict[str, str] = {}
         for role, wanted in (
@@ -214,13 +226,23 @@ class Policy(_Strict):
         try:
             if where.exists() and (not where.is_file() or where.stat().st_size > MOST_TEXT):
                 raise PolicyError(f"policy: {str(where)!r} is no policy file: it is a folder, a device or too large.")
-            return cls.from_toml(where.read_text(encoding="utf-8-sig"), str(where))
+            return cls.from_toml(where.read_text(encoding="utf-8-sig"), str(where))._beside(where)
         except FileNotFoundError:
             raise PolicyError(f"policy: there is no file {str(where)!r}. Make one with `shoal init`.") from None
         except PolicyError:
             raise
         except (OSError, ValueError):
             raise PolicyError(f"policy: {str(where)!r} cannot be read as a text file.") from None
+
+    def _beside(self, file: Path) -> "Policy":
+        """Return the policy with files of hierarchies found from the folder that it stands in."""
+        columns = {
+            name: column.model_copy(update={"hierarchy": str(file.absolute().parent / column.hierarchy)})
+            if isinstance(column.hierarchy, str) and column.hierarchy.endswith(".csv")
+            else column
+            for name, column in self.columns.items()
+        }
+        return self.model_copy(update={"columns": columns})
 
     @classmethod
     def from_toml(cls, text: str, name: str = "policy") -> "Policy":
@@ -263,7 +285,7 @@ class Policy(_Strict):
         columns = {}
         for name, column in self.columns.items():
             order = tuple(levels[name]) if name in levels else None
-            shown = column.model_dump(exclude_none=True, exclude={"missing_codes", "order"})
+            shown = column.model_dump(exclude_none=True, exclude={"missing_codes", "order", "hierarchy"})
             if order is not None:
                 shown["order"] = order
             columns[name] = Column.model_validate(shown)

@@ -37,6 +37,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         The column of row weights, for frames; kept or an identifier.
     missing : {"own-value", "suppress-row", "refuse"}
         What becomes of rows with missing values.
+    output : {"same-schema", "truthful"}, optional
+        Whether values keep their type, or what is published of a row is true of it.
     seed : int
         Where chance starts.
     threads : int, optional
@@ -78,6 +80,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         keep: Sequence[str] = (),
         weight: str | None = None,
         missing: str = "own-value",
+        output: str | None = None,
         seed: int = 0,
         threads: int | None = None,
         budget: float | None = None,
@@ -95,6 +98,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.keep = keep
         self.weight = weight
         self.missing = missing
+        self.output = output
         self.seed = seed
         self.threads = threads
         self.budget = budget

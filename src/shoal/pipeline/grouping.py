@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.errors import MethodError
+from shoal.errors import MethodError, PolicyError
+from shoal.model.findings import Finding
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
 from shoal.prepare.encode import Encoded
 from shoal.privacy.values import Values
 from shoal.registry import load
+from shoal.utility.loss import partition_loss
 
 if TYPE_CHECKING:
     from shoal.cluster.limits import Limits
 
-__all__ = ["cluster", "merged", "refine"]
+__all__ = ["cluster", "losses", "merged", "refine"]
 
 UNGUIDED = "row weights count in means and in SSE, but do not guide this method."
 MERGED = (
@@ -47,11 +49,14 @@ def cluster(encoded: Encoded, policy: Policy, sensitive: Mapping[str, Values], t
         With the notes of the method, and one more if it does not look at weights that there are.
     """
     card = load(policy.method.name)
+    if card.data == "mixed" and policy.method.refine != "none":
+        raise PolicyError(f"policy: method.refine is for methods on numbers. Set the effort of {card.name} instead.")
     given = card.check({"k": policy.constraints.k, **policy.method.parameters})
     run: dict[str, Any] = {"seed": policy.seed, "threads": threads, "weights": encoded.weights}
     if "limits" in card.uses:
         run["limits"] = _limits(policy, sensitive)
-    found = card.function(encoded.X, **given, **{name: run[name] for name in card.uses})
+    seen = encoded.X if encoded.columns is None else encoded.columns
+    found = card.function(seen, **given, **{name: run[name] for name in card.uses})
     if found.n != len(encoded.X):
         raise MethodError(
             f"{card.name}: it gave groups for {found.n} rows of {len(encoded.X)}. Report it to its author."
@@ -67,6 +72,16 @@ def merged(before: Partition, after: Partition, policy: Policy) -> tuple[str, ..
     card = load(policy.method.name)
     silent = before is after or "limits" in card.uses or policy.method.refine != "none"
     return () if silent else (f"{card.name}: {MERGED}",)
+
+
+def losses(encoded: Encoded, partition: Partition) -> tuple[Finding, ...]:
+    """Return how much is lost by the groups: of the columns of a mixed table, or of the matrix."""
+    if encoded.columns is None:
+        return partition_loss(encoded.X, partition, encoded.weights)
+    from shoal.cluster.rebuild import costs_of
+
+    loss = 100 * float(costs_of(encoded.columns, partition.labels).sum()) / partition.n
+    return (Finding("cell loss %", loss, "what hulls lose, over the cells of the quasi-identifiers", "groups"),)
 
 
 def refine(

@@ -25,9 +25,10 @@ from shoal.model.progress import budget as within
 from shoal.model.progress import current_step, cut_short, step
 from shoal.model.release import Release
 from shoal.model.table import Table, canonical
-from shoal.pipeline.grouping import cluster, merged, refine
+from shoal.pipeline.grouping import cluster, losses, merged, refine
+from shoal.pipeline.hierarchies import given_trees
 from shoal.pipeline.notes import ended_early, unusual, warnings
-from shoal.pipeline.write import refuse_unless, write
+from shoal.pipeline.write import refuse_uncovered, refuse_unless, write
 from shoal.prepare.arrange import arrange
 from shoal.prepare.complete import complete
 from shoal.prepare.encode import encode
@@ -36,7 +37,8 @@ from shoal.prepare.profile import profile as profile_table
 from shoal.privacy.models import judge
 from shoal.privacy.values import sensitive_columns
 from shoal.recode.table import Recoded, recode
-from shoal.utility.loss import class_sizes, kept_uniques, ledger_share, partition_loss
+from shoal.registry import load
+from shoal.utility.loss import class_sizes, kept_uniques, ledger_share
 
 __all__ = ["anonymize", "profile", "verify"]
 
@@ -85,7 +87,7 @@ def anonymize(
         give other groups; a note says so.
     **wishes
         Values that replace those of the policy: k, l, l_kind, t, method, parameters, refine, identifiers, quasi,
-        sensitive, keep, label, weight, missing, seed, header. A column that nobody names is a quasi-identifier.
+        sensitive, keep, label, weight, missing, output, seed, header. A column that nobody names is a quasi-identifier.
 
     Returns
     -------
@@ -118,7 +120,7 @@ def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> R
     named, notes = complete(wanted, table, profile_table(table))
     step("encode")
     arranged = arrange(table, named)
-    encoded = encode(arranged, named)
+    encoded = encode(arranged, named, given_trees(named), mixed=load(named.method.name).data == "mixed")
     sensitive = sensitive_columns(arranged.data, named)
     check_feasible(arranged.n, named.constraints, sensitive)
     step("cluster")
@@ -133,10 +135,11 @@ def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> R
     step("verify")
     verdicts = judge(recoded.data, named)
     refuse_unless(verdicts)
+    refuse_uncovered(arranged, recoded.data, named, encoded.trees)
     step("measure")
     findings = (
         *class_sizes(recoded.data, named),
-        *partition_loss(encoded.X, partition, encoded.weights),
+        *losses(encoded, partition),
         *ledger_share(recoded.ledger, partition.n),
         *kept_uniques(recoded.data, named),
         *partition.findings,

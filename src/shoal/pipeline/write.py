@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +14,13 @@ from shoal.errors import GuaranteeError, WriteError
 from shoal.io.bundle import check_outside, check_target, draft, locked
 from shoal.io.data_file import FORMATS, check_format, write_data
 from shoal.model.findings import Verdict
+from shoal.model.policy import Policy
 from shoal.model.release import Release
+from shoal.model.table import Table
+from shoal.prepare.hierarchy import Hierarchy
+from shoal.privacy.covering import uncovered
 
-__all__ = ["check_places", "refuse_unless", "write"]
+__all__ = ["check_places", "refuse_uncovered", "refuse_unless", "write"]
 
 FINDINGS = "findings.json"
 MAP = "map.csv"
@@ -61,6 +66,19 @@ def refuse_unless(verdicts: tuple[Verdict, ...]) -> None:
     failed = [str(verdict) for verdict in verdicts if not verdict.holds]
     if failed:
         raise GuaranteeError(f"verify: {'; '.join(failed)}. Nothing was written.")
+
+
+def refuse_uncovered(table: Table, data: pa.Table, policy: Policy, trees: Mapping[str, Hierarchy]) -> None:
+    """Raise if what is published of a row by range, set or tree is not true of it."""
+    for name in policy.names("quasi"):
+        given = policy.columns[name]
+        if given.form in ("range", "set", "tree"):
+            above = trees[name].paths() if given.form == "tree" else None
+            wrong = uncovered(table.column(name), data.column(name), given.form, given.order, above)
+            if wrong:
+                raise GuaranteeError(
+                    f"verify: what is published of column {name!r} is not true of {wrong} rows. Nothing was written."
+                )
 
 
 def _write_public(release: Release, folder: str | Path, format: str, hidden: Path | None) -> Path:  # noqa: A002

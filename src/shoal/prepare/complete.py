@@ -18,12 +18,12 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.errors import PolicyError, listed, near
-from shoal.model.policy import FORMS, Column, Form, Kind, Policy
+from shoal.model.policy import FORMS, Column, Form, Kind, Method, Policy
 from shoal.model.table import Table
 from shoal.prepare.profile import ColumnFacts, Profile
 from shoal.prepare.roles import REMEDY
 
-__all__ = ["complete"]
+__all__ = ["complete", "truthful"]
 
 USUAL: dict[Kind, Form] = {
     "numeric": "mean",
@@ -31,6 +31,13 @@ USUAL: dict[Kind, Form] = {
     "nominal": "mode",
     "boolean": "mode",
     "date": "mean",
+}
+TRUTHFUL: dict[Kind, Form] = {
+    "numeric": "range",
+    "ordinal": "range",
+    "nominal": "set",
+    "boolean": "set",
+    "date": "range",
 }
 FITTING: dict[str, tuple[Kind, ...]] = {
     "truth value": ("boolean", "nominal", "ordinal", "numeric"),
@@ -77,9 +84,10 @@ def complete(policy: Policy, table: Table, facts: Profile) -> tuple[Policy, tupl
     _known(policy, table)
     notes: list[str] = []
     columns = {}
+    usual = TRUTHFUL if truthful(policy) else USUAL
     for found in facts.columns:
         name, given = found.name, policy.columns.get(found.name)
-        columns[name] = _completed(name, given, found, table)
+        columns[name] = _completed(name, given, found, table, usual)
         if given is None:
             notes += _unnamed(found)
         elif given.form and given.role != "quasi":
@@ -87,7 +95,25 @@ def complete(policy: Policy, table: Table, facts: Profile) -> tuple[Policy, tupl
         if given is None or "missing_codes" not in given.model_fields_set:
             notes += [f"column {name!r}: {note} in a policy." for note in found.notes if REMEDY in note]
     _agree(policy, columns)
-    return policy.model_copy(update={"columns": columns}), tuple(notes)
+    method, said = _method(policy)
+    return policy.model_copy(update={"columns": columns, "method": method}), (*said, *notes)
+
+
+def _method(policy: Policy) -> tuple[Method, tuple[str, ...]]:
+    """Return the method, and what was chosen if that was left to `auto` and the release is to be truthful."""
+    if policy.method.name != "auto" or not truthful(policy):
+        return policy.method, ()
+    given = any(column.hierarchy is not None for column in policy.columns.values())
+    name, why = ("cover", "hierarchies are given") if given else ("grow", "it needs no hierarchies")
+    return policy.method.model_copy(update={"name": name}), (
+        f"auto: {name}, because the release is to be truthful and {why}.",
+    )
+
+
+def truthful(policy: Policy) -> bool:
+    """Say whether what is published of a row must be true of it: if it is asked for, or a hierarchy is given."""
+    given = any(column.hierarchy is not None for column in policy.columns.values())
+    return policy.output == "truthful" or (policy.output is None and given)
 
 
 def _known(policy: Policy, table: Table) -> None:
@@ -103,14 +129,16 @@ def _known(policy: Policy, table: Table) -> None:
             )
 
 
-def _completed(name: str, given: Column | None, found: ColumnFacts, table: Table) -> Column:
+def _completed(name: str, given: Column | None, found: ColumnFacts, table: Table, usual: Mapping[Kind, Form]) -> Column:
     """Return a column with all that can be said of it."""
     given = given or Column.model_validate({"role": "quasi"})
     kind: Kind = given.kind or ("ordinal" if given.order is not None else found.kind)
     _fits(name, kind, given, table.column(name).type)
     values: dict[str, Any] = {"role": given.role, "kind": kind}
     if given.role == "quasi":
-        values["form"] = _form(name, kind, given, table.column(name).type)
+        values["form"] = _form(name, kind, given, table.column(name).type, usual)
+        if given.hierarchy is not None:
+            values["hierarchy"] = given.hierarchy
     if kind == "ordinal":
         values["order"] = _order(name, given, table.levels)
     if given.importance is not None:
@@ -164,9 +192,9 @@ def _family(held: pa.DataType) -> str:
     return "nested" if any(test(held) for test in binary) else "other"
 
 
-def _form(name: str, kind: Kind, given: Column, held: pa.DataType) -> Form:
+def _form(name: str, kind: Kind, given: Column, held: pa.DataType, usual: Mapping[Kind, Form]) -> Form:
     """Return how a group's value is published."""
-    form = given.form or USUAL[kind]
+    form = given.form or ("tree" if given.hierarchy is not None else usual[kind])
     if form not in FORMS[kind]:
         raise PolicyError(
             f"policy: form {form!r} does not suit column {name!r}, which is {kind} ({held}); "

@@ -14,7 +14,9 @@
 6. Row weights, if the policy names a column of them, go beside the matrix.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +26,11 @@ from numpy.typing import NDArray
 from shoal.errors import DataError
 from shoal.model.policy import Policy
 from shoal.model.table import Table
+from shoal.prepare.hierarchy import Hierarchy
+from shoal.prepare.trees import hierarchies
+
+if TYPE_CHECKING:
+    from shoal.kernels.columns import Columns
 
 __all__ = ["MOST_NAMES", "Encoded", "encode", "microseconds", "offsets"]
 
@@ -43,14 +50,22 @@ class Encoded:
         How much each row counts, at most 1 and at least 0; None if all count alike.
     notes : tuple of str
         What was left out or put together on the way.
+    columns : Columns or None
+        The quasi-identifiers as codes, for methods on mixed tables; X has no columns then.
+    trees : mapping of str to Hierarchy
+        The hierarchies of columns that have one.
     """
 
     X: Matrix
     weights: Matrix | None = None
     notes: tuple[str, ...] = ()
+    columns: "Columns | None" = None
+    trees: "Mapping[str, Hierarchy]" = field(default_factory=dict)
 
 
-def encode(table: Table, policy: Policy) -> Encoded:
+def encode(
+    table: Table, policy: Policy, trees: "Mapping[str, Hierarchy] | None" = None, *, mixed: bool = False
+) -> Encoded:
     """Turn the quasi-identifiers of an arranged table into numbers.
 
     Parameters
@@ -59,11 +74,22 @@ def encode(table: Table, policy: Policy) -> Encoded:
         Typed and arranged.
     policy : Policy
         With every column named.
+    trees : mapping of str to Hierarchy, optional
+        The hierarchies that were given.
+    mixed : bool
+        Whether the method works on columns of any kind, and not on a matrix.
 
     Returns
     -------
     Encoded
     """
+    weights, of_weights = _weights(table, policy)
+    known = hierarchies(table, policy, trees or {})
+    if mixed:
+        from shoal.prepare.mixed import mixed_columns
+
+        columns, said = mixed_columns(table, policy, known)
+        return Encoded(np.zeros((table.n, 0)), weights, (*said, *of_weights), columns, known)
     blocks: list[Matrix] = []
     notes: list[str] = []
     for name in policy.names("quasi"):
@@ -78,8 +104,7 @@ def encode(table: Table, policy: Policy) -> Encoded:
         if note:
             notes.append(f"column {name!r}: {note}")
     X = np.ascontiguousarray(np.column_stack(blocks)) if blocks else np.zeros((table.n, 0))
-    weights, of_weights = _weights(table, policy)
-    return Encoded(X, weights, (*notes, *of_weights))
+    return Encoded(X, weights, (*notes, *of_weights), trees=known)
 
 
 def offsets(column: pa.ChunkedArray, name: str) -> tuple[Matrix, NDArray[np.bool_]]:

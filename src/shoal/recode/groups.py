@@ -1,6 +1,7 @@
 """The rows of each group, and where each cell stands among the values of its column."""
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -8,6 +9,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.model.partition import Partition
+
+if TYPE_CHECKING:
+    from shoal.kernels.columns import Columns
 
 __all__ = ["Groups", "Rows", "middle", "ranks_of"]
 
@@ -18,10 +22,16 @@ class Groups:
     """The rows of each group one after the other, for sums over stretches."""
 
     def __init__(
-        self, partition: Partition, k: int, weights: NDArray[np.float64] | None, X: NDArray[np.float64]
+        self,
+        partition: Partition,
+        k: int,
+        weights: NDArray[np.float64] | None,
+        X: NDArray[np.float64],
+        columns: "Columns | None" = None,
     ) -> None:
         self.k = k
         self.X = X
+        self.columns = columns
         self.weights = weights
         self.labels = partition.labels
         self.count = partition.groups
@@ -32,9 +42,20 @@ class Groups:
         gaps = np.bincount(self.labels[missing], minlength=self.count)
         return np.flatnonzero(~missing).astype(np.int64), gaps * 2 >= self.sizes
 
+    def holding(self, missing: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return the groups that hold a missing value."""
+        return np.bincount(self.labels[missing], minlength=self.count) > 0
+
     @cached_property
     def medoids(self) -> Rows:
-        """The row of each group that is nearest to the group's mean, the first of equals."""
+        """The row of each group that stands for all: nearest to the mean, the first of equals.
+
+        In a mixed table, which has no means, it is the row that is nearest to all others by Gower's distance.
+        """
+        if self.columns is not None:
+            from shoal.kernels.gower import medoids
+
+            return medoids(self.columns, self.labels)
         X = self.X
         order = np.argsort(self.labels, kind="stable")
         starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])

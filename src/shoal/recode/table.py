@@ -1,7 +1,8 @@
 """Recode: classes into values. One published value a group and column, made once and given to every row.
 
-1. In each quasi-identifier, a group that is missing in half of its rows or more is published as missing.
-2. Else the rows that have a value decide: mean, median, mode, medoid, range or set, as the policy says.
+1. By mean, median and mode, a group that is missing in half of its rows or more is published as missing in a
+   quasi-identifier; else the rows that have a value decide. The medoid is one of the rows, gaps and all.
+2. By range, set and tree, what is published is true of every row of the group, missing values too.
 3. A name or level that fewer than k rows of the table hold is never published by mode or median: the
    group's other rows decide, or it is published as missing.
 4. Sensitive and kept columns go out as they are; identifiers do not go out at all.
@@ -21,8 +22,10 @@ from shoal.model.policy import Policy
 from shoal.model.release import Change
 from shoal.model.table import Table
 from shoal.prepare.encode import Encoded
+from shoal.prepare.hierarchy import Hierarchy
 from shoal.recode.groups import Groups, Rows, middle, ranks_of
 from shoal.recode.numbers import EXACT, day_column, means, medians
+from shoal.recode.truthful import nodes, ranges, sets
 
 __all__ = ["Recoded", "recode"]
 
@@ -53,7 +56,7 @@ def recode(table: Table, partition: Partition, policy: Policy, encoded: Encoded)
     -------
     Recoded
     """
-    groups = Groups(partition, policy.constraints.k, encoded.weights, encoded.X)
+    groups = Groups(partition, policy.constraints.k, encoded.weights, encoded.X, encoded.columns)
     labels = pa.array(partition.labels)
     columns, ledger = {}, []
     for name in table.names:
@@ -63,7 +66,8 @@ def recode(table: Table, partition: Partition, policy: Policy, encoded: Encoded)
         column = table.column(name)
         if given.role == "quasi":
             form = given.form or "mode"
-            values = _publish(column, form, given.kind or "nominal", given.order, groups)
+            tree = encoded.trees.get(name) if form == "tree" else None
+            values = _publish(column, form, given.kind or "nominal", given.order, groups, tree)
             columns[name] = pa.chunked_array([values.take(labels)])
             ledger.append(_change(column, columns[name], name, form))
         else:
@@ -78,6 +82,7 @@ def _publish(
     kind: str,
     order: tuple[str, ...] | None,
     groups: Groups,
+    tree: Hierarchy | None,
 ) -> pa.Array:
     """Return the published value of each group."""
     if form == "medoid":
@@ -97,9 +102,10 @@ def _publish(
         return _typed_back(medians(column, ranks, rows, groups), empty, column.type)
     if form == "median":
         return _pick(values, _middle_levels(ranks, len(values), rows, groups), empty)
-    if form == "range":
-        return _ranges(values, ranks, rows, empty, groups)
-    return _sets(values, ranks, rows, empty, groups)
+    gaps = groups.holding(missing)
+    if tree is not None:
+        return nodes(column, tree, rows, gaps, groups)
+    return (ranges if form == "range" else sets)(values, ranks, rows, gaps, groups)
 
 
 def _modes(ranks: Rows, size: int, rows: Rows, groups: Groups) -> Rows:
@@ -139,36 +145,6 @@ def _typed_back(found: list[Any], empty: NDArray[np.bool_], kind: pa.DataType) -
         return pa.array([None if cell is None else Decimal(cell).scaleb(-kind.scale, EXACT) for cell in cells], kind)
     numbers = pa.array(cells, pa.float64())
     return numbers.cast(kind, safe=False)
-
-
-def _ranges(values: pa.Array, ranks: Rows, rows: Rows, empty: NDArray[np.bool_], groups: Groups) -> pa.Array:
-    """Return «low–high» for each group, or the one value that it has."""
-    texts = values.cast(pa.string()).to_pylist()
-    low = np.full(groups.count, len(values), np.int64)
-    high = np.full(groups.count, -1, np.int64)
-    np.minimum.at(low, groups.labels[rows], ranks[rows])
-    np.maximum.at(high, groups.labels[rows], ranks[rows])
-    return pa.array(
-        [
-            None if gap or b < 0 else texts[a] if a == b else f"{texts[a]}–{texts[b]}"
-            for a, b, gap in zip(low, high, empty, strict=True)
-        ],
-        pa.string(),
-    )
-
-
-def _sets(values: pa.Array, ranks: Rows, rows: Rows, empty: NDArray[np.bool_], groups: Groups) -> pa.Array:
-    """Return «{A, B}» for each group, or the one value that it has; a backslash stands before , { } and itself."""
-    texts = values.cast(pa.string()).to_pylist()
-    marks = str.maketrans({sign: f"\\{sign}" for sign in "\\,{}"})
-    owned: list[set[int]] = [set() for _ in range(groups.count)]
-    for label, rank in zip(groups.labels[rows], ranks[rows], strict=True):
-        owned[label].add(int(rank))
-    found = []
-    for gap, ones in zip(empty, owned, strict=True):
-        names = [texts[rank].translate(marks) for rank in sorted(ones)]
-        found.append(None if gap or not names else names[0] if len(names) == 1 else "{" + ", ".join(names) + "}")
-    return pa.array(found, pa.string())
 
 
 def _change(before: pa.ChunkedArray, after: pa.ChunkedArray, name: str, form: str) -> Change:

@@ -1,0 +1,276 @@
+"""Hierarchies: the values of a column as the leaves of a tree, whose nodes have names that may be published.
+
+A hierarchy comes from
+
+* a CSV file as ARX and Amnesia write it: a line a value, from the value to the root, with or without a line of
+  titles (level0, level1 ...), separated by semicolons or commas;
+* nested tables: `{Europe = ["France", "Spain"], Asia = ["Japan"]}`;
+* the values themselves (`prepare.trees`): numbers, dates, codes.
+
+It is checked when it is made: a line of another length, a value given twice, a name with two parents and a tree with
+two roots are refused.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import PolicyError
+
+__all__ = ["ROOT", "Hierarchy", "from_lines", "from_nested", "read_csv"]
+
+ROOT = "*"
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """A tree of values; the leaves below a node stand together.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Of all nodes, the leaves first, in the order of the tree.
+    parent : int64 array
+        The node above each; -1 for the root.
+    leaves : int
+        How many there are.
+    """
+
+    names: tuple[str, ...]
+    parent: Whole
+    leaves: int
+
+    @cached_property
+    def first(self) -> Whole:
+        """The first leaf below each node."""
+        return self._spans[0]
+
+    @cached_property
+    def last(self) -> Whole:
+        """The last leaf below each node."""
+        return self._spans[1]
+
+    @cached_property
+    def _spans(self) -> tuple[Whole, Whole]:
+        first, last = np.full(len(self.names), self.leaves), np.full(len(self.names), -1)
+        for leaf in range(self.leaves):
+            node = leaf
+            while node >= 0 and (leaf < first[node] or leaf > last[node]):
+                first[node], last[node] = min(first[node], leaf), max(last[node], leaf)
+                node = int(self.parent[node])
+        return first, last
+
+    @cached_property
+    def steps(self) -> Floats:
+        """What is lost by the lowest node above each leaf and the next one: (leaves - 1) / (all leaves - 1)."""
+        nodes = [self.above(leaf, leaf + 1) for leaf in range(self.leaves - 1)]
+        counts = self.last[nodes] - self.first[nodes] if nodes else np.zeros(0)
+        return np.asarray(counts / max(self.leaves - 1, 1), np.float64)
+
+    def above(self, low: int, high: int) -> int:
+        """Return the lowest node above both leaves."""
+        node = low
+        while self.last[node] < high:
+            node = int(self.parent[node])
+        return node
+
+    def paths(self) -> dict[str, tuple[str, ...]]:
+        """Return the names above each value, from its own node to the root."""
+        found = {}
+        for leaf in range(self.leaves):
+            names, node = [], leaf
+            while node >= 0:
+                names.append(self.names[node])
+                node = int(self.parent[node])
+            found[self.names[leaf]] = tuple(names)
+        return found
+
+    @cached_property
+    def levels(self) -> Whole:
+        """The node of each leaf at each level, from the leaves to the root; a row a level."""
+        depth = self._depth
+        rows, deepest = [], int(depth.max())
+        for level in range(deepest + 1):
+            row = []
+            for leaf in range(self.leaves):
+                node = leaf
+                while depth[node] > deepest - level:
+                    node = int(self.parent[node])
+                row.append(node)
+            rows.append(row)
+        return np.array(rows, np.int64)
+
+    @cached_property
+    def _depth(self) -> Whole:
+        depth = np.zeros(len(self.names), np.int64)
+        for node in range(len(self.names)):
+            at = int(self.parent[node])
+            while at >= 0:
+                depth[node] += 1
+                at = int(self.parent[at])
+        return depth
+
+
+def read_csv(text: str, who: str) -> Hierarchy:
+    r"""Return the hierarchy of a CSV file, a line a value.
+
+    Parameters
+    ----------
+    text : str
+        The file.
+    who : str
+        What to call it in messages.
+
+    Examples
+    --------
+    >>> read_csv("Paris;France;*\nLyon;France;*\nRome;Italy;*\n", "towns").names
+    ('Paris', 'Lyon', 'Rome', 'France', '*', 'Italy')
+    """
+    plain = text.lstrip("\ufeff")
+    head = plain.lstrip("\r\n").split("\n", 1)[0]
+    reader = csv.reader(io.StringIO(plain, newline=""), delimiter=";" if ";" in head else ",")
+    try:
+        lines = [(reader.line_num, line) for line in reader if line]
+    except csv.Error:
+        raise PolicyError(f"{who}: line {reader.line_num} of the hierarchy cannot be read as CSV.") from None
+    if lines and all(cell.strip().lower() == f"level{place}" for place, cell in enumerate(lines[0][1])):
+        lines = lines[1:]
+    return from_lines([line for _, line in lines], who, [number for number, _ in lines])
+
+
+def from_lines(lines: Sequence[Sequence[str]], who: str, numbers: Sequence[int] | None = None) -> Hierarchy:
+    """Return the hierarchy of lines from a value to the root; `numbers` says where they stand in a file."""
+    if not lines:
+        raise PolicyError(
+            f"{who}: the hierarchy is empty. Give a line for each value: the value, what it belongs to, *."
+        )
+    width = len(lines[0])
+    wrong = [place for place, line in enumerate(lines) if len(line) != width]
+    if wrong:
+        first = numbers[wrong[0]] if numbers else wrong[0] + 1
+        raise PolicyError(
+            f"{who}: {len(wrong)} lines of the hierarchy have another length than the first, which has {width} cells; "
+            f"the first of them is line {first}. Repeat a name where a value has fewer levels."
+        )
+    return _Growing(who).of(lines)
+
+
+def from_nested(given: Mapping[str, Any] | Sequence[Any], who: str) -> Hierarchy:
+    """Return the hierarchy of nested tables; the values are in lists.
+
+    Examples
+    --------
+    >>> from_nested({"Europe": ["France", "Spain"], "Asia": {"East": ["Japan"]}}, "countries").leaves
+    3
+    """
+    lines = [[*reversed(path), ROOT] for path in _paths(given, [], who)]
+    deepest = max((len(line) for line in lines), default=0)
+    # A value with fewer levels than others stays what it is for some of them.
+    return from_lines([[line[0]] * (deepest - len(line)) + line for line in lines], who)
+
+
+def _paths(given: Any, above: list[str], who: str) -> Iterable[list[str]]:
+    """Return the names from the root to each value."""
+    if len(above) > 64:
+        raise PolicyError(f"{who}: the hierarchy has more than 64 levels.")
+    if isinstance(given, Mapping):
+        for name, below in given.items():
+            yield from _paths(below, [*above, str(name)], who)
+    elif isinstance(given, Sequence) and not isinstance(given, str):
+        for below in given:
+            if isinstance(below, Mapping):
+                yield from _paths(below, above, who)
+            elif isinstance(below, Sequence) and not isinstance(below, str):
+                raise PolicyError(f"{who}: a list of the hierarchy stands in another list. Give the inner one a name.")
+            else:
+                yield [*above, _text(below)]
+    else:
+        raise PolicyError(f"{who}: the values of a hierarchy stand in lists, such as Europe = ['France', 'Spain'].")
+
+
+def _text(value: Any) -> str:
+    """Return a value as it stands in a table."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+class _Growing:
+    """A tree on its way from lines to nodes."""
+
+    def __init__(self, who: str) -> None:
+        self.who = who
+
+    def of(self, lines: Sequence[Sequence[str]]) -> Hierarchy:
+        """Return the tree of lines of equal length."""
+        self._check(lines)
+        paths = [_once(line) for line in lines]
+        inner = {name for path in paths for name in path[1:]}
+        # A value that others belong to is a leaf below the node of its own name.
+        paths = [[path[0], *path] if path[0] in inner else path for path in paths]
+        # What is below a name is put side by side, in the order in which it appears.
+        rank: dict[str, int] = {}
+        for name in (name for path in paths for name in path):
+            rank.setdefault(name, len(rank))
+        paths.sort(key=lambda path: [rank[name] for name in reversed(path)])
+        names, parent = [path[0] for path in paths], [-1] * len(paths)
+        node: dict[str, int] = {}
+        for leaf, path in enumerate(paths):
+            below = leaf
+            for name in path[1:]:
+                if name not in node:
+                    node[name] = len(names)
+                    names.append(name)
+                    parent.append(-1)
+                parent[below] = node[name]
+                below = node[name]
+        return Hierarchy(tuple(names), np.array(parent, np.int64), len(paths))
+
+    def _check(self, lines: Sequence[Sequence[str]]) -> None:
+        """Refuse lines that are no tree."""
+        values = [line[0] for line in lines]
+        twice = len(values) - len(set(values))
+        if twice:
+            raise PolicyError(
+                f"{self.who}: {twice} values of the hierarchy are given more than once. Give each one line."
+            )
+        roots = {line[-1] for line in lines}
+        if len(roots) > 1:
+            raise PolicyError(
+                f"{self.who}: the lines of the hierarchy end in {len(roots)} different names. "
+                "End each in the same, such as *."
+            )
+        levels: dict[str, set[int]] = {}
+        for line in lines:
+            for level, name in enumerate(line):
+                levels.setdefault(name, set()).add(level)
+        apart = sum(max(where) - min(where) >= len(where) for where in levels.values())
+        if apart:
+            raise PolicyError(
+                f"{self.who}: {apart} names of the hierarchy stand at two levels with others between them, "
+                "so that they would be above themselves. Give each name one place."
+            )
+        above: dict[str, str | None] = dict.fromkeys(roots)
+        torn = set()
+        for line in lines:
+            for level, (name, over) in enumerate(pairwise(line)):
+                if name != over and above.setdefault(name, over) != over:
+                    torn.add(level)
+        if torn:
+            raise PolicyError(
+                f"{self.who}: at level {min(torn)} of the hierarchy a name belongs to two others. "
+                "Give each name one place, or two names."
+            )
+
+
+def _once(line: Sequence[str]) -> list[str]:
+    """Return the names of a line without those that repeat the one before."""
+    return [name for place, name in enumerate(line) if not place or name != line[place - 1]]

@@ -1,0 +1,84 @@
+"""What is true of every row of a group: a range, a set, or a node of a tree.
+
+A group whose rows are all missing is published as missing. Where some are, «or missing» is added; the root of a tree
+covers missing values by itself. A backslash stands before signs of a value that would be read as a part of the form,
+and before an «or missing» that belongs to a value.
+"""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.prepare.hierarchy import Hierarchy
+from shoal.recode.groups import Groups, Rows
+
+__all__ = ["OR_MISSING", "nodes", "ranges", "sets"]
+
+OR_MISSING = " or missing"
+MARKS = str.maketrans({sign: f"\\{sign}" for sign in "\\,{}–"})
+
+Flags = NDArray[np.bool_]
+
+
+def ranges(values: pa.Array, ranks: Rows, rows: Rows, gaps: Flags, groups: Groups) -> pa.Array:
+    """Return «low–high» for each group, or the one value that it has."""
+    texts = _texts(values)
+    low, high = _limits(ranks, len(values), rows, groups)
+    found = [
+        None if b < 0 else texts[a] if a == b else f"{texts[a]}–{texts[b]}" for a, b in zip(low, high, strict=True)
+    ]
+    return _told(found, gaps)
+
+
+def sets(values: pa.Array, ranks: Rows, rows: Rows, gaps: Flags, groups: Groups) -> pa.Array:
+    """Return «{A, B}» for each group, or the one value that it has."""
+    texts = _texts(values)
+    pairs = np.unique(groups.labels[rows] * max(len(values), 1) + ranks[rows])
+    owner, value = pairs // max(len(values), 1), pairs % max(len(values), 1)
+    ends = np.cumsum(np.bincount(owner, minlength=groups.count))
+    found: list[str | None] = []
+    for start, end in zip(np.concatenate([[0], ends[:-1]]), ends, strict=True):
+        names = [texts[rank] for rank in value[start:end]]
+        found.append(None if not names else names[0] if len(names) == 1 else "{" + ", ".join(names) + "}")
+    return _told(found, gaps)
+
+
+def nodes(column: pa.ChunkedArray, tree: Hierarchy, rows: Rows, gaps: Flags, groups: Groups) -> pa.Array:
+    """Return the name of the lowest node above all rows of each group."""
+    leaves = pa.array(tree.names[: tree.leaves], pa.string())
+    ranks = pc.index_in(column.cast(pa.string()), value_set=leaves).fill_null(-1).to_numpy().astype(np.int64)
+    low, high = _limits(ranks, tree.leaves, rows, groups)
+    root = tree.names[int(np.flatnonzero(tree.parent < 0)[0])]
+    known: dict[tuple[int, int], str] = {}
+    found: list[str | None] = []
+    for a, b, gap in zip(low.tolist(), high.tolist(), gaps, strict=True):
+        if b < 0:
+            found.append(None)
+        elif gap:
+            found.append(root)
+        else:
+            if (a, b) not in known:
+                known[a, b] = tree.names[tree.above(a, b)]
+            found.append(known[a, b])
+    return pa.array(found, pa.string())
+
+
+def _texts(values: pa.Array) -> list[str]:
+    """Return values as texts that cannot be read as anything else."""
+    plain = (text.translate(MARKS) for text in values.cast(pa.string()).to_pylist())
+    return [f"{text.removesuffix(OR_MISSING)}\\{OR_MISSING}" if text.endswith(OR_MISSING) else text for text in plain]
+
+
+def _limits(ranks: Rows, size: int, rows: Rows, groups: Groups) -> tuple[Rows, Rows]:
+    """Return the least and the greatest rank of each group; -1 as the latter if it has none."""
+    low, high = np.full(groups.count, size, np.int64), np.full(groups.count, -1, np.int64)
+    np.minimum.at(low, groups.labels[rows], ranks[rows])
+    np.maximum.at(high, groups.labels[rows], ranks[rows])
+    return low, high
+
+
+def _told(found: list[str | None], gaps: Flags) -> pa.Array:
+    """Return texts that tell of missing values where there are some."""
+    told = [text + OR_MISSING if text is not None and gap else text for text, gap in zip(found, gaps, strict=True)]
+    return pa.array(told, pa.string())

@@ -1,0 +1,233 @@
+"""Truthful output through the whole line: ranges, sets and names of trees."""
+
+import csv
+import random
+from collections import Counter, defaultdict
+from dataclasses import replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet
+import pytest
+
+import shoal
+from shoal.errors import DataError, GuaranteeError, PolicyError
+from shoal.pipeline import line
+
+METHODS = ["cover", "grow"]
+CARE = {"heart": ["I20", "I21", "I25"], "lung": ["J18", "J45"]}
+CARE_FILE = "level0;level1;level2\nI20;heart;*\nI21;heart;*\nI25;heart;*\nJ18;lung;*\nJ45;lung;*\n"
+ROLES = {"identifiers": ["name"], "sensitive": ["ill"]}
+
+
+def people(rows=120, gaps=True):
+    chance = random.Random(7)
+
+    def some(values):
+        return [None if gaps and chance.random() < 0.05 else chance.choice(values) for _ in range(rows)]
+
+    return pa.table(
+        {
+            "name": [f"person {row}" for row in range(rows)],
+            "age": pa.array(some(range(18, 90)), pa.int64()),
+            "town": some(["Bonn", "Ulm", "Halle, Saale", "{Kiel}"]),
+            "code": some(["I20", "I21", "I25", "J18", "J45"]),
+            "zip": some(["13001", "13055", "80331", "80799"]),
+            "ill": [chance.choice(["flu", "cold", "gout", "mumps"]) for _ in range(rows)],
+        }
+    )
+
+
+def given(care, **more):
+    return {"columns": {"code": {"hierarchy": care}, "zip": {"hierarchy": "auto"}}, **more}
+
+
+def is_true(text, value, column):
+    """Say by plain Python whether a published text is true of a value."""
+    if text is None or value is None:
+        return text is value or (value is None and (text == "*" or text.endswith(" or missing")))
+    text = text.removesuffix(" or missing")
+    if column == "age":
+        low, _, high = text.partition("–")
+        return int(low) <= value <= int(high or low)
+    if column == "code":
+        return text in (value, "*") or value in CARE.get(text, ())
+    if column == "zip":
+        return text == "*" or all(sign in (own, "*") for sign, own in zip(text, value, strict=True))
+    plain = text.replace("\\", "")
+    return value in plain and (value == plain or text.startswith("{"))
+
+
+def assert_truthful(table, release, k):
+    rows = table.take(pa.array(release.rows))
+    classes = Counter()
+    for before, after in zip(rows.to_pylist(), release.data.to_pylist(), strict=True):
+        assert all(is_true(after[name], before[name], name) for name in ("age", "town", "code", "zip"))
+        assert after["ill"] == before["ill"]
+        classes[tuple(after[name] for name in ("age", "town", "code", "zip"))] += 1
+    assert min(classes.values()) >= k
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_is_published_is_true_of_every_row(method):
+    release = shoal.anonymize(people(), policy=given(CARE), method=method, output="truthful", k=4, **ROLES)
+    assert {name: release.policy.columns[name].form for name in ("age", "town", "code", "zip")} == {
+        "age": "range",
+        "town": "set",
+        "code": "tree",
+        "zip": "tree",
+    }
+    assert_truthful(people(), release, 4)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_file_a_table_and_a_policy_beside_the_file_give_the_same_release(method, tmp_path):
+    (tmp_path / "care.csv").write_text(CARE_FILE)
+    (tmp_path / "policy.toml").write_text('[columns.code]\nhierarchy = "care.csv"\n[columns.zip]\nhierarchy = "auto"\n')
+    policies = [given(CARE), given(str(tmp_path / "care.csv")), tmp_path / "policy.toml"]
+    made = [
+        shoal.anonymize(people(), policy=policy, method=method, output="truthful", k=4, **ROLES) for policy in policies
+    ]
+    assert made[0].table.equals(made[1].table)
+    assert made[0].table.equals(made[2].table)
+    assert_truthful(people(), made[2], 4)
+
+
+def test_a_hierarchy_alone_asks_for_truthful_output():
+    release = shoal.anonymize(people(), policy=given(CARE), method="cover", k=4, **ROLES)
+    assert release.policy.columns["age"].form == "range"
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("missing", ["own-value", "suppress-row"])
+def test_rows_with_gaps_stay_or_go(method, missing):
+    table = people()
+    release = shoal.anonymize(
+        table, policy=given(CARE), method=method, output="truthful", missing=missing, k=3, **ROLES
+    )
+    gappy = sum(None in row.values() for row in table.to_pylist())
+    assert release.suppressed == (gappy if missing == "suppress-row" else 0)
+    assert_truthful(table, release, 3)
+    told = [text for name in ("age", "town") for text in release.data.column(name).to_pylist()]
+    assert any(text is None or text.endswith(" or missing") for text in told) == (missing == "own-value")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_rows_with_gaps_are_refused_if_asked(method):
+    wishes = {"policy": given(CARE), "method": method, "output": "truthful", "missing": "refuse", "k": 3, **ROLES}
+    with pytest.raises(DataError, match=r"rows have missing values, in 'age', 'town', 'code', 'zip'"):
+        shoal.anonymize(people(), **wishes)
+    assert_truthful(people(gaps=False), shoal.anonymize(people(gaps=False), **wishes), 3)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_every_written_class_has_k_rows_and_the_folder_is_verified(method, format, tmp_path):
+    release = shoal.anonymize(people(), policy=given(CARE), method=method, output="truthful", k=4, **ROLES)
+    folder = release.save(tmp_path / "out", format=format)
+    if format == "csv":
+        with (folder / "data.csv").open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+    else:
+        rows = pyarrow.parquet.read_table(folder / "data.parquet").to_pylist()
+    classes = Counter(tuple(str(row[name]) for name in ("age", "town", "code", "zip")) for row in rows)
+    assert sum(classes.values()) == 120
+    assert min(classes.values()) >= 4
+    assert shoal.verify(folder).holds
+    assert shoal.verify(folder / f"data.{format}", policy=folder / "policy.toml").holds
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_l_and_t_hold_in_every_class(method):
+    wishes = {"k": 4, "l": 3, "t": 0.4, **ROLES}
+    release = shoal.anonymize(people(), policy=given(CARE), method=method, output="truthful", **wishes)
+    assert all(verdict.holds for verdict in release.verdicts)
+    held = defaultdict(list)
+    for row in release.data.to_pylist():
+        held[row["age"], row["town"], row["code"], row["zip"]].append(row["ill"])
+    everybody = Counter(people().column("ill").to_pylist())
+    for ills in held.values():
+        counts = Counter(ills)
+        assert len(counts) >= 3
+        away = sum(abs(counts[ill] / len(ills) - everybody[ill] / 120) for ill in everybody) / 2
+        assert away <= 0.4 + 1e-9
+    assert_truthful(people(), release, 4)
+
+
+DAMAGE = {
+    "age": lambda text: "1–2",
+    "town": lambda text: "{nowhere, elsewhere}",
+    "code": lambda text: "lung" if text in ("heart", "I20", "I21", "I25") else "heart",
+    "zip": lambda text: "99999",
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("column", DAMAGE)
+def test_what_is_not_true_of_a_row_is_never_released(method, column, monkeypatch):
+    def damaged(table, partition, policy, encoded):
+        made = line_recode(table, partition, policy, encoded)
+        place = made.data.column_names.index(column)
+        texts = [DAMAGE[column](text) for text in made.data.column(column).to_pylist()]
+        return replace(made, data=made.data.set_column(place, column, pa.array(texts)))
+
+    line_recode = line.recode
+    monkeypatch.setattr(line, "recode", damaged)
+    with pytest.raises(GuaranteeError) as refused:
+        shoal.anonymize(people(), policy=given(CARE), method=method, output="truthful", k=2, **ROLES)
+    said = str(refused.value)
+    assert f"what is published of column {column!r} is not true of" in said
+    cells = {str(cell) for values in people().columns for cell in values.to_pylist() if not isinstance(cell, int)}
+    assert not any(cell in said for cell in cells)
+    assert not any(text in said for text in ("1–2", "nowhere", "lung", "heart", "99999"))
+
+
+def test_one_row_outside_its_range_is_counted(monkeypatch):
+    def moved(table, partition, policy, encoded):
+        made = line_recode(table, partition, policy, encoded)
+        texts = pc.if_else(pc.equal(made.data.column("age"), "1–2"), "1", made.data.column("age"))
+        return replace(made, data=made.data.set_column(0, "age", texts))
+
+    line_recode = line.recode
+    monkeypatch.setattr(line, "recode", moved)
+    with pytest.raises(GuaranteeError, match="column 'age' is not true of 1 rows"):
+        shoal.anonymize(pa.table({"age": [1, 2, 50, 51]}), method="cover", output="truthful", k=2)
+
+
+@pytest.mark.parametrize("word", ["by table", "by file"])
+def test_the_published_policy_tells_neither_a_hierarchy_nor_a_path(word, tmp_path):
+    (tmp_path / "care.csv").write_text(CARE_FILE + "Z99;never;*\n")
+    care = str(tmp_path / "care.csv") if word == "by file" else {**CARE, "never": ["Z99"]}
+    folder = shoal.anonymize(people(), policy=given(care), method="cover", k=4, **ROLES).save(tmp_path / "out")
+    for name in ("policy.toml", "certificate.json"):
+        text = (folder / name).read_text()
+        assert not any(part in text for part in ("hierarchy", "care.csv", str(tmp_path), "never", "heart", "Z99"))
+    assert all(b"Z99" not in path.read_bytes() for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("method", [*METHODS, "mdav"])
+def test_a_value_without_a_place_is_refused_without_its_name(method):
+    with pytest.raises(DataError, match="cells of column 'code', with 2 different values, have no place") as refused:
+        shoal.anonymize(people(), policy=given({"heart": CARE["heart"]}), method=method, k=4, **ROLES)
+    assert "J18" not in str(refused.value)
+
+
+@pytest.mark.parametrize("word", ["nothing.csv", "no such word"])
+def test_a_file_that_is_not_there_is_refused(word):
+    with pytest.raises(PolicyError, match="column 'code': hierarchy .* is neither a CSV file that can be read nor one"):
+        shoal.anonymize(people(), policy=given(word), method="cover", k=4, **ROLES)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_odd_values_go_through(method, tmp_path):
+    table = pa.table(
+        {
+            "note": ["unknown or missing", "unknown or missing", None, "a, b", "{c}", "\\"],
+            "none": pa.array([None] * 6, pa.string()),
+            "star": ["*", "x", "*", "x", "!", "!"],
+        }
+    )
+    spec = {"columns": {"none": {"hierarchy": "auto"}, "star": {"hierarchy": "auto"}}}
+    release = shoal.anonymize(table, policy=spec, method=method, output="truthful", k=2)
+    assert release.data.column("none").to_pylist() == [None] * 6
+    assert shoal.verify(release.save(tmp_path / "out", format="csv")).holds
