@@ -3,7 +3,7 @@
 1. A node of the lattice is a level for each column: the value itself, then ever coarser. What a node loses is known
    beforehand, column by column, so the nodes come in the order of their loss.
 2. For each node: rows that agree at these levels, k or more of them, are a group and leave. A lattice that is too large
-   is given up after some thousand nodes.
+   is given up when rows have been looked at some hundred times.
 3. Rows that are left grow groups among themselves (`cluster.grow`), or join others. Under limits on sensitive values
    all rows are left: rows that agree mostly share their value too, and the few groups that the first nodes would make
    take away what others need.
@@ -38,6 +38,7 @@ __all__ = ["cover", "nodes_of"]
 SORTED = 100_000  # nodes of a lattice that are sorted at once
 MOST = 8_000  # nodes that are tried
 CHUNK = 64  # nodes between two ticks
+SEEN, LEAST_SEEN = 400, 10**7  # times a combination is looked at on average, and looks in all, before it is given up
 GOOD = 0.8  # share of the usual rebuilding: the start is a good one
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
@@ -140,10 +141,12 @@ def covered(columns: Columns, k: int, most: int) -> Rows:
     losses = [_mean_losses(columns, j) for j in range(codes.shape[1])]
     starts = [columns.rung[j] + np.arange(len(losses[j])) * columns.levels(j).shape[1] for j in range(codes.shape[1])]
     nodes = nodes_of(losses, most)
+    seen, most_seen = 0, max(LEAST_SEEN, SEEN * first.size)
     while active.size:
         some = list(islice(nodes, CHUNK))
-        if not some:
+        if not some or seen > most_seen:
             break
+        seen += active.size * len(some)
         maps = np.array([[starts[j][level] for j, level in enumerate(node)] for node in some], np.int64)
         left, groups = _walk(codes, columns.ladder, maps, count, active, labels, groups, k, *room)
         active = active[:left]
