@@ -246,10 +246,12 @@ def _walk(
         for h in range(1 << bits):
             sizes[h], owner[h] = 0, -1
         for i in range(left):
-            row, key = active[i], np.uint64(0)
+            row, key = active[i], FACTOR
             for j in range(codes.shape[1]):
-                key = (key ^ np.uint64(ladder[maps[node, j] + codes[row, j]])) * FACTOR
-                key ^= key >> np.uint64(29)
+                key ^= np.uint64(ladder[maps[node, j] + codes[row, j]] + 1)
+                key ^= key << np.uint64(13)
+                key ^= key >> np.uint64(7)
+                key ^= key << np.uint64(17)
             h = int(key & mask)
             while sizes[h] > 0 and keys[h] != key:
                 h = int((np.uint64(h) + np.uint64(1)) & mask)
