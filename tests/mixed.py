@@ -8,6 +8,11 @@ from naive.columns import leaves_of, lowest_above
 from shoal.kernels.columns import Range, Set, Tree, columns_of
 
 
+def groups_of(labels):
+    """Return the rows of each group, sorted."""
+    return sorted(np.flatnonzero(labels == group).tolist() for group in np.unique(labels))
+
+
 def random_tree(rng, leaves):
     """Return a random tree with these leaves, in their order."""
     if len(leaves) < 2:

@@ -6,14 +6,10 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from mixed import exact_table, random_table
+from mixed import exact_table, groups_of, random_table
 from naive.cover import cover as naive_cover
 from shoal.cluster.cover import SORTED, cover, nodes_of
 from shoal.kernels.columns import Set, columns_of
-
-
-def groups_of(labels):
-    return sorted(np.flatnonzero(labels == group).tolist() for group in np.unique(labels))
 
 
 @pytest.mark.parametrize("part", range(4))

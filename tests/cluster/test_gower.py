@@ -5,17 +5,13 @@ import random
 import numpy as np
 import pytest
 
-from mixed import exact_table, random_table
+from mixed import exact_table, groups_of, random_table
 from naive.gower import apart as naive_apart
 from naive.gower import gower as naive_gower
 from naive.gower import medoid as naive_medoid
 from shoal.cluster.gower import distance_cost, gower
 from shoal.kernels.columns import pair_loss
 from shoal.kernels.gower import apart, medoids
-
-
-def groups_of(labels):
-    return sorted(np.flatnonzero(labels == group).tolist() for group in np.unique(labels))
 
 
 @pytest.mark.parametrize("part", range(4))

@@ -5,17 +5,13 @@ import random
 import numpy as np
 import pytest
 
-from mixed import exact_table, random_table
+from mixed import exact_table, groups_of, random_table
 from naive.grow import grow as naive_grow
 from naive.grow import join as naive_join
 from shoal.cluster.closest import closest
 from shoal.cluster.grow import grow
 from shoal.cluster.rebuild import costs_of
 from shoal.kernels.columns import pair_loss
-
-
-def groups_of(labels):
-    return sorted(np.flatnonzero(labels == group).tolist() for group in np.unique(labels))
 
 
 @pytest.mark.parametrize("part", range(4))
