@@ -35,10 +35,11 @@ PIECE = 1 << 28  # differences of cells between two ticks
 ROUNDING = 2.0**-49  # times d + 4: more than any distance is off by, so that no row is passed over
 
 
+@loop
 def laid_out(X: Floats, rows: Rows) -> tuple[Floats, Rows, Floats, Floats, Floats]:
     """Return the rows in blocks, outermost first: blocks, row of each place, its reach, centre, sum."""
     total, centre, reach = spread(X, rows)
-    outermost = np.argsort(-reach, kind="stable")
+    outermost = np.argsort(-reach, kind="mergesort")  # the compiler's word for a stable sort
     rows = rows[outermost]
     # The places that pad the last block hold NaN, and no comparison with NaN holds.
     blocks = np.full((-(-rows.size // WIDTH), X.shape[1], WIDTH), np.nan)

@@ -43,7 +43,7 @@ from shoal.registry import Choice, Whole, method
 __all__ = ["mdav"]
 
 MANY = 10_000  # rows from which on a tree is quicker than blocks
-FEWER = 2_000  # rows up to which laying out anew takes longer than passing over rows that are gone
+FEWER = 2_000  # rows up to which all is done in one go
 FEW = 32  # one row in so many is what a tree may name as near and still be worth its while
 PIECE = 1 << 30  # differences of cells between two ticks, if nothing were spared
 
@@ -97,12 +97,15 @@ def mdav(X: ArrayLike, k: int, leftover: str = "group") -> Partition:
     n, d = numbers.shape
     labels = np.full(n, -1, np.int64)
     groups, left, pairs = 0, n, 3 * k if leftover == "group" else 2 * k
+    if n <= FEWER:
+        # Loops are compiled once for numbers that may be written to, and not again for others.
+        groups, left = _carve_few(numbers if numbers.flags.writeable else numbers.copy(), labels, k, pairs)
     plant = _planted(numbers, k) if n >= MANY else None
     carve: Callable[..., tuple[int, int]] = _carve_tree if plant else _carve
     while left >= 2 * k:
         rows = np.flatnonzero(labels < 0)
         layout = plant(rows) if plant else laid_out(numbers, rows)
-        least = max(2 * k, 3 * left // 4 if n > FEWER and not plant else 2 * left // 3)
+        least = max(2 * k, 2 * left // 3 if plant else 3 * left // 4)
         while left >= least:
             # The work left is about the square of the rows left; a piece of it takes a fraction of a second.
             tick(n * n - left * left, n * n)
@@ -199,6 +202,17 @@ def _carve_tree(
             if turn + 1 < seeds:
                 seed = farthest(tree, points, X, q, 1.0, X[seed], 0.0)
     return group, left
+
+
+@loop
+def _carve_few(X: Floats, labels: Rows, k: int, pairs: int) -> tuple[int, int]:
+    """Label group after group while 2k rows are left, without a look at the clock; return as `_carve` does."""
+    groups, left = 0, len(X)
+    while left >= 2 * k:
+        blocks, rows, reach, centre, total = laid_out(X, np.flatnonzero(labels < 0))
+        least = max(2 * k, 2 * left // 3)
+        groups, left = _carve(blocks, rows, reach, centre, total, labels, k, pairs, groups, left, least)
+    return groups, left
 
 
 @loop
