@@ -18,7 +18,7 @@ from typing import Any
 from shoal.errors import MethodError, listed, near
 from shoal.model.partition import Partition
 
-__all__ = ["Card", "Choice", "Flag", "Number", "Whole", "load", "method", "names"]
+__all__ = ["Card", "Choice", "Flag", "Number", "Whole", "is_mixed", "load", "method", "names"]
 
 BUILT_IN = {
     "anneal": "shoal.cluster.anneal",
@@ -39,6 +39,7 @@ BUILT_IN = {
     "univariate": "shoal.cluster.univariate",
     "vmdav": "shoal.cluster.vmdav",
 }
+MIXED = frozenset({"cover", "gower", "grow"})  # those of them that work on columns of any kind
 GROUP = "shoal.methods"
 
 
@@ -216,6 +217,11 @@ def load(name: str) -> Card:
             return _card(point.load(), name)
     known = names()
     raise MethodError(f"method: there is no method {name!r}. There are {listed(known)}.{near(name, known)}")
+
+
+def is_mixed(name: str) -> bool:
+    """Say whether a method works on columns of any kind; built-ins are not loaded for it."""
+    return name in MIXED or (name not in BUILT_IN and load(name).data == "mixed")
 
 
 def _card(function: object, name: str) -> Card:

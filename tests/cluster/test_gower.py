@@ -8,9 +8,10 @@ import pytest
 from mixed import exact_table, groups_of, random_table
 from naive.gower import apart as naive_apart
 from naive.gower import gower as naive_gower
-from naive.gower import medoid as naive_medoid
+from naive.gower import medoids as naive_medoids
+from naive.gower import places
 from shoal.cluster.gower import distance_cost, gower
-from shoal.kernels.columns import pair_loss
+from shoal.kernels.columns import Range, Set, columns_of, pair_loss
 from shoal.kernels.gower import apart, medoids
 
 
@@ -31,15 +32,37 @@ def test_distances_and_medoids_are_those_of_the_naive_twin(part, compiled):
     for _ in range(100 if compiled else 8):
         n = rng.randint(2, 9)
         rows, what, weights, columns, _ = exact_table(rng, n, rng.choice([1, 2, 4]))
-        gaps = apart(columns)
+        gaps, at = apart(columns), places(rows, what, weights)
         for one in range(n):
             for two in range(n):
-                assert pair_loss(gaps, one, two, np.inf) == naive_apart(rows[one], rows[two], what, weights)
+                assert pair_loss(gaps, one, two, np.inf) == naive_apart(rows[one], rows[two], what, at)
         labels = np.arange(n) % rng.randint(1, n)
-        for group, row in enumerate(medoids(columns, labels)):
-            members = np.flatnonzero(labels == group).tolist()
-            ref = naive_medoid(members, rows, columns.codes.tolist(), what, weights)
-            assert columns.codes[row].tolist() == columns.codes[ref].tolist()
+        groups = [np.flatnonzero(labels == group).tolist() for group in range(labels.max() + 1)]
+        ref = naive_medoids(groups, rows, columns.codes.tolist(), what, weights)
+        assert columns.codes[medoids(columns, labels)].tolist() == columns.codes[ref].tolist()
+
+
+def test_only_the_least_shy_rows_stand_for_a_group():
+    columns = columns_of([np.array([0, 1, 1, 1, 2])], [Range(np.array([1.0, 2.0, 3.0]))])
+    labels = np.zeros(5, np.int64)
+    assert medoids(columns, labels)[0] in (1, 2, 3)
+    assert medoids(columns, labels, np.array([1, 2, 2, 2, 1]))[0] in (0, 4)
+    assert medoids(columns, labels, np.full(5, 3))[0] in (1, 2, 3)
+
+
+def test_of_rows_that_are_almost_as_near_the_wanted_ones_stand_for_groups():
+    # Every group has two names, as often one as the other, and a medoid may be either.
+    columns = columns_of([np.tile([0, 1], 40)], [Set(2)])
+    found = columns.codes[medoids(columns, np.repeat(np.arange(20), 4)), 0]
+    assert np.bincount(found).tolist() == [10, 10]
+    # Very many rows of a group are not all compared.
+    many = columns_of([np.repeat([0, 1], [1200, 400])], [Set(2)])
+    assert many.codes[medoids(many, np.zeros(1600, np.int64))[0], 0] == 0
+
+
+def test_one_value_far_from_all_others_does_not_make_these_equal():
+    near, far = (columns_of([np.arange(4)], [Range(np.array([1.0, 2.0, 3.0, last]))]) for last in (4.0, 1e9))
+    assert pair_loss(apart(near), 0, 2, np.inf) == pair_loss(apart(far), 0, 2, np.inf) == 1.5
 
 
 def test_moving_and_swapping_lowers_the_cost(compiled):

@@ -50,11 +50,11 @@ def test_rows_without_weight_add_nothing_and_no_weight_at_all_is_none():
 
 def test_a_finding_says_that_rows_were_weighed():
     X, partition = np.array([[0.0], [2.0], [5.0], [9.0]]), Partition.of([0, 0, 1, 1])
-    assert all("weights" not in finding.how for finding in partition_loss(X, partition))
-    found = partition_loss(X, partition, np.array([1.0, 3.0, 1.0, 1.0]))
+    assert all("weights" not in finding.how for finding in partition_loss(X.T, partition))
+    found = partition_loss(X.T, partition, np.array([1.0, 3.0, 1.0, 1.0]))
     assert all("weights" in finding.how for finding in found)
     assert found[2].value == pytest.approx(100 * found[0].value / found[1].value)
 
 
 def test_equal_rows_lose_nothing():
-    assert partition_loss(np.ones((4, 2)), Partition.of([0] * 4), np.arange(4.0))[2].value == 0
+    assert partition_loss(np.ones((2, 4)), Partition.of([0] * 4), np.arange(4.0))[2].value == 0

@@ -136,6 +136,18 @@ def anonymize(
     sensitive: Sensitive = None,
     keep: Keep = None,
     quasi: Quasi = None,
+    hierarchy: Annotated[
+        Names,
+        typer.Option(metavar="COLUMN=TREE", help="A CSV file, or a word that builds a tree: `--hierarchy zip=mask`."),
+    ] = None,
+    truthful: Annotated[
+        bool | None,
+        typer.Option(
+            "--truthful/--same-schema",
+            help="Ranges, sets and tree nodes that are true of each row, or values of the same type. [default: the "
+            "former with hierarchies]",
+        ),
+    ] = None,
     weight: Annotated[
         str | None, typer.Option(help="A column of row weights, such as survey weights, kept or an identifier.")
     ] = None,
@@ -151,12 +163,12 @@ def anonymize(
     json: Json = False,
 ) -> None:
     """Make a verified release: `shoal anonymize patients.csv -k 5 --identifier name -o release`."""
-    from shoal.cli.words import settings
+    from shoal.cli.words import hierarchies, settings
     from shoal.pipeline.line import anonymize as run
     from shoal.pipeline.write import check_places
 
     roles: dict[str, Any] = _roles(identifier, quasi, sensitive, keep)
-    parameters = settings(set_ or [])
+    parameters, trees = settings(set_ or []), hierarchies(hierarchy or [])
     check_places(output, private, format)
     with show.progress():
         release = run(
@@ -171,6 +183,8 @@ def anonymize(
             refine=refine,
             weight=weight,
             missing=missing,
+            hierarchies=trees,
+            output=None if truthful is None else "truthful" if truthful else "same-schema",
             seed=seed,
             threads=threads,
             budget=budget,

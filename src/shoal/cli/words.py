@@ -1,11 +1,11 @@
-"""Words of the command line that are more than words: NAME=VALUE."""
+"""Words of the command line that are more than words: NAME=VALUE, COLUMN=HIERARCHY."""
 
 import math
 from collections.abc import Iterable
 
 import typer
 
-__all__ = ["settings"]
+__all__ = ["hierarchies", "settings"]
 
 
 def settings(given: Iterable[str]) -> dict[str, int | float | str | bool]:
@@ -25,14 +25,30 @@ def settings(given: Iterable[str]) -> dict[str, int | float | str | bool]:
     >>> settings(["restarts=4", "gap=0.5", "diverse=true", "effort=quick"])
     {'restarts': 4, 'gap': 0.5, 'diverse': True, 'effort': 'quick'}
     """
-    found: dict[str, int | float | str | bool] = {}
+    return {name: _value(value) for name, value in _named(given, "--set", "NAME=VALUE, such as effort=quick").items()}
+
+
+def hierarchies(given: Iterable[str]) -> dict[str, str]:
+    """Return the hierarchy of each column, a file or a word that builds one, from words such as `zip=mask`.
+
+    Examples
+    --------
+    >>> hierarchies(["zip=mask", "job=jobs.csv"])
+    {'zip': 'mask', 'job': 'jobs.csv'}
+    """
+    return _named(given, "--hierarchy", "COLUMN=FILE or COLUMN=WORD, such as zip=mask")
+
+
+def _named(given: Iterable[str], option: str, form: str) -> dict[str, str]:
+    """Return what stands behind the first equals sign of each word, by what stands before it."""
+    found: dict[str, str] = {}
     for word in given:
         name, equals, value = (part.strip() for part in word.partition("="))
         if not (name and equals and value):
-            raise typer.BadParameter(f"--set takes NAME=VALUE, such as effort=quick; got {word!r}.")
+            raise typer.BadParameter(f"{option} takes {form}; got {word!r}.")
         if name in found:
-            raise typer.BadParameter(f"--set gives {name!r} twice. Give it once.")
-        found[name] = _value(value)
+            raise typer.BadParameter(f"{option} gives {name!r} twice. Give it once.")
+        found[name] = value
     return found
 
 

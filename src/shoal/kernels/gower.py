@@ -1,23 +1,37 @@
-"""Gower's distance of rows with columns of any kind, and the row in the middle of a group by it.
+"""Distances of rows with columns of any kind, after Gower, and the row that stands for a group by them.
 
-1. Two names that differ are 1 apart, a missing one being a name.
-2. Two numbers, days or levels are twice their difference apart, as a part of the whole width; a missing one is 1 apart
-   from all others.
+1. Two names that differ are 1 apart, over the root of the chance that two rows differ in this column: who shares a rare
+   name has more in common. A missing name is a name.
+2. Two numbers, days or levels are three times the share of rows between them apart, which is 1 for two rows by chance.
+   Ranks do not mind the unit, nor one value far from all others. A missing one is 1 apart from all others.
 3. Two leaves of a tree are apart what the lowest node above both loses.
-4. Columns are weighted, and the distance is the sum.
+4. Columns are weighted, and the distance is the sum. All parts are multiples of 2^-40, so that sums are exact and ties
+   are seen as ties.
 
-Gower, A general coefficient of similarity and some of its properties, Biometrics 27 (1971) 857-871. Twice the
-difference, because two rows by chance are about a third of the width apart, but two names mostly differ.
+Gower, A general coefficient of similarity and some of its properties, Biometrics 27 (1971) 857-871, has values instead of
+ranks, and all names alike.
+
+The **medoid** of a group has the least sum of distances to its rows. Always taking it would publish the most frequent
+values too often: a rare one is seldom in the middle. So of the rows that are almost as near, by 15 %, that one is
+taken whose values are most wanted in what is published so far.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
-from shoal.kernels.columns import RANGE, SET, Columns, Whole, pair_loss
+from shoal.kernels.columns import RANGE, SET, Columns, Floats, Whole, pair_loss
 from shoal.kernels.loops import inner_loop
 
 __all__ = ["apart", "medoids"]
 
 MANY = 500  # rows of a group that are compared with each other
+ALMOST = 1.15  # times the least sum of distances: rows that may stand for their group
+RARELY = 1 / 64  # the least chance of two rows to differ that counts
+GRID = 2.0**40
+VALUES, PARTS = 100, 20  # a range of more values is balanced by parts of equal frequency
+
+Marks = NDArray[np.int32]
+Flags = NDArray[np.bool_]
 
 
 def apart(columns: Columns) -> Columns:
@@ -25,41 +39,102 @@ def apart(columns: Columns) -> Columns:
     at, toll = columns.at.copy(), columns.toll.copy()
     for j in range(columns.kind.size):
         start, size = int(columns.start[j]), int(columns.width[j])
+        counts = np.bincount(columns.codes[:, j], minlength=size + 1)[: size + 1]
         if columns.kind[j] == SET:
-            toll[j] = columns.toll[j] * (size - 1)
-        elif columns.kind[j] == RANGE:
-            whole = float(at[start + size - 1]) if size else 0.0
-            toll[j] += whole
-            if whole > 0:
-                at[start : start + size] = at[start : start + size] / whole * (2 * toll[j])
-    return columns._replace(at=at, toll=toll)
+            differ = 1 - float(np.square(counts / max(1, counts.sum())).sum())
+            toll[j] = columns.toll[j] * (size - 1) / np.sqrt(max(differ, RARELY))
+        elif columns.kind[j] == RANGE and size:
+            toll[j] += at[start + size - 1]
+            ranks = (np.cumsum(counts[:size]) - counts[:size] / 2) / max(1, counts[:size].sum())
+            at[start : start + size] = ranks * (3 * toll[j])
+    return columns._replace(at=np.rint(at * GRID) / GRID, toll=np.rint(toll * GRID) / GRID)
 
 
-def medoids(columns: Columns, labels: Whole) -> Whole:
-    """Return the row of each group that is nearest to its others; the one with the lowest codes of equals."""
+def medoids(columns: Columns, labels: Whole, shy: Whole | None = None) -> Whole:
+    """Return the row of each group that stands for it; of equals the one with the lowest codes.
+
+    Parameters
+    ----------
+    columns : Columns
+    labels : int64 array of shape (n,)
+        The group of each row.
+    shy : int64 array of shape (n,), optional
+        Only the rows of a group that are least shy can stand for it.
+    """
+    away = np.zeros(labels.size, np.bool_)
+    if shy is not None:
+        least = np.full(int(labels.max(initial=-1)) + 1, np.iinfo(np.int64).max)
+        np.minimum.at(least, labels, shy)
+        away = shy > least[labels]
     rank = np.empty(labels.size, np.int64)
     rank[np.lexsort(columns.codes.T[::-1])] = np.arange(labels.size)
-    order = np.lexsort((rank, labels))
-    ends = np.cumsum(np.bincount(labels))
-    found = np.empty(ends.size, np.int64)
-    _medoids(apart(columns), order, ends, found)
+    order = np.lexsort((rank, labels))  # rows of a group, the one with the lowest codes first
+    sizes = np.bincount(labels)
+    found = np.empty(sizes.size, np.int64)
+    marks, counts = _marks(columns)
+    room = np.zeros(int(sizes.max(initial=0)))
+    _medoids(apart(columns), order, np.cumsum(sizes), away, marks, counts, np.zeros(counts.size), room, found)
     return found
 
 
-@inner_loop
-def _medoids(columns: Columns, order: Whole, ends: Whole, found: Whole) -> None:
-    """Fill in the row of each group that has the least sum of distances; rows stand group by group.
+def _marks(columns: Columns) -> tuple[Marks, Floats]:
+    """Return what is counted of each cell, all columns numbered in one row, and how many cells have it."""
+    marks, first, counts = np.empty_like(columns.codes), 0, [np.zeros(0)]
+    for j in range(columns.kind.size):
+        codes, size = columns.codes[:, j], int(columns.width[j]) + 1
+        if columns.kind[j] == RANGE and size > VALUES:
+            held = np.bincount(codes, minlength=size)
+            part = (np.cumsum(held) - held) * PARTS // max(1, codes.size)
+            part[-1] = PARTS  # missing values
+            codes, size = part[codes], PARTS + 1
+        marks[:, j] = codes + first
+        counts.append(np.bincount(codes, minlength=size).astype(np.float64))
+        first += size
+    return marks, np.concatenate(counts)
 
-    In a group of very many rows some of them stand for all.
+
+@inner_loop
+def _medoids(
+    columns: Columns,
+    order: Whole,
+    ends: Whole,
+    away: Flags,
+    marks: Marks,
+    counts: Floats,
+    surplus: Floats,
+    sums: Floats,
+    found: Whole,
+) -> None:
+    """Fill in the row that stands for each group; rows stand group by group.
+
+    In a group of very many rows some of them are compared, and may stand for all.
     """
     start = 0
     for group in range(ends.size):
-        best, step = np.inf, 1 + (ends[group] - start) // MANY
-        for i in range(start, ends[group], step):
-            total = 0.0
-            for other in range(start, ends[group], step):
-                if total < best:
-                    total += pair_loss(columns, order[i], order[other], np.inf)
-            if total < best:
-                best, found[group] = total, order[i]
+        size = ends[group] - start
+        step = 1 + size // MANY
+        best = np.inf
+        for i in range(size):
+            sums[i] = np.inf
+            if not away[order[start + i]] and (i % step == 0 or best == np.inf):
+                sums[i] = 0.0
+                for other in range(0, size, step):
+                    if sums[i] <= ALMOST * best:
+                        sums[i] += pair_loss(columns, order[start + i], order[start + other], np.inf)
+                best = min(best, sums[i])
+        for i in range(size):
+            for j in range(marks.shape[1]):
+                surplus[marks[order[start + i], j]] -= 1
+        least = np.inf
+        for i in range(size):
+            if sums[i] <= ALMOST * best:
+                # What the sum of surplus^2 / count over all values of all columns gains by this row.
+                gain = 0.0
+                for j in range(marks.shape[1]):
+                    mark = marks[order[start + i], j]
+                    gain += (2 * surplus[mark] + size) / counts[mark]
+                if gain < least:
+                    least, found[group] = gain, order[start + i]
+        for j in range(marks.shape[1]):
+            surplus[marks[found[group], j]] += size
         start = ends[group]

@@ -167,6 +167,7 @@ class Policy(_Strict):
         quasi: Iterable[str] = (),
         sensitive: Iterable[str] = (),
         keep: Iterable[str] = (),
+        hierarchies: Mapping[str, Any] | None = None,
         label: str | None = None,
         weight: str | None = None,
         missing: str | None = None,
@@ -183,10 +184,9 @@ class Policy(_Strict):
         how = base.setdefault("method", {})
         if method is not None and method != how.get("name", method):
             how.pop("parameters", None)
-        if not isinstance(parameters, Mapping | None):
-            raise PolicyError(
-                f"policy: parameters must be a mapping of names to values; got a {type(parameters).__name__}."
-            )
+        for what, given in (("parameters", parameters), ("hierarchies", hierarchies)):
+            if not isinstance(given, Mapping | None):
+                raise PolicyError(f"policy: {what} must be a mapping of names to values; got a {type(given).__name__}.")
         both = {**how.get("parameters", {}), **parameters} if parameters else None
         _put(how, name=method, parameters=both, refine=refine)
         _put(base, label=label, weight=weight, missing=missing, output=output, seed=seed, header=header or None)
@@ -204,6 +204,8 @@ class Policy(_Strict):
                         f"policy: column {name!r} is named as {named[name]} and as {role}. Give it one role."
                     )
                 columns.setdefault(name, {})["role"] = role
+        for name, tree in (hierarchies or {}).items():
+            columns.setdefault(name, {})["hierarchy"] = tree
         return cls._checked(base)
 
     @classmethod
@@ -236,12 +238,14 @@ class Policy(_Strict):
 
     def _beside(self, file: Path) -> "Policy":
         """Return the policy with files of hierarchies found from the folder that it stands in."""
-        columns = {
-            name: column.model_copy(update={"hierarchy": str(file.absolute().parent / column.hierarchy)})
-            if isinstance(column.hierarchy, str) and column.hierarchy.endswith(".csv")
-            else column
-            for name, column in self.columns.items()
-        }
+        columns = {}
+        for name, column in self.columns.items():
+            given, found = column.hierarchy, column
+            if isinstance(given, str):
+                place = file.absolute().parent / given
+                if given.endswith(".csv") or place.is_file():
+                    found = column.model_copy(update={"hierarchy": str(place)})
+            columns[name] = found
         return self.model_copy(update={"columns": columns})
 
     @classmethod

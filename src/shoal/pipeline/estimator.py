@@ -33,6 +33,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         How long a local search improves the groups afterwards.
     identifiers, quasi, sensitive, keep : sequences of str
         Column names, for frames. A column that nobody names is a quasi-identifier.
+    hierarchies : mapping, optional
+        The tree of a column, for frames: nested mappings and lists, a CSV file, or a word such as "mask".
     weight : str, optional
         The column of row weights, for frames; kept or an identifier.
     missing : {"own-value", "suppress-row", "refuse"}
@@ -78,6 +80,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         quasi: Sequence[str] = (),
         sensitive: Sequence[str] = (),
         keep: Sequence[str] = (),
+        hierarchies: Mapping[str, Any] | None = None,
         weight: str | None = None,
         missing: str = "own-value",
         output: str | None = None,
@@ -96,6 +99,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.quasi = quasi
         self.sensitive = sensitive
         self.keep = keep
+        self.hierarchies = hierarchies
         self.weight = weight
         self.missing = missing
         self.output = output

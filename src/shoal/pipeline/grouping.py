@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.errors import MethodError, PolicyError
-from shoal.model.findings import Finding
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
 from shoal.prepare.encode import Encoded
 from shoal.privacy.values import Values
 from shoal.registry import load
-from shoal.utility.loss import partition_loss
 
 if TYPE_CHECKING:
     from shoal.cluster.limits import Limits
 
-__all__ = ["cluster", "losses", "merged", "refine"]
+__all__ = ["cluster", "merged", "refine"]
 
 UNGUIDED = "row weights count in means and in SSE, but do not guide this method."
 MERGED = (
@@ -72,16 +70,6 @@ def merged(before: Partition, after: Partition, policy: Policy) -> tuple[str, ..
     card = load(policy.method.name)
     silent = before is after or "limits" in card.uses or policy.method.refine != "none"
     return () if silent else (f"{card.name}: {MERGED}",)
-
-
-def losses(encoded: Encoded, partition: Partition) -> tuple[Finding, ...]:
-    """Return how much is lost by the groups: of the columns of a mixed table, or of the matrix."""
-    if encoded.columns is None:
-        return partition_loss(encoded.X, partition, encoded.weights)
-    from shoal.cluster.rebuild import costs_of
-
-    loss = 100 * float(costs_of(encoded.columns, partition.labels).sum()) / partition.n
-    return (Finding("cell loss %", loss, "what hulls lose, over the cells of the quasi-identifiers", "groups"),)
 
 
 def refine(

@@ -25,20 +25,23 @@ from shoal.model.progress import budget as within
 from shoal.model.progress import current_step, cut_short, step
 from shoal.model.release import Release
 from shoal.model.table import Table, canonical
-from shoal.pipeline.grouping import cluster, losses, merged, refine
+from shoal.pipeline.grouping import cluster, merged, refine
 from shoal.pipeline.hierarchies import given_trees
 from shoal.pipeline.notes import ended_early, unusual, warnings
 from shoal.pipeline.write import refuse_uncovered, refuse_unless, write
 from shoal.prepare.arrange import arrange
 from shoal.prepare.complete import complete
-from shoal.prepare.encode import encode
+from shoal.prepare.encode import encode, matrix_columns
 from shoal.prepare.profile import Profile
 from shoal.prepare.profile import profile as profile_table
 from shoal.privacy.models import judge
 from shoal.privacy.values import sensitive_columns
 from shoal.recode.table import Recoded, recode
-from shoal.registry import load
-from shoal.utility.loss import class_sizes, kept_uniques, ledger_share
+from shoal.registry import is_mixed
+from shoal.utility.cell_loss import cell_losses
+from shoal.utility.fidelity import fidelity
+from shoal.utility.loss import class_sizes, kept_uniques, ledger_share, partition_loss
+from shoal.utility.pairs import pairs
 
 __all__ = ["anonymize", "profile", "verify"]
 
@@ -87,7 +90,8 @@ def anonymize(
         give other groups; a note says so.
     **wishes
         Values that replace those of the policy: k, l, l_kind, t, method, parameters, refine, identifiers, quasi,
-        sensitive, keep, label, weight, missing, output, seed, header. A column that nobody names is a quasi-identifier.
+        sensitive, keep, hierarchies, label, weight, missing, output, seed, header. A column that nobody names is a
+        quasi-identifier.
 
     Returns
     -------
@@ -120,7 +124,7 @@ def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> R
     named, notes = complete(wanted, table, profile_table(table))
     step("encode")
     arranged = arrange(table, named)
-    encoded = encode(arranged, named, given_trees(named), mixed=load(named.method.name).data == "mixed")
+    encoded = encode(arranged, named, given_trees(named), mixed=is_mixed(named.method.name))
     sensitive = sensitive_columns(arranged.data, named)
     check_feasible(arranged.n, named.constraints, sensitive)
     step("cluster")
@@ -137,10 +141,15 @@ def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> R
     refuse_unless(verdicts)
     refuse_uncovered(arranged, recoded.data, named, encoded.trees)
     step("measure")
+    columns = pairs(arranged, recoded.data, named, encoded.trees)
     findings = (
         *class_sizes(recoded.data, named),
-        *losses(encoded, partition),
+        *partition_loss(
+            encoded.X.T if encoded.columns is None else matrix_columns(arranged, named), partition, encoded.weights
+        ),
+        *cell_losses(columns),
         *ledger_share(recoded.ledger, partition.n),
+        *fidelity(columns),
         *kept_uniques(recoded.data, named),
         *partition.findings,
     )

@@ -18,12 +18,15 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.errors import PolicyError, listed, near
-from shoal.model.policy import FORMS, Column, Form, Kind, Method, Policy
+from shoal.model.policy import FORMS, Column, Form, Kind, Policy
+from shoal.model.progress import announce
 from shoal.model.table import Table
+from shoal.prepare.choosing import choose, truthful
 from shoal.prepare.profile import ColumnFacts, Profile
 from shoal.prepare.roles import REMEDY
+from shoal.registry import is_mixed
 
-__all__ = ["complete", "truthful"]
+__all__ = ["complete"]
 
 USUAL: dict[Kind, Form] = {
     "numeric": "mean",
@@ -32,6 +35,7 @@ USUAL: dict[Kind, Form] = {
     "boolean": "mode",
     "date": "mean",
 }
+MEDOID: dict[Kind, Form] = dict.fromkeys(USUAL, "medoid")
 TRUTHFUL: dict[Kind, Form] = {
     "numeric": "range",
     "ordinal": "range",
@@ -83,11 +87,16 @@ def complete(policy: Policy, table: Table, facts: Profile) -> tuple[Policy, tupl
     """
     _known(policy, table)
     notes: list[str] = []
-    columns = {}
-    usual = TRUTHFUL if truthful(policy) else USUAL
+    columns = {found.name: _named(policy.columns.get(found.name), found, table) for found in facts.columns}
+    method, said = choose(policy, columns, table.n)
+    if said:
+        announce(said)
+        notes.append(f"{said}.")
+    usual = TRUTHFUL if truthful(policy) else MEDOID if is_mixed(method.name) else USUAL
     for found in facts.columns:
         name, given = found.name, policy.columns.get(found.name)
-        columns[name] = _completed(name, given, found, table, usual)
+        columns[name], said = _published(columns[name], usual)
+        notes += [f"column {name!r}: {said}"] if said else []
         if given is None:
             notes += _unnamed(found)
         elif given.form and given.role != "quasi":
@@ -95,25 +104,7 @@ def complete(policy: Policy, table: Table, facts: Profile) -> tuple[Policy, tupl
         if given is None or "missing_codes" not in given.model_fields_set:
             notes += [f"column {name!r}: {note} in a policy." for note in found.notes if REMEDY in note]
     _agree(policy, columns)
-    method, said = _method(policy)
-    return policy.model_copy(update={"columns": columns, "method": method}), (*said, *notes)
-
-
-def _method(policy: Policy) -> tuple[Method, tuple[str, ...]]:
-    """Return the method, and what was chosen if that was left to `auto` and the release is to be truthful."""
-    if policy.method.name != "auto" or not truthful(policy):
-        return policy.method, ()
-    given = any(column.hierarchy is not None for column in policy.columns.values())
-    name, why = ("cover", "hierarchies are given") if given else ("grow", "it needs no hierarchies")
-    return policy.method.model_copy(update={"name": name}), (
-        f"auto: {name}, because the release is to be truthful and {why}.",
-    )
-
-
-def truthful(policy: Policy) -> bool:
-    """Say whether what is published of a row must be true of it: if it is asked for, or a hierarchy is given."""
-    given = any(column.hierarchy is not None for column in policy.columns.values())
-    return policy.output == "truthful" or (policy.output is None and given)
+    return policy.model_copy(update={"columns": columns, "method": method}), tuple(notes)
 
 
 def _known(policy: Policy, table: Table) -> None:
@@ -129,14 +120,16 @@ def _known(policy: Policy, table: Table) -> None:
             )
 
 
-def _completed(name: str, given: Column | None, found: ColumnFacts, table: Table, usual: Mapping[Kind, Form]) -> Column:
-    """Return a column with all that can be said of it."""
+def _named(given: Column | None, found: ColumnFacts, table: Table) -> Column:
+    """Return a column with role, kind and order, and the form if it is given."""
     given = given or Column.model_validate({"role": "quasi"})
+    name, held = found.name, table.column(found.name).type
     kind: Kind = given.kind or ("ordinal" if given.order is not None else found.kind)
-    _fits(name, kind, given, table.column(name).type)
+    _fits(name, kind, given, held)
     values: dict[str, Any] = {"role": given.role, "kind": kind}
     if given.role == "quasi":
-        values["form"] = _form(name, kind, given, table.column(name).type, usual)
+        if given.form is not None:
+            values["form"] = _suiting(name, kind, given.form, held)
         if given.hierarchy is not None:
             values["hierarchy"] = given.hierarchy
     if kind == "ordinal":
@@ -192,15 +185,26 @@ def _family(held: pa.DataType) -> str:
     return "nested" if any(test(held) for test in binary) else "other"
 
 
-def _form(name: str, kind: Kind, given: Column, held: pa.DataType, usual: Mapping[Kind, Form]) -> Form:
-    """Return how a group's value is published."""
-    form = given.form or ("tree" if given.hierarchy is not None else usual[kind])
+def _suiting(name: str, kind: Kind, form: Form, held: pa.DataType) -> Form:
+    """Return a form, or refuse it if it does not suit the kind."""
     if form not in FORMS[kind]:
         raise PolicyError(
             f"policy: form {form!r} does not suit column {name!r}, which is {kind} ({held}); "
             f"choose {', '.join(FORMS[kind])}."
         )
     return form
+
+
+def _published(column: Column, usual: Mapping[Kind, Form]) -> tuple[Column, str]:
+    """Return a column with the form in which its groups are published, and what is to be known of it."""
+    if column.role != "quasi":
+        return column, ""
+    kind, form, note = column.kind or "nominal", column.form, ""
+    if form is None:
+        form = "tree" if column.hierarchy is not None and usual is TRUTHFUL else usual[kind]
+    elif usual is TRUTHFUL and form not in ("range", "set", "tree"):
+        note = f"its form is {form}, so that it is not truthful, though the rest is."
+    return column.model_copy(update={"form": form}), note
 
 
 def _order(name: str, given: Column, levels: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:

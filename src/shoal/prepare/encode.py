@@ -14,7 +14,7 @@
 6. Row weights, if the policy names a column of them, go beside the matrix.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -32,7 +32,7 @@ from shoal.prepare.trees import hierarchies
 if TYPE_CHECKING:
     from shoal.kernels.columns import Columns
 
-__all__ = ["MOST_NAMES", "Encoded", "encode", "microseconds", "offsets"]
+__all__ = ["MOST_NAMES", "Encoded", "encode", "matrix_columns", "microseconds", "offsets"]
 
 Matrix = NDArray[np.float64]
 MOST_NAMES = 100
@@ -90,21 +90,31 @@ def encode(
 
         columns, said = mixed_columns(table, policy, known)
         return Encoded(np.zeros((table.n, 0)), weights, (*said, *of_weights), columns, known)
-    blocks: list[Matrix] = []
     notes: list[str] = []
+    made = list(matrix_columns(table, policy, notes))
+    X = np.ascontiguousarray(np.column_stack(made)) if made else np.zeros((table.n, 0))
+    return Encoded(X, weights, (*notes, *of_weights), trees=known)
+
+
+def matrix_columns(table: Table, policy: Policy, notes: list[str] | None = None) -> Iterator[Matrix]:
+    """Return the columns of the matrix one after the other; what is to be known of them is added to the notes.
+
+    Of a table with very many names the whole matrix would not fit into memory, but what it says of groups can be
+    summed up column by column.
+    """
     for name in policy.names("quasi"):
         given = policy.columns[name]
+        root = 1.0 if given.importance is None else float(np.sqrt(given.importance))
         column = table.column(name)
         if given.kind in ("nominal", "boolean"):
-            block, note = _names(column, policy.constraints.k)
+            places, width, note = _names(column, policy.constraints.k)
+            made = (np.where(places == place, root * np.sqrt(0.5), 0.0) for place in range(width))
         else:
-            order = given.order if given.kind == "ordinal" else None
-            block, note = _numbers(column, name, order)
-        blocks.append(block if given.importance is None else block * np.sqrt(given.importance))
-        if note:
+            blocks, note = _numbers(column, name, given.order if given.kind == "ordinal" else None)
+            made = (root * block for block in blocks)
+        if note and notes is not None:
             notes.append(f"column {name!r}: {note}")
-    X = np.ascontiguousarray(np.column_stack(blocks)) if blocks else np.zeros((table.n, 0))
-    return Encoded(X, weights, (*notes, *of_weights), trees=known)
+        yield from made
 
 
 def offsets(column: pa.ChunkedArray, name: str) -> tuple[Matrix, NDArray[np.bool_]]:
@@ -159,7 +169,7 @@ def _weights(table: Table, policy: Policy) -> tuple[Matrix | None, tuple[str, ..
     return weights / weights.max(), ()
 
 
-def _numbers(column: pa.ChunkedArray, name: str, order: tuple[str, ...] | None) -> tuple[Matrix, str]:
+def _numbers(column: pa.ChunkedArray, name: str, order: tuple[str, ...] | None) -> tuple[list[Matrix], str]:
     """Return z-scores, with a column for what is missing if anything is."""
     if order is not None:
         column = pc.index_in(column.cast(pa.string()), value_set=pa.array(order, pa.string()))
@@ -175,17 +185,16 @@ def _numbers(column: pa.ChunkedArray, name: str, order: tuple[str, ...] | None) 
         blocks.append(scores)
     if 0 < present.size < numbers.size:
         blocks.append(missing.astype(np.float64))
-    note = "" if blocks else "constant, left out of the distances"
-    return (np.column_stack(blocks) if blocks else np.zeros((numbers.size, 0))), note
+    return blocks, "" if blocks else "constant, left out of the distances"
 
 
-def _names(column: pa.ChunkedArray, k: int) -> tuple[Matrix, str]:
-    """Return one column a name, 1/sqrt(2) where it stands; rare names share one."""
+def _names(column: pa.ChunkedArray, k: int) -> tuple[NDArray[np.int64], int, str]:
+    """Return the place of each cell's name among those with a column of their own, and how many there are."""
     coded = column.combine_chunks().dictionary_encode(null_encoding="encode")
     codes = coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     size = len(coded.dictionary)
     if size < 2:
-        return np.zeros((codes.size, 0)), "constant, left out of the distances"
+        return codes, 0, "constant, left out of the distances"
     by_value = np.empty(size, np.int64)
     by_value[pc.array_sort_indices(coded.dictionary).to_numpy()] = np.arange(size)
     counts = np.bincount(codes, minlength=size)
@@ -194,8 +203,6 @@ def _names(column: pa.ChunkedArray, k: int) -> tuple[Matrix, str]:
     place[np.lexsort((by_value, -counts))] = np.minimum(np.arange(size), common)
     width = int(place.max()) + 1
     if width < 2:
-        return np.zeros((codes.size, 0)), f"fewer than {k} rows share a name; left out of the distances"
-    block = np.zeros((codes.size, width))
-    block[np.arange(codes.size), place[codes]] = np.sqrt(0.5)
+        return codes, 0, f"fewer than {k} rows share a name; left out of the distances"
     rare = size - common
-    return block, f"{rare} rarer names count as one in the distances" if rare > 1 else ""
+    return place[codes], width, f"{rare} rarer names count as one in the distances" if rare > 1 else ""

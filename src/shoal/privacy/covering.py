@@ -1,7 +1,6 @@
 """Covering: whether what is published of a row is true of it.
 
-The holder's check of truthful forms, from the original and the released values alone. It reads the published text back:
-«low–high», «{A, B}», a name of a tree, and «or missing».
+The holder's check of truthful forms, from the original values and the published text alone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,9 +10,9 @@ from decimal import Decimal, InvalidOperation
 import numpy as np
 import pyarrow as pa
 
-__all__ = ["uncovered"]
+from shoal.privacy.published import read_published
 
-GAP = " or missing"
+__all__ = ["uncovered"]
 
 
 def uncovered(
@@ -60,40 +59,19 @@ def _covers(
     text: str | None, value: str | None, form: str, order: Sequence[str] | None, above: Mapping[str, Sequence[str]]
 ) -> bool:
     """Say whether a published text is true of a value."""
-    if text is None:
-        return value is None
-    if form == "tree":
+    if text is not None and form == "tree":
         root = next(iter(above.values()))[-1] if above else None
         return text == root if value is None else text == value or text in above.get(value, ())
-    body = text.removesuffix(GAP)
-    if len(body) - len(body.rstrip("\\")) & 1:
-        body = text  # a backslash says that «or missing» belongs to the value
+    limits, missing = read_published(text, form)
     if value is None:
-        return body != text
-    if form == "set":
-        return value in _parts(body[1:-1] if body.startswith("{") else body, ", ")
-    limits = _parts(body, "–")
+        return missing
+    if form == "set" or not limits:
+        return value in limits
     low, high = limits[0], limits[-1]
     if order is not None:
         places = {level: place for place, level in enumerate(order)}
         return len(limits) <= 2 and {low, high, value} <= set(places) and places[low] <= places[value] <= places[high]
     return len(limits) <= 2 and _between(low, value, high)
-
-
-def _parts(text: str, mark: str) -> list[str]:
-    """Return the values of a text between marks; what follows a backslash stands for itself."""
-    parts, place = [""], 0
-    while place < len(text):
-        if text[place] == "\\":
-            parts[-1] += text[place + 1 : place + 2]
-            place += 2
-        elif text.startswith(mark, place):
-            parts.append("")
-            place += len(mark)
-        else:
-            parts[-1] += text[place]
-            place += 1
-    return parts
 
 
 def _between(low: str, value: str, high: str) -> bool:

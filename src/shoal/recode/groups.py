@@ -28,10 +28,12 @@ class Groups:
         weights: NDArray[np.float64] | None,
         X: NDArray[np.float64],
         columns: "Columns | None" = None,
+        shy: Rows | None = None,
     ) -> None:
         self.k = k
         self.X = X
         self.columns = columns
+        self.shy = np.zeros(partition.n, np.int64) if shy is None else shy
         self.weights = weights
         self.labels = partition.labels
         self.count = partition.groups
@@ -50,18 +52,19 @@ class Groups:
     def medoids(self) -> Rows:
         """The row of each group that stands for all: nearest to the mean, the first of equals.
 
-        In a mixed table, which has no means, it is the row that is nearest to all others by Gower's distance.
+        In a mixed table, which has no means, it is the row that is nearest to all others by Gower's distance. Only
+        the rows of a group that are least shy can stand for it.
         """
         if self.columns is not None:
             from shoal.kernels.gower import medoids
 
-            return medoids(self.columns, self.labels)
+            return medoids(self.columns, self.labels, self.shy)
         X = self.X
         order = np.argsort(self.labels, kind="stable")
         starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
         means = np.add.reduceat(X[order], starts, axis=0) / self.sizes[:, None] if X.shape[1] else X[:0]
         away = ((X - means[self.labels]) ** 2).sum(axis=1) if X.shape[1] else np.zeros(len(X))
-        nearest = np.lexsort((np.arange(len(X)), away, self.labels))
+        nearest = np.lexsort((np.arange(len(X)), away, self.shy, self.labels))
         return np.asarray(nearest[starts], dtype=np.int64)
 
 

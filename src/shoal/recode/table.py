@@ -4,7 +4,8 @@
    quasi-identifier; else the rows that have a value decide. The medoid is one of the rows, gaps and all.
 2. By range, set and tree, what is published is true of every row of the group, missing values too.
 3. A name or level that fewer than k rows of the table hold is never published by mode or median: the
-   group's other rows decide, or it is published as missing.
+   group's other rows decide, or it is published as missing. The medoid is one of the rows with the fewest values that
+   fewer than k rows hold; these cells of it are published by mean, median or mode.
 4. Sensitive and kept columns go out as they are; identifiers do not go out at all.
 """
 
@@ -18,7 +19,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.model.partition import Partition
-from shoal.model.policy import Policy
+from shoal.model.policy import FORMS, Policy
 from shoal.model.release import Change
 from shoal.model.table import Table
 from shoal.prepare.encode import Encoded
@@ -56,7 +57,9 @@ def recode(table: Table, partition: Partition, policy: Policy, encoded: Encoded)
     -------
     Recoded
     """
-    groups = Groups(partition, policy.constraints.k, encoded.weights, encoded.X, encoded.columns)
+    rare = _rare(table, policy)
+    shy = np.sum([cells.astype(np.int64) for cells in rare.values()], axis=0) if rare else None
+    groups = Groups(partition, policy.constraints.k, encoded.weights, encoded.X, encoded.columns, shy)
     labels = pa.array(partition.labels)
     columns, ledger = {}, []
     for name in table.names:
@@ -67,13 +70,28 @@ def recode(table: Table, partition: Partition, policy: Policy, encoded: Encoded)
         if given.role == "quasi":
             form = given.form or "mode"
             tree = encoded.trees.get(name) if form == "tree" else None
-            values = _publish(column, form, given.kind or "nominal", given.order, groups, tree)
+            kind = given.kind or "nominal"
+            values = _publish(column, form, kind, given.order, groups, tree)
+            if form == "medoid" and (hidden := rare[name][groups.medoids]).any():
+                usual = _publish(column, FORMS[kind][0], kind, given.order, groups, None)
+                values = pc.if_else(pa.array(hidden), usual, values)
             columns[name] = pa.chunked_array([values.take(labels)])
             ledger.append(_change(column, columns[name], name, form))
         else:
             columns[name] = column
             ledger.append(Change(name, given.role, "as it is", 0, 0, 0))
     return Recoded(pa.table(columns), tuple(ledger))
+
+
+def _rare(table: Table, policy: Policy) -> dict[str, NDArray[np.bool_]]:
+    """Return for each column with the form medoid the cells whose value fewer than k rows hold."""
+    found = {}
+    for name in policy.names("quasi"):
+        if policy.columns[name].form == "medoid":
+            ranks, values = ranks_of(table.column(name), None)
+            counts = np.bincount(ranks[ranks >= 0], minlength=len(values) + 1)
+            found[name] = (ranks >= 0) & (counts[ranks] < policy.constraints.k)
+    return found
 
 
 def _publish(

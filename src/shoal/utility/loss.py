@@ -1,5 +1,7 @@
 """Information loss: how far the rows are from what is published of them."""
 
+from collections.abc import Iterable
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -43,9 +45,14 @@ def sst(X: Matrix, weights: Matrix | None = None) -> float:
     return float(np.einsum("i,ij,ij->", counts, away, away))
 
 
-def partition_loss(X: Matrix, partition: Partition, weights: Matrix | None = None) -> tuple[Finding, ...]:
-    """Measure SSE, SST and IL = 100 SSE/SST on the encoded columns; IL is 0 where all rows are equal."""
-    within, whole = sse(X, partition.labels, weights), sst(X, weights)
+def partition_loss(
+    columns: Iterable[Matrix], partition: Partition, weights: Matrix | None = None
+) -> tuple[Finding, ...]:
+    """Measure SSE, SST and IL = 100 SSE/SST on the columns of the matrix; IL is 0 where all rows are equal."""
+    within = whole = 0.0
+    for column in columns:
+        within += sse(column[:, None], partition.labels, weights)
+        whole += sst(column[:, None], weights)
     loss = 100 * within / whole if whole > 0 else 0.0
     by = "" if weights is None else ", rows counted by their weights"
     return (

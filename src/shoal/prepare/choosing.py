@@ -1,0 +1,61 @@
+"""Choosing: which output, and with `auto` which method on mixed columns, by the kinds of columns.
+
+| the policy | the output | the method of `auto` |
+| --- | --- | --- |
+| gives hierarchies, or asks for truthful output | truthful | `cover` with hierarchies, else `grow` |
+| has a column of names, and no row weights | same-schema | `gower` |
+| else | same-schema | chosen among the methods on numbers, by `cluster.auto` |
+"""
+
+from collections.abc import Mapping
+
+from shoal.model.policy import Column, Method, Policy
+
+__all__ = ["choose", "truthful"]
+
+NAMES = ("nominal", "boolean")
+# Seconds of one core for a row of 8 columns, and bytes for one.
+SECONDS = {"none": 1.5e-5, "quick": 9e-5, "normal": 3e-4, "thorough": 1.5e-3}
+BYTES = 350
+
+
+def truthful(policy: Policy) -> bool:
+    """Say whether what is published of a row must be true of it: if it is asked for, or a hierarchy is given."""
+    given = any(column.hierarchy is not None for column in policy.columns.values())
+    return policy.output == "truthful" or (policy.output is None and given)
+
+
+def choose(policy: Policy, columns: Mapping[str, Column], n: int) -> tuple[Method, str]:
+    """Return the method, and what is to be said if it was left to `auto` and works on mixed columns.
+
+    Parameters
+    ----------
+    policy : Policy
+        What was decided.
+    columns : mapping of str to Column
+        Every column of the table, with role and kind.
+    n : int
+        Its rows.
+    """
+    method = policy.method
+    quasi = [column for column in columns.values() if column.role == "quasi"]
+    if method.name != "auto" or (method.refine != "none" and not truthful(policy)):
+        return method, ""
+    if truthful(policy):
+        given = any(column.hierarchy is not None for column in quasi)
+        name, why = ("cover", "hierarchies are given") if given else ("grow", "it needs no hierarchies")
+        why = f"the release is to be truthful and {why}"
+    elif policy.weight is None and any(column.kind in NAMES for column in quasi):
+        name, why = "gower", "the table has columns of names"
+    else:
+        return method, ""
+    effort = str(method.parameters.get("effort", "quick"))
+    size = max(1.0, len(quasi) / 8)
+    seconds, megabytes = n * SECONDS.get(effort, 0.0) * size, 100 + n * BYTES * size / 1e6
+    said = f"auto: {name}, effort {effort}, because {why}; about {_rounded(seconds)} s and {_rounded(megabytes)} MB"
+    return method.model_copy(update={"name": name}), said
+
+
+def _rounded(value: float) -> str:
+    """Return a figure of at least 1 with one digit that counts."""
+    return f"{float(f'{max(value, 1):.0e}'):,.0f}"

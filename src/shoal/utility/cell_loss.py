@@ -1,0 +1,137 @@
+"""Cell loss: how much is left open by what is published of a cell, from 0 (one value) to 1 (any value of its column).
+
+1. A **range** loses its width, as a part of that of the column. Where a column has missing values, a range that allows
+   for them loses one value more, of as many as there are, and its width counts so much less.
+2. A **set** loses (names - 1) / (all names - 1), a missing value being a name.
+3. A **node** loses (leaves below it - 1) / (all leaves - 1). This is what ARX calls granularity.
+4. A cell of another form is one value, but no true one. It counts as the range or the set of what its class had before.
+
+All of it is read from the released text and the original cells, not from the groups that a method made.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.model.findings import Finding
+from shoal.prepare.encode import microseconds, offsets
+from shoal.privacy.models import classes
+from shoal.privacy.published import Published, read_published
+from shoal.privacy.values import read_column
+from shoal.utility.pairs import Pair
+
+__all__ = ["cell_losses", "class_loss", "text_loss"]
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+
+def cell_losses(columns: Sequence[Pair]) -> tuple[Finding, ...]:
+    """Measure how much is left open: of what is published, the same as ARX weights it, and of the classes.
+
+    Parameters
+    ----------
+    columns : list of Pair
+        The quasi-identifiers before and after.
+    """
+    if not columns or not len(columns[0].before):
+        return ()
+    labels = classes([read_column(column.after).codes for column in columns], len(columns[0].before))
+    of_classes = [float(class_loss(column, labels)[labels].mean()) for column in columns]
+    published = [
+        float(text_loss(column).mean()) if column.truthful else loss
+        for column, loss in zip(columns, of_classes, strict=True)
+    ]
+    weights = np.array([1 - 1 / max(1, _values(column)) for column in columns])
+    by_arx = float(weights @ published / weights.sum()) if weights.any() else 0.0
+    return (
+        Finding("cell loss %", 100 * float(np.mean(published)), "what cells leave open, mean of all cells", "pair"),
+        Finding("cell loss % as in ARX", 100 * by_arx, "columns of L values weighted by 1 - 1/L", "pair"),
+        Finding("class loss %", 100 * float(np.mean(of_classes)), "ranges and sets of each class (NCP)", "pair"),
+    )
+
+
+def text_loss(column: Pair) -> Floats:
+    """Return what each published cell of a truthful form loses."""
+    coded = column.after.cast(pa.string()).combine_chunks().dictionary_encode()
+    texts = [*coded.dictionary.to_pylist(), None]
+    told = [read_published(text, column.form) for text in texts]
+    if column.form == "tree":
+        each = _of_nodes(column, told)
+    elif column.form == "range":
+        each = _of_ranges(column, told)
+    else:
+        whole = _values(column) + (column.before.null_count > 0)
+        each = [max(0, len(one.values) + one.missing - 1) / max(1, whole - 1) for one in told]
+    places = coded.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)
+    return np.array(each, np.float64)[np.asarray(places, np.int64)]
+
+
+def _of_nodes(column: Pair, told: list[Published]) -> list[float]:
+    """Return what nodes lose."""
+    if column.tree is None:
+        return [0.0] * len(told)
+    tree = column.tree
+    below = dict(zip(tree.names, (tree.last - tree.first).tolist(), strict=True))
+    # A value that others belong to stands in the tree twice: as a leaf, and as the node above it, which is found last.
+    return [below[one.values[0]] / max(1, tree.leaves - 1) if one.values else 0.0 for one in told]
+
+
+def _of_ranges(column: Pair, told: list[Published]) -> list[float]:
+    """Return what ranges lose; their limits are values of the column."""
+    places, missing = _places(column)
+    texts = column.before.cast(pa.string()).to_numpy()
+    known = dict(zip(texts[~missing], places[~missing].tolist(), strict=True))
+    whole, toll = _width(column, places, missing)
+    found = []
+    for one in told:
+        wide = known[one.values[-1]] - known[one.values[0]] if len(one.values) > 1 and whole > 0 else 0.0
+        beside = toll if one.missing and one.values else 0.0
+        found.append((wide / whole * (1 - toll) if wide else 0.0) + beside)
+    return found
+
+
+def class_loss(column: Pair, labels: Labels) -> Floats:
+    """Return what the range or the set of each class loses, by what its rows had before."""
+    count = int(labels.max()) + 1
+    if not column.ordered:
+        codes = read_column(column.before).codes
+        size = int(codes.max()) + 1
+        owner = np.unique(labels * size + codes) // size
+        return np.asarray((np.bincount(owner, minlength=count) - 1) / max(1, size - 1))
+    places, missing = _places(column)
+    low, high = np.full(count, np.inf), np.full(count, -np.inf)
+    np.minimum.at(low, labels[~missing], places[~missing])
+    np.maximum.at(high, labels[~missing], places[~missing])
+    whole, toll = _width(column, places, missing)
+    held = high >= low
+    lost = np.zeros(count)
+    if whole > 0:
+        lost[held] = (high[held] - low[held]) / whole * (1 - toll)
+    return lost + toll * (held & (np.bincount(labels[missing], minlength=count) > 0))
+
+
+def _places(column: Pair) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return where the cells of a column with an order lie, and which are missing."""
+    if column.kind == "ordinal":
+        numbers = column.numbers[0]
+        return numbers, np.isnan(numbers)
+    moments = pa.types.is_temporal(column.before.type)
+    return offsets(microseconds(column.before) if moments else column.before, column.name)
+
+
+def _width(column: Pair, places: Floats, missing: NDArray[np.bool_]) -> tuple[float, float]:
+    """Return how wide a column is, and what missing values cost beside others; of levels, all count that there are."""
+    held = np.arange(len(column.order or ())) if column.kind == "ordinal" else places[~missing]
+    if not held.size:
+        return 0.0, 0.0
+    return float(held.max() - held.min()), 1 / (np.unique(held).size + 1) if missing.any() else 0.0
+
+
+def _values(column: Pair) -> int:
+    """Return how many values there are: the leaves of its tree, or those that occur."""
+    if column.tree is not None:
+        return column.tree.leaves
+    return int(read_column(column.before.drop_null()).distinct)

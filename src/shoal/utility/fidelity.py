@@ -1,0 +1,141 @@
+"""Fidelity: how well a release stands for the table, column by column and two by two.
+
+For columns that keep their type, by mean, median, mode or medoid: a range or a set is no value that could be counted.
+
+1. **Rank error**: how far cells move among the ranks of their column, from 0 to 1, on average.
+2. **Total variation** of all tables of one column, and of two: half the sum of the differences of shares. Columns of
+   numbers or dates with more than 100 values are cut into 20 parts of equal frequency first.
+3. **Invented combinations**: released rows whose combination of values no row of the table has.
+4. **pMSE**: how well a classifier tells released rows from original ones, from 0 (not at all) to 1.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.model.findings import Finding
+from shoal.privacy.models import classes
+from shoal.utility.pairs import Codes, Pair
+
+__all__ = ["fidelity", "invented", "pmse", "rank_error", "total_variation"]
+
+MANY = 100  # values of a column that are told apart
+PARTS = 20
+MOST_PAIRS = 1_000
+MOST_ROWS = 50_000
+
+Floats = NDArray[np.float64]
+
+
+def fidelity(columns: Sequence[Pair]) -> tuple[Finding, ...]:
+    """Measure what is quick to measure: rank error, total variation and invented combinations.
+
+    Parameters
+    ----------
+    columns : list of Pair
+        The quasi-identifiers before and after; those of truthful forms are left out.
+    """
+    plain = [column for column in columns if not column.truthful]
+    if not plain or not len(plain[0].before):
+        return ()
+    found = []
+    ordered = [column for column in plain if column.ordered]
+    if ordered:
+        error = float(np.mean([rank_error(column) for column in ordered]))
+        found.append(Finding("rank error %", 100 * error, "mean shift among the ranks of a column", "pair"))
+    cut = [_cut(column) for column in plain]
+    one = float(np.mean([total_variation([column]) for column in cut]))
+    found.append(Finding("1-way total variation %", 100 * one, "of the tables of one column, mean", "pair"))
+    two = list(combinations(range(len(cut)), 2))
+    some = two if len(two) <= MOST_PAIRS else [two[i * len(two) // MOST_PAIRS] for i in range(MOST_PAIRS)]
+    if some:
+        both = float(np.mean([total_variation([cut[a], cut[b]]) for a, b in some]))
+        how = "of the tables of two columns, mean" + (f" of {MOST_PAIRS:,} of them" if len(some) < len(two) else "")
+        found.append(Finding("2-way total variation %", 100 * both, how, "pair"))
+    found.append(Finding("invented combinations %", 100 * invented(plain), "rows that no input row equals", "pair"))
+    return tuple(found)
+
+
+def rank_error(column: Pair) -> float:
+    """Return how far cells of a column with an order move, as a part of all its ranks; 0 if none has a value."""
+    before, after = column.numbers
+    both = ~(np.isnan(before) | np.isnan(after))
+    known = np.sort(before[~np.isnan(before)])
+    if not both.any():
+        return 0.0
+    ranks = [
+        (np.searchsorted(known, values, "left") + np.searchsorted(known, values, "right")) / 2 / known.size
+        for values in (before[both], after[both])
+    ]
+    return float(np.abs(ranks[0] - ranks[1]).mean())
+
+
+def total_variation(columns: Sequence[tuple[Codes, Codes]]) -> float:
+    """Return half the sum of the differences between the shares of each combination, before and after."""
+    n = len(columns[0][0])
+    labels = classes([np.concatenate(column) for column in columns], 2 * n)
+    size = int(labels.max()) + 1
+    before, after = np.bincount(labels[:n], minlength=size), np.bincount(labels[n:], minlength=size)
+    return float(np.abs(before - after).sum()) / 2 / n
+
+
+def invented(columns: Sequence[Pair]) -> float:
+    """Return the share of released rows whose combination of values no row of the table has."""
+    n = len(columns[0].before)
+    labels = classes([np.concatenate(column.codes) for column in columns], 2 * n)
+    known = np.zeros(int(labels.max()) + 1, bool)
+    known[labels[:n]] = True
+    return float((~known[labels[n:]]).mean())
+
+
+def pmse(columns: Sequence[Pair], seed: int = 0) -> Finding:
+    """Measure how well a classifier tells released rows from original ones, cross-fitted in three parts.
+
+    Parameters
+    ----------
+    columns : list of Pair
+        Those of truthful forms are left out. Of more than 50,000 rows a sample is taken.
+    seed : int
+        Where chance starts.
+    """
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+    X, Y = features([column for column in columns if not column.truthful])
+    if len(X) > MOST_ROWS:
+        rows = np.sort(np.random.default_rng(seed).choice(len(X), MOST_ROWS, replace=False))
+        X, Y = X[rows], Y[rows]
+    labels = np.repeat([0, 1], len(X))
+    folds = StratifiedKFold(3, shuffle=True, random_state=seed)
+    model = HistGradientBoostingClassifier(random_state=seed)
+    chance = cross_val_predict(model, np.vstack([X, Y]), labels, cv=folds, method="predict_proba")[:, 1]
+    value = float(((chance - 0.5) ** 2).mean() / 0.25)
+    return Finding("pMSE", value, "telling released rows from original ones, 0 to 1, cross-fitted", "pair")
+
+
+def features(columns: Sequence[Pair]) -> tuple[Floats, Floats]:
+    """Return the columns as matrices before and after, NaN where a value is missing; names as their place."""
+    found: list[tuple[Floats, Floats]] = []
+    for column in columns:
+        if column.ordered:
+            found.append(column.numbers)
+        else:
+            before, after = column.codes
+            found.append((before.astype(float), after.astype(float)))
+    return np.column_stack([pair[0] for pair in found]), np.column_stack([pair[1] for pair in found])
+
+
+def _cut(column: Pair) -> tuple[Codes, Codes]:
+    """Return the cells of a column as codes, in parts if there are very many values with an order."""
+    if not column.ordered or np.unique(column.codes[0]).size <= MANY:
+        return column.codes
+    before, after = column.numbers
+    known = before[~np.isnan(before)]
+    limits = np.unique(np.quantile(known, np.arange(1, PARTS) / PARTS, method="lower"))
+    # NaN is beyond every limit, and gets a part of its own.
+    first, second = (
+        np.where(np.isnan(cells), PARTS, np.searchsorted(limits, cells, "left")) for cells in (before, after)
+    )
+    return first.astype(np.int64), second.astype(np.int64)

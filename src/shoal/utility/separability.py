@@ -1,0 +1,63 @@
+"""Separability: whether a classifier that learns from the release is right about people as they are.
+
+A classifier learns from released rows and is asked about the original rows of others, three times, so that every row is
+asked about once. Beside it stand what the same classifier learns from the original, and what the most frequent label
+alone would get right.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.model.findings import Finding
+from shoal.privacy.values import read_column
+from shoal.utility.fidelity import features
+from shoal.utility.pairs import Pair
+
+__all__ = ["honest_accuracy"]
+
+FOLDS = 3
+WIDE = 1.959964  # standard deviations on each side that hold 95 % of a normal distribution
+
+
+def honest_accuracy(columns: Sequence[Pair], label: pa.ChunkedArray, seed: int = 0) -> tuple[Finding, ...]:
+    """Measure accuracy on original held-out rows; nothing if labels or columns do not allow for it.
+
+    Parameters
+    ----------
+    columns : list of Pair
+        The quasi-identifiers; those of truthful forms are left out.
+    label : pyarrow.ChunkedArray
+        What is to be predicted, row by row; published as it is.
+    seed : int
+        Where chance starts.
+    """
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.model_selection import StratifiedKFold
+
+    plain = [column for column in columns if not column.truthful]
+    y = read_column(label).codes
+    counts = np.bincount(y)
+    if not plain or counts.size < 2 or counts.min() < FOLDS:
+        return ()
+    before, after = features(plain)
+    right = {"released": 0, "original": 0}
+    for learn, ask in StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(before, y):
+        for name, X in (("released", after), ("original", before)):
+            model = HistGradientBoostingClassifier(random_state=seed).fit(X[learn], y[learn])
+            right[name] += int((model.predict(before[ask]) == y[ask]).sum())
+    n = len(y)
+    return (
+        _share("honest accuracy %", right["released"], n, "learned from released rows, asked about original ones"),
+        _share("accuracy of the original %", right["original"], n, "learned from original rows, asked about others"),
+        Finding("majority rate %", 100 * counts.max() / n, "the most frequent label alone", "pair"),
+    )
+
+
+def _share(name: str, right: int, n: int, how: str) -> Finding:
+    """Return a share in per cent with Wilson's interval."""
+    p, z = right / n, WIDE
+    middle = (p + z * z / 2 / n) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * float(np.sqrt(p * (1 - p) / n + z * z / 4 / n / n))
+    return Finding(name, 100 * p, how, "pair", (100 * max(0.0, middle - half), 100 * min(1.0, middle + half)))

@@ -1,0 +1,69 @@
+"""Which output and which method, by the kinds of columns."""
+
+import pyarrow as pa
+import pytest
+
+from shoal.model.policy import Policy
+from shoal.model.progress import listening
+from shoal.model.table import Table
+from shoal.prepare.choosing import truthful
+from shoal.prepare.complete import complete
+from shoal.prepare.profile import profile
+
+NUMBERS = {"age": [31, 40, 40], "dose": [0.5, 0.5, 1.5]}
+NAMES = {**NUMBERS, "sex": ["F", "M", "M"]}
+TREE = {"sex": {"all": ["F", "M"]}}
+
+
+def completed(cells, **wishes):
+    table = Table.of(pa.table(cells))
+    return complete(Policy.of(k=2, **wishes), table, profile(table))
+
+
+@pytest.mark.parametrize(
+    ("cells", "wishes", "method", "form"),
+    [
+        (NUMBERS, {}, "auto", "mean"),
+        (NAMES, {}, "gower", "medoid"),
+        (NAMES, {"identifiers": ["sex"]}, "auto", "mean"),
+        (NAMES, {"output": "truthful"}, "grow", "range"),
+        (NUMBERS, {"output": "truthful"}, "grow", "range"),
+        (NAMES, {"hierarchies": TREE}, "cover", "range"),
+        (NAMES, {"hierarchies": TREE, "output": "same-schema"}, "gower", "medoid"),
+        (NAMES, {"weight": "dose", "keep": ["dose"]}, "auto", "mean"),
+        (NAMES, {"refine": "quick"}, "auto", "mean"),
+        (NAMES, {"method": "anneal"}, "anneal", "mean"),
+        (NAMES, {"method": "grow", "output": "same-schema"}, "grow", "medoid"),
+        (NAMES, {"method": "mdav", "output": "truthful"}, "mdav", "range"),
+    ],
+)
+def test_kinds_and_output_choose_the_method_and_the_forms(cells, wishes, method, form):
+    policy, notes = completed(cells, **wishes)
+    assert (policy.method.name, policy.columns["age"].form) == (method, form)
+    chosen = [note for note in notes if note.startswith("auto: ")]
+    assert bool(chosen) == (wishes.get("method") is None and method != "auto")
+    assert all(note.startswith(f"auto: {method}, effort quick, because ") for note in chosen)
+
+
+def test_a_hierarchy_is_published_as_a_tree_only_where_output_is_truthful():
+    assert completed(NAMES, hierarchies=TREE)[0].columns["sex"].form == "tree"
+    assert completed(NAMES, hierarchies=TREE, output="same-schema")[0].columns["sex"].form == "medoid"
+    assert truthful(Policy.of(hierarchies=TREE))
+    assert not truthful(Policy.of(hierarchies=TREE, output="same-schema"))
+
+
+def test_a_form_that_is_not_truthful_is_noted_where_the_rest_is():
+    columns = {"columns": {"age": {"form": "mean"}, "dose": {"form": "range"}}}
+    _, notes = completed(NAMES, policy=columns, output="truthful")
+    assert [note for note in notes if "truthful, though" in note] == [
+        "column 'age': its form is mean, so that it is not truthful, though the rest is."
+    ]
+
+
+def test_the_choice_is_said_with_its_cost_before_the_work_begins():
+    heard = []
+    with listening(lambda *_: None, heard.append):
+        completed({"sex": ["F", "M"] * 300_000}, parameters={"effort": "normal"})
+    assert heard == [
+        "auto: gower, effort normal, because the table has columns of names; about 200 s and 300 MB",
+    ]
