@@ -1,10 +1,10 @@
 """The bars of mixed tables: `python -m benchmarks.mixed [PART ...] [--json FILE]`.
 
-Parts: trees, sets, fast, perturbed, million, limits, tables. ARX's Adult extract with its own trees; wall seconds on two
-cores after warm-up, the median of five seeds. (a) is the plain mean over cells of (leaves - 1) / (all leaves - 1), ARXagg the same
-with ARX's weights (1 - 1/L) of columns, (b) that of sets and ranges. ARX 3.9.2 local recoding, measured elsewhere:
-0.0755 / 0.0832 (f = 0.1) and 0.0506 / 0.0550 (f = 0.0003, 18 s) at k = 5; 0.111 / 0.121 and 0.0736 / 0.0798 (31 s)
-at k = 10.
+Parts: trees, sets, fast, perturbed, million, limits, tables. ARX's Adult extract with its own trees; wall seconds on
+two cores after warm-up, the median of five seeds. (a) is the plain mean over cells of (leaves - 1) / (all leaves - 1),
+ARXagg the same with ARX's weights (1 - 1/L) of columns, (b) that of sets and ranges. ARX 3.9.2 local recoding, measured
+elsewhere: 0.0755 / 0.0832 (f = 0.1) and 0.0506 / 0.0550 (f = 0.0003, 18 s) at k = 5; 0.111 / 0.121 and 0.0736 / 0.0798
+(31 s) at k = 10.
 """
 
 import resource
@@ -175,6 +175,8 @@ def _million() -> tuple[float, float, float, float]:
         other = np.where(rng.random(rows.size) < 0.15, rng.integers(0, small.n, rows.size), rows)
         cells[name] = small.column(name).take(pa.array(other))
     table = Table.of(pa.table(cells))
+    del cells, rows, other
+    pa.default_memory_pool().release_unused()  # what making the table took is no part of the work
     run("cover", encoded(small, given), 5, "none", 9)
     found, cpu, wall = timed(lambda: run("cover", encoded(table, given), 5, "none", 0))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -1,32 +1,44 @@
 """Mixed tables through the whole line: under l and t beside a lower bound, and other tables beside Mondrian.
 
-The lower bound is exact and loose. A row loses at least what its join loses with its (k - 1)th nearest row, and with as
-many of the nearest rows of other sensitive values as every group that has it must hold. It is found by comparing all
-rows with all others, and says nothing of whether rows can all have their nearest ones at the same time.
+The lower bound is proved, and loose: without limits, what is reached lies at 1.8 (trees) and 2.6 times (sets) of it.
+
+1. A row loses at least b, what its join loses with its (k - 1)th nearest row; under l also with its nearest row of
+   another sensitive value.
+2. Under t, a group of p rows of the value that is too frequent and q others has q >= s p. So each of the p can be given
+   s rows of the others in parts, none of these being given away more than once. Both lose at least what their join
+   does.
+   The cheapest way to give rows away is a transport problem, and every price for the others, with which each row
+   buys where it is cheapest, bounds it from below. Prices come from a few hundred steps of a subgradient method.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 import shoal
 from benchmarks.measuring import DATA, Line, timed
 from shoal.io.files import read
 from shoal.kernels.columns import Columns, Floats, Whole, pair_loss
-from shoal.kernels.loops import inner_loop
+from shoal.kernels.loops import inner_loop, loop
 from shoal.model.policy import Policy
 from shoal.prepare.hierarchy import read_csv
 from shoal.prepare.mixed import mixed_columns
 from shoal.prepare.profile import profile
 
 K = 5
+NEAR = 400  # others that a row looks at when prices are made
 LABEL = "salary-class"
 LIMITS: dict[str, dict[str, float]] = {"no limits": {}, "l = 2": {"l": 2}, "t = 0.3": {"t": 0.3}}
+Places = NDArray[np.int32]
 
 
 def limit_bars() -> Iterator[Line]:
-    """L = 2 and t = 0.3 of the label of Adult, by nodes of trees and by ranges and sets."""
+    """Try l = 2 and t = 0.3 of the label of Adult, by nodes of trees and by ranges and sets.
+
+    At most 1.25 times the loss without them was asked for, or the reason: the lower bound.
+    """
     table = read(DATA / "arx_adult.csv.gz")
     names = [name for name in table.names if name != LABEL]
     files = {name: str(DATA / "hierarchies" / f"adult_{name}.csv") for name in names}
@@ -36,63 +48,110 @@ def limit_bars() -> Iterator[Line]:
     for method, given in (("cover", files), ("grow", {})):
         trees = {name: read_csv(Path(path).read_text(encoding="utf-8"), name) for name, path in given.items()}
         columns = mixed_columns(table, policy, trees)[0]
+        bounds = {case: lower_bound(columns, label, limits) for case, limits in LIMITS.items()}
         plain = 0.0
-        for case, limits in LIMITS.items():
-            wishes = {"policy": policy, "k": K, "method": method, "hierarchies": given, "output": "truthful"}
-            release, cpu, wall = timed(lambda w=wishes, x=limits: shoal.anonymize(table.data, **w, **x))
-            loss = release.finding("cell loss %") / 100
-            plain = plain or loss
-            bound = lower_bound(columns, label, limits) / len(label)
-            note = f"verified; lower bound {bound:.5f}"
-            if limits:
-                yield Line(method, f"{case}, loss of no limits times", loss / plain, 1.25, None, cpu, wall, note=note)
-            yield Line(method, f"{case}, cell loss", loss, None, None, cpu, wall, note=note)
+        for effort in ("quick", "thorough"):
+            for case, limits in LIMITS.items():
+                wishes = {"policy": policy, "k": K, "method": method, "hierarchies": given, "output": "truthful"}
+                wishes |= {"parameters": {"effort": effort}, **limits}
+                release, cpu, wall = timed(lambda w=wishes: shoal.anonymize(table.data, **w))
+                loss = release.finding("cell loss %") / 100
+                plain = plain if limits else loss
+                note = f"verified; {loss / plain:.2f} times that without; bound {bounds[case]:.5f}, "
+                note += f"{bounds[case] / bounds['no limits']:.2f} times that without"
+                yield Line(f"{method}, {effort}", f"{case}, cell loss", loss, None, None, cpu, wall, note=note)
 
 
 def lower_bound(columns: Columns, label: Whole, limits: dict[str, float]) -> float:
-    """Return what all rows lose together at the least; for labels of two values."""
-    shares = np.bincount(label) / label.size
-    others = np.zeros(2, np.int64)
-    if "l" in limits:
-        others[:] = 1
-    if "t" in limits:
-        # A group of a rows of one value and b of the other: a / (a + b) is at most its share in the table and t.
-        for value in range(2):
-            most = shares[value] + limits["t"]
-            if most < 1:
-                needed = [max(int(np.ceil(a * (1 - most) / most - 1e-9)), K - a, 1) for a in range(1, K + 1)]
-                others[value] = max(others[value], min(needed))
-    found = np.zeros(label.size)
-    _bounds(columns, label, others, K, np.zeros(K + int(others.max()) + 1), found)
-    return float(found.sum())
+    """Return what a row loses at the least on average, for labels of two values."""
+    least = np.zeros(label.size)
+    _bounds(columns, label, int("l" in limits), K, np.zeros(K), least)
+    shares = np.bincount(label) / label.size + limits.get("t", 1.0)
+    for value in np.flatnonzero(shares < 1):
+        ratio = (1 - shares[value]) / shares[value]
+        ours, others = np.flatnonzero(label == value), np.flatnonzero(label != value)
+        near, cost = np.zeros((ours.size, NEAR), np.int32), np.zeros((ours.size, NEAR))
+        cheapest, prices = np.zeros(ours.size), np.zeros(others.size)
+        _scan(columns, ours, others, least, ratio, near, cost, prices, cheapest)
+        best = float(cheapest.sum())
+        for step in (0.0005, 0.002, 0.005):
+            prices = _prices(near, cost, others.size, 1 / ratio, step)
+            # Bought among all others, not among the nearest alone: only that is proved.
+            _scan(columns, ours, others, least, ratio, near[:, :0], cost[:, :0], prices, cheapest)
+            best = max(best, float(cheapest.sum() - prices.sum() / ratio))
+        return max(float(least.sum()), float(least[others].sum()) + best) / label.size
+    return float(least.mean())
 
 
 @inner_loop
-def _bounds(columns: Columns, label: Whole, others: Whole, k: int, room: Floats, found: Floats) -> None:
-    """Fill in what each row loses at the least."""
+def _scan(
+    columns: Columns,
+    ours: Whole,
+    others: Whole,
+    least: Floats,
+    ratio: float,
+    near: Places,
+    cost: Floats,
+    prices: Floats,
+    cheapest: Floats,
+) -> None:
+    """Fill in what each of our rows pays at the least, and the others that cost least without their prices."""
+    room = near.shape[1]
+    for i in range(ours.size):
+        cheapest[i], held, worst = np.inf, 0, 0
+        for j in range(others.size):
+            loss = pair_loss(columns, ours[i], others[j], np.inf)
+            bound = least[others[j]]
+            paid = max(loss, least[ours[i]]) + ratio * (max(loss, bound) - bound)
+            cheapest[i] = min(cheapest[i], paid + prices[j])
+            if room > 0 and (held < room or paid < cost[i, worst]):
+                place = held if held < room else worst
+                near[i, place], cost[i, place] = j, paid
+                held = min(room, held + 1)
+                if held == room:
+                    worst = 0
+                    for c in range(room):
+                        worst = c if cost[i, c] > cost[i, worst] else worst
+
+
+@loop
+def _prices(near: Places, cost: Floats, count: int, most: float, step: float) -> Floats:
+    """Return prices at which no other is wanted much more often than it can be given away."""
+    prices, best, least = np.zeros(count), np.zeros(count), -np.inf
+    for turn in range(400):
+        wanted, total = np.zeros(count), -most * prices.sum()
+        for i in range(len(near)):
+            place, low = 0, np.inf
+            for c in range(near.shape[1]):
+                paid = cost[i, c] + prices[near[i, c]]
+                if paid < low:
+                    place, low = near[i, c], paid
+            total += low
+            wanted[place] += 1
+        if total > least:
+            least, best = total, prices.copy()
+        prices = np.maximum(0.0, prices + step / (1 + 0.05 * turn) * (wanted - most))
+    return best
+
+
+@inner_loop
+def _bounds(columns: Columns, label: Whole, need: int, k: int, room: Floats, found: Floats) -> None:
+    """Fill in what each row loses with its (k - 1)th nearest one, and with its nearest of another label if it must."""
     for row in range(label.size):
-        need = others[label[row]]
-        room[:] = np.inf
+        for i in range(k):
+            room[i] = np.inf if i < k - 1 or need > 0 else 0.0
         for other in range(label.size):
-            if other == row:
-                continue
-            limit = max(room[k - 2], room[k - 1 + need - 1] if need > 0 else 0.0)
-            loss = pair_loss(columns, row, other, limit)
-            if loss < room[k - 2]:
-                _put(room, 0, k - 1, loss)
-            if need > 0 and label[other] != label[row] and loss < room[k - 1 + need - 1]:
-                _put(room, k - 1, k - 1 + need, loss)
-        found[row] = max(room[k - 2], room[k - 1 + need - 1] if need > 0 else 0.0)
-
-
-@inner_loop
-def _put(room: Floats, start: int, stop: int, loss: float) -> None:
-    """Put a loss among the least ones, which are in ascending order."""
-    place = stop - 1
-    while place > start and room[place - 1] > loss:
-        room[place] = room[place - 1]
-        place -= 1
-    room[place] = loss
+            if other != row:
+                loss = pair_loss(columns, row, other, max(room[k - 2], room[k - 1]))
+                if label[other] != label[row]:
+                    room[k - 1] = min(room[k - 1], loss)
+                place = k - 2
+                if loss < room[place]:
+                    while place > 0 and room[place - 1] > loss:
+                        room[place] = room[place - 1]
+                        place -= 1
+                    room[place] = loss
+        found[row] = max(room[k - 2], room[k - 1])
 
 
 def table_bars() -> Iterator[Line]:

@@ -38,9 +38,11 @@ __all__ = ["cover", "nodes_of"]
 SORTED = 100_000  # nodes of a lattice that are sorted at once
 MOST = 8_000  # nodes that are tried
 CHUNK = 64  # nodes between two ticks
-SEEN, LEAST_SEEN = 400, 10**7  # times a combination is looked at on average, and looks in all, before it is given up
+SEEN, LEAST_SEEN = 150, 10**7  # times a combination is looked at on average, and looks in all, before it is given up
+MANY = 500  # rows without a group that look for one among their closest rows, and not among all groups
 GOOD = 0.8  # share of the usual rebuilding: the start is a good one
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
+DRAWN = 20_261_116  # where the numbers of classes start: any will do
 
 
 @method(
@@ -109,58 +111,76 @@ def cover(
         return grow(given, k, effort, seed=seed, threads=workers, limits=asked)
     with part(0, 4):
         labels = covered(given, k, nodes)
-    left = np.flatnonzero(labels < 0)
+    left, near = np.flatnonzero(labels < 0), None
     if left.size >= k:
         mine = given._replace(codes=np.ascontiguousarray(given.codes[left]))
-        own = grown(mine, k, *closest(mine, keeping(k), (seed, 0)), None)
+        close, away = closest(mine, keeping(k), (seed, 0))
+        own = grown(mine, k, close, away, None)
         labels[left] = np.where(own < 0, -1, own + int(labels.max()) + 1)
-    labels = placed(given, _by_first_row(labels), None, k, None, np.random.default_rng((seed, 3)))
+        if np.count_nonzero(own < 0) > MANY:
+            near = np.full((labels.size, close.shape[1]), -1, np.int32)
+            near[left] = np.where(close < 0, -1, left[close])
+    labels = placed(given, _by_first_row(labels), near, k, None, np.random.default_rng((seed, 3)))
     with part(1, 4):
         return Partition.of(improved(given, labels, k, effort, None, None, seed, workers, GOOD))
 
 
 def _by_first_row(labels: Rows) -> Rows:
     """Return groups numbered in the order of their first rows, -1 where there is none."""
-    groups, first = np.unique(labels, return_index=True)
-    held = groups >= 0
-    number = np.full(int(labels.max()) + 2, -1, np.int64)
-    number[groups[held][np.argsort(first[held])]] = np.arange(int(held.sum()))
+    first = np.empty(int(labels.max()) + 2, np.int64)
+    first[labels[::-1]] = np.arange(labels.size)[::-1]  # of rows with -1, the last one
+    number = np.full(first.size, -1, np.int64)
+    number[np.argsort(first[:-1])] = np.arange(first.size - 1)
     return number[labels]
 
 
 def covered(columns: Columns, k: int, most: int) -> Rows:
     """Return labels of the groups that the nodes of the lattice give, -1 for rows that are left over."""
-    unit = _alike(columns)
-    first = np.unique(unit, return_index=True)[1]
+    unit, first = _alike(columns)
     count = np.bincount(unit)
     labels = np.full(first.size, -1, np.int64)
     active = np.arange(first.size)
-    room = _Room.of(first.size)
-    codes = np.ascontiguousarray(columns.codes[first])
-    groups = 0
-    losses = [_mean_losses(columns, j) for j in range(codes.shape[1])]
-    starts = [columns.rung[j] + np.arange(len(losses[j])) * columns.levels(j).shape[1] for j in range(codes.shape[1])]
-    nodes = nodes_of(losses, most)
+    codes, groups = np.ascontiguousarray(columns.codes[first].T), 0
+    nodes = nodes_of([_mean_losses(columns, j) for j in range(len(codes))], most)
+    widths = np.array([columns.levels(j).shape[1] for j in range(len(codes))], np.int64)
+    drawn = _keys(columns)
+    room = _Room.of(codes, drawn, columns.rung[:-1].copy())
     seen, most_seen = 0, max(LEAST_SEEN, SEEN * first.size)
     while active.size:
         some = list(islice(nodes, CHUNK))
         if not some or seen > most_seen:
             break
         seen += active.size * len(some)
-        maps = np.array([[starts[j][level] for j, level in enumerate(node)] for node in some], np.int64)
-        left, groups = _walk(codes, columns.ladder, maps, count, active, labels, groups, k, *room)
+        maps = columns.rung[:-1] + np.array(some, np.int64).reshape(len(some), len(codes)) * widths
+        left, groups = _walk(codes, drawn, maps, count, active, labels, groups, k, *room)
         active = active[:left]
         tick(first.size - left, first.size)
     return labels[unit]
 
 
-def _alike(columns: Columns) -> Rows:
-    """Return the combination of each row."""
+def _alike(columns: Columns) -> tuple[NDArray[np.int32], Rows]:
+    """Return the combination of each row, and the first row of each."""
     mixed = np.zeros(len(columns.codes), np.uint64)
     for j in range(columns.codes.shape[1]):
         mixed = (mixed ^ columns.codes[:, j].astype(np.uint64)) * FACTOR
         mixed ^= mixed >> np.uint64(29)
-    return np.unique(mixed, return_inverse=True)[1].reshape(-1)
+    order = np.argsort(mixed, kind="stable").astype(np.int32)
+    mixed = mixed[order]
+    new = np.append(True, mixed[1:] != mixed[:-1])[: mixed.size]
+    del mixed  # a million rows are a lot of numbers of this length
+    unit = np.empty(order.size, np.int32)
+    unit[order] = np.cumsum(new, dtype=np.int32) - 1
+    return unit, order[new].astype(np.int64)
+
+
+def _keys(columns: Columns) -> NDArray[np.uint64]:
+    """Return a number by chance for each class of each level, in the order of the ladder."""
+    if not columns.kind.size:
+        return np.zeros(0, np.uint64)
+    sizes = [int(columns.ladder[columns.rung[j] : columns.rung[j + 1]].max()) + 1 for j in range(columns.kind.size)]
+    drawn = np.random.default_rng(DRAWN).integers(0, 2**64, sum(sizes), np.uint64)
+    first = np.repeat(np.cumsum([0, *sizes[:-1]]), np.diff(columns.rung))
+    return np.asarray(drawn[first + columns.ladder])
 
 
 def _mean_losses(columns: Columns, j: int) -> Floats:
@@ -174,19 +194,23 @@ def _mean_losses(columns: Columns, j: int) -> Floats:
 
 
 class _Room(NamedTuple):
-    """A table of the classes of a node, and the class of each row."""
+    """A table of the classes of a node: their keys, and the node they were seen at, their rows and their group."""
 
     keys: NDArray[np.uint64]
-    sizes: Rows
-    owner: Rows
-    slot: Rows
+    held: NDArray[np.int32]
+    slot: NDArray[np.int32]  # the class of each row
+    own: NDArray[np.uint64]  # its key
+    last: Rows  # where the level of each column begins that the keys were made for
+    turn: NDArray[np.int32]  # the node that is looked at
 
     @classmethod
-    def of(cls, n: int) -> "_Room":
-        """Return room for n rows."""
+    def of(cls, codes: NDArray[np.int32], drawn: NDArray[np.uint64], last: Rows) -> "_Room":
+        """Return room for rows with these codes, a row a column."""
+        n = codes.shape[1]
         size = 1 << max(1, (2 * n - 1).bit_length())
-        sizes, owner = np.zeros((2, size), np.int64)
-        return cls(np.zeros(size, np.uint64), sizes, owner, np.zeros(n, np.int64))
+        own = np.bitwise_xor.reduce(drawn[last[:, None] + codes], axis=0) if len(codes) else np.zeros(n, np.uint64)
+        held = np.zeros((size, 3), np.int32)
+        return cls(np.zeros(size, np.uint64), held, np.zeros(n, np.int32), own, last, np.zeros(1, np.int32))
 
 
 def nodes_of(losses: list[Floats], most: int) -> Iterator[tuple[int, ...]]:
@@ -204,8 +228,9 @@ def nodes_of(losses: list[Floats], most: int) -> Iterator[tuple[int, ...]]:
         total = np.zeros(1)
         for column in losses:
             total = (total[:, None] + column[None, :]).reshape(-1)
-        for node in np.argsort(total, kind="stable")[:most]:
-            yield tuple(int(level) for level in np.unravel_index(node, sizes))
+        cheapest = np.argsort(total, kind="stable")[:most]
+        found = np.column_stack(np.unravel_index(cheapest, sizes)).tolist() if sizes else [()]
+        yield from map(tuple, found)
         return
     # A node has one node before it: the one with its last level that is not 0 lowered by one.
     start = (0,) * len(sizes)
@@ -222,9 +247,22 @@ def nodes_of(losses: list[Floats], most: int) -> Iterator[tuple[int, ...]]:
 
 
 @inner_loop
+def _tell(
+    codes: NDArray[np.int32], drawn: NDArray[np.uint64], levels: Rows, last: Rows, own: NDArray[np.uint64], left: int
+) -> None:
+    """Change what rows are told by, for the columns whose level is another than before."""
+    for j in range(levels.size):
+        old, new = last[j], levels[j]
+        if old != new:
+            for i in range(left):
+                own[i] ^= drawn[old + codes[j, i]] ^ drawn[new + codes[j, i]]
+            last[j] = new
+
+
+@inner_loop
 def _walk(
     codes: NDArray[np.int32],
-    ladder: NDArray[np.int32],
+    drawn: NDArray[np.uint64],
     maps: Rows,
     count: Rows,
     active: Rows,
@@ -232,42 +270,46 @@ def _walk(
     groups: int,
     k: int,
     keys: NDArray[np.uint64],
-    sizes: Rows,
-    owner: Rows,
-    slot: Rows,
+    held: NDArray[np.int32],
+    slot: NDArray[np.int32],
+    own: NDArray[np.uint64],
+    last: Rows,
+    turn: NDArray[np.int32],
 ) -> tuple[int, int]:
-    """Label the classes of some nodes; return how many rows are left, in front of `active`, and how many groups."""
-    left = active.size
+    """Label the classes of some nodes; return how many rows are left, and how many groups there are.
+
+    Rows that are left move to the front of `active`, and their codes with them.
+    """
+    left, d = active.size, len(codes)
     for node in range(len(maps)):
         bits = 1
         while 1 << bits < 2 * left:
             bits += 1
-        mask = np.uint64((1 << bits) - 1)
-        for h in range(1 << bits):
-            sizes[h], owner[h] = 0, -1
+        mask, now = np.uint64((1 << bits) - 1), turn[0] + 1
+        turn[0] = now
+        _tell(codes, drawn, maps[node], last, own, left)
         for i in range(left):
-            row, key = active[i], FACTOR
-            for j in range(codes.shape[1]):
-                key ^= np.uint64(ladder[maps[node, j] + codes[row, j]] + 1)
-                key ^= key << np.uint64(13)
-                key ^= key >> np.uint64(7)
-                key ^= key << np.uint64(17)
-            h = int(key & mask)
-            while sizes[h] > 0 and keys[h] != key:
+            h = int(own[i] & mask)
+            while held[h, 0] == now and keys[h] != own[i]:
                 h = int((np.uint64(h) + np.uint64(1)) & mask)
-            keys[h] = key
-            sizes[h] += count[row]
+            if held[h, 0] != now:
+                keys[h] = own[i]
+                held[h, 0], held[h, 1], held[h, 2] = now, 0, -1
+            held[h, 1] += count[active[i]]
             slot[i] = h
         kept = 0
         for i in range(left):
             h = slot[i]
-            if sizes[h] < k:
-                active[kept] = active[i]
+            if held[h, 1] < k:
+                if kept < i:
+                    active[kept], own[kept] = active[i], own[i]
+                    for j in range(d):
+                        codes[j, kept] = codes[j, i]
                 kept += 1
                 continue
-            if owner[h] < 0:
-                owner[h] = groups
+            if held[h, 2] < 0:
+                held[h, 2] = groups
                 groups += 1
-            labels[active[i]] = owner[h]
+            labels[active[i]] = held[h, 2]
         left = kept
     return left, groups

@@ -21,6 +21,7 @@ STEPS = {"none": 0.0, "quick": 7.0, "normal": 30.0, "thorough": 150.0}  # pools 
 EFFORT = Choice(
     tuple(STEPS), "quick", "How long groups are rebuilt afterwards: for 30,000 rows not at all, or 2, 6 or 30 s of CPU."
 )
+LIMITED = 2.0  # times as many under limits, where the start is far from good
 HEAT = 0.05  # the first temperature, as a part of what a group costs on average
 LEAST, MOST = 8, 32  # closest rows that a row keeps
 
@@ -60,7 +61,7 @@ def improved(
     share: float = 1.0,
 ) -> Rows:
     """Return labels of lower or equal cost, by rebuilding groups as long as the effort says, or a share of that."""
-    steps = share * STEPS[effort]
+    steps = share * STEPS[effort] * (1 if limits is None else LIMITED)
     if steps == 0 or len(labels) < 2 * k:
         return labels
     labels, aside = _cut(columns, labels, k, limits)

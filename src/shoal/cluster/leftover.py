@@ -25,19 +25,23 @@ WORK = 4_000_000  # comparisons of rows with groups, if there are few rows
 def placed(
     columns: Columns, labels: Rows, near: Near | None, k: int, limits: Limits | None, chance: np.random.Generator
 ) -> Rows:
-    """Return labels in which every row has a group and no group misses anything, if all rows as one do not."""
+    """Return labels in which every row has a group and no group misses anything, if all rows as one do not.
+
+    Groups are numbered from 0 up, and a row without one has -1.
+    """
     labels = labels.copy()
     groups = int(labels.max()) + 1
     rules = None if limits is None else limits.rules
     waiting = np.flatnonzero(labels < 0)
-    if groups > 0:
+    if groups > 0 and waiting.size:
         chain, head = chained(labels, groups)
-        room = hulls_of(columns, 1), np.zeros(labels.size, np.int64), np.zeros(labels.size, np.int32)
+        most = int(np.bincount(labels[labels >= 0]).max()) + waiting.size
+        room = hulls_of(columns, 1), np.zeros(most, np.int64), np.zeros(most, np.int32)
         asked = np.sort(chance.permutation(groups)[: max(ASKED, WORK // max(1, waiting.size))])
         close = np.zeros((labels.size, 0), np.int32) if near is None else near
         _join(columns, rules, labels, close, asked, waiting, chain, head, *room)
     labels[labels < 0] = groups
-    return _mended(columns, np.unique(labels, return_inverse=True)[1].reshape(-1), k, limits, chance)
+    return _mended(columns, labels, k, limits, chance)
 
 
 def chained(labels: Rows, groups: int) -> tuple[Rows, Rows]:
@@ -53,6 +57,8 @@ def chained(labels: Rows, groups: int) -> tuple[Rows, Rows]:
 
 def _mended(columns: Columns, labels: Rows, k: int, limits: Limits | None, chance: np.random.Generator) -> Rows:
     """Merge groups that miss something with others until none does."""
+    if limits is None and np.bincount(labels).min() >= k:
+        return labels
     members = list(np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1]))
     failing = [g for g, rows in enumerate(members) if rows.size < k or (limits is not None and not limits.met(rows))]
     alive = np.ones(len(members), bool)

@@ -8,8 +8,8 @@
 4. Columns are weighted, and the distance is the sum. All parts are multiples of 2^-40, so that sums are exact and ties
    are seen as ties.
 
-Gower, A general coefficient of similarity and some of its properties, Biometrics 27 (1971) 857-871, has values instead of
-ranks, and all names alike.
+Gower, A general coefficient of similarity and some of its properties, Biometrics 27 (1971) 857-871, has values instead
+of ranks, and all names alike.
 
 The **medoid** of a group has the least sum of distances to its rows. Always taking it would publish the most frequent
 values too often: a rare one is seldom in the middle. So of the rows that are almost as near, by 15 %, that one is

@@ -39,7 +39,7 @@ def mixed_columns(table: Table, policy: Policy, trees: Mapping[str, Hierarchy]) 
     trees : mapping of str to Hierarchy
         Of the columns that have one.
     """
-    codes: list[NDArray[np.int64]] = []
+    codes: list[NDArray[np.int32]] = []
     shapes: list[Shape] = []
     notes, weights = [], []
     for name in policy.names("quasi"):
@@ -56,7 +56,7 @@ def mixed_columns(table: Table, policy: Policy, trees: Mapping[str, Hierarchy]) 
                 )
         else:
             cells, shape = _places(column, name, given)
-        codes.append(cells)
+        codes.append(cells.astype(np.int32))
         shapes.append(shape)
         weights.append(given.importance or 1.0)
     columns = columns_of(codes, shapes, np.array(weights)) if codes else columns_of([], [])

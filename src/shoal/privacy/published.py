@@ -53,6 +53,8 @@ def read_published(text: str | None, form: str) -> Published:
 
 def _parts(text: str, mark: str) -> list[str]:
     """Return the values of a text between marks; what follows a backslash stands for itself."""
+    if "\\" not in text:
+        return text.split(mark)
     parts, place = [""], 0
     while place < len(text):
         if text[place] == "\\":
