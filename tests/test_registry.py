@@ -18,6 +18,11 @@ def test_an_unknown_method_is_refused_with_the_known_ones():
         registry.load("mdaw")
 
 
+@pytest.mark.parametrize("name", sorted(registry.BUILT_IN))
+def test_mixed_methods_are_known_without_being_loaded(name):
+    assert registry.is_mixed(name) == (registry.load(name).data == "mixed")
+
+
 def test_a_card_is_plain_values():
     card = next(card for card in shoal.methods() if card["name"] == "mdav")
     assert card["ensures"] == ["k"]

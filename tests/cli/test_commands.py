@@ -146,6 +146,22 @@ def test_one_method_is_shown_in_full():
     assert "the table and its parameters alone" in run("methods", "mdav")
 
 
+def test_output_and_hierarchies_reach_the_line(table, tmp_path):
+    more = [*ROLES, "--set", "effort=none"]
+    run("anonymize", table, "-k", 5, *more, "--truthful", "-o", tmp_path / "true")
+    assert "–" in (tmp_path / "true" / "data.csv").read_text(encoding="utf-8")
+    trees = ["--hierarchy", "postcode=mask", "--hierarchy", "birth_date=calendar"]
+    said = run("anonymize", table, "-k", 5, *more, *trees, "-o", tmp_path / "trees")
+    assert "auto: cover" in said
+    policy = tomllib.loads((tmp_path / "trees" / "policy.toml").read_text())
+    assert policy["columns"]["postcode"]["form"] == policy["columns"]["birth_date"]["form"] == "tree"
+    run("anonymize", table, "-k", 5, *more, *trees, "--same-schema", "-o", tmp_path / "same")
+    policy = tomllib.loads((tmp_path / "same" / "policy.toml").read_text())
+    assert {column["form"] for column in policy["columns"].values() if "form" in column} == {"medoid"}
+    for folder in ("true", "trees", "same"):
+        assert "Everything holds" in run("verify", tmp_path / folder)
+
+
 def test_a_column_of_weights_is_used_and_dropped(tmp_path):
     source, out = tmp_path / "survey.csv", tmp_path / "out"
     source.write_text("age,w\n" + "".join(f"{age},{1 + 7 * (age == 40)}\n" for age in (20, 30, 40, 50, 60, 70)))

@@ -11,7 +11,7 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.cli.words import settings
+from shoal.cli.words import hierarchies, settings
 
 WORD = st.text("abcxyz-_", min_size=1).filter(lambda word: word not in ("true", "false"))
 
@@ -51,6 +51,13 @@ def test_what_is_written_is_read_back(values):
 def test_a_word_that_is_no_setting_is_refused(bad):
     with pytest.raises(typer.BadParameter, match="--set"):
         settings(bad)
+
+
+def test_a_hierarchy_is_a_word_or_a_path_whatever_it_looks_like():
+    assert hierarchies(["zip=mask", "a b=trees/1.csv", "n=3"]) == {"zip": "mask", "a b": "trees/1.csv", "n": "3"}
+    for bad in (["zip"], ["zip="], ["=mask"], ["zip=mask", "zip=prefix"]):
+        with pytest.raises(typer.BadParameter, match="--hierarchy"):
+            hierarchies(bad)
 
 
 def on_a_terminal(script):

@@ -144,8 +144,21 @@ def test_ranges_and_sets():
 
 
 def test_the_medoid_is_a_value_that_occurs():
-    values, _ = published([1, 5, 9], [0] * 3, "numeric", "medoid", X=[[0.0], [1.1], [2.0]])
-    assert values == [5, 5, 5]
+    cells, groups = [1, 5, 9, 1, 5, 9], [0, 0, 0, 1, 1, 1]
+    values, _ = published(cells, groups, "numeric", "medoid", X=[[0.0], [1.1], [2.0]] * 2)
+    assert values == [5] * 6
+
+
+def test_a_value_that_fewer_than_k_rows_hold_is_not_published_by_medoid():
+    # The middle row holds a rare value, and one of the others stands for the group.
+    cells, groups = [1, 5, 9, 1, 9, 9], [0, 0, 0, 1, 1, 1]
+    values, _ = published(cells, groups, "numeric", "medoid", X=[[0.0], [1.1], [2.0]] * 2)
+    assert values == [9] * 6
+    # All rows hold one: numbers are published by their mean, names not at all.
+    assert published([1, 5, 12], [0] * 3, "numeric", "medoid")[0] == [6, 6, 6]
+    assert published(["a", "b", "c"], [0] * 3, "nominal", "medoid")[0] == [None] * 3
+    # A gap is no value, and may stand for the group.
+    assert published(["a", None, None], [0] * 3, "nominal", "medoid", X=[[0.0], [1.0], [1.0]])[0] == [None] * 3
 
 
 def test_weights_move_the_mean():
