@@ -61,14 +61,16 @@ def losses(columns, n):
     """Return the mean loss of a published cell, the same as ARX weights it, and that of the classes."""
     together = classes(columns, n)
     published, of_classes, weights = [], [], []
-    for kind, form, order, tree, before, _ in columns:
+    for kind, form, order, tree, before, after in columns:
         by_class = by_form = Fraction(0)
         for rows in together:
             cells = [before[row] for row in rows]
             hull = hull_loss(kind, order, cells, before)
             own = {"tree": lambda c=cells, t=tree: tree_loss(t, c), "set": lambda c=cells, b=before: set_loss(c, b)}
             by_class += len(rows) * hull
-            by_form += len(rows) * (own[form]() if form in own else hull)
+            emptied = after[rows[0]] is None and any(cell is not None for cell in cells)
+            plain = Fraction(1) if emptied and form != "range" else hull
+            by_form += len(rows) * (own[form]() if form in own else plain)
         size = len(leaves_of(tree)) if form == "tree" else len(set(before) - {None})
         weights.append(1 - Fraction(1, max(1, size)))
         published.append(by_form / n)

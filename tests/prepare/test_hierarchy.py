@@ -202,3 +202,17 @@ def test_levels_only_ever_join():
         assert len(set(levels[-1].tolist())) == 1
         for fine, coarse in pairwise(levels):
             assert len(set(zip(fine.tolist(), coarse.tolist(), strict=True))) == len(set(fine.tolist()))
+
+
+def test_commas_are_found_where_a_quoted_cell_holds_a_semicolon():
+    assert read_csv('"a;b",A,*\n"c,d",A,*\n', "it").names[:2] == ("a;b", "c,d")
+    assert read_csv('"a\nb";A;*\nc;A;*\n', "it").names[:2] == ("a\nb", "c")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [('paris;"F;*\nlyon;F;*\n', "cannot be read as CSV; look at its quotes"), ("p;;*\nq;;*\n", "have an empty cell")],
+)
+def test_open_quotes_and_nodes_without_a_name_are_refused(text, said):
+    with pytest.raises(PolicyError, match=said):
+        read_csv(text, "it")

@@ -222,3 +222,9 @@ def test_decimals_are_numbers():
 
 def test_a_column_without_a_value_is_a_root_alone():
     assert made({"a": pa.array([None, None], pa.int64())}, a={"hierarchy": "auto", "form": "tree"})["a"].names == ("*",)
+
+
+def test_bins_of_large_whole_numbers_are_told_apart():
+    values = [2**60 + i for i in range(64)]
+    tree = build("equal-width", values, [str(value) for value in values], "it")
+    assert len(tree.names) > tree.leaves + 32

@@ -157,6 +157,8 @@ def test_a_value_that_fewer_than_k_rows_hold_is_not_published_by_medoid():
     # All rows hold one: numbers are published by their mean, names not at all.
     assert published([1, 5, 12], [0] * 3, "numeric", "medoid")[0] == [6, 6, 6]
     assert published(["a", "b", "c"], [0] * 3, "nominal", "medoid")[0] == [None] * 3
+    # A mean of one value is this value.
+    assert published([7, 7, None], [0] * 3, "numeric", "medoid", k=3)[0] == [None] * 3
     # A gap is no value, and may stand for the group.
     assert published(["a", None, None], [0] * 3, "nominal", "medoid", X=[[0.0], [1.0], [1.0]])[0] == [None] * 3
 

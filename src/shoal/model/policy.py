@@ -205,6 +205,12 @@ class Policy(_Strict):
                     )
                 columns.setdefault(name, {})["role"] = role
         for name, tree in (hierarchies or {}).items():
+            tree = str(tree) if isinstance(tree, PathLike) else tree  # noqa: PLW2901
+            if not isinstance(tree, str | Mapping):
+                raise PolicyError(
+                    f"policy: the hierarchy of column {name!r} is a {type(tree).__name__}. Give a CSV file, a word "
+                    "such as 'mask', or nested mappings of names to lists of values."
+                )
             columns.setdefault(name, {})["hierarchy"] = tree
         return cls._checked(base)
 

@@ -14,7 +14,7 @@ def given_trees(policy: Policy) -> dict[str, Hierarchy]:
     """Return the tree of each column for which the policy gives one, by a file or by nested tables."""
     found = {}
     for name, column in policy.columns.items():
-        given, who = column.hierarchy, f"column {name!r}"
+        given, who = column.hierarchy, f"policy: column {name!r}"
         if isinstance(given, str) and given not in WORDS:
             found[name] = read_csv(_text(given, who), who)
         elif given is not None and not isinstance(given, str):
@@ -31,4 +31,5 @@ def _text(path: str, who: str) -> str:
     except (OSError, ValueError):
         pass
     words = ", ".join(WORDS)
-    raise PolicyError(f"{who}: hierarchy {path!r} is neither a CSV file that can be read nor one of the words {words}.")
+    what = "a text file in UTF-8" if where.exists() else "a file that there is"
+    raise PolicyError(f"{who}: hierarchy {path!r} is neither {what} nor one of the words {words}.")

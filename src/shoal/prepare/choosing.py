@@ -17,6 +17,7 @@ NAMES = ("nominal", "boolean")
 # Seconds of one core for a row of 8 columns, and bytes for one.
 SECONDS = {"none": 1.5e-5, "quick": 9e-5, "normal": 3e-4, "thorough": 1.5e-3}
 BYTES = 350
+LIMITED = 3  # times as long under l or t
 
 
 def truthful(policy: Policy) -> bool:
@@ -51,6 +52,8 @@ def choose(policy: Policy, columns: Mapping[str, Column], n: int) -> tuple[Metho
         return method, ""
     effort = str(method.parameters.get("effort", "quick"))
     size = max(1.0, len(quasi) / 8)
+    if policy.constraints.l is not None or policy.constraints.t is not None:
+        size *= LIMITED
     seconds, megabytes = n * SECONDS.get(effort, 0.0) * size, 100 + n * BYTES * size / 1e6
     said = f"auto: {name}, effort {effort}, because {why}; about {_rounded(seconds)} s and {_rounded(megabytes)} MB"
     return method.model_copy(update={"name": name}), said

@@ -97,7 +97,7 @@ def complete(policy: Policy, table: Table, facts: Profile) -> tuple[Policy, tupl
         name, given = found.name, policy.columns.get(found.name)
         columns[name], said = _published(columns[name], usual)
         notes += [f"column {name!r}: {said}"] if said else []
-        if given is None:
+        if given is None or "role" not in given.model_fields_set:
             notes += _unnamed(found)
         elif given.form and given.role != "quasi":
             notes.append(f"column {name!r} is {given.role}, so that its form {given.form!r} is not used.")

@@ -137,15 +137,31 @@ def read_csv(text: str, who: str) -> Hierarchy:
     ('Paris', 'Lyon', 'Rome', 'France', '*', 'Italy')
     """
     plain = text.lstrip("\ufeff")
-    head = plain.lstrip("\r\n").split("\n", 1)[0]
-    reader = csv.reader(io.StringIO(plain, newline=""), delimiter=";" if ";" in head else ",")
-    try:
-        lines = [(reader.line_num, line) for line in reader if line]
-    except csv.Error:
-        raise PolicyError(f"{who}: line {reader.line_num} of the hierarchy cannot be read as CSV.") from None
+    # Semicolons, unless commas make lines of equal length and semicolons do not.
+    lines, wrong = _read(plain, ";")
+    if wrong or _ragged(lines):
+        others, wrong_too = _read(plain, ",")
+        if not wrong_too and not _ragged(others):
+            lines, wrong = others, 0
+    if wrong:
+        raise PolicyError(f"{who}: line {wrong} of the hierarchy cannot be read as CSV; look at its quotes.")
     if lines and all(cell.strip().lower() == f"level{place}" for place, cell in enumerate(lines[0][1])):
         lines = lines[1:]
     return from_lines([line for _, line in lines], who, [number for number, _ in lines])
+
+
+def _read(text: str, delimiter: str) -> tuple[list[tuple[int, list[str]]], int]:
+    """Return the lines of a CSV file with their numbers, and the number of one that cannot be read, or 0."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        return [(reader.line_num, line) for line in reader if line], 0
+    except csv.Error:
+        return [], max(1, reader.line_num)
+
+
+def _ragged(lines: list[tuple[int, list[str]]]) -> bool:
+    """Say whether lines have different lengths, or one cell each."""
+    return len({len(line) for _, line in lines}) != 1 or len(lines[0][1]) == 1
 
 
 def from_lines(lines: Sequence[Sequence[str]], who: str, numbers: Sequence[int] | None = None) -> Hierarchy:
@@ -241,6 +257,11 @@ class _Growing:
         if twice:
             raise PolicyError(
                 f"{self.who}: {twice} values of the hierarchy are given more than once. Give each one line."
+            )
+        nameless = sum("" in line[1:] for line in lines)
+        if nameless:
+            raise PolicyError(
+                f"{self.who}: {nameless} lines of the hierarchy have an empty cell. Repeat the name before it there."
             )
         roots = {line[-1] for line in lines}
         if len(roots) > 1:

@@ -102,7 +102,7 @@ def hierarchies(table: Table, policy: Policy, files: Mapping[str, Hierarchy]) ->
         order = values.take(pc.array_sort_indices(values))
         word = given.hierarchy if isinstance(given.hierarchy, str) else "auto"
         plain = order.cast(pa.float64()) if pa.types.is_decimal(order.type) else order
-        found[name] = build(word, plain.to_pylist(), order.cast(pa.string()).to_pylist(), f"column {name!r}")
+        found[name] = build(word, plain.to_pylist(), order.cast(pa.string()).to_pylist(), f"policy: column {name!r}")
     return found
 
 
@@ -149,8 +149,10 @@ def _binned(texts: Sequence[str], edges: list[int]) -> list[list[str]]:
 
 def _equal_width(values: Sequence[Any], texts: Sequence[str]) -> list[list[str]]:
     """Return lines of bins of equal width."""
-    # In quarters, so that the difference of the widest floats is finite.
-    numbers = np.asarray(values, np.float64) / 4
+    # From the least one, so that large whole numbers keep their last digits; floats in quarters, so that the difference
+    # of the widest is finite.
+    whole = all(isinstance(value, int) for value in values)
+    numbers = np.array([value - values[0] for value in values] if whole else values, np.float64) / 4
     bins = min(MOST_BINS, 1 << max(len(numbers) - 1, 1).bit_length() - 1)
     width = (numbers[-1] - numbers[0]) / bins if np.isfinite(numbers).all() else 0.0
     place = np.zeros(len(numbers), int)

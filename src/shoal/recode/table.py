@@ -4,8 +4,8 @@
    quasi-identifier; else the rows that have a value decide. The medoid is one of the rows, gaps and all.
 2. By range, set and tree, what is published is true of every row of the group, missing values too.
 3. A name or level that fewer than k rows of the table hold is never published by mode or median: the
-   group's other rows decide, or it is published as missing. The medoid is one of the rows with the fewest values that
-   fewer than k rows hold; these cells of it are published by mean, median or mode.
+   group's other rows decide, or it is published as missing. The medoid is one of the rows with the fewest gaps and
+   values that fewer than k rows hold; the latter cells of it are published by mean, median or mode.
 4. Sensitive and kept columns go out as they are; identifiers do not go out at all.
 """
 
@@ -74,7 +74,8 @@ def recode(table: Table, partition: Partition, policy: Policy, encoded: Encoded)
             values = _publish(column, form, kind, given.order, groups, tree)
             if form == "medoid" and (hidden := rare[name][groups.medoids]).any():
                 usual = _publish(column, FORMS[kind][0], kind, given.order, groups, None)
-                values = pc.if_else(pa.array(hidden), usual, values)
+                usual = pc.if_else(pa.array(_of_one_value(column, groups)), pa.scalar(None, usual.type), usual)
+                values = pc.if_else(pc.and_(pa.array(hidden), pc.is_valid(values)), usual, values)
             columns[name] = pa.chunked_array([values.take(labels)])
             ledger.append(_change(column, columns[name], name, form))
         else:
@@ -84,14 +85,24 @@ def recode(table: Table, partition: Partition, policy: Policy, encoded: Encoded)
 
 
 def _rare(table: Table, policy: Policy) -> dict[str, NDArray[np.bool_]]:
-    """Return for each column with the form medoid the cells whose value fewer than k rows hold."""
+    """Return for each column with the form medoid the cells whose value fewer than k rows hold, or that have none."""
     found = {}
     for name in policy.names("quasi"):
         if policy.columns[name].form == "medoid":
             ranks, values = ranks_of(table.column(name), None)
             counts = np.bincount(ranks[ranks >= 0], minlength=len(values) + 1)
-            found[name] = (ranks >= 0) & (counts[ranks] < policy.constraints.k)
+            found[name] = counts[ranks] < policy.constraints.k  # at -1 there is a count of 0
     return found
+
+
+def _of_one_value(column: pa.ChunkedArray, groups: Groups) -> NDArray[np.bool_]:
+    """Return the groups that hold one value beside gaps: a mean of it would be this value."""
+    ranks, values = ranks_of(column, None)
+    held = ranks >= 0
+    low, high = np.full(groups.count, len(values)), np.full(groups.count, -1)
+    np.minimum.at(low, groups.labels[held], ranks[held])
+    np.maximum.at(high, groups.labels[held], ranks[held])
+    return np.asarray(low == high)
 
 
 def _publish(

@@ -4,7 +4,8 @@
    for them loses one value more, of as many as there are, and its width counts so much less.
 2. A **set** loses (names - 1) / (all names - 1), a missing value being a name.
 3. A **node** loses (leaves below it - 1) / (all leaves - 1). This is what ARX calls granularity.
-4. A cell of another form is one value, but no true one. It counts as the range or the set of what its class had before.
+4. A cell of another form is one value, but no true one. It counts as the range or the set of what its class had before;
+   one that is published as missing, though its class had values, could be any.
 
 All of it is read from the released text and the original cells, not from the groups that a method made.
 """
@@ -13,6 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.model.findings import Finding
@@ -41,8 +43,7 @@ def cell_losses(columns: Sequence[Pair]) -> tuple[Finding, ...]:
     labels = classes([read_column(column.after).codes for column in columns], len(columns[0].before))
     of_classes = [float(class_loss(column, labels)[labels].mean()) for column in columns]
     published = [
-        float(text_loss(column).mean()) if column.truthful else loss
-        for column, loss in zip(columns, of_classes, strict=True)
+        float((text_loss(column) if column.truthful else _plain_loss(column, labels)).mean()) for column in columns
     ]
     weights = np.array([1 - 1 / max(1, _values(column)) for column in columns])
     by_arx = float(weights @ published / weights.sum()) if weights.any() else 0.0
@@ -51,6 +52,14 @@ def cell_losses(columns: Sequence[Pair]) -> tuple[Finding, ...]:
         Finding("cell loss % as in ARX", 100 * by_arx, "columns of L values weighted by 1 - 1/L", "pair"),
         Finding("class loss %", 100 * float(np.mean(of_classes)), "ranges and sets of each class (NCP)", "pair"),
     )
+
+
+def _plain_loss(column: Pair, labels: Labels) -> Floats:
+    """Return what each published cell loses that keeps the type of its column."""
+    lost = class_loss(column, labels)
+    valued = np.bincount(labels, np.asarray(pc.is_valid(column.before).to_numpy(), np.float64)) > 0
+    gone = np.asarray(pc.is_null(column.after).to_numpy(), np.bool_)
+    return np.where(gone & valued[labels], 1.0, lost[labels])
 
 
 def text_loss(column: Pair) -> Floats:
