@@ -3,6 +3,7 @@
 import pyarrow as pa
 import pytest
 
+import shoal
 from shoal.model.policy import Policy
 from shoal.model.progress import listening
 from shoal.model.table import Table
@@ -60,10 +61,16 @@ def test_a_form_that_is_not_truthful_is_noted_where_the_rest_is():
     ]
 
 
-def test_the_choice_is_said_with_its_cost_before_the_work_begins():
+def test_the_choice_is_said_with_its_cost():
+    said = completed({"sex": ["F", "M"] * 300_000}, parameters={"effort": "normal"})[1][0]
+    assert said.startswith("auto: gower, effort normal, because the table has columns of names")
+    assert said.endswith("; about 200 s and 300 MB.")
+
+
+def test_it_is_said_before_the_work_begins_and_not_where_there_is_none():
     heard = []
     with listening(lambda *_: None, heard.append):
-        completed({"sex": ["F", "M"] * 300_000}, parameters={"effort": "normal"})
-    [said] = heard
-    assert said.startswith("auto: gower, effort normal, because the table has columns of names")
-    assert said.endswith("; about 200 s and 300 MB")
+        shoal.verify(pa.table(NAMES), k=2)
+        assert heard == []
+        shoal.anonymize(pa.table({"sex": ["F", "M"] * 4}), k=2)
+    assert [said.split(",")[0] for said in heard] == ["auto: gower"]

@@ -21,8 +21,8 @@ from shoal.kernels.threads import thread_count
 from shoal.model.findings import Finding, Verdict
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
+from shoal.model.progress import announce, current_step, cut_short, step
 from shoal.model.progress import budget as within
-from shoal.model.progress import current_step, cut_short, step
 from shoal.model.release import Release
 from shoal.model.table import Table, canonical
 from shoal.pipeline.grouping import cluster, merged, refine
@@ -122,6 +122,8 @@ def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> R
     table = read(source, wanted.null_words, header=wanted.header)
     step("profile")
     named, notes = complete(wanted, table, profile_table(table))
+    if named.method.name != wanted.method.name:
+        announce(notes[0])
     step("encode")
     arranged = arrange(table, named)
     encoded = encode(arranged, named, given_trees(named), mixed=is_mixed(named.method.name))

@@ -51,10 +51,9 @@ def choose(policy: Policy, columns: Mapping[str, Column], n: int) -> tuple[Metho
     else:
         return method, ""
     effort = str(method.parameters.get("effort", "quick"))
-    size = max(1.0, len(quasi) / 8)
-    if policy.constraints.l is not None or policy.constraints.t is not None:
-        size *= LIMITED
-    seconds, megabytes = n * SECONDS.get(effort, 0.0) * size, 100 + n * BYTES * size / 1e6
+    size, asked = max(1.0, len(quasi) / 8), policy.constraints
+    longer = 1 if asked.l is None and asked.t is None else LIMITED
+    seconds, megabytes = n * SECONDS.get(effort, 0.0) * size * longer, 100 + n * BYTES * size / 1e6
     said = f"auto: {name}, effort {effort}, because {why}; about {_rounded(seconds)} s and {_rounded(megabytes)} MB"
     return method.model_copy(update={"name": name}), said
 

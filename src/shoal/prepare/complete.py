@@ -19,7 +19,6 @@ import pyarrow as pa
 
 from shoal.errors import PolicyError, listed, near
 from shoal.model.policy import FORMS, Column, Form, Kind, Policy
-from shoal.model.progress import announce
 from shoal.model.table import Table
 from shoal.prepare.choosing import choose, truthful
 from shoal.prepare.profile import ColumnFacts, Profile
@@ -70,7 +69,8 @@ def complete(policy: Policy, table: Table, facts: Profile) -> tuple[Policy, tupl
     policy : Policy
         Every column in the order of the table, with role, kind, form and order set.
     notes : tuple of str
-        Columns that nobody named and that look like something else than a quasi-identifier.
+        What `auto` chose, if it chose a method on mixed columns, and columns that nobody named and that look like
+        something else than a quasi-identifier.
 
     Raises
     ------
@@ -89,9 +89,7 @@ def complete(policy: Policy, table: Table, facts: Profile) -> tuple[Policy, tupl
     notes: list[str] = []
     columns = {found.name: _named(policy.columns.get(found.name), found, table) for found in facts.columns}
     method, said = choose(policy, columns, table.n)
-    if said:
-        announce(said)
-        notes.append(f"{said}.")
+    notes += [f"{said}."] if said else []
     usual = TRUTHFUL if truthful(policy) else MEDOID if is_mixed(method.name) else USUAL
     for found in facts.columns:
         name, given = found.name, policy.columns.get(found.name)
