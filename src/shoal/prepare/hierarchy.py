@@ -63,19 +63,20 @@ class Hierarchy:
     @cached_property
     def _spans(self) -> tuple[Whole, Whole]:
         first, last = np.full(len(self.names), self.leaves), np.full(len(self.names), -1)
-        for leaf in range(self.leaves):
-            node = leaf
-            while node >= 0 and (leaf < first[node] or leaf > last[node]):
-                first[node], last[node] = min(first[node], leaf), max(last[node], leaf)
-                node = int(self.parent[node])
+        leaves = np.arange(self.leaves)
+        for level in self.levels:
+            np.minimum.at(first, level, leaves)
+            np.maximum.at(last, level, leaves)
         return first, last
 
     @cached_property
     def steps(self) -> Floats:
         """What is lost by the lowest node above each leaf and the next one: (leaves - 1) / (all leaves - 1)."""
-        nodes = [self.above(leaf, leaf + 1) for leaf in range(self.leaves - 1)]
-        counts = self.last[nodes] - self.first[nodes] if nodes else np.zeros(0)
-        return np.asarray(counts / max(self.leaves - 1, 1), np.float64)
+        nodes = np.full(max(self.leaves - 1, 0), -1)
+        for level in self.levels:
+            both = (nodes < 0) & (level[:-1] == level[1:])
+            nodes[both] = level[:-1][both]
+        return np.asarray((self.last[nodes] - self.first[nodes]) / max(self.leaves - 1, 1), np.float64)
 
     def above(self, low: int, high: int) -> int:
         """Return the lowest node above both leaves."""
@@ -98,26 +99,19 @@ class Hierarchy:
     @cached_property
     def levels(self) -> Whole:
         """The node of each leaf at each level, from the leaves to the root; a row a level."""
-        depth = self._depth
-        rows, deepest = [], int(depth.max())
+        depth, nodes = self._depth, np.arange(self.leaves)
+        deepest, rows = int(depth.max()), []
         for level in range(deepest + 1):
-            row = []
-            for leaf in range(self.leaves):
-                node = leaf
-                while depth[node] > deepest - level:
-                    node = int(self.parent[node])
-                row.append(node)
-            rows.append(row)
+            nodes = np.where(depth[nodes] > deepest - level, self.parent[nodes], nodes)
+            rows.append(nodes)
         return np.array(rows, np.int64)
 
     @cached_property
     def _depth(self) -> Whole:
-        depth = np.zeros(len(self.names), np.int64)
-        for node in range(len(self.names)):
-            at = int(self.parent[node])
-            while at >= 0:
-                depth[node] += 1
-                at = int(self.parent[at])
+        depth, above = np.zeros(len(self.names), np.int64), self.parent
+        while (above >= 0).any():
+            depth += above >= 0
+            above = np.where(above >= 0, self.parent[above], -1)
         return depth
 
 
