@@ -21,14 +21,14 @@ from shoal.cluster.joining_rules import may_join
 from shoal.cluster.leftover import chained, placed
 from shoal.cluster.limits import Limits, Rules, meets_in
 from shoal.cluster.moving import State, move_chain
-from shoal.cluster.near_cells import in_cells
+from shoal.cluster.near_cells import in_cells, in_passes
 from shoal.kernels.chance import stream
 from shoal.kernels.columns import Columns, pair_loss
 from shoal.kernels.gower import apart
 from shoal.kernels.loops import inner_loop
 from shoal.kernels.threads import thread_count
 from shoal.model.partition import Partition
-from shoal.model.progress import part, spent
+from shoal.model.progress import part
 from shoal.registry import Choice, Whole, method
 
 __all__ = ["distance_cost", "gower"]
@@ -108,19 +108,21 @@ def gower(
     labels = _grown(gaps, k, near, away, asked)
     _joined(gaps, labels, near, asked)
     labels = placed(given, labels, near, k, asked, np.random.default_rng((seed, 3)))
-    best, least = labels, distance_cost(gaps, labels)
-    steps, passes = STEPS[effort], PASSES if effort != "none" else 0
-    for number in range(passes):
-        if least == 0 or spent() >= 1:
-            break
-        heat = HEAT * least / len(labels)
-        hot, cold = (heat * COOL ** (share / passes) for share in (number, number + 1))
-        with part(1, 2), part(number, passes):
-            labels = _pass(gaps, labels, k, near, steps / passes, hot, cold, asked, (seed, 4, number), workers)
-        cost = distance_cost(gaps, labels)
-        if cost < least:
-            best, least = labels, cost
-    return Partition.of(best)
+    steps = STEPS[effort] / PASSES
+    if steps == 0:
+        return Partition.of(labels)
+    with part(1, 2):
+        found = in_passes(
+            labels,
+            lambda now: distance_cost(gaps, now),
+            lambda least, now: HEAT * least / len(now),
+            lambda now, hot, cold, number: _pass(
+                gaps, now, k, near, steps, hot, cold, asked, (seed, 4, number), workers
+            ),
+            PASSES,
+            COOL,
+        )
+    return Partition.of(found)
 
 
 def distance_cost(columns: Columns, labels: Rows) -> float:

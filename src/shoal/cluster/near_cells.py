@@ -11,8 +11,9 @@ from shoal.cluster.cells import in_cells_of_groups
 from shoal.cluster.closest import Near, sorted_by
 from shoal.cluster.given import Rows
 from shoal.kernels.columns import Columns
+from shoal.model.progress import part, spent
 
-__all__ = ["in_cells"]
+__all__ = ["in_cells", "in_passes"]
 
 CELL = 12_000  # rows in a cell, about
 
@@ -34,6 +35,32 @@ def in_cells(work: Work, columns: Columns, labels: Rows, near: Near, seed: tuple
         return work(mine, rows, own, np.where(inside, place[known], -1).astype(np.int32), cell)
 
     return in_cells_of_groups(one, labels, cells, threads)
+
+
+def in_passes(
+    labels: Rows,
+    cost_of: Callable[[Rows], float],
+    heat_of: Callable[[float, Rows], float],
+    run: Callable[[Rows, float, float, int], Rows],
+    passes: int,
+    cool: float,
+) -> Rows:
+    """Return the labels of least cost that some passes give, each from where the last one ended.
+
+    A pass is handed the labels, its first and its last temperature, and its number.
+    """
+    best, least = labels, cost_of(labels)
+    for number in range(passes):
+        if least == 0 or spent() >= 1:
+            break
+        heat = heat_of(least, labels)
+        hot, cold = (heat * cool ** (share / passes) for share in (number, number + 1))
+        with part(number, passes):
+            labels = run(labels, hot, cold, number)
+        cost = cost_of(labels)
+        if cost < least:
+            best, least = labels, cost
+    return best
 
 
 def _cells(columns: Columns, labels: Rows, count: int, seed: tuple[int, ...]) -> list[Rows]:

@@ -20,12 +20,11 @@ import numpy as np
 from shoal.cluster.closest import Near
 from shoal.cluster.given import Floats, Rows
 from shoal.cluster.limits import Limits
-from shoal.cluster.near_cells import in_cells
+from shoal.cluster.near_cells import in_cells, in_passes
 from shoal.cluster.rebuilding import CAP, Room, State, rebuild_chain
 from shoal.kernels.chance import stream
 from shoal.kernels.columns import Columns, Hulls, add, clear, hulls_of, loss
 from shoal.kernels.loops import inner_loop
-from shoal.model.progress import part, spent
 
 __all__ = ["costs_of", "rebuild"]
 
@@ -75,19 +74,16 @@ def rebuild(
     Every group has k rows or more and meets the limits, if those of the start do. The result does not depend on the
     number of threads.
     """
-    best, least = labels, float(costs_of(columns, labels).sum())
-    now = labels
-    for number in range(passes):
-        if least == 0 or spent() >= 1:
-            break
-        mean = heat * least / (int(now.max()) + 1)
-        hot, cold = (mean * COOL ** (share / passes) for share in (number, number + 1))
-        with part(number, passes):
-            now = _pass(columns, now, k, near, steps / passes, hot, cold, limits, (*seed, number), threads)
-        cost = float(costs_of(columns, now).sum())
-        if cost < least:
-            best, least = now, cost
-    return best
+    return in_passes(
+        labels,
+        lambda now: float(costs_of(columns, now).sum()),
+        lambda least, now: heat * least / (int(now.max()) + 1),
+        lambda now, hot, cold, number: _pass(
+            columns, now, k, near, steps / passes, hot, cold, limits, (*seed, number), threads
+        ),
+        passes,
+        COOL,
+    )
 
 
 def _pass(

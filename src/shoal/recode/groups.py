@@ -48,6 +48,13 @@ class Groups:
         """Return the groups that hold a missing value."""
         return np.bincount(self.labels[missing], minlength=self.count) > 0
 
+    def limits(self, ranks: Rows, size: int, rows: Rows) -> tuple[Rows, Rows]:
+        """Return the least and the greatest rank of each group among these rows; -1 as the latter if it has none."""
+        low, high = np.full(self.count, size, np.int64), np.full(self.count, -1, np.int64)
+        np.minimum.at(low, self.labels[rows], ranks[rows])
+        np.maximum.at(high, self.labels[rows], ranks[rows])
+        return low, high
+
     @cached_property
     def medoids(self) -> Rows:
         """The row of each group that stands for all: nearest to the mean, the first of equals.

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.model.partition import Partition
-from shoal.model.policy import FORMS, Policy
+from shoal.model.policy import FORMS, Column, Policy
 from shoal.model.release import Change
 from shoal.model.table import Table
 from shoal.prepare.encode import Encoded
@@ -70,12 +70,9 @@ def recode(table: Table, partition: Partition, policy: Policy, encoded: Encoded)
         if given.role == "quasi":
             form = given.form or "mode"
             tree = encoded.trees.get(name) if form == "tree" else None
-            kind = given.kind or "nominal"
-            values = _publish(column, form, kind, given.order, groups, tree)
-            if form == "medoid" and (hidden := rare[name][groups.medoids]).any():
-                usual = _publish(column, FORMS[kind][0], kind, given.order, groups, None)
-                usual = pc.if_else(pa.array(_of_one_value(column, groups)), pa.scalar(None, usual.type), usual)
-                values = pc.if_else(pc.and_(pa.array(hidden), pc.is_valid(values)), usual, values)
+            values = _publish(column, form, given.kind or "nominal", given.order, groups, tree)
+            if form == "medoid":
+                values = _without_rare(values, column, rare[name], given, groups)
             columns[name] = pa.chunked_array([values.take(labels)])
             ledger.append(_change(column, columns[name], name, form))
         else:
@@ -95,14 +92,20 @@ def _rare(table: Table, policy: Policy) -> dict[str, NDArray[np.bool_]]:
     return found
 
 
-def _of_one_value(column: pa.ChunkedArray, groups: Groups) -> NDArray[np.bool_]:
-    """Return the groups that hold one value beside gaps: a mean of it would be this value."""
-    ranks, values = ranks_of(column, None)
-    held = ranks >= 0
-    low, high = np.full(groups.count, len(values)), np.full(groups.count, -1)
-    np.minimum.at(low, groups.labels[held], ranks[held])
-    np.maximum.at(high, groups.labels[held], ranks[held])
-    return np.asarray(low == high)
+def _without_rare(
+    values: pa.Array, column: pa.ChunkedArray, rare: NDArray[np.bool_], given: Column, groups: Groups
+) -> pa.Array:
+    """Return medoids in which rare values are replaced by what the usual form of the column gives for their groups."""
+    hidden = rare[groups.medoids]
+    if not hidden.any():
+        return values
+    kind = given.kind or "nominal"
+    usual = _publish(column, FORMS[kind][0], kind, given.order, groups, None)
+    # A group with one value beside gaps has this value as its mean.
+    ranks, known = ranks_of(column, None)
+    low, high = groups.limits(ranks, len(known), np.flatnonzero(ranks >= 0))
+    usual = pc.if_else(pa.array(low == high), pa.scalar(None, usual.type), usual)
+    return pc.if_else(pc.and_(pa.array(hidden), pc.is_valid(values)), usual, values)
 
 
 def _publish(

@@ -24,7 +24,7 @@ Flags = NDArray[np.bool_]
 def ranges(values: pa.Array, ranks: Rows, rows: Rows, gaps: Flags, groups: Groups) -> pa.Array:
     """Return «low–high» for each group, or the one value that it has."""
     texts = _texts(values)
-    low, high = _limits(ranks, len(values), rows, groups)
+    low, high = groups.limits(ranks, len(values), rows)
     found = [
         None if b < 0 else texts[a] if a == b else f"{texts[a]}–{texts[b]}" for a, b in zip(low, high, strict=True)
     ]
@@ -48,7 +48,7 @@ def nodes(column: pa.ChunkedArray, tree: Hierarchy, rows: Rows, gaps: Flags, gro
     """Return the name of the lowest node above all rows of each group."""
     leaves = pa.array(tree.names[: tree.leaves], pa.string())
     ranks = pc.index_in(column.cast(pa.string()), value_set=leaves).fill_null(-1).to_numpy().astype(np.int64)
-    low, high = _limits(ranks, tree.leaves, rows, groups)
+    low, high = groups.limits(ranks, tree.leaves, rows)
     root = tree.names[int(np.flatnonzero(tree.parent < 0)[0])]
     known: dict[tuple[int, int], str] = {}
     found: list[str | None] = []
@@ -68,14 +68,6 @@ def _texts(values: pa.Array) -> list[str]:
     """Return values as texts that cannot be read as anything else."""
     plain = (text.translate(MARKS) for text in values.cast(pa.string()).to_pylist())
     return [f"{text.removesuffix(OR_MISSING)}\\{OR_MISSING}" if text.endswith(OR_MISSING) else text for text in plain]
-
-
-def _limits(ranks: Rows, size: int, rows: Rows, groups: Groups) -> tuple[Rows, Rows]:
-    """Return the least and the greatest rank of each group; -1 as the latter if it has none."""
-    low, high = np.full(groups.count, size, np.int64), np.full(groups.count, -1, np.int64)
-    np.minimum.at(low, groups.labels[rows], ranks[rows])
-    np.maximum.at(high, groups.labels[rows], ranks[rows])
-    return low, high
 
 
 def _told(found: list[str | None], gaps: Flags) -> pa.Array:

@@ -41,10 +41,11 @@ def cell_losses(columns: Sequence[Pair]) -> tuple[Finding, ...]:
     if not columns or not len(columns[0].before):
         return ()
     labels = classes([read_column(column.after).codes for column in columns], len(columns[0].before))
-    of_classes = [float(class_loss(column, labels)[labels].mean()) for column in columns]
-    published = [
-        float((text_loss(column) if column.truthful else _plain_loss(column, labels)).mean()) for column in columns
-    ]
+    of_classes, published = [], []
+    for column in columns:
+        lost = class_loss(column, labels)[labels]
+        of_classes.append(float(lost.mean()))
+        published.append(float((text_loss(column) if column.truthful else _emptied(column, labels, lost)).mean()))
     weights = np.array([1 - 1 / max(1, _values(column)) for column in columns])
     by_arx = float(weights @ published / weights.sum()) if weights.any() else 0.0
     return (
@@ -54,12 +55,11 @@ def cell_losses(columns: Sequence[Pair]) -> tuple[Finding, ...]:
     )
 
 
-def _plain_loss(column: Pair, labels: Labels) -> Floats:
-    """Return what each published cell loses that keeps the type of its column."""
-    lost = class_loss(column, labels)
+def _emptied(column: Pair, labels: Labels, lost: Floats) -> Floats:
+    """Return the losses of cells, 1 where one is published as missing and its class had values."""
     valued = np.bincount(labels, np.asarray(pc.is_valid(column.before).to_numpy(), np.float64)) > 0
     gone = np.asarray(pc.is_null(column.after).to_numpy(), np.bool_)
-    return np.where(gone & valued[labels], 1.0, lost[labels])
+    return np.where(gone & valued[labels], 1.0, lost)
 
 
 def text_loss(column: Pair) -> Floats:
