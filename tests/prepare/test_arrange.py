@@ -114,6 +114,18 @@ def test_text_dates_become_dates_or_are_refused():
         arranged({"a": date}, {"a": ["2024-01-31", "31.1.2024"]})
 
 
+@pytest.mark.parametrize("unit", ["s", "us", "ns"])
+def test_moments_at_midnight_are_days_where_they_are_published_as_text(unit):
+    days = [dt.datetime(2024, 1, 31), None, dt.datetime(1890, 5, 1)]
+    date = {"role": "quasi", "kind": "date"}
+    for form, hours, is_day in (("range", 0, True), ("range", 1, False), ("mean", 0, False)):
+        cells = pa.array([day and day + dt.timedelta(hours=hours) for day in days], pa.timestamp(unit))
+        found = arranged({"a": {**date, "form": form}}, {"a": cells}).column("a")
+        assert pa.types.is_date32(found.type) == is_day
+    zoned = pa.array(days, pa.timestamp(unit, "UTC"))
+    assert arranged({"a": {**date, "form": "range"}}, {"a": zoned}).column("a").type == zoned.type
+
+
 def test_a_kind_that_cannot_fit_is_refused():
     with pytest.raises(DataError, match="not a number"):
         arranged({"a": NUMBER}, {"a": pa.array([1, 2], pa.date32())})

@@ -61,7 +61,7 @@ def progress() -> Iterator[None]:
             bars.update(bar, description=step or "write", completed=done, total=total if done else None)
 
         def told(sentence: str) -> None:
-            console.print(_printable(sentence), style="dim", highlight=False, no_wrap=True, overflow="ellipsis")
+            console.print(_printable(sentence), style="dim", highlight=False)
 
         with listening(hear, told):
             yield

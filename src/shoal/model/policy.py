@@ -19,6 +19,7 @@ from shoal.errors import PolicyError, near
 __all__ = [
     "MOST_TEXT",
     "NULL_WORDS",
+    "TRUTHFUL_FORMS",
     "Column",
     "Constraints",
     "Form",
@@ -40,6 +41,7 @@ Refine = Literal["none", "quick", "normal", "thorough"]
 
 MOST_TEXT = 1 << 26
 NULL_WORDS = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null")
+TRUTHFUL_FORMS: tuple[Form, ...] = ("range", "set", "tree")
 FORMS: dict[Kind, tuple[Form, ...]] = {
     "numeric": ("mean", "median", "mode", "medoid", "range", "tree"),
     "date": ("mean", "median", "mode", "medoid", "range", "tree"),

@@ -29,7 +29,8 @@ def warnings(recoded: Recoded, policy: Policy, findings: tuple[Finding, ...]) ->
     found = {finding.name: finding.value for finding in findings}
     said = [
         f"column {change.column!r}: {100 * change.emptied / recoded.data.num_rows:.0f} % of its cells are published as "
-        "missing, because too few rows share their values. Give it another kind or role if it is worth more."
+        "missing, because too few rows share their values. Give it another kind or role, or publish it "
+        "truthfully, if it is worth more."
         for change in recoded.ledger
         if change.emptied * 10 >= recoded.data.num_rows
     ]

@@ -14,7 +14,7 @@ from shoal.errors import GuaranteeError, WriteError
 from shoal.io.bundle import check_outside, check_target, draft, locked
 from shoal.io.data_file import FORMATS, check_format, write_data
 from shoal.model.findings import Verdict
-from shoal.model.policy import Policy
+from shoal.model.policy import TRUTHFUL_FORMS, Policy
 from shoal.model.release import Release
 from shoal.model.table import Table
 from shoal.prepare.hierarchy import Hierarchy
@@ -72,7 +72,7 @@ def refuse_uncovered(table: Table, data: pa.Table, policy: Policy, trees: Mappin
     """Raise if what is published of a row by range, set or tree is not true of it."""
     for name in policy.names("quasi"):
         given = policy.columns[name]
-        if given.form in ("range", "set", "tree"):
+        if given.form in TRUTHFUL_FORMS:
             above = trees[name].paths() if given.form == "tree" else None
             wrong = uncovered(table.column(name), data.column(name), given.form, given.order, above)
             if wrong:

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.errors import DataError, InfeasibleError, listed
-from shoal.model.policy import Column, Policy
+from shoal.model.policy import TRUTHFUL_FORMS, Column, Policy
 from shoal.model.table import Table, canonical
 
 __all__ = ["arrange"]
@@ -69,6 +69,8 @@ def _of_kind(column: pa.ChunkedArray, name: str, given: Column) -> pa.ChunkedArr
             return _cast(column, name, "date", [pa.date32(), pa.timestamp("us")])
         if not (pa.types.is_date(column.type) or pa.types.is_timestamp(column.type)):
             raise DataError(f"arrange: column {name!r} is {column.type}, which is not a date. Give it another kind.")
+        if given.form in TRUTHFUL_FORMS and _whole_days(column):
+            return column.cast(pa.date32())
     if given.kind == "boolean" and len(pc.unique(column.drop_null())) > 2:
         raise DataError(f"arrange: column {name!r} is boolean by the policy but holds more than two values.")
     if given.kind == "ordinal":
@@ -82,6 +84,13 @@ def _of_kind(column: pa.ChunkedArray, name: str, given: Column) -> pa.ChunkedArr
         if not pa.types.is_integer(column.type):
             return column.cast(pa.string())  # a level is its text, in memory and in every file
     return column
+
+
+def _whole_days(column: pa.ChunkedArray) -> bool:
+    """Say whether moments without a time zone are all at midnight, so that their text needs no hours."""
+    if not pa.types.is_timestamp(column.type) or column.type.tz is not None:
+        return False
+    return bool(pc.all(pc.equal(pc.floor_temporal(column, unit="day"), column)).as_py())
 
 
 def _without_codes(column: pa.ChunkedArray, codes: tuple[float | str, ...]) -> pa.ChunkedArray:

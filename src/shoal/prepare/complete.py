@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.errors import PolicyError, listed, near
-from shoal.model.policy import FORMS, Column, Form, Kind, Policy
+from shoal.model.policy import FORMS, TRUTHFUL_FORMS, Column, Form, Kind, Policy
 from shoal.model.table import Table
 from shoal.prepare.choosing import choose, truthful
 from shoal.prepare.profile import ColumnFacts, Profile
@@ -200,7 +200,7 @@ def _published(column: Column, usual: Mapping[Kind, Form]) -> tuple[Column, str]
     kind, form, note = column.kind or "nominal", column.form, ""
     if form is None:
         form = "tree" if column.hierarchy is not None and usual is TRUTHFUL else usual[kind]
-    elif usual is TRUTHFUL and form not in ("range", "set", "tree"):
+    elif usual is TRUTHFUL and form not in TRUTHFUL_FORMS:
         note = f"its form is {form}, so that it is not truthful, though the rest is."
     return column.model_copy(update={"form": form}), note
 

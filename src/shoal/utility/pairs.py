@@ -9,14 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.model.policy import Policy
+from shoal.model.policy import TRUTHFUL_FORMS, Policy
 from shoal.model.table import Table
 from shoal.prepare.encode import microseconds
 from shoal.prepare.hierarchy import Hierarchy
 
-__all__ = ["TRUTHFUL", "Pair", "pairs"]
-
-TRUTHFUL = ("range", "set", "tree")
+__all__ = ["Pair", "pairs"]
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -47,7 +45,7 @@ class Pair:
     @property
     def truthful(self) -> bool:
         """Whether a cell says what its group has in common, and is no value of the column's own type."""
-        return self.form in TRUTHFUL
+        return self.form in TRUTHFUL_FORMS
 
     @property
     def ordered(self) -> bool:
