@@ -212,7 +212,7 @@ def test_a_value_without_a_place_is_refused_without_its_name(method):
     assert "J18" not in str(refused.value)
 
 
-@pytest.mark.parametrize("word", ["nothing.csv", "no such word"])
+@pytest.mark.parametrize("word", ["nothing.csv", "no such word", "a" * 5000])
 def test_a_file_that_is_not_there_is_refused(word):
     with pytest.raises(PolicyError, match="column 'code': hierarchy .* is neither a file that there is nor one"):
         shoal.anonymize(people(), policy=given(word), method="cover", k=4, **ROLES)

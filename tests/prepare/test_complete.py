@@ -244,3 +244,20 @@ def test_no_refusal_shows_a_cell():
         said = refused(policy, table)
         assert "MARKER" not in said
         assert "918273645" not in said
+
+
+def test_durations_are_no_quasi_identifiers():
+    table = held(age=[1, 2, 2], stay=pa.array([1, 2, 2], pa.duration("s")))
+    assert "'stay' holds durations, which cannot be quasi-identifiers. Give them as numbers" in refused(
+        Policy.of(), table
+    )
+    assert completed(Policy.of(k=2, keep="stay"), table)[0].columns["stay"].role == "keep"
+
+
+def test_text_that_looks_like_dates_is_mentioned_unless_its_kind_is_given():
+    table = held(born=["1950-01-31", "1961-02-28", "1961-02-28"])
+    assert [note for note in completed(Policy.of(k=2), table)[1] if "dates" in note] == [
+        "column 'born': text that looks like dates; if so, call its kind \"date\" in a policy."
+    ]
+    for kind in ("date", "nominal"):
+        assert not any("looks like dates" in note for note in completed(with_columns(born={"kind": kind}), table)[1])

@@ -80,6 +80,7 @@ def test_a_list_may_hold_values_and_tables():
         ({"secret": []}, "the hierarchy is empty"),
         ({"secret": "secret"}, "stand in lists"),
         ({"x": [["secret"]]}, "stands in another list"),
+        ({"x": ["a", "\ud800"]}, "1 names of the hierarchy hold half signs"),
         ({"x": ["secret", "secret"]}, "1 values of the hierarchy are given more than once"),
         ({"secret": {"x": ["secret"]}}, "1 names of the hierarchy stand at two levels with others between"),
         ({"x": {"secret": ["a"]}, "y": {"secret": ["b"]}}, "at level 1 of the hierarchy a name belongs to two others"),

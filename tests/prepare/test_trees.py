@@ -122,6 +122,7 @@ def test_moments_are_put_in_the_month_of_their_own_zone():
 def test_codes_by_prefix_lose_a_sign_at_each_level():
     found = paths("prefix", ["I2", "I21", "J"])
     assert found == {"I21": ("I21", "I2*", "I*", "*"), "I2": ("I2", "I*", "*"), "J": ("J", "*")}
+    assert paths("prefix", ["", "I21"]) == {"": ("", "*"), "I21": ("I21", "I2*", "I*", "*")}
 
 
 def test_codes_by_mask_keep_their_length():

@@ -40,7 +40,7 @@ Missing = Literal["own-value", "suppress-row", "refuse"]
 Refine = Literal["none", "quick", "normal", "thorough"]
 
 MOST_TEXT = 1 << 26
-NULL_WORDS = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null")
+NULL_WORDS = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null")
 TRUTHFUL_FORMS: tuple[Form, ...] = ("range", "set", "tree")
 FORMS: dict[Kind, tuple[Form, ...]] = {
     "numeric": ("mean", "median", "mode", "medoid", "range", "tree"),

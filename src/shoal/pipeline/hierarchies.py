@@ -24,12 +24,13 @@ def given_trees(policy: Policy) -> dict[str, Hierarchy]:
 
 def _text(path: str, who: str) -> str:
     """Return the text of a file, or say why it cannot be read."""
-    where = Path(path)
+    where, there = Path(path), False
     try:
+        there = where.exists()
         if where.is_file() and where.stat().st_size <= MOST_TEXT:
             return where.read_text(encoding="utf-8-sig")
     except (OSError, ValueError):
         pass
     words = ", ".join(WORDS)
-    what = "a text file in UTF-8" if where.exists() else "a file that there is"
+    what = "a text file in UTF-8" if there else "a file that there is"
     raise PolicyError(f"{who}: hierarchy {path!r} is neither {what} nor one of the words {words}.")

@@ -22,7 +22,7 @@ from shoal.model.policy import FORMS, TRUTHFUL_FORMS, Column, Form, Kind, Policy
 from shoal.model.table import Table
 from shoal.prepare.choosing import choose, truthful
 from shoal.prepare.profile import ColumnFacts, Profile
-from shoal.prepare.roles import REMEDY
+from shoal.prepare.roles import IS_DATE, REMEDY
 from shoal.registry import is_mixed
 
 __all__ = ["complete"]
@@ -101,6 +101,8 @@ def complete(policy: Policy, table: Table, facts: Profile) -> tuple[Policy, tupl
             notes.append(f"column {name!r} is {given.role}, so that its form {given.form!r} is not used.")
         if given is None or "missing_codes" not in given.model_fields_set:
             notes += [f"column {name!r}: {note} in a policy." for note in found.notes if REMEDY in note]
+        if given is None or given.kind is None:
+            notes += [f"column {name!r}: {note} in a policy." for note in found.notes if IS_DATE in note]
     _agree(policy, columns)
     return policy.model_copy(update={"columns": columns, "method": method}), tuple(notes)
 
@@ -154,6 +156,11 @@ def _fits(name: str, kind: Kind, given: Column, held: pa.DataType) -> None:
         raise PolicyError(
             f"policy: column {name!r} holds {held} and cannot be a quasi-identifier, the role "
             "of columns that nobody names. Give it the role identifier, sensitive or keep."
+        )
+    if pa.types.is_duration(held):
+        raise PolicyError(
+            f"policy: column {name!r} holds durations, which cannot be quasi-identifiers. Give them as numbers, of "
+            "hours or days for instance, or the column the role identifier, sensitive or keep."
         )
     if kind == "set":
         raise PolicyError(

@@ -257,6 +257,9 @@ class _Growing:
             raise PolicyError(
                 f"{self.who}: {nameless} lines of the hierarchy have an empty cell. Repeat the name before it there."
             )
+        strange = sum(not _writable(name) for line in lines for name in line)
+        if strange:
+            raise PolicyError(f"{self.who}: {strange} names of the hierarchy hold half signs that no file can hold.")
         roots = {line[-1] for line in lines}
         if len(roots) > 1:
             raise PolicyError(
@@ -284,6 +287,11 @@ class _Growing:
                 f"{self.who}: at level {min(torn)} of the hierarchy a name belongs to two others. "
                 "Give each name one place, or two names."
             )
+
+
+def _writable(name: str) -> bool:
+    """Say whether a name can be written: halves of a pair of code units cannot."""
+    return name.isascii() or not any("\ud800" <= sign <= "\udfff" for sign in name)
 
 
 def _once(line: Sequence[str]) -> list[str]:

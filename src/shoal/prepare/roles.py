@@ -38,7 +38,8 @@ ROWS_PER_KEY = 20
 UNEVEN = 1.6  # the Kolmogorov-Smirnov distance that one in a hundred even samples exceeds, times root n
 MANY = 100
 FAR = 1000
-REMEDY = "missing_codes"
+REMEDY, IS_DATE = "missing_codes", 'its kind "date"'
+DAYS = r"\d{4}-\d{2}-\d{2}(?:[T ].*)?"
 
 NUMBERS = (
     r"\d{3}-\d{2}-\d{4}|[A-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?[A-D]|\d{8}-?[A-Z]|"
@@ -210,6 +211,8 @@ def notes(seen: Seen, role: Role = "quasi") -> tuple[str, ...]:
         if cells := int(seen.counts[blank].sum()):
             said = f"a word that looks like a code for missing in {_cells(cells)}"
             found.append(f"{said}; if so, name it in {REMEDY}")
+        if seen.kind == "nominal" and _fits(_sampled(seen.values), DAYS):
+            found.append(f"text that looks like dates; if so, call {IS_DATE}")
     if role != "identifier" and seen.kind == "nominal" and len(seen.values) > MANY:
         found.append(f"{len(seen.values)} categories; more than {MANY} are hard to group")
     return tuple(found)

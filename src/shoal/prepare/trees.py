@@ -61,10 +61,14 @@ def build(word: str, values: Sequence[Any], texts: Sequence[str], who: str) -> H
     kind = _usual(texts, numeric=numeric, dates=dates) if word == "auto" else word
     if (kind in ("equal-width", "equal-frequency", "round") and not numeric) or (kind == "calendar" and not dates):
         needed = "dates" if kind == "calendar" else "numbers"
-        raise PolicyError(f"{who}: a hierarchy of the kind {kind!r} is for {needed}, and this column has others.")
+        raise PolicyError(
+            f"{who}: a hierarchy of the kind {kind!r} is for {needed}, and this column has others. "
+            "Say of which kind the column is, or take another hierarchy."
+        )
     if kind == "mask" and len({len(text) for text in texts}) > 1:
         raise PolicyError(
-            f"{who}: codes to be masked must have the same length. Take 'prefix' for those that have not."
+            f"{who}: codes to be masked must have the same length. Take 'prefix' for those that have not, and name "
+            "words that stand for a missing value in missing_codes."
         )
     make: dict[str, Callable[[Sequence[Any], Sequence[str]], list[list[str]]]] = {
         "equal-width": _equal_width,
@@ -213,12 +217,13 @@ def _calendar(values: Sequence[Any], texts: Sequence[str]) -> list[list[str]]:
 
 
 def _prefix(_values: Sequence[Any], texts: Sequence[str]) -> list[list[str]]:
-    """Return lines of ever shorter beginnings."""
+    """Return lines of ever shorter beginnings; an empty text is right below the root."""
     longest = max(map(len, texts), default=0)
-    return [
-        [text, *(f"{text[:length]}*" if length < len(text) else text for length in range(longest - 1, 0, -1)), ROOT]
-        for text in texts
-    ]
+    lines = []
+    for text in texts:
+        shorter = (f"{text[:length]}*" if length < len(text) else text or ROOT for length in range(longest - 1, 0, -1))
+        lines.append([text, *shorter, ROOT])
+    return lines
 
 
 def _mask(_values: Sequence[Any], texts: Sequence[str]) -> list[list[str]]:

@@ -54,7 +54,9 @@ def fidelity(columns: Sequence[Pair]) -> tuple[Finding, ...]:
         both = float(np.mean([total_variation([cut[a], cut[b]]) for a, b in some]))
         how = "of the tables of two columns, mean" + (f" of {MOST_PAIRS:,} of them" if len(some) < len(two) else "")
         found.append(Finding("2-way total variation %", 100 * both, how, "pair"))
-    found.append(Finding("invented combinations %", 100 * invented(plain), "rows that no input row equals", "pair"))
+    found.append(
+        Finding("invented combinations %", 100 * invented(plain), "no input row has it; means make new ones", "pair")
+    )
     return tuple(found)
 
 
