@@ -38,6 +38,8 @@ HELD = {name: {key: HASTE[key] for key in HASTE if key in registry.load(name).pa
 def run(name, X, k, **given):
     """Run a method with its defaults, but quickly."""
     card = registry.load(name)
+    if "label" in card.uses:
+        given = {"label": np.arange(np.shape(X)[0] if np.ndim(X) else 0) % 3, **given}
     return card.function(X, **card.check({"k": k, **HELD[name]}), **given)
 
 
@@ -115,7 +117,14 @@ def test_what_is_no_matrix_of_numbers_is_refused(name, X):
 def test_the_judge_confirms_on_the_written_file_what_the_card_promises(name, format, tmp_path):
     table = shoal.sample(120, seed=3)
     release = shoal.anonymize(
-        table, method=name, parameters=HELD[name], k=4, l=2, identifiers=["patient_id", "name"], sensitive=["diagnosis"]
+        table,
+        method=name,
+        parameters=HELD[name],
+        k=4,
+        l=2,
+        identifiers=["patient_id", "name"],
+        sensitive=["diagnosis"],
+        label="diagnosis",
     )
     folder = release.save(tmp_path / "out", format=format)
     checked = shoal.verify(folder)
@@ -127,7 +136,8 @@ def test_permuted_rows_give_the_same_release(name):
     table = shoal.sample(90, seed=4).drop_columns(["patient_id", "name"])
     order = np.random.default_rng(0).permutation(90)
     one, two = (
-        shoal.anonymize(t, method=name, parameters=HELD[name], k=3) for t in (table, table.take(pa.array(order)))
+        shoal.anonymize(t, method=name, parameters=HELD[name], k=3, keep=["diagnosis"], label="diagnosis")
+        for t in (table, table.take(pa.array(order)))
     )
     assert one.table.equals(two.table)
 

@@ -24,12 +24,18 @@ BUILT_IN = {
     "anneal": "shoal.cluster.anneal",
     "auto": "shoal.cluster.auto",
     "blocks": "shoal.cluster.blocks",
+    "c_tca": "shoal.som.c_tca",
+    "c_tca_pp": "shoal.som.c_tca_pp",
     "cover": "shoal.cluster.cover",
     "exact": "shoal.cluster.exact",
     "gower": "shoal.cluster.gower",
     "grow": "shoal.cluster.grow",
     "hac": "shoal.cluster.hac",
     "k_member": "shoal.cluster.k_member",
+    "k_tca": "shoal.som.k_tca",
+    "k_tca_pp": "shoal.som.k_tca_pp",
+    "kde": "shoal.density.kde",
+    "kde_pp": "shoal.som.kde_pp",
     "kmeans": "shoal.cluster.kmeans",
     "md": "shoal.cluster.md",
     "mdav": "shoal.cluster.mdav",
@@ -39,6 +45,7 @@ BUILT_IN = {
     "univariate": "shoal.cluster.univariate",
     "vmdav": "shoal.cluster.vmdav",
 }
+ALIASES = {"constrained_cmvm": "c_tca", "k_cmvm": "k_tca"}  # other names in the literature
 MIXED = frozenset({"cover", "gower", "grow"})  # those of them that work on columns of any kind
 GROUP = "shoal.methods"
 
@@ -107,7 +114,7 @@ class Flag:
 
 
 Parameter = Whole | Number | Choice | Flag
-USES = ("limits", "seed", "threads", "weights")
+USES = ("label", "limits", "seed", "threads", "view_of", "weights")
 
 
 @dataclass(frozen=True)
@@ -126,7 +133,8 @@ class Card:
         Every parameter that a policy may set, and `k`.
     uses : frozenset of str
         What else of the run it is handed by name: "seed" (where chance starts), "threads" (how many may
-        work), "weights" (how much each row counts), "limits" (what sensitive values must meet).
+        work), "weights" (how much each row counts), "limits" (what sensitive values must meet), "label" (the class of
+        each row), "view_of" (the view that the policy puts each column of the matrix in).
     summary : str
         The first sentence of the function's docstring.
     function : callable
@@ -209,7 +217,8 @@ def names() -> list[str]:
 
 
 def load(name: str) -> Card:
-    """Return the card of the method with this name, loading its module on first use."""
+    """Return the card of the method with this name or alias, loading its module on first use."""
+    name = ALIASES.get(name, name)
     if name in BUILT_IN:
         return _card(getattr(import_module(BUILT_IN[name]), name), name)
     for point in entry_points(group=GROUP):

@@ -109,7 +109,10 @@ def test_a_column_has_one_role():
             "[columns.a]\nrole = 'keep'\nimportance = 2",
             "columns.a: importance is for quasi-identifiers, and this column has the role keep",
         ),
-        ("[method]\nrefine = 'fast'", "method.refine: input should be 'none', 'quick', 'normal' or 'thorough'"),
+        (
+            "[method]\nrefine = 'fast'",
+            "method.refine: input should be 'none', 'swift', 'quick', 'normal' or 'thorough'",
+        ),
         ("k = ", "is not TOML"),
         ("[columns.Größe]", "stands in quotes"),
     ],

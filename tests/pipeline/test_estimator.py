@@ -4,12 +4,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from numpy.testing import assert_array_equal
 from sklearn.datasets import load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import shoal
+from shoal.errors import MethodError
 
 # Checks of scikit-learn that cannot pass, each with the reason: there is none.
 EXPECTED_FAILURES: dict[str, str] = {}
@@ -84,3 +86,19 @@ def test_threads_budget_and_refine_reach_the_line(X):
 
 def test_there_is_no_transform_for_rows_that_were_not_there():
     assert not hasattr(shoal.Anonymizer(), "transform")
+
+
+def test_labels_beside_an_array_teach_a_method_that_learns_from_them():
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    taught = shoal.Anonymizer("kde_pp", k=5)
+    released = taught.fit_transform(X, names)
+    assert released.shape == X.shape
+    assert np.unique(released, axis=0, return_counts=True)[1].min() >= 5
+    assert taught.release_.finding("classes of one label %") > 50
+    assert taught.get_feature_names_out().tolist() == ["x0", "x1", "x2", "x3"]
+    with pytest.raises(MethodError, match="kde_pp: it learns from labels"):
+        shoal.Anonymizer("kde_pp", k=5).fit(X)
+    assert_array_equal(
+        shoal.Anonymizer("mdav", k=5).fit_transform(X, y), shoal.Anonymizer("mdav", k=5).fit_transform(X)
+    )

@@ -31,9 +31,10 @@ def runs(X, k):
     params={"k": Whole(2), "mood": Choice(("calm", "loud"), "calm")},
     uses={*USES},
 )
-def asks(X, k, mood="calm", *, limits=None, seed=0, threads=None, weights=None):
+def asks(X, k, mood="calm", *, label=None, limits=None, seed=0, threads=None, view_of=None, weights=None):
     """Cut sorted rows into runs, and remember what came along."""
-    HANDED.update(limits=limits, seed=seed, threads=threads, weights=weights, mood=mood, spent=spent())
+    HANDED.update(label=label, limits=limits, seed=seed, threads=threads, view_of=view_of, weights=weights)
+    HANDED.update(mood=mood, spent=spent())
     announce("asks: about 1 s")
     return shoal.Partition.of(runs(X, k), ("asks: I cut runs.",), (BOUND,))
 
@@ -79,18 +80,21 @@ ROLES = {"keep": ["w"], "sensitive": ["ill"]}
 
 
 def test_a_method_is_handed_what_its_card_says_that_it_uses():
-    wishes = {"k": 3, "l": 2, "seed": 41, "weight": "w", "parameters": {"mood": "loud"}}
+    wishes = {"k": 3, "l": 2, "seed": 41, "weight": "w", "label": "ill", "parameters": {"mood": "loud"}}
+    wishes["policy"] = {"columns": {"b": {"view": "lab"}}}
     shoal.anonymize(table(), method="asks", threads=2, **wishes, **ROLES)
     assert (HANDED["seed"], HANDED["threads"], HANDED["mood"], HANDED["spent"]) == (41, 2, "loud", 0)
     assert HANDED["limits"].binding
     assert HANDED["limits"].codes.shape == (24, 1)
     assert sorted(HANDED["weights"]) == pytest.approx(sorted(np.array(table()["w"]) / 8))
+    assert sorted(np.bincount(HANDED["label"])) == sorted(table()["ill"].value_counts().field("counts").to_pylist())
+    assert HANDED["view_of"].tolist() == [0, 1]
 
 
 def test_what_the_policy_does_not_have_is_none_and_threads_are_all_cores():
     shoal.anonymize(table(), method="asks", k=3)
     assert HANDED["limits"] is None
-    assert HANDED["weights"] is None
+    assert HANDED["weights"] is HANDED["label"] is HANDED["view_of"] is None
     assert HANDED["threads"] >= 1
 
 

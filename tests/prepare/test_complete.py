@@ -261,3 +261,16 @@ def test_text_that_looks_like_dates_is_mentioned_unless_its_kind_is_given():
     ]
     for kind in ("date", "nominal"):
         assert not any("looks like dates" in note for note in completed(with_columns(born={"kind": kind}), table)[1])
+
+
+def test_a_row_number_that_is_named_a_quasi_identifier_is_mentioned():
+    table = held(id=[1, 2, 3], age=[31, 40, 40])
+    [said] = [note for note in completed(Policy.of(k=2, quasi=["id"]), table)[1] if "'id'" in note]
+    assert said == "column 'id' counts the rows and is a quasi-identifier. A row number is an identifier."
+
+
+def test_the_view_of_a_column_is_kept():
+    table = held(age=[31, 40, 40], sex=["F", "M", "M"])
+    assert completed(with_columns(age={"view": "vitals"}), table)[0].columns["age"].view == "vitals"
+    with pytest.raises(PolicyError, match="view is for quasi-identifiers"):
+        with_columns(age={"role": "keep", "view": "vitals"})

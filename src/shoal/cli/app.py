@@ -130,7 +130,7 @@ def anonymize(
         Names, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method: `--set effort=quick`.")
     ] = None,
     refine: Annotated[
-        str | None, typer.Option(help="Improve the groups after: none, quick, normal, thorough. [default: none]")
+        str | None, typer.Option(help="Improve the groups after: none, swift, quick, normal, thorough. [default: none]")
     ] = None,
     identifier: Identifier = None,
     sensitive: Sensitive = None,
@@ -147,6 +147,9 @@ def anonymize(
             help="Ranges, sets and tree nodes that are true of each row, or values of the same type. [default: the "
             "former with hierarchies]",
         ),
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option(help="The column that analysts predict, sensitive or kept: for methods named _pp.")
     ] = None,
     weight: Annotated[
         str | None, typer.Option(help="A column of row weights, such as survey weights, kept or an identifier.")
@@ -181,6 +184,7 @@ def anonymize(
             method=method,
             parameters=parameters,
             refine=refine,
+            label=label,
             weight=weight,
             missing=missing,
             hierarchies=trees,

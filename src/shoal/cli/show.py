@@ -36,9 +36,11 @@ __all__ = [
 
 
 HANDED = {
+    "label": "the label",
     "limits": "l and t with the sensitive values",
     "seed": "the seed",
     "threads": "several threads",
+    "view_of": "the views that the policy names",
     "weights": "the row weights",
 }
 

@@ -24,7 +24,7 @@ from shoal.model.progress import left, part, silently, spent
 from shoal.registry import Choice
 from shoal.utility.loss import sse
 
-__all__ = ["EFFORT", "EFFORTS", "Effort", "a_proposal", "search"]
+__all__ = ["EFFORT", "EFFORTS", "FINISH", "Effort", "a_proposal", "search"]
 
 LARGEST_GROUP = 127  # under limits on sensitive values; without them 2k - 1
 MANY = 100_000  # rows beyond which a search takes more passes and more proposals a row
@@ -117,11 +117,19 @@ class Fitted:
 
 
 EFFORTS = {
+    "swift": Effort(3_000_000, 60, 1_200, 1, 3, 5_000, 3_000),
     "quick": Effort(16_000_000, 80, 16_000, 1, 3, 5_000, 20_000),
     "normal": Effort(60_000_000, 190, 30_000, 2, 5, 5_000, 300_000),
     "thorough": Effort(450_000_000, 600, 120_000, 4, 8, 10_000, 10**9),
 }
-EFFORT = Choice(tuple(EFFORTS), "quick", "How long the search takes: some 2, 6 or 40 s of CPU for up to 20,000 rows.")
+EFFORT = Choice(
+    ("quick", "normal", "thorough"),
+    "quick",
+    "How long the search takes: some 2, 6 or 40 s of CPU for up to 20,000 rows.",
+)
+FINISH = Choice(
+    ("none", *EFFORTS), "swift", "How long the search at the end takes: none, some 0.2, 2, 6 or 40 s of CPU."
+)
 
 
 def search(

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.model.findings import Finding
+from shoal.model.sketches import Sketch
 
 __all__ = ["Partition"]
 
@@ -22,14 +23,23 @@ class Partition:
         What the method has to say of its work, such as what it chose, in sentences without cell values.
     findings : tuple of Finding
         What the method measured on the way, such as a proved bound.
+    sketches : tuple of Sketch
+        Figures for pictures of what the method saw, which only the holder may see.
     """
 
     labels: NDArray[np.int64]
     notes: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    sketches: tuple[Sketch, ...] = ()
 
     @classmethod
-    def of(cls, labels: ArrayLike, notes: tuple[str, ...] = (), findings: tuple[Finding, ...] = ()) -> "Partition":
+    def of(
+        cls,
+        labels: ArrayLike,
+        notes: tuple[str, ...] = (),
+        findings: tuple[Finding, ...] = (),
+        sketches: tuple[Sketch, ...] = (),
+    ) -> "Partition":
         """Number the groups anew in the order of their first rows, so that equal partitions are equal."""
         given = np.asarray(labels)
         if given.dtype != np.int64 or (given.size and not 0 <= given.min() <= given.max() <= given.size):
@@ -41,7 +51,7 @@ class Partition:
         rank[np.argsort(first, kind="stable")] = np.arange(first.size)
         numbered = rank[given]
         numbered.setflags(write=False)
-        return cls(numbered, notes, findings)
+        return cls(numbered, notes, findings, sketches)
 
     @property
     def n(self) -> int:

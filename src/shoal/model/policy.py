@@ -37,7 +37,7 @@ Kind = Literal["numeric", "ordinal", "nominal", "date", "boolean", "set"]
 Form = Literal["mean", "median", "mode", "medoid", "range", "set", "tree"]
 Output = Literal["same-schema", "truthful"]
 Missing = Literal["own-value", "suppress-row", "refuse"]
-Refine = Literal["none", "quick", "normal", "thorough"]
+Refine = Literal["none", "swift", "quick", "normal", "thorough"]
 
 MOST_TEXT = 1 << 26
 NULL_WORDS = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null")
@@ -77,6 +77,9 @@ class Column(_Strict):
     hierarchy: str | dict[str, Any] | None = Field(
         None, description="The tree of its values: a CSV file, nested tables, or a word that says how to build it."
     )
+    view: str | None = Field(
+        None, min_length=1, description="The view that a quasi-identifier belongs to, for methods that have views."
+    )
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
@@ -92,6 +95,8 @@ class Column(_Strict):
             raise ValueError(f"importance is for quasi-identifiers, and this column has the role {self.role}")
         if self.hierarchy is not None and self.role != "quasi":
             raise ValueError(f"hierarchy is for quasi-identifiers, and this column has the role {self.role}")
+        if self.view is not None and self.role != "quasi":
+            raise ValueError(f"view is for quasi-identifiers, and this column has the role {self.role}")
         return self
 
 

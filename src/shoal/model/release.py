@@ -14,6 +14,7 @@ from shoal.errors import listed
 from shoal.model.findings import Finding, Verdict
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
+from shoal.model.sketches import Sketch
 
 __all__ = ["Change", "Release"]
 
@@ -54,6 +55,8 @@ class Release:
         Rows left out because of missing values.
     notes : tuple of str
         What the holder should know: columns that look like identifiers, for instance.
+    sketches, sketched : tuples
+        Figures for the pictures of the private folder, and the columns that they speak of.
     """
 
     data: Any
@@ -69,6 +72,8 @@ class Release:
     inputs: int
     format: str
     notes: tuple[str, ...] = ()
+    sketches: tuple[Sketch, ...] = ()
+    sketched: tuple[str, ...] = ()
     writer: Callable[..., Path] | None = field(default=None, repr=False)
 
     @property

@@ -7,12 +7,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from shoal.errors import DataError
 from shoal.pipeline.line import anonymize
+from shoal.registry import load
 
 __all__ = ["Anonymizer"]
+
+LABEL = "shoal: label"  # the name of a column of classes that comes beside an array
 
 
 class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -29,12 +32,14 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         The constraints, as in a policy.
     parameters : mapping, optional
         Parameters of the method, k apart.
-    refine : {"none", "quick", "normal", "thorough"}
+    refine : {"none", "swift", "quick", "normal", "thorough"}
         How long a local search improves the groups afterwards.
     identifiers, quasi, sensitive, keep : sequences of str
         Column names, for frames. A column that nobody names is a quasi-identifier.
     hierarchies : mapping, optional
         The tree of a column, for frames: nested mappings and lists, a CSV file, or a word such as "mask".
+    label : str, optional
+        The column that analysts predict, for frames; sensitive or kept. For arrays, `y` is the label.
     weight : str, optional
         The column of row weights, for frames; kept or an identifier.
     missing : {"own-value", "suppress-row", "refuse"}
@@ -81,6 +86,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         sensitive: Sequence[str] = (),
         keep: Sequence[str] = (),
         hierarchies: Mapping[str, Any] | None = None,
+        label: str | None = None,
         weight: str | None = None,
         missing: str = "own-value",
         output: str | None = None,
@@ -100,6 +106,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.sensitive = sensitive
         self.keep = keep
         self.hierarchies = hierarchies
+        self.label = label
         self.weight = weight
         self.missing = missing
         self.output = output
@@ -107,13 +114,14 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.threads = threads
         self.budget = budget
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Make the release of X; `y` is not looked at.
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Make the release of X.
 
         Parameters
         ----------
         X : array of shape (n, d) or frame
-        y : ignored
+        y : array of shape (n,), optional
+            The classes of the rows of an array, for methods that learn from labels; else it is not looked at.
 
         Returns
         -------
@@ -126,6 +134,10 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             numbers = self._numbers(X)
             source = pa.table({f"x{place}": column for place, column in enumerate(numbers.T)})
         wishes = {name: value for name, value in self.get_params(deep=False).items() if value is not None}
+        if y is not None and not _is_frame(X) and "label" in load(self.method).uses:
+            codes = np.unique(column_or_1d(y), return_inverse=True)[1]
+            source = source.append_column(LABEL, pa.array(codes))
+            wishes |= {"label": LABEL, "keep": [LABEL]}
         self.release_ = anonymize(source, **wishes)
         self.labels_ = self.release_.labels
         return self
@@ -136,7 +148,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array of shape (n, d) or frame
-        y : ignored
+        y : array of shape (n,), optional
+            As in `fit`.
 
         Returns
         -------
@@ -145,7 +158,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         data = self.fit(X, y).release_.data
         if _is_frame(X):
             return data
-        return np.column_stack([_floats(data.column(name)) for name in data.column_names])
+        return np.column_stack([_floats(data.column(name)) for name in data.column_names if name != LABEL])
 
     def _numbers(self, X: Any) -> NDArray[np.float64]:
         """Return X as a matrix of numbers; what scikit-learn says of it is cut before it quotes a cell."""
@@ -160,7 +173,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002
         """Return the names of the published columns: all but the identifiers."""
         check_is_fitted(self, "release_")
-        return np.array(self.release_.table.column_names, dtype=object)
+        names = [name for name in self.release_.table.column_names if name != LABEL]
+        return np.array(names, dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         """Say that missing values are welcome and that the fitted rows alone can be given back."""

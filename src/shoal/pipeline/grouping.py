@@ -1,13 +1,14 @@
 """The two steps that put rows into groups: the method of the policy, and the search that may follow it.
 
-A method is handed what its card says that it uses: the seed, the number of threads, the row weights, and the
-limits on sensitive values. Nothing else of the run reaches it.
+A method is handed what its card says that it uses: the seed, the number of threads, the row weights, the limits on
+sensitive values, the label, and the views of columns. Nothing else of the run reaches it.
 """
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.errors import MethodError, PolicyError
 from shoal.model.partition import Partition
@@ -27,7 +28,13 @@ MERGED = (
 )
 
 
-def cluster(encoded: Encoded, policy: Policy, sensitive: Mapping[str, Values], threads: int) -> Partition:
+def cluster(
+    encoded: Encoded,
+    policy: Policy,
+    sensitive: Mapping[str, Values],
+    threads: int,
+    label: NDArray[np.int64] | None = None,
+) -> Partition:
     """Run the policy's method on the matrix.
 
     Parameters
@@ -40,6 +47,8 @@ def cluster(encoded: Encoded, policy: Policy, sensitive: Mapping[str, Values], t
         The sensitive columns, row by row.
     threads : int
         How many may work.
+    label : int64 array, optional
+        The class of each row, if the policy names a label.
 
     Returns
     -------
@@ -53,6 +62,7 @@ def cluster(encoded: Encoded, policy: Policy, sensitive: Mapping[str, Values], t
     run: dict[str, Any] = {"seed": policy.seed, "threads": threads, "weights": encoded.weights}
     if "limits" in card.uses:
         run["limits"] = _limits(policy, sensitive)
+    run["view_of"], run["label"] = encoded.view_of, label
     seen = encoded.X if encoded.columns is None else encoded.columns
     found = card.function(seen, **given, **{name: run[name] for name in card.uses})
     if found.n != len(encoded.X):
@@ -62,7 +72,7 @@ def cluster(encoded: Encoded, policy: Policy, sensitive: Mapping[str, Values], t
     if encoded.weights is None or "weights" in card.uses:
         return found
     # What it found out about its groups it found out without the weights.
-    return Partition(found.labels, (*found.notes, f"{card.name}: {UNGUIDED}"))
+    return Partition(found.labels, (*found.notes, f"{card.name}: {UNGUIDED}"), sketches=found.sketches)
 
 
 def merged(before: Partition, after: Partition, policy: Policy) -> tuple[str, ...]:

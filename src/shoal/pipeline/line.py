@@ -24,10 +24,11 @@ from shoal.model.policy import Policy
 from shoal.model.progress import announce, current_step, cut_short, step
 from shoal.model.progress import budget as within
 from shoal.model.release import Release
+from shoal.model.sketches import Sketch
 from shoal.model.table import Table, canonical
 from shoal.pipeline.grouping import cluster, merged, refine
 from shoal.pipeline.hierarchies import given_trees
-from shoal.pipeline.notes import ended_early, unusual, warnings
+from shoal.pipeline.notes import ended_early, telling, unusual, warnings
 from shoal.pipeline.write import refuse_uncovered, refuse_unless, write
 from shoal.prepare.arrange import arrange
 from shoal.prepare.complete import complete
@@ -35,13 +36,15 @@ from shoal.prepare.encode import encode, matrix_columns
 from shoal.prepare.profile import Profile
 from shoal.prepare.profile import profile as profile_table
 from shoal.privacy.models import judge
-from shoal.privacy.values import sensitive_columns
+from shoal.privacy.values import read_column, sensitive_columns
 from shoal.recode.table import Recoded, recode
 from shoal.registry import is_mixed
 from shoal.utility.cell_loss import cell_losses
 from shoal.utility.fidelity import fidelity
+from shoal.utility.labels import one_label, telling_columns
 from shoal.utility.loss import class_sizes, kept_uniques, ledger_share, partition_loss
 from shoal.utility.pairs import pairs
+from shoal.utility.plane import plane
 
 __all__ = ["anonymize", "profile", "verify"]
 
@@ -130,7 +133,8 @@ def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> R
     sensitive = sensitive_columns(arranged.data, named)
     check_feasible(arranged.n, named.constraints, sensitive)
     step("cluster")
-    found = cluster(encoded, named, sensitive, threads)
+    label = None if named.label is None else read_column(arranged.column(named.label)).codes
+    found = cluster(encoded, named, sensitive, threads, label)
     step("enforce")
     partition = enforce(found, encoded.X, named.constraints, sensitive, encoded.weights)
     notes = (*notes, *merged(found, partition, named))
@@ -153,11 +157,14 @@ def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> R
         *ledger_share(recoded.ledger, partition.n),
         *fidelity(columns),
         *kept_uniques(recoded.data, named),
+        *one_label(recoded.data, named),
         *partition.findings,
     )
     said = (*unusual(table), *notes, *encoded.notes, *partition.notes, *ended_early(seconds, cut=cut_short()))
-    said = (*said, *warnings(recoded, named, findings))
-    release = _release(table, arranged, recoded, partition, named, verdicts, findings, said)
+    said = (*said, *warnings(recoded, named, findings), *telling(telling_columns(arranged, named)))
+    drawn = plane(encoded.X, partition, named.constraints.k) if found.sketches else None
+    sketches = found.sketches if drawn is None else (*found.sketches, drawn)
+    release = _release(table, arranged, recoded, partition, named, verdicts, findings, said, sketches, encoded.names)
     step("")
     return release
 
@@ -247,6 +254,8 @@ def _release(
     verdicts: tuple[Verdict, ...],
     findings: tuple[Finding, ...],
     notes: tuple[str, ...],
+    sketches: tuple[Sketch, ...],
+    sketched: tuple[str, ...],
 ) -> Release:
     """Put the release together: once in the order of the input, once in the order of its own values."""
     back = np.argsort(arranged.rows, kind="stable")
@@ -269,6 +278,8 @@ def _release(
         inputs=table.n,
         format=table.origin.format,
         notes=notes,
+        sketches=sketches,
+        sketched=sketched,
         writer=write,
     )
 

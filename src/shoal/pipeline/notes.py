@@ -5,7 +5,7 @@ from shoal.model.policy import Policy
 from shoal.model.table import Table
 from shoal.recode.table import Recoded
 
-__all__ = ["ended_early", "unusual", "warnings"]
+__all__ = ["ended_early", "telling", "unusual", "warnings"]
 
 USUAL = ("encoding utf-8", "delimiter comma")
 
@@ -22,6 +22,15 @@ def ended_early(seconds: float | None, *, cut: bool) -> tuple[str, ...]:
     many = "" if seconds == 1 else "s"
     said = f"a budget of {seconds:g} second{many} ended the search early: another run may give other groups"
     return (f"{said}, and more seconds groups of less loss.",)
+
+
+def telling(columns: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a warning of columns that decide the label alone, so that figures about it are not worth much."""
+    return tuple(
+        f"column {name!r} alone decides the label: it may be the label under another name, or made from it. If so, "
+        "make it an identifier, or sensitive."
+        for name in columns
+    )
 
 
 def warnings(recoded: Recoded, policy: Policy, findings: tuple[Finding, ...]) -> list[str]:

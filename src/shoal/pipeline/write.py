@@ -19,12 +19,13 @@ from shoal.model.release import Release
 from shoal.model.table import Table
 from shoal.prepare.hierarchy import Hierarchy
 from shoal.privacy.covering import uncovered
+from shoal.report.figures import NAMES, pictures
 
 __all__ = ["check_places", "refuse_uncovered", "refuse_unless", "write"]
 
 FINDINGS = "findings.json"
 MAP = "map.csv"
-HELD = {FINDINGS: '"certificate"', MAP: ""}
+HELD = {FINDINGS: '"certificate"', MAP: "", **dict.fromkeys(NAMES, "<svg")}
 MARKS = {CERTIFICATE: PREDICATE, FINDINGS: '"certificate"'}
 RELEASED = {CERTIFICATE: PREDICATE, POLICY: "", **{f"data.{ending}": "" for ending in FORMATS}}
 
@@ -115,6 +116,8 @@ def _write_private(release: Release, folder: Path, certificate: str) -> None:
     }
     text = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
     (folder / FINDINGS).write_text(text, encoding="utf-8", newline="\n")
+    for name, picture in pictures(release.sketches, release.sketched).items():
+        (folder / name).write_text(picture, encoding="utf-8", newline="\n")
 
 
 def _levels(release: Release) -> dict[str, list[str]]:

@@ -22,7 +22,7 @@ from shoal.model.policy import FORMS, TRUTHFUL_FORMS, Column, Form, Kind, Policy
 from shoal.model.table import Table
 from shoal.prepare.choosing import choose, truthful
 from shoal.prepare.profile import ColumnFacts, Profile
-from shoal.prepare.roles import IS_DATE, REMEDY
+from shoal.prepare.roles import COUNTS, IS_DATE, REMEDY
 from shoal.registry import is_mixed
 
 __all__ = ["complete"]
@@ -97,6 +97,8 @@ def complete(policy: Policy, table: Table, facts: Profile) -> tuple[Policy, tupl
         notes += [f"column {name!r}: {said}"] if said else []
         if given is None or "role" not in given.model_fields_set:
             notes += _unnamed(found)
+        elif given.role == "quasi" and found.reason == COUNTS:
+            notes.append(f"column {name!r} counts the rows and is a quasi-identifier. A row number is an identifier.")
         elif given.form and given.role != "quasi":
             notes.append(f"column {name!r} is {given.role}, so that its form {given.form!r} is not used.")
         if given is None or "missing_codes" not in given.model_fields_set:
@@ -132,6 +134,8 @@ def _named(given: Column | None, found: ColumnFacts, table: Table) -> Column:
             values["form"] = _suiting(name, kind, given.form, held)
         if given.hierarchy is not None:
             values["hierarchy"] = given.hierarchy
+        if given.view is not None:
+            values["view"] = given.view
     if kind == "ordinal":
         values["order"] = _order(name, given, table.levels)
     if given.importance is not None:

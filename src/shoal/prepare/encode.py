@@ -54,6 +54,10 @@ class Encoded:
         The quasi-identifiers as codes, for methods on mixed tables; X has no columns then.
     trees : mapping of str to Hierarchy
         The hierarchies of columns that have one.
+    names : tuple of str
+        The column of the table behind each column of X.
+    view_of : int64 array of shape (d,) or None
+        The number of the view of each column of X; None if the policy names no views.
     """
 
     X: Matrix
@@ -61,6 +65,8 @@ class Encoded:
     notes: tuple[str, ...] = ()
     columns: "Columns | None" = None
     trees: "Mapping[str, Hierarchy]" = field(default_factory=dict)
+    names: tuple[str, ...] = ()
+    view_of: NDArray[np.int64] | None = None
 
 
 def encode(
@@ -91,13 +97,27 @@ def encode(
         columns, said = mixed_columns(table, policy, known)
         return Encoded(np.zeros((table.n, 0)), weights, (*said, *of_weights), columns, known)
     notes: list[str] = []
-    made = list(matrix_columns(table, policy, notes))
+    names: list[str] = []
+    made = list(matrix_columns(table, policy, notes, names))
     X = np.ascontiguousarray(np.column_stack(made)) if made else np.zeros((table.n, 0))
-    return Encoded(X, weights, (*notes, *of_weights), trees=known)
+    view_of = _views(policy, names)
+    return Encoded(X, weights, (*notes, *of_weights), trees=known, names=tuple(names), view_of=view_of)
 
 
-def matrix_columns(table: Table, policy: Policy, notes: list[str] | None = None) -> Iterator[Matrix]:
-    """Return the columns of the matrix one after the other; what is to be known of them is added to the notes.
+def _views(policy: Policy, names: list[str]) -> NDArray[np.int64] | None:
+    """Return the view of each column of the matrix, those without one together; None if nobody names any."""
+    views = [policy.columns[name].view or "" for name in names]
+    if not any(views):
+        return None
+    return np.unique(np.array(views), return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def matrix_columns(
+    table: Table, policy: Policy, notes: list[str] | None = None, names: list[str] | None = None
+) -> Iterator[Matrix]:
+    """Return the columns of the matrix one after the other.
+
+    What is to be known of them is added to the notes, and the column of the table behind each to the names.
 
     Of a table with very many names the whole matrix would not fit into memory, but what it says of groups can be
     summed up column by column.
@@ -114,7 +134,10 @@ def matrix_columns(table: Table, policy: Policy, notes: list[str] | None = None)
             made = (root * block for block in blocks)
         if note and notes is not None:
             notes.append(f"column {name!r}: {note}")
-        yield from made
+        for block in made:
+            if names is not None:
+                names.append(name)
+            yield block
 
 
 def offsets(column: pa.ChunkedArray, name: str) -> tuple[Matrix, NDArray[np.bool_]]:

@@ -38,6 +38,7 @@ ROWS_PER_KEY = 20
 UNEVEN = 1.6  # the Kolmogorov-Smirnov distance that one in a hundred even samples exceeds, times root n
 MANY = 100
 FAR = 1000
+COUNTS = "all values differ and count the rows"
 REMEDY, IS_DATE = "missing_codes", 'its kind "date"'
 DAYS = r"\d{4}-\d{2}-\d{2}(?:[T ].*)?"
 
@@ -273,7 +274,7 @@ def _by_values(seen: Seen, words: set[str], cells: list[str]) -> tuple[Role, str
     # Whole numbers with gaps often come as floats: only the column's name tells them from measurements.
     whole = seen.is_whole or (key and numbers is not None and _all_whole(numbers))
     if all_differ and whole and _counts_up(numbers):
-        return "identifier", "all values differ and count the rows"
+        return "identifier", COUNTS
     if seen.is_text or whole:
         enough = seen.present >= FEW and (numbers is None or _like_keys(numbers))
         if all_differ and (enough or key):

@@ -1,0 +1,211 @@
+"""The density of a column, where it is cut, and the values that stand for its parts.
+
+1. Rows are put into bins, each shared by the two nearest, no wider than a third of the bandwidth: wider ones would cut
+   the kernel's waves and make false peaks.
+2. The bins are smoothed by the kernel, through the fast Fourier transform; where even 2^17 bins are too wide, directly.
+3. A column is cut at the minima of its density, and each part is coded by the peak between them. Flat stretches count
+   by their middle, and ups and downs of less than a billionth of the height do not count.
+4. A part that fewer than `least` rows fall into is joined with the next one, across the higher of its two minima.
+
+A column of one or two values is coded by these.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.cluster.given import Floats, Rows
+from shoal.density.bandwidth import bandwidth
+from shoal.kernels.loops import loop
+
+__all__ = ["KERNELS", "Curve", "curve", "density"]
+
+FEWEST, MOST = 1 << 10, 1 << 17  # bins
+STEP = 1 / 3  # of a bandwidth, that a bin is wide at the most
+PADDING = 3.0  # bandwidths beyond the outermost values
+REACH = 4.0  # bandwidths after which a Gaussian is cut off, if it is laid down directly
+FAINT = 1e-10  # of the highest density, below which there is none
+FLAT = 1e-9  # of it, that a rise or a fall must exceed
+TINY = 1e-100  # the width of a column that is brought to 1 first
+
+KERNELS = ("gaussian", "epanechnikov", "uniform", "biweight", "triweight", "triangular")
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """The density of a column with its cuts and codes.
+
+    Parameters
+    ----------
+    places, heights : float64 arrays
+        The density, bin by bin.
+    cuts : float64 array
+        Where the column is cut, ascending.
+    peaks : float64 array
+        What stands for each part: one more than there are cuts.
+    width : float
+        The bandwidth; 0 where there are too few values for one.
+    """
+
+    places: Floats
+    heights: Floats
+    cuts: Floats
+    peaks: Floats
+    width: float
+
+    def parts(self, x: Floats) -> Rows:
+        """Return the part of each value; one on a cut is in the upper part."""
+        return np.asarray(np.searchsorted(self.cuts, x, side="right"), np.int64)
+
+
+def curve(x: Floats, kernel: str = "gaussian", rule: str = "silverman", width: float = 1.0, least: int = 1) -> Curve:
+    """Return the density of a column and how it is coded.
+
+    Parameters
+    ----------
+    x : float64 array of shape (n,)
+    kernel : str
+        One of `KERNELS`.
+    rule : str
+        How wide the kernel is: a name of `density.bandwidth`.
+    width : float
+        How many times that.
+    least : int
+        The rows that every part must hold.
+
+    Examples
+    --------
+    >>> two = np.concatenate([np.linspace(-1, 1, 50), np.linspace(9, 11, 50)])
+    >>> np.round(curve(two).peaks + 1), curve(two).cuts.size
+    (array([ 1., 11.]), 1)
+    """
+    low, high = float(x.min()), float(x.max())
+    if low == high:
+        return Curve(np.array([low]), np.array([1.0]), np.empty(0), np.array([low]), 0.0)
+    power = int(np.frexp(high - low)[1])
+    if not TINY < high - low < 1 / TINY:
+        # A power of two changes no digit, and squares of the rest fit; heights stay those of the column brought to 1.
+        found = curve(np.ldexp(x, -power), kernel, rule, width, least)
+        places, cuts, peaks = (np.ldexp(values, power) for values in (found.places, found.cuts, found.peaks))
+        return Curve(places, found.heights, cuts, peaks, float(np.ldexp(found.width, power)))
+    if ((x == low) | (x == high)).all():
+        counts = np.array([(x == low).sum(), (x == high).sum()], np.float64)
+        values = np.array([low, high])
+        found = Curve(values, counts, values.mean(keepdims=True), values, 0.0)
+        return _joined(found, x, np.zeros(1), counts, least)
+    h = width * bandwidth(x, rule, kernel)
+    places, heights = density(x, h, kernel)
+    tops, dips = _turns(heights, FLAT * float(heights.max()))
+    step = places[1] - places[0]
+    found = Curve(places, heights, places[0] + step * dips, places[0] + step * tops, h)
+    return _joined(found, x, heights[dips.astype(np.int64)], heights[tops.astype(np.int64)], least)
+
+
+def density(x: Floats, h: float, kernel: str = "gaussian") -> tuple[Floats, Floats]:
+    """Return places and the density there, for a bandwidth above 0.
+
+    Examples
+    --------
+    >>> places, heights = density(np.array([0.0, 1.0]), 0.5)
+    >>> round(float(heights.sum() * (places[1] - places[0])), 3)
+    1.0
+    """
+    from scipy.fft import irfft, next_fast_len, rfft
+
+    low, wide = float(x.min()) - PADDING * h, float(x.max() - x.min()) + 2 * PADDING * h
+    bins = int(np.clip(2.0 ** np.ceil(np.log2(wide / (STEP * h) + 1)), FEWEST, MOST))
+    step = wide / (bins - 1)
+    counts = _shared(x, low, step, bins)
+    if step > STEP * h:
+        reach = int(np.ceil(REACH * h / step))
+        near = np.arange(-reach, reach + 1, dtype=np.float64) * (step / h)
+        heights = np.convolve(counts, _kernel(near, kernel), mode="same")
+    else:
+        length = next_fast_len(2 * bins, real=True)
+        if kernel == "gaussian":
+            waves = np.exp(-0.5 * (2 * np.pi * np.arange(length // 2 + 1) / length * (h / step)) ** 2)
+        else:
+            away = np.minimum(np.arange(length), length - np.arange(length)) * (step / h)
+            waves = rfft(_kernel(away, kernel)).real
+        heights = irfft(rfft(counts, length) * waves, length)[:bins]
+    heights = heights / (heights.sum() * step)
+    return low + step * np.arange(bins, dtype=np.float64), np.where(heights < FAINT * heights.max(), 0.0, heights)
+
+
+def _kernel(u: Floats, name: str) -> Floats:
+    """Return a kernel at some places, up to a factor."""
+    if name == "gaussian":
+        return np.asarray(np.exp(-0.5 * u * u))
+    inside = np.abs(u) <= 1.0
+    if name == "triangular":
+        return np.asarray(np.where(inside, 1.0 - np.abs(u), 0.0))
+    power = {"uniform": 0, "epanechnikov": 1, "biweight": 2, "triweight": 3}[name]
+    return np.asarray(np.where(inside, (1.0 - np.minimum(u * u, 1.0)) ** power, 0.0))
+
+
+def _joined(found: Curve, x: Floats, dips: Floats, tops: Floats, least: int) -> Curve:
+    """Return a curve without parts that fewer than `least` rows fall into; the smallest is joined first."""
+    counts = np.bincount(found.parts(x), minlength=found.peaks.size).tolist()
+    cuts, peaks, depth, height = found.cuts.tolist(), found.peaks.tolist(), dips.tolist(), tops.tolist()
+    flat = FLAT * max(height)
+    while cuts and min(counts) < least:
+        part = counts.index(min(counts))
+        left = depth[part - 1] if part > 0 else -1.0
+        right = depth[part] if part < len(cuts) else -1.0
+        # Of equals, the lower one: heights that differ by less than is flat are equal.
+        first = part - 1 if left >= right - flat else part
+        kept = first if height[first] >= height[first + 1] - flat else first + 1
+        counts[first : first + 2] = [counts[first] + counts[first + 1]]
+        peaks[first : first + 2], height[first : first + 2] = [peaks[kept]], [height[kept]]
+        del cuts[first], depth[first]
+    return Curve(found.places, found.heights, np.array(cuts), np.array(peaks), found.width)
+
+
+@loop
+def _shared(x: Floats, low: float, step: float, bins: int) -> Floats:
+    """Return the rows of each bin, each row shared by the two bins around it."""
+    counts = np.zeros(bins)
+    for i in range(x.size):
+        place = (x[i] - low) / step
+        left = min(max(int(place), 0), bins - 2)
+        share = place - left
+        counts[left] += 1.0 - share
+        counts[left + 1] += share
+    return counts
+
+
+@loop
+def _turns(heights: Floats, flat: float) -> tuple[Floats, Floats]:
+    """Return the places of peaks, and of the minima between them, in bins; the middle of what is flat."""
+    n = heights.size
+    tops, dips = np.empty(n), np.empty(n)
+    found_tops, found_dips = 0, 0
+    rising = True
+    extreme, first, last = heights[0], 0, 0
+    for i in range(1, n):
+        height = heights[i]
+        if rising:
+            if height > extreme + flat:
+                extreme, first, last = height, i, i
+            elif height >= extreme - flat:
+                extreme = max(extreme, height)
+                last = i
+            else:
+                tops[found_tops] = 0.5 * (first + last)
+                found_tops += 1
+                rising = False
+                extreme, first, last = height, i, i
+        elif height < extreme - flat:
+            extreme, first, last = height, i, i
+        elif height <= extreme + flat:
+            extreme = min(extreme, height)
+            last = i
+        else:
+            dips[found_dips] = 0.5 * (first + last)
+            found_dips += 1
+            rising = True
+            extreme, first, last = height, i, i
+    if rising:
+        tops[found_tops] = 0.5 * (first + last)
+        found_tops += 1
+    return tops[:found_tops].copy(), dips[:found_dips].copy()

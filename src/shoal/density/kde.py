@@ -1,0 +1,180 @@
+"""KDE: every column is cut where its density is least, and rows alike in all columns begin a group.
+
+1. Each column is cut at the minima of its kernel density estimate, and coded by the peaks between them
+   (`density.curve`); a peak stands for k rows at the least.
+2. Rows with the same codes in all columns are a cell. Most cells of many columns hold one row: coding column by column
+   hides nobody, and as printed that is all there is.
+3. The cells are cut and merged into groups of at least k rows, and a search moves rows between them (`cluster.finish`).
+
+The attribute-oriented method of Zouinina et al. (2020), with an end that keeps its promise.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shoal.cluster.effort import FINISH
+from shoal.cluster.finish import MODE, as_printed, finished
+from shoal.cluster.given import Floats, Rows, matrix
+from shoal.cluster.limits import Limits
+from shoal.density.bandwidth import BANDWIDTHS
+from shoal.density.curve import KERNELS, Curve, curve
+from shoal.kernels.threads import each, thread_count
+from shoal.model.partition import Partition
+from shoal.model.progress import part
+from shoal.model.sketches import CurveSketch
+from shoal.registry import Choice, Number, Whole, method
+
+__all__ = ["Coding", "coding", "kde"]
+
+
+@dataclass(frozen=True, eq=False)
+class Coding:
+    """A table coded column by column.
+
+    Parameters
+    ----------
+    curves : list of Curve
+        One a column.
+    parts : int64 array of shape (n, d)
+        The part of each cell.
+    """
+
+    curves: list[Curve]
+    parts: Rows
+
+    @property
+    def published(self) -> Floats:
+        """The peak that stands for each cell."""
+        return np.column_stack([one.peaks[own] for one, own in zip(self.curves, self.parts.T, strict=True)])
+
+    @property
+    def cells(self) -> Rows:
+        """Rows with the same codes, numbered."""
+        found = np.zeros(len(self.parts), np.int64)
+        for own in self.parts.T:
+            found = np.unique(found * (int(own.max()) + 1) + own, return_inverse=True)[1].reshape(-1).astype(np.int64)
+        return found
+
+    def sketches(self) -> tuple[CurveSketch, ...]:
+        """Return figures for pictures of the columns."""
+        return tuple(
+            CurveSketch(number, one.places, one.heights, one.cuts, one.peaks) for number, one in enumerate(self.curves)
+        )
+
+
+def coding(
+    X: Floats,
+    kernel: str = "gaussian",
+    bandwidth: str = "silverman",
+    width: float = 1.0,
+    least: int = 1,
+    threads: int = 1,
+) -> Coding:
+    """Code every column of a table by the peaks of its density.
+
+    Parameters
+    ----------
+    X : float64 array of shape (n, d)
+    kernel, bandwidth, width, least
+        As in `curve`.
+    threads : int
+        How many may work; the result does not depend on it.
+
+    Cost
+    ----
+    O(n + G log G) a column, for G bins.
+    """
+    columns = [np.ascontiguousarray(column) for column in X.T]
+
+    def one(column: Floats) -> tuple[Curve, Rows]:
+        found = curve(column, kernel, bandwidth, width, least)
+        return found, found.parts(column)
+
+    found = each(one, columns, threads)
+    return Coding([each_[0] for each_ in found], np.column_stack([each_[1] for each_ in found]))
+
+
+@method(
+    "kde",
+    data="numeric",
+    ensures={"k", "l", "t"},
+    params={
+        "k": Whole(2, help="The least number of rows in a group."),
+        "kernel": Choice(KERNELS, "gaussian", "The shape that every value is spread by."),
+        "bandwidth": Choice(tuple(BANDWIDTHS), "silverman", "The rule for how wide it is."),
+        "width": Number(0.01, 100.0, 1.0, "How many times as wide as by the rule."),
+        "mode": MODE,
+        "effort": FINISH,
+    },
+    uses={"limits", "seed", "threads"},
+)
+def kde(
+    X: ArrayLike,
+    k: int,
+    kernel: str = "gaussian",
+    bandwidth: str = "silverman",
+    width: float = 1.0,
+    mode: str = "strict",
+    effort: str = "swift",
+    *,
+    seed: int = 0,
+    threads: int | None = None,
+    limits: Limits | None = None,
+) -> Partition:
+    """Cut every column at the minima of its density, and make groups of the rows that fall together.
+
+    Parameters
+    ----------
+    X : float64 array of shape (n, d), no missing values
+        The encoded table, columns on scales that may be compared.
+    k : int, 2 <= k <= n
+        The least number of rows in a group.
+    kernel : {"gaussian", "epanechnikov", "uniform", "biweight", "triweight", "triangular"}
+        The shape that every value is spread by.
+    bandwidth : {"silverman", "scott", "isj", "lscv", "bcv"}
+        The rule for how wide it is.
+    width : float
+        How many times as wide as by the rule: less gives more and smaller cells.
+    mode : {"strict", "printed"}
+        Whether cells are finished into groups of k rows; as printed they are not, and refused if one has fewer.
+    effort : {"none", "swift", "quick", "normal", "thorough"}
+        How long the search at the end takes.
+    seed : int
+        Where the chance of that search starts.
+    threads : int, optional
+        How many may work; all cores if not given. The result does not depend on it.
+    limits : Limits, optional
+        What the sensitive values of a group must meet.
+
+    Returns
+    -------
+    Partition
+        Its notes say how many peaks the columns have.
+
+    Guarantee
+    ---------
+    Every group holds at least k rows, and meets the limits if the whole table does. The result does not depend on
+    the number of threads. As printed: GuaranteeError is raised unless every cell holds k rows.
+
+    Cost
+    ----
+    O(n + G log G) a column with G bins, up to 131,072; then that of `cluster.finish`.
+
+    Examples
+    --------
+    >>> kde([[0.0], [1.0], [9.0], [10.0]], k=2).labels
+    array([0, 0, 1, 1])
+    """
+    numbers = matrix(X, k, "kde")
+    workers = thread_count(threads, "kde")
+    with part(0, 2):
+        found = coding(numbers, kernel, bandwidth, width, k if mode == "strict" else 1, workers)
+    peaks = np.array([one.peaks.size for one in found.curves])
+    notes = (f"kde: columns have {peaks.min()} to {peaks.max()} peaks, {int(np.median(peaks))} in the middle.",)
+    if mode == "printed":
+        return as_printed("kde", found.cells, k, limits, notes)
+    with part(1, 2):
+        labels = finished(numbers, found.cells, k, effort, limits=limits, seed=seed, threads=workers)
+    return Partition.of(labels, notes, sketches=found.sketches())

@@ -1,0 +1,1 @@
+"""Pictures and reports, made of facts and never of rows."""

@@ -1,0 +1,196 @@
+"""Figures: sketches into SVG, by Altair.
+
+| file | shows |
+| --- | --- |
+| `map.svg` | ridges between the units of a map, rows of each unit, and its value in every column |
+| `densities.svg` | the density of every column, where it is cut, and the peaks that stand for the parts |
+| `views.svg` | the Davies-Bouldin index of every view before and after it learnt from the others |
+| `plane.svg` | rows in the plane of the first two principal axes, before and after |
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.model.sketches import CurveSketch, MapSketch, PlaneSketch, Sketch, ViewsSketch
+
+__all__ = ["NAMES", "pictures"]
+
+NAMES = ("densities.svg", "map.svg", "plane.svg", "views.svg")
+MOST = 12  # columns that are shown
+ACROSS = 4  # of them side by side
+POINTS = 300  # of a curve
+INK, PALE, LOUD = "#1f4e79", "#9db9d3", "#c2571a"
+HEXAGON = "M0,-1L0.866,-0.5L0.866,0.5L0,1L-0.866,0.5L-0.866,-0.5Z"
+
+
+def pictures(sketches: Iterable[Sketch], names: Sequence[str]) -> dict[str, str]:
+    """Return the picture of each kind of sketch as SVG, by the name of its file.
+
+    Parameters
+    ----------
+    sketches : iterable of Sketch
+    names : sequence of str
+        The column of the table behind each column of the matrix.
+    """
+    given = list(sketches)
+    charts: dict[str, Any] = {}
+    for sketch in given:
+        if isinstance(sketch, MapSketch):
+            charts["map.svg"] = _map(sketch, names)
+        elif isinstance(sketch, ViewsSketch):
+            charts["views.svg"] = _views(sketch)
+        elif isinstance(sketch, PlaneSketch):
+            charts["plane.svg"] = _plane(sketch)
+    curves = [sketch for sketch in given if isinstance(sketch, CurveSketch) and sketch.places.size > 2]
+    if curves:
+        charts["densities.svg"] = _curves(curves[:MOST], names)
+    return {name: _svg(chart) for name, chart in sorted(charts.items())}
+
+
+def _svg(chart: Any) -> str:
+    """Return a chart as SVG."""
+    import vl_convert
+
+    styled = chart.configure_view(stroke=None).configure(font="Helvetica, Arial, sans-serif", background="white")
+    return str(vl_convert.vegalite_to_svg(styled.to_json()))
+
+
+def _data(**columns: Any) -> Any:
+    """Return columns as the rows that Altair takes."""
+    import altair as alt
+
+    held = {name: np.asarray(values).tolist() for name, values in columns.items()}
+    return alt.Data(values=[dict(zip(held, row, strict=True)) for row in zip(*held.values(), strict=True)])
+
+
+def _map(sketch: MapSketch, names: Sequence[str]) -> Any:
+    """Return ridges, hits and planes of a map."""
+    import altair as alt
+
+    first = [_units(sketch, sketch.ridges, "ridges", "greys"), _units(sketch, sketch.hits, "rows", "blues")]
+    rest = [_units(sketch, sketch.planes[:, j], _label(names, j), "viridis") for j in _shown(sketch, names)]
+    return alt.concat(*first, *rest, columns=ACROSS).resolve_scale(color="independent")
+
+
+def _shown(sketch: MapSketch, names: Sequence[str]) -> list[int]:
+    """Return the columns whose planes are shown: numbers first, which have a column of the matrix for themselves."""
+    known = [*names, *(f"column {place}" for place in range(len(names), sketch.planes.shape[1]))]
+    order = sorted(range(sketch.planes.shape[1]), key=lambda column: (known.count(known[column]) > 1, column))
+    return order[: MOST - 2]
+
+
+def _units(sketch: MapSketch, values: NDArray[np.float64], title: str, scheme: str) -> Any:
+    """Return the units of a map in the colours of some values."""
+    import altair as alt
+
+    tall, wide = sketch.places.max(axis=0) + 1
+    step = min(14.0, 190.0 / wide)
+    shape, size = (HEXAGON, (step * 1.1547) ** 2) if sketch.hexagonal else ("square", step**2)
+    data = _data(x=sketch.places[:, 1], y=sketch.places[:, 0], value=np.round(values, 4))
+    return (
+        alt.Chart(data, width=step * wide, height=step * tall, title=title)
+        .mark_point(filled=True, opacity=1, shape=shape, size=size, strokeWidth=0, aria=False)
+        .encode(
+            x=alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-0.5, wide - 0.5])),
+            y=alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[tall - 0.5, -0.5])),
+            color=alt.Color(
+                "value:Q", scale=alt.Scale(scheme=scheme), legend=alt.Legend(title=None, gradientLength=70)
+            ),
+        )
+    )
+
+
+def _curves(sketches: Sequence[CurveSketch], names: Sequence[str]) -> Any:
+    """Return the densities of columns side by side."""
+    import altair as alt
+
+    return alt.concat(*(_curve(sketch, _label(names, sketch.column)) for sketch in sketches), columns=ACROSS)
+
+
+def _curve(sketch: CurveSketch, title: str) -> Any:
+    """Return the density of one column, with its cuts and peaks."""
+    import altair as alt
+
+    some = np.unique(np.linspace(0, sketch.places.size - 1, min(POINTS, sketch.places.size)).astype(np.int64))
+    x = alt.X("x:Q", title="standard deviations from the mean", axis=alt.Axis(tickCount=5))
+    y = alt.Y("y:Q", title=None, axis=None)
+    line = alt.Chart(_data(x=sketch.places[some], y=sketch.heights[some])).mark_area(
+        color=PALE, line={"color": INK, "strokeWidth": 1.2}, opacity=0.6
+    )
+    layers = [line.encode(x=x, y=y)]
+    if sketch.cuts.size:
+        layers.append(alt.Chart(_data(x=sketch.cuts)).mark_rule(color=LOUD, strokeDash=[3, 2]).encode(x=x))
+    tops = np.interp(sketch.peaks, sketch.places, sketch.heights)
+    layers.append(
+        alt.Chart(_data(x=sketch.peaks, y=tops)).mark_point(filled=True, color=INK, size=28, opacity=1).encode(x=x, y=y)
+    )
+    return alt.layer(*layers, width=190, height=110, title=title)
+
+
+def _views(sketch: ViewsSketch) -> Any:
+    """Return the index of each view before and after, a line for each thing learnt."""
+    import altair as alt
+
+    number = [f"view {view + 1}" for view in sketch.views]
+    turn = [list(sketch.views[:place]).count(view) + 1 for place, view in enumerate(sketch.views)]
+    ends = [value if np.isfinite(value) else 0.0 for value in (*sketch.before, *sketch.after)]
+    kept = ["kept" if one else "not kept" for one in sketch.kept]
+    count = len(number)
+    data = _data(
+        view=[f"{name}, round {n}" for name, n in zip(number, turn, strict=True)] * 2,
+        when=["before"] * count + ["after"] * count,
+        index=ends,
+        kept=kept * 2,
+    )
+    return (
+        alt.Chart(data, width=60, height=160)
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("when:N", sort=["before", "after"], title=None, axis=alt.Axis(labelAngle=0)),
+            y=alt.Y("index:Q", title="Davies-Bouldin index"),
+            color=alt.Color("kept:N", scale=alt.Scale(domain=["kept", "not kept"], range=[INK, LOUD]), title=None),
+            column=alt.Column("view:N", title=None, sort=None),
+        )
+    )
+
+
+def _plane(sketch: PlaneSketch) -> Any:
+    """Return two pictures of counted squares beside each other, in the same colours."""
+    import altair as alt
+
+    most = float(max(sketch.before.max(), sketch.after.max(), 1.0))
+    both = [
+        _squares(sketch, counts, title, most) for counts, title in ((sketch.before, "before"), (sketch.after, "after"))
+    ]
+    return alt.hconcat(*both)
+
+
+def _squares(sketch: PlaneSketch, counts: NDArray[np.float64], title: str, most: float) -> Any:
+    """Return counted squares."""
+    import altair as alt
+
+    place = np.nonzero(counts)
+    (left, right), (low, high) = ((edge[at], edge[at + 1]) for edge, at in zip(sketch.edges, place, strict=True))
+    scales = [alt.Scale(domain=[float(edge[0]), float(edge[-1])], nice=False, zero=False) for edge in sketch.edges]
+    return (
+        alt.Chart(_data(x=left, x2=right, y=low, y2=high, rows=counts[place]), width=280, height=240, title=title)
+        .mark_rect(aria=False)
+        .encode(
+            x=alt.X("x:Q", title="first principal axis", scale=scales[0]),
+            x2="x2:Q",
+            y=alt.Y("y:Q", title="second principal axis", scale=scales[1]),
+            y2="y2:Q",
+            color=alt.Color("rows:Q", scale=alt.Scale(scheme="blues", type="sqrt", domain=[0, most]), title="rows"),
+        )
+    )
+
+
+def _label(names: Sequence[str], column: int) -> str:
+    """Return the name of a column of the matrix, with a number if several belong to one column of the table."""
+    name = names[column] if column < len(names) else f"column {column + 1}"
+    if list(names).count(name) > 1:
+        return f"{name} ({list(names[: column + 1]).count(name)})"
+    return name

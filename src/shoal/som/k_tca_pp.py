@@ -1,0 +1,116 @@
+"""k-TCA++: groups that begin at prototypes of the label, learnt from what the maps of k-TCA make of rows.
+
+1. Maps of several views code every row by its best matching units, as in k-TCA (`som.tca`).
+2. wLVQ2 learns from the codes and a label how much each column counts, and prototypes of its classes (`som.plus`).
+3. Rows with the same nearest prototype, of whatever class, are a cell; cells are finished into groups of at least k
+   rows in the weighted space (`cluster.finish`).
+
+As printed, the nearest prototype is published, whatever number of rows it stands for. Zouinina et al. (2020).
+"""
+
+from numpy.typing import ArrayLike
+
+from shoal.cluster.effort import FINISH
+from shoal.cluster.finish import MODE
+from shoal.cluster.given import matrix
+from shoal.cluster.limits import Limits
+from shoal.kernels.threads import thread_count
+from shoal.model.partition import Partition
+from shoal.model.progress import part
+from shoal.registry import Whole, method
+from shoal.som.plus import classes_of, plus, plus_as_printed
+from shoal.som.tca import ROUNDS, UNITS, VIEWS, columns_of, topology
+
+__all__ = ["k_tca_pp"]
+
+
+@method(
+    "k_tca_pp",
+    data="numeric",
+    ensures={"k", "l", "t"},
+    params={
+        "k": Whole(2, help="The least number of rows in a group."),
+        "views": VIEWS,
+        "rounds": ROUNDS,
+        "units": UNITS,
+        "mode": MODE,
+        "effort": FINISH,
+    },
+    uses={"label", "limits", "seed", "threads", "view_of"},
+)
+def k_tca_pp(
+    X: ArrayLike,
+    k: int,
+    views: int = 3,
+    rounds: int = 1,
+    units: int = 0,
+    mode: str = "strict",
+    effort: str = "swift",
+    *,
+    seed: int = 0,
+    threads: int | None = None,
+    label: ArrayLike | None = None,
+    view_of: ArrayLike | None = None,
+    limits: Limits | None = None,
+) -> Partition:
+    """Weight columns by what they tell of a label after k-TCA, and make groups around prototypes of its classes.
+
+    Parameters
+    ----------
+    X : float64 array of shape (n, d), no missing values
+        The encoded table, columns on scales that may be compared.
+    k : int, 2 <= k <= n
+        The least number of rows in a group.
+    views : int
+        Into how many views the columns are dealt, each of two columns at the least.
+    rounds : int
+        How often the views learn from each other.
+    units : int
+        About how many units a map has; 5 sqrt(n) if 0.
+    mode : {"strict", "printed"}
+        Whether cells are finished into groups of k rows; as printed they are not, and refused if one has fewer.
+    effort : {"none", "swift", "quick", "normal", "thorough"}
+        How long the search at the end takes.
+    seed : int
+        Where chance starts: views, prototypes, and that search.
+    threads : int, optional
+        How many may work; all cores if not given. The result does not depend on it.
+    label : array of shape (n,)
+        The class of each row.
+    view_of : array of shape (d,), optional
+        The number of the view of each column; then `views` does not count.
+    limits : Limits, optional
+        What the sensitive values of a group must meet.
+
+    Returns
+    -------
+    Partition
+        Its notes say what the views and the columns learnt.
+
+    Guarantee
+    ---------
+    Every group holds at least k rows, and meets the limits if the whole table does. The result does not depend on
+    the number of threads. As printed: GuaranteeError is raised unless every prototype stands for k rows.
+
+    Cost
+    ----
+    O(n m d) an epoch for m units, 5 sqrt(n) of them: O(n^1.5 d); then that of `cluster.finish`.
+
+    Examples
+    --------
+    >>> rows = [[0.0, 0.0], [1.0, 0.0], [9.0, 5.0], [10.0, 5.0]]
+    >>> k_tca_pp(rows, k=2, label=["a", "a", "b", "b"]).labels
+    array([0, 0, 1, 1])
+    """
+    numbers = matrix(X, k, "k_tca_pp")
+    codes = classes_of(label, len(numbers), "k_tca_pp")
+    workers = thread_count(threads, "k_tca_pp")
+    dealt = columns_of(numbers.shape[1], view_of, views, seed, "k_tca_pp")
+    printed = mode == "printed"
+    with part(0, 2):
+        found = topology(numbers, dealt, rounds=rounds, units=units, seed=seed, threads=workers)
+    if printed:
+        return plus_as_printed("k_tca_pp", found.coded, codes, k, limits, seed)
+    with part(1, 2):
+        made = plus("k_tca_pp", numbers, found.coded, codes, k, effort, limits, seed, workers)
+    return Partition.of(made.labels, (*found.notes("k_tca_pp"), *made.notes), sketches=found.sketches())

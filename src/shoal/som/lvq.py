@@ -1,0 +1,246 @@
+"""wLVQ2 (pLVQ2): prototypes of classes that learn where the borders are, and which columns tell.
+
+1. Each class gets up to ten prototypes, one for eight rows at the most, by k-means on its rows.
+2. Rows come by chance. Where the nearest prototype m_i is of another class, the second nearest m_j of the row's own,
+   and the row lies in a window between them: m_j is pulled towards w x, m_i is pushed away from it, and the weight of
+   each column moves by -beta x (m_i - m_j). This descends |w x - m_j|^2 - |w x - m_i|^2.
+3. Both rates fall linearly to zero, and weights stay between 0.05 and 5.
+
+As printed, the first two steps use the wrong prototype, which unlearns: that form is kept to compare with. Kohonen's
+LVQ2 with weights, as in Zouinina et al. (2020).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.cluster.given import Floats, Rows
+from shoal.errors import MethodError
+from shoal.kernels.loops import inner_loop, loop
+from shoal.som.nearest import cell_sums, nearest
+
+__all__ = ["Codebook", "wlvq2"]
+
+PROTOTYPES = 10
+EACH = 8  # rows that a prototype stands for, at the least
+STARTS = 3  # of k-means, of which the best is kept
+WINDOW = 0.3
+LEAST, MOST = 0.05, 5.0  # weights of columns
+HUGE = 1e100  # numbers whose squares lead nowhere
+DIVERGED = "wlvq2: training diverged. Bring the columns to one scale, or lower the rate."
+LLOYD = 30  # rounds of k-means, at the most
+
+
+@dataclass(frozen=True, eq=False)
+class Codebook:
+    """Prototypes of classes, and how much each column counts: a classifier.
+
+    Parameters
+    ----------
+    prototypes : float64 array of shape (m, d)
+        In the weighted space.
+    classes : array of shape (m,)
+        The class of each.
+    weights : float64 array of shape (d,)
+    """
+
+    prototypes: Floats
+    classes: NDArray[Any]
+    weights: Floats
+
+    def cells(self, X: Floats, threads: int = 1) -> Rows:
+        """Return the nearest prototype of each row, of whatever class."""
+        return nearest(np.ascontiguousarray(X * self.weights), self.prototypes, threads)
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the class of each row's nearest prototype."""
+        return np.asarray(self.classes[self.cells(np.asarray(X, np.float64))])
+
+
+def wlvq2(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    prototypes: int = PROTOTYPES,
+    epochs: int = 20,
+    rate: float = 0.05,
+    weight_rate: float = 0.03,
+    printed: bool = False,
+    seed: int = 0,
+) -> Codebook:
+    """Learn prototypes of classes and the weights of columns.
+
+    Parameters
+    ----------
+    X : float64 array of shape (n, d), no missing values
+        Columns on scales that may be compared: z-scores.
+    y : array of shape (n,)
+        The class of each row.
+    prototypes : int
+        Of each class, at the most: a class of fewer than 16 rows has one.
+    epochs : int
+        How often all rows come.
+    rate, weight_rate : float
+        How fast prototypes and weights learn at first. With a weight rate of 0 this is LVQ2.
+    printed : bool
+        Whether to move prototypes as printed, and not as derived.
+    seed : int
+        Where chance starts.
+
+    Returns
+    -------
+    Codebook
+
+    Cost
+    ----
+    O(epochs n m d) time for m prototypes.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 0.3], [0.1, 0.9], [1.0, 0.2], [1.1, 0.7]])
+    >>> wlvq2(X, ["a", "a", "b", "b"]).predict(X)
+    array(['a', 'a', 'b', 'b'], dtype='<U1')
+    """
+    numbers = np.ascontiguousarray(X, np.float64)
+    names, codes = np.unique(np.asarray(y), return_inverse=True)
+    codes = codes.reshape(-1)
+    if numbers.ndim != 2 or len(numbers) != codes.size or not codes.size:
+        raise MethodError(f"wlvq2: X must have as many rows as y, at least one; got {len(numbers)} and {codes.size}.")
+    if not rate > 0:
+        raise MethodError(f"wlvq2: rate must be above 0; got {rate!r}.")
+    if not np.abs(numbers).max(initial=0.0) < HUGE:
+        raise MethodError(DIVERGED)
+    chance = np.random.default_rng((seed, 5))
+    found = [_codebook(numbers[codes == one], prototypes, chance) for one in range(names.size)]
+    owner = np.repeat(np.arange(names.size), [len(one) for one in found])
+    book, weights = np.vstack(found), np.ones(numbers.shape[1])
+    seen = np.zeros((codes.size, 2), np.int64)
+    for epoch in range(epochs):
+        left = 1.0 - epoch / epochs
+        next_ = 1.0 - (epoch + 1) / epochs
+        order = chance.permutation(codes.size)
+        _learn(
+            numbers,
+            codes,
+            order,
+            book,
+            owner,
+            weights,
+            seen,
+            rate * left,
+            rate * next_,
+            weight_rate / rate,
+            printed=printed,
+        )
+        if not np.abs(book).max(initial=0.0) < HUGE:
+            raise MethodError(DIVERGED)
+    return Codebook(book, names[owner], weights)
+
+
+def _codebook(X: Floats, most: int, chance: np.random.Generator) -> Floats:
+    """Return up to so many means of the rows of a class, the best of some starts of k-means."""
+    most = max(1, min(most, len(X) // EACH))
+    different = np.unique(X, axis=0)
+    if len(different) <= most:
+        return different
+    found = [_means(X, most, chance) for _ in range(STARTS if most > 1 else 1)]
+    return min(found, key=lambda means: float(((X - means[nearest(X, means)]) ** 2).sum()))
+
+
+def _means(X: Floats, most: int, chance: np.random.Generator) -> Floats:
+    """Return so many means of rows, from rows that are far apart by chance."""
+    chosen = [int(chance.integers(len(X)))]
+    away = ((X - X[chosen[0]]) ** 2).sum(axis=1)
+    while len(chosen) < most:
+        heights = np.cumsum(away)
+        row = int(np.searchsorted(heights, chance.random() * heights[-1], side="right"))
+        chosen.append(min(row, len(X) - 1))
+        away = np.minimum(away, ((X - X[chosen[-1]]) ** 2).sum(axis=1))
+    means = X[chosen].copy()
+    for _ in range(LLOYD):
+        sums = cell_sums(X, nearest(X, means), most)
+        held = sums[:, -1:] > 0
+        moved = np.where(held, sums[:, :-1] / np.maximum(sums[:, -1:], 1.0), means)
+        if np.array_equal(moved, means):
+            break
+        means = moved
+    return np.ascontiguousarray(means)
+
+
+@loop
+def _learn(
+    X: Floats,
+    codes: Rows,
+    order: Rows,
+    book: Floats,
+    owner: Rows,
+    weights: Floats,
+    seen: Rows,
+    first: float,
+    last: float,
+    ratio: float,
+    printed: bool,
+) -> None:
+    """Let all rows come once; `book` and `weights` are changed, and `seen`, the two nearest prototypes of each row."""
+    d, n = X.shape[1], order.size
+    bound = ((1.0 - WINDOW) / (1.0 + WINDOW)) ** 2
+    point = np.empty(d)
+    for place in range(n):
+        row = order[place]
+        rate = first + (last - first) * (place / n)
+        for j in range(d):
+            point[j] = weights[j] * X[row, j]
+        least, next_ = _two_nearest(point, book, seen, row)
+        one, two = seen[row, 0], seen[row, 1]
+        # The window: of two distances, the shorter one is not much shorter.
+        if one == two or owner[one] == codes[row] or owner[two] != codes[row] or least <= bound * next_:
+            continue
+        for j in range(d):
+            wrong, right = book[one, j], book[two, j]
+            if printed:
+                book[one, j] = wrong + rate * (point[j] - right)
+                book[two, j] = right - rate * (point[j] - right)
+            else:
+                book[two, j] = right + rate * (point[j] - right)
+                book[one, j] = wrong - rate * (point[j] - wrong)
+            weights[j] = min(MOST, max(LEAST, weights[j] - ratio * rate * X[row, j] * (wrong - right)))
+
+
+@inner_loop
+def _two_nearest(point: Floats, book: Floats, seen: Rows, row: int) -> tuple[float, float]:
+    """Find the two prototypes that are nearest to a point, ties to the lowest; return how far they are, squared.
+
+    Those that were nearest last time are asked first: most others are soon known to be farther.
+    """
+    one, two = seen[row, 0], seen[row, 1]
+    least, next_ = _away(point, book, one, np.inf), np.inf
+    if two != one:
+        next_ = _away(point, book, two, np.inf)
+        if next_ < least or (next_ == least and two < one):
+            one, two, least, next_ = two, one, next_, least
+    known, other = one, two
+    for unit in range(len(book)):
+        if unit in (known, other):
+            continue
+        away = _away(point, book, unit, next_)
+        if away < least or (away == least and unit < one):
+            two, next_ = one, least
+            one, least = unit, away
+        elif away < next_ or (away == next_ and unit < two) or two == one:
+            two, next_ = unit, away
+    seen[row, 0], seen[row, 1] = one, two
+    return least, next_
+
+
+@inner_loop
+def _away(point: Floats, book: Floats, unit: int, limit: float) -> float:
+    """Return the squared distance of a prototype, or of some of its columns if that is above a limit already."""
+    total = 0.0
+    for j in range(point.size):
+        gap = point[j] - book[unit, j]
+        total += gap * gap
+        if j % 8 == 7 and total > limit:
+            break
+    return total

@@ -1,0 +1,94 @@
+"""The ++ layer: labels say which columns tell, and where groups begin.
+
+1. wLVQ2 learns from rows as a method codes them, and their labels, how much each column counts. Weights are brought
+   to a mean square of 1.
+2. In the weighted space, LVQ2 learns prototypes of the classes from the rows themselves. A row belongs to the cell of
+   its nearest prototype, of whatever class: never of its own class alone, which would write the label into the cells.
+3. The cells are finished into groups in the weighted space.
+
+Groups that follow a label are often of one label, and then tell it of all their rows: ask for l or t, which hold here.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shoal.cluster.finish import as_printed, finished
+from shoal.cluster.given import Floats, Rows
+from shoal.cluster.limits import Limits
+from shoal.errors import MethodError
+from shoal.model.partition import Partition
+from shoal.som.lvq import PROTOTYPES, Codebook, wlvq2
+from shoal.som.tca import Printed
+
+__all__ = ["classes_of", "plus", "plus_as_printed", "printed_plus", "taught"]
+
+MOST_CLASSES, MANY = 1000, 20  # and few rows each are no classes if they are many
+BOOK = 1000  # prototypes of all classes together, about
+
+
+def classes_of(label: ArrayLike | None, n: int, who: str) -> Rows:
+    """Return the labels as numbers from 0 on, or refuse what cannot teach."""
+    base = who.removesuffix("_pp")
+    if label is None:
+        raise MethodError(f"{who}: it learns from labels. Name the label column in the policy, or take {base}.")
+    given = np.asarray(label)
+    if given.shape != (n,):
+        raise MethodError(f"{who}: label must be {n} values, one a row; got an array of shape {given.shape}.")
+    names, codes = np.unique(given.astype(str) if given.dtype.kind == "O" else given, return_inverse=True)
+    if names.size > MOST_CLASSES or (names.size > MANY and 3 * names.size > n):
+        raise MethodError(
+            f"{who}: the label has {names.size:,} different values for {n:,} rows, and classes are fewer: at most "
+            f"{MOST_CLASSES:,}, of several rows each. Name another column, or take {base}."
+        )
+    return codes.reshape(-1).astype(np.int64)
+
+
+def taught(X: Floats, coded: Floats, codes: Rows, seed: int) -> tuple[Floats, Codebook]:
+    """Return how much each column counts, and prototypes of the classes in the space weighted so.
+
+    Parameters
+    ----------
+    X, coded : float64 arrays of shape (n, d)
+        The rows, and what a method makes of them.
+    codes : int64 array of shape (n,)
+        Their classes.
+    seed : int
+    """
+    each = max(1, min(PROTOTYPES, BOOK // (int(codes.max()) + 1)))
+    weights = wlvq2(coded, codes, prototypes=each, seed=seed).weights
+    weights = weights / np.sqrt((weights**2).mean())
+    return weights, wlvq2(X * weights, codes, prototypes=each, weight_rate=0.0, seed=seed)
+
+
+def plus(
+    who: str,
+    X: Floats,
+    coded: Floats,
+    codes: Rows,
+    k: int,
+    effort: str,
+    limits: Limits | None,
+    seed: int,
+    threads: int,
+) -> Partition:
+    """Return groups that begin at the prototypes of classes, in a space where columns count as they tell the label."""
+    weights, book = taught(X, coded, codes, seed)
+    space = np.ascontiguousarray(X * weights)
+    labels = finished(space, book.cells(space, threads), k, effort, limits=limits, seed=seed, threads=threads)
+    classes = int(codes.max()) + 1
+    said = f"{who}: taught by {classes} label{'s' * (classes != 1)}; columns count from {weights.min():.2f} to "
+    return Partition.of(labels, (f"{said}{weights.max():.2f}.",))
+
+
+def printed_plus(coded: Floats, codes: Rows, seed: int = 0) -> Printed:
+    """Return what a ++ method publishes as printed: the prototype nearest to each coded row. It promises nothing.
+
+    Prototypes learn by the derived signs: by the printed ones they unlearn, and the printed figures are out of reach.
+    """
+    book = wlvq2(coded, codes, seed=seed)
+    return Printed.of(book.prototypes[book.cells(coded)] / book.weights)
+
+
+def plus_as_printed(who: str, coded: Floats, codes: Rows, k: int, limits: Limits | None, seed: int) -> Partition:
+    """Return the groups of what is published as printed, or refuse them if one does not keep the promise."""
+    return as_printed(who, printed_plus(coded, codes, seed).labels, k, limits)

@@ -1,0 +1,215 @@
+"""Topological collaborative anonymization: maps of several views, and one map of what they say together.
+
+1. The columns are dealt into views, each with a map of its own; the maps learn from each other (`som.views`).
+2. Every row is coded by what the maps of its views make of it: k-TCA by its best matching units, C-TCA by mixtures of
+   these and the units next to them.
+3. A map of the coded rows has a cell for each of its units.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from shoal.cluster.given import Floats, Rows
+from shoal.errors import MethodError
+from shoal.model.progress import part
+from shoal.model.sketches import MapSketch, Sketch, ViewsSketch
+from shoal.registry import Whole
+from shoal.som.mixture import convex_mixture, nnls_mixture
+from shoal.som.nearest import nearest
+from shoal.som.training import Map, Training, som
+from shoal.som.views import Round, View, dealt, maps_of_views
+
+__all__ = [
+    "ROUNDS",
+    "UNITS",
+    "VIEWS",
+    "Printed",
+    "Topology",
+    "coded_by_views",
+    "columns_of",
+    "dissolved",
+    "printed_c_tca",
+    "printed_k_tca",
+    "topology",
+]
+
+VIEWS = Whole(1, 1000, 3, "Into how many views the columns are dealt, unless the policy names views.")
+ROUNDS = Whole(0, 100, 1, "How often the views learn from each other.")
+EPOCHS = 15
+UNITS = Whole(0, 100_000, 0, "About how many units a map has; 5 times the root of the number of rows if 0.")
+
+
+@dataclass(frozen=True, eq=False)
+class Topology:
+    """What a table looks like to its maps.
+
+    Parameters
+    ----------
+    coded : float64 array of shape (n, d)
+        What the maps of the views make of each row.
+    map : Map
+        Of the coded rows.
+    cells : int64 array of shape (n,)
+        The unit of each row.
+    views : list of View
+    log : list of Round
+        What the views learnt from each other.
+    """
+
+    coded: Floats
+    map: Map
+    cells: Rows
+    views: list[View] = field(default_factory=list)
+    log: list[Round] = field(default_factory=list)
+
+    def notes(self, who: str) -> tuple[str, ...]:
+        """Say in a sentence what the views learnt."""
+        kept = sum(one.accepted for one in self.log)
+        grid, views = self.map.grid, len(self.views)
+        said = f"{who}: {views} view{'s' * (views != 1)}, maps of {grid.rows} x {grid.columns} units"
+        return (f"{said}; {kept} of {len(self.log)} things that views learnt from each other were kept.",)
+
+    def sketches(self) -> tuple[Sketch, ...]:
+        """Return figures for pictures of the map and of what the views learnt."""
+        hits = np.bincount(self.cells, minlength=self.map.grid.units).astype(np.float64)
+        grid, prototypes = self.map.grid, self.map.prototypes
+        drawn = MapSketch(grid.places, grid.hexagonal, self.map.u_matrix(), hits, prototypes)
+        if not self.log:
+            return (drawn,)
+        views = [one.view for one in self.log]
+        before, after = [one.before for one in self.log], [one.after for one in self.log]
+        return drawn, ViewsSketch(views, before, after, [one.accepted for one in self.log])
+
+
+@dataclass(frozen=True, eq=False)
+class Printed:
+    """What the papers' own pipeline publishes, without any promise.
+
+    Parameters
+    ----------
+    published : float64 array of shape (n, d)
+        A row for each row.
+    labels : int64 array of shape (n,)
+        Rows that are published alike.
+    """
+
+    published: Floats
+    labels: Rows
+
+    @classmethod
+    def of(cls, published: Floats) -> "Printed":
+        """Number the rows that are alike."""
+        return cls(published, np.unique(published, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64))
+
+    @property
+    def k(self) -> int:
+        """The rows that the rarest one is published alike with."""
+        return int(np.bincount(self.labels).min())
+
+
+def columns_of(d: int, view_of: Any, count: int, seed: int, who: str) -> list[Rows]:
+    """Return the columns of each view: those given, one number a column, or dealt by chance."""
+    if view_of is None:
+        return dealt(d, count, seed)
+    given = np.asarray(view_of)
+    if given.shape != (d,) or given.dtype.kind not in "iu":
+        raise MethodError(
+            f"{who}: view_of must be {d} whole numbers, one a column; got an array of shape {given.shape}."
+        )
+    return [np.flatnonzero(given == one) for one in np.unique(given)]
+
+
+def coded_by_views(X: Floats, views: list[View], mixture: str) -> Floats:
+    """Return what the maps make of each row: best matching units, or mixtures around them.
+
+    Parameters
+    ----------
+    X : float64 array of shape (n, d)
+    views : list of View
+    mixture : {"none", "convex", "nnls"}
+    """
+    coded = np.empty_like(X)
+    for view in views:
+        own = np.ascontiguousarray(X[:, view.columns])
+        if mixture == "convex":
+            coded[:, view.columns] = convex_mixture(own, view.map, view.cells)
+        elif mixture == "nnls":
+            coded[:, view.columns] = nnls_mixture(own, view.map)
+        else:
+            coded[:, view.columns] = view.map.prototypes[view.cells]
+    return coded
+
+
+def topology(
+    X: Floats,
+    columns: list[Rows],
+    mixture: str = "none",
+    *,
+    rounds: int = 1,
+    units: int = 0,
+    training: Training | None = None,
+    printed: bool = False,
+    seed: int = 0,
+    threads: int = 1,
+) -> Topology:
+    """Lay maps into the views of a table, and one into what they make of it; 15 epochs each if nothing is said.
+
+    Parameters
+    ----------
+    X : float64 array of shape (n, d)
+    columns : list of int64 arrays
+        The columns of each view.
+    mixture : {"none", "convex", "nnls"}
+        Whether rows are coded by best matching units, or by mixtures.
+    rounds : int
+        How often the views learn from each other.
+    units : int
+        About how many units a map has; 5 sqrt(n) if 0.
+    training : Training, optional
+    printed : bool
+        Whether views learn as printed, and not as derived.
+    seed, threads : int
+    """
+    how = training or Training(EPOCHS)
+    with part(0, 2):
+        views, log = maps_of_views(X, columns, rounds, how, units=units, printed=printed, seed=seed, threads=threads)
+    coded = coded_by_views(X, views, mixture)
+    with part(1, 2):
+        whole = som(coded, units, how, seed=seed, threads=threads)
+    return Topology(coded, whole, whole.cells(coded, threads), views, log)
+
+
+def dissolved(coded: Floats, map_: Map, cells: Rows, k: int) -> Rows:
+    """Return cells of at least k rows: small ones are dissolved, the rows going to the nearest prototypes left."""
+    cells = cells.copy()
+    left = np.bincount(cells, minlength=map_.grid.units)
+    while True:
+        small = np.flatnonzero((left > 0) & (left < k))
+        if not small.size or (left > 0).sum() == 1:
+            return cells
+        cell = small[np.argmin(left[small])]
+        rows = np.flatnonzero(cells == cell)
+        left[cell] = 0
+        kept = np.flatnonzero(left)
+        cells[rows] = kept[nearest(np.ascontiguousarray(coded[rows]), map_.prototypes[kept])]
+        left = np.bincount(cells, minlength=map_.grid.units)
+
+
+def printed_k_tca(X: Floats, columns: list[Rows], *, units: int = 0, inflated: bool = False, seed: int = 0) -> Printed:
+    """Return what k-TCA publishes as printed: the prototypes of the last map. It promises nothing.
+
+    Views learn from each other by the derived update, which comes nearer to the printed figures than the printed one;
+    `inflated` takes that.
+    """
+    found = topology(X, columns, units=units, training=Training(), printed=inflated, seed=seed)
+    return Printed.of(found.map.prototypes[found.cells])
+
+
+def printed_c_tca(
+    X: Floats, columns: list[Rows], k: int, *, units: int = 0, inflated: bool = False, seed: int = 0
+) -> Printed:
+    """Return what C-TCA publishes as printed: prototypes that k rows or more are nearest to; see `printed_k_tca`."""
+    found = topology(X, columns, "nnls", units=units, training=Training(), printed=inflated, seed=seed)
+    return Printed.of(found.map.prototypes[dissolved(found.coded, found.map, found.cells, k)])

@@ -1,0 +1,226 @@
+"""Self-organising maps: prototypes on a grid that come to lie where the rows are, neighbours near neighbours.
+
+1. Start: the grid is laid into the plane of the first two principal axes, one standard deviation each way; or each
+   prototype is a row by chance.
+2. Batch training: every row goes to its nearest prototype, and every prototype to the mean of all rows, those counting
+   more whose prototype is near on the grid: exp(-d^2 / (2 sigma^2)), with sigma falling from a quarter of the longer
+   side to 1, exponentially or linearly.
+3. Online training: rows come one by one, by chance, and pull the prototypes towards them, less and less.
+
+Beyond some ten thousand rows, a sample of them is enough to train on. A prototype that no row is near keeps its place.
+Kohonen (1982, 2013).
+"""
+
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.cluster.given import Floats, Rows
+from shoal.kernels.chance import stream, uniform
+from shoal.kernels.loops import loop
+from shoal.model.progress import tick
+from shoal.som.grid import Grid, grid_for
+from shoal.som.nearest import cell_sums, nearest, two_nearest
+
+__all__ = ["Map", "Training", "laid_out", "som", "train"]
+
+TRAINED = 50_000  # rows that are enough to train on, at the least
+EACH = 10  # rows a unit that are, too
+FAST, SLOW = 0.5, 0.01  # how far a row pulls a prototype, at first and at last
+
+
+@dataclass(frozen=True)
+class Training:
+    """How a map learns.
+
+    Parameters
+    ----------
+    epochs : int
+        How often batch training goes through the rows.
+    start : {"pca", "random"}
+    online : bool
+        Whether rows come one by one; else all at once.
+    linear : bool
+        Whether sigma falls linearly; else exponentially.
+    wide, last : float
+        Sigma at first, a quarter of the longer side if 0, and in the end.
+    """
+
+    epochs: int = 30
+    start: str = "pca"
+    online: bool = False
+    linear: bool = False
+    wide: float = 0.0
+    last: float = 1.0
+
+    def sigma(self, share: float, grid: Grid) -> float:
+        """Return how wide the neighbourhood is after this share of the training."""
+        wide = self.wide or float(max(1, ceil(max(grid.rows, grid.columns) / 4)))
+        return wide + (self.last - wide) * share if self.linear else float(wide * (self.last / wide) ** share)
+
+
+@dataclass(frozen=True, eq=False)
+class Map:
+    """Prototypes on a grid.
+
+    Parameters
+    ----------
+    grid : Grid
+    prototypes : float64 array of shape (units, d)
+    """
+
+    grid: Grid
+    prototypes: Floats
+
+    def cells(self, X: Floats, threads: int = 1) -> Rows:
+        """Return the best matching unit of each row."""
+        return nearest(X, self.prototypes, threads)
+
+    def errors(self, X: Floats) -> tuple[float, float]:
+        """Return the mean distance to the nearest prototype, and how often the two nearest are no neighbours."""
+        first, second = two_nearest(X, self.prototypes)
+        away = np.sqrt(((X - self.prototypes[first]) ** 2).sum(axis=1))
+        return float(away.mean()), float(1.0 - self.grid.adjacent(first, second).mean())
+
+    def hits(self, X: Floats) -> Rows:
+        """Return how many rows each unit is nearest to."""
+        return np.bincount(self.cells(X), minlength=self.grid.units)
+
+    def u_matrix(self) -> Floats:
+        """Return how far each prototype is from its neighbours, on average: ridges stand between clusters."""
+        around = self.grid.neighbours
+        gaps = np.sqrt(((self.prototypes[around] - self.prototypes[:, None, :]) ** 2).sum(axis=2))
+        held = around >= 0
+        return np.asarray((gaps * held).sum(axis=1) / np.maximum(1, held.sum(axis=1)))
+
+
+def som(
+    X: Floats,
+    units: int = 0,
+    training: Training | None = None,
+    *,
+    hexagonal: bool = True,
+    steps: bool = False,
+    seed: int = 0,
+    threads: int = 1,
+) -> Map:
+    """Lay a map into a table.
+
+    Parameters
+    ----------
+    X : float64 array of shape (n, d)
+        Columns on scales that may be compared.
+    units : int
+        About how many units; 5 sqrt(n) if 0.
+    training : Training, optional
+    hexagonal, steps : bool
+        As in Grid.
+    seed : int
+        For a random start and online training.
+    threads : int
+        How many may work; the result does not depend on it.
+
+    Returns
+    -------
+    Map
+
+    Examples
+    --------
+    >>> flat = np.random.default_rng(0).normal(size=(500, 2))
+    >>> error, torn = som(flat).errors(flat)
+    >>> round(error, 1), torn < 0.1
+    (0.2, True)
+    """
+    how = training or Training()
+    grid = grid_for(X, units, hexagonal=hexagonal, steps=steps)
+    return train(X, Map(grid, laid_out(X, grid, how.start, seed)), how, seed, threads)
+
+
+def laid_out(X: Floats, grid: Grid, start: str = "pca", seed: int = 0) -> Floats:
+    """Return the prototypes that a training begins with."""
+    n, d = X.shape
+    chance = np.random.default_rng(seed)
+    if start == "random":
+        return X[chance.choice(n, grid.units, replace=grid.units > n)].copy()
+    mean = X.mean(axis=0)
+    spread, axes = np.linalg.eigh(np.atleast_2d(np.cov(X.T, ddof=0)))
+    axes = axes[:, ::-1][:, :2]
+    # An axis has no sign of its own: its largest entry is made positive.
+    axes = axes * np.where(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])] < 0, -1.0, 1.0)
+    lengths = np.sqrt(np.maximum(spread[::-1][:2], 0.0))
+    along, across = (np.linspace(-1, 1, side) if side > 1 else np.zeros(1) for side in (grid.rows, grid.columns))
+    result = mean + np.repeat(along, grid.columns)[:, None] * (lengths[0] * axes[:, 0])
+    if d > 1:
+        result += np.tile(across, grid.rows)[:, None] * (lengths[1] * axes[:, 1])
+    return np.ascontiguousarray(result)
+
+
+def train(X: Floats, start: Map, how: Training, seed: int = 0, threads: int = 1) -> Map:
+    """Return a map after training from a start."""
+    grid, most = start.grid, max(TRAINED, EACH * start.grid.units)
+    if len(X) > most:
+        X = X[np.sort(np.random.default_rng((seed, 1)).choice(len(X), most, replace=False))]
+    if how.online:
+        return Map(grid, _online(X, start, how, seed))
+    prototypes = start.prototypes
+    for epoch in range(how.epochs):
+        kernel = grid.kernel(how.sigma(epoch / max(1, how.epochs - 1), grid))
+        sums = grid.spread(kernel, cell_sums(X, nearest(X, prototypes, threads), grid.units))
+        prototypes = means_of(sums, prototypes)
+        tick(epoch + 1, how.epochs)
+    return Map(grid, prototypes)
+
+
+def means_of(sums: Floats, before: Floats) -> Floats:
+    """Return weighted means from weighted sums with the weights behind; where nothing counts, what was before."""
+    weight = sums[:, -1:]
+    return np.ascontiguousarray(np.where(weight > 0, sums[:, :-1] / np.where(weight > 0, weight, 1.0), before))
+
+
+def _online(X: Floats, start: Map, how: Training, seed: int) -> Floats:
+    """Return prototypes after rows have pulled them one by one."""
+    grid, prototypes = start.grid, start.prototypes.copy()
+    total, chance = max(20 * len(X), 200 * grid.units), stream(seed, 2)
+    for part in range(100):
+        first, last = part * total // 100, (part + 1) * total // 100
+        # Sigma changes by a hundredth of its way at a time, the pull with every row.
+        _pull(X, prototypes, grid.squared, chance, first, last, total, how.sigma(part / 99, grid))
+        tick(part + 1, 100)
+    return prototypes
+
+
+@loop
+def _pull(
+    X: Floats,
+    prototypes: Floats,
+    squared: Floats,
+    chance: NDArray[np.uint64],
+    first: int,
+    last: int,
+    total: int,
+    sigma: float,
+) -> None:
+    """Let rows by chance pull the prototypes near theirs."""
+    m, d = prototypes.shape
+    columns = squared.shape[1]
+    rows = m // columns
+    for step in range(first, last):
+        row = int(uniform(chance) * len(X))
+        rate = FAST * (SLOW / FAST) ** (step / max(1, total - 1))
+        best, least = 0, np.inf
+        for unit in range(m):
+            away = 0.0
+            for j in range(d):
+                gap = X[row, j] - prototypes[unit, j]
+                away += gap * gap
+            if away < least:
+                best, least = unit, away
+        up, across = best // columns, best % columns
+        for unit in range(m):
+            apart = squared[up % 2, across, unit // columns - up + rows - 1, unit % columns]
+            pull = rate * np.exp(-apart / (2.0 * sigma * sigma))
+            if pull > 1e-6:
+                for j in range(d):
+                    prototypes[unit, j] += pull * (X[row, j] - prototypes[unit, j])

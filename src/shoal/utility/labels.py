@@ -1,0 +1,88 @@
+"""Labels: what a release tells of the column that analysts predict, and which columns tell it alone.
+
+1. A class whose rows all have one label discloses it to whoever knows that a person is in the class, whatever k is.
+2. A column that decides the label by itself, at one cut or value by value, makes every measure of separability look
+   good: it is the label under another name, or was computed from it.
+"""
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.model.findings import Finding
+from shoal.model.policy import Policy
+from shoal.model.table import Table
+from shoal.privacy.models import classes
+from shoal.privacy.values import quasi_columns, read_column
+
+__all__ = ["one_label", "telling_columns"]
+
+SURE = 0.99  # of the rows, that a column gets right
+BETTER = 0.1  # of the errors of always saying the commonest label, that it leaves at the most
+ROWS, CLASSES = 20_000, 100  # that are enough to tell, and that a label may have to be asked for
+MOST_VALUES = 0.05  # of the rows: names that a column may have to be asked value by value
+
+Codes = NDArray[np.int64]
+
+
+def one_label(data: pa.Table, policy: Policy) -> tuple[Finding, ...]:
+    """Measure how many classes have one label only, if the policy names a label.
+
+    Parameters
+    ----------
+    data : pyarrow.Table
+        Released.
+    policy : Policy
+        With every column named.
+    """
+    if policy.label is None:
+        return ()
+    labels = classes([column.codes for column in quasi_columns(data, policy)], data.num_rows)
+    codes = read_column(data.column(policy.label)).codes
+    pairs = np.unique(labels * (int(codes.max()) + 1) + codes) // (int(codes.max()) + 1)
+    share = float((np.bincount(pairs) == 1).mean() * 100)
+    return (Finding("classes of one label %", share, "they disclose the label of their rows", "release"),)
+
+
+def telling_columns(table: Table, policy: Policy) -> tuple[str, ...]:
+    """Return the quasi-identifiers that decide the label alone: at one cut, or name by name.
+
+    Parameters
+    ----------
+    table : Table
+        The original rows, arranged.
+    policy : Policy
+        With every column named.
+    """
+    if policy.label is None:
+        return ()
+    some = table.data.slice(0, ROWS)  # arranged rows stand in an order of chance
+    label = read_column(some.column(policy.label)).codes
+    if not label.size or int(label.max()) >= CLASSES:
+        return ()
+    most = float(np.bincount(label).max()) / label.size
+    found = []
+    for name in policy.names("quasi"):
+        given = policy.columns[name]
+        values = read_column(some.column(name), given.kind, given.order)
+        right = _by_cut(values.codes, label) if values.ordered else _by_name(values.codes, label)
+        if right >= SURE and 1 - right <= BETTER * (1 - most):
+            found.append(name)
+    return tuple(found)
+
+
+def _by_cut(codes: Codes, label: Codes) -> float:
+    """Return the share of labels that the best cut gets right, each side saying its commonest label."""
+    counts = np.zeros((int(codes.max()) + 1, int(label.max()) + 1), np.int64)
+    np.add.at(counts, (codes, label), 1)
+    below = np.cumsum(counts, axis=0)
+    return float((below.max(axis=1) + (below[-1] - below).max(axis=1)).max() / label.size)
+
+
+def _by_name(codes: Codes, label: Codes) -> float:
+    """Return the share of labels that names get right, each saying its commonest label; 0 for very many names."""
+    names = int(codes.max()) + 1
+    if names > max(2, MOST_VALUES * label.size):
+        return 0.0
+    counts = np.bincount(codes * (int(label.max()) + 1) + label, minlength=names * (int(label.max()) + 1))
+    return float(counts.reshape(names, -1).max(axis=1).sum() / label.size)

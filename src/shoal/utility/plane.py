@@ -1,0 +1,46 @@
+"""The plane: rows before and after in the plane along which they vary most, counted in squares."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.model.partition import Partition
+from shoal.model.sketches import PlaneSketch
+
+__all__ = ["plane"]
+
+MOST, FEWEST, EACH = 30, 6, 4  # squares along an axis, and times k rows that one holds on average
+
+
+def plane(X: NDArray[np.float64], partition: Partition, k: int) -> PlaneSketch | None:
+    """Return how rows and the means of their groups lie in the plane of the first two principal axes.
+
+    Parameters
+    ----------
+    X : float64 array of shape (n, d)
+        The encoded rows.
+    partition : Partition
+    k : int
+        Squares with fewer rows are shown empty.
+    """
+    if X.shape[1] < 2 or not (X.max(axis=0) > X.min(axis=0)).any():
+        return None
+    centred = X - X.mean(axis=0)
+    _, axes = np.linalg.eigh(centred.T @ centred)
+    axes = axes[:, ::-1][:, :2]
+    axes = axes * np.where(axes[np.abs(axes).argmax(axis=0), np.arange(2)] < 0, -1.0, 1.0)
+    before = centred @ axes
+    means = np.column_stack([np.bincount(partition.labels, column) for column in before.T]) / partition.sizes[:, None]
+    # An outlier would squeeze all others into one square: the outermost hundredth of the rows is not shown.
+    squares = int(np.clip(np.sqrt(len(X) / (EACH * k)), FEWEST, MOST))
+    ends = np.percentile(before, [0.5, 99.5], axis=0)
+    edges = [np.linspace(low, high, squares + 1) for low, high in ends.T]
+    if any(edge[0] == edge[-1] for edge in edges):
+        return None
+    one, two = (_counted(points, edges, k) for points in (before, means[partition.labels]))
+    return PlaneSketch((edges[0], edges[1]), one, two)
+
+
+def _counted(points: NDArray[np.float64], edges: list[NDArray[np.float64]], k: int) -> NDArray[np.float64]:
+    """Return the points of each square, none where there are fewer than k."""
+    counts = np.histogram2d(points[:, 0], points[:, 1], bins=(edges[0], edges[1]))[0]
+    return np.where(counts < k, 0.0, counts)
