@@ -1,6 +1,6 @@
 """wLVQ2 (pLVQ2): prototypes of classes that learn where the borders are, and which columns tell.
 
-1. Each class gets up to ten prototypes, one for eight rows at the most, by k-means on its rows.
+1. Each class gets up to ten prototypes, one for seven rows at the most, by k-means on its rows.
 2. Rows come by chance. Where the nearest prototype m_i is of another class, the second nearest m_j of the row's own,
    and the row lies in a window between them: m_j is pulled towards w x, m_i is pushed away from it, and the weight of
    each column moves by -beta x (m_i - m_j). This descends |w x - m_j|^2 - |w x - m_i|^2.
@@ -24,13 +24,13 @@ from shoal.som.nearest import cell_sums, nearest
 __all__ = ["Codebook", "wlvq2"]
 
 PROTOTYPES = 10
-EACH = 8  # rows that a prototype stands for, at the least
+EACH = 7  # rows that a prototype stands for, at the least
 STARTS = 3  # of k-means, of which the best is kept
 WINDOW = 0.3
 LEAST, MOST = 0.05, 5.0  # weights of columns
 HUGE = 1e100  # numbers whose squares lead nowhere
 DIVERGED = "wlvq2: training diverged. Bring the columns to one scale, or lower the rate."
-LLOYD = 30  # rounds of k-means, at the most
+LLOYD = 12  # rounds of k-means, at the most
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,7 @@ def wlvq2(
     y : array of shape (n,)
         The class of each row.
     prototypes : int
-        Of each class, at the most: a class of fewer than 16 rows has one.
+        Of each class, at the most: a class of fewer than 14 rows has one.
     epochs : int
         How often all rows come.
     rate, weight_rate : float
