@@ -51,7 +51,7 @@ def test_the_loop_agrees_with_the_naive_twin_to_the_last_digit(X, classes, seed,
 @pytest.mark.parametrize("seed", range(4))
 def test_a_whole_training_agrees_with_the_naive_twin(seed):
     chance = np.random.default_rng(seed)
-    X, codes = chance.integers(-3, 4, (40, 2)).astype(np.float64), np.arange(40) % 3
+    X, codes = chance.integers(-3, 4, (39, 2)).astype(np.float64), np.arange(39) % 3
     book, owner, weights = naive.wlvq2(X.tolist(), codes.tolist(), np.random.default_rng((seed, 5)))
     comp = wlvq2(X, codes, seed=seed)
     assert comp.prototypes.tolist() == book
@@ -86,8 +86,8 @@ def test_classes_that_lie_apart_are_predicted(printed):
     book = wlvq2(X, y, printed=printed)
     new, classes = three_clouds(seed=9)
     assert book.predict(new).tolist() == classes.tolist()
-    # Of 30 rows, one prototype for eight at the most.
-    assert book.classes.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    # Of 30 rows, one prototype for seven at the most.
+    assert book.classes.tolist() == [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]
 
 
 def test_classes_may_have_any_names():
@@ -157,8 +157,8 @@ def test_a_class_of_few_rows_has_few_prototypes():
     assert (book.classes.tolist(), book.prototypes.tolist()) == (list("abc"), [[2.0], [5.0], [6.0]])
 
 
-def test_one_prototype_stands_for_eight_rows_or_more():
-    X, names = np.random.default_rng(3).normal(size=(200, 2)), np.repeat(list("abc"), [15, 25, 160])
+def test_one_prototype_stands_for_seven_rows_or_more():
+    X, names = np.random.default_rng(3).normal(size=(200, 2)), np.repeat(list("abc"), [13, 27, 160])
     book = wlvq2(X, names, epochs=0)
     assert [book.classes.tolist().count(name) for name in "abc"] == [1, 3, 10]
 
