@@ -1,11 +1,13 @@
-"""The table and the picture of «Which method?»: `python -m benchmarks.which`.
+"""The table and the picture of «Which method?»: `python -m benchmarks.which [METHOD ...]`.
 
 Every method with its defaults on four tables at k = 5. Loss and CPU seconds go to docs/methods/which.json, the table
-into docs/methods/which.md between its two marks, the picture to docs/pictures/which.svg.
+into docs/methods/which.md between its two marks, the picture to docs/pictures/which.svg. Where methods are named, the
+others stay as they were measured before.
 """
 
 import json
 import math
+import sys
 from pathlib import Path
 
 from benchmarks.measuring import census, labelled, normal, timed
@@ -27,6 +29,9 @@ RUNS: list[tuple[str, str, dict[str, object]]] = [
     ("mdav", "mdav", {}),
     ("k_member", "k_member", {}),
     ("kmeans", "kmeans", {}),
+    ("kde", "kde", {}),
+    ("k_tca", "k_tca", {}),
+    ("c_tca", "c_tca", {}),
     ("blocks", "blocks", {}),
     ("anneal, quick", "anneal", {"effort": "quick"}),
     ("anneal, normal", "anneal", {"effort": "normal"}),
@@ -41,13 +46,13 @@ TABLES = {
 }
 
 
-def measure() -> dict[str, dict[str, tuple[float, float]]]:
-    """Return loss in per cent and CPU seconds of every run on every table."""
+def measure(wanted: list[str]) -> dict[str, dict[str, tuple[float, float]]]:
+    """Return loss in per cent and CPU seconds of runs on every table; of all methods, or of those that are named."""
     found: dict[str, dict[str, tuple[float, float]]] = {}
     for table, make in TABLES.items():
         X = make()
         for shown, name, given in RUNS:
-            if name == "exact" and len(X) > MOST_ROWS:
+            if (name == "exact" and len(X) > MOST_ROWS) or (wanted and name not in wanted):
                 continue
             load(name).function(X[:300], k=K, **given, **({"rounds": 2} if name == "anneal" else {}))
             partition, cpu, _ = timed(lambda name=name, given=given, X=X: load(name).function(X, k=K, **given))
@@ -142,8 +147,11 @@ def _free_place(
 
 def main() -> None:
     """Measure, and write figures, table and picture."""
-    found = measure()
-    (DOCS / "methods" / "which.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    figures, wanted = DOCS / "methods" / "which.json", sys.argv[1:]
+    known = json.loads(figures.read_text(encoding="utf-8")) if wanted else {}
+    both = {**known, **measure(wanted)}
+    found = {shown: both[shown] for shown, _, _ in RUNS if shown in both}
+    figures.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     page = DOCS / "methods" / "which.md"
     before, _, rest = page.read_text(encoding="utf-8").partition("<!-- measured -->\n")
     _, _, after = rest.partition("<!-- end -->")

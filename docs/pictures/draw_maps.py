@@ -11,7 +11,7 @@ from shoal.report.figures import pictures
 HERE = Path(__file__).parent
 COLUMNS = ["birth_date", "height_cm", "weight_kg", "systolic", "days", "cost_eur", "smoker"]
 DRAWN = {
-    "map.svg": ("k_tca", "map.svg"),
+    "map.svg": ("k_tca", "self-organising-map.svg"),
     "density.svg": ("kde", "densities.svg"),
     "labels.svg": ("k_tca_pp", "plane.svg"),
 }

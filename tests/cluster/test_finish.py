@@ -195,5 +195,5 @@ def test_as_printed_cells_that_miss_the_limits_are_refused():
     cells, constraints = np.array([0, 0, 1, 1]), Constraints(k=2, l=2)
     good, bad = (Limits.of(constraints, {"a": Values(np.array(codes))}) for codes in ([0, 1, 1, 0], [0, 0, 1, 0]))
     assert as_printed("it", cells, 2, good).labels.tolist() == [0, 0, 1, 1]
-    with pytest.raises(GuaranteeError, match=r"^it: as printed, a group misses l or t, .* Set mode to 'strict'\.$"):
+    with pytest.raises(GuaranteeError, match=r"^it: as printed, a group misses l or t. .* Set mode to 'strict'\.$"):
         as_printed("it", cells, 2, bad)

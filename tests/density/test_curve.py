@@ -197,3 +197,13 @@ def test_which_of_equal_peaks_stays_does_not_depend_on_the_scale(kernel, factor)
 def test_tiny_numbers_are_coded_as_well(tiny):
     found = curve(tiny * np.array([0.0, 0.0, 0.0, 1.0, 20.0, 20.0, 21.0]))
     assert found.parts(tiny * np.array([0.0, 1.0, 20.0, 21.0])).tolist() == [0, 0, 1, 1]
+
+
+def test_the_largest_numbers_and_the_highest_densities_are_cut_as_others_are():
+    wide = curve(np.r_[-1.7e308, 1.7e308, np.zeros(8)])
+    assert (wide.cuts.size, wide.peaks.size) == (2, 3)
+    narrow = curve(1 + np.arange(500) * 2.3e-16, "epanechnikov", "isj", 0.01)
+    assert narrow.peaks.size == narrow.cuts.size + 1
+    x = np.r_[0.0, np.linspace(10, 11, 50), np.linspace(20, 21, 50)]
+    one, other = (curve(x * scale, width=0.3, least=5) for scale in (1.0, 2.0**-40))
+    assert other.cuts == pytest.approx(one.cuts * 2.0**-40)

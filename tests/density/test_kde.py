@@ -61,7 +61,7 @@ def test_the_docstring_in_two_columns():
     X = [[0.0, 5.0], [1.0, 5.0], [9.0, 5.0], [10.0, 5.0], [10.0, 90.0], [9.0, 91.0]]
     partition = kde(X, 2)
     assert partition.labels.tolist() == [0, 0, 1, 1, 2, 2]
-    assert partition.notes == ("kde: columns have 2 to 2 peaks, 2 in the middle.",)
+    assert partition.notes == ("kde: columns have 2 peaks.",)
 
 
 def test_rows_with_the_same_codes_are_a_cell():
@@ -99,7 +99,7 @@ def test_as_printed_cells_of_k_rows_are_returned_as_they_are():
     partition = kde(two_clouds(), 5, mode="printed", width=2.0)
     assert partition.labels.tolist() == [0, 1] * 20
     assert partition.notes == (
-        "kde: columns have 2 to 2 peaks, 2 in the middle.",
+        "kde: columns have 2 peaks.",
         "kde: as printed, the smallest group has 20 rows.",
     )
 
@@ -152,3 +152,12 @@ def test_it_is_found_by_its_name_and_carries_its_card():
 def test_parameters_out_of_range_are_refused(wrong):
     with pytest.raises(MethodError, match=f"^kde: {next(iter(wrong))} must be "):
         kde(np.zeros((9, 2)), 3, **wrong)
+
+
+def test_pictures_show_no_value_that_fewer_than_k_rows_share():
+    x = np.append(np.random.default_rng(0).normal(50, 10, 299), 987.0)
+    [drawn] = coding(x[:, None], least=5).sketches(x[:, None], 5)
+    assert drawn.places.max() < np.sort(x)[-5]
+    counts = np.histogram(x, 80, (np.sort(x)[4], np.sort(x)[-5]))[0]
+    assert (drawn.heights[counts < 5] == 0).all()
+    assert drawn.heights.max() > 0

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import shoal
-from shoal.errors import MethodError
+from shoal.errors import DataError, MethodError
 
 # Checks of scikit-learn that cannot pass, each with the reason: there is none.
 EXPECTED_FAILURES: dict[str, str] = {}
@@ -102,3 +102,25 @@ def test_labels_beside_an_array_teach_a_method_that_learns_from_them():
     assert_array_equal(
         shoal.Anonymizer("mdav", k=5).fit_transform(X, y), shoal.Anonymizer("mdav", k=5).fit_transform(X)
     )
+
+
+@pytest.mark.parametrize("y", [[1, 2], np.zeros((150, 2)), ["SECRET"], [[1], [2, 3]], 3, [{}] * 149], ids=str)
+def test_labels_that_are_not_one_a_row_are_refused_without_being_quoted(y):
+    with pytest.raises(DataError, match="Anonymizer: y must be 150 labels, one a row") as caught:
+        shoal.Anonymizer("kde_pp", k=5).fit(load_iris().data, y)
+    assert "SECRET" not in str(caught.value)
+
+
+def test_labels_of_a_frame_are_one_of_its_columns():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    with pytest.raises(DataError, match="put the label among its columns and name it"):
+        shoal.Anonymizer("kde_pp", k=5).fit(X, y)
+    both = shoal.Anonymizer("kde_pp", k=5, label="target", keep=["target"]).fit_transform(X.assign(target=y))
+    assert both["target"].tolist() == y.tolist()
+
+
+def test_limits_on_the_labels_of_an_array_hold():
+    X, y = load_iris(return_X_y=True)
+    mixed = np.where(np.arange(150) % 3 == 0, 2 - y, y)
+    found = shoal.Anonymizer("kde_pp", k=5, l=2).fit(X, mixed).release_
+    assert found.finding("classes of one label %") == 0

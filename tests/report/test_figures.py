@@ -16,7 +16,9 @@ MAP = MapSketch(PLACES, True, RNG.random(12), RNG.random(12), RNG.random((12, 3)
 CURVE = CurveSketch(
     1, np.linspace(-2, 2, 99), np.exp(-(np.linspace(-2, 2, 99) ** 2)), np.array([0.7]), np.array([0, 1.0])
 )
-VIEWS = ViewsSketch([0, 1, 0, 1], [3.0, 2.0, 3.0, 2.0], [2.5, 2.5, 3.5, float("inf")], [True, False, False, False])
+VIEWS = ViewsSketch(
+    [[0, 2], [1]], [0, 1, 0, 1], [3.0, 2.0, 3.0, 2.0], [2.5, 2.5, 3.5, float("inf")], [True, False, False, False]
+)
 PLANE = PlaneSketch((np.arange(4.0), np.arange(4.0)), np.eye(3) * 7, np.ones((3, 3)))
 COLUMNS = ("age", "<script>weight & 'height'", "sex", "sex")
 
@@ -28,8 +30,9 @@ def texts(svg):
 def test_every_sketch_has_its_picture():
     made = pictures([MAP, CURVE, VIEWS, PLANE], COLUMNS)
     assert tuple(made) == NAMES
-    assert {"ridges", "rows", "age", COLUMNS[1]} <= set(texts(made["map.svg"]))
+    assert {"ridges", "rows", "age", COLUMNS[1]} <= set(texts(made["self-organising-map.svg"]))
     assert {"before", "after", "kept", "not kept"} <= set(texts(made["views.svg"]))
+    assert {"view 1: age, sex", f"view 2: {COLUMNS[1]}"} <= set(texts(made["views.svg"]))
     assert {"before", "after", "first principal axis"} <= set(texts(made["plane.svg"]))
     assert COLUMNS[1] in texts(made["densities.svg"])
 
@@ -41,11 +44,15 @@ def test_pictures_hold_no_scripts_and_fetch_nothing():
         assert not re.search(r"(?:href|src)\s*=|url\((?!#)|@import", svg)
 
 
-def test_numbers_come_before_names_and_these_are_counted():
-    planes = MapSketch(PLACES, False, MAP.ridges, MAP.hits, RNG.random((12, 14)))
-    shown = texts(pictures([planes], ("sex", "sex", *(f"x{place}" for place in range(12))))["map.svg"])
-    assert [name for name in shown if name.startswith(("x", "sex"))] == [f"x{place}" for place in range(10)]
-    assert "sex (2)" in texts(pictures([MAP], ("a", "sex", "sex"))["map.svg"])
+def test_every_column_comes_before_more_of_the_same_and_these_are_counted():
+    planes = MapSketch(PLACES, False, MAP.ridges, MAP.hits, RNG.random((12, 26)))
+    shown = texts(pictures([planes], ("sex", "sex", *(f"x{place}" for place in range(24))))["self-organising-map.svg"])
+    assert [name for name in shown if name.startswith(("x", "sex"))] == [
+        "sex (1)",
+        *(f"x{place}" for place in range(23)),
+    ]
+    assert "24 of 26 columns of the matrix, in standard deviations from the mean" in shown
+    assert "sex (2)" in texts(pictures([MAP], ("a", "sex", "sex"))["self-organising-map.svg"])
 
 
 def test_columns_of_one_or_two_values_have_no_curve():
@@ -54,7 +61,9 @@ def test_columns_of_one_or_two_values_have_no_curve():
     assert pictures([], ()) == {}
 
 
-@pytest.mark.parametrize(("method", "held"), [("k_tca", {"map.svg", "views.svg", "plane.svg"}), ("mdav", set())])
+@pytest.mark.parametrize(
+    ("method", "held"), [("k_tca", {"self-organising-map.svg", "views.svg", "plane.svg"}), ("mdav", set())]
+)
 def test_the_private_folder_holds_the_pictures_of_a_method(method, held, tmp_path):
     table = shoal.sample(150, seed=5).select(["height_cm", "weight_kg", "systolic", "days", "cost_eur"])
     release = shoal.anonymize(table, k=5, method=method, missing="suppress-row")

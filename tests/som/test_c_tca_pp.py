@@ -102,7 +102,7 @@ def test_what_is_learnt_is_told_but_no_label():
     views, labels = c_tca_pp(X, 3, label=["secret"] * 20 + ["other"] * 20).notes
     assert re.fullmatch(r"c_tca_pp: taught by 2 labels; columns count from \d\.\d\d to \d\.\d\d\.", labels)
     assert "secret" not in views + labels
-    assert "taught by 1 label;" in c_tca_pp(X, 3, label=["one"] * 40).notes[1]
+    assert "one label only, which teaches nothing" in c_tca_pp(X, 3, label=["one"] * 40).notes[1]
 
 
 @pytest.mark.parametrize("views", [1, 2, 3, 1000])
@@ -199,7 +199,8 @@ def test_parameters_out_of_range_are_refused(wrong):
 def test_without_labels_it_is_refused():
     with pytest.raises(MethodError) as caught:
         c_tca_pp(np.zeros((9, 2)), 3)
-    assert str(caught.value) == "c_tca_pp: it learns from labels. Name the label column in the policy, or take c_tca."
+    said = "it learns from labels. Name the label column (label, or --label), or take c_tca."
+    assert str(caught.value) == f"c_tca_pp: {said}"
 
 
 def test_labels_must_be_one_a_row():

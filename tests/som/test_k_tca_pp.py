@@ -102,7 +102,7 @@ def test_what_is_learnt_is_told_but_no_label():
     views, labels = k_tca_pp(X, 3, label=["secret"] * 20 + ["other"] * 20).notes
     assert re.fullmatch(r"k_tca_pp: taught by 2 labels; columns count from \d\.\d\d to \d\.\d\d\.", labels)
     assert "secret" not in views + labels
-    assert "taught by 1 label;" in k_tca_pp(X, 3, label=["one"] * 40).notes[1]
+    assert "one label only, which teaches nothing" in k_tca_pp(X, 3, label=["one"] * 40).notes[1]
 
 
 @pytest.mark.parametrize("views", [1, 2, 3, 1000])
@@ -188,7 +188,8 @@ def test_parameters_out_of_range_are_refused(wrong):
 def test_without_labels_it_is_refused():
     with pytest.raises(MethodError) as caught:
         k_tca_pp(np.zeros((9, 2)), 3)
-    assert str(caught.value) == "k_tca_pp: it learns from labels. Name the label column in the policy, or take k_tca."
+    said = "it learns from labels. Name the label column (label, or --label), or take k_tca."
+    assert str(caught.value) == f"k_tca_pp: {said}"
 
 
 def test_labels_must_be_one_a_row():

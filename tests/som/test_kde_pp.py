@@ -67,7 +67,7 @@ def test_a_single_label_is_enough_to_make_groups():
     X, _ = labelled()
     partition = kde_pp(X, 4, label=["same"] * len(X))
     assert partition.sizes.min() >= 4
-    assert partition.notes == ("kde_pp: taught by 1 label; columns count from 1.00 to 1.00.",)
+    assert partition.notes == ("kde_pp: there is one label only, which teaches nothing.",)
 
 
 def test_a_label_of_a_few_rows_each_is_enough():
@@ -99,7 +99,7 @@ def test_as_printed_it_is_refused_or_returned_as_it_is():
 @pytest.mark.parametrize(
     ("label", "words"),
     [
-        (None, "it learns from labels. Name the label column in the policy, or take kde."),
+        (None, "it learns from labels. Name the label column (label, or --label), or take kde."),
         (["a"], "label must be 80 values, one a row; got an array of shape (1,)."),
     ],
 )

@@ -28,7 +28,8 @@ def test_labels_become_numbers_in_the_order_of_their_names():
 def test_without_a_label_it_is_refused_with_what_to_take():
     with pytest.raises(MethodError) as caught:
         classes_of(None, 4, "kde_pp")
-    assert str(caught.value) == ("kde_pp: it learns from labels. Name the label column in the policy, or take kde.")
+    said = "it learns from labels. Name the label column (label, or --label), or take kde."
+    assert str(caught.value) == f"kde_pp: {said}"
 
 
 @pytest.mark.parametrize("label", [[1, 2, 3], [[1], [2], [3], [4]], "a", []])
@@ -106,7 +107,7 @@ def test_one_label_alone_teaches_nothing_and_does_no_harm():
     X, codes = telling_and_noise(30)
     partition = plus("it", X, X, 0 * codes, 4, "none", None, 0, 1)
     assert partition.sizes.min() >= 4
-    assert partition.notes == ("it: taught by 1 label; columns count from 1.00 to 1.00.",)
+    assert partition.notes == ("it: there is one label only, which teaches nothing.",)
 
 
 def test_as_printed_the_nearest_prototype_is_published():

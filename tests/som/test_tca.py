@@ -141,8 +141,8 @@ def test_notes_say_what_the_views_learnt(columns, said):
     found = topology(X, dealt(columns, 3, 0), rounds=2, training=QUICK)
     kept = sum(one.accepted for one in found.log)
     sides = f"maps of {found.map.grid.rows} x {found.map.grid.columns} units"
-    rest = f"{kept} of {6 if columns == 6 else 0} things that views learnt from each other were kept."
-    assert found.notes("k_tca") == (f"k_tca: {said} {sides}; {rest}",)
+    rest = f"; of 6 updates that they learnt from each other {kept} were kept" if columns == 6 else ""
+    assert found.notes("k_tca") == (f"k_tca: {said} {sides}{rest}.",)
 
 
 def test_rows_published_alike_have_one_label():

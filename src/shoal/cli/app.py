@@ -158,7 +158,9 @@ def anonymize(
     seed: Annotated[int | None, typer.Option(help="Where chance starts. [default: 0]")] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="How many may work at once. [default: all cores]")] = None,
     budget: Annotated[float | None, typer.Option(help="Seconds after which a search ends: `--budget 60`.")] = None,
-    private: Annotated[Path | None, typer.Option(help="A second folder for what only the holder may see.")] = None,
+    private: Annotated[
+        Path | None, typer.Option(help="A second folder for what only the holder may see: row map, findings, pictures.")
+    ] = None,
     format: Annotated[  # noqa: A002
         str | None, typer.Option(help="csv, csv.gz, parquet or feather. [default: as the input]")
     ] = None,

@@ -85,10 +85,7 @@ def as_printed(who: str, cells: Rows, k: int, limits: Limits | None, notes: tupl
         )
     found = Partition.of(cells, (*notes, f"{who}: as printed, the smallest group has {reached} rows."))
     if limits is not None and not all(limits.met(rows) for rows in found.members()):
-        raise GuaranteeError(
-            f"{who}: as printed, a group misses l or t, which this mode does not look at. Nothing is released. "
-            "Set mode to 'strict'."
-        )
+        raise GuaranteeError(f"{who}: as printed, a group misses l or t. Nothing is released. Set mode to 'strict'.")
     return found
 
 

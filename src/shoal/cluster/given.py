@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.errors import InfeasibleError, MethodError
 
-__all__ = ["Floats", "Rows", "matrix", "row_weights"]
+__all__ = ["Floats", "Rows", "finite", "matrix", "row_weights"]
 
 LARGEST = 2.0**300  # numbers beyond would overflow when squared
 
@@ -30,20 +30,8 @@ def matrix(X: ArrayLike, k: int, who: str) -> Floats:
     -------
     float64 array of shape (n, max(d, 1)), C order; not a copy if X is one already
     """
-    given = np.asarray(X)
-    if given.ndim != 2 or given.dtype.kind not in "biuf":
-        raise MethodError(
-            f"{who}: X must be a matrix of numbers with 2 dimensions; "
-            f"got {given.ndim} of type {given.dtype.name}. Encode the table first."
-        )
-    numbers = np.ascontiguousarray(given, np.float64)
+    numbers = finite(X, who)
     n, d = numbers.shape
-    wrong = numbers.size - int(np.count_nonzero(np.isfinite(numbers)))
-    if wrong:
-        raise MethodError(
-            f"{who}: X must hold finite numbers only; {wrong} of its {numbers.size} cells are missing or "
-            f"infinite. Fill them or leave out their rows."
-        )
     if n < k:
         remedy = f"Lower k to {n} or less." if n >= 2 else "At least 2 rows are needed."
         raise InfeasibleError(f"{who}: k is {k}, but the table has {n} row{'s' * (n != 1)}. {remedy}")
@@ -53,6 +41,24 @@ def matrix(X: ArrayLike, k: int, who: str) -> Floats:
     if largest and not 1 / LARGEST < largest < LARGEST:
         # A power of two changes no digit of a number, only where its point stands.
         numbers = np.ldexp(numbers, -int(np.frexp(largest)[1]))
+    return numbers
+
+
+def finite(X: ArrayLike, who: str) -> Floats:
+    """Return X as a matrix of finite numbers as they stand, or refuse it."""
+    given = np.asarray(X)
+    if given.ndim != 2 or given.dtype.kind not in "biuf":
+        raise MethodError(
+            f"{who}: X must be a matrix of numbers with 2 dimensions; "
+            f"got {given.ndim} of type {given.dtype.name}. Encode the table first."
+        )
+    numbers = np.ascontiguousarray(given, np.float64)
+    wrong = numbers.size - int(np.count_nonzero(np.isfinite(numbers)))
+    if wrong:
+        raise MethodError(
+            f"{who}: X must hold finite numbers only; {wrong} of its {numbers.size} cells are missing or "
+            f"infinite. Fill them or leave out their rows."
+        )
     return numbers
 
 

@@ -82,11 +82,13 @@ def curve(x: Floats, kernel: str = "gaussian", rule: str = "silverman", width: f
     low, high = float(x.min()), float(x.max())
     if low == high:
         return Curve(np.array([low]), np.array([1.0]), np.empty(0), np.array([low]), 0.0)
-    power = int(np.frexp(high - low)[1])
-    if not TINY < high - low < 1 / TINY:
+    half = high / 2 - low / 2
+    if not TINY < half < 1 / TINY:
         # A power of two changes no digit, and squares of the rest fit; heights stay those of the column brought to 1.
+        power = int(np.frexp(half)[1]) + 1
         found = curve(np.ldexp(x, -power), kernel, rule, width, least)
-        places, cuts, peaks = (np.ldexp(values, power) for values in (found.places, found.cuts, found.peaks))
+        with np.errstate(over="ignore"):  # a place beyond the outermost values may not be a number any more
+            places, cuts, peaks = (np.ldexp(values, power) for values in (found.places, found.cuts, found.peaks))
         return Curve(places, found.heights, cuts, peaks, float(np.ldexp(found.width, power)))
     if ((x == low) | (x == high)).all():
         counts = np.array([(x == low).sum(), (x == high).sum()], np.float64)
@@ -150,8 +152,8 @@ def _joined(found: Curve, x: Floats, dips: Floats, tops: Floats, least: int) -> 
     flat = FLAT * max(height)
     while cuts and min(counts) < least:
         part = counts.index(min(counts))
-        left = depth[part - 1] if part > 0 else -1.0
-        right = depth[part] if part < len(cuts) else -1.0
+        left = depth[part - 1] if part > 0 else -np.inf
+        right = depth[part] if part < len(cuts) else -np.inf
         # Of equals, the lower one: heights that differ by less than is flat are equal.
         first = part - 1 if left >= right - flat else part
         kept = first if height[first] >= height[first + 1] - flat else first + 1

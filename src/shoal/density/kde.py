@@ -28,6 +28,8 @@ from shoal.registry import Choice, Number, Whole, method
 
 __all__ = ["Coding", "coding", "kde"]
 
+BINS = 80  # of a picture
+
 
 @dataclass(frozen=True, eq=False)
 class Coding:
@@ -57,11 +59,21 @@ class Coding:
             found = np.unique(found * (int(own.max()) + 1) + own, return_inverse=True)[1].reshape(-1).astype(np.int64)
         return found
 
-    def sketches(self) -> tuple[CurveSketch, ...]:
-        """Return figures for pictures of the columns."""
-        return tuple(
-            CurveSketch(number, one.places, one.heights, one.cuts, one.peaks) for number, one in enumerate(self.curves)
-        )
+    def sketches(self, X: Floats, k: int) -> tuple[CurveSketch, ...]:
+        """Return figures for pictures of the columns, in bins of which those with fewer than k rows are empty."""
+        return tuple(_sketch(number, one, X[:, number], k) for number, one in enumerate(self.curves))
+
+
+def _sketch(number: int, found: Curve, x: Floats, k: int) -> CurveSketch:
+    """Return the density of a column in some bins between its k outermost values, without what fewer rows show."""
+    ends = np.partition(x, [k - 1, x.size - k])[[k - 1, x.size - k]]
+    if found.places.size <= 2 or not ends[1] - ends[0] > BINS * np.spacing(np.abs(ends).max()):
+        return CurveSketch(number, found.places[:2], found.heights[:2], found.cuts, found.peaks)
+    counts, edges = np.histogram(x, BINS, (float(ends[0]), float(ends[1])))
+    middle = (edges[1:] + edges[:-1]) / 2
+    heights = np.where(counts < k, 0.0, np.interp(middle, found.places, found.heights))
+    inside = (found.cuts > ends[0]) & (found.cuts < ends[1]), (found.peaks > ends[0]) & (found.peaks < ends[1])
+    return CurveSketch(number, middle, heights, found.cuts[inside[0]], found.peaks[inside[1]])
 
 
 def coding(
@@ -172,9 +184,11 @@ def kde(
     with part(0, 2):
         found = coding(numbers, kernel, bandwidth, width, k if mode == "strict" else 1, workers)
     peaks = np.array([one.peaks.size for one in found.curves])
-    notes = (f"kde: columns have {peaks.min()} to {peaks.max()} peaks, {int(np.median(peaks))} in the middle.",)
+    least, most = int(peaks.min()), int(peaks.max())
+    many = f"{least}" if least == most else f"{least} to {most}"
+    notes = (f"kde: columns have {many} peak{'s' * (most > 1)}.",)
     if mode == "printed":
         return as_printed("kde", found.cells, k, limits, notes)
     with part(1, 2):
         labels = finished(numbers, found.cells, k, effort, limits=limits, seed=seed, threads=workers)
-    return Partition.of(labels, notes, sketches=found.sketches())
+    return Partition.of(labels, notes, sketches=found.sketches(numbers, k))

@@ -45,8 +45,17 @@ class CurveSketch:
 
 @dataclass(frozen=True, eq=False)
 class ViewsSketch:
-    """The Davies-Bouldin index of each view before and after it learnt from the others, and whether that was kept."""
+    """The Davies-Bouldin index of each view before and after it learnt from the others, and whether that was kept.
 
+    Parameters
+    ----------
+    columns : sequence of sequences of int
+        The columns of the matrix that each view has.
+    views, before, after, kept : sequences
+        One entry an update.
+    """
+
+    columns: Sequence[Sequence[int]]
     views: Sequence[int]
     before: Sequence[float]
     after: Sequence[float]

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from shoal.errors import DataError
 from shoal.pipeline.line import anonymize
@@ -134,10 +134,12 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             numbers = self._numbers(X)
             source = pa.table({f"x{place}": column for place, column in enumerate(numbers.T)})
         wishes = {name: value for name, value in self.get_params(deep=False).items() if value is not None}
-        if y is not None and not _is_frame(X) and "label" in load(self.method).uses:
-            codes = np.unique(column_or_1d(y), return_inverse=True)[1]
-            source = source.append_column(LABEL, pa.array(codes))
-            wishes |= {"label": LABEL, "keep": [LABEL]}
+        if y is not None and self.label is None and "label" in load(self.method).uses:
+            if _is_frame(X):
+                raise DataError("Anonymizer: with a frame, put the label among its columns and name it: label='class'.")
+            source = source.append_column(LABEL, pa.array(_classes(y, len(numbers))))
+            role = "keep" if self.l is None and self.t is None else "sensitive"
+            wishes |= {"label": LABEL, role: [LABEL]}
         self.release_ = anonymize(source, **wishes)
         self.labels_ = self.release_.labels
         return self
@@ -181,6 +183,19 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _classes(y: Any, n: int) -> NDArray[np.int64]:
+    """Return labels beside an array as numbers; what cannot be one label a row is refused without being quoted."""
+    try:
+        given = np.asarray(y)
+        names = given.astype(str) if given.dtype.kind in "OSU" else given
+        codes = np.unique(names, return_inverse=True)[1].reshape(-1)
+    except (TypeError, ValueError):
+        given = codes = np.zeros(0, np.int64)
+    if given.shape != (n,):
+        raise DataError(f"Anonymizer: y must be {n} labels, one a row; got an array of shape {given.shape}.")
+    return codes.astype(np.int64)
 
 
 def _is_frame(X: Any) -> bool:

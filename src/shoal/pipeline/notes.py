@@ -51,6 +51,12 @@ def warnings(recoded: Recoded, policy: Policy, findings: tuple[Finding, ...]) ->
         )
     if policy.names("sensitive") and policy.constraints.l is None and policy.constraints.t is None:
         said.append("sensitive columns are published as they are; only l or t protects what a class says of its rows.")
+    one = found.get("classes of one label %", 0.0)
+    if one >= 1 and policy.constraints.l is None and policy.constraints.t is None:
+        said.append(
+            f"{one:.0f} % of the classes have one label: whoever knows that a person is in such a class knows it. "
+            "If that matters, make the label sensitive and ask for l or t."
+        )
     if found["classes"] == 1:
         said.append("all rows are in one class: the release says of nobody more than of everybody.")
     return said

@@ -2,7 +2,7 @@
 
 | file | shows |
 | --- | --- |
-| `map.svg` | ridges between the units of a map, rows of each unit, and its value in every column |
+| `self-organising-map.svg` | ridges between the units of a map, rows of each unit, and its value in every column |
 | `densities.svg` | the density of every column, where it is cut, and the peaks that stand for the parts |
 | `views.svg` | the Davies-Bouldin index of every view before and after it learnt from the others |
 | `plane.svg` | rows in the plane of the first two principal axes, before and after |
@@ -18,8 +18,8 @@ from shoal.model.sketches import CurveSketch, MapSketch, PlaneSketch, Sketch, Vi
 
 __all__ = ["NAMES", "pictures"]
 
-NAMES = ("densities.svg", "map.svg", "plane.svg", "views.svg")
-MOST = 12  # columns that are shown
+NAMES = ("densities.svg", "plane.svg", "self-organising-map.svg", "views.svg")
+MOST = 24  # columns that are shown
 ACROSS = 4  # of them side by side
 POINTS = 300  # of a curve
 INK, PALE, LOUD = "#1f4e79", "#9db9d3", "#c2571a"
@@ -39,14 +39,14 @@ def pictures(sketches: Iterable[Sketch], names: Sequence[str]) -> dict[str, str]
     charts: dict[str, Any] = {}
     for sketch in given:
         if isinstance(sketch, MapSketch):
-            charts["map.svg"] = _map(sketch, names)
+            charts["self-organising-map.svg"] = _map(sketch, names)
         elif isinstance(sketch, ViewsSketch):
-            charts["views.svg"] = _views(sketch)
+            charts["views.svg"] = _views(sketch, names)
         elif isinstance(sketch, PlaneSketch):
             charts["plane.svg"] = _plane(sketch)
     curves = [sketch for sketch in given if isinstance(sketch, CurveSketch) and sketch.places.size > 2]
     if curves:
-        charts["densities.svg"] = _curves(curves[:MOST], names)
+        charts["densities.svg"] = _curves(curves, names)
     return {name: _svg(chart) for name, chart in sorted(charts.items())}
 
 
@@ -72,14 +72,20 @@ def _map(sketch: MapSketch, names: Sequence[str]) -> Any:
 
     first = [_units(sketch, sketch.ridges, "ridges", "greys"), _units(sketch, sketch.hits, "rows", "blues")]
     rest = [_units(sketch, sketch.planes[:, j], _label(names, j), "viridis") for j in _shown(sketch, names)]
-    return alt.concat(*first, *rest, columns=ACROSS).resolve_scale(color="independent")
+    said = f"{_some(len(rest), sketch.planes.shape[1])} of the matrix, in standard deviations from the mean"
+    return alt.concat(*first, *rest, columns=ACROSS, title=said).resolve_scale(color="independent")
 
 
 def _shown(sketch: MapSketch, names: Sequence[str]) -> list[int]:
-    """Return the columns whose planes are shown: numbers first, which have a column of the matrix for themselves."""
+    """Return the columns whose planes are shown: one for each column of the table before others of the same."""
     known = [*names, *(f"column {place}" for place in range(len(names), sketch.planes.shape[1]))]
-    order = sorted(range(sketch.planes.shape[1]), key=lambda column: (known.count(known[column]) > 1, column))
-    return order[: MOST - 2]
+    order = sorted(range(sketch.planes.shape[1]), key=lambda column: (known[:column].count(known[column]), column))
+    return order[:MOST]
+
+
+def _some(shown: int, there: int) -> str:
+    """Say how many columns are shown."""
+    return f"{shown} columns" if shown == there else f"{shown} of {there} columns"
 
 
 def _units(sketch: MapSketch, values: NDArray[np.float64], title: str, scheme: str) -> Any:
@@ -107,7 +113,9 @@ def _curves(sketches: Sequence[CurveSketch], names: Sequence[str]) -> Any:
     """Return the densities of columns side by side."""
     import altair as alt
 
-    return alt.concat(*(_curve(sketch, _label(names, sketch.column)) for sketch in sketches), columns=ACROSS)
+    drawn = [_curve(sketch, _label(names, sketch.column)) for sketch in sketches[:MOST]]
+    said = f"{_some(len(drawn), len(sketches))} of more than two values; dashes: cuts, dots: what stands for a part"
+    return alt.concat(*drawn, columns=ACROSS, title=said)
 
 
 def _curve(sketch: CurveSketch, title: str) -> Any:
@@ -130,8 +138,8 @@ def _curve(sketch: CurveSketch, title: str) -> Any:
     return alt.layer(*layers, width=190, height=110, title=title)
 
 
-def _views(sketch: ViewsSketch) -> Any:
-    """Return the index of each view before and after, a line for each thing learnt."""
+def _views(sketch: ViewsSketch, names: Sequence[str]) -> Any:
+    """Return the index of each view before and after, a line for each update."""
     import altair as alt
 
     number = [f"view {view + 1}" for view in sketch.views]
@@ -148,6 +156,7 @@ def _views(sketch: ViewsSketch) -> Any:
     return (
         alt.Chart(data, width=60, height=160)
         .mark_line(point=True)
+        .properties(title=[_members(place, columns, names) for place, columns in enumerate(sketch.columns)])
         .encode(
             x=alt.X("when:N", sort=["before", "after"], title=None, axis=alt.Axis(labelAngle=0)),
             y=alt.Y("index:Q", title="Davies-Bouldin index"),
@@ -155,6 +164,13 @@ def _views(sketch: ViewsSketch) -> Any:
             column=alt.Column("view:N", title=None, sort=None),
         )
     )
+
+
+def _members(view: int, columns: Sequence[int], names: Sequence[str]) -> str:
+    """Say which columns a view has."""
+    held = list(dict.fromkeys(_label(names, column).split(" (")[0] for column in columns))
+    more = f" and {len(held) - 4} more" if len(held) > 4 else ""
+    return f"view {view + 1}: {', '.join(held[:4])}{more}"
 
 
 def _plane(sketch: PlaneSketch) -> Any:
@@ -165,7 +181,7 @@ def _plane(sketch: PlaneSketch) -> Any:
     both = [
         _squares(sketch, counts, title, most) for counts, title in ((sketch.before, "before"), (sketch.after, "after"))
     ]
-    return alt.hconcat(*both)
+    return alt.hconcat(*both, title="Squares of fewer than k rows are left empty")
 
 
 def _squares(sketch: PlaneSketch, counts: NDArray[np.float64], title: str, most: float) -> Any:

@@ -111,4 +111,4 @@ def c_tca(
         found = topology(numbers, dealt, mixture, rounds=rounds, units=units, seed=seed, threads=workers)
     with part(1, 2):
         labels = finished(numbers, found.cells, k, effort, limits=limits, seed=seed, threads=workers)
-    return Partition.of(labels, found.notes("c_tca"), sketches=found.sketches())
+    return Partition.of(labels, found.notes("c_tca"), sketches=found.sketches(k))

@@ -125,4 +125,4 @@ def c_tca_pp(
         return plus_as_printed("c_tca_pp", found.coded, codes, k, limits, seed)
     with part(1, 2):
         made = plus("c_tca_pp", numbers, found.coded, codes, k, effort, limits, seed, workers)
-    return Partition.of(made.labels, (*found.notes("c_tca_pp"), *made.notes), sketches=found.sketches())
+    return Partition.of(made.labels, (*found.notes("c_tca_pp"), *made.notes), sketches=found.sketches(k))

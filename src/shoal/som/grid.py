@@ -22,6 +22,8 @@ __all__ = ["Grid", "grid_for"]
 
 UNITS = 5.0  # times the root of the number of rows
 HEIGHT = sqrt(0.75)  # of a row of hexagons
+REACH, LOWEST = 400.0, -200.0  # squared deviations at which a unit is out of sight, and the exponent there
+MOST = 5  # units a row of the table
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +78,11 @@ class Grid:
         return np.asarray(np.maximum(np.maximum(np.abs(along), np.abs(away)), np.abs(along + away)) ** 2.0)
 
     def kernel(self, sigma: float) -> Floats:
-        """Return exp(-d^2 / (2 sigma^2)) for the distances of `squared`."""
-        return np.asarray(np.exp(self.squared / (-2.0 * sigma * sigma)))
+        """Return exp(-d^2 / (2 sigma^2)) for the distances of `squared`, nothing where it is next to nothing."""
+        # Numbers that are all but zero are slow to count with.
+        return np.exp(np.maximum(self.squared / (-2.0 * sigma * sigma), LOWEST)) * (
+            self.squared < REACH * sigma * sigma
+        )
 
     def spread(self, kernel: Floats, sums: Floats) -> Floats:
         """Return for every unit the sum of all units' figures, those of near ones counting more.
@@ -127,7 +132,7 @@ def grid_for(X: Floats, units: int = 0, *, hexagonal: bool = True, steps: bool =
     ----------
     X : float64 array of shape (n, d)
     units : int
-        About how many units; 5 sqrt(n) if 0.
+        About how many units, at most five a row; 5 sqrt(n) if 0.
     hexagonal, steps : bool
         As in Grid.
 
@@ -136,7 +141,7 @@ def grid_for(X: Floats, units: int = 0, *, hexagonal: bool = True, steps: bool =
     >>> grid_for(np.arange(100.0).reshape(50, 2)).units
     36
     """
-    wanted = units or ceil(UNITS * sqrt(len(X)))
+    wanted = min(units or ceil(UNITS * sqrt(len(X))), MOST * len(X))
     if (X[0] == X).all():
         return Grid(1, 1, hexagonal, steps)
     spread = np.linalg.eigvalsh(np.cov(X.T, ddof=0)) if X.shape[1] > 1 else np.array([0.0, X.var()])

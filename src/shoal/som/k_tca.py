@@ -106,4 +106,4 @@ def k_tca(
         found = topology(numbers, dealt, rounds=rounds, units=units, seed=seed, threads=workers)
     with part(1, 2):
         labels = finished(numbers, found.cells, k, effort, limits=limits, seed=seed, threads=workers)
-    return Partition.of(labels, found.notes("k_tca"), sketches=found.sketches())
+    return Partition.of(labels, found.notes("k_tca"), sketches=found.sketches(k))

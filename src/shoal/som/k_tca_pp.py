@@ -113,4 +113,4 @@ def k_tca_pp(
         return plus_as_printed("k_tca_pp", found.coded, codes, k, limits, seed)
     with part(1, 2):
         made = plus("k_tca_pp", numbers, found.coded, codes, k, effort, limits, seed, workers)
-    return Partition.of(made.labels, (*found.notes("k_tca_pp"), *made.notes), sketches=found.sketches())
+    return Partition.of(made.labels, (*found.notes("k_tca_pp"), *made.notes), sketches=found.sketches(k))

@@ -109,4 +109,4 @@ def kde_pp(
         return plus_as_printed("kde_pp", found.published, codes, k, limits, seed)
     with part(1, 2):
         made = plus("kde_pp", numbers, found.published, codes, k, effort, limits, seed, workers)
-    return Partition.of(made.labels, made.notes, sketches=found.sketches())
+    return Partition.of(made.labels, made.notes, sketches=found.sketches(numbers, k))

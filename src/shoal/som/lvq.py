@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.cluster.given import Floats, Rows
+from shoal.cluster.given import Floats, Rows, finite
 from shoal.errors import MethodError
 from shoal.kernels.loops import inner_loop, loop
 from shoal.som.nearest import cell_sums, nearest
@@ -103,10 +103,10 @@ def wlvq2(
     >>> wlvq2(X, ["a", "a", "b", "b"]).predict(X)
     array(['a', 'a', 'b', 'b'], dtype='<U1')
     """
-    numbers = np.ascontiguousarray(X, np.float64)
+    numbers = finite(X, "wlvq2")
     names, codes = np.unique(np.asarray(y), return_inverse=True)
     codes = codes.reshape(-1)
-    if numbers.ndim != 2 or len(numbers) != codes.size or not codes.size:
+    if len(numbers) != codes.size or not codes.size:
         raise MethodError(f"wlvq2: X must have as many rows as y, at least one; got {len(numbers)} and {codes.size}.")
     if not rate > 0:
         raise MethodError(f"wlvq2: rate must be above 0; got {rate!r}.")

@@ -30,7 +30,7 @@ def classes_of(label: ArrayLike | None, n: int, who: str) -> Rows:
     """Return the labels as numbers from 0 on, or refuse what cannot teach."""
     base = who.removesuffix("_pp")
     if label is None:
-        raise MethodError(f"{who}: it learns from labels. Name the label column in the policy, or take {base}.")
+        raise MethodError(f"{who}: it learns from labels. Name the label column (label, or --label), or take {base}.")
     given = np.asarray(label)
     if given.shape != (n,):
         raise MethodError(f"{who}: label must be {n} values, one a row; got an array of shape {given.shape}.")
@@ -76,7 +76,9 @@ def plus(
     space = np.ascontiguousarray(X * weights)
     labels = finished(space, book.cells(space, threads), k, effort, limits=limits, seed=seed, threads=threads)
     classes = int(codes.max()) + 1
-    said = f"{who}: taught by {classes} label{'s' * (classes != 1)}; columns count from {weights.min():.2f} to "
+    if classes == 1:
+        return Partition.of(labels, (f"{who}: there is one label only, which teaches nothing.",))
+    said = f"{who}: taught by {classes} labels; columns count from {weights.min():.2f} to "
     return Partition.of(labels, (f"{said}{weights.max():.2f}.",))
 
 

@@ -69,18 +69,21 @@ class Topology:
         kept = sum(one.accepted for one in self.log)
         grid, views = self.map.grid, len(self.views)
         said = f"{who}: {views} view{'s' * (views != 1)}, maps of {grid.rows} x {grid.columns} units"
-        return (f"{said}; {kept} of {len(self.log)} things that views learnt from each other were kept.",)
+        learnt = f"; of {len(self.log)} updates that they learnt from each other {kept} were kept" if self.log else ""
+        return (f"{said}{learnt}.",)
 
-    def sketches(self) -> tuple[Sketch, ...]:
-        """Return figures for pictures of the map and of what the views learnt."""
+    def sketches(self, k: int) -> tuple[Sketch, ...]:
+        """Return figures for pictures of the map and of what the views learnt; fewer than k rows of a unit are none."""
         hits = np.bincount(self.cells, minlength=self.map.grid.units).astype(np.float64)
+        hits[hits < k] = 0.0
         grid, prototypes = self.map.grid, self.map.prototypes
         drawn = MapSketch(grid.places, grid.hexagonal, self.map.u_matrix(), hits, prototypes)
         if not self.log:
             return (drawn,)
         views = [one.view for one in self.log]
         before, after = [one.before for one in self.log], [one.after for one in self.log]
-        return drawn, ViewsSketch(views, before, after, [one.accepted for one in self.log])
+        columns = [view.columns.tolist() for view in self.views]
+        return drawn, ViewsSketch(columns, views, before, after, [one.accepted for one in self.log])
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from shoal.cluster.given import Floats, Rows
+from shoal.cluster.given import Floats, Rows, finite
+from shoal.errors import MethodError
 from shoal.kernels.chance import stream, uniform
 from shoal.kernels.loops import loop
 from shoal.model.progress import tick
@@ -97,7 +98,7 @@ class Map:
 
 
 def som(
-    X: Floats,
+    X: ArrayLike,
     units: int = 0,
     training: Training | None = None,
     *,
@@ -133,9 +134,11 @@ def som(
     >>> round(error, 1), torn < 0.1
     (0.2, True)
     """
-    how = training or Training()
-    grid = grid_for(X, units, hexagonal=hexagonal, steps=steps)
-    return train(X, Map(grid, laid_out(X, grid, how.start, seed)), how, seed, threads)
+    how, numbers = training or Training(), finite(X, "som")
+    if not numbers.size:
+        raise MethodError(f"som: X must have rows and columns; got an array of shape {numbers.shape}.")
+    grid = grid_for(numbers, units, hexagonal=hexagonal, steps=steps)
+    return train(numbers, Map(grid, laid_out(numbers, grid, how.start, seed)), how, seed, threads)
 
 
 def laid_out(X: Floats, grid: Grid, start: str = "pca", seed: int = 0) -> Floats:

@@ -58,7 +58,7 @@ def telling_columns(table: Table, policy: Policy) -> tuple[str, ...]:
         return ()
     some = table.data.slice(0, ROWS)  # arranged rows stand in an order of chance
     label = read_column(some.column(policy.label)).codes
-    if not label.size or int(label.max()) >= CLASSES:
+    if not label.size or not 0 < int(label.max()) < CLASSES:
         return ()
     most = float(np.bincount(label).max()) / label.size
     found = []

@@ -8,7 +8,7 @@ from shoal.model.sketches import PlaneSketch
 
 __all__ = ["plane"]
 
-MOST, FEWEST, EACH = 30, 6, 4  # squares along an axis, and times k rows that one holds on average
+MOST, FEWEST, EACH = 30, 6, 2  # squares along an axis, and times k rows that one holds on average
 
 
 def plane(X: NDArray[np.float64], partition: Partition, k: int) -> PlaneSketch | None:
