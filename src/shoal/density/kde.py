@@ -28,7 +28,7 @@ from shoal.registry import Choice, Number, Whole, method
 
 __all__ = ["Coding", "coding", "kde"]
 
-BINS = 80  # of a picture
+POINTS = 200  # of the curve of a picture
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,20 +60,22 @@ class Coding:
         return found
 
     def sketches(self, X: Floats, k: int) -> tuple[CurveSketch, ...]:
-        """Return figures for pictures of the columns, in bins of which those with fewer than k rows are empty."""
+        """Return figures for pictures of the columns, without what fewer than k rows show."""
         return tuple(_sketch(number, one, X[:, number], k) for number, one in enumerate(self.curves))
 
 
 def _sketch(number: int, found: Curve, x: Floats, k: int) -> CurveSketch:
-    """Return the density of a column in some bins between its k outermost values, without what fewer rows show."""
-    ends = np.partition(x, [k - 1, x.size - k])[[k - 1, x.size - k]]
-    if found.places.size <= 2 or not ends[1] - ends[0] > BINS * np.spacing(np.abs(ends).max()):
+    """Return the density of a column between its k outermost values, nothing where fewer than k rows are near."""
+    held = np.sort(x)
+    low, high = float(held[k - 1]), float(held[-k])
+    if found.places.size <= 2 or not high - low > POINTS * np.spacing(max(abs(low), abs(high))):
         return CurveSketch(number, found.places[:2], found.heights[:2], found.cuts, found.peaks)
-    counts, edges = np.histogram(x, BINS, (float(ends[0]), float(ends[1])))
-    middle = (edges[1:] + edges[:-1]) / 2
-    heights = np.where(counts < k, 0.0, np.interp(middle, found.places, found.heights))
-    inside = (found.cuts > ends[0]) & (found.cuts < ends[1]), (found.peaks > ends[0]) & (found.peaks < ends[1])
-    return CurveSketch(number, middle, heights, found.cuts[inside[0]], found.peaks[inside[1]])
+    places = np.linspace(low, high, POINTS)
+    near = max(found.width, (high - low) / POINTS)
+    rows = np.searchsorted(held, places + near, "right") - np.searchsorted(held, places - near)
+    heights = np.where(rows < k, 0.0, np.interp(places, found.places, found.heights))
+    cuts, peaks = (values[(values > low) & (values < high)] for values in (found.cuts, found.peaks))
+    return CurveSketch(number, places, heights, cuts, peaks)
 
 
 def coding(
