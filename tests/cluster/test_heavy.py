@@ -25,6 +25,7 @@ def mixed_up(X, k=4, seed=1):
     return labels
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_few_heavy_groups_become_lighter(threads):
     start = mixed_up(TAILED)
@@ -42,6 +43,7 @@ def test_loss_that_is_spread_evenly_is_left_as_it_is():
     assert lightened(TAILED[:40], few, 4, "swift", None, 0, 1) is few
 
 
+@pytest.mark.compiled
 def test_limits_are_kept():
     values = Values((np.arange(400) % 2).astype(np.int64))
     start = np.arange(400) // 4
