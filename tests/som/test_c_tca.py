@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import shoal.som.c_tca as room
 import shoal.som.nearest as looking
+import shoal.som.tca as room
 from naive import c_tca as naive
 from shoal.errors import MethodError
 from shoal.registry import load

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import shoal.som.k_tca as room
 import shoal.som.nearest as looking
+import shoal.som.tca as room
 from naive import k_tca as naive
 from shoal.errors import GuaranteeError, MethodError
 from shoal.registry import load

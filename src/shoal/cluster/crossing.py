@@ -8,6 +8,7 @@ parts are, and the cheaper one is taken. Two searches that went wrong in differe
 import numpy as np
 
 from shoal.cluster.given import Floats, Rows
+from shoal.kernels.groups import numbered
 from shoal.kernels.loops import loop
 
 __all__ = ["better_of_both"]
@@ -38,7 +39,7 @@ def better_of_both(X: Floats, one: Rows, two: Rows, weights: Floats) -> Rows:
     # Sums of the same squares in another order may differ by their rounding.
     cheaper = there < here * (1 - ROUNDING)
     taken = np.where(cheaper[part[one]], first + two, one)
-    return np.unique(taken, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return numbered(taken)
 
 
 @loop

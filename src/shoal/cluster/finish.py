@@ -19,7 +19,7 @@ from shoal.cluster.heavy import lightened
 from shoal.cluster.limits import Limits
 from shoal.cluster.sizes import capped
 from shoal.errors import GuaranteeError
-from shoal.kernels.groups import centres, cheapest
+from shoal.kernels.groups import centres, cheapest, numbered
 from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
 from shoal.model.progress import silently
@@ -66,7 +66,7 @@ def finished(
     2k - 1. The search does not raise SSE.
     """
     asked = limits if limits is not None and limits.binding else None
-    labels = np.unique(cells, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    labels = numbered(cells)
     labels = merged(X, capped(X, labels, k), k, seed, threads)
     labels = capped(X, labels, k) if asked is None else mend(X, labels, k, asked)
     if effort == "none":
@@ -105,7 +105,7 @@ def _merged(X: Floats, labels: Rows, k: int) -> Rows:
     if sizes.min() >= k:
         return labels
     target = _targets(centres(X, labels, sizes.size), sizes, k)
-    return np.unique(target[labels], return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return numbered(target[labels])
 
 
 @loop

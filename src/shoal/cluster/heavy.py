@@ -9,7 +9,7 @@ import numpy as np
 from shoal.cluster.effort import search
 from shoal.cluster.given import Floats, Rows
 from shoal.cluster.limits import Limits
-from shoal.kernels.groups import centres
+from shoal.kernels.groups import centres, numbered
 from shoal.model.progress import silently
 
 __all__ = ["lightened"]
@@ -55,7 +55,7 @@ def lightened(X: Floats, labels: Rows, k: int, effort: str, limits: Limits | Non
     result = labels.copy()
     # Some groups may be new, and some gone.
     result[rows] = np.concatenate([names, np.arange(groups, groups + rows.size)])[found]
-    return np.unique(result, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return numbered(result)
 
 
 def _with_next(middle: Floats, heavy: Rows) -> Rows:

@@ -25,7 +25,7 @@ from shoal.cluster.limits import Limits
 from shoal.cluster.state import Room, Whole, begin
 from shoal.cluster.structure import ASKED
 from shoal.kernels.chance import stream
-from shoal.kernels.groups import centres
+from shoal.kernels.groups import centres, numbered
 from shoal.model.progress import left, part, spent
 from shoal.utility.loss import sse
 
@@ -211,4 +211,4 @@ def _search(
             step.steep,
             room,
         )
-    return np.unique(state.label, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return numbered(state.label)

@@ -20,6 +20,7 @@ from shoal.cluster.given import Floats, Rows, matrix
 from shoal.cluster.limits import Limits
 from shoal.density.bandwidth import BANDWIDTHS
 from shoal.density.curve import KERNELS, Curve, curve
+from shoal.kernels.groups import numbered
 from shoal.kernels.threads import each, thread_count
 from shoal.model.partition import Partition
 from shoal.model.progress import part
@@ -56,7 +57,7 @@ class Coding:
         """Rows with the same codes, numbered."""
         found = np.zeros(len(self.parts), np.int64)
         for own in self.parts.T:
-            found = np.unique(found * (int(own.max()) + 1) + own, return_inverse=True)[1].reshape(-1).astype(np.int64)
+            found = numbered(found * (int(own.max()) + 1) + own)
         return found
 
     def sketches(self, X: Floats, k: int) -> tuple[CurveSketch, ...]:

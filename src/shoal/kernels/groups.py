@@ -11,11 +11,16 @@ from numpy.typing import NDArray
 
 from shoal.kernels.loops import loop
 
-__all__ = ["centres", "cheapest", "increases"]
+__all__ = ["centres", "cheapest", "increases", "numbered"]
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
+
+
+def numbered(labels: NDArray[np.integer]) -> Labels:
+    """Return labels of the same groups, numbered from 0 without gaps and in the same order."""
+    return np.asarray(np.unique(labels, return_inverse=True)[1].reshape(-1), np.int64)
 
 
 @loop

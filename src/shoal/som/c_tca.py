@@ -12,14 +12,11 @@ going to the nearest prototype left, and prototypes are published. Zouinina et a
 from numpy.typing import ArrayLike
 
 from shoal.cluster.effort import FINISH
-from shoal.cluster.finish import MODE, as_printed, finished
-from shoal.cluster.given import matrix
+from shoal.cluster.finish import MODE
 from shoal.cluster.limits import Limits
-from shoal.kernels.threads import thread_count
 from shoal.model.partition import Partition
-from shoal.model.progress import part
 from shoal.registry import Choice, Whole, method
-from shoal.som.tca import ROUNDS, UNITS, VIEWS, columns_of, printed_c_tca, topology
+from shoal.som.tca import ROUNDS, UNITS, VIEWS, tca
 
 __all__ = ["c_tca"]
 
@@ -102,13 +99,4 @@ def c_tca(
     >>> c_tca([[0.0, 0.0], [1.0, 0.0], [9.0, 5.0], [10.0, 5.0]], k=2).labels
     array([0, 0, 1, 1])
     """
-    numbers = matrix(X, k, "c_tca")
-    workers = thread_count(threads, "c_tca")
-    dealt = columns_of(numbers.shape[1], view_of, views, seed, "c_tca")
-    if mode == "printed":
-        return as_printed("c_tca", printed_c_tca(numbers, dealt, k, units=units, seed=seed).labels, k, limits)
-    with part(0, 2):
-        found = topology(numbers, dealt, mixture, rounds=rounds, units=units, seed=seed, threads=workers)
-    with part(1, 2):
-        labels = finished(numbers, found.cells, k, effort, limits=limits, seed=seed, threads=workers)
-    return Partition.of(labels, found.notes("c_tca"), sketches=found.sketches(k))
+    return tca("c_tca", X, k, mixture, views, rounds, units, mode, effort, seed, threads, view_of, limits)

@@ -12,14 +12,11 @@ from numpy.typing import ArrayLike
 
 from shoal.cluster.effort import FINISH
 from shoal.cluster.finish import MODE
-from shoal.cluster.given import matrix
 from shoal.cluster.limits import Limits
-from shoal.kernels.threads import thread_count
 from shoal.model.partition import Partition
-from shoal.model.progress import part
 from shoal.registry import Choice, Whole, method
-from shoal.som.plus import classes_of, plus, plus_as_printed
-from shoal.som.tca import ROUNDS, UNITS, VIEWS, columns_of, topology
+from shoal.som.plus import tca_pp
+from shoal.som.tca import ROUNDS, UNITS, VIEWS
 
 __all__ = ["c_tca_pp"]
 
@@ -106,23 +103,5 @@ def c_tca_pp(
     >>> c_tca_pp(rows, k=2, label=["a", "a", "b", "b"]).labels
     array([0, 0, 1, 1])
     """
-    numbers = matrix(X, k, "c_tca_pp")
-    codes = classes_of(label, len(numbers), "c_tca_pp")
-    workers = thread_count(threads, "c_tca_pp")
-    dealt = columns_of(numbers.shape[1], view_of, views, seed, "c_tca_pp")
-    printed = mode == "printed"
-    with part(0, 2):
-        found = topology(
-            numbers,
-            dealt,
-            "nnls" if printed else mixture,
-            rounds=rounds,
-            units=units,
-            seed=seed,
-            threads=workers,
-        )
-    if printed:
-        return plus_as_printed("c_tca_pp", found.coded, codes, k, limits, seed)
-    with part(1, 2):
-        made = plus("c_tca_pp", numbers, found.coded, codes, k, effort, limits, seed, workers)
-    return Partition.of(made.labels, (*found.notes("c_tca_pp"), *made.notes), sketches=found.sketches(k))
+    mixed = "nnls" if mode == "printed" else mixture
+    return tca_pp("c_tca_pp", X, k, mixed, views, rounds, units, mode, effort, seed, threads, label, view_of, limits)

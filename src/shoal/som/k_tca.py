@@ -11,14 +11,11 @@ Zouinina et al. (2020).
 from numpy.typing import ArrayLike
 
 from shoal.cluster.effort import FINISH
-from shoal.cluster.finish import MODE, as_printed, finished
-from shoal.cluster.given import matrix
+from shoal.cluster.finish import MODE
 from shoal.cluster.limits import Limits
-from shoal.kernels.threads import thread_count
 from shoal.model.partition import Partition
-from shoal.model.progress import part
 from shoal.registry import Whole, method
-from shoal.som.tca import ROUNDS, UNITS, VIEWS, columns_of, printed_k_tca, topology
+from shoal.som.tca import ROUNDS, UNITS, VIEWS, tca
 
 __all__ = ["k_tca"]
 
@@ -97,13 +94,4 @@ def k_tca(
     >>> k_tca([[0.0, 0.0], [1.0, 0.0], [9.0, 5.0], [10.0, 5.0]], k=2).labels
     array([0, 0, 1, 1])
     """
-    numbers = matrix(X, k, "k_tca")
-    workers = thread_count(threads, "k_tca")
-    dealt = columns_of(numbers.shape[1], view_of, views, seed, "k_tca")
-    if mode == "printed":
-        return as_printed("k_tca", printed_k_tca(numbers, dealt, units=units, seed=seed).labels, k, limits)
-    with part(0, 2):
-        found = topology(numbers, dealt, rounds=rounds, units=units, seed=seed, threads=workers)
-    with part(1, 2):
-        labels = finished(numbers, found.cells, k, effort, limits=limits, seed=seed, threads=workers)
-    return Partition.of(labels, found.notes("k_tca"), sketches=found.sketches(k))
+    return tca("k_tca", X, k, "none", views, rounds, units, mode, effort, seed, threads, view_of, limits)

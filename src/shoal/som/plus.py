@@ -13,14 +13,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shoal.cluster.finish import as_printed, finished
-from shoal.cluster.given import Floats, Rows
+from shoal.cluster.given import Floats, Rows, matrix
 from shoal.cluster.limits import Limits
 from shoal.errors import MethodError
+from shoal.kernels.threads import thread_count
 from shoal.model.partition import Partition
+from shoal.model.progress import part
 from shoal.som.lvq import PROTOTYPES, Codebook, wlvq2
-from shoal.som.tca import Printed
+from shoal.som.tca import Printed, columns_of, topology
 
-__all__ = ["classes_of", "plus", "plus_as_printed", "printed_plus", "taught"]
+__all__ = ["classes_of", "plus", "plus_as_printed", "printed_plus", "taught", "tca_pp"]
 
 MOST_CLASSES, MANY = 1000, 20  # and few rows each are no classes if they are many
 BOOK = 1000  # prototypes of all classes together, about
@@ -80,6 +82,36 @@ def plus(
         return Partition.of(labels, (f"{who}: there is one label only, which teaches nothing.",))
     said = f"{who}: taught by {classes} labels; columns count from {weights.min():.2f} to "
     return Partition.of(labels, (f"{said}{weights.max():.2f}.",))
+
+
+def tca_pp(
+    who: str,
+    X: ArrayLike,
+    k: int,
+    mixture: str,
+    views: int,
+    rounds: int,
+    units: int,
+    mode: str,
+    effort: str,
+    seed: int,
+    threads: int | None,
+    label: ArrayLike | None,
+    view_of: ArrayLike | None,
+    limits: Limits | None,
+) -> Partition:
+    """Return the groups of k-TCA++, which mixes nothing, or of C-TCA++; all else is as in these."""
+    numbers = matrix(X, k, who)
+    codes = classes_of(label, len(numbers), who)
+    workers = thread_count(threads, who)
+    columns = columns_of(numbers.shape[1], view_of, views, seed, who)
+    with part(0, 2):
+        found = topology(numbers, columns, mixture, rounds=rounds, units=units, seed=seed, threads=workers)
+    if mode == "printed":
+        return plus_as_printed(who, found.coded, codes, k, limits, seed)
+    with part(1, 2):
+        made = plus(who, numbers, found.coded, codes, k, effort, limits, seed, workers)
+    return Partition.of(made.labels, (*found.notes(who), *made.notes), sketches=found.sketches(k))
 
 
 def printed_plus(coded: Floats, codes: Rows, seed: int = 0) -> Printed:

@@ -10,9 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from shoal.cluster.given import Floats, Rows
+from shoal.cluster.finish import as_printed, finished
+from shoal.cluster.given import Floats, Rows, matrix
+from shoal.cluster.limits import Limits
 from shoal.errors import MethodError
+from shoal.kernels.threads import thread_count
+from shoal.model.partition import Partition
 from shoal.model.progress import part
 from shoal.model.sketches import MapSketch, Sketch, ViewsSketch
 from shoal.registry import Whole
@@ -32,6 +37,7 @@ __all__ = [
     "dissolved",
     "printed_c_tca",
     "printed_k_tca",
+    "tca",
     "topology",
 ]
 
@@ -182,6 +188,36 @@ def topology(
     with part(1, 2):
         whole = som(coded, units, how, seed=seed, threads=threads)
     return Topology(coded, whole, whole.cells(coded, threads), views, log)
+
+
+def tca(
+    who: str,
+    X: ArrayLike,
+    k: int,
+    mixture: str,
+    views: int,
+    rounds: int,
+    units: int,
+    mode: str,
+    effort: str,
+    seed: int,
+    threads: int | None,
+    view_of: ArrayLike | None,
+    limits: Limits | None,
+) -> Partition:
+    """Return the groups of k-TCA, which mixes nothing, or of C-TCA; all else is as in these."""
+    numbers = matrix(X, k, who)
+    workers = thread_count(threads, who)
+    columns = columns_of(numbers.shape[1], view_of, views, seed, who)
+    if mode == "printed" and mixture == "none":
+        return as_printed(who, printed_k_tca(numbers, columns, units=units, seed=seed).labels, k, limits)
+    if mode == "printed":
+        return as_printed(who, printed_c_tca(numbers, columns, k, units=units, seed=seed).labels, k, limits)
+    with part(0, 2):
+        found = topology(numbers, columns, mixture, rounds=rounds, units=units, seed=seed, threads=workers)
+    with part(1, 2):
+        labels = finished(numbers, found.cells, k, effort, limits=limits, seed=seed, threads=workers)
+    return Partition.of(labels, found.notes(who), sketches=found.sketches(k))
 
 
 def dissolved(coded: Floats, map_: Map, cells: Rows, k: int) -> Rows:

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.cluster.given import Floats, Rows, finite
 from shoal.errors import MethodError
+from shoal.kernels.axes import principal_axes
 from shoal.kernels.chance import stream, uniform
 from shoal.kernels.loops import loop
 from shoal.model.progress import tick
@@ -148,11 +149,8 @@ def laid_out(X: Floats, grid: Grid, start: str = "pca", seed: int = 0) -> Floats
     if start == "random":
         return X[chance.choice(n, grid.units, replace=grid.units > n)].copy()
     mean = X.mean(axis=0)
-    spread, axes = np.linalg.eigh(np.atleast_2d(np.cov(X.T, ddof=0)))
-    axes = axes[:, ::-1][:, :2]
-    # An axis has no sign of its own: its largest entry is made positive.
-    axes = axes * np.where(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])] < 0, -1.0, 1.0)
-    lengths = np.sqrt(np.maximum(spread[::-1][:2], 0.0))
+    axes, spread = principal_axes(X)
+    lengths = np.sqrt(spread)
     along, across = (np.linspace(-1, 1, side) if side > 1 else np.zeros(1) for side in (grid.rows, grid.columns))
     result = mean + np.repeat(along, grid.columns)[:, None] * (lengths[0] * axes[:, 0])
     if d > 1:

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.kernels.axes import principal_axes
 from shoal.model.partition import Partition
 from shoal.model.sketches import PlaneSketch
 
@@ -24,11 +25,7 @@ def plane(X: NDArray[np.float64], partition: Partition, k: int) -> PlaneSketch |
     """
     if X.shape[1] < 2 or not (X.max(axis=0) > X.min(axis=0)).any():
         return None
-    centred = X - X.mean(axis=0)
-    _, axes = np.linalg.eigh(centred.T @ centred)
-    axes = axes[:, ::-1][:, :2]
-    axes = axes * np.where(axes[np.abs(axes).argmax(axis=0), np.arange(2)] < 0, -1.0, 1.0)
-    before = centred @ axes
+    before = (X - X.mean(axis=0)) @ principal_axes(X)[0]
     means = np.column_stack([np.bincount(partition.labels, column) for column in before.T]) / partition.sizes[:, None]
     # An outlier would squeeze all others into one square: the outermost hundredth of the rows is not shown.
     squares = int(np.clip(np.sqrt(len(X) / (EACH * k)), FEWEST, MOST))
