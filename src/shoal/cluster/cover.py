@@ -120,18 +120,23 @@ def cover(
         if np.count_nonzero(own < 0) > MANY:
             near = np.full((labels.size, close.shape[1]), -1, np.int32)
             near[left] = np.where(close < 0, -1, left[close])
-    labels = placed(given, _by_first_row(labels), near, k, None, np.random.default_rng((seed, 3)))
+    _renumber(labels, np.full(int(labels.max()) + 1, -1, np.int64))
+    labels = placed(given, labels, near, k, None, np.random.default_rng((seed, 3)))
     with part(1, 4):
         return Partition.of(improved(given, labels, k, effort, None, None, seed, workers, GOOD))
 
 
-def _by_first_row(labels: Rows) -> Rows:
-    """Return groups numbered in the order of their first rows, -1 where there is none."""
-    first = np.empty(int(labels.max()) + 2, np.int64)
-    first[labels[::-1]] = np.arange(labels.size)[::-1]  # of rows with -1, the last one
-    number = np.full(first.size, -1, np.int64)
-    number[np.argsort(first[:-1])] = np.arange(first.size - 1)
-    return number[labels]
+@inner_loop
+def _renumber(labels: Rows, number: Rows) -> None:
+    """Number groups in the order of their first rows; a row without one keeps its -1."""
+    groups = 0
+    for row in range(labels.size):
+        group = labels[row]
+        if group >= 0:
+            if number[group] < 0:
+                number[group] = groups
+                groups += 1
+            labels[row] = number[group]
 
 
 def covered(columns: Columns, k: int, most: int) -> Rows:
@@ -141,7 +146,7 @@ def covered(columns: Columns, k: int, most: int) -> Rows:
     labels = np.full(first.size, -1, np.int64)
     active = np.arange(first.size)
     codes, groups = np.ascontiguousarray(columns.codes[first].T), 0
-    nodes = nodes_of([_mean_losses(columns, j) for j in range(len(codes))], most)
+    nodes = nodes_of([_mean_losses(columns, j, codes[j], count) for j in range(len(codes))], most)
     widths = np.array([columns.levels(j).shape[1] for j in range(len(codes))], np.int64)
     drawn = _keys(columns)
     room = _Room.of(codes, drawn, columns.rung[:-1].copy())
@@ -161,9 +166,7 @@ def covered(columns: Columns, k: int, most: int) -> Rows:
 def _alike(columns: Columns) -> tuple[NDArray[np.int32], Rows]:
     """Return the combination of each row, and the first row of each."""
     mixed = np.zeros(len(columns.codes), np.uint64)
-    for j in range(columns.codes.shape[1]):
-        mixed = (mixed ^ columns.codes[:, j].astype(np.uint64)) * FACTOR
-        mixed ^= mixed >> np.uint64(29)
+    _mix(columns.codes, mixed)
     order = np.argsort(mixed, kind="stable").astype(np.int32)
     mixed = mixed[order]
     new = np.append(True, mixed[1:] != mixed[:-1])[: mixed.size]
@@ -171,6 +174,17 @@ def _alike(columns: Columns) -> tuple[NDArray[np.int32], Rows]:
     unit = np.empty(order.size, np.int32)
     unit[order] = np.cumsum(new, dtype=np.int32) - 1
     return unit, order[new].astype(np.int64)
+
+
+@inner_loop
+def _mix(codes: NDArray[np.int32], mixed: NDArray[np.uint64]) -> None:
+    """Mix the codes of each row into one number."""
+    for row in range(len(codes)):
+        number = np.uint64(0)
+        for j in range(codes.shape[1]):
+            number = (number ^ np.uint64(codes[row, j])) * FACTOR
+            number ^= number >> np.uint64(29)
+        mixed[row] = number
 
 
 def _keys(columns: Columns) -> NDArray[np.uint64]:
@@ -183,9 +197,9 @@ def _keys(columns: Columns) -> NDArray[np.uint64]:
     return np.asarray(drawn[first + columns.ladder])
 
 
-def _mean_losses(columns: Columns, j: int) -> Floats:
-    """Return what each level of a column loses, over all rows on average."""
-    counts = np.bincount(columns.codes[:, j], minlength=columns.levels(j).shape[1])
+def _mean_losses(columns: Columns, j: int, codes: NDArray[np.int32], count: Rows) -> Floats:
+    """Return what each level of a column loses, over all rows on average, each code being that of so many."""
+    counts = np.bincount(codes, count, columns.levels(j).shape[1])
     found = []
     for level in columns.levels(j):
         each_ = class_losses(columns, j, level)

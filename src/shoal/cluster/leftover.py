@@ -27,9 +27,8 @@ def placed(
 ) -> Rows:
     """Return labels in which every row has a group and no group misses anything, if all rows as one do not.
 
-    Groups are numbered from 0 up, and a row without one has -1.
+    Groups are numbered from 0 up, and a row without one has -1. The labels given are changed.
     """
-    labels = labels.copy()
     groups = int(labels.max()) + 1
     rules = None if limits is None else limits.rules
     waiting = np.flatnonzero(labels < 0)
@@ -46,13 +45,18 @@ def placed(
 
 def chained(labels: Rows, groups: int) -> tuple[Rows, Rows]:
     """Return the next row of the same group for each row, and the first row of each group; -1 where there is none."""
-    order = np.argsort(labels, kind="stable")
-    order = order[labels[order] >= 0]
-    chain = np.full(labels.size, -1, np.int64)
-    chain[order[:-1]] = np.where(labels[order[:-1]] == labels[order[1:]], order[1:], -1)
-    head = np.full(groups, -1, np.int64)
-    head[labels[order[::-1]]] = order[::-1]
+    chain, head = np.full(labels.size, -1, np.int64), np.full(groups, -1, np.int64)
+    _chain(labels, chain, head)
     return chain, head
+
+
+@inner_loop
+def _chain(labels: Rows, chain: Rows, head: Rows) -> None:
+    """Put each row before those of its group that come after it."""
+    for row in range(labels.size - 1, -1, -1):
+        group = labels[row]
+        if group >= 0:
+            chain[row], head[group] = head[group], row
 
 
 def _mended(columns: Columns, labels: Rows, k: int, limits: Limits | None, chance: np.random.Generator) -> Rows:

@@ -152,12 +152,14 @@ class Hulls(NamedTuple):
     words: Words
 
 
-def columns_of(codes: Sequence[NDArray[np.integer]], shapes: Sequence[Shape], weights: Floats | None = None) -> Columns:
+def columns_of(
+    codes: Sequence[NDArray[np.integer]] | NDArray[np.int32], shapes: Sequence[Shape], weights: Floats | None = None
+) -> Columns:
     """Put columns together.
 
     Parameters
     ----------
-    codes : list of int arrays of shape (n,)
+    codes : list of int arrays of shape (n,), or int32 array of shape (n, d)
         The cells of each column.
     shapes : list of Range, Tree or Set
     weights : float64 array of shape (d,), optional
@@ -190,7 +192,7 @@ def columns_of(codes: Sequence[NDArray[np.integer]], shapes: Sequence[Shape], we
         toll.append(one)
         words.append(-(-size // WORD) if isinstance(shape, Set) else 0)
         levels.append(_levels(shape, size).astype(np.int32).reshape(-1))
-    stacked = np.column_stack(codes) if codes else np.zeros((0, 0))
+    stacked = codes if isinstance(codes, np.ndarray) else np.column_stack(codes) if codes else np.zeros((0, 0))
     return Columns(
         np.ascontiguousarray(stacked, np.int32),
         np.array(kind, np.int64),

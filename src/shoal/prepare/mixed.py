@@ -39,10 +39,11 @@ def mixed_columns(table: Table, policy: Policy, trees: Mapping[str, Hierarchy]) 
     trees : mapping of str to Hierarchy
         Of the columns that have one.
     """
-    codes: list[NDArray[np.int32]] = []
+    names = policy.names("quasi")
+    codes = np.empty((table.n, len(names)), np.int32)  # filled in place: columns of codes beside it would double it
     shapes: list[Shape] = []
     notes, weights = [], []
-    for name in policy.names("quasi"):
+    for place, name in enumerate(names):
         given = policy.columns[name]
         column = table.column(name)
         shape: Shape
@@ -56,14 +57,14 @@ def mixed_columns(table: Table, policy: Policy, trees: Mapping[str, Hierarchy]) 
                 )
         else:
             cells, shape = _places(column, name, given)
-        codes.append(cells.astype(np.int32))
+        codes[:, place] = cells
         shapes.append(shape)
         weights.append(given.importance or 1.0)
-    columns = columns_of(codes, shapes, np.array(weights)) if codes else columns_of([], [])
-    return columns, tuple(notes)
+    pa.default_memory_pool().release_unused()  # what the text of the cells took; methods need room of their own
+    return columns_of(codes, shapes, np.array(weights)), tuple(notes)
 
 
-def _leaves(column: pa.ChunkedArray, name: str, tree: Hierarchy) -> tuple[NDArray[np.int64], Tree]:
+def _leaves(column: pa.ChunkedArray, name: str, tree: Hierarchy) -> tuple[NDArray[np.integer], Tree]:
     """Return the leaf of each cell, and the tree; missing cells are one leaf more."""
     place = leaf_of(column, name, tree)
     steps, levels = tree.steps, tree.levels
@@ -73,7 +74,7 @@ def _leaves(column: pa.ChunkedArray, name: str, tree: Hierarchy) -> tuple[NDArra
         below = levels[:-1] if len(levels) > 1 else levels
         below = np.column_stack([below, np.full(len(below), levels.max() + 1)])
         levels = np.vstack([below, np.zeros(tree.leaves + 1, np.int64)])
-    numbers = place.fill_null(tree.leaves).to_numpy().astype(np.int64)
+    numbers = place.fill_null(tree.leaves).to_numpy()
     return numbers, Tree(steps, np.vstack([np.unique(level, return_inverse=True)[1].reshape(-1) for level in levels]))
 
 
