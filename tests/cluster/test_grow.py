@@ -10,8 +10,11 @@ from naive.grow import grow as naive_grow
 from naive.grow import join as naive_join
 from shoal.cluster.closest import closest
 from shoal.cluster.grow import grow
+from shoal.cluster.limits import Limits
 from shoal.cluster.rebuild import costs_of
 from shoal.kernels.columns import pair_loss
+from shoal.model.policy import Constraints
+from shoal.privacy.values import Values
 
 
 @pytest.mark.parametrize("part", range(4))
@@ -37,6 +40,17 @@ def test_the_closest_rows_of_a_small_table_are_the_closest_of_all(compiled):
             assert near[row, : len(ref)].tolist() == [other for _, other in ref]
             assert (near[row, len(ref) :] == -1).all()
             assert away[row, : len(ref)] == pytest.approx([gap for gap, _ in ref])
+
+
+@pytest.mark.parametrize("limited", [False, True])
+def test_the_closest_rows_do_not_depend_on_the_threads(limited):
+    *_, columns = random_table(random.Random(8), 90, 4)
+    limits = Limits.of(Constraints(k=3, l=2), {"a": Values(np.arange(90) % 7 % 3)}) if limited else None
+    alone = closest(columns, 6, (1,), limits)
+    for threads in (2, 3):
+        shared = closest(columns, 6, (1,), limits, threads)
+        assert (shared[0] == alone[0]).all()
+        assert (shared[1] == alone[1]).all()
 
 
 def test_rebuilding_lowers_the_loss(compiled):

@@ -16,6 +16,7 @@ from shoal.cluster.given import Floats, Rows
 from shoal.cluster.limits import Limits
 from shoal.kernels.columns import Columns, pair_loss
 from shoal.kernels.loops import inner_loop
+from shoal.kernels.threads import each
 from shoal.model.progress import tick
 
 __all__ = ["closest", "sorted_by"]
@@ -23,11 +24,14 @@ __all__ = ["closest", "sorted_by"]
 SORTS = 24
 WINDOW = 8  # rows that a row is compared with in each order, on either side
 BITS = 62
+MOST = 20_000_000  # rows kept, by all threads together
 
 Near = NDArray[np.int32]
 
 
-def closest(columns: Columns, keep: int, seed: tuple[int, ...], limits: Limits | None = None) -> tuple[Near, Floats]:
+def closest(
+    columns: Columns, keep: int, seed: tuple[int, ...], limits: Limits | None = None, threads: int = 1
+) -> tuple[Near, Floats]:
     """Return the closest rows found for each row, the closest first, and how much is lost by each.
 
     Parameters
@@ -39,6 +43,8 @@ def closest(columns: Columns, keep: int, seed: tuple[int, ...], limits: Limits |
         Decides the orders of the columns.
     limits : Limits, optional
         What sensitive values must meet: then half as many rows with other values follow, the closest of them first.
+    threads : int
+        How many may work, each on some of the orders; the result does not depend on it.
 
     Returns
     -------
@@ -48,21 +54,37 @@ def closest(columns: Columns, keep: int, seed: tuple[int, ...], limits: Limits |
         Infinite there; of the closest rows alone.
     """
     n, d = columns.codes.shape
-    near, away = np.full((n, keep), -1, np.int32), np.full((n, keep), np.inf)
-    others, farther = np.full((n, keep // 2), -1, np.int32), np.full((n, keep // 2), np.inf)
     chance = np.random.default_rng(seed)
+    orders = []
     for turn in range(SORTS):
-        tick(turn, SORTS)
         order = chance.permutation(d)
         # Each column comes last in turn: rows that differ in it alone are then neighbours.
         last = turn % max(d, 1)
-        order = np.concatenate([order[order != last], [last]]) if d else order
+        orders.append((turn, np.concatenate([order[order != last], [last]]) if d else order))
+    parts = max(1, min(threads, MOST // max(1, n * keep)))
+    found, *more = each(lambda own: _kept(columns, own, keep, limits), [orders[i::parts] for i in range(parts)], parts)
+    for one in more:
+        for (near, away), (other, farther) in zip(found, one, strict=True):
+            _unite(near, away, other, farther)
+    near, away = found[0]
+    return (near, away) if limits is None else (np.hstack([near, found[1][0]]), away)
+
+
+def _kept(
+    columns: Columns, orders: list[tuple[int, Rows]], keep: int, limits: Limits | None
+) -> list[tuple[Near, Floats]]:
+    """Return the closest rows that some orders find, and those with other sensitive values if there are limits."""
+    n = len(columns.codes)
+    near, away = np.full((n, keep), -1, np.int32), np.full((n, keep), np.inf)
+    others, farther = np.full((n, keep // 2), -1, np.int32), np.full((n, keep // 2), np.inf)
+    for place, (turn, order) in enumerate(orders):
+        tick(place, len(orders))
         rows = sorted_by(columns, order)
         _compare(columns, rows, near, away)
         if limits is not None:
             value = limits.codes[:, turn % limits.codes.shape[1]]
             _compare_others(columns, rows, value, _next_other(value[rows]), others, farther)
-    return (near, away) if limits is None else (np.hstack([near, others]), away)
+    return [(near, away), (others, farther)][: 1 if limits is None else 2]
 
 
 def _next_other(values: NDArray[np.int32]) -> Rows:
@@ -131,3 +153,13 @@ def _keep(near: Near, away: Floats, row: int, other: int, gap: float) -> None:
         near[row, place], away[row, place] = near[row, place - 1], away[row, place - 1]
         place -= 1
     near[row, place], away[row, place] = other, gap
+
+
+@inner_loop
+def _unite(near: Near, away: Floats, other: Near, farther: Floats) -> None:
+    """Let each row keep what another search has found for it."""
+    for row in range(len(near)):
+        for i in range(other.shape[1]):
+            if other[row, i] < 0:
+                break
+            _keep(near, away, row, other[row, i], farther[row, i])

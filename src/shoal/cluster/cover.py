@@ -114,7 +114,7 @@ def cover(
     left, near = np.flatnonzero(labels < 0), None
     if left.size >= k:
         mine = given._replace(codes=np.ascontiguousarray(given.codes[left]))
-        close, away = closest(mine, keeping(k), (seed, 0))
+        close, away = closest(mine, keeping(k), (seed, 0), None, workers)
         own = grown(mine, k, close, away, None)
         labels[left] = np.where(own < 0, -1, own + int(labels.max()) + 1)
         if np.count_nonzero(own < 0) > MANY:

@@ -104,7 +104,7 @@ def gower(
     asked, workers = binding(limits), thread_count(threads, "gower")
     gaps = apart(given)
     with part(0, 4):
-        near, away = closest(gaps, max(KEEP, min(2 * k, MOST_KEPT)), (seed, 0), asked)
+        near, away = closest(gaps, max(KEEP, min(2 * k, MOST_KEPT)), (seed, 0), asked, workers)
     labels = _grown(gaps, k, near, away, asked)
     _joined(gaps, labels, near, asked)
     labels = placed(given, labels, near, k, asked, np.random.default_rng((seed, 3)))

@@ -88,7 +88,7 @@ def grow(
     given = checked(columns, k, "grow")
     asked, workers = binding(limits), thread_count(threads, "grow")
     with part(0, 4):
-        near, away = closest(given, keeping(k), (seed, 0), asked)
+        near, away = closest(given, keeping(k), (seed, 0), asked, workers)
     labels = grown(given, k, near, away, asked)
     labels = placed(given, labels, near, k, asked, np.random.default_rng((seed, 3)))
     with part(1, 4):

@@ -17,7 +17,7 @@ from shoal.registry import Choice
 
 __all__ = ["EFFORT", "binding", "checked", "improved", "keeping"]
 
-STEPS = {"none": 0.0, "quick": 7.0, "normal": 30.0, "thorough": 150.0}  # pools taken apart for each row
+STEPS = {"none": 0.0, "quick": 6.0, "normal": 30.0, "thorough": 150.0}  # pools taken apart for each row
 EFFORT = Choice(
     tuple(STEPS), "quick", "How long groups are rebuilt afterwards: for 30,000 rows not at all, or 2, 6 or 30 s of CPU."
 )
@@ -72,7 +72,7 @@ def improved(
     mine = columns._replace(codes=np.ascontiguousarray(columns.codes[rows])) if some else columns
     if near is None or some:
         with part(0, 10):
-            near = closest(mine, keeping(k), (seed, 1), limits and limits.part(rows))[0]
+            near = closest(mine, keeping(k), (seed, 1), limits and limits.part(rows), threads)[0]
     own = np.unique(labels[rows], return_inverse=True)[1].reshape(-1)
     with part(1, 10):
         found = rebuild(

@@ -25,7 +25,8 @@ def in_cells(work: Work, columns: Columns, labels: Rows, near: Near, seed: tuple
 
     It is given the columns, the numbers of its rows, their groups, their closest rows inside the cell, and its number.
     """
-    cells = _cells(columns, labels, max(1, round(labels.size / CELL)), seed)
+    # An even number of cells: of three, one would be alone at the end, with one thread idle.
+    cells = _cells(columns, labels, max(1, 2 * round(labels.size / (2 * CELL))), seed)
     where, place = _numbered(cells, labels)
 
     def one(cell: int, rows: Rows, own: Rows) -> Rows:

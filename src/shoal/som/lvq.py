@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from shoal.cluster.given import Floats, Rows, finite
 from shoal.errors import MethodError
 from shoal.kernels.loops import inner_loop, loop
-from shoal.som.nearest import cell_sums, nearest
+from shoal.som.nearest import cell_sums, least_of, nearest
 
 __all__ = ["Codebook", "wlvq2"]
 
@@ -116,7 +116,7 @@ def wlvq2(
     found = [_codebook(numbers[codes == one], prototypes, chance) for one in range(names.size)]
     owner = np.repeat(np.arange(names.size), [len(one) for one in found])
     book, weights = np.vstack(found), np.ones(numbers.shape[1])
-    seen = np.zeros((codes.size, 2), np.int64)
+    turned = np.ascontiguousarray(book.T)
     for epoch in range(epochs):
         left = 1.0 - epoch / epochs
         next_ = 1.0 - (epoch + 1) / epochs
@@ -125,18 +125,17 @@ def wlvq2(
             numbers,
             codes,
             order,
-            book,
+            turned,
             owner,
             weights,
-            seen,
             rate * left,
             rate * next_,
             weight_rate / rate,
             printed=printed,
         )
-        if not np.abs(book).max(initial=0.0) < HUGE:
+        if not np.abs(turned).max(initial=0.0) < HUGE:
             raise MethodError(DIVERGED)
-    return Codebook(book, names[owner], weights)
+    return Codebook(np.ascontiguousarray(turned.T), names[owner], weights)
 
 
 def _codebook(X: Floats, most: int, chance: np.random.Generator) -> Floats:
@@ -174,73 +173,56 @@ def _learn(
     X: Floats,
     codes: Rows,
     order: Rows,
-    book: Floats,
+    turned: Floats,
     owner: Rows,
     weights: Floats,
-    seen: Rows,
     first: float,
     last: float,
     ratio: float,
     printed: bool,
 ) -> None:
-    """Let all rows come once; `book` and `weights` are changed, and `seen`, the two nearest prototypes of each row."""
+    """Let all rows come once; weights and prototypes, a column each in `turned`, are changed."""
     d, n = X.shape[1], order.size
     bound = ((1.0 - WINDOW) / (1.0 + WINDOW)) ** 2
-    point = np.empty(d)
+    point, away = np.empty(d), np.empty(owner.size)
     for place in range(n):
         row = order[place]
         rate = first + (last - first) * (place / n)
         for j in range(d):
             point[j] = weights[j] * X[row, j]
-        least, next_ = _two_nearest(point, book, seen, row)
-        one, two = seen[row, 0], seen[row, 1]
+        _measure(point, turned, away)
+        one = least_of(away)
+        least, away[one] = away[one], np.inf
+        two = least_of(away)
         # The window: of two distances, the shorter one is not much shorter.
-        if one == two or owner[one] == codes[row] or owner[two] != codes[row] or least <= bound * next_:
+        if owner[one] == codes[row] or owner[two] != codes[row] or least <= bound * away[two]:
             continue
         for j in range(d):
-            wrong, right = book[one, j], book[two, j]
+            wrong, right = turned[j, one], turned[j, two]
             if printed:
-                book[one, j] = wrong + rate * (point[j] - right)
-                book[two, j] = right - rate * (point[j] - right)
+                turned[j, one] = wrong + rate * (point[j] - right)
+                turned[j, two] = right - rate * (point[j] - right)
             else:
-                book[two, j] = right + rate * (point[j] - right)
-                book[one, j] = wrong - rate * (point[j] - wrong)
+                turned[j, two] = right + rate * (point[j] - right)
+                turned[j, one] = wrong - rate * (point[j] - wrong)
             weights[j] = min(MOST, max(LEAST, weights[j] - ratio * rate * X[row, j] * (wrong - right)))
 
 
 @inner_loop
-def _two_nearest(point: Floats, book: Floats, seen: Rows, row: int) -> tuple[float, float]:
-    """Find the two prototypes that are nearest to a point, ties to the lowest; return how far they are, squared.
-
-    Those that were nearest last time are asked first: most others are soon known to be farther.
-    """
-    one, two = seen[row, 0], seen[row, 1]
-    least, next_ = _away(point, book, one, np.inf), np.inf
-    if two != one:
-        next_ = _away(point, book, two, np.inf)
-        if next_ < least or (next_ == least and two < one):
-            one, two, least, next_ = two, one, next_, least
-    known, other = one, two
-    for unit in range(len(book)):
-        if unit in (known, other):
-            continue
-        away = _away(point, book, unit, next_)
-        if away < least or (away == least and unit < one):
-            two, next_ = one, least
-            one, least = unit, away
-        elif away < next_ or (away == next_ and unit < two) or two == one:
-            two, next_ = unit, away
-    seen[row, 0], seen[row, 1] = one, two
-    return least, next_
-
-
-@inner_loop
-def _away(point: Floats, book: Floats, unit: int, limit: float) -> float:
-    """Return the squared distance of a prototype, or of some of its columns if that is above a limit already."""
-    total = 0.0
-    for j in range(point.size):
-        gap = point[j] - book[unit, j]
-        total += gap * gap
-        if j % 8 == 7 and total > limit:
-            break
-    return total
+def _measure(point: Floats, turned: Floats, away: Floats) -> None:
+    """Set the squared distance of every prototype from a point; the machine takes prototypes in wide steps."""
+    d, m = turned.shape
+    away[:] = 0.0
+    q = 0
+    while q + 4 <= d:
+        a, b, c, e = point[q], point[q + 1], point[q + 2], point[q + 3]
+        for unit in range(m):
+            f, g = a - turned[q, unit], b - turned[q + 1, unit]
+            h, i = c - turned[q + 2, unit], e - turned[q + 3, unit]
+            away[unit] = away[unit] + f * f + g * g + h * h + i * i
+        q += 4
+    while q < d:
+        for unit in range(m):
+            gap = point[q] - turned[q, unit]
+            away[unit] += gap * gap
+        q += 1

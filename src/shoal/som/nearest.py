@@ -11,7 +11,7 @@ from shoal.kernels.loops import inner_loop, loop
 from shoal.kernels.threads import each
 from shoal.model.progress import silently
 
-__all__ = ["cell_sums", "nearest", "two_nearest"]
+__all__ = ["cell_sums", "least_of", "nearest", "two_nearest"]
 
 LONG = 50_000_000  # products from which on several threads are worth their start
 ROUND = 4096  # rows of a task
@@ -64,7 +64,7 @@ def _nearest(X: Floats, turned: Floats, half: Floats) -> Rows:
     scores = np.empty(half.size)
     for row in range(len(X)):
         _score(X, row, turned, half, scores)
-        found[row] = _least(scores)
+        found[row] = least_of(scores)
     return found
 
 
@@ -75,10 +75,10 @@ def _two_nearest(X: Floats, turned: Floats, half: Floats) -> tuple[Rows, Rows]:
     scores = np.empty(half.size)
     for row in range(len(X)):
         _score(X, row, turned, half, scores)
-        first[row] = second[row] = _least(scores)
+        first[row] = second[row] = least_of(scores)
         if scores.size > 1:
             scores[first[row]] = np.inf
-            second[row] = _least(scores)
+            second[row] = least_of(scores)
     return first, second
 
 
@@ -102,7 +102,7 @@ def _score(X: Floats, row: int, turned: Floats, half: Floats, scores: Floats) ->
 
 
 @inner_loop
-def _least(values: Floats) -> int:
+def least_of(values: Floats) -> int:
     """Return where the least value stands, the first of equals; eight are compared at a time."""
     best, where, last = np.inf, 0, 0
     j = 0
