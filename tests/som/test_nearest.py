@@ -13,6 +13,16 @@ from naive import som as naive
 from shoal.som.nearest import cell_sums, nearest, two_nearest
 
 
+@pytest.fixture(autouse=True, scope="module", params=["all digits", "half of them first"])
+def digits(request):
+    """Both ways to measure, whatever the size of the tables."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "half of them first":
+            patch.setattr(room, "WIDE", 1)
+            patch.setattr(room, "SOME", 1)
+        yield
+
+
 @st.composite
 def rows_and_prototypes(draw):
     d, span = draw(st.integers(1, 9)), draw(st.sampled_from([1, 2, 9, 1000]))
@@ -42,6 +52,18 @@ def test_any_number_of_columns_and_prototypes(d, compiled):
         rows, prototypes = ([[float(rng.randint(-2, 2)) for _ in range(d)] for _ in range(n)] for n in (12, m))
         comp = nearest(np.array(rows), np.array(prototypes)).tolist()
         assert comp == [naive.nearest(row, prototypes) for row in rows], m
+
+
+@pytest.mark.parametrize("scale", [1e-14, 1e-9, 1e-6, 1.0, 1e9, 1e15, 1e60])
+def test_digits_that_half_of_them_cannot_tell_decide(scale):
+    chance = np.random.default_rng(1)
+    X = chance.integers(-3, 4, (30, 9)) * scale
+    prototypes = np.repeat(chance.integers(-3, 4, (4, 9)), 6, axis=0) * scale
+    prototypes[:, 0] += chance.integers(-3, 4, 24) * 2.0**-30 * scale
+    comp = nearest(X, prototypes).tolist()
+    away = ((X[:, None, :] / scale - prototypes / scale) ** 2).sum(axis=2)
+    assert away[np.arange(30), comp].tolist() == pytest.approx(away.min(axis=1).tolist(), rel=1e-12, abs=1e-14)
+    assert len(set(comp)) > 4
 
 
 def test_several_threads_find_the_same(monkeypatch):
