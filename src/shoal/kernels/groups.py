@@ -9,7 +9,7 @@ each loop is compiled once.
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.loops import loop
+from shoal.kernels.loops import inner_loop, loop
 
 __all__ = ["centres", "cheapest", "increases", "numbered"]
 
@@ -23,7 +23,7 @@ def numbered(labels: NDArray[np.integer]) -> Labels:
     return np.asarray(np.unique(labels, return_inverse=True)[1].reshape(-1), np.int64)
 
 
-@loop
+@inner_loop
 def cheapest(centres: Floats, masses: Floats, alive: Bools, a: int) -> tuple[int, float]:
     """Return the live group whose merging with a costs least, ties to the lowest, and the cost; or (-1, inf)."""
     best, least = -1, np.inf
@@ -67,7 +67,7 @@ def centres(X: Floats, labels: Labels, groups: int) -> Floats:
     return means
 
 
-@loop
+@inner_loop
 def _increase(centres: Floats, masses: Floats, a: int, b: int, limit: float) -> float:
     """Return what merging groups a and b adds to SSE, or something above the limit if that is above it."""
     weight = masses[a] * masses[b] / (masses[a] + masses[b])
