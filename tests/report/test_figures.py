@@ -37,6 +37,12 @@ def test_every_sketch_has_its_picture():
     assert COLUMNS[1] in texts(made["densities.svg"])
 
 
+def test_views_have_the_names_of_the_policy():
+    views = {"age": "habits", "sex": "habits", COLUMNS[1]: None}
+    shown = texts(pictures([VIEWS], COLUMNS, views)["views.svg"])
+    assert {"habits: age, sex", f"view 2: {COLUMNS[1]}", "habits, round 1", "view 2, round 2"} <= set(shown)
+
+
 def test_pictures_hold_no_scripts_and_fetch_nothing():
     for svg in pictures([MAP, CURVE, VIEWS, PLANE], COLUMNS).values():
         ElementTree.fromstring(svg)

@@ -116,7 +116,8 @@ def _write_private(release: Release, folder: Path, certificate: str) -> None:
     }
     text = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
     (folder / FINDINGS).write_text(text, encoding="utf-8", newline="\n")
-    for name, picture in pictures(release.sketches, release.sketched).items():
+    views = {name: column.view for name, column in release.policy.columns.items()}
+    for name, picture in pictures(release.sketches, release.sketched, views).items():
         (folder / name).write_text(picture, encoding="utf-8", newline="\n")
 
 

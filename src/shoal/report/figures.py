@@ -8,7 +8,7 @@
 | `plane.svg` | rows in the plane of the first two principal axes, before and after |
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,9 @@ INK, PALE, LOUD = "#1f4e79", "#9db9d3", "#c2571a"
 HEXAGON = "M0,-1L0.866,-0.5L0.866,0.5L0,1L-0.866,0.5L-0.866,-0.5Z"
 
 
-def pictures(sketches: Iterable[Sketch], names: Sequence[str]) -> dict[str, str]:
+def pictures(
+    sketches: Iterable[Sketch], names: Sequence[str], views: Mapping[str, str | None] | None = None
+) -> dict[str, str]:
     """Return the picture of each kind of sketch as SVG, by the name of its file.
 
     Parameters
@@ -34,6 +36,8 @@ def pictures(sketches: Iterable[Sketch], names: Sequence[str]) -> dict[str, str]
     sketches : iterable of Sketch
     names : sequence of str
         The column of the table behind each column of the matrix.
+    views : mapping of str to str, optional
+        The name of the view that a column of the table was put into.
     """
     given = list(sketches)
     charts: dict[str, Any] = {}
@@ -41,7 +45,7 @@ def pictures(sketches: Iterable[Sketch], names: Sequence[str]) -> dict[str, str]
         if isinstance(sketch, MapSketch):
             charts["self-organising-map.svg"] = _map(sketch, names)
         elif isinstance(sketch, ViewsSketch):
-            charts["views.svg"] = _views(sketch, names)
+            charts["views.svg"] = _views(sketch, names, views or {})
         elif isinstance(sketch, PlaneSketch):
             charts["plane.svg"] = _plane(sketch)
     curves = [sketch for sketch in given if isinstance(sketch, CurveSketch) and sketch.places.size > 2]
@@ -138,11 +142,12 @@ def _curve(sketch: CurveSketch, title: str) -> Any:
     return alt.layer(*layers, width=190, height=110, title=title)
 
 
-def _views(sketch: ViewsSketch, names: Sequence[str]) -> Any:
+def _views(sketch: ViewsSketch, names: Sequence[str], views: Mapping[str, str | None]) -> Any:
     """Return the index of each view before and after, a line for each update."""
     import altair as alt
 
-    number = [f"view {view + 1}" for view in sketch.views]
+    called = [_called(place, columns, names, views) for place, columns in enumerate(sketch.columns)]
+    number = [called[view] for view in sketch.views]
     turn = [list(sketch.views[:place]).count(view) + 1 for place, view in enumerate(sketch.views)]
     ends = [value if np.isfinite(value) else 0.0 for value in (*sketch.before, *sketch.after)]
     kept = ["kept" if one else "not kept" for one in sketch.kept]
@@ -156,7 +161,7 @@ def _views(sketch: ViewsSketch, names: Sequence[str]) -> Any:
     return (
         alt.Chart(data, width=60, height=160)
         .mark_line(point=True)
-        .properties(title=[_members(place, columns, names) for place, columns in enumerate(sketch.columns)])
+        .properties(title=[_members(*view, names) for view in zip(called, sketch.columns, strict=True)])
         .encode(
             x=alt.X("when:N", sort=["before", "after"], title=None, axis=alt.Axis(labelAngle=0)),
             y=alt.Y("index:Q", title="Davies-Bouldin index"),
@@ -166,11 +171,18 @@ def _views(sketch: ViewsSketch, names: Sequence[str]) -> Any:
     )
 
 
-def _members(view: int, columns: Sequence[int], names: Sequence[str]) -> str:
+def _called(place: int, columns: Sequence[int], names: Sequence[str], views: Mapping[str, str | None]) -> str:
+    """Return the name that the policy gives to a view, or its number."""
+    given = {views.get(names[column]) for column in columns if column < len(names)}
+    name = given.pop() if len(given) == 1 else None
+    return name or f"view {place + 1}"
+
+
+def _members(view: str, columns: Sequence[int], names: Sequence[str]) -> str:
     """Say which columns a view has."""
     held = list(dict.fromkeys(_label(names, column).split(" (")[0] for column in columns))
     more = f" and {len(held) - 4} more" if len(held) > 4 else ""
-    return f"view {view + 1}: {', '.join(held[:4])}{more}"
+    return f"{view}: {', '.join(held[:4])}{more}"
 
 
 def _plane(sketch: PlaneSketch) -> Any:
