@@ -91,6 +91,12 @@ def test_a_method_is_handed_what_its_card_says_that_it_uses():
     assert HANDED["view_of"].tolist() == [0, 1]
 
 
+def test_a_method_that_does_not_look_at_views_says_so():
+    views = {"columns": {"b": {"view": "lab"}}}
+    notes = {method: shoal.anonymize(table(), k=3, method=method, policy=views).notes for method in ("mdav", "k_tca")}
+    assert [any("names views" in note for note in notes[method]) for method in ("mdav", "k_tca")] == [True, False]
+
+
 def test_what_the_policy_does_not_have_is_none_and_threads_are_all_cores():
     shoal.anonymize(table(), method="asks", k=3)
     assert HANDED["limits"] is None

@@ -5,6 +5,7 @@ sensitive values, the label, and the views of columns. Nothing else of the run r
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["cluster", "merged", "refine"]
 
 UNGUIDED = "row weights count in means and in SSE, but do not guide this method."
+UNVIEWED = "the policy names views of columns, which this method does not look at; k_tca and c_tca do."
 MERGED = (
     "groups were merged to meet the constraints, which this method does not look at; anneal, or refine, loses less."
 )
@@ -69,10 +71,12 @@ def cluster(
         raise MethodError(
             f"{card.name}: it gave groups for {found.n} rows of {len(encoded.X)}. Report it to its author."
         )
+    if encoded.view_of is not None and "view_of" not in card.uses:
+        found = replace(found, notes=(*found.notes, f"{card.name}: {UNVIEWED}"))
     if encoded.weights is None or "weights" in card.uses:
         return found
     # What it found out about its groups it found out without the weights.
-    return Partition(found.labels, (*found.notes, f"{card.name}: {UNGUIDED}"), sketches=found.sketches)
+    return replace(found, notes=(*found.notes, f"{card.name}: {UNGUIDED}"), findings=())
 
 
 def merged(before: Partition, after: Partition, policy: Policy) -> tuple[str, ...]:
