@@ -166,7 +166,10 @@ def covered(columns: Columns, k: int, most: int) -> Rows:
 def _alike(columns: Columns) -> tuple[NDArray[np.int32], Rows]:
     """Return the combination of each row, and the first row of each."""
     mixed = np.zeros(len(columns.codes), np.uint64)
-    _mix(columns.codes, mixed)
+    for j in range(columns.codes.shape[1]):
+        mixed ^= columns.codes[:, j].astype(np.uint64)
+        mixed *= FACTOR
+        mixed ^= mixed >> np.uint64(29)
     order = np.argsort(mixed, kind="stable").astype(np.int32)
     mixed = mixed[order]
     new = np.append(True, mixed[1:] != mixed[:-1])[: mixed.size]
@@ -174,17 +177,6 @@ def _alike(columns: Columns) -> tuple[NDArray[np.int32], Rows]:
     unit = np.empty(order.size, np.int32)
     unit[order] = np.cumsum(new, dtype=np.int32) - 1
     return unit, order[new].astype(np.int64)
-
-
-@inner_loop
-def _mix(codes: NDArray[np.int32], mixed: NDArray[np.uint64]) -> None:
-    """Mix the codes of each row into one number."""
-    for row in range(len(codes)):
-        number = np.uint64(0)
-        for j in range(codes.shape[1]):
-            number = (number ^ np.uint64(codes[row, j])) * FACTOR
-            number ^= number >> np.uint64(29)
-        mixed[row] = number
 
 
 def _keys(columns: Columns) -> NDArray[np.uint64]:
