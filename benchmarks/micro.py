@@ -18,7 +18,7 @@ from shoal.enforce import enforce
 from shoal.model.partition import Partition
 from shoal.model.policy import Constraints
 from shoal.model.progress import budget
-from shoal.privacy.models import failing
+from shoal.privacy.judge import failing
 from shoal.privacy.values import Values
 from shoal.registry import load
 from shoal.utility.loss import sse, sst

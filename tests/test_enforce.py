@@ -10,7 +10,7 @@ from shoal.errors import InfeasibleError
 from shoal.model.findings import Finding
 from shoal.model.partition import Partition
 from shoal.model.policy import Constraints
-from shoal.privacy.models import failing
+from shoal.privacy.judge import failing
 from shoal.privacy.values import Values
 
 

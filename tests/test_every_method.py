@@ -12,7 +12,7 @@ from shoal import registry
 from shoal.cluster.limits import Limits
 from shoal.errors import InfeasibleError, MethodError
 from shoal.model.policy import Constraints
-from shoal.privacy.models import failing
+from shoal.privacy.judge import failing
 from shoal.privacy.values import Values
 
 NUMERIC = [name for name in registry.names() if registry.load(name).data == "numeric"]

@@ -14,7 +14,7 @@ from shoal.cluster.limits import Limits
 from shoal.errors import InfeasibleError, MethodError, PolicyError
 from shoal.kernels.columns import Range, Set, columns_of
 from shoal.model.policy import Constraints
-from shoal.privacy.models import failing
+from shoal.privacy.judge import failing
 from shoal.privacy.values import Values
 
 MIXED = [name for name in registry.names() if registry.load(name).data == "mixed"]

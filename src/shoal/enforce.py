@@ -1,13 +1,13 @@
-"""Enforce: any partition into one that meets k, l and t, with the least rise of SSE.
+"""Enforce: any partition into one that meets the constraints, with the least rise of SSE.
 
 1. Refuse what no partition can meet, and name the nearest wish that one could.
-2. A group fails if it has fewer than k rows or its sensitive values miss l or t, as the judge counts them.
+2. A group fails if it has fewer than k rows or its sensitive values miss a model, as the judge counts them.
 3. While a group fails: of all failing groups, take the one that can be merged most cheaply and merge it,
    where merging groups a and b raises SSE by W_a W_b / (W_a + W_b) |c_a - c_b|^2, with W the number of
    rows, or the sum of their weights if they have any. Ties go to the lowest group number.
 
-Merging ends: k, distinct and entropy l, and t are met by a union of groups that meet them, and the union
-of all rows meets whatever is feasible at all.
+Merging ends: the union of all rows meets whatever is feasible at all. A union of groups that meet k, l, t, alpha or
+beta meets it too; of delta-disclosure that is not so, and a group may be merged some more times.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,8 @@ from shoal.errors import InfeasibleError
 from shoal.model.partition import Partition
 from shoal.model.policy import Constraints
 from shoal.model.progress import tick
-from shoal.privacy.models import entropy, failing
+from shoal.privacy.classes import Counts
+from shoal.privacy.judge import asked_of, failing
 from shoal.privacy.values import Values
 
 __all__ = ["check_feasible", "enforce"]
@@ -44,7 +45,7 @@ def enforce(
         Of the rows of X.
     X : float64 array of shape (n, d)
     constraints : Constraints
-        k, and l and t where asked.
+        k, and what is asked of sensitive values.
     sensitive : mapping of str to Values
         The sensitive columns, row by row.
     weights : float64 array of shape (n,), optional
@@ -140,7 +141,7 @@ class _Merging:
 
     def _fails(self, rows: NDArray[np.int64]) -> bool:
         """Ask the judge whether these rows, as one group, miss a constraint."""
-        some = {name: Values(column.codes[rows], column.ordered) for name, column in self.sensitive.items()}
+        some = {name: column.some(rows) for name, column in self.sensitive.items()}
         return bool(failing(np.zeros(rows.size, np.int64), self.constraints, some, self.sensitive)[0])
 
 
@@ -173,17 +174,25 @@ def check_feasible(n: int, constraints: Constraints, sensitive: Mapping[str, Val
     """
     if n < constraints.k:
         raise InfeasibleError(f"enforce: k is {constraints.k}, but the table has {n} rows. Lower k to {n} or less.")
-    if constraints.l is None:
-        return
     for name, column in sensitive.items():
-        if constraints.l_kind == "distinct":
-            most = float(column.distinct)
-        else:
-            most = float(entropy(np.zeros(n, np.int64), column)[0])
-        if most < constraints.l - 1e-9:
-            shown = f"{int(most)}" if constraints.l_kind == "distinct" else f"{np.floor(most * 1000) / 1000:g}"
-            remedy = f"Lower l to {shown} or less." if most > 1 else "Ask for no l on it, or give it another role."
-            raise InfeasibleError(
-                f"enforce: {constraints.l_kind} l is {constraints.l:g}, but the whole column {name!r} only reaches "
-                f"{shown}. {remedy}"
-            )
+        counts = Counts.of(np.zeros(n, np.int64), column)
+        for model, asked in asked_of(constraints):
+            figures = model.figures(counts, constraints)
+            if model.fails(figures, asked).any():
+                raise InfeasibleError(_out_of_reach(model.name, name, asked, float(figures[0]), constraints))
+
+
+def _out_of_reach(model: str, column: str, asked: float, found: float, constraints: Constraints) -> str:
+    """Say what a whole column reaches of what is asked of each of its classes, and what to ask instead."""
+    where = f"but the whole column {column!r}"
+    if "alpha" in model:
+        most = np.ceil(found * 1000) / 1000
+        remedy = f"Raise alpha to {most:g} or more." if most < 1 else "Ask for no alpha on it, or give it another role."
+        return f"enforce: alpha is {asked:g}, {where} has one value in a share of {most:g} of its rows. {remedy}"
+    if "recursive" in model:
+        remedy = f"Raise c above {found:g}, or lower l." if np.isfinite(found) else "Lower l."
+        reached = f"needs a c above {found:g}" if np.isfinite(found) else "has fewer values"
+        return f"enforce: recursive l is {constraints.l:g} and c {asked:g}, {where} {reached}. {remedy}"
+    shown = f"{int(found)}" if constraints.l_kind == "distinct" else f"{np.floor(found * 1000) / 1000:g}"
+    remedy = f"Lower l to {shown} or less." if found > 1 else "Ask for no l on it, or give it another role."
+    return f"enforce: {constraints.l_kind} l is {asked:g}, {where} only reaches {shown}. {remedy}"

@@ -20,7 +20,7 @@ from shoal.errors import MethodError
 from shoal.kernels.chance import stream
 from shoal.model.policy import Constraints
 from shoal.model.progress import budget, cut_short
-from shoal.privacy.models import failing
+from shoal.privacy.judge import failing
 from shoal.privacy.values import Values
 from strategies import random_table
 

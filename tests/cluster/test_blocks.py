@@ -14,7 +14,7 @@ from shoal.cluster.limits import Limits
 from shoal.cluster.mdav import mdav
 from shoal.errors import MethodError
 from shoal.model.policy import Constraints
-from shoal.privacy.models import failing
+from shoal.privacy.judge import failing
 from shoal.privacy.values import Values
 from strategies import random_table
 

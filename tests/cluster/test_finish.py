@@ -13,7 +13,7 @@ from shoal.cluster.limits import Limits
 from shoal.errors import GuaranteeError
 from shoal.model.partition import Partition
 from shoal.model.policy import Constraints
-from shoal.privacy.models import failing
+from shoal.privacy.judge import failing
 from shoal.privacy.values import Values
 from strategies import tables_with_k
 

@@ -8,7 +8,7 @@ from shoal.cluster.heavy import lightened
 from shoal.cluster.limits import Limits
 from shoal.cluster.mdav import mdav
 from shoal.model.policy import Constraints
-from shoal.privacy.models import failing
+from shoal.privacy.judge import failing
 from shoal.privacy.values import Values
 from shoal.utility.loss import sse
 

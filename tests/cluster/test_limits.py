@@ -7,7 +7,7 @@ import pytest
 
 from shoal.cluster.limits import NONE, Limits, meets
 from shoal.model.policy import Constraints
-from shoal.privacy.models import failing
+from shoal.privacy.judge import failing
 from shoal.privacy.values import Values
 
 

@@ -14,7 +14,7 @@ from shoal.cluster.mondrian import mondrian
 from shoal.errors import MethodError
 from shoal.model.policy import Constraints
 from shoal.model.progress import listening
-from shoal.privacy.models import failing
+from shoal.privacy.judge import failing
 from shoal.privacy.values import Values
 from shoal.registry import load
 from strategies import random_table, tables_with_k

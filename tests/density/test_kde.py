@@ -14,7 +14,7 @@ from shoal.density.curve import KERNELS
 from shoal.density.kde import coding, kde
 from shoal.errors import GuaranteeError, MethodError
 from shoal.model.policy import Constraints
-from shoal.privacy.models import failing
+from shoal.privacy.judge import failing
 from shoal.privacy.values import Values
 from shoal.registry import load
 from strategies import tables_with_k

@@ -10,7 +10,7 @@ from shoal.cluster.limits import Limits
 from shoal.density.curve import KERNELS
 from shoal.errors import GuaranteeError, MethodError
 from shoal.model.policy import Constraints
-from shoal.privacy.models import failing
+from shoal.privacy.judge import failing
 from shoal.privacy.values import Values
 from shoal.registry import load
 from shoal.som.kde_pp import kde_pp

@@ -26,7 +26,8 @@ from shoal.errors import PolicyError, ReadError, ShoalError, listed
 from shoal.io.files import opened, typed_columns, unpacked
 from shoal.model.findings import Verdict
 from shoal.model.policy import MOST_TEXT, Policy, Role
-from shoal.privacy.models import SLACK, judge
+from shoal.privacy.judge import judge
+from shoal.privacy.models import SLACK
 
 Claims = dict[tuple[str, str | None], tuple[float, float]]
 DATA_FILES = ("data.csv", "data.csv.gz", "data.parquet", "data.feather")

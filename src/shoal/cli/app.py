@@ -32,8 +32,12 @@ Header = Annotated[bool, typer.Option("--header", help="The first line is a head
 PolicyFile = Annotated[Path | None, typer.Option("--policy", "-p", help="A policy file; see `shoal init`.")]
 K = Annotated[int | None, typer.Option("-k", help="Rows that must look alike, at the least. [default: 5]")]
 L = Annotated[float | None, typer.Option("-l", help="Sensitive values that each class must hold.")]
-LKind = Annotated[str | None, typer.Option("--l-kind", help="How l counts: distinct or entropy.")]
+LKind = Annotated[str | None, typer.Option("--l-kind", help="How l counts: distinct, entropy or recursive.")]
 T = Annotated[float | None, typer.Option("-t", help="How far a class may be from the whole, 0 to 1.")]
+Ask = Annotated[
+    Names,
+    typer.Option("--ask", metavar="NAME=VALUE", help="Another constraint, by its name in a policy: `--ask alpha=0.5`."),
+]
 Identifier = Annotated[Names, typer.Option("--identifier", help="A column to drop. Repeat for more.")]
 Quasi = Annotated[Names, typer.Option("--quasi", help="A quasi-identifier: what nobody names is one.")]
 Sensitive = Annotated[Names, typer.Option("--sensitive", help="A column to protect by l and t, published as it is.")]
@@ -125,6 +129,7 @@ def anonymize(
     l: L = None,  # noqa: E741
     l_kind: LKind = None,
     t: T = None,
+    ask: Ask = None,
     method: Annotated[str | None, typer.Option(help="A method of `shoal methods`. [default: auto]")] = None,
     set_: Annotated[
         Names, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method: `--set effort=quick`.")
@@ -183,6 +188,7 @@ def anonymize(
             l=l,
             l_kind=l_kind,
             t=t,
+            constraints=settings(ask or [], "--ask", "alpha=0.5"),
             method=method,
             parameters=parameters,
             refine=refine,
@@ -209,6 +215,7 @@ def verify(
     l: L = None,  # noqa: E741
     l_kind: LKind = None,
     t: T = None,
+    ask: Ask = None,
     identifier: Identifier = None,
     sensitive: Sensitive = None,
     keep: Keep = None,
@@ -217,9 +224,11 @@ def verify(
     json: Json = False,
 ) -> None:
     """Check a release folder from its bytes, or count k, l and t in any file: `shoal verify release`."""
+    from shoal.cli.words import settings
     from shoal.pipeline.line import verify as check
 
     wishes: dict[str, Any] = {"k": k, "l": l, "l_kind": l_kind, "t": t, "policy": policy, "header": header or None}
+    wishes["constraints"] = settings(ask, "--ask", "alpha=0.5") if ask else None
     roles: dict[str, Any] = _roles(identifier, quasi, sensitive, keep)
     if path.is_dir() and any(
         value is not None for value in (*wishes.values(), *(names or None for names in roles.values()))

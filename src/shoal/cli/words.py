@@ -8,13 +8,17 @@ import typer
 __all__ = ["hierarchies", "settings"]
 
 
-def settings(given: Iterable[str]) -> dict[str, int | float | str | bool]:
+def settings(
+    given: Iterable[str], option: str = "--set", example: str = "effort=quick"
+) -> dict[str, int | float | str | bool]:
     """Return parameters of a method from words such as `effort=quick`, each value as what it looks like.
 
     Parameters
     ----------
     given : iterable of str
         NAME=VALUE; a whole number, a number, true or false, else a word.
+    option, example : str
+        For the sentence that says how it is written.
 
     Returns
     -------
@@ -25,7 +29,7 @@ def settings(given: Iterable[str]) -> dict[str, int | float | str | bool]:
     >>> settings(["restarts=4", "gap=0.5", "diverse=true", "effort=quick"])
     {'restarts': 4, 'gap': 0.5, 'diverse': True, 'effort': 'quick'}
     """
-    return {name: _value(value) for name, value in _named(given, "--set", "NAME=VALUE, such as effort=quick").items()}
+    return {name: _value(value) for name, value in _named(given, option, f"NAME=VALUE, such as {example}").items()}
 
 
 def hierarchies(given: Iterable[str]) -> dict[str, str]:

@@ -107,13 +107,28 @@ class Constraints(_Strict):
     l: float | None = Field(  # noqa: E741
         None, gt=1, le=1e9, description="How many sensitive values each class holds."
     )
-    l_kind: Literal["distinct", "entropy"] = Field("distinct", description="How l is counted.")
+    l_kind: Literal["distinct", "entropy", "recursive"] = Field("distinct", description="How l is counted.")
+    c: float | None = Field(
+        None, gt=0, le=1e9, description="With recursive l: the commonest value is rarer than c times the rare ones."
+    )
     t: float | None = Field(None, ge=0, le=1, description="How far a class may be from the whole table.")
+    alpha: float | None = Field(None, gt=0, le=1, description="The largest share of a value in a class.")
+    beta: float | None = Field(
+        None, gt=0, le=1e9, description="How much more frequent than in the table a value may be in a class."
+    )
+    beta_kind: Literal["basic", "enhanced"] = Field("basic", description="How beta is counted.")
+    delta: float | None = Field(
+        None, gt=0, le=1e9, description="How far the logarithm of a share may be from that in the table."
+    )
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
-        if self.l is not None and self.l_kind == "distinct" and self.l != int(self.l):
+        if self.l is not None and self.l_kind != "entropy" and self.l != int(self.l):
             raise ValueError(f"l counts distinct values and must be whole; got {self.l:g}")
+        if self.l_kind == "recursive" and (self.l is None or self.c is None):
+            raise ValueError("recursive diversity needs both l and c")
+        if self.c is not None and self.l_kind != "recursive":
+            raise ValueError("c is for recursive diversity; set l_kind to 'recursive'")
         return self
 
 
@@ -167,6 +182,7 @@ class Policy(_Strict):
         l: float | None = None,  # noqa: E741
         l_kind: str | None = None,
         t: float | None = None,
+        constraints: Mapping[str, Any] | None = None,
         method: str | None = None,
         parameters: Mapping[str, Any] | None = None,
         refine: str | None = None,
@@ -187,13 +203,19 @@ class Policy(_Strict):
         Parameters of the method replace those of the same name; another method starts without any.
         """
         base = cls._base(policy).as_dict()
-        _put(base.setdefault("constraints", {}), k=k, l=l, l_kind=l_kind, t=t)
+        asked = base.setdefault("constraints", {})
+        _put(asked, k=k, l=l, l_kind=l_kind, t=t)
         how = base.setdefault("method", {})
         if method is not None and method != how.get("name", method):
             how.pop("parameters", None)
-        for what, given in (("parameters", parameters), ("hierarchies", hierarchies)):
+        for what, given in (
+            ("constraints", constraints),
+            ("parameters", parameters),
+            ("hierarchies", hierarchies),
+        ):
             if not isinstance(given, Mapping | None):
                 raise PolicyError(f"policy: {what} must be a mapping of names to values; got a {type(given).__name__}.")
+        _put(asked, **(constraints or {}))
         both = {**how.get("parameters", {}), **parameters} if parameters else None
         _put(how, name=method, parameters=both, refine=refine)
         _put(base, label=label, weight=weight, missing=missing, output=output, seed=seed, header=header or None)

@@ -30,6 +30,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         A method of `shoal.methods()`.
     k, l, l_kind, t : numbers and a word
         The constraints, as in a policy.
+    constraints : mapping, optional
+        Others by name, such as alpha, beta and delta.
     parameters : mapping, optional
         Parameters of the method, k apart.
     refine : {"none", "swift", "quick", "normal", "thorough"}
@@ -79,6 +81,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         l: float | None = None,  # noqa: E741
         l_kind: str = "distinct",
         t: float | None = None,
+        constraints: Mapping[str, Any] | None = None,
         parameters: Mapping[str, Any] | None = None,
         refine: str = "none",
         identifiers: Sequence[str] = (),
@@ -99,6 +102,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.l = l
         self.l_kind = l_kind
         self.t = t
+        self.constraints = constraints
         self.parameters = parameters
         self.refine = refine
         self.identifiers = identifiers
@@ -138,7 +142,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if _is_frame(X):
                 raise DataError("Anonymizer: with a frame, put the label among its columns and name it: label='class'.")
             source = source.append_column(LABEL, pa.array(_classes(y, len(numbers))))
-            role = "keep" if self.l is None and self.t is None else "sensitive"
+            role = "sensitive" if self.l or self.t is not None or self.constraints else "keep"
             wishes |= {"label": LABEL, role: [LABEL]}
         self.release_ = anonymize(source, **wishes)
         self.labels_ = self.release_.labels

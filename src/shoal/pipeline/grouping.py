@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.enforce import enforce
 from shoal.errors import MethodError, PolicyError
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
 from shoal.prepare.encode import Encoded
 from shoal.privacy.values import Values
 from shoal.registry import load
+from shoal.utility.loss import sse
 
 if TYPE_CHECKING:
     from shoal.cluster.limits import Limits
@@ -122,7 +124,11 @@ def refine(
     found = Partition.of(
         search(X, start, k, policy.method.refine, weights, asked, policy.seed, threads), partition.notes
     )
-    return partition if np.array_equal(found.labels, partition.labels) else found
+    # The search looks at k, l and t. Where the policy asks for more, groups are merged anew, if that is worth it.
+    met = enforce(found, X, policy.constraints, sensitive, encoded.weights)
+    if met is not found and sse(X, met.labels, encoded.weights) >= sse(X, partition.labels, encoded.weights):
+        return partition
+    return partition if np.array_equal(met.labels, partition.labels) else met
 
 
 def _limits(policy: Policy, sensitive: Mapping[str, Values]) -> "Limits | None":

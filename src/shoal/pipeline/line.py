@@ -35,7 +35,7 @@ from shoal.prepare.complete import complete
 from shoal.prepare.encode import encode, matrix_columns
 from shoal.prepare.profile import Profile
 from shoal.prepare.profile import profile as profile_table
-from shoal.privacy.models import judge
+from shoal.privacy.judge import judge
 from shoal.privacy.values import read_column, sensitive_columns
 from shoal.recode.table import Recoded, recode
 from shoal.registry import is_mixed
@@ -92,9 +92,9 @@ def anonymize(
         Seconds after which a search ends with the best that it has found. Then, and only then, another run may
         give other groups; a note says so.
     **wishes
-        Values that replace those of the policy: k, l, l_kind, t, method, parameters, refine, identifiers, quasi,
-        sensitive, keep, hierarchies, label, weight, missing, output, seed, header. A column that nobody names is a
-        quasi-identifier.
+        Values that replace those of the policy: k, l, l_kind, t, constraints, method, parameters, refine,
+        identifiers, quasi, sensitive, keep, hierarchies, label, weight, missing, output, seed, header. A column that
+        nobody names is a quasi-identifier.
 
     Returns
     -------

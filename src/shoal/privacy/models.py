@@ -1,155 +1,107 @@
-"""Privacy models, counted on the released values alone.
+"""Privacy models of sensitive values: one figure for each class, counted on what is released alone.
 
-A class is a set of rows that agree in every quasi-identifier, missing cells included. Each function
-gives one figure a class, so that the judge can take the worst and `enforce` can ask class by class.
+P_E(s) is the share of a value s in a class E, and P(s) its share in the whole release.
 
-1. k-anonymity: the rows of the class. Sweeney (2002).
-2. Distinct and entropy l-diversity: the number of sensitive values; exp of their entropy.
-   Machanavajjhala et al. (2007).
-3. t-closeness: the earth mover's distance between the sensitive values of the class and of the whole
-   release; ordered distance for numbers, dates and levels, equal distance for names. Li et al. (2007).
+1. (alpha, k)-anonymity: the largest P_E(s). Wong et al. (2006).
+2. l-diversity: the number of values of a class; exp of their entropy; and, recursive, the c of r_1 = c (r_l + r_l+1 +
+   ...) with r the counts of a class from the largest on. Machanavajjhala et al. (2007).
+3. t-closeness: the earth mover's distance of P_E from P: ordered for numbers, dates and levels, along the tree for a
+   column that has one, and equal for other names. Li et al. (2007).
+4. beta-likeness: the largest (P_E(s) - P(s)) / P(s); enhanced, each bounded by -ln P(s). Cao and Karras (2012).
+5. delta-disclosure: the largest |ln P_E(s) / P(s)| over values that the class has. Brickell and Shmatikov (2008).
 """
 
-from collections.abc import Mapping, Sequence
-
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.model.findings import Verdict
-from shoal.model.policy import Constraints, Policy
-from shoal.privacy.values import Values, quasi_columns, sensitive_columns
+from shoal.privacy.classes import Counts, Figures, Labels
 
-__all__ = ["classes", "closeness", "distinct", "entropy", "failing", "judge"]
+__all__ = ["alpha", "closeness", "disclosure", "distinct", "entropy", "lacking", "likeness", "recursive", "unbounded"]
 
-Labels = NDArray[np.int64]
-Figures = NDArray[np.float64]
 SLACK = 1e-9  # figures are ratios of counts: a difference this small is rounding
 
 
-def judge(data: pa.Table, policy: Policy) -> tuple[Verdict, ...]:
-    """Say of a release whether it meets each constraint of the policy.
+def alpha(counts: Counts) -> Figures:
+    """Return the largest share of a value in each class: above 0, at most 1, low is good."""
+    return counts.most(counts.share)
 
-    Parameters
-    ----------
-    data : pyarrow.Table
-        The released values, as they stand in memory or as text read from a file.
-    policy : Policy
-        Roles, kinds and constraints. A column that it does not name counts as a quasi-identifier.
 
-    Returns
-    -------
-    tuple of Verdict
-        k-anonymity first, then l and t for each sensitive column.
+def distinct(counts: Counts) -> Figures:
+    """Return the number of values of each class: at least 1, high is good."""
+    return np.bincount(counts.owner).astype(np.float64)
+
+
+def entropy(counts: Counts) -> Figures:
+    """Return exp of the entropy of the values of each class: l equally frequent values give l; high is good."""
+    return np.asarray(np.exp(-np.bincount(counts.owner, counts.share * np.log(counts.share))))
+
+
+def recursive(counts: Counts, l: int) -> Figures:  # noqa: E741
+    """Return r_1 / (r_l + r_l+1 + ...) of each class: a class is (c, l)-diverse for every c above it; low is good.
+
+    A class of fewer than l values is so for no c, and its figure is infinite.
     """
-    labels = classes([column.codes for column in quasi_columns(data, policy)], data.num_rows)
-    asked = policy.constraints
-    sizes = np.bincount(labels)
-    verdicts = [_verdict("k-anonymity", None, asked.k, sizes.astype(np.float64), low=True)]
-    for name, column in sensitive_columns(data, policy).items():
-        if asked.l is not None:
-            figures = (entropy if asked.l_kind == "entropy" else distinct)(labels, column)
-            verdicts.append(_verdict(f"{asked.l_kind} l-diversity", name, asked.l, figures, low=True))
-        if asked.t is not None:
-            verdicts.append(_verdict("t-closeness", name, asked.t, closeness(labels, column), low=False))
-    return tuple(verdicts)
+    order = np.lexsort((-counts.count, counts.owner))
+    start = np.flatnonzero(counts.first)
+    falling = counts.count[order].astype(np.float64)
+    place = np.arange(order.size) - start[counts.owner]
+    tail = np.bincount(counts.owner, np.where(place >= l - 1, falling, 0.0))
+    with np.errstate(divide="ignore"):
+        return np.asarray(falling[start] / tail)
 
 
-def classes(columns: Sequence[NDArray[np.int64]], n: int) -> Labels:
-    """Return the class of each row: rows with equal codes in every column are together."""
-    labels = np.zeros(n, np.int64)
-    for codes in columns:
-        if n:
-            labels = labels * (int(codes.max()) + 1) + codes
-            labels = np.unique(labels, return_inverse=True)[1].reshape(-1).astype(np.int64)
-    return labels
+def closeness(counts: Counts) -> Figures:
+    """Return how far the values of each class are from those of the whole release: 0 to 1, low is good.
 
-
-def distinct(labels: Labels, column: Values) -> Figures:
-    """Return the number of distinct values in each class."""
-    owner, _, _ = _counts(labels, column)
-    return np.bincount(owner).astype(np.float64)
-
-
-def entropy(labels: Labels, column: Values) -> Figures:
-    """Return exp of the entropy of the values in each class: l equally frequent values give l."""
-    owner, _, count = _counts(labels, column)
-    share = count / np.bincount(labels)[owner]
-    return np.asarray(np.exp(-np.bincount(owner, share * np.log(share))))
-
-
-def closeness(labels: Labels, column: Values, whole: Values | None = None) -> Figures:
-    """Return how far the values of each class are from those of the whole release, 0 to 1.
-
-    Parameters
-    ----------
-    labels : int64 array
-        The class of each row.
-    column : Values
-        The sensitive value of each row.
-    whole : Values, optional
-        All rows, where `labels` and `column` are only some of them.
-
-    Returns
-    -------
-    float64 array
-        Equal distance: half the sum of absolute differences of shares. Ordered distance: the sum over
-        the sorted values of the absolute difference of cumulative shares, divided by the distinct
-        values less one.
+    Equal distance: half the sum of the absolute differences of shares. Ordered distance: the sum over the sorted values
+    of the absolute difference of cumulative shares, divided by the distinct values less one. Along a tree of height H,
+    what moves between the children of a node of height h costs h / H.
     """
-    every = (whole or column).codes
-    base = np.bincount(every) / every.size
-    owner, value, count = _counts(labels, column)
-    share = count / np.bincount(labels)[owner]
-    if column.ordered and base.size > 1:
-        return _ordered(owner, value, share, base)
-    return np.asarray(np.bincount(owner, np.maximum(share - base[value], 0.0)), dtype=np.float64)
+    if counts.base.size > 1 and counts.column.tree is not None:
+        return _along_tree(counts, counts.column.tree)
+    if counts.base.size > 1 and counts.column.ordered:
+        return _ordered(counts)
+    rise = np.maximum(counts.share - counts.base[counts.value], 0.0)
+    return np.asarray(np.bincount(counts.owner, rise), dtype=np.float64)
 
 
-def failing(
-    labels: Labels,
-    constraints: Constraints,
-    sensitive: Mapping[str, Values],
-    whole: Mapping[str, Values] | None = None,
-) -> NDArray[np.bool_]:
-    """Return which classes miss at least one of the constraints."""
-    bad = np.bincount(labels) < constraints.k
-    for name, column in sensitive.items():
-        if constraints.l is not None:
-            figures = (entropy if constraints.l_kind == "entropy" else distinct)(labels, column)
-            bad |= figures < constraints.l - SLACK
-        if constraints.t is not None:
-            bad |= closeness(labels, column, whole[name] if whole else None) > constraints.t + SLACK
-    return bad
+def likeness(counts: Counts, *, enhanced: bool = False) -> Figures:
+    """Return the largest relative rise of a share in each class, 0 if none rises; low is good.
+
+    Enhanced, the rise of a value s counts at most -ln P(s).
+    """
+    base = counts.base[counts.value]
+    rise = np.maximum((counts.share - base) / base, 0.0)
+    return counts.most(np.minimum(rise, -np.log(base)) if enhanced else rise)
 
 
-def _verdict(model: str, column: str | None, asked: float, figures: Figures, *, low: bool) -> Verdict:
-    """Compare the worst class with what was asked; `low` says that small figures are bad."""
-    if not figures.size:
-        return Verdict(model, column, asked, 0.0, holds=False, note="the release has no rows")
-    bad = figures < asked - SLACK if low else figures > asked + SLACK
-    note = f"{int(bad.sum())} of {figures.size} classes fail" if bad.any() else ""
-    return Verdict(model, column, asked, float(figures.min() if low else figures.max()), not bad.any(), note)
+def unbounded(counts: Counts) -> NDArray[np.bool_]:
+    """Return which classes have a value whose share rises by more than -ln P(s), which no enhanced beta allows."""
+    base = counts.base[counts.value]
+    return counts.most((counts.share - base) / base + np.log(base)) > SLACK
 
 
-def _counts(labels: Labels, column: Values) -> tuple[Labels, Labels, NDArray[np.int64]]:
-    """Return class, value and number of rows of every pair of class and value that occurs."""
-    width = column.distinct or 1
-    pairs, count = np.unique(labels * width + column.codes, return_counts=True)
-    return pairs // width, pairs % width, count.astype(np.int64)
+def disclosure(counts: Counts) -> Figures:
+    """Return the largest |ln P_E(s) / P(s)| of each class over the values that it has: at least 0, low is good."""
+    return counts.most(np.abs(np.log(counts.share / counts.base[counts.value])))
 
 
-def _ordered(owner: Labels, value: Labels, share: Figures, base: Figures) -> Figures:
+def lacking(counts: Counts) -> NDArray[np.bool_]:
+    """Return which classes lack a value of the release: strictly, their delta-disclosure is infinite."""
+    return np.asarray(np.bincount(counts.owner) < np.count_nonzero(counts.base))
+
+
+def _ordered(counts: Counts) -> Figures:
     """Return the ordered distance of each class, from the stretches between the values that it holds.
 
-    On a stretch the cumulative share of the class is constant and that of the release only grows, so
-    the stretch has one point where their difference changes its sign, and prefix sums give both sides.
+    On a stretch the cumulative share of the class is constant and that of the release only grows, so the stretch has
+    one point where their difference changes its sign, and prefix sums give both sides.
     """
+    owner, value, base, first = counts.owner, counts.value, counts.base, counts.first
     whole = np.cumsum(base)
     prefix = np.concatenate([[0.0], np.cumsum(whole)])
-    first = np.concatenate([[True], owner[1:] != owner[:-1]])
-    level = np.cumsum(share)
-    level -= (level - share)[first][owner]
+    level = np.cumsum(counts.share)
+    level -= (level - counts.share)[first][owner]
     last = np.concatenate([first[1:], [True]])
     end = np.where(last, base.size, np.concatenate([value[1:], [0]]))
     # The stretch before a class's first value has level 0: the difference is the release's own share.
@@ -158,3 +110,33 @@ def _ordered(owner: Labels, value: Labels, share: Figures, base: Figures) -> Fig
     below = level * (turn - value) - (prefix[turn] - prefix[value])
     above = (prefix[end] - prefix[turn]) - level * (end - turn)
     return np.asarray((total + np.bincount(owner, below + above)) / (base.size - 1))
+
+
+def _along_tree(counts: Counts, tree: Labels) -> Figures:
+    """Return the distance of each class along a tree: a row for each level, the values themselves first, the root last.
+
+    Below a node, what its children have too much of goes to those that have too little, at the cost of its height; what
+    is left goes up. A node without rows of the class has only children with too little, and costs nothing.
+    """
+    height = len(tree) - 1
+    owner, node, share = counts.owner, tree[0][counts.value], counts.share
+    base = np.bincount(tree[0], counts.base)
+    total = np.zeros(counts.sizes.size)
+    for level in range(1, height + 1):
+        parent = _parents(tree[level - 1], tree[level])
+        width = int(parent.max()) + 1
+        pairs, place = np.unique(owner * width + parent[node], return_inverse=True)
+        gap, above = share - base[node], np.bincount(parent, base)
+        more = np.bincount(place, np.maximum(gap, 0.0))
+        less = np.bincount(place, np.maximum(-gap, 0.0) - base[node]) + above[pairs % width]
+        total += np.bincount(pairs // width, level * np.minimum(more, less))
+        owner, node = pairs // width, pairs % width
+        share, base = np.asarray(np.bincount(place, share), np.float64), np.asarray(above, np.float64)
+    return np.maximum(total, 0.0) / height
+
+
+def _parents(below: Labels, above: Labels) -> Labels:
+    """Return the node above each node."""
+    found = np.zeros(int(below.max()) + 1, np.int64)
+    found[below] = above
+    return found

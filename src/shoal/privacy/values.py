@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,15 +29,27 @@ class Values:
         The value of each row, as a whole number from 0 up.
     ordered : bool
         Whether ascending codes are ascending values, as t-closeness asks. Missing comes last.
+    tree : int64 array of shape (levels, distinct), optional
+        The node that each value is below at each level: the values themselves first, the root last.
     """
 
     codes: NDArray[np.int64]
     ordered: bool = False
+    tree: NDArray[np.int64] | None = None
 
     @property
     def distinct(self) -> int:
         """The number of distinct values."""
         return int(self.codes.max()) + 1 if self.codes.size else 0
+
+    @cached_property
+    def shares(self) -> NDArray[np.float64]:
+        """The share of the rows that have each value."""
+        return np.bincount(self.codes) / max(1, self.codes.size)
+
+    def some(self, rows: NDArray[np.int64]) -> "Values":
+        """Return the values of some rows, told apart as in the whole column."""
+        return Values(self.codes[rows], self.ordered, self.tree)
 
 
 def read_column(column: pa.ChunkedArray, kind: Kind | None = None, order: Iterable[str] | None = None) -> Values:

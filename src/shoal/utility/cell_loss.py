@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from shoal.model.findings import Finding
 from shoal.prepare.encode import microseconds, offsets
-from shoal.privacy.models import classes
+from shoal.privacy.classes import classes
 from shoal.privacy.published import Published, read_published
 from shoal.privacy.values import read_column
 from shoal.utility.pairs import Pair

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.model.findings import Finding
-from shoal.privacy.models import classes
+from shoal.privacy.classes import classes
 from shoal.utility.pairs import Codes, Pair
 
 __all__ = ["fidelity", "invented", "pmse", "rank_error", "total_variation"]

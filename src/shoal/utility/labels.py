@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shoal.model.findings import Finding
 from shoal.model.policy import Policy
 from shoal.model.table import Table
-from shoal.privacy.models import classes
+from shoal.privacy.classes import classes
 from shoal.privacy.values import quasi_columns, read_column
 
 __all__ = ["one_label", "telling_columns"]

@@ -10,7 +10,7 @@ from shoal.model.findings import Finding
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
 from shoal.model.release import Change
-from shoal.privacy.models import classes
+from shoal.privacy.classes import classes
 from shoal.privacy.values import quasi_columns, read_column
 
 __all__ = ["class_sizes", "kept_uniques", "ledger_share", "partition_loss", "sse", "sst"]

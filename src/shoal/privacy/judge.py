@@ -1,0 +1,157 @@
+"""The judge: whether a release meets each constraint of a policy, and which classes miss one.
+
+Every constraint on sensitive values is a line of `MODELS`: what a policy asks by it, the figure of a class, and
+whether small or large figures are bad. The release, `enforce` and the check of a folder all read these lines.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.model.findings import Verdict
+from shoal.model.policy import Constraints, Policy
+from shoal.privacy import models
+from shoal.privacy.classes import Counts, Figures, Labels, classes
+from shoal.privacy.models import SLACK
+from shoal.privacy.values import Values, quasi_columns, sensitive_columns
+
+__all__ = ["MODELS", "Model", "asked_of", "failing", "judge"]
+
+
+@dataclass(frozen=True)
+class Model:
+    """A constraint on the sensitive values of a class.
+
+    Parameters
+    ----------
+    name : str
+        As in verdicts.
+    asked : callable
+        What constraints ask by it; None if nothing.
+    figures : callable
+        The figure of each class, from its counts and what the policy asks besides.
+    high : bool
+        Whether large figures are good, as for l; for t they are bad.
+    strict : bool
+        Whether a figure that equals what is asked fails.
+    """
+
+    name: str
+    asked: Callable[[Constraints], float | None]
+    figures: Callable[[Counts, Constraints], Figures]
+    high: bool = False
+    strict: bool = False
+
+    def fails(self, figures: Figures, asked: float) -> NDArray[np.bool_]:
+        """Return which figures are not good enough."""
+        if self.high:
+            return figures < asked - SLACK
+        return figures >= asked - SLACK if self.strict else figures > asked + SLACK
+
+
+def _l(kind: str) -> Callable[[Constraints], float | None]:
+    """Return what constraints ask as l, if it is of this kind."""
+    return lambda asked: asked.l if asked.l_kind == kind else None
+
+
+def _beta(kind: str) -> Callable[[Constraints], float | None]:
+    """Return what constraints ask as beta, if it is of this kind."""
+    return lambda asked: asked.beta if asked.beta_kind == kind else None
+
+
+def _enhanced(counts: Counts, _: Constraints) -> Figures:
+    """Return enhanced likeness, infinite where no beta is enough."""
+    return np.where(models.unbounded(counts), np.inf, models.likeness(counts, enhanced=True))
+
+
+MODELS = (
+    Model("distinct l-diversity", _l("distinct"), lambda counts, _: models.distinct(counts), high=True),
+    Model("entropy l-diversity", _l("entropy"), lambda counts, _: models.entropy(counts), high=True),
+    Model(
+        "recursive (c,l)-diversity",
+        lambda asked: asked.c if asked.l_kind == "recursive" and asked.l is not None else None,
+        lambda counts, asked: models.recursive(counts, int(asked.l or 1)),
+        strict=True,
+    ),
+    Model("t-closeness", lambda asked: asked.t, lambda counts, _: models.closeness(counts)),
+    Model("(alpha,k)-anonymity", lambda asked: asked.alpha, lambda counts, _: models.alpha(counts)),
+    Model("basic beta-likeness", _beta("basic"), lambda counts, _: models.likeness(counts)),
+    Model("enhanced beta-likeness", _beta("enhanced"), _enhanced),
+    Model("delta-disclosure", lambda asked: asked.delta, lambda counts, _: models.disclosure(counts)),
+)
+
+
+def asked_of(constraints: Constraints) -> Iterator[tuple[Model, float]]:
+    """Return the models that constraints name, and what they ask by each."""
+    for model in MODELS:
+        value = model.asked(constraints)
+        if value is not None:
+            yield model, value
+
+
+def judge(data: pa.Table, policy: Policy) -> tuple[Verdict, ...]:
+    """Say of a release whether it meets each constraint of the policy.
+
+    Parameters
+    ----------
+    data : pyarrow.Table
+        The released values, as they stand in memory or as text read from a file.
+    policy : Policy
+        Roles, kinds and constraints. A column that it does not name counts as a quasi-identifier.
+
+    Returns
+    -------
+    tuple of Verdict
+        k-anonymity first, then what is asked of each sensitive column.
+    """
+    labels = classes([column.codes for column in quasi_columns(data, policy)], data.num_rows)
+    constraints = policy.constraints
+    sizes = np.bincount(labels).astype(np.float64)
+    verdicts = [_verdict("k-anonymity", None, constraints.k, sizes, sizes < constraints.k, high=True)]
+    asked = list(asked_of(constraints))
+    for name, column in sensitive_columns(data, policy).items() if asked else ():
+        counts = Counts.of(labels, column)
+        for model, value in asked:
+            figures = model.figures(counts, constraints)
+            verdicts.append(_verdict(model.name, name, value, figures, model.fails(figures, value), high=model.high))
+    return tuple(verdicts)
+
+
+def failing(
+    labels: Labels,
+    constraints: Constraints,
+    sensitive: Mapping[str, Values],
+    whole: Mapping[str, Values] | None = None,
+) -> NDArray[np.bool_]:
+    """Return which classes miss at least one of the constraints.
+
+    Parameters
+    ----------
+    labels : int64 array
+        The class of each row.
+    constraints : Constraints
+    sensitive : mapping of str to Values
+        The sensitive columns, row by row.
+    whole : mapping of str to Values, optional
+        All rows of them, where `labels` and `sensitive` are only some.
+    """
+    bad = np.bincount(labels) < constraints.k
+    asked = list(asked_of(constraints))
+    for name, column in sensitive.items() if asked else ():
+        counts = Counts.of(labels, column, whole[name] if whole else None)
+        for model, value in asked:
+            bad |= model.fails(model.figures(counts, constraints), value)
+    return bad
+
+
+def _verdict(
+    model: str, column: str | None, asked: float, figures: Figures, bad: NDArray[np.bool_], *, high: bool
+) -> Verdict:
+    """Compare the worst class with what was asked."""
+    if not figures.size:
+        return Verdict(model, column, asked, 0.0, holds=False, note="the release has no rows")
+    note = f"{int(bad.sum())} of {figures.size} classes fail" if bad.any() else ""
+    return Verdict(model, column, asked, float(figures.min() if high else figures.max()), not bad.any(), note)
