@@ -150,14 +150,8 @@ def _codebook(X: Floats, most: int, chance: np.random.Generator) -> Floats:
 
 def _means(X: Floats, most: int, chance: np.random.Generator) -> Floats:
     """Return so many means of rows, from rows that are far apart by chance."""
-    chosen = [int(chance.integers(len(X)))]
-    away = ((X - X[chosen[0]]) ** 2).sum(axis=1)
-    while len(chosen) < most:
-        heights = np.cumsum(away)
-        row = int(np.searchsorted(heights, chance.random() * heights[-1], side="right"))
-        chosen.append(min(row, len(X) - 1))
-        away = np.minimum(away, ((X - X[chosen[-1]]) ** 2).sum(axis=1))
-    means = X[chosen].copy()
+    first = int(chance.integers(len(X)))
+    means = X[_far_apart(X, first, chance.random(most - 1))]
     for _ in range(LLOYD):
         sums = cell_sums(X, nearest(X, means), most)
         held = sums[:, -1:] > 0
@@ -166,6 +160,30 @@ def _means(X: Floats, most: int, chance: np.random.Generator) -> Floats:
             break
         means = moved
     return np.ascontiguousarray(means)
+
+
+@loop
+def _far_apart(X: Floats, first: int, draws: Floats) -> Rows:
+    """Return a row and, for each draw, one more: by chance as its squared distance from those before it says."""
+    n, d = X.shape
+    chosen = np.empty(draws.size + 1, np.int64)
+    chosen[0] = first
+    away = np.full(n, np.inf)
+    for turn in range(draws.size):
+        height = 0.0
+        for row in range(n):
+            total = 0.0
+            for j in range(d):
+                gap = X[row, j] - X[chosen[turn], j]
+                total += gap * gap
+            away[row] = min(away[row], total)
+            height += away[row]
+        mark, height, row = draws[turn] * height, 0.0, -1
+        while row < n - 1 and height <= mark:
+            row += 1
+            height += away[row]
+        chosen[turn + 1] = row
+    return chosen
 
 
 @loop

@@ -19,7 +19,7 @@ __all__ = ["cell_sums", "least_of", "nearest", "two_nearest"]
 
 LONG = 50_000_000  # products from which on several threads are worth their start
 ROUND = 4096  # rows of a task
-FAR = 100.0  # deviations of the prototypes from zero that are far
+FAR = 100.0  # ranges of the prototypes from zero that are far
 WIDE, SOME = 8, 128  # columns and prototypes from which on half the digits are worth their care
 TAME = 1e12  # lengths from the inverse of which on to which half the digits can tell them
 
@@ -70,9 +70,10 @@ def two_nearest(X: Floats, prototypes: Floats) -> tuple[Rows, Rows]:
 
 def _turned(X: Floats, prototypes: Floats) -> tuple[Floats, Floats, Floats]:
     """Return rows, prototypes as columns, and half of the squared lengths of these."""
-    middle = prototypes.mean(axis=0)
-    if np.abs(middle).max() > FAR * prototypes.std(axis=0).max():
+    low, high = prototypes.min(axis=0), prototypes.max(axis=0)
+    if max(-low.min(), high.max()) > FAR * (high - low).max():
         # Far from zero the difference of two large products would lose its digits.
+        middle = low + (high - low) / 2
         X, prototypes = X - middle, prototypes - middle
     return X, np.ascontiguousarray(prototypes.T), 0.5 * np.einsum("ij,ij->i", prototypes, prototypes)
 
