@@ -30,7 +30,7 @@ from shoal.prepare.mixed import mixed_columns
 from shoal.recode.table import recode
 from shoal.registry import load
 from shoal.utility.fidelity import fidelity, pmse
-from shoal.utility.pairs import pairs
+from shoal.privacy.pairs import pairs
 
 SEEDS = range(5)
 

@@ -3,9 +3,10 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-__all__ = ["Finding", "Need", "Verdict"]
+__all__ = ["Attack", "Finding", "Need", "Outcome", "Verdict"]
 
 Need = Literal["release", "pair", "groups"]
+Outcome = Literal["leak", "no evidence", "too weak to tell"]
 
 
 @dataclass(frozen=True)
@@ -76,3 +77,55 @@ class Finding:
     def as_dict(self) -> dict[str, Any]:
         """Return the finding as plain values, for JSON."""
         return asdict(self)
+
+
+@dataclass(frozen=True)
+class Attack:
+    """How far an attack on a release got.
+
+    Parameters
+    ----------
+    name, profile : str
+        What was tried, and what the attacker knows.
+    successes : float
+        A guess among several that are equally good counts as a part of one.
+    trials : int
+    interval : pair of float
+        Wilson's 95 % interval of the rate.
+    baseline : float
+        The rate of somebody who guesses as well as can be without the release.
+    control : float or None
+        The rate of the same attack on people who are not in the release, where that makes sense.
+    power : float or None
+        The rate of the same attack on an unprotected copy: an attack that fails there proves nothing by failing here.
+    outcome : {"leak", "no evidence", "too weak to tell"}
+    note : str
+        What else is to be known: that the time was up before all targets were tried, for instance.
+    """
+
+    name: str
+    profile: str
+    successes: float
+    trials: int
+    interval: tuple[float, float]
+    baseline: float
+    control: float | None
+    power: float | None
+    outcome: Outcome
+    note: str = ""
+
+    @property
+    def rate(self) -> float:
+        """The share of trials that were successes; 0 without trials."""
+        return self.successes / self.trials if self.trials else 0.0
+
+    def __str__(self) -> str:
+        """Say it in one line."""
+        low, high = self.interval
+        beside = f"baseline {self.baseline:.3f}" + ("" if self.control is None else f", control {self.control:.3f}")
+        tail = f" ({self.note})" if self.note else ""
+        return f"{self.name}, {self.profile}: {self.rate:.3f} [{low:.3f}, {high:.3f}], {beside}: {self.outcome}{tail}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the attack as plain values, for JSON."""
+        return {**asdict(self), "rate": self.rate}

@@ -36,6 +36,7 @@ from shoal.prepare.encode import encode, matrix_columns
 from shoal.prepare.profile import Profile
 from shoal.prepare.profile import profile as profile_table
 from shoal.privacy.judge import judge
+from shoal.privacy.pairs import pairs
 from shoal.privacy.values import read_column, sensitive_columns
 from shoal.recode.table import Recoded, recode
 from shoal.registry import is_mixed
@@ -43,7 +44,6 @@ from shoal.utility.cell_loss import cell_losses
 from shoal.utility.fidelity import fidelity
 from shoal.utility.labels import one_label, telling_columns
 from shoal.utility.loss import class_sizes, kept_uniques, ledger_share, partition_loss
-from shoal.utility.pairs import pairs
 from shoal.utility.plane import plane
 
 __all__ = ["anonymize", "profile", "verify"]

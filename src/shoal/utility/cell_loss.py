@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from shoal.model.findings import Finding
 from shoal.prepare.encode import microseconds, offsets
 from shoal.privacy.classes import classes
+from shoal.privacy.pairs import Pair
 from shoal.privacy.published import Published, read_published
 from shoal.privacy.values import read_column
-from shoal.utility.pairs import Pair
 
 __all__ = ["cell_losses", "class_loss", "text_loss"]
 

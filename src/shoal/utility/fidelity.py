@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from shoal.model.findings import Finding
 from shoal.privacy.classes import classes
-from shoal.utility.pairs import Codes, Pair
+from shoal.privacy.pairs import Codes, Pair
 
 __all__ = ["fidelity", "invented", "pmse", "rank_error", "total_variation"]
 

@@ -11,14 +11,14 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.model.findings import Finding
+from shoal.privacy.intervals import wilson
+from shoal.privacy.pairs import Pair
 from shoal.privacy.values import read_column
 from shoal.utility.fidelity import features
-from shoal.utility.pairs import Pair
 
 __all__ = ["honest_accuracy"]
 
 FOLDS = 3
-WIDE = 1.959964  # standard deviations on each side that hold 95 % of a normal distribution
 
 
 def honest_accuracy(columns: Sequence[Pair], label: pa.ChunkedArray, seed: int = 0) -> tuple[Finding, ...]:
@@ -57,7 +57,5 @@ def honest_accuracy(columns: Sequence[Pair], label: pa.ChunkedArray, seed: int =
 
 def _share(name: str, right: int, n: int, how: str) -> Finding:
     """Return a share in per cent with Wilson's interval."""
-    p, z = right / n, WIDE
-    middle = (p + z * z / 2 / n) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * float(np.sqrt(p * (1 - p) / n + z * z / 4 / n / n))
-    return Finding(name, 100 * p, how, "pair", (100 * max(0.0, middle - half), 100 * min(1.0, middle + half)))
+    low, high = wilson(right, n)
+    return Finding(name, 100 * right / n, how, "pair", (100 * low, 100 * high))
