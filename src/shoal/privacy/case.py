@@ -40,6 +40,8 @@ class Case:
         The people that the rows of the release come from, with its quasi-identifiers as they are released.
     fraction : float, optional
         The share of the population that the release is a sample of.
+    control : Table, optional
+        Rows of people like those of the table, who are not in the release.
     seed : int
         Where chance starts.
     """
@@ -50,6 +52,7 @@ class Case:
     trees: Mapping[str, Hierarchy] = field(default_factory=dict)
     population: pa.Table | None = None
     fraction: float | None = None
+    control: Table | None = None
     seed: int = 0
 
     @property
