@@ -42,6 +42,10 @@ class Case:
         The share of the population that the release is a sample of.
     control : Table, optional
         Rows of people like those of the table, who are not in the release.
+    other : pyarrow.Table, optional
+        Another release of the same people, row by row as this one.
+    places : int64 array, optional
+        Where each row stands in the released file; as here if not given.
     seed : int
         Where chance starts.
     """
@@ -53,6 +57,8 @@ class Case:
     population: pa.Table | None = None
     fraction: float | None = None
     control: Table | None = None
+    other: pa.Table | None = None
+    places: NDArray[np.int64] | None = None
     seed: int = 0
 
     @property

@@ -93,7 +93,7 @@ def _middles(column: Pair) -> Floats:
     coded = column.after.cast(pa.string()).combine_chunks().dictionary_encode()
     told = [read_published(text, "range") for text in [*coded.dictionary.to_pylist(), None]]
     each = [np.mean([places.get(value, np.nan) for value in one.values]) if one.values else np.nan for one in told]
-    return np.array(each)[np.asarray(coded.indices.fill_null(len(told) - 1).to_numpy(zero_copy_only=False))]
+    return np.array(each, np.float64)[np.asarray(coded.indices.fill_null(len(told) - 1).to_numpy(zero_copy_only=False))]
 
 
 def _of_names(column: Pair) -> tuple[Floats, Floats]:
