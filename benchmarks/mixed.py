@@ -27,10 +27,10 @@ from shoal.model.table import Table
 from shoal.prepare.encode import Encoded
 from shoal.prepare.hierarchy import Hierarchy, read_csv
 from shoal.prepare.mixed import mixed_columns
+from shoal.privacy.pairs import pairs
 from shoal.recode.table import recode
 from shoal.registry import load
 from shoal.utility.fidelity import fidelity, pmse
-from shoal.privacy.pairs import pairs
 
 SEEDS = range(5)
 

@@ -28,7 +28,7 @@ from shoal.registry import Choice
 __all__ = ["MODE", "as_printed", "finished", "merged"]
 
 MODE = Choice(("strict", "printed"), "strict", "Whether k is kept, or the published pipeline is run as it is.")
-MANY = 2000  # groups among which each looks for its partner
+MANY = 1000  # groups among which each looks for its partner
 
 
 def finished(
