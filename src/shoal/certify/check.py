@@ -137,7 +137,9 @@ def read_release(path: Path, name: str, policy: Policy) -> pa.Table:
     except (OSError, pa.ArrowException, ValueError):
         raise ReadError(f"verify: {name!r} cannot be read as a released table.") from None
     for place, column in enumerate(table.column_names):
-        if column in policy.columns and policy.columns[column].kind == "ordinal" and name.startswith("data.csv"):
+        known = policy.columns.get(column)
+        found_by_name = known is not None and (known.kind == "ordinal" or known.hierarchy is not None)
+        if found_by_name and name.startswith("data.csv"):
             table = table.set_column(place, column, _unescaped(table.column(column)))
     return table
 

@@ -93,8 +93,12 @@ class Column(_Strict):
             )
         if self.importance is not None and self.role != "quasi":
             raise ValueError(f"importance is for quasi-identifiers, and this column has the role {self.role}")
-        if self.hierarchy is not None and self.role != "quasi":
-            raise ValueError(f"hierarchy is for quasi-identifiers, and this column has the role {self.role}")
+        if self.hierarchy is not None and self.role not in ("quasi", "sensitive"):
+            raise ValueError(
+                f"hierarchy is for quasi-identifiers and sensitive columns, and this one has the role {self.role}"
+            )
+        if self.hierarchy is not None and self.role == "sensitive" and self.kind not in (None, "nominal"):
+            raise ValueError(f"the hierarchy of a sensitive column is for names, and this one is {self.kind}")
         if self.view is not None and self.role != "quasi":
             raise ValueError(f"view is for quasi-identifiers, and this column has the role {self.role}")
         return self
@@ -324,7 +328,9 @@ class Policy(_Strict):
         columns = {}
         for name, column in self.columns.items():
             order = tuple(levels[name]) if name in levels else None
-            shown = column.model_dump(exclude_none=True, exclude={"missing_codes", "order", "hierarchy"})
+            # t-closeness along a tree cannot be counted without it; of a sensitive column it has released values alone.
+            tree = set() if column.role == "sensitive" else {"hierarchy"}
+            shown = column.model_dump(exclude_none=True, exclude={"missing_codes", "order", *tree})
             if order is not None:
                 shown["order"] = order
             columns[name] = Column.model_validate(shown)

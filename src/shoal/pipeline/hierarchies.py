@@ -1,13 +1,18 @@
 """Hierarchies that a policy gives: files are read here, nested tables and files become trees."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
 
 from shoal.errors import PolicyError
 from shoal.model.policy import MOST_TEXT, Policy
+from shoal.model.table import Table
 from shoal.prepare.hierarchy import Hierarchy, from_nested, read_csv
-from shoal.prepare.trees import WORDS
+from shoal.prepare.trees import WORDS, leaf_of
 
-__all__ = ["given_trees"]
+__all__ = ["given_trees", "with_values"]
 
 
 def given_trees(policy: Policy) -> dict[str, Hierarchy]:
@@ -20,6 +25,52 @@ def given_trees(policy: Policy) -> dict[str, Hierarchy]:
         elif given is not None and not isinstance(given, str):
             found[name] = from_nested(given, who)
     return found
+
+
+def with_values(policy: Policy, table: Table, trees: Mapping[str, Hierarchy]) -> Policy:
+    """Return the policy in which the tree of each sensitive column is nested tables of the values that occur.
+
+    The judge reads them from the policy of a release, and there shall be no values that are not in it.
+
+    Parameters
+    ----------
+    policy : Policy
+        With every column named.
+    table : Table
+        Typed and arranged.
+    trees : mapping of str to Hierarchy
+        Those that were given.
+    """
+    columns = dict(policy.columns)
+    for name in policy.names("sensitive"):
+        given = policy.columns[name].hierarchy
+        if given is None:
+            continue
+        if name not in trees:
+            raise PolicyError(
+                f"policy: column {name!r}: the hierarchy of a sensitive column is a file or nested tables, "
+                f"not a word; got {given!r}."
+            )
+        leaf_of(table.column(name), name, trees[name])
+        used = set(table.column(name).cast(pa.string()).drop_null().unique().to_pylist())
+        nested: dict[str, Any] = {}
+        for value, path in trees[name].paths().items():
+            if value in used:
+                place = nested
+                for node in reversed(path[1:-1]):
+                    place = place.setdefault(node, {})
+                place.setdefault("", []).append(value)
+        alone = {value: [value] for value in nested.pop("", [])}
+        tree = {**(_tidy(nested) or {}), **alone}
+        columns[name] = policy.columns[name].model_copy(update={"hierarchy": tree})
+    return policy.model_copy(update={"columns": columns})
+
+
+def _tidy(nested: dict[str, Any]) -> Any:
+    """Return nested tables whose values stand in lists, beside a table of what is below if there is both."""
+    values = nested.get("", [])
+    below = {name: _tidy(inner) for name, inner in nested.items() if name}
+    return values if not below else [*values, below] if values else below
 
 
 def _text(path: str, who: str) -> str:

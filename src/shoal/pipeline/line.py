@@ -27,7 +27,7 @@ from shoal.model.release import Release
 from shoal.model.sketches import Sketch
 from shoal.model.table import Table, canonical
 from shoal.pipeline.grouping import cluster, merged, refine
-from shoal.pipeline.hierarchies import given_trees
+from shoal.pipeline.hierarchies import given_trees, with_values
 from shoal.pipeline.notes import ended_early, telling, unusual, warnings
 from shoal.pipeline.write import refuse_uncovered, refuse_unless, write
 from shoal.prepare.arrange import arrange
@@ -128,8 +128,9 @@ def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> R
     if named.method.name != wanted.method.name:
         announce(notes[0])
     step("encode")
-    arranged = arrange(table, named)
-    encoded = encode(arranged, named, given_trees(named), mixed=is_mixed(named.method.name))
+    arranged, trees = arrange(table, named), given_trees(named)
+    named = with_values(named, arranged, trees)
+    encoded = encode(arranged, named, trees, mixed=is_mixed(named.method.name))
     sensitive = sensitive_columns(arranged.data, named)
     check_feasible(arranged.n, named.constraints, sensitive)
     step("cluster")

@@ -22,7 +22,7 @@ LIMITED = 3  # times as long under l or t
 
 def truthful(policy: Policy) -> bool:
     """Say whether what is published of a row must be true of it: if it is asked for, or a hierarchy is given."""
-    given = any(column.hierarchy is not None for column in policy.columns.values())
+    given = any(column.hierarchy is not None and column.role == "quasi" for column in policy.columns.values())
     return policy.output == "truthful" or (policy.output is None and given)
 
 

@@ -132,10 +132,10 @@ def _named(given: Column | None, found: ColumnFacts, table: Table) -> Column:
     if given.role == "quasi":
         if given.form is not None:
             values["form"] = _suiting(name, kind, given.form, held)
-        if given.hierarchy is not None:
-            values["hierarchy"] = given.hierarchy
         if given.view is not None:
             values["view"] = given.view
+    if given.hierarchy is not None:
+        values["hierarchy"] = given.hierarchy
     if kind == "ordinal":
         values["order"] = _order(name, given, table.levels)
     if given.importance is not None:

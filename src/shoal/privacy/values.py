@@ -1,7 +1,7 @@
 """Released columns as codes: equal cells have equal codes, a missing cell has a code of its own."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from typing import Any
@@ -99,8 +99,42 @@ def sensitive_columns(data: pa.Table, policy: Policy) -> dict[str, Values]:
         if name not in data.column_names:
             raise DataError(f"verify: the sensitive column {name!r} is not in the release.")
         given = policy.columns[name]
-        found[name] = read_column(data.column(name), given.kind, given.order)
+        values = read_column(data.column(name), given.kind, given.order)
+        if isinstance(given.hierarchy, Mapping):
+            values = replace(values, tree=_tree(data.column(name), given.hierarchy, name))
+        found[name] = values
     return found
+
+
+def _tree(column: pa.ChunkedArray, nested: Mapping[str, Any], name: str) -> NDArray[np.int64]:
+    """Return the node of each value at each level of nested tables; a missing value is alone below the root."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    texts = column.cast(pa.string()).combine_chunks().dictionary_encode().dictionary.to_pylist()
+    above = dict(_paths(nested, ()))
+    strange = [text for text in texts if text not in above]
+    if strange:
+        raise DataError(f"verify: {len(strange)} values of column {name!r} have no place in its hierarchy.")
+    paths = [above[text] for text in texts] + ([("",)] if column.null_count else [])
+    height = max(map(len, paths), default=1)
+    # A value with fewer levels than others stays what it is for some of them.
+    whole = [(*path, *[path[-1]] * (height - len(path)), place) for place, path in enumerate(paths)]
+    levels = []
+    for depth in range(height, -1, -1):
+        nodes: dict[tuple[Any, ...], int] = {}
+        ends = [path if depth == height else path[:depth] for path in whole]
+        levels.append([nodes.setdefault(end, len(nodes)) for end in ends])
+    return np.array(levels, np.int64)
+
+
+def _paths(nested: Any, above: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Return each value of nested tables with the names from the root down to it."""
+    for key, below in nested.items():
+        for one in below if isinstance(below, list | tuple) else [below]:
+            if isinstance(one, Mapping):
+                yield from _paths(one, (*above, str(key)))
+            else:
+                yield str(one), (*above, str(key), str(one))
 
 
 def _ranked(column: pa.ChunkedArray, order: list[str]) -> Values:
