@@ -10,16 +10,18 @@ if TYPE_CHECKING:
     from shoal.certify.check import Checked
     from shoal.errors import GuaranteeError, InfeasibleError, ShoalError
     from shoal.io.sample import sample
-    from shoal.model.findings import Finding, Verdict
+    from shoal.model.findings import Attack, Finding, Verdict
     from shoal.model.partition import Partition
     from shoal.model.policy import Policy
     from shoal.model.release import Release
     from shoal.pipeline.estimator import Anonymizer
+    from shoal.pipeline.judging import attack, measure
     from shoal.pipeline.line import anonymize, profile, verify
     from shoal.registry import method
 
 __all__ = [
     "Anonymizer",
+    "Attack",
     "Checked",
     "Finding",
     "GuaranteeError",
@@ -30,6 +32,9 @@ __all__ = [
     "ShoalError",
     "Verdict",
     "anonymize",
+    "attack",
+    "measure",
+    "measures",
     "method",
     "methods",
     "profile",
@@ -39,6 +44,7 @@ __all__ = [
 
 _HOMES = {
     "Anonymizer": "shoal.pipeline.estimator",
+    "Attack": "shoal.model.findings",
     "Checked": "shoal.certify.check",
     "Finding": "shoal.model.findings",
     "GuaranteeError": "shoal.errors",
@@ -49,6 +55,8 @@ _HOMES = {
     "ShoalError": "shoal.errors",
     "Verdict": "shoal.model.findings",
     "anonymize": "shoal.pipeline.line",
+    "attack": "shoal.pipeline.judging",
+    "measure": "shoal.pipeline.judging",
     "method": "shoal.registry",
     "profile": "shoal.pipeline.line",
     "sample": "shoal.io.sample",
@@ -61,6 +69,13 @@ def methods() -> list[dict[str, Any]]:
     from shoal.registry import load, names
 
     return [load(name).as_dict() for name in names()]
+
+
+def measures() -> list[dict[str, Any]]:
+    """Return the card of every measure: name, formula, range, which figures are good, and what it needs."""
+    from shoal.measuring import cards
+
+    return [card.as_dict() for card in cards().values()]
 
 
 def __getattr__(name: str) -> Any:

@@ -9,7 +9,24 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from shoal.cli import show
+from shoal.cli import judging, show
+from shoal.cli.options import (
+    Ask,
+    File,
+    Header,
+    Identifier,
+    Json,
+    K,
+    Keep,
+    L,
+    LKind,
+    Names,
+    PolicyFile,
+    Quasi,
+    Sensitive,
+    T,
+    roles_of,
+)
 from shoal.errors import ShoalError
 
 __all__ = ["app", "main"]
@@ -25,23 +42,6 @@ app = typer.Typer(
 )
 
 WHOLE = "A release folder is either complete or not there."
-File = Annotated[Path, typer.Argument(help="A table: CSV (also .gz), Parquet or Feather.", show_default=False)]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-Names = list[str] | None
-Header = Annotated[bool, typer.Option("--header", help="The first line is a header, whatever it looks like.")]
-PolicyFile = Annotated[Path | None, typer.Option("--policy", "-p", help="A policy file; see `shoal init`.")]
-K = Annotated[int | None, typer.Option("-k", help="Rows that must look alike, at the least. [default: 5]")]
-L = Annotated[float | None, typer.Option("-l", help="Sensitive values that each class must hold.")]
-LKind = Annotated[str | None, typer.Option("--l-kind", help="How l counts: distinct, entropy or recursive.")]
-T = Annotated[float | None, typer.Option("-t", help="How far a class may be from the whole, 0 to 1.")]
-Ask = Annotated[
-    Names,
-    typer.Option("--ask", metavar="NAME=VALUE", help="Another constraint, by its name in a policy: `--ask alpha=0.5`."),
-]
-Identifier = Annotated[Names, typer.Option("--identifier", help="A column to drop. Repeat for more.")]
-Quasi = Annotated[Names, typer.Option("--quasi", help="A quasi-identifier: what nobody names is one.")]
-Sensitive = Annotated[Names, typer.Option("--sensitive", help="A column to protect by l and t, published as it is.")]
-Keep = Annotated[Names, typer.Option("--keep", help="A column to publish as it is. Be sure that it tells nobody.")]
 
 
 def _version(wanted: bool) -> None:
@@ -177,7 +177,7 @@ def anonymize(
     from shoal.pipeline.line import anonymize as run
     from shoal.pipeline.write import check_places
 
-    roles: dict[str, Any] = _roles(identifier, quasi, sensitive, keep)
+    roles: dict[str, Any] = roles_of(identifier, quasi, sensitive, keep)
     parameters, trees = settings(set_ or []), hierarchies(hierarchy or [])
     check_places(output, private, format)
     with show.progress():
@@ -229,7 +229,7 @@ def verify(
 
     wishes: dict[str, Any] = {"k": k, "l": l, "l_kind": l_kind, "t": t, "policy": policy, "header": header or None}
     wishes["constraints"] = settings(ask, "--ask", "alpha=0.5") if ask else None
-    roles: dict[str, Any] = _roles(identifier, quasi, sensitive, keep)
+    roles: dict[str, Any] = roles_of(identifier, quasi, sensitive, keep)
     if path.is_dir() and any(
         value is not None for value in (*wishes.values(), *(names or None for names in roles.values()))
     ):
@@ -264,14 +264,7 @@ def schema(json: Json = True) -> None:  # noqa: ARG001 - it is JSON either way
     show.plain(json_.dumps(Policy.model_json_schema(), indent=2))
 
 
-def _roles(identifier: Names, quasi: Names, sensitive: Names, keep: Names) -> dict[str, list[str]]:
-    """Return the columns named for each role."""
-    return {
-        "identifiers": identifier or [],
-        "quasi": quasi or [],
-        "sensitive": sensitive or [],
-        "keep": keep or [],
-    }
+judging.add_to(app)
 
 
 def main() -> None:

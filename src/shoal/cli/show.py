@@ -1,6 +1,7 @@
 """What the commands print: facts as tables or JSON on stdout, progress and errors on stderr."""
 
 import json as json_
+import math
 import sys
 import traceback
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from shoal.certify.check import Checked
+    from shoal.measuring import Measure
+    from shoal.model.findings import Attack, Finding
     from shoal.model.release import Release
     from shoal.prepare.profile import ColumnFacts, Profile
     from shoal.registry import Card
@@ -186,6 +189,46 @@ def method(card: "Card", *, json: bool) -> None:
     say(f"Uses: {', '.join(HANDED[name] for name in sorted(card.uses)) or 'the table and its parameters alone'}.")
     others = "; the others with --set NAME=VALUE, or in method.parameters of a policy" if len(card.params) > 1 else ""
     say(f"k is set with -k{others}.")
+
+
+def measures(cards: "list[Measure]", *, json: bool) -> None:
+    """Show the card of every measure in a line each."""
+    if json:
+        plain(json_.dumps([card.as_dict() for card in cards], indent=2, ensure_ascii=False))
+        return
+    table = _table("measure", "formula", "range", "better", "needs")
+    for card in cards:
+        high = "∞" if card.high == math.inf else f"{card.high:g}"
+        _row(table, card.name, card.formula, f"{card.low:g} to {high}", card.better, card.need)
+    _console().print(table)
+
+
+def findings(found: "tuple[Finding, ...]", *, json: bool) -> None:
+    """Show what was measured, and that most of it is for the holder alone."""
+    if json:
+        plain(json_.dumps([finding.as_dict() for finding in found], indent=2, ensure_ascii=False))
+        return
+    table = _table("measure", ">value", "95 % interval", "needs", "how")
+    for one in found:
+        between = "" if one.interval is None else f"{one.interval[0]:.4g} to {one.interval[1]:.4g}"
+        _row(table, one.name, _figure(one.value), between, one.need, one.how)
+    _console().print(table)
+    say("Figures that need the pair or the groups are for your eyes only.")
+
+
+def attacks(found: "tuple[Attack, ...]", *, json: bool) -> None:
+    """Show how far each attack got, and what is concluded."""
+    if json:
+        plain(json_.dumps([one.as_dict() for one in found], indent=2, ensure_ascii=False))
+        return
+    table = _table("attack", ">rate", "95 % interval", ">baseline", ">control", ">trials", "outcome", "note")
+    for one in found:
+        low, high = one.interval
+        control = "" if one.control is None else f"{one.control:.3f}"
+        figures = (f"{one.rate:.3f}", f"{low:.3f} to {high:.3f}", f"{one.baseline:.3f}", control, f"{one.trials:,}")
+        _row(table, one.name, *figures, one.outcome, one.note)
+    _console().print(table)
+    say("An attack that fails proves nothing; one that succeeds does. These figures are for your eyes only.")
 
 
 def _value(default: object) -> str:

@@ -73,6 +73,10 @@ class Clock:
         """Whether the time is up."""
         return self._end is not None and monotonic() >= self._end
 
+    def part(self, of: int) -> "Clock":
+        """Return a clock of an equal part of the time that is left."""
+        return Clock(None if self._end is None else max(0.0, self._end - monotonic()) / of)
+
 
 Function = Callable[[Case, Profile, Clock], Attack]
 

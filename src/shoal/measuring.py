@@ -17,7 +17,12 @@ from shoal.model.findings import Finding, Need
 
 __all__ = ["Better", "Measure", "cards", "load_measure", "measure"]
 
-MODULES: tuple[str, ...] = ()
+MODULES = (
+    "shoal.privacy.adversary",
+    "shoal.privacy.figures",
+    "shoal.privacy.population",
+    "shoal.privacy.risk",
+)
 GROUP = "shoal.measures"
 Better = Literal["low", "high", "neither"]
 Function = Callable[[Any], tuple[Finding, ...]]

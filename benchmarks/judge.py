@@ -1,0 +1,141 @@
+"""The judge against its bars: `python -m benchmarks.judge [PART ...]`.
+
+Parts: pycanon (500 random tables, in a virtual environment of its own), million (all models of 1,000,000 x 8 rows in a
+process of its own), pair (all measures of a 30,000-row pair).
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import venv
+from collections.abc import Callable, Iterator
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+import shoal
+from benchmarks.measuring import DATA, Line, measure, timed
+from shoal.io.files import read
+from shoal.model.policy import Policy
+from shoal.privacy.case import Case
+from shoal.privacy.models import alpha, closeness, disclosure, distinct, likeness
+
+TABLES = 500
+PEER = """
+import json, sys
+import pandas as pd
+from pycanon import anonymity
+found = []
+for table in json.load(open(sys.argv[1])):
+    data = pd.DataFrame(table)
+    quasi, sensitive = ["a", "b"], ["s"]
+    names = data.assign(s=data["s"].map(str))
+    found.append({
+        "k": anonymity.k_anonymity(data, quasi),
+        "l": anonymity.l_diversity(data, quasi, sensitive),
+        "alpha": anonymity.alpha_k_anonymity(data, quasi, sensitive)[0],
+        "beta": anonymity.basic_beta_likeness(data, quasi, sensitive),
+        "delta": anonymity.delta_disclosure(data, quasi, sensitive),
+        "t, ordered": anonymity.t_closeness(data, quasi, sensitive),
+        "t, equal": anonymity.t_closeness(names, quasi, sensitive),
+    })
+json.dump(found, open(sys.argv[2], "w"))
+"""
+
+
+def pycanon_bars() -> Iterator[Line]:
+    """The largest difference of each figure over random tables, with default indexes and without gaps."""
+    tables = [_random(np.random.default_rng(seed)) for seed in range(TABLES)]
+    with tempfile.TemporaryDirectory() as place:
+        given, told = Path(place) / "tables.json", Path(place) / "told.json"
+        given.write_text(json.dumps(tables), encoding="utf-8")
+        subprocess.run([_peer(Path(place)), "-W", "ignore", "-c", PEER, given, told], check=True)
+        theirs = json.loads(told.read_text(encoding="utf-8"))
+    ours, cpu, wall = timed(lambda: [_figures(table) for table in tables])
+    for name in ours[0]:
+        apart = max(abs(one[name] - other[name]) for one, other in zip(ours, theirs, strict=True))
+        yield Line("judge", f"{name}, from pycanon's, most", apart, 1e-12, None, cpu, wall, note=f"{TABLES} tables")
+
+
+def _random(rng: np.random.Generator) -> dict[str, list[int]]:
+    """Return a table of two quasi-identifiers and a sensitive column of at least two values."""
+    n = int(rng.integers(6, 120))
+    values = int(rng.integers(2, 8))
+    sensitive = np.concatenate([[0, 1], rng.integers(0, values, n - 2)])
+    return {
+        "a": rng.integers(0, rng.integers(1, 5), n).tolist(),
+        "b": rng.integers(0, rng.integers(1, 4), n).tolist(),
+        "s": rng.permutation(sensitive).tolist(),
+    }
+
+
+def _figures(table: dict[str, list[int]]) -> dict[str, float]:
+    """Return our figures of a table."""
+    data, found = pa.table(table), {}
+    for kind, name in (("numeric", "t, ordered"), ("nominal", "t, equal")):
+        policy = Policy.of({"columns": {"s": {"role": "sensitive", "kind": kind}}})
+        counts = Case(data, policy).counts["s"]
+        found[name] = float(closeness(counts).max())
+    return found | {
+        "k": float(counts.sizes.min()),
+        "l": float(distinct(counts).min()),
+        "alpha": float(alpha(counts).max()),
+        "beta": float(likeness(counts).max()),
+        "delta": float(disclosure(counts).max()),
+    }
+
+
+def _peer(place: Path) -> str:
+    """Return a Python that has pycanon: one named in the environment, or a fresh one."""
+    if given := os.environ.get("SHOAL_PYCANON"):
+        return given
+    venv.create(place / "peer", with_pip=True)
+    python = str(place / "peer" / "bin" / "python")
+    subprocess.run([python, "-m", "pip", "install", "--quiet", "pycanon"], check=True)
+    return python
+
+
+def million_bars() -> Iterator[Line]:
+    """All models of a release of 1,000,000 rows, eight quasi-identifiers and two sensitive columns."""
+    with get_context("spawn").Pool(1) as pool:
+        models, cpu, wall, megabytes = pool.apply(_million)
+    yield Line("judge", "1,000,000 x 8, all models, CPU s", cpu, 6, None, cpu, wall, note=f"{models} findings")
+    yield Line("judge", "1,000,000 x 8, peak MB", megabytes, 1536, None, cpu, wall, note="all of Python")
+
+
+def _million() -> tuple[int, float, float, float]:
+    """Return how many findings there are, CPU and wall seconds, and peak megabytes."""
+    from shoal.privacy import figures, population, risk  # noqa: F401 - cards of the release alone
+
+    rng = np.random.default_rng(0)
+    n = 1_000_000
+    group = rng.integers(0, n // 8, n)
+    quasi = {f"q{j}": (group * (2 * j + 7919)) % (n // 8) % (50 + 40 * j) for j in range(8)}
+    table = pa.table({**quasi, "ill": rng.integers(0, 30, n).astype(str), "pay": rng.integers(0, 5_000, n)})
+    kinds = {"ill": {"role": "sensitive", "kind": "nominal"}, "pay": {"role": "sensitive", "kind": "numeric"}}
+    found, cpu, wall = timed(lambda: shoal.measure(None, table, policy={"columns": kinds}))
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    peak = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 1024
+    return len(found), cpu, wall, peak
+
+
+def pair_bars() -> Iterator[Line]:
+    """All measures of ARX's extract of Adult, 30,162 rows, and its release."""
+    table = read(DATA / "arx_adult.csv.gz").data
+    release = shoal.anonymize(table, k=5, sensitive=["salary-class"], label="salary-class")
+    found, cpu, wall = timed(lambda: shoal.measure(table, release))
+    yield Line("judge", "30,162 rows, all measures, s", wall, 60, None, cpu, wall, note=f"{len(found)} findings")
+
+
+PARTS: dict[str, Callable[[], Iterator[Line]]] = {
+    "pycanon": pycanon_bars,
+    "million": million_bars,
+    "pair": pair_bars,
+}
+
+if __name__ == "__main__":
+    sys.exit(measure(PARTS, __doc__))

@@ -1,0 +1,52 @@
+"""Options that several commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = [
+    "Ask",
+    "File",
+    "Header",
+    "Identifier",
+    "Json",
+    "K",
+    "Keep",
+    "L",
+    "LKind",
+    "Names",
+    "PolicyFile",
+    "Quasi",
+    "Sensitive",
+    "T",
+    "roles_of",
+]
+
+File = Annotated[Path, typer.Argument(help="A table: CSV (also .gz), Parquet or Feather.", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+Names = list[str] | None
+Header = Annotated[bool, typer.Option("--header", help="The first line is a header, whatever it looks like.")]
+PolicyFile = Annotated[Path | None, typer.Option("--policy", "-p", help="A policy file; see `shoal init`.")]
+K = Annotated[int | None, typer.Option("-k", help="Rows that must look alike, at the least. [default: 5]")]
+L = Annotated[float | None, typer.Option("-l", help="Sensitive values that each class must hold.")]
+LKind = Annotated[str | None, typer.Option("--l-kind", help="How l counts: distinct, entropy or recursive.")]
+T = Annotated[float | None, typer.Option("-t", help="How far a class may be from the whole, 0 to 1.")]
+Ask = Annotated[
+    Names,
+    typer.Option("--ask", metavar="NAME=VALUE", help="Another constraint, by its name in a policy: `--ask alpha=0.5`."),
+]
+Identifier = Annotated[Names, typer.Option("--identifier", help="A column to drop. Repeat for more.")]
+Quasi = Annotated[Names, typer.Option("--quasi", help="A quasi-identifier: what nobody names is one.")]
+Sensitive = Annotated[Names, typer.Option("--sensitive", help="A column to protect by l and t, published as it is.")]
+Keep = Annotated[Names, typer.Option("--keep", help="A column to publish as it is. Be sure that it tells nobody.")]
+
+
+def roles_of(identifier: Names, quasi: Names, sensitive: Names, keep: Names) -> dict[str, list[str]]:
+    """Return the columns named for each role."""
+    return {
+        "identifiers": identifier or [],
+        "quasi": quasi or [],
+        "sensitive": sensitive or [],
+        "keep": keep or [],
+    }

@@ -1,0 +1,257 @@
+"""Measure a release and attack it: the doors to the judge's figures, for releases of shoal and of anybody else.
+
+1. What is given becomes a `Case`: the release, and the table row by row beside it. A release folder is aligned by the
+   map in the holder's private folder, a `Release` by itself, and any other table row by row.
+2. Every measure, or those that are named, looks at the case. Figures of the pair are the holder's.
+"""
+
+import csv
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.certify.certificate import CERTIFICATE, digest
+from shoal.certify.check import DATA_FILES, check_folder
+from shoal.errors import DataError, ReadError, listed
+from shoal.io.files import read
+from shoal.measuring import cards, load_measure
+from shoal.model.findings import Attack, Finding
+from shoal.model.policy import Policy
+from shoal.model.progress import step, tick
+from shoal.model.release import Release
+from shoal.model.table import Table
+from shoal.pipeline.hierarchies import given_trees
+from shoal.pipeline.write import FINDINGS, MAP
+from shoal.prepare.arrange import arrange
+from shoal.prepare.complete import complete
+from shoal.prepare.profile import profile as profile_table
+from shoal.prepare.trees import hierarchies
+from shoal.privacy.attack import Clock, attacks, load_attack, profiles
+from shoal.privacy.case import Case
+
+__all__ = ["attack", "case_of", "measure"]
+
+Places = NDArray[np.int64]
+
+
+def measure(original: Any, release: Any, *, only: Iterable[str] = (), **given: Any) -> tuple[Finding, ...]:
+    """Measure what a release protects and what it is still worth.
+
+    Parameters
+    ----------
+    original : path, frame or None
+        The table that it was made from; without it, only what needs the release alone is measured.
+    release : Release, folder, path or frame
+        A folder needs `private`, where its map lies, if there is an original. Another table must be row by row as the
+        original, and needs `policy` or roles.
+    only : iterable of str
+        Names of `shoal.measures()`; all that can be measured if none is given.
+    **given
+        private, policy, population, fraction, control, other, seed, and roles as in `anonymize`.
+
+    Returns
+    -------
+    tuple of Finding
+        Those whose `need` is not "release" are for the holder alone.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, shoal
+    >>> table = pa.table({"age": [34, 36, 35, 61, 60, 62], "ill": ["a", "b", "a", "b", "b", "a"]})
+    >>> release = shoal.anonymize(table, k=3, sensitive=["ill"])
+    >>> [round(finding.value, 3) for finding in shoal.measure(table, release, only=["k-anonymity", "t-closeness"])]
+    [3.0, 0.167]
+    """
+    wanted = [load_measure(name) for name in only] or list(cards().values())
+    step("measure")
+    case = case_of(original, release, **given)
+    able = [card for card in wanted if card.need == "release" or case.original is not None]
+    if only and len(able) < len(wanted):
+        missing = [card.name for card in wanted if card not in able]
+        raise DataError(f"measure: {listed(missing)} need the original table beside the release. Give both.")
+    found: list[Finding] = []
+    for number, card in enumerate(able):
+        tick(number, len(able))
+        found += card.function(case)
+    step("")
+    return tuple(found)
+
+
+def attack(
+    original: Any,
+    release: Any,
+    *,
+    profile: str = "all",
+    only: Iterable[str] = (),
+    budget: float | None = None,
+    **given: Any,
+) -> tuple[Attack, ...]:
+    """Attack a release, as somebody would who knows some columns of each person, and say how far that got.
+
+    Parameters
+    ----------
+    original : path or frame
+    release : Release, folder, path or frame
+        As in `measure`.
+    profile : {"all", "all-but-one", "three"}
+        Which quasi-identifiers the attacker knows.
+    only : iterable of str
+        Names of attacks; all of them if none is given.
+    budget : float, optional
+        Seconds in all. Every attack gets an equal part of what is left, and says if that was too little.
+    **given
+        As in `measure`.
+
+    Returns
+    -------
+    tuple of Attack
+    """
+    wanted = [load_attack(name) for name in only] or list(attacks().values())
+    step("attack")
+    case = case_of(original, release, **given)
+    _ = case.before  # an attack needs to know what would be right
+    known = profiles(case)
+    if profile not in known:
+        raise DataError(f"attack: there is no profile {profile!r} for this table. There are {listed(known)}.")
+    found, whole = [], Clock(budget)
+    for number, card in enumerate(wanted):
+        tick(number, len(wanted))
+        found.append(card.function(case, known[profile], whole.part(len(wanted) - number)))
+    step("")
+    return tuple(found)
+
+
+def case_of(
+    original: Any,
+    release: Any,
+    *,
+    private: str | Path | None = None,
+    policy: Policy | dict[str, Any] | str | Path | None = None,
+    population: Any = None,
+    fraction: float | None = None,
+    control: Any = None,
+    other: Any = None,
+    seed: int = 0,
+    **wishes: Any,
+) -> Case:
+    """Return what is to be measured.
+
+    Parameters
+    ----------
+    original, release, private, policy
+        As in `measure`.
+    population : path or frame, optional
+        All people that the table is a sample of, with quasi-identifiers as they are released.
+    fraction : float, optional
+        The share of the population that is in the release.
+    control : path or frame, optional
+        People like those of the table, who are not in the release.
+    other : path or frame, optional
+        Another release of the same people, row by row as the original.
+    seed : int
+        Where chance starts.
+    **wishes
+        Roles, as in `anonymize`.
+    """
+    if fraction is not None and not 0 < fraction <= 1:
+        raise DataError(f"measure: fraction must be above 0 and at most 1; got {fraction!r}.")
+    named, table, released, places = _aligned(original, release, private, Policy.of(policy, **wishes))
+    return Case(
+        released,
+        named,
+        original=table,
+        trees={} if table is None else hierarchies(table, named, given_trees(named)),
+        population=None if population is None else read(population).data,
+        fraction=fraction,
+        control=None if control is None else read(control, named.null_words),
+        other=None if other is None else read(other, named.null_words).data,
+        places=places,
+        seed=seed,
+    )
+
+
+def _aligned(
+    original: Any, release: Any, private: str | Path | None, wanted: Policy
+) -> tuple[Policy, Table | None, pa.Table, Places | None]:
+    """Return the policy, the table and the release row by row, and where these rows stand in the released file."""
+    if isinstance(release, Release):
+        named, places = release.policy, release.position
+        table = None if original is None else _rows_of(original, named, release.rows)
+        return named, table, release.table.take(pa.array(places)), places
+    if isinstance(release, str | Path) and Path(release).is_dir():
+        return _of_folder(original, Path(release), private)
+    released = read(release, wanted.null_words, header=wanted.header)
+    table = None if original is None else read(original, wanted.null_words, header=wanted.header)
+    whole = released if table is None else table
+    named, _ = complete(wanted, whole, profile_table(whole))
+    missing = [
+        name for name in named.columns if name not in released.names and named.columns[name].role != "identifier"
+    ]
+    if missing:
+        raise DataError(f"measure: the release has no columns {listed(missing)}. Give them the role of identifiers.")
+    if table is not None and table.n != released.n:
+        raise DataError(
+            f"measure: the table has {table.n} rows and the release {released.n}. A table that shoal did not release "
+            "must be row by row as the original."
+        )
+    kept = [name for name in released.names if name in named.columns and named.columns[name].role != "identifier"]
+    rows = None if table is None else _rows_of(original, named, np.arange(table.n))
+    return named, rows, released.data.select(kept), None
+
+
+def _of_folder(
+    original: Any, folder: Path, private: str | Path | None
+) -> tuple[Policy, Table | None, pa.Table, Places | None]:
+    """Return what a release folder holds, aligned by the map of the private folder if there is an original."""
+    checked = check_folder(folder)
+    if not checked.holds:
+        raise DataError(f"measure: {str(folder)!r} does not hold what it claims. Run `shoal verify` on it first.")
+    data = next(folder / name for name in DATA_FILES if (folder / name).is_file())
+    if private is None:
+        if original is not None:
+            raise DataError(
+                "measure: the rows of a release stand in an order of their own. Name the private folder that was "
+                "written with it (private, or --private)."
+            )
+        named = Policy.load(folder / "policy.toml")
+        return named, None, read(data, named.null_words).data, None
+    named, places = _held(Path(private), folder)
+    released = read(data, named.null_words).data
+    if original is None:
+        return named, None, released, None
+    rows = np.flatnonzero(places >= 0)
+    return named, _rows_of(original, named, rows), released.take(pa.array(places[rows])), places[rows]
+
+
+def _held(private: Path, folder: Path) -> tuple[Policy, Places]:
+    """Return the policy and the map of a private folder, or say that it belongs to another release."""
+    try:
+        facts = json.loads((private / FINDINGS).read_text(encoding="utf-8"))
+        with (private / MAP).open(encoding="utf-8", newline="") as file:
+            lines = [line["released_row"] for line in csv.DictReader(file)]
+        places = np.array([int(line) if line else -1 for line in lines], np.int64)
+        policy, signed = Policy.of(facts["policy"]), facts["certificate"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise ReadError(f"measure: {str(private)!r} is no private folder of a release: see `--private`.") from None
+    if signed != digest(folder / CERTIFICATE):
+        raise DataError(f"measure: the private folder {str(private)!r} belongs to another release.")
+    return policy, places
+
+
+def _rows_of(original: Any, policy: Policy, rows: Places) -> Table:
+    """Return these rows of the original, typed as they were when the release was made."""
+    table = read(original, policy.null_words, header=policy.header)
+    unknown = [name for name in policy.columns if name not in table.names]
+    if unknown:
+        raise DataError(f"measure: the original has no columns {listed(unknown)}: it is another table.")
+    arranged = arrange(table, policy)
+    place = np.full(table.n, -1, np.int64)
+    place[arranged.rows] = np.arange(arranged.n)
+    if rows.size != arranged.n or (rows.size and int(rows.max()) >= table.n) or (place[rows] < 0).any():
+        raise DataError("measure: the original has not the rows that the release was made from: it is another table.")
+    return arranged.take(place[rows])

@@ -1,0 +1,135 @@
+"""Measuring and attacking through the doors: releases, folders and strangers' tables, aligned or refused."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import shoal
+from shoal.errors import DataError, MethodError, ReadError
+from shoal.pipeline.judging import case_of
+
+
+def table(rows=90, gaps=False):
+    rng = np.random.default_rng(4)
+    age = rng.integers(20, 80, rows)
+    return pa.table(
+        {
+            "age": pa.array([None if gaps and i % 17 == 0 else int(a) for i, a in enumerate(age)], pa.int64()),
+            "zip": [f"7{a // 10}0" for a in age],
+            "ill": rng.choice(["a", "b", "c"], rows),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    place = tmp_path_factory.mktemp("made")
+    release = shoal.anonymize(table(), k=4, sensitive=["ill"])
+    release.save(place / "release", private=place / "private")
+    return release, place
+
+
+def figures(found):
+    return {finding.name: finding.value for finding in found}
+
+
+def test_a_release_and_its_folder_are_measured_alike(made):
+    release, place = made
+    held = figures(shoal.measure(table(), release))
+    read = figures(shoal.measure(table(), place / "release", private=place / "private"))
+    assert held == pytest.approx(read)
+    assert held["k-anonymity"] >= 4
+    assert len(held) > 30
+
+
+def test_rows_of_a_folder_are_put_beside_those_of_the_table(made):
+    release, place = made
+    case = case_of(table(), place / "release", private=place / "private")
+    assert case.released.column("ill").to_pylist() == table().column("ill").to_pylist()
+    assert case.original.column("age").to_pylist() == table().column("age").to_pylist()
+    assert case.released.equals(case_of(table(), release).released)
+    assert sorted(case.places.tolist()) == list(range(90))
+
+
+def test_rows_that_were_left_out_are_left_out(tmp_path):
+    release = shoal.anonymize(table(gaps=True), k=4, sensitive=["ill"], missing="suppress-row")
+    release.save(tmp_path / "release", private=tmp_path / "private")
+    for given, more in ((release, {}), (tmp_path / "release", {"private": tmp_path / "private"})):
+        case = case_of(table(gaps=True), given, **more)
+        assert case.n == case.original.n == 84
+        assert case.released.column("ill").to_pylist() == case.original.column("ill").to_pylist()
+
+
+def test_without_the_original_only_the_release_is_measured(made):
+    release, place = made
+    for given in (release, place / "release"):
+        found = shoal.measure(None, given)
+        assert {finding.need for finding in found} == {"release"}
+        assert figures(found)["k-anonymity"] >= 4
+    with pytest.raises(DataError, match="need the original table"):
+        shoal.measure(None, release, only=["correlation"])
+
+
+def test_a_table_that_others_made_is_measured_row_by_row():
+    copy = table().set_column(0, "age", pa.array([50] * 90))
+    found = figures(shoal.measure(table(), copy, sensitive=["ill"], only=["k-anonymity", "normalised variance"]))
+    assert found["normalised variance, age"] == pytest.approx(1.0)
+    with pytest.raises(DataError, match="90 rows and the release 80"):
+        shoal.measure(table(), copy.slice(0, 80), sensitive=["ill"])
+    with pytest.raises(DataError, match="has no columns 'zip'"):
+        shoal.measure(table(), copy.drop_columns(["zip"]), sensitive=["ill"])
+
+
+def test_an_unknown_measure_is_named_with_a_near_one(made):
+    with pytest.raises(MethodError, match="Did you mean 'k-anonymity'"):
+        shoal.measure(table(), made[0], only=["k-anonimity"])
+
+
+def test_a_folder_without_its_map_is_refused(made, tmp_path):
+    _, place = made
+    with pytest.raises(DataError, match="private folder"):
+        shoal.measure(table(), place / "release")
+    with pytest.raises(ReadError, match="no private folder"):
+        shoal.measure(table(), place / "release", private=tmp_path)
+    other = shoal.anonymize(table(), k=6, sensitive=["ill"])
+    other.save(tmp_path / "release", private=tmp_path / "private")
+    with pytest.raises(DataError, match="belongs to another release"):
+        shoal.measure(table(), place / "release", private=tmp_path / "private")
+
+
+def test_another_table_than_that_of_the_release_is_refused(made):
+    release, place = made
+    for other in (table(rows=80), table().drop_columns(["zip"]), table(rows=120)):
+        with pytest.raises(DataError, match="another table"):
+            shoal.measure(other, release)
+        with pytest.raises(DataError, match="another table"):
+            shoal.measure(other, place / "release", private=place / "private")
+
+
+def test_a_folder_that_was_tampered_with_is_refused(made, tmp_path):
+    release, _ = made
+    release.save(tmp_path / "release", private=tmp_path / "private")
+    certificate = tmp_path / "release" / "certificate.json"
+    facts = json.loads(certificate.read_text())
+    facts["predicate"]["rows"] = 7
+    certificate.write_text(json.dumps(facts))
+    with pytest.raises(DataError, match="does not hold what it claims"):
+        shoal.measure(table(), tmp_path / "release", private=tmp_path / "private")
+
+
+@pytest.mark.parametrize("fraction", [0, 1.5, -1, float("nan")])
+def test_a_fraction_that_is_none_is_refused(made, fraction):
+    with pytest.raises(DataError, match="fraction must be above 0"):
+        shoal.measure(table(), made[0], fraction=fraction)
+
+
+def test_every_card_says_what_it_is():
+    for card in shoal.measures():
+        assert card["formula"]
+        assert card["cost"]
+        assert card["better"] in ("low", "high", "neither")
+        assert card["need"] in ("release", "pair", "groups")
+        assert card["high"] is None or card["low"] < card["high"]
+        assert card["summary"].endswith(".")
