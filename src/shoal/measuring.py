@@ -22,6 +22,9 @@ MODULES = (
     "shoal.privacy.figures",
     "shoal.privacy.population",
     "shoal.privacy.risk",
+    "shoal.utility.measured",
+    "shoal.utility.measured_fidelity",
+    "shoal.utility.measured_loss",
 )
 GROUP = "shoal.measures"
 Better = Literal["low", "high", "neither"]
@@ -46,6 +49,8 @@ class Measure:
         The release alone; the table and the release row by row; the table and the classes of the release.
     cost : str
         How the time grows.
+    chance : bool
+        Whether it draws by chance, from the seed of the case: then another order of the rows may give another figure.
     summary : str
         The first sentence of the function's docstring.
     function : callable
@@ -59,6 +64,7 @@ class Measure:
     better: Better
     need: Need
     cost: str
+    chance: bool
     summary: str
     function: Function = field(repr=False)
 
@@ -69,13 +75,21 @@ class Measure:
 
 
 def measure(
-    name: str, *, formula: str, low: float = 0.0, high: float = math.inf, better: Better, need: Need, cost: str
+    name: str,
+    *,
+    formula: str,
+    low: float = 0.0,
+    high: float = math.inf,
+    better: Better,
+    need: Need,
+    cost: str,
+    chance: bool = False,
 ) -> Callable[[Function], Function]:
     """Give a function its card."""
 
     def give(function: Function) -> Function:
         summary = (function.__doc__ or "").strip().split("\n", 1)[0]
-        function.card = Measure(name, formula, low, high, better, need, cost, summary, function)  # type: ignore[attr-defined]
+        function.card = Measure(name, formula, low, high, better, need, cost, chance, summary, function)  # type: ignore[attr-defined]
         return function
 
     return give

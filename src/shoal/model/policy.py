@@ -124,6 +124,9 @@ class Constraints(_Strict):
     delta: float | None = Field(
         None, gt=0, le=1e9, description="How far the logarithm of a share may be from that in the table."
     )
+    others: dict[str, float] = Field(
+        default_factory=dict, description="What is asked of models that were installed beside shoal, by their names."
+    )
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:

@@ -26,6 +26,7 @@ from shoal.model.progress import step, tick
 from shoal.model.release import Release
 from shoal.model.table import Table
 from shoal.pipeline.hierarchies import given_trees
+from shoal.pipeline.line import netted
 from shoal.pipeline.write import FINDINGS, MAP
 from shoal.prepare.arrange import arrange
 from shoal.prepare.complete import complete
@@ -39,6 +40,7 @@ __all__ = ["attack", "case_of", "measure"]
 Places = NDArray[np.int64]
 
 
+@netted
 def measure(original: Any, release: Any, *, only: Iterable[str] = (), **given: Any) -> tuple[Finding, ...]:
     """Measure what a release protects and what it is still worth.
 
@@ -82,6 +84,7 @@ def measure(original: Any, release: Any, *, only: Iterable[str] = (), **given: A
     return tuple(found)
 
 
+@netted
 def attack(
     original: Any,
     release: Any,
@@ -249,7 +252,8 @@ def _rows_of(original: Any, policy: Policy, rows: Places) -> Table:
     unknown = [name for name in policy.columns if name not in table.names]
     if unknown:
         raise DataError(f"measure: the original has no columns {listed(unknown)}: it is another table.")
-    arranged = arrange(table, policy)
+    least = policy.constraints.model_copy(update={"k": 2})  # how many rows are alike is what is to be measured
+    arranged = arrange(table, policy.model_copy(update={"constraints": least}))
     place = np.full(table.n, -1, np.int64)
     place[arranged.rows] = np.arange(arranged.n)
     if rows.size != arranged.n or (rows.size and int(rows.max()) >= table.n) or (place[rows] < 0).any():

@@ -46,13 +46,13 @@ from shoal.utility.labels import one_label, telling_columns
 from shoal.utility.loss import class_sizes, kept_uniques, ledger_share, partition_loss
 from shoal.utility.plane import plane
 
-__all__ = ["anonymize", "profile", "verify"]
+__all__ = ["anonymize", "netted", "profile", "verify"]
 
 Wishes = ParamSpec("Wishes")
 Result = TypeVar("Result")
 
 
-def _netted(function: Callable[Wishes, Result]) -> Callable[Wishes, Result]:
+def netted(function: Callable[Wishes, Result]) -> Callable[Wishes, Result]:
     """Turn what arrow says of cells that it cannot handle, and would quote, into an error of shoal."""
 
     @wraps(function)
@@ -69,7 +69,7 @@ def _netted(function: Callable[Wishes, Result]) -> Callable[Wishes, Result]:
     return guarded
 
 
-@_netted
+@netted
 def anonymize(
     source: Any,
     *,
@@ -170,7 +170,7 @@ def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> R
     return release
 
 
-@_netted
+@netted
 def profile(
     source: Any, *, policy: Policy | dict[str, Any] | str | Path | None = None, header: bool = False
 ) -> Profile:
@@ -193,7 +193,7 @@ def profile(
     return profile_table(read(source, wanted.null_words, header=wanted.header))
 
 
-@_netted
+@netted
 def verify(source: Any, *, policy: Policy | dict[str, Any] | str | Path | None = None, **wishes: Any) -> Checked:
     """Check a release folder from its bytes, or count the constraints in anybody's file or frame.
 

@@ -28,7 +28,7 @@ from shoal.privacy.intervals import wilson
 
 __all__ = ["AttackCard", "Clock", "Profile", "attack", "attacks", "concluded", "load_attack", "profiles", "sampled"]
 
-MODULES: tuple[str, ...] = ()
+MODULES = ("shoal.privacy.linkage",)
 GROUP = "shoal.attacks"
 FEW = 20  # trials below which nothing is concluded
 

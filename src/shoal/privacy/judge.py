@@ -6,11 +6,13 @@ whether small or large figures are bad. The release, `enforce` and the check of 
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.errors import PolicyError, listed, near
 from shoal.model.findings import Verdict
 from shoal.model.policy import Constraints, Policy
 from shoal.privacy import models
@@ -19,6 +21,8 @@ from shoal.privacy.models import SLACK
 from shoal.privacy.values import Values, quasi_columns, sensitive_columns
 
 __all__ = ["MODELS", "Model", "asked_of", "failing", "judge"]
+
+GROUP = "shoal.models"
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,21 @@ class Model:
     figures: Callable[[Counts, Constraints], Figures]
     high: bool = False
     strict: bool = False
+
+    @classmethod
+    def of(
+        cls, name: str, figures: Callable[[Counts, Constraints], Figures], *, high: bool = False, strict: bool = False
+    ) -> "Model":
+        """Return a model that a policy asks for by `constraints.others`, as models of strangers are.
+
+        Parameters
+        ----------
+        name : str
+            As in the policy, and as the entry point of the group `shoal.models` is called.
+        figures, high, strict
+            As above.
+        """
+        return cls(name, lambda asked: asked.others.get(name), figures, high, strict)
 
     def fails(self, figures: Figures, asked: float) -> NDArray[np.bool_]:
         """Return which figures are not good enough."""
@@ -85,11 +104,23 @@ MODELS = (
 
 
 def asked_of(constraints: Constraints) -> Iterator[tuple[Model, float]]:
-    """Return the models that constraints name, and what they ask by each."""
-    for model in MODELS:
+    """Return the models that constraints name, and what they ask by each; installed ones by their names."""
+    for model in (*MODELS, *(_installed(name) for name in constraints.others)):
         value = model.asked(constraints)
         if value is not None:
             yield model, value
+
+
+def _installed(name: str) -> Model:
+    """Return a model that was installed beside shoal."""
+    points = {point.name: point for point in entry_points(group=GROUP)}
+    if name not in points:
+        known = f"Installed are {listed(points)}." if points else "None is installed."
+        raise PolicyError(f"policy: there is no model {name!r} beside those of shoal. {known}{near(name, points)}")
+    model = points[name].load()
+    if not isinstance(model, Model) or model.name != name:
+        raise PolicyError(f"policy: what is installed as model {name!r} is none. Its author must make it by Model.of.")
+    return model
 
 
 def judge(data: pa.Table, policy: Policy) -> tuple[Verdict, ...]:

@@ -1,0 +1,173 @@
+"""What authors of plug-ins can run: whether a model, a measure or an attack keeps the rules of the judge.
+
+Each function raises AssertionError with a sentence, or returns nothing. In a test of one's own:
+`from shoal.conformance import check_measure; check_measure(my_measure)`.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.measuring import Measure
+from shoal.model.findings import Attack, Finding
+from shoal.model.policy import Constraints
+from shoal.model.table import Table
+from shoal.pipeline.judging import case_of
+from shoal.privacy.attack import AttackCard, Clock, profiles
+from shoal.privacy.case import Case
+from shoal.privacy.classes import Counts
+from shoal.privacy.judge import Model
+from shoal.privacy.values import Values
+
+__all__ = ["check_attack", "check_measure", "check_model"]
+
+MARK = "canary"
+ROWS = 240
+CLOSE = 1e-9
+
+
+def check_model(model: Model) -> None:
+    """Check a model: a figure for each class, finite or good for nobody, the same in any order of the rows.
+
+    Parameters
+    ----------
+    model : Model
+        As it is installed under the entry point group `shoal.models`.
+    """
+    _must(isinstance(model, Model), "a model is made by Model.of")
+    asked = Constraints(others={model.name: 1.0})
+    _must(model.asked(asked) == 1.0, "a policy must be able to ask for it by its name")
+    _must(model.asked(Constraints()) is None, "it must ask for nothing where the policy does not name it")
+    rng = np.random.default_rng(0)
+    for labels, codes in ((rng.integers(0, 9, ROWS), rng.integers(0, 5, ROWS)), (np.zeros(4, int), np.zeros(4, int))):
+        order = rng.permutation(labels.size)
+        first, second = (
+            np.asarray(model.figures(Counts.of(labels[rows], Values(codes[rows])), asked))
+            for rows in (np.arange(labels.size), order)
+        )
+        _must(first.shape == (int(labels.max()) + 1,), "it must give one figure for each class")
+        _must(not np.isnan(first).any(), "a figure must not be NaN")
+        _must(np.allclose(first, second, rtol=CLOSE, atol=CLOSE), "the order of the rows must not matter")
+
+
+def check_measure(function: Any) -> None:
+    """Check a measure: its card, its range, any order of rows, odd tables, and that it quotes no cell.
+
+    Parameters
+    ----------
+    function : callable
+        As it is installed under the entry point group `shoal.measures`.
+    """
+    card: Any = getattr(function, "card", None)
+    _must(isinstance(card, Measure), "a measure is decorated with @measure")
+    _must(all((card.name, card.formula, card.cost, card.summary)), "its card must say name, formula, cost and summary")
+    for case in _cases():
+        found = card.function(case)
+        _must(isinstance(found, tuple), "a measure gives a tuple of findings")
+        _check_findings(found, card)
+        if card.chance:
+            continue
+        mixed = card.function(_reordered(case, np.random.default_rng(1).permutation(case.n)))
+        _must([one.name for one in found] == [one.name for one in mixed], "the order of the rows must not matter")
+        for one, other in zip(found, mixed, strict=True):
+            _must(math.isclose(one.value, other.value, rel_tol=1e-6, abs_tol=1e-6), "the order must not matter")
+
+
+def check_attack(function: Any) -> None:
+    """Check an attack: it finds a raw copy to be a leak and a shuffled one not, and ends when its time is up.
+
+    Parameters
+    ----------
+    function : callable
+        As it is installed under the entry point group `shoal.attacks`.
+    """
+    card: Any = getattr(function, "card", None)
+    _must(isinstance(card, AttackCard), "an attack is decorated with @attack")
+    table = _people(np.random.default_rng(2))
+    everybody = profiles(_case(table, table))["all"]
+    raw = card.function(_case(table, table), everybody, Clock())
+    shuffled = card.function(_case(table, _shuffled(table)), everybody, Clock())
+    for found in (raw, shuffled):
+        _must(isinstance(found, Attack), "an attack gives an Attack")
+        _must(found.interval[0] <= found.rate <= found.interval[1], "the rate must lie within its interval")
+        _must(MARK not in str(found), "an attack must quote no cell")
+    _must(raw.outcome == "leak", "a raw copy must be called a leak")
+    _must(shuffled.outcome != "leak", "a copy whose columns were shuffled must not be called a leak")
+    hurried = card.function(_case(table, table), everybody, Clock(0.0))
+    _must(hurried.trials <= raw.trials, "an attack must end when its time is up")
+
+
+def _must(holds: Any, sentence: str) -> None:
+    """Raise the sentence if something does not hold."""
+    if not holds:
+        raise AssertionError(sentence)
+
+
+def _check_findings(found: tuple[Finding, ...], card: Measure) -> None:
+    """Check what a measure gives."""
+    if found:
+        _must(found[0].name.startswith(card.name), "the first finding begins with the name of the measure")
+    for one in found:
+        _must(MARK not in f"{one.name}{one.how}", "a finding must quote no cell")
+        _must(one.need in (card.need, "release"), "a finding must say what it was measured from")
+        _must(not math.isnan(one.value), "a figure must not be NaN")
+    if found and math.isfinite(found[0].value):
+        _must(card.low - CLOSE <= found[0].value <= card.high + CLOSE, "the figure must lie in the range of the card")
+
+
+def _people(rng: np.random.Generator, rows: int = ROWS) -> pa.Table:
+    """Return people whose illness depends on what is known of them; every name is marked."""
+    age, height = rng.normal(50, 15, rows).round(), rng.normal(170, 9, rows).round()
+    town = rng.integers(0, 5, rows)
+    ill = (age > 50).astype(int) + (town > 2)
+    return pa.table(
+        {
+            "age": age,
+            "height": height,
+            "town": [f"{MARK} town {one}" for one in town],
+            "ill": [f"{MARK} illness {one}" for one in ill],
+        }
+    )
+
+
+def _shuffled(table: pa.Table) -> pa.Table:
+    """Return a table with every column shuffled on its own."""
+    rng = np.random.default_rng(3)
+    columns = [table.column(name).take(pa.array(rng.permutation(table.num_rows))) for name in table.column_names]
+    return pa.table(columns, names=table.column_names)
+
+
+def _case(original: pa.Table, released: pa.Table) -> Case:
+    """Return a case of two tables, row by row; the released file stands in an order of its own."""
+    case = case_of(original, released, sensitive=["ill"], label="ill")
+    same = original.equals(released)
+    places = np.arange(case.n) if same else np.random.default_rng(4).permutation(case.n)
+    control = Table.of(_people(np.random.default_rng(9)))
+    return replace(case, places=places, other=released, control=control)
+
+
+def _cases() -> Iterator[Case]:
+    """Return cases as they come, and odd ones: one class, a constant sensitive column, gaps everywhere, two rows."""
+    people = _people(np.random.default_rng(5))
+    yield _case(people, _shuffled(people))
+    one = pa.table({name: people.column(name).take(pa.array(np.zeros(ROWS, int))) for name in people.column_names})
+    yield _case(people, one.set_column(3, "ill", people.column("ill")))
+    constant = people.set_column(3, "ill", pa.array([f"{MARK} alone"] * ROWS))
+    yield _case(constant, constant)
+    yield _case(people.slice(0, 2), people.slice(0, 2))
+
+
+def _reordered(case: Case, order: NDArray[np.int64]) -> Case:
+    """Return the same case with its rows in another order."""
+    return replace(
+        case,
+        released=case.released.take(pa.array(order)),
+        original=None if case.original is None else case.original.take(order),
+        other=None if case.other is None else case.other.take(pa.array(order)),
+        places=None if case.places is None else case.places[order],
+    )

@@ -1,0 +1,294 @@
+"""Comparing methods over data sets: ranks, the Friedman test, Nemenyi's critical difference, and Wilcoxon for two.
+
+1. On each data set methods are ranked, the best first; equal figures share the mean of their ranks.
+2. Friedman: could the mean ranks be so far apart by chance, if all methods were alike?
+3. If not, Nemenyi: two methods differ, at 5 % for all pairs together, if their mean ranks are at least CD apart:
+   CD = q sqrt(m (m + 1) / (6 N)) for m methods and N data sets, with q the 95 % point of the studentised range of m
+   means, divided by sqrt(2).
+4. Two methods alone: Wilcoxon's test of signed ranks, counted exactly.
+
+Demšar (2006). A mean rank says nothing without N: with few data sets, CD is large and no difference is found.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.errors import DataError
+
+__all__ = ["Comparison", "Friedman", "Wilcoxon", "alike", "compare", "critical_difference"]
+__all__ += ["friedman", "ranks", "score", "wilcoxon"]
+
+LEVEL = 0.05
+SAME = 1e-12  # differences that are rounding
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Friedman:
+    """The Friedman test.
+
+    Parameters
+    ----------
+    statistic : float
+        Chi-square, corrected for ties.
+    plain : float
+        Chi-square without the correction, as in Demšar (2006).
+    f : float
+        Iman and Davenport's F of the plain statistic; infinite if methods come in one order everywhere.
+    p : float
+        The chance of so large a statistic if all methods are alike, by chi-square with m - 1 degrees of freedom.
+    """
+
+    statistic: float
+    plain: float
+    f: float
+    p: float
+
+
+@dataclass(frozen=True)
+class Wilcoxon:
+    """Wilcoxon's test of signed ranks.
+
+    Parameters
+    ----------
+    first, second : float
+        The sums of the ranks where the first method is better, and where the second is; a rank of 0 is halved.
+    p : float
+        Two-sided, over all ways to give the differences signs.
+    """
+
+    first: float
+    second: float
+    p: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Methods over data sets.
+
+    Parameters
+    ----------
+    methods : tuple of str
+        Best mean rank first.
+    mean_ranks : tuple of float
+        1 is best.
+    sets : int
+        The number of data sets.
+    scores : tuple of float or None
+        See `score`; None unless higher figures are better and all are positive.
+    friedman : Friedman or None
+        For three methods or more.
+    critical : float or None
+        Nemenyi's critical difference, if Friedman's test rejects that all are alike.
+    groups : tuple of tuples of str
+        Methods that do not differ, in runs of mean ranks: the bars of a critical-difference diagram.
+    wilcoxon : Wilcoxon or None
+        For two methods; the first is the first of `methods`.
+    """
+
+    methods: tuple[str, ...]
+    mean_ranks: tuple[float, ...]
+    sets: int
+    scores: tuple[float, ...] | None
+    friedman: Friedman | None
+    critical: float | None
+    groups: tuple[tuple[str, ...], ...]
+    wilcoxon: Wilcoxon | None
+
+    def __str__(self) -> str:
+        """Say it in a few lines."""
+        lines = [
+            f"{name}: mean rank {rank:.3f} of {self.sets} data sets"
+            for name, rank in zip(self.methods, self.mean_ranks, strict=True)
+        ]
+        if self.friedman is not None:
+            lines.append(f"Friedman: chi-square {self.friedman.statistic:.3f}, p = {self.friedman.p:.4f}")
+        if self.critical is not None:
+            lines.append(f"Nemenyi: critical difference {self.critical:.3f} at 5 %")
+        if self.wilcoxon is not None:
+            lines.append(f"Wilcoxon: p = {self.wilcoxon.p:.4f}")
+        lines += [f"no difference found: {', '.join(group)}" for group in self.groups]
+        return "\n".join(lines)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the comparison as plain values, for JSON."""
+        return asdict(self)
+
+
+def compare(values: ArrayLike, methods: Sequence[str], *, higher: bool = True) -> Comparison:
+    """Compare methods by one figure on several data sets.
+
+    Parameters
+    ----------
+    values : array of shape (methods, data sets)
+        A figure of every method on every data set.
+    methods : list of str
+        Their names.
+    higher : bool
+        Whether higher figures are better.
+
+    Returns
+    -------
+    Comparison
+    """
+    figures = _checked(values, methods)
+    placed = ranks(figures, higher=higher)
+    count, sets = figures.shape
+    mean = placed.mean(axis=1)
+    order = np.argsort(mean, kind="stable")
+    names = tuple(methods[place] for place in order)
+    scores = score(figures)[order] if higher and (figures > 0).all() else None
+    tested = friedman(placed) if count > 2 else None
+    two = wilcoxon(figures[order[0]], figures[order[1]], higher=higher) if count == 2 else None
+    p = tested.p if tested is not None else two.p if two is not None else 1.0
+    critical = critical_difference(count, sets) if tested is not None and p < LEVEL else None
+    whole = [(0, count)] if p >= LEVEL else []
+    groups = whole if critical is None else alike(mean[order], critical)
+    same = tuple(names[first:last] for first, last in groups)
+    listed = None if scores is None else tuple(scores.tolist())
+    return Comparison(names, tuple(mean[order].tolist()), sets, listed, tested, critical, same, two)
+
+
+def ranks(values: ArrayLike, *, higher: bool = True) -> Floats:
+    """Return the rank of each method on each data set, 1 for the best; equal figures share the mean of their ranks.
+
+    Parameters
+    ----------
+    values : array of shape (methods, data sets)
+    higher : bool
+        Whether higher figures are better.
+    """
+    from scipy.stats import rankdata
+
+    figures = np.asarray(values, np.float64)
+    return np.asarray(rankdata(-figures if higher else figures, axis=0), np.float64)
+
+
+def friedman(placed: Floats) -> Friedman:
+    """Test whether mean ranks differ by more than chance; p is 1 if all methods tie everywhere.
+
+    Parameters
+    ----------
+    placed : float64 array of shape (methods, data sets)
+        Ranks, as from `ranks`.
+    """
+    from scipy.stats import chi2
+
+    m, n = placed.shape
+    plain = 12 * n / (m * (m + 1)) * (float((placed.mean(axis=1) ** 2).sum()) - m * (m + 1) ** 2 / 4)
+    plain = max(0.0, plain)
+    # Ties leave less to vary: divide by what the ranks vary, as a part of what they would without ties.
+    left = float(((placed - (m + 1) / 2) ** 2).sum()) / (n * m * (m * m - 1) / 12)
+    if left <= SAME:
+        return Friedman(0.0, 0.0, 0.0, 1.0)
+    rest = n * (m - 1) - plain
+    f = (n - 1) * plain / rest if rest > SAME else float("inf")
+    return Friedman(plain / left, plain, f, float(chi2.sf(plain / left, m - 1)))
+
+
+def critical_difference(methods: int, sets: int, level: float = LEVEL) -> float:
+    """Return how far apart mean ranks must be for two methods to differ.
+
+    Parameters
+    ----------
+    methods, sets : int
+    level : float
+        The chance of any false difference among all pairs.
+    """
+    from scipy.stats import studentized_range
+
+    q = float(studentized_range.ppf(1 - level, methods, np.inf)) / np.sqrt(2)
+    return float(q * np.sqrt(methods * (methods + 1) / (6 * sets)))
+
+
+def alike(mean_ranks: Floats, critical: float) -> list[tuple[int, int]]:
+    """Return the longest runs of methods less than the critical difference apart, as first and last + 1.
+
+    Parameters
+    ----------
+    mean_ranks : float64 array
+        Ascending.
+    critical : float
+    """
+    found: list[tuple[int, int]] = []
+    for first, rank in enumerate(mean_ranks):
+        last = int(np.searchsorted(mean_ranks, rank + critical - SAME, "left"))
+        if last - first > 1 and (not found or last > found[-1][1]):
+            found.append((first, last))
+    return found
+
+
+def wilcoxon(first: ArrayLike, second: ArrayLike, *, higher: bool = True) -> Wilcoxon:
+    """Test whether one of two methods is better, by the ranks of their differences; exact, ties or not.
+
+    Differences of 0 are ranked too, and their ranks given in halves to both. p is 1 if all are 0.
+
+    Parameters
+    ----------
+    first, second : arrays of shape (data sets,)
+    higher : bool
+        Whether higher figures are better.
+    """
+    from scipy.stats import rankdata
+
+    away = np.asarray(first, np.float64) - np.asarray(second, np.float64)
+    # Differences of decimals that are equal on paper are not so in the last bit.
+    scale = max(float(np.abs(first).max()), float(np.abs(second).max())) or 1.0
+    away = np.round(away / scale, 12) * (1 if higher else -1)
+    placed = rankdata(np.abs(away))
+    none = float(placed[away == 0].sum()) / 2
+    better, worse = float(placed[away > 0].sum()) + none, float(placed[away < 0].sum()) + none
+    doubled = np.round(2 * placed[away != 0]).astype(np.int64)
+    # How likely each sum of ranks is when every sign is thrown: one rank after the other is added or not.
+    likely = np.zeros(int(doubled.sum()) + 1)
+    likely[0] = 1.0
+    for rank in doubled:
+        moved = np.zeros_like(likely)
+        moved[rank:] = likely[: likely.size - rank]
+        likely = (likely + moved) / 2
+    least = round(2 * (min(better, worse) - none))
+    return Wilcoxon(better, worse, min(1.0, 2 * float(likely[: least + 1].sum())))
+
+
+def score(values: ArrayLike) -> Floats:
+    """Return the score of each method: the sum over data sets of its figure / the best figure there.
+
+    From 0 to the number of data sets, high is good; figures must be such that higher is better, and positive.
+
+    Parameters
+    ----------
+    values : array of shape (methods, data sets)
+    """
+    figures = np.asarray(values, np.float64)
+    if figures.ndim != 2 or not figures.size or not np.isfinite(figures).all() or (figures <= 0).any():
+        raise DataError("score: it takes a positive figure of every method on every data set.")
+    return np.asarray((figures / figures.max(axis=0)).sum(axis=1))
+
+
+def _checked(values: ArrayLike, methods: Sequence[str]) -> Floats:
+    """Return the figures as a matrix, or refuse them."""
+    figures = np.asarray(values, np.float64)
+    if figures.ndim != 2 or len(figures) != len(methods):
+        raise DataError(
+            f"compare: figures must have a line for each of the {len(methods)} methods and a column for each data set; "
+            f"got the shape {figures.shape}."
+        )
+    if len(set(methods)) < len(methods):
+        raise DataError("compare: two methods have the same name. Give each its own.")
+    if figures.shape[0] < 2 or figures.shape[1] < 2:
+        raise DataError(
+            f"compare: two methods and two data sets are needed at the least; "
+            f"got {figures.shape[0]} and {figures.shape[1]}."
+        )
+    missing = int((~np.isfinite(figures)).sum())
+    if missing:
+        raise DataError(
+            f"compare: {missing} of {figures.size} figures are missing or infinite. "
+            "Ranks need every method on every data set: measure them, or leave the data set out."
+        )
+    return figures

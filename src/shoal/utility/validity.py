@@ -1,0 +1,159 @@
+"""Validity: whether the classes of a release are clusters of the original rows.
+
+Rows are compared as `standardised` says. Indices look at the original rows and the class that each is in.
+
+1. **Davies-Bouldin**: how wide classes are against how far apart, for each with its worst neighbour. Low is good.
+2. **Silhouette**: how much nearer a row is to its own class than to the next. High is good.
+3. **Calinski-Harabasz**: variance between classes against variance within. High is good.
+
+Groups of k rows cut through any cloud of points, so that good releases have poor indices too: compare them between
+releases of one table with one k.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.privacy.pairs import Pair
+from shoal.privacy.values import read_column
+from shoal.utility.loss import sse, sst
+
+__all__ = ["SAMPLED", "calinski_harabasz", "davies_bouldin", "silhouette", "standardised"]
+
+SAMPLED = 20_000  # rows above which the silhouette is that of a sample, against all rows
+DISTANCES = 10**8  # that the silhouette of a sample looks at; also of classes, in the index of Davies and Bouldin
+CELLS = 4 * 10**6  # of a block of distances
+NAMES = 50  # of a column that are told apart; rarer ones are one
+
+Labels = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+def standardised(columns: Sequence[Pair]) -> Floats:
+    """Return the original columns as numbers on one scale.
+
+    Columns with an order become z-scores, a missing value being at their mean; constant ones are left out. Each name of
+    another column becomes a column of 0 and sqrt(1/2), so that two different names are at distance 1.
+
+    Parameters
+    ----------
+    columns : list of Pair
+    """
+    found = []
+    for column in columns:
+        if column.ordered:
+            numbers = replace(column, after=column.before).numbers[0]  # a range would be no number
+            known = numbers[~np.isnan(numbers)]
+            if known.size and known.max() > known.min():
+                found.append(np.nan_to_num((numbers - known.mean()) / known.std(), nan=0.0))
+        elif len(column.before):
+            codes = read_column(column.before).codes
+            counts = np.bincount(codes)
+            often = np.argsort(-counts, kind="stable")[:NAMES]
+            place = np.full(counts.size, NAMES)
+            place[often] = np.arange(often.size)
+            for name in range(min(NAMES + 1, counts.size) if counts.size > 1 else 0):
+                found.append(np.where(place[codes] == name, np.sqrt(0.5), 0.0))
+    n = len(columns[0].before) if columns else 0
+    return np.column_stack(found) if found else np.zeros((n, 0))
+
+
+def davies_bouldin(X: Floats, labels: Labels, seed: int = 0) -> float | None:
+    """Return the mean over classes of max over others of (s_i + s_j) / d_ij: at least 0, low is good.
+
+    s is the mean distance of the rows of a class to their mean, d the distance of two means. Pairs of classes with one
+    mean are left out. None for fewer than two classes. Needs the groups. Davies and Bouldin (1979).
+
+    Parameters
+    ----------
+    X : float64 array of shape (n, d)
+    labels : int64 array
+        The class of each row, none left out.
+    seed : int
+        Of more than 20,000 classes some by chance are asked about, against all.
+    """
+    sizes = np.bincount(labels)
+    if sizes.size < 2 or not X.shape[1]:
+        return None
+    means = np.column_stack([np.bincount(labels, column) for column in X.T]) / sizes[:, None]
+    spread = np.bincount(labels, np.sqrt(((X - means[labels]) ** 2).sum(axis=1))) / sizes
+    worst = []
+    for some in _blocks(sizes.size, sizes.size, seed):
+        apart = _distances(means[some], means)
+        ratio = np.divide(spread[some][:, None] + spread[None, :], apart, out=np.zeros_like(apart), where=apart > 1e-12)
+        ratio[np.arange(some.size), some] = 0.0
+        worst.append(ratio.max(axis=1))
+    return float(np.concatenate(worst).mean())
+
+
+def silhouette(X: Floats, labels: Labels, seed: int = 0) -> tuple[float, int] | None:
+    """Return the mean of (b - a) / max(a, b) over rows, and over how many: from -1 to 1, high is good.
+
+    a is the mean distance of a row to the others of its class, b that to the rows of the nearest other class. A row
+    that is alone in its class counts 0. None for one class, or for classes of one row only. Needs the groups.
+    Rousseeuw (1987).
+
+    Parameters
+    ----------
+    X : float64 array of shape (n, d)
+    labels : int64 array
+        The class of each row, none left out.
+    seed : int
+        Of more than 20,000 rows some by chance are asked about, against all.
+    """
+    sizes = np.bincount(labels)
+    if not 2 <= sizes.size < labels.size or not X.shape[1]:
+        return None
+    order = np.argsort(labels, kind="stable")
+    Y, own = X[order], labels[order]
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    values = []
+    for some in _blocks(len(Y), len(Y), seed):
+        sums = np.add.reduceat(_distances(Y[some], Y), starts, axis=1)
+        place, mine = np.arange(some.size), own[some]
+        near = sums[place, mine] / np.maximum(1, sizes[mine] - 1)
+        sums /= sizes
+        sums[place, mine] = np.inf
+        far = sums.min(axis=1)
+        most = np.maximum(near, far)
+        value = np.divide(far - near, most, out=np.zeros_like(most), where=most > 0)
+        values.append(np.where(sizes[mine] > 1, value, 0.0))
+    found = np.concatenate(values)
+    return float(found.mean()), int(found.size)
+
+
+def calinski_harabasz(X: Floats, labels: Labels) -> float | None:
+    """Return (SSB / (classes - 1)) / (SSE / (n - classes)): at least 0, high is good.
+
+    SSB = SST - SSE. None for one class, for classes of one row only, and where no class has any spread. Needs the
+    groups. Calinski and Harabasz (1974).
+
+    Parameters
+    ----------
+    X : float64 array of shape (n, d)
+    labels : int64 array
+        The class of each row, none left out.
+    """
+    n, count = len(X), int(labels.max(initial=-1)) + 1
+    if not 2 <= count < n or not X.shape[1]:
+        return None
+    within, whole = sse(X, labels), sst(X)
+    if within <= 1e-12 * whole:
+        return None
+    return max(0.0, whole - within) / (count - 1) / (within / (n - count))
+
+
+def _blocks(rows: int, against: int, seed: int) -> list[Labels]:
+    """Return the rows to ask about in blocks: all, or as many by chance as distances can be afforded."""
+    every = np.arange(rows)
+    if rows > SAMPLED:
+        every = np.sort(np.random.default_rng(seed).choice(rows, max(1, DISTANCES // against), replace=False))
+    return np.array_split(every, max(1, -(-every.size * against // CELLS)))
+
+
+def _distances(some: Floats, every: Floats) -> Floats:
+    """Return the distances of some rows to all."""
+    squares = (some**2).sum(axis=1)[:, None] + (every**2).sum(axis=1)[None, :] - 2 * (some @ every.T)
+    return np.asarray(np.sqrt(np.maximum(squares, 0.0)))

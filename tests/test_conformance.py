@@ -1,0 +1,81 @@
+"""Plug-ins: what conformance accepts, what it refuses, and a model of strangers in a policy."""
+
+from importlib.metadata import EntryPoint
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import shoal
+from shoal.conformance import check_attack, check_measure, check_model
+from shoal.errors import PolicyError
+from shoal.measuring import cards, measure
+from shoal.model.findings import Finding
+from shoal.privacy import judge
+from shoal.privacy.attack import attack, attacks, concluded
+from shoal.privacy.judge import Model
+
+ROWS_OF_A_CLASS = Model.of("rows of a class", lambda counts, _: counts.sizes.astype(float), high=True)
+
+
+@pytest.mark.parametrize("name", cards())
+def test_every_measure_of_shoal_conforms(name):
+    check_measure(cards()[name].function)
+
+
+@pytest.mark.parametrize("name", attacks())
+def test_every_attack_of_shoal_conforms(name):
+    check_attack(attacks()[name].function)
+
+
+def test_a_model_conforms_or_is_refused_with_a_sentence():
+    check_model(ROWS_OF_A_CLASS)
+    with pytest.raises(AssertionError, match="one figure for each class"):
+        check_model(Model.of("short", lambda _, __: np.zeros(1)[:0]))
+    with pytest.raises(AssertionError, match="NaN"):
+        check_model(Model.of("gaps", lambda counts, _: np.full(counts.sizes.size, np.nan)))
+
+
+def counted(value, name="rows", how="of the release", need="release"):
+    @measure("rows", formula="n", low=0, high=1000, better="high", need="release", cost="O(1)")
+    def rows(case):
+        """Return the number of rows."""
+        return (Finding(name, value(case), how, need),)
+
+    return rows
+
+
+def test_a_measure_conforms_or_is_refused_with_a_sentence():
+    check_measure(counted(lambda case: float(case.n)))
+    for wrong, said in (
+        (counted(lambda case: case.n * 1e6), "range of the card"),
+        (counted(lambda case: float("nan")), "NaN"),
+        (counted(lambda case: float(case.n), name="other"), "begins with the name"),
+        (counted(lambda case: float(case.n), how="canary"), "quote no cell"),
+        (counted(lambda case: float(case.released.column("age")[0].as_py())), "order"),
+        (lambda case: (), "decorated"),
+    ):
+        with pytest.raises(AssertionError, match=said):
+            check_measure(wrong)
+
+
+def test_an_attack_that_never_succeeds_is_refused():
+    @attack("idle")
+    def idle(case, profile, clock):
+        """Try nothing."""
+        return concluded("idle", profile, np.zeros(case.n), baseline=0.0)
+
+    with pytest.raises(AssertionError, match="raw copy must be called a leak"):
+        check_attack(idle)
+
+
+def test_a_policy_may_ask_for_a_model_of_strangers(monkeypatch):
+    point = EntryPoint("rows of a class", "test_conformance:ROWS_OF_A_CLASS", judge.GROUP)
+    monkeypatch.setattr(judge, "entry_points", lambda group: [point] if group == judge.GROUP else [])
+    monkeypatch.setattr(EntryPoint, "load", lambda self: ROWS_OF_A_CLASS)
+    table = pa.table({"age": list(range(40)), "ill": ["a", "b"] * 20})
+    release = shoal.anonymize(table, k=3, sensitive=["ill"], constraints={"others": {"rows of a class": 8}})
+    assert release.verdicts[1].model == "rows of a class"
+    assert release.verdicts[1].found >= 8
+    with pytest.raises(PolicyError, match="Did you mean 'rows of a class'"):
+        shoal.anonymize(table, k=3, sensitive=["ill"], constraints={"others": {"row of a class": 8}})
