@@ -122,13 +122,19 @@ def _check_findings(found: tuple[Finding, ...], card: Measure) -> None:
 
 def _people(rng: np.random.Generator, rows: int = ROWS) -> pa.Table:
     """Return people whose illness depends on what is known of them; every name is marked."""
-    age, height = rng.normal(50, 15, rows).round(), rng.normal(170, 9, rows).round()
+    age, height = rng.normal(50, 15, rows).round(2), rng.normal(170, 9, rows).round(1)
+    weight, pressure = (
+        (height - 100 + rng.normal(0, 9, rows)).round(1),
+        (100 + age / 2 + rng.normal(0, 9, rows)).round(1),
+    )
     town = rng.integers(0, 5, rows)
     ill = (age > 50).astype(int) + (town > 2)
     return pa.table(
         {
             "age": age,
             "height": height,
+            "weight": weight,
+            "pressure": pressure,
             "town": [f"{MARK} town {one}" for one in town],
             "ill": [f"{MARK} illness {one}" for one in ill],
         }
@@ -156,8 +162,8 @@ def _cases() -> Iterator[Case]:
     people = _people(np.random.default_rng(5))
     yield _case(people, _shuffled(people))
     one = pa.table({name: people.column(name).take(pa.array(np.zeros(ROWS, int))) for name in people.column_names})
-    yield _case(people, one.set_column(3, "ill", people.column("ill")))
-    constant = people.set_column(3, "ill", pa.array([f"{MARK} alone"] * ROWS))
+    yield _case(people, one.set_column(5, "ill", people.column("ill")))
+    constant = people.set_column(5, "ill", pa.array([f"{MARK} alone"] * ROWS))
     yield _case(constant, constant)
     yield _case(people.slice(0, 2), people.slice(0, 2))
 

@@ -28,7 +28,12 @@ from shoal.privacy.intervals import wilson
 
 __all__ = ["AttackCard", "Clock", "Profile", "attack", "attacks", "concluded", "load_attack", "profiles", "sampled"]
 
-MODULES = ("shoal.privacy.linkage",)
+MODULES = (
+    "shoal.privacy.linkage",
+    "shoal.privacy.inference",
+    "shoal.privacy.singling",
+    "shoal.privacy.composition",
+)
 GROUP = "shoal.attacks"
 FEW = 20  # trials below which nothing is concluded
 

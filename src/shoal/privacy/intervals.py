@@ -28,4 +28,6 @@ def wilson(successes: float, trials: int, wide: float = WIDE) -> tuple[float, fl
     share, spread = successes / trials, wide * wide / trials
     middle = (share + spread / 2) / (1 + spread)
     half = wide / (1 + spread) * sqrt(share * (1 - share) / trials + spread / trials / 4)
-    return max(0.0, middle - half), min(1.0, middle + half)
+    # Rounding must not put an end on the wrong side of the share itself.
+    low, high = min(share, max(0.0, middle - half)), max(share, min(1.0, middle + half))
+    return 0.0 if successes == 0 else low, 1.0 if successes == trials else high

@@ -26,6 +26,7 @@ from shoal.privacy.pairs import Pair
 __all__ = ["OBJECTS", "Errors", "Numbers", "eigenvalue_difference", "errors", "il1s", "numbers_of"]
 
 NOTHING = 1e-9  # standard deviations: what is smaller counts as 0 in mean variation
+STILL = 1e-12  # of the whole variance
 OBJECTS = ("values", "means", "covariances", "correlations", "loadings", "scores")
 
 Floats = NDArray[np.float64]
@@ -79,7 +80,9 @@ class Numbers:
         """The variances along the principal axes, largest first, and the axes as columns; the second ones turned."""
         first, second = (_axes(matrix) for matrix in self.covariances)
         turn = np.where((first[1] * second[1]).sum(axis=0) < 0, -1.0, 1.0)
-        return first, (second[0], second[1] * turn)
+        # An axis along which nothing varies any more could point anywhere: it stays where it was.
+        still = second[0] <= STILL * first[0].sum()
+        return first, (second[0], np.where(still, first[1], second[1] * turn))
 
 
 def numbers_of(columns: Sequence[Pair]) -> Numbers | None:
