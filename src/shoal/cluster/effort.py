@@ -72,9 +72,11 @@ class Effort:
         chains = restarts or (self.restarts if several else 1)
         # The more cells a table has, the more of it was once a border.
         size = float(np.log10(max(n / MANY, 1.0)))
+        # One pass is enough where there are no borders.
+        passes = max(self.passes, 1 if n // k <= self.cell else 2)
         turns = rounds or int(np.clip(proposals // (n * chains), (1 + size) * wide * self.least, self.most))
         common = Schedule(
-            passes=2 * self.passes if limited else self.passes + round(size),
+            passes=2 * passes if limited else passes + round(size),
             cell=self.cell,
             around=60 if limited else 20,
             # A new group is founded by a row and rows that it keeps, as far as there is room for so many.
@@ -117,7 +119,7 @@ class Fitted:
 
 
 EFFORTS = {
-    "swift": Effort(2_000_000, 50, 350, 1, 2, 5_000, 3_000),
+    "swift": Effort(2_000_000, 50, 350, 1, 1, 5_000, 3_000),
     "quick": Effort(16_000_000, 80, 16_000, 1, 3, 5_000, 20_000),
     "normal": Effort(60_000_000, 190, 30_000, 2, 5, 5_000, 300_000),
     "thorough": Effort(450_000_000, 600, 120_000, 4, 8, 10_000, 10**9),
