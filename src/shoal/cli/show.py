@@ -209,7 +209,7 @@ def findings(found: "tuple[Finding, ...]", *, json: bool) -> None:
         plain(json_.dumps([finding.as_dict() for finding in found], indent=2, ensure_ascii=False))
         return
     table = _table("measure", ">value", "95 % interval", "needs", "how")
-    for one in found:
+    for one in sorted(found, key=lambda one: one.need != "release"):
         between = "" if one.interval is None else f"{one.interval[0]:.4g} to {one.interval[1]:.4g}"
         _row(table, one.name, _figure(one.value), between, one.need, one.how)
     _console().print(table)

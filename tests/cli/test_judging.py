@@ -1,0 +1,98 @@
+"""The commands that measure and attack: tables for people, JSON for programs, and refusals in a sentence."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from pyarrow import csv
+
+import shoal
+
+
+def run(*words):
+    done = subprocess.run(
+        [sys.executable, "-c", "from shoal.cli.app import main; main()", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    where = tmp_path_factory.mktemp("judging")
+    table = shoal.sample(300).select(["height_cm", "weight_kg", "cost_eur", "sex", "diagnosis"])
+    csv.write_csv(table, where / "people.csv")
+    release = shoal.anonymize(where / "people.csv", k=4, sensitive=["diagnosis"])
+    release.save(where / "release", private=where / "private")
+    return where
+
+
+def test_measures_are_listed_with_their_formulas():
+    code, out, _ = run("measures", "--json")
+    cards = json.loads(out)
+    assert code == 0
+    assert {"k-anonymity", "t-closeness", "honest separability %"} <= {card["name"] for card in cards}
+    assert all(card["formula"] for card in cards)
+    assert "t-closeness" in run("measures")[1]
+
+
+def test_a_release_is_measured(place):
+    words = (
+        "measure",
+        place / "people.csv",
+        place / "release",
+        "--private",
+        place / "private",
+        "--only",
+        "k-anonymity",
+    )
+    code, out, _ = run(*words, "--json")
+    assert code == 0
+    assert json.loads(out)[0]["value"] >= 4
+    assert "for your eyes only" in run(*words)[1]
+
+
+def test_a_release_is_attacked(place):
+    words = ("attack", place / "people.csv", place / "release", "--private", place / "private", "--budget", 30)
+    code, out, _ = run(*words, "--only", "record linkage", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert (found[0]["name"], found[0]["outcome"]) == ("record linkage", "no evidence")
+    assert found[0]["interval"][0] <= found[0]["rate"] <= found[0]["interval"][1]
+
+
+def test_what_is_missing_is_said_in_a_sentence(place):
+    code, _, said = run("measure", place / "people.csv", place / "release")
+    assert code == 2
+    assert "--private" in said
+    code, _, said = run(
+        "attack", place / "people.csv", place / "release", "--private", place / "private", "--only", "x"
+    )
+    assert code == 2
+    assert "there is no attack 'x'" in said
+    code, _, said = run(
+        "attack", place / "people.csv", place / "release", "--private", place / "private", "--profile", "seven"
+    )
+    assert code == 2
+    assert "there is no profile 'seven'" in said
+
+
+def test_another_constraint_is_asked_by_its_name(place, tmp_path):
+    words = ("anonymize", place / "people.csv", "-k", 4, "--sensitive", "diagnosis", "-o", tmp_path / "release")
+    code, out, _ = run(*words, "--ask", "alpha=0.6", "--json")
+    assert code == 0
+    assert "(alpha,k)-anonymity" in out
+    assert run("verify", tmp_path / "release")[0] == 0
+    assert run("verify", place / "people.csv", "-k", 2, "--sensitive", "diagnosis", "--ask", "beta=0.1")[0] == 1
+    code, _, said = run(*words, "--ask", "alpha")
+    assert code == 2
+    assert "alpha=0.5" in said
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    code, _, said = run("measure", tmp_path / "none.csv", tmp_path / "none.csv")
+    assert code == 2
+    assert "none.csv" in said
