@@ -2,7 +2,9 @@
 
 Nine UCI sets, z-scored, without the row number of Glass and without the column of the electrical grid that decides the
 label; of Satimage the 4,435 training rows. One thread, CPU seconds after warm-up. What the publications print is
-compared with in `benchmarks.printed`. The part «peer» needs xpysom: `pip install xpysom`.
+compared with in `benchmarks.printed`. The part «peer» needs xpysom (`pip install xpysom`) and somoclu with its core,
+which is compiled only where no nvcc is found: `PATH=/usr/bin:/bin pip install --no-build-isolation somoclu`, after
+numpy and setuptools.
 """
 
 import itertools
@@ -83,26 +85,45 @@ def map_bars() -> Iterator[Line]:
 
 
 def peer_bars() -> Iterator[Line]:
-    """The same map as xpysom's: rows, grid, start and neighbourhoods, of which it takes half of sigma; ten epochs."""
-    from xpysom import XPySom
-
+    """The same map as the peers': rows, grid, start by principal axes, and neighbourhoods; ten epochs of batches."""
     X, how = normal(10_000, 20), Training(10, wide=2.5, last=0.5)
     grid = Grid(20, 20, hexagonal=False)
     train(X, Map(grid, laid_out(X, grid)), how)
-    ours, theirs = [], []
-    for _ in range(5):
-        found, cpu, wall = timed(lambda: train(X, Map(grid, laid_out(X, grid)), how))
-        peer = XPySom(20, 20, 20, sigma=5, sigmaN=1, decay_function="exponential", random_seed=0)
-        peer.pca_weights_init(X)
-        _, other, _ = timed(lambda peer=peer: peer.train(X, 10))
-        ours.append(cpu)
-        theirs.append(other)
-    error, away = found.errors(X)[0], float(peer.quantization_error(X))
-    note = f"{median(ours):.2f} s against {median(theirs):.2f} s"
-    yield Line("som", "CPU as a part of xpysom's", median(ours) / median(theirs), 1.0, None, cpu, wall, note=note)
-    yield Line(
-        "som", "error as a part of xpysom's", error / away, 1.0, None, cpu, wall, note=f"{error:.4f}, {away:.4f}"
-    )
+    for name, peer in (("xpysom", _xpysom), ("somoclu", _somoclu)):
+        ours, theirs = [], []
+        for _ in range(5):
+            found, cpu, wall = timed(lambda: train(X, Map(grid, laid_out(X, grid)), how))
+            away, other = peer(X)
+            ours.append(cpu)
+            theirs.append(other)
+        error, note = found.errors(X)[0], f"{median(ours):.2f} s against {median(theirs):.2f} s"
+        part = median(ours) / median(theirs)
+        yield Line("som", f"CPU as a part of {name}'s", part, 1.0, None, cpu, wall, note=note)
+        note = f"{error:.4f}, {away:.4f}"
+        yield Line("som", f"error as a part of {name}'s", error / away, 1.0, None, cpu, wall, note=note)
+
+
+def _xpysom(X: np.ndarray) -> tuple[float, float]:
+    """Return the error of xpysom's map and the seconds of its training; it takes half of sigma."""
+    from xpysom import XPySom
+
+    peer = XPySom(20, 20, 20, sigma=5, sigmaN=1, decay_function="exponential", random_seed=0)
+    peer.pca_weights_init(X)
+    _, cpu, _ = timed(lambda: peer.train(X, 10))
+    return float(peer.quantization_error(X)), cpu
+
+
+def _somoclu(X: np.ndarray) -> tuple[float, float]:
+    """Return the error of somoclu's map and the seconds of its training; it takes half of the radius."""
+    from somoclu import Somoclu
+
+    peer = Somoclu(20, 20, compactsupport=False, initialization="pca")
+    rows = X.astype(np.float32)
+    how = {"radius0": 5, "radiusN": 1, "radiuscooling": "exponential", "scale0": 1.0, "scaleN": 1.0}
+    _, cpu, _ = timed(lambda: peer.train(rows, epochs=10, **how))
+    codebook = peer.codebook.reshape(-1, X.shape[1]).astype(np.float64)
+    squares = (X**2).sum(axis=1)[:, None] - 2 * X @ codebook.T + (codebook**2).sum(axis=1)
+    return float(np.sqrt(np.maximum(squares.min(axis=1), 0)).mean()), cpu
 
 
 def lvq_bars() -> Iterator[Line]:
