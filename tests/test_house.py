@@ -125,6 +125,10 @@ def test_public_names_are_sorted_and_all_there():
 
 def test_every_command_has_its_heading():
     commands = [command.name or command.callback.__name__ for command in app.registered_commands]
+    for group in app.registered_groups:
+        inner = group.typer_instance
+        commands += [f"{inner.info.name} {command.callback.__name__}" for command in inner.registered_commands]
+    assert "sets anonymize" in commands
     for command in commands:
         assert any(f"shoal {command}" in heading for heading in headings("commands.md")), command
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.console import Console
 
 import shoal
-from shoal.cli import show
+from shoal.cli import drawing, show
 
 FORMAT = """\
 <svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
@@ -27,7 +27,7 @@ FORMAT = """\
 def main() -> None:
     """Run the demo into a console that records, and write the picture."""
     console = Console(record=True, width=122, markup=False, force_terminal=True, file=io.StringIO())
-    show._console = lambda **_: console
+    show.console = drawing.console = lambda **_: console
     release = shoal.anonymize(shoal.sample(), k=5, l=2, identifiers=["patient_id", "name"], sensitive=["diagnosis"])
     with tempfile.TemporaryDirectory() as place:
         release.save(Path(place) / "release")

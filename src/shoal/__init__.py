@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shoal.certify.check import Checked
     from shoal.errors import GuaranteeError, InfeasibleError, ShoalError
+    from shoal.explore.compared import MethodComparison
+    from shoal.explore.comparing import compare
+    from shoal.explore.exploration import Exploration
+    from shoal.explore.run import explore
     from shoal.io.sample import sample
     from shoal.model.findings import Attack, Finding, Verdict
     from shoal.model.partition import Partition
@@ -23,9 +27,11 @@ __all__ = [
     "Anonymizer",
     "Attack",
     "Checked",
+    "Exploration",
     "Finding",
     "GuaranteeError",
     "InfeasibleError",
+    "MethodComparison",
     "Partition",
     "Policy",
     "Release",
@@ -33,6 +39,8 @@ __all__ = [
     "Verdict",
     "anonymize",
     "attack",
+    "compare",
+    "explore",
     "measure",
     "measures",
     "method",
@@ -46,9 +54,11 @@ _HOMES = {
     "Anonymizer": "shoal.pipeline.estimator",
     "Attack": "shoal.model.findings",
     "Checked": "shoal.certify.check",
+    "Exploration": "shoal.explore.exploration",
     "Finding": "shoal.model.findings",
     "GuaranteeError": "shoal.errors",
     "InfeasibleError": "shoal.errors",
+    "MethodComparison": "shoal.explore.compared",
     "Partition": "shoal.model.partition",
     "Policy": "shoal.model.policy",
     "Release": "shoal.model.release",
@@ -56,6 +66,7 @@ _HOMES = {
     "Verdict": "shoal.model.findings",
     "anonymize": "shoal.pipeline.line",
     "attack": "shoal.pipeline.judging",
+    "compare": "shoal.explore.comparing",
     "measure": "shoal.pipeline.judging",
     "method": "shoal.registry",
     "profile": "shoal.pipeline.line",
@@ -84,6 +95,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("shoal")
+    if name == "explore":  # a room that can be called: see there
+        return import_module("shoal.explore")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'shoal' has no attribute {name!r}")

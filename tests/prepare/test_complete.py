@@ -215,10 +215,16 @@ def test_sets_are_no_quasi_identifiers():
 )
 def test_nested_columns_are_no_quasi_identifiers_but_may_be_something_else(column):
     table = held(tags=column, age=[31, 40, 40])
-    said = refused(Policy.of(k=2), table)
+    said = refused(Policy.of(k=2, quasi="tags"), table)
     assert said.startswith(f"policy: column 'tags' holds {column.type} and cannot be a quasi-identifier")
     for role in ("identifiers", "sensitive", "keep"):
         completed(Policy.of(k=2, **{role: "tags"}), table)
+
+
+def test_lists_that_nobody_names_are_items_and_other_nested_cells_are_refused():
+    named = completed(Policy.of(k=2), held(tags=LISTS, age=[31, 40, 40]))[0].columns["tags"]
+    assert (named.role, named.kind, named.separator) == ("items", "set", "|")
+    assert "cannot be a quasi-identifier" in refused(Policy.of(k=2), held(tags=pa.array([b"a"] * 3), age=[31, 40, 40]))
 
 
 def test_a_form_that_does_not_suit_the_kind_found_is_refused():
@@ -231,7 +237,8 @@ def test_a_form_that_does_not_suit_the_kind_found_is_refused():
 def test_no_refusal_shows_a_cell():
     table = held(sex=["MARKER", "MARKER"], tags=[["MARKER"], ["MARKER"]], number=[918273645, 918273645])
     policies = [
-        Policy.of(k=2),
+        Policy.of(k=2, quasi="tags"),
+        Policy.of(k=2, items=["sex"]),
         Policy.of(quasi="other"),
         Policy.of(label="sex", keep="tags"),
         Policy.of(weight="sex", keep="tags"),

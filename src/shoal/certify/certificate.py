@@ -10,15 +10,37 @@ from typing import Any
 from shoal.model.findings import Verdict
 from shoal.model.policy import Policy
 
-__all__ = ["CERTIFICATE", "POLICY", "PREDICATE", "STATEMENT", "write_certificate"]
+__all__ = ["CERTIFICATE", "POLICY", "PREDICATE", "REPORT", "STATEMENT", "write_certificate", "write_policy"]
 
 CERTIFICATE = "certificate.json"
 POLICY = "policy.toml"
+REPORT = "report.html"
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "urn:shoal:release:v1"
 
 
-def write_certificate(folder: Path, data: str, policy: Policy, verdicts: Sequence[Verdict], rows: int) -> Path:
+def write_policy(folder: Path, policy: Policy) -> Path:
+    """Write policy.toml, and return its place.
+
+    Parameters
+    ----------
+    folder : Path
+    policy : Policy
+        As it may be published.
+    """
+    place = folder / POLICY
+    place.write_text(policy.to_toml(), encoding="utf-8", newline="\n")
+    return place
+
+
+def write_certificate(
+    folder: Path,
+    data: str,
+    policy: Policy,
+    verdicts: Sequence[Verdict],
+    rows: int,
+    others: Sequence[str] = (),
+) -> Path:
     """Write policy.toml and certificate.json beside a data file.
 
     Parameters
@@ -33,16 +55,19 @@ def write_certificate(folder: Path, data: str, policy: Policy, verdicts: Sequenc
         What the judge found.
     rows : int
         The number of released rows.
+    others : sequence of str
+        Names of more files of the folder that the certificate lists: the report.
 
     Returns
     -------
     Path
         The certificate.
     """
-    (folder / POLICY).write_text(policy.to_toml(), encoding="utf-8", newline="\n")
+    write_policy(folder, policy)
+    listed = (data, POLICY, *others)
     statement: dict[str, Any] = {
         "_type": STATEMENT,
-        "subject": [{"name": name, "digest": {"sha256": digest(folder / name)}} for name in (data, POLICY)],
+        "subject": [{"name": name, "digest": {"sha256": digest(folder / name)}} for name in listed],
         "predicateType": PREDICATE,
         "predicate": {
             "shoal": version("shoal"),

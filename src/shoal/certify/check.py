@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from shoal.certify.certificate import CERTIFICATE, POLICY, PREDICATE, STATEMENT, digest
+from shoal.certify.certificate import CERTIFICATE, POLICY, PREDICATE, REPORT, STATEMENT, digest
 from shoal.errors import PolicyError, ReadError, ShoalError, listed
 from shoal.io.files import opened, typed_columns, unpacked
 from shoal.model.findings import Verdict
@@ -33,7 +33,7 @@ Claims = dict[tuple[str, str | None], tuple[float, float]]
 DATA_FILES = ("data.csv", "data.csv.gz", "data.parquet", "data.feather")
 ROLES: tuple[Role, ...] = ("quasi", "sensitive", "keep")
 
-__all__ = ["Checked", "Line", "check_data", "check_folder", "read_release"]
+__all__ = ["Checked", "Line", "check_data", "check_folder", "read_release", "unescaped"]
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def check_folder(folder: str | Path) -> Checked:
     Parameters
     ----------
     folder : path
-        A folder with certificate.json, policy.toml and a data file.
+        A folder with certificate.json, policy.toml and a data file, and a report if the certificate lists it.
 
     Returns
     -------
@@ -97,7 +97,9 @@ def check_folder(folder: str | Path) -> Checked:
         data, rows, claims, subject, stated = _statement(_small(place / CERTIFICATE))
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return Checked((Line("certificate", "a statement about a release", "cannot be read", holds=False),))
-    lines = [Line("certificate", PREDICATE, PREDICATE, holds=True), *_files(place, subject, {data, POLICY})]
+    # A report is no part of the claims: it may be left out, but if it is listed, it is the one that was written.
+    expected = {data, POLICY} | ({REPORT} & set(subject))
+    lines = [Line("certificate", PREDICATE, PREDICATE, holds=True), *_files(place, subject, expected)]
     if not all(_plain(place / name) for name in (data, POLICY)):
         return Checked((*lines, Line("data and policy", "plain files", "not so", holds=False)))
     try:
@@ -140,7 +142,7 @@ def read_release(path: Path, name: str, policy: Policy) -> pa.Table:
         known = policy.columns.get(column)
         found_by_name = known is not None and (known.kind == "ordinal" or known.hierarchy is not None)
         if found_by_name and name.startswith("data.csv"):
-            table = table.set_column(place, column, _unescaped(table.column(column)))
+            table = table.set_column(place, column, unescaped(table.column(column)))
     return table
 
 
@@ -159,11 +161,16 @@ def _read_text(path: Path, name: str) -> pa.Table:
         quoted_strings_can_be_null=False,
     )
     table = pyarrow.csv.read_csv(buffer, parse_options=parse, read_options=whole, convert_options=texts)
-    return pa.table(table.columns, names=[_unescaped(pa.array([word]))[0].as_py() for word in table.column_names])
+    return pa.table(table.columns, names=[unescaped(pa.array([word]))[0].as_py() for word in table.column_names])
 
 
-def _unescaped(text: Any) -> Any:
-    """Take away the apostrophe that keeps a spreadsheet from running a cell."""
+def unescaped(text: Any) -> Any:
+    """Return text without the apostrophe that keeps a spreadsheet from running a cell.
+
+    Parameters
+    ----------
+    text : pyarrow array of text
+    """
     return pc.replace_substring_regex(text, r"(?s)^'(['=+\-@\t\r].*)$", r"\1")
 
 

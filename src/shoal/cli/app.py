@@ -9,17 +9,19 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from shoal.cli import judging, show
+from shoal.cli import comparing, exploring, judging, reporting, sets, show
 from shoal.cli.options import (
     Ask,
     File,
     Header,
     Identifier,
+    Items,
     Json,
     K,
     Keep,
     L,
     LKind,
+    M,
     Names,
     PolicyFile,
     Quasi,
@@ -77,7 +79,7 @@ def demo(
     table = sample(rows)
     with show.progress():
         release = anonymize(table, k=5, l=2, identifiers=["patient_id", "name"], sensitive=["diagnosis"])
-        release.save(output / "release", private=output / "private", format="csv")
+        release.save(output / "release", private=output / "private", format="csv", report=True, original=table)
         hospital = write_sample(table, output)
     show.release(release, output / "release", output / "private", json=json)
     if not json:
@@ -129,6 +131,7 @@ def anonymize(
     l: L = None,  # noqa: E741
     l_kind: LKind = None,
     t: T = None,
+    m: M = None,
     ask: Ask = None,
     method: Annotated[str | None, typer.Option(help="A method of `shoal methods`. [default: auto]")] = None,
     set_: Annotated[
@@ -141,6 +144,7 @@ def anonymize(
     sensitive: Sensitive = None,
     keep: Keep = None,
     quasi: Quasi = None,
+    items: Items = None,
     hierarchy: Annotated[
         Names,
         typer.Option(metavar="COLUMN=TREE", help="A CSV file, or a word that builds a tree: `--hierarchy zip=mask`."),
@@ -169,6 +173,9 @@ def anonymize(
     format: Annotated[  # noqa: A002
         str | None, typer.Option(help="csv, csv.gz, parquet or feather. [default: as the input]")
     ] = None,
+    report: Annotated[
+        bool, typer.Option("--report/--no-report", help="Write report.html into the folders, too.")
+    ] = True,
     header: Header = False,
     json: Json = False,
 ) -> None:
@@ -177,7 +184,7 @@ def anonymize(
     from shoal.pipeline.line import anonymize as run
     from shoal.pipeline.write import check_places
 
-    roles: dict[str, Any] = roles_of(identifier, quasi, sensitive, keep)
+    roles: dict[str, Any] = roles_of(identifier, quasi, sensitive, keep, items)
     parameters, trees = settings(set_ or []), hierarchies(hierarchy or [])
     check_places(output, private, format)
     with show.progress():
@@ -188,6 +195,7 @@ def anonymize(
             l=l,
             l_kind=l_kind,
             t=t,
+            m=m,
             constraints=settings(ask or [], "--ask", "alpha=0.5"),
             method=method,
             parameters=parameters,
@@ -203,7 +211,7 @@ def anonymize(
             header=header,
             **roles,
         )
-        release.save(output, private=private, format=format)
+        release.save(output, private=private, format=format, report=report, original=file)
     show.release(release, output, private, json=json)
 
 
@@ -215,11 +223,13 @@ def verify(
     l: L = None,  # noqa: E741
     l_kind: LKind = None,
     t: T = None,
+    m: M = None,
     ask: Ask = None,
     identifier: Identifier = None,
     sensitive: Sensitive = None,
     keep: Keep = None,
     quasi: Annotated[Names, typer.Option("--quasi", help="A quasi-identifier; then only those named count.")] = None,
+    items: Items = None,
     header: Header = False,
     json: Json = False,
 ) -> None:
@@ -227,9 +237,10 @@ def verify(
     from shoal.cli.words import settings
     from shoal.pipeline.line import verify as check
 
-    wishes: dict[str, Any] = {"k": k, "l": l, "l_kind": l_kind, "t": t, "policy": policy, "header": header or None}
+    wishes: dict[str, Any] = {"k": k, "l": l, "l_kind": l_kind, "t": t, "m": m, "policy": policy}
+    wishes["header"] = header or None
     wishes["constraints"] = settings(ask, "--ask", "alpha=0.5") if ask else None
-    roles: dict[str, Any] = roles_of(identifier, quasi, sensitive, keep)
+    roles: dict[str, Any] = roles_of(identifier, quasi, sensitive, keep, items)
     if path.is_dir() and any(
         value is not None for value in (*wishes.values(), *(names or None for names in roles.values()))
     ):
@@ -264,7 +275,11 @@ def schema(json: Json = True) -> None:  # noqa: ARG001 - it is JSON either way
     show.plain(json_.dumps(Policy.model_json_schema(), indent=2))
 
 
+reporting.add_to(app)
+exploring.add_to(app)
+comparing.add_to(app)
 judging.add_to(app)
+sets.add_to(app)
 
 
 def main() -> None:

@@ -10,11 +10,13 @@ __all__ = [
     "File",
     "Header",
     "Identifier",
+    "Items",
     "Json",
     "K",
     "Keep",
     "L",
     "LKind",
+    "M",
     "Names",
     "PolicyFile",
     "Quasi",
@@ -31,6 +33,7 @@ PolicyFile = Annotated[Path | None, typer.Option("--policy", "-p", help="A polic
 K = Annotated[int | None, typer.Option("-k", help="Rows that must look alike, at the least. [default: 5]")]
 L = Annotated[float | None, typer.Option("-l", help="Sensitive values that each class must hold.")]
 LKind = Annotated[str | None, typer.Option("--l-kind", help="How l counts: distinct, entropy or recursive.")]
+M = Annotated[int | None, typer.Option("-m", help="Items of a set that an attacker may know. [default: 2]")]
 T = Annotated[float | None, typer.Option("-t", help="How far a class may be from the whole, 0 to 1.")]
 Ask = Annotated[
     Names,
@@ -40,13 +43,19 @@ Identifier = Annotated[Names, typer.Option("--identifier", help="A column to dro
 Quasi = Annotated[Names, typer.Option("--quasi", help="A quasi-identifier: what nobody names is one.")]
 Sensitive = Annotated[Names, typer.Option("--sensitive", help="A column to protect by l and t, published as it is.")]
 Keep = Annotated[Names, typer.Option("--keep", help="A column to publish as it is. Be sure that it tells nobody.")]
+Items = Annotated[
+    Names, typer.Option("--items", help="A column of sets, put together anew inside each group: lists need no naming.")
+]
 
 
-def roles_of(identifier: Names, quasi: Names, sensitive: Names, keep: Names) -> dict[str, list[str]]:
+def roles_of(
+    identifier: Names, quasi: Names, sensitive: Names, keep: Names, items: Names = None
+) -> dict[str, list[str]]:
     """Return the columns named for each role."""
     return {
         "identifiers": identifier or [],
         "quasi": quasi or [],
         "sensitive": sensitive or [],
         "keep": keep or [],
+        "items": items or [],
     }

@@ -31,10 +31,10 @@ def propose(facts: Profile, k: int, *, header: bool = False) -> str:
     ]
     for column in facts.columns:
         lists = column.kind == "set"
-        entry: dict[str, str] = {"role": "identifier" if lists else column.role}
+        entry: dict[str, str] = {"role": "items" if lists else column.role}
         if column.kind != "ordinal":
             entry["kind"] = column.kind
-        said = ("lists are not clustered: dropped unless you say otherwise",) if lists else (column.reason,)
+        said = ("a set, put together anew inside each group: see constraints.m",) if lists else (column.reason,)
         reasons = "".join(f"# {' '.join(line.split())}\n" for line in (*said, *column.notes) if line)
         parts.append(reasons + tomli_w.dumps({"columns": {column.name: entry}}))
     return "\n".join(parts)

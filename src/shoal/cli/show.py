@@ -9,13 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from shoal.cli.drawing import console, figure, mark, plain, printable, row, say, table_of
 from shoal.model.progress import listening
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
     from shoal.certify.check import Checked
     from shoal.measuring import Measure
     from shoal.model.findings import Attack, Finding
@@ -57,16 +54,16 @@ def progress() -> Iterator[None]:
         yield
         return
     columns = (TextColumn("{task.description:<10}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    console = _console(stderr=True)
+    screen = console(stderr=True)
     # Streams stay as they are: an error that is printed while a bar is shown must not vanish with it.
-    with Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False) as bars:
+    with Progress(*columns, console=screen, transient=True, redirect_stdout=False, redirect_stderr=False) as bars:
         bar = bars.add_task("read", total=None)
 
         def hear(step: str, done: int, total: int) -> None:
             bars.update(bar, description=step or "write", completed=done, total=total if done else None)
 
         def told(sentence: str) -> None:
-            console.print(_printable(sentence), style="dim", highlight=False)
+            screen.print(printable(sentence), style="dim", highlight=False)
 
         with listening(hear, told):
             yield
@@ -91,14 +88,14 @@ def release(made: "Release", folder: Path, private: Path | None, *, json: bool) 
             )
         )
         return
-    out = _console()
-    verdicts = _table("guarantee", "column", ">asked", ">found", "verdict")
+    out = console()
+    verdicts = table_of("guarantee", "column", ">asked", ">found", "verdict")
     for v in made.verdicts:
-        _row(verdicts, v.model, v.column or "", f"{v.asked:g}", f"{v.found:.6g}", _mark(holds=v.holds))
+        row(verdicts, v.model, v.column or "", f"{v.asked:g}", f"{v.found:.6g}", mark(holds=v.holds))
     out.print(verdicts)
-    findings = _table("finding", ">value", "how")
+    findings = table_of("finding", ">value", "how")
     for f in made.findings:
-        _row(findings, f.name, _figure(f.value), f.how)
+        row(findings, f.name, figure(f.value), f.how)
     out.print(findings)
     if made.suppressed:
         say(f"{made.suppressed} rows with missing values were left out.")
@@ -112,10 +109,10 @@ def checked(found: "Checked", *, json: bool) -> None:
     if json:
         plain(json_.dumps(found.as_dict(), indent=2, ensure_ascii=False))
         return
-    lines = _table("checked", "claimed", "found", "verdict")
+    lines = table_of("checked", "claimed", "found", "verdict")
     for line in found.lines:
-        _row(lines, line.what, line.claimed, line.found, _mark(holds=line.holds))
-    _console().print(lines)
+        row(lines, line.what, line.claimed, line.found, mark(holds=line.holds))
+    console().print(lines)
     for note in found.notes:
         say(note)
     failed = sum(not line.holds for line in found.lines)
@@ -127,13 +124,13 @@ def profile(facts: "Profile", *, json: bool) -> None:
     if json:
         plain(json_.dumps(facts.as_dict(), indent=2, ensure_ascii=False))
         return
-    out = _console()
+    out = console()
     wide = out.width >= 130
     heads = ("column", "kind", ">distinct", ">missing", ">unique alone", ">unique without", "role")
-    columns = _table(*heads, *(("why",) if wide else ()))
+    columns = table_of(*heads, *(("why",) if wide else ()))
     for c in facts.columns:
         counts = (f"{c.distinct:,}", f"{c.missing:,}", f"{c.alone:,}", f"{c.without:,}")
-        _row(columns, c.name, c.kind, *counts, c.role, *((_why(c),) if wide else ()))
+        row(columns, c.name, c.kind, *counts, c.role, *((_why(c),) if wide else ()))
     out.print(columns)
     for c in () if wide else facts.columns:
         say(f"{c.name}: {_why(c)}")
@@ -153,10 +150,10 @@ def proposal(facts: "Profile", output: Path, *, json: bool) -> None:
     if json:
         plain(json_.dumps({"policy": str(output), **facts.as_dict()}, indent=2, ensure_ascii=False))
         return
-    roles = _table("column", "role", "why")
+    roles = table_of("column", "role", "why")
     for c in facts.columns:
-        _row(roles, c.name, c.role, _why(c))
-    _console().print(roles)
+        row(roles, c.name, c.role, _why(c))
+    console().print(roles)
     say(f"Policy: {output}. Read it, then: shoal anonymize FILE --policy {output} -o release")
 
 
@@ -165,11 +162,11 @@ def methods(cards: "list[Card]", *, json: bool) -> None:
     if json:
         plain(json_.dumps([card.as_dict() for card in cards], indent=2))
         return
-    table = _table("method", "ensures", "parameters", "what it does")
+    table = table_of("method", "ensures", "parameters", "what it does")
     for card in cards:
         own = (f"{name}={_value(one.default)}" for name, one in card.params.items() if name != "k")
-        _row(table, card.name, ", ".join(sorted(card.ensures)), ", ".join(own), card.summary)
-    _console().print(table)
+        row(table, card.name, ", ".join(sorted(card.ensures)), ", ".join(own), card.summary)
+    console().print(table)
     say("shoal methods NAME shows one of them in full.")
 
 
@@ -179,12 +176,12 @@ def method(card: "Card", *, json: bool) -> None:
         plain(json_.dumps(card.as_dict(), indent=2))
         return
     say(f"{card.name}: {card.summary}")
-    table = _table("parameter", "must be", "default", "means")
+    table = table_of("parameter", "must be", "default", "means")
     for name, one in card.params.items():
         # What a card would say of a wrong value is what a right one must be.
         default = "" if one.default is None else _value(one.default)
-        _row(table, name, one.wrong(None) or "", default, one.help)
-    _console().print(table)
+        row(table, name, one.wrong(None) or "", default, one.help)
+    console().print(table)
     say(f"Ensures by itself: {', '.join(sorted(card.ensures)) or 'nothing'}.")
     say(f"Uses: {', '.join(HANDED[name] for name in sorted(card.uses)) or 'the table and its parameters alone'}.")
     others = "; the others with --set NAME=VALUE, or in method.parameters of a policy" if len(card.params) > 1 else ""
@@ -196,11 +193,11 @@ def measures(cards: "list[Measure]", *, json: bool) -> None:
     if json:
         plain(json_.dumps([card.as_dict() for card in cards], indent=2, ensure_ascii=False))
         return
-    table = _table("measure", "formula", "range", "better", "needs")
+    table = table_of("measure", "formula", "range", "better", "needs")
     for card in cards:
         high = "∞" if card.high == math.inf else f"{card.high:g}"
-        _row(table, card.name, card.formula, f"{card.low:g} to {high}", card.better, card.need)
-    _console().print(table)
+        row(table, card.name, card.formula, f"{card.low:g} to {high}", card.better, card.need)
+    console().print(table)
 
 
 def findings(found: "tuple[Finding, ...]", *, json: bool) -> None:
@@ -208,11 +205,11 @@ def findings(found: "tuple[Finding, ...]", *, json: bool) -> None:
     if json:
         plain(json_.dumps([finding.as_dict() for finding in found], indent=2, ensure_ascii=False))
         return
-    table = _table("measure", ">value", "95 % interval", "needs", "how")
+    table = table_of("measure", ">value", "95 % interval", "needs", "how")
     for one in sorted(found, key=lambda one: one.need != "release"):
         between = "" if one.interval is None else f"{one.interval[0]:.4g} to {one.interval[1]:.4g}"
-        _row(table, one.name, _figure(one.value), between, one.need, one.how)
-    _console().print(table)
+        row(table, one.name, figure(one.value), between, one.need, one.how)
+    console().print(table)
     say("Figures that need the pair or the groups are for your eyes only.")
 
 
@@ -221,13 +218,13 @@ def attacks(found: "tuple[Attack, ...]", *, json: bool) -> None:
     if json:
         plain(json_.dumps([one.as_dict() for one in found], indent=2, ensure_ascii=False))
         return
-    table = _table("attack", ">rate", "95 % interval", ">baseline", ">control", ">trials", "outcome", "note")
+    table = table_of("attack", ">rate", "95 % interval", ">baseline", ">control", ">trials", "outcome", "note")
     for one in found:
         low, high = one.interval
         control = "" if one.control is None else f"{one.control:.3f}"
         figures = (f"{one.rate:.3f}", f"{low:.3f} to {high:.3f}", f"{one.baseline:.3f}", control, f"{one.trials:,}")
-        _row(table, one.name, *figures, one.outcome, one.note)
-    _console().print(table)
+        row(table, one.name, *figures, one.outcome, one.note)
+    console().print(table)
     say("An attack that fails proves nothing; one that succeeds does. These figures are for your eyes only.")
 
 
@@ -242,19 +239,9 @@ def _value(default: object) -> str:
     )
 
 
-def say(text: str) -> None:
-    """Print a line of words."""
-    _console().print(_printable(text), highlight=False, soft_wrap=True)
-
-
-def plain(text: str) -> None:
-    """Print text as it is, for programs."""
-    sys.stdout.write(text + "\n")
-
-
 def error(text: str) -> None:
     """Print one sentence on stderr."""
-    sys.stderr.write(f"shoal: {_printable(text)}\n")
+    sys.stderr.write(f"shoal: {printable(text)}\n")
 
 
 def place_of(problem: BaseException) -> str:
@@ -262,46 +249,3 @@ def place_of(problem: BaseException) -> str:
     frames = traceback.extract_tb(problem.__traceback__)
     place = f", {Path(frames[-1].filename).name} line {frames[-1].lineno}" if frames else ""
     return f"{type(problem).__name__}{place}"
-
-
-def _console(*, stderr: bool = False) -> "Console":
-    """Return a console that wraps at the width of the terminal, or not at all in a pipe."""
-    from rich.console import Console
-
-    stream = sys.stderr if stderr else sys.stdout
-    return Console(stderr=stderr, markup=False, width=None if stream.isatty() else 160)
-
-
-def _table(*heads: str) -> "Table":
-    """Return an empty table; a head that starts with > is aligned to the right."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for head in heads:
-        table.add_column(head.lstrip(">"), justify="right" if head.startswith(">") else "left", overflow="fold")
-    return table
-
-
-def _figure(value: float) -> str:
-    """Write a count without decimals, a large figure with two, a small one with six digits."""
-    if value == int(value):
-        return f"{int(value):,}"
-    return f"{value:,.6g}" if value < 1000 else f"{value:,.2f}"
-
-
-def _printable(text: str) -> str:
-    """Return text in which no sign can move the cursor or change a colour."""
-    return "".join(sign if sign.isprintable() else "\ufffd" for sign in text)
-
-
-def _row(table: "Table", *cells: "str | Text") -> None:
-    """Add a row whose cells are shown as they are."""
-    table.add_row(*(_printable(cell) if isinstance(cell, str) else cell for cell in cells))
-
-
-def _mark(*, holds: bool) -> "Text":
-    """Say a verdict in a word, with a colour."""
-    from rich.text import Text
-
-    return Text("holds", style="green") if holds else Text("FAILS", style="bold red")

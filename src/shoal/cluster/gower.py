@@ -181,7 +181,8 @@ def _joined(columns: Columns, labels: Rows, near: Near, limits: Limits | None) -
     if groups > 0 and waiting.size:
         rules = None if limits is None else limits.rules
         room = np.zeros(labels.size, np.int64), np.zeros(labels.size, np.int32)
-        _join(columns, rules, labels, near, waiting, *chained(labels, groups), *room)
+        known = np.full(groups, -1.0), np.full(groups, -1, np.int64)
+        _join(columns, rules, labels, near, waiting, *chained(labels, groups), *room, *known)
 
 
 @inner_loop
@@ -195,24 +196,30 @@ def _join(
     head: Rows,
     members: Rows,
     values: Whole32,
+    sums: Floats,
+    asked: Rows,
 ) -> None:
-    """Label rows that wait, one after the other."""
+    """Label rows that wait, one after the other; `sums` keeps what is known of groups, -1 for nothing."""
     for row in waiting:
         best, home = np.inf, -1
         for c in range(near.shape[1]):
             one = near[row, c]
             for e in range(-1, near.shape[1]):
                 other = one if e < 0 or one < 0 else near[one, e]
-                if other < 0 or labels[other] < 0 or labels[other] == home:
+                if other < 0 or labels[other] < 0 or asked[labels[other]] == row:
                     continue
                 group, size, own, new = int(labels[other]), 0, 0.0, 0.0
-                at = head[group]
+                asked[group] = row
+                at, known = head[group], sums[group] >= 0
                 while at >= 0:
-                    for m in range(size):
-                        own += pair_loss(columns, members[m], at, np.inf)
+                    if not known:
+                        for m in range(size):
+                            own += pair_loss(columns, members[m], at, np.inf)
                     new += pair_loss(columns, row, at, np.inf)
                     members[size] = at
                     size, at = size + 1, chain[at]
+                own = sums[group] if known else own
+                sums[group] = own
                 rise = (own + new) / (size + 1) - own / size
                 if rise < best or (rise == best and group < home):
                     members[size] = row
@@ -220,7 +227,7 @@ def _join(
                         best, home = rise, group
         if home >= 0:
             labels[row] = home
-            chain[row], head[home] = head[home], row
+            chain[row], head[home], sums[home] = head[home], row, -1.0
 
 
 @inner_loop

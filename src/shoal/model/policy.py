@@ -32,7 +32,7 @@ __all__ = [
     "Role",
 ]
 
-Role = Literal["identifier", "quasi", "sensitive", "keep"]
+Role = Literal["identifier", "quasi", "sensitive", "keep", "items"]
 Kind = Literal["numeric", "ordinal", "nominal", "date", "boolean", "set"]
 Form = Literal["mean", "median", "mode", "medoid", "range", "set", "tree"]
 Output = Literal["same-schema", "truthful"]
@@ -80,6 +80,12 @@ class Column(_Strict):
     view: str | None = Field(
         None, min_length=1, description="The view that a quasi-identifier belongs to, for methods that have views."
     )
+    separator: str | None = Field(
+        None, min_length=1, max_length=8, description="What stands between the items of a set that is written as text."
+    )
+    group: int | None = Field(
+        None, ge=2, le=10**9, description="Rows at the least that exchange their items; 10 k if not given."
+    )
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
@@ -99,6 +105,11 @@ class Column(_Strict):
             )
         if self.hierarchy is not None and self.role == "sensitive" and self.kind not in (None, "nominal"):
             raise ValueError(f"the hierarchy of a sensitive column is for names, and this one is {self.kind}")
+        if self.role == "items" and self.kind not in (None, "set"):
+            raise ValueError(f"a column with the role items holds sets, and this one is {self.kind}")
+        for what in ("separator", "group"):
+            if getattr(self, what) is not None and self.role != "items":
+                raise ValueError(f"{what} is for columns with the role items, and this one has the role {self.role}")
         if self.view is not None and self.role != "quasi":
             raise ValueError(f"view is for quasi-identifiers, and this column has the role {self.role}")
         return self
@@ -123,6 +134,9 @@ class Constraints(_Strict):
     beta_kind: Literal["basic", "enhanced"] = Field("basic", description="How beta is counted.")
     delta: float | None = Field(
         None, gt=0, le=1e9, description="How far the logarithm of a share may be from that in the table."
+    )
+    m: int | None = Field(
+        None, ge=1, le=1000, description="Items of a person's set that an attacker may know; 2 if not given."
     )
     others: dict[str, float] = Field(
         default_factory=dict, description="What is asked of models that were installed beside shoal, by their names."
@@ -189,6 +203,7 @@ class Policy(_Strict):
         l: float | None = None,  # noqa: E741
         l_kind: str | None = None,
         t: float | None = None,
+        m: int | None = None,
         constraints: Mapping[str, Any] | None = None,
         method: str | None = None,
         parameters: Mapping[str, Any] | None = None,
@@ -197,6 +212,7 @@ class Policy(_Strict):
         quasi: Iterable[str] = (),
         sensitive: Iterable[str] = (),
         keep: Iterable[str] = (),
+        items: Iterable[str] = (),
         hierarchies: Mapping[str, Any] | None = None,
         label: str | None = None,
         weight: str | None = None,
@@ -211,7 +227,7 @@ class Policy(_Strict):
         """
         base = cls._base(policy).as_dict()
         asked = base.setdefault("constraints", {})
-        _put(asked, k=k, l=l, l_kind=l_kind, t=t)
+        _put(asked, k=k, l=l, l_kind=l_kind, t=t, m=m)
         how = base.setdefault("method", {})
         if method is not None and method != how.get("name", method):
             how.pop("parameters", None)
@@ -233,6 +249,7 @@ class Policy(_Strict):
             ("quasi", quasi),
             ("sensitive", sensitive),
             ("keep", keep),
+            ("items", items),
         ):
             for name in [wanted] if isinstance(wanted, str) else wanted or ():
                 if named.setdefault(name, role) != role:

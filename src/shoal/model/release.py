@@ -1,7 +1,7 @@
 """A release: the new values, what the judge found in them, and what was changed."""
 
 import html
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -94,6 +94,8 @@ class Release:
         *,
         private: str | Path | None = None,
         format: str | None = None,  # noqa: A002
+        report: bool = False,
+        original: Any = None,
     ) -> Path:
         """Write the release as a folder with its certificate, checked from its bytes before it appears.
 
@@ -105,6 +107,11 @@ class Release:
             A second folder for what only the holder may see: the map of rows and the findings.
         format : {"csv", "csv.gz", "parquet", "feather"}, optional
             The format of the data file; that of the input if not given, Parquet for frames.
+        report : bool
+            Whether a page for whoever receives the release goes into the folder, and one for the holder into the
+            private folder.
+        original : path or frame, optional
+            The table that the release was made from, for the holder's page.
 
         Returns
         -------
@@ -113,7 +120,7 @@ class Release:
         """
         if self.writer is None:
             raise RuntimeError("this release was not made by shoal's line and cannot be written")
-        return self.writer(self, folder, private=private, format=format)
+        return self.writer(self, folder, private=private, format=format, report=report, original=original)
 
     def __repr__(self) -> str:
         """Name the release by its figures, never by its values."""
@@ -121,28 +128,57 @@ class Release:
 
     def _repr_html_(self) -> str:
         """Show verdicts and findings in a notebook, without a single cell value."""
+        n, groups, k = self.partition.n, self.partition.groups, self.policy.constraints.k
+        head = f"{n:,} rows in {groups:,} groups, by {html.escape(self.policy.method.name)}, k = {k}"
+        left = f"<p>{self.suppressed:,} rows with missing values were left out.</p>" if self.suppressed else ""
+        verdicts = [
+            (v.model, v.column or "", f"{v.asked:g}", f"{v.found:.6g}", "holds" if v.holds else "fails", v.note)
+            for v in self.verdicts
+        ]
+        findings = [(f.name, f"{f.value:.6g}", f.how) for f in self.findings]
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
         return (
-            f"<div><p><b>shoal release</b>: {self.partition.n} rows in {self.partition.groups} groups</p>"
-            + _rows(
-                ("guarantee", "column", "asked", "found", "verdict"),
-                [
-                    (
-                        v.model,
-                        v.column or "",
-                        f"{v.asked:g}",
-                        f"{v.found:.6g}",
-                        "holds" if v.holds else "fails",
-                    )
-                    for v in self.verdicts
-                ],
-            )
-            + _rows(("finding", "value", "how"), [(f.name, f"{f.value:.6g}", f.how) for f in self.findings])
-            + "".join(f"<p>Note: {html.escape(note)}</p>" for note in self.notes)
+            f'<div style="max-width:60em"><p><b>shoal release</b>: {head}</p>{left}'
+            + _rows(("guarantee", "column", ">asked", ">found", "verdict", ""), verdicts)
+            + (_fold(f"Notes ({len(self.notes)})", f"<ul>{notes}</ul>", unfolded=True) if notes else "")
+            + _fold(f"Findings ({len(findings)}), for your eyes", _rows(("finding", ">value", "how"), findings))
             + "</div>"
         )
 
 
-def _rows(head: tuple[str, ...], body: list[tuple[str, ...]]) -> str:
-    """Return an HTML table."""
-    lines = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in body)
-    return "<table><tr>" + "".join(f"<th>{cell}</th>" for cell in head) + f"</tr>{lines}</table>"
+# White on these is read by everybody, on light pages and on dark ones; the word says it without the colour.
+COLOURS = {"holds": "#1a6b4f", "fails": "#a63a10"}
+TABLE = "border-collapse:collapse;margin:.3em 0 .6em"
+CELL = "padding:.2em .9em .2em 0;border-bottom:1px solid rgba(128,128,128,.3);vertical-align:top;text-align:"
+
+
+def _rows(head: tuple[str, ...], body: Sequence[tuple[str, ...]]) -> str:
+    """Return an HTML table, all of it escaped; a head that starts with > is of numbers."""
+    sides = ["right" if one.startswith(">") else "left" for one in head]
+    heads = "".join(
+        f'<th style="{CELL}{side}">{html.escape(one.removeprefix(">"))}</th>'
+        for one, side in zip(head, sides, strict=True)
+    )
+    lines = "".join(
+        "<tr>"
+        + "".join(
+            f'<td style="{CELL}{side}">{_marked(cell, verdict=one == "verdict")}</td>'
+            for cell, one, side in zip(row, head, sides, strict=True)
+        )
+        + "</tr>"
+        for row in body
+    )
+    return f'<table style="{TABLE}"><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table>'
+
+
+def _marked(cell: str, *, verdict: bool) -> str:
+    """Return a cell escaped; a verdict on its colour."""
+    if not verdict:
+        return html.escape(cell)
+    look = f"background:{COLOURS[cell]};color:#fff;border-radius:1em;padding:.05em .7em"
+    return f'<span style="{look}">{html.escape(cell)}</span>'
+
+
+def _fold(title: str, inside: str, *, unfolded: bool = False) -> str:
+    """Return a part that can be folded away."""
+    return f"<details{' open' if unfolded else ''}><summary>{html.escape(title)}</summary>{inside}</details>"

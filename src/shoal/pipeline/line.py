@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.certify.check import Checked, check_data, check_folder
+from shoal.certify.check_sets import check_sets_folder, holds_sets
 from shoal.enforce import check_feasible, enforce
 from shoal.errors import DataError, PolicyError, ReadError, listed, near
 from shoal.io.files import read
@@ -28,6 +29,7 @@ from shoal.model.sketches import Sketch
 from shoal.model.table import Table, canonical
 from shoal.pipeline.grouping import cluster, merged, refine
 from shoal.pipeline.hierarchies import given_trees, with_values
+from shoal.pipeline.items import exchange_items, grouped
 from shoal.pipeline.notes import ended_early, telling, unusual, warnings
 from shoal.pipeline.write import refuse_uncovered, refuse_unless, write
 from shoal.prepare.arrange import arrange
@@ -92,9 +94,9 @@ def anonymize(
         Seconds after which a search ends with the best that it has found. Then, and only then, another run may
         give other groups; a note says so.
     **wishes
-        Values that replace those of the policy: k, l, l_kind, t, constraints, method, parameters, refine,
-        identifiers, quasi, sensitive, keep, hierarchies, label, weight, missing, output, seed, header. A column that
-        nobody names is a quasi-identifier.
+        Values that replace those of the policy: k, l, l_kind, t, m, constraints, method, parameters, refine,
+        identifiers, quasi, sensitive, keep, items, hierarchies, label, weight, missing, output, seed, header. A column
+        that nobody names is a quasi-identifier, or has the role items if it holds lists.
 
     Returns
     -------
@@ -134,15 +136,16 @@ def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> R
     sensitive = sensitive_columns(arranged.data, named)
     check_feasible(arranged.n, named.constraints, sensitive)
     step("cluster")
+    shared = grouped(named, arranged.n)
     label = None if named.label is None else read_column(arranged.column(named.label)).codes
-    found = cluster(encoded, named, sensitive, threads, label)
+    found = cluster(encoded, shared, sensitive, threads, label)
     step("enforce")
-    partition = enforce(found, encoded.X, named.constraints, sensitive, encoded.weights)
+    partition = enforce(found, encoded.X, shared.constraints, sensitive, encoded.weights)
     notes = (*notes, *merged(found, partition, named))
     step("refine")
-    partition = refine(partition, encoded, named, sensitive, threads)
+    partition = refine(partition, encoded, shared, sensitive, threads)
     step("recode")
-    recoded = recode(arranged, partition, named, encoded)
+    recoded, exchanged = exchange_items(arranged, recode(arranged, partition, named, encoded), partition, named)
     step("verify")
     verdicts = judge(recoded.data, named)
     refuse_unless(verdicts)
@@ -159,6 +162,7 @@ def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> R
         *fidelity(columns),
         *kept_uniques(recoded.data, named),
         *one_label(recoded.data, named),
+        *exchanged,
         *partition.findings,
     )
     said = (*unusual(table), *notes, *encoded.notes, *partition.notes, *ended_early(seconds, cut=cut_short()))
@@ -200,8 +204,8 @@ def verify(source: Any, *, policy: Policy | dict[str, Any] | str | Path | None =
     Parameters
     ----------
     source : path or frame
-        A release folder; or a table, judged by `policy` and `wishes` as in `anonymize`. If `quasi` is given,
-        columns that nobody names are left out; else they are quasi-identifiers.
+        A release folder, of a table or of sets; or a table, judged by `policy` and `wishes` as in `anonymize`. If
+        `quasi` is given, columns that nobody names are left out; else they are quasi-identifiers.
     policy, **wishes
         For tables only.
 
@@ -215,7 +219,7 @@ def verify(source: Any, *, policy: Policy | dict[str, Any] | str | Path | None =
             raise PolicyError(
                 "verify: a release folder carries its own policy. Give no other, or the data file inside it."
             )
-        return check_folder(source)
+        return check_sets_folder(source) if holds_sets(source) else check_folder(source)
     step("read")
     wanted = _wanted(policy, wishes)
     if isinstance(source, str | Path) and not Path(source).exists():

@@ -4,30 +4,41 @@ import csv
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from shoal.certify.certificate import CERTIFICATE, POLICY, PREDICATE, digest, write_certificate
-from shoal.certify.check import check_folder
+from shoal.certify.certificate import (
+    CERTIFICATE,
+    POLICY,
+    PREDICATE,
+    REPORT,
+    digest,
+    write_certificate,
+    write_policy,
+)
+from shoal.certify.check import check_folder, unescaped
 from shoal.errors import GuaranteeError, WriteError
 from shoal.io.bundle import check_outside, check_target, draft, locked
 from shoal.io.data_file import FORMATS, check_format, write_data
+from shoal.io.files import read
 from shoal.model.findings import Verdict
 from shoal.model.policy import TRUTHFUL_FORMS, Policy
 from shoal.model.release import Release
 from shoal.model.table import Table
+from shoal.pipeline.items import spelt
 from shoal.prepare.hierarchy import Hierarchy
 from shoal.privacy.covering import uncovered
 from shoal.report.figures import NAMES, pictures
 
-__all__ = ["check_places", "refuse_uncovered", "refuse_unless", "write"]
+__all__ = ["check_places", "published_policy", "read_back", "refuse_uncovered", "refuse_unless", "write"]
 
 FINDINGS = "findings.json"
 MAP = "map.csv"
-HELD = {FINDINGS: '"certificate"', MAP: "", **dict.fromkeys(NAMES, "<svg")}
+HELD = {FINDINGS: '"certificate"', MAP: "", REPORT: "", **dict.fromkeys(NAMES, "<svg")}
 MARKS = {CERTIFICATE: PREDICATE, FINDINGS: '"certificate"'}
-RELEASED = {CERTIFICATE: PREDICATE, POLICY: "", **{f"data.{ending}": "" for ending in FORMATS}}
+RELEASED = {CERTIFICATE: PREDICATE, POLICY: "", REPORT: "", **{f"data.{ending}": "" for ending in FORMATS}}
 
 
 def write(
@@ -36,6 +47,8 @@ def write(
     *,
     private: str | Path | None = None,
     format: str | None = None,  # noqa: A002
+    report: bool = False,
+    original: Any = None,
 ) -> Path:
     """Write a release and, if asked, the holder's folder; see `Release.save`."""
     chosen = format or (release.format if release.format != "frame" else "parquet")
@@ -43,9 +56,9 @@ def write(
     try:
         with locked(*(Path(place).absolute().parent for place in (folder, private) if place is not None)):
             if private is None:
-                return _write_public(release, folder, chosen, None)
+                return _write_public(release, folder, chosen, None, report=report)
             with draft(private, HELD, private=True) as hidden:
-                return _write_public(release, folder, chosen, hidden)
+                return _write_public(release, folder, chosen, hidden, report=report, original=original)
     except OSError as problem:
         raise WriteError(f"write: {str(folder)!r} cannot be written: {problem.strerror}.") from None
 
@@ -82,12 +95,26 @@ def refuse_uncovered(table: Table, data: pa.Table, policy: Policy, trees: Mappin
                 )
 
 
-def _write_public(release: Release, folder: str | Path, format: str, hidden: Path | None) -> Path:  # noqa: A002
+def _write_public(
+    release: Release,
+    folder: str | Path,
+    format: str,  # noqa: A002
+    hidden: Path | None,
+    *,
+    report: bool,
+    original: Any = None,
+) -> Path:
     """Write the release into a draft, check it from its bytes, and let it appear."""
     with draft(folder, RELEASED) as made:
-        name = write_data(release.table, made, format)
-        policy = release.policy.published(_levels(release))
-        certificate = write_certificate(made, name, policy, release.verdicts, release.table.num_rows)
+        name = write_data(spelt(release.table, release.policy, format), made, format)
+        policy = published_policy(release)
+        if report:
+            from shoal.pipeline.reporting import public_page
+
+            write_policy(made, policy)
+            (made / REPORT).write_text(public_page(made, release.verdicts), encoding="utf-8", newline="\n")
+        others = (REPORT,) if report else ()
+        certificate = write_certificate(made, name, policy, release.verdicts, release.table.num_rows, others)
         # The claims were counted in memory; here they are counted again, from the bytes.
         checked = check_folder(made)
         if not checked.holds:
@@ -95,6 +122,11 @@ def _write_public(release: Release, folder: str | Path, format: str, hidden: Pat
             raise GuaranteeError(f"verify: the written files do not confirm {failed}. Nothing was written.")
         if hidden is not None:
             _write_private(release, hidden, digest(certificate))
+            if report and original is not None:
+                from shoal.pipeline.reporting import holder_page
+
+                page = holder_page(made, release, original)
+                (hidden / REPORT).write_text(page, encoding="utf-8", newline="\n")
     return Path(folder)
 
 
@@ -119,6 +151,29 @@ def _write_private(release: Release, folder: Path, certificate: str) -> None:
     views = {name: column.view for name, column in release.policy.columns.items()}
     for name, picture in pictures(release.sketches, release.sketched, views).items():
         (folder / name).write_text(picture, encoding="utf-8", newline="\n")
+
+
+def read_back(data: Path, policy: Policy) -> pa.Table:
+    """Read a released data file as it was before it was written: typed, and text without what guards spreadsheets.
+
+    Parameters
+    ----------
+    data : Path
+    policy : Policy
+        Whose words for missing values are read as such.
+    """
+    table = read(data, policy.null_words, header=True).data
+    if not data.name.startswith("data.csv"):
+        return table
+    names = unescaped(pa.array(table.column_names, pa.string())).to_pylist()
+    texts = [pa.types.is_string(column.type) or pa.types.is_large_string(column.type) for column in table.columns]
+    columns = [unescaped(one) if text else one for one, text in zip(table.columns, texts, strict=True)]
+    return pa.table(columns, names=names)
+
+
+def published_policy(release: Release) -> Policy:
+    """Return the policy of a release as it may be published."""
+    return release.policy.published(_levels(release))
 
 
 def _levels(release: Release) -> dict[str, list[str]]:

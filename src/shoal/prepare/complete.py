@@ -42,6 +42,7 @@ TRUTHFUL: dict[Kind, Form] = {
     "boolean": "set",
     "date": "range",
 }
+SEPARATOR = "|"
 FITTING: dict[str, tuple[Kind, ...]] = {
     "truth value": ("boolean", "nominal", "ordinal", "numeric"),
     "whole number": ("numeric", "nominal", "ordinal", "boolean"),
@@ -124,8 +125,11 @@ def _known(policy: Policy, table: Table) -> None:
 
 def _named(given: Column | None, found: ColumnFacts, table: Table) -> Column:
     """Return a column with role, kind and order, and the form if it is given."""
-    given = given or Column.model_validate({"role": "quasi"})
     name, held = found.name, table.column(found.name).type
+    lists = _family(held) == "list"
+    given = given or Column.model_validate({"role": "items" if lists else "quasi"})
+    if given.role == "items":
+        return _items(name, given, held)
     kind: Kind = given.kind or ("ordinal" if given.order is not None else found.kind)
     _fits(name, kind, given, held)
     values: dict[str, Any] = {"role": given.role, "kind": kind}
@@ -145,6 +149,22 @@ def _named(given: Column | None, found: ColumnFacts, table: Table) -> Column:
     return Column(**values)
 
 
+def _items(name: str, given: Column, held: pa.DataType) -> Column:
+    """Return a column of sets, with what separates the items where they are written as text."""
+    text = pa.types.is_string(held) or pa.types.is_large_string(held)
+    if not text and _family(held) != "list":
+        raise PolicyError(
+            f"policy: column {name!r} holds {held}, which are no sets. A column with the role items holds lists, or "
+            "text with a separator between the items."
+        )
+    if text and given.separator is None:
+        raise PolicyError(
+            f"policy: column {name!r} has the role items and holds text. Say in its `separator` what stands between "
+            "the items."
+        )
+    return given.model_copy(update={"kind": "set", "separator": given.separator or SEPARATOR})
+
+
 def _fits(name: str, kind: Kind, given: Column, held: pa.DataType) -> None:
     """Refuse a kind that no column of this type can have."""
     family = _family(held)
@@ -158,8 +178,8 @@ def _fits(name: str, kind: Kind, given: Column, held: pa.DataType) -> None:
         return
     if family in ("list", "nested"):
         raise PolicyError(
-            f"policy: column {name!r} holds {held} and cannot be a quasi-identifier, the role "
-            "of columns that nobody names. Give it the role identifier, sensitive or keep."
+            f"policy: column {name!r} holds {held} and cannot be a quasi-identifier. "
+            "Give it the role identifier, sensitive or keep, or items if it holds sets."
         )
     if pa.types.is_duration(held):
         raise PolicyError(
@@ -169,7 +189,7 @@ def _fits(name: str, kind: Kind, given: Column, held: pa.DataType) -> None:
     if kind == "set":
         raise PolicyError(
             f"policy: column {name!r} is of kind set and cannot be a quasi-identifier: sets are not "
-            "clustered by the table methods. Make it an identifier, sensitive, kept or of kind nominal."
+            "clustered by the table methods. Give it the role items, or make it an identifier, sensitive or kept."
         )
 
 
@@ -242,7 +262,16 @@ def _unnamed(found: ColumnFacts) -> list[str]:
 def _agree(policy: Policy, columns: Mapping[str, Column]) -> None:
     """Refuse roles that contradict the constraints, the label or the weight."""
     roles = [column.role for column in columns.values()]
-    if "quasi" not in roles:
+    if roles.count("items") > 1:
+        raise PolicyError(
+            f"policy: {roles.count('items')} columns have the role items; one set a row is what shoal can protect. "
+            "Put the items of both into one column, or give the others the role identifier."
+        )
+    if policy.constraints.m is not None and "items" not in roles:
+        raise PolicyError(
+            "policy: constraint m is for sets, and no column has the role items. Name one, or leave m out."
+        )
+    if "quasi" not in roles and "items" not in roles:
         raise PolicyError(
             "policy: no column is a quasi-identifier, so that there is nothing to make alike. "
             "Give at least one column the role quasi."

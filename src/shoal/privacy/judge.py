@@ -12,11 +12,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.errors import PolicyError, listed, near
+from shoal.errors import DataError, PolicyError, listed, near
 from shoal.model.findings import Verdict
 from shoal.model.policy import Constraints, Policy
 from shoal.privacy import models
 from shoal.privacy.classes import Counts, Figures, Labels, classes
+from shoal.privacy.items import MOST_KNOWN, item_verdict
 from shoal.privacy.models import SLACK
 from shoal.privacy.values import Values, quasi_columns, sensitive_columns
 
@@ -136,7 +137,7 @@ def judge(data: pa.Table, policy: Policy) -> tuple[Verdict, ...]:
     Returns
     -------
     tuple of Verdict
-        k-anonymity first, then what is asked of each sensitive column.
+        k-anonymity first, then what is asked of each sensitive column, then of sets.
     """
     labels = classes([column.codes for column in quasi_columns(data, policy)], data.num_rows)
     constraints = policy.constraints
@@ -148,6 +149,11 @@ def judge(data: pa.Table, policy: Policy) -> tuple[Verdict, ...]:
         for model, value in asked:
             figures = model.figures(counts, constraints)
             verdicts.append(_verdict(model.name, name, value, figures, model.fails(figures, value), high=model.high))
+    for name in policy.names("items"):
+        if name not in data.column_names:
+            raise DataError(f"verify: the column {name!r} of items is not in the release.")
+        column, separator = data.column(name), policy.columns[name].separator or "|"
+        verdicts.append(item_verdict(name, column, separator, labels, constraints.k, constraints.m or MOST_KNOWN))
     return tuple(verdicts)
 
 

@@ -48,7 +48,7 @@ _COUNTED: WeakKeyDictionary[Case, Labels] = WeakKeyDictionary()  # four measures
 
 def quasi_names(released: pa.Table, policy: Policy) -> list[str]:
     """Return the released quasi-identifiers; a column that the policy does not name is one."""
-    known = {*policy.names("sensitive"), *policy.names("keep")}
+    known = {*policy.names("sensitive"), *policy.names("keep"), *policy.names("items")}
     return [name for name in released.column_names if name not in known]
 
 

@@ -87,8 +87,8 @@ def read_column(column: pa.ChunkedArray, kind: Kind | None = None, order: Iterab
 
 
 def quasi_columns(data: pa.Table, policy: Policy) -> list[Values]:
-    """Read every column that the policy does not call sensitive or kept: a stranger is a quasi-identifier."""
-    known = {*policy.names("sensitive"), *policy.names("keep")}
+    """Read every column that the policy does not call sensitive, kept or items: a stranger is a quasi-identifier."""
+    known = {*policy.names("sensitive"), *policy.names("keep"), *policy.names("items")}
     return [read_column(data.column(name)) for name in data.column_names if name not in known]
 
 

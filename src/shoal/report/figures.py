@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.model.sketches import CurveSketch, MapSketch, PlaneSketch, Sketch, ViewsSketch
+from shoal.report.charts import ONE, PALE, TWO, rows, svg
 
 __all__ = ["NAMES", "pictures"]
 
@@ -22,7 +23,7 @@ NAMES = ("densities.svg", "plane.svg", "self-organising-map.svg", "views.svg")
 MOST = 24  # columns that are shown
 ACROSS = 4  # of them side by side
 POINTS = 300  # of a curve
-INK, PALE, LOUD = "#1f4e79", "#9db9d3", "#c2571a"
+FAR = 3.0  # standard deviations that a curve is drawn to: what lies beyond may be one row
 HEXAGON = "M0,-1L0.866,-0.5L0.866,0.5L0,1L-0.866,0.5L-0.866,-0.5Z"
 
 
@@ -51,30 +52,17 @@ def pictures(
     curves = [sketch for sketch in given if isinstance(sketch, CurveSketch) and sketch.places.size > 2]
     if curves:
         charts["densities.svg"] = _curves(curves, names)
-    return {name: _svg(chart) for name, chart in sorted(charts.items())}
-
-
-def _svg(chart: Any) -> str:
-    """Return a chart as SVG."""
-    import vl_convert
-
-    styled = chart.configure_view(stroke=None).configure(font="Helvetica, Arial, sans-serif", background="white")
-    return str(vl_convert.vegalite_to_svg(styled.to_json()))
-
-
-def _data(**columns: Any) -> Any:
-    """Return columns as the rows that Altair takes."""
-    import altair as alt
-
-    held = {name: np.asarray(values).tolist() for name, values in columns.items()}
-    return alt.Data(values=[dict(zip(held, row, strict=True)) for row in zip(*held.values(), strict=True)])
+    return {name: svg(chart) for name, chart in sorted(charts.items())}
 
 
 def _map(sketch: MapSketch, names: Sequence[str]) -> Any:
     """Return ridges, hits and planes of a map."""
     import altair as alt
 
-    first = [_units(sketch, sketch.ridges, "ridges", "greys"), _units(sketch, sketch.hits, "rows", "blues")]
+    first = [
+        _units(sketch, sketch.ridges, "ridges", "greys"),
+        _units(sketch, sketch.hits, "rows", "blues", _ends(sketch.hits)),
+    ]
     rest = [_units(sketch, sketch.planes[:, j], _label(names, j), "viridis") for j in _shown(sketch, names)]
     said = f"{_some(len(rest), sketch.planes.shape[1])} of the matrix, in standard deviations from the mean"
     return alt.concat(*first, *rest, columns=ACROSS, title=said).resolve_scale(color="independent")
@@ -92,14 +80,23 @@ def _some(shown: int, there: int) -> str:
     return f"{shown} columns" if shown == there else f"{shown} of {there} columns"
 
 
-def _units(sketch: MapSketch, values: NDArray[np.float64], title: str, scheme: str) -> Any:
+def _ends(counts: NDArray[np.float64]) -> list[float]:
+    """Return the least and the largest number of rows that is shown, to stand in a legend."""
+    held = counts[counts > 0]
+    return sorted({float(held.min()), float(held.max())}) if held.size else []
+
+
+def _units(
+    sketch: MapSketch, values: NDArray[np.float64], title: str, scheme: str, ticks: list[float] | None = None
+) -> Any:
     """Return the units of a map in the colours of some values."""
     import altair as alt
 
     tall, wide = sketch.places.max(axis=0) + 1
     step = min(14.0, 190.0 / wide)
     shape, size = (HEXAGON, (step * 1.1547) ** 2) if sketch.hexagonal else ("square", step**2)
-    data = _data(x=sketch.places[:, 1], y=sketch.places[:, 0], value=np.round(values, 4))
+    named = {} if ticks is None else {"values": ticks}
+    data = rows(x=sketch.places[:, 1], y=sketch.places[:, 0], value=np.round(values, 4))
     return (
         alt.Chart(data, width=step * wide, height=step * tall, title=title)
         .mark_point(filled=True, opacity=1, shape=shape, size=size, strokeWidth=0, aria=False)
@@ -107,7 +104,7 @@ def _units(sketch: MapSketch, values: NDArray[np.float64], title: str, scheme: s
             x=alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-0.5, wide - 0.5])),
             y=alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[tall - 0.5, -0.5])),
             color=alt.Color(
-                "value:Q", scale=alt.Scale(scheme=scheme), legend=alt.Legend(title=None, gradientLength=70)
+                "value:Q", scale=alt.Scale(scheme=scheme), legend=alt.Legend(title=None, gradientLength=70, **named)
             ),
         )
     )
@@ -126,18 +123,21 @@ def _curve(sketch: CurveSketch, title: str) -> Any:
     """Return the density of one column, with its cuts and peaks."""
     import altair as alt
 
-    some = np.unique(np.linspace(0, sketch.places.size - 1, min(POINTS, sketch.places.size)).astype(np.int64))
-    x = alt.X("x:Q", title="standard deviations from the mean", axis=alt.Axis(tickCount=5))
+    near = np.flatnonzero(np.abs(sketch.places) <= FAR)
+    some = near[np.unique(np.linspace(0, max(near.size - 1, 0), min(POINTS, near.size)).astype(np.int64))]
+    scale = alt.Scale(domain=[-FAR, FAR], nice=False)
+    x = alt.X("x:Q", title="standard deviations from the mean", axis=alt.Axis(tickCount=5, grid=False), scale=scale)
     y = alt.Y("y:Q", title=None, axis=None)
-    line = alt.Chart(_data(x=sketch.places[some], y=sketch.heights[some])).mark_area(
-        color=PALE, line={"color": INK, "strokeWidth": 1.2}, opacity=0.6
+    line = alt.Chart(rows(x=sketch.places[some], y=sketch.heights[some])).mark_area(
+        color=PALE, line={"color": ONE, "strokeWidth": 1.2}, opacity=0.6
     )
     layers = [line.encode(x=x, y=y)]
-    if sketch.cuts.size:
-        layers.append(alt.Chart(_data(x=sketch.cuts)).mark_rule(color=LOUD, strokeDash=[3, 2]).encode(x=x))
-    tops = np.interp(sketch.peaks, sketch.places, sketch.heights)
+    cuts, peaks = (held[np.abs(held) <= FAR] for held in (sketch.cuts, sketch.peaks))
+    if cuts.size:
+        layers.append(alt.Chart(rows(x=cuts)).mark_rule(color=TWO, strokeDash=[3, 2]).encode(x=x))
+    tops = np.interp(peaks, sketch.places, sketch.heights)
     layers.append(
-        alt.Chart(_data(x=sketch.peaks, y=tops)).mark_point(filled=True, color=INK, size=28, opacity=1).encode(x=x, y=y)
+        alt.Chart(rows(x=peaks, y=tops)).mark_point(filled=True, color=ONE, size=28, opacity=1).encode(x=x, y=y)
     )
     return alt.layer(*layers, width=190, height=110, title=title)
 
@@ -152,20 +152,20 @@ def _views(sketch: ViewsSketch, names: Sequence[str], views: Mapping[str, str | 
     ends = [value if np.isfinite(value) else 0.0 for value in (*sketch.before, *sketch.after)]
     kept = ["kept" if one else "not kept" for one in sketch.kept]
     count = len(number)
-    data = _data(
+    data = rows(
         view=[f"{name}, round {n}" for name, n in zip(number, turn, strict=True)] * 2,
         when=["before"] * count + ["after"] * count,
         index=ends,
         kept=kept * 2,
     )
     return (
-        alt.Chart(data, width=60, height=160)
+        alt.Chart(data, width=95, height=160)
         .mark_line(point=True)
         .properties(title=[_members(*view, names) for view in zip(called, sketch.columns, strict=True)])
         .encode(
             x=alt.X("when:N", sort=["before", "after"], title=None, axis=alt.Axis(labelAngle=0)),
             y=alt.Y("index:Q", title="Davies-Bouldin index"),
-            color=alt.Color("kept:N", scale=alt.Scale(domain=["kept", "not kept"], range=[INK, LOUD]), title=None),
+            color=alt.Color("kept:N", scale=alt.Scale(domain=["kept", "not kept"], range=[ONE, TWO]), title=None),
             column=alt.Column("view:N", title=None, sort=None),
         )
     )
@@ -204,14 +204,18 @@ def _squares(sketch: PlaneSketch, counts: NDArray[np.float64], title: str, most:
     (left, right), (low, high) = ((edge[at], edge[at + 1]) for edge, at in zip(sketch.edges, place, strict=True))
     scales = [alt.Scale(domain=[float(edge[0]), float(edge[-1])], nice=False, zero=False) for edge in sketch.edges]
     return (
-        alt.Chart(_data(x=left, x2=right, y=low, y2=high, rows=counts[place]), width=280, height=240, title=title)
+        alt.Chart(rows(x=left, x2=right, y=low, y2=high, rows=counts[place]), width=280, height=240, title=title)
         .mark_rect(aria=False)
         .encode(
             x=alt.X("x:Q", title="first principal axis", scale=scales[0]),
             x2="x2:Q",
             y=alt.Y("y:Q", title="second principal axis", scale=scales[1]),
             y2="y2:Q",
-            color=alt.Color("rows:Q", scale=alt.Scale(scheme="blues", type="sqrt", domain=[0, most]), title="rows"),
+            color=alt.Color(
+                "rows:Q",
+                scale=alt.Scale(scheme="blues", type="sqrt", domain=[0, most]),
+                legend=alt.Legend(title="rows", values=_ends(np.append(sketch.before, sketch.after))),
+            ),
         )
     )
 

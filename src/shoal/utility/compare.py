@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from shoal.errors import DataError
 
 __all__ = ["Comparison", "Friedman", "Wilcoxon", "alike", "compare", "critical_difference"]
-__all__ += ["friedman", "ranks", "score", "wilcoxon"]
+__all__ += ["friedman", "nemenyi", "ranks", "score", "wilcoxon"]
 
 LEVEL = 0.05
 SAME = 1e-12  # differences that are rounding
@@ -89,6 +89,8 @@ class Comparison:
         Methods that do not differ, in runs of mean ranks: the bars of a critical-difference diagram.
     wilcoxon : Wilcoxon or None
         For two methods; the first is the first of `methods`.
+    pairs : tuple of tuples of float or None
+        Nemenyi's p of every two methods, in the order of `methods`, where there is a critical difference.
     """
 
     methods: tuple[str, ...]
@@ -99,6 +101,7 @@ class Comparison:
     critical: float | None
     groups: tuple[tuple[str, ...], ...]
     wilcoxon: Wilcoxon | None
+    pairs: tuple[tuple[float, ...], ...] | None = None
 
     def __str__(self) -> str:
         """Say it in a few lines."""
@@ -107,11 +110,11 @@ class Comparison:
             for name, rank in zip(self.methods, self.mean_ranks, strict=True)
         ]
         if self.friedman is not None:
-            lines.append(f"Friedman: chi-square {self.friedman.statistic:.3f}, p = {self.friedman.p:.4f}")
+            lines.append(f"Friedman: chi-square {self.friedman.statistic:.3f}, {_chance(self.friedman.p)}")
         if self.critical is not None:
             lines.append(f"Nemenyi: critical difference {self.critical:.3f} at 5 %")
         if self.wilcoxon is not None:
-            lines.append(f"Wilcoxon: p = {self.wilcoxon.p:.4f}")
+            lines.append(f"Wilcoxon: {_chance(self.wilcoxon.p)}")
         lines += [f"no difference found: {', '.join(group)}" for group in self.groups]
         return "\n".join(lines)
 
@@ -151,7 +154,8 @@ def compare(values: ArrayLike, methods: Sequence[str], *, higher: bool = True) -
     groups = whole if critical is None else alike(mean[order], critical)
     same = tuple(names[first:last] for first, last in groups)
     listed = None if scores is None else tuple(scores.tolist())
-    return Comparison(names, tuple(mean[order].tolist()), sets, listed, tested, critical, same, two)
+    pairs = None if critical is None else tuple(tuple(line) for line in nemenyi(mean[order], sets).tolist())
+    return Comparison(names, tuple(mean[order].tolist()), sets, listed, tested, critical, same, two, pairs)
 
 
 def ranks(values: ArrayLike, *, higher: bool = True) -> Floats:
@@ -204,6 +208,29 @@ def critical_difference(methods: int, sets: int, level: float = LEVEL) -> float:
 
     q = float(studentized_range.ppf(1 - level, methods, np.inf)) / np.sqrt(2)
     return float(q * np.sqrt(methods * (methods + 1) / (6 * sets)))
+
+
+def nemenyi(mean_ranks: Floats, sets: int) -> Floats:
+    """Return, for every two methods, the chance of mean ranks so far apart anywhere if all methods are alike.
+
+    Parameters
+    ----------
+    mean_ranks : float64 array
+    sets : int
+
+    Returns
+    -------
+    float64 array of shape (methods, methods)
+        1 on the diagonal. Two methods that are just the critical difference apart have 0.05.
+    """
+    from scipy.stats import studentized_range
+
+    m = len(mean_ranks)
+    apart = np.abs(mean_ranks[:, None] - mean_ranks) / np.sqrt(m * (m + 1) / (6 * sets))
+    found = np.eye(m)
+    first, second = np.triu_indices(m, 1)
+    found[first, second] = studentized_range.sf(apart[first, second] * np.sqrt(2), m, np.inf)
+    return np.maximum(found, found.T)
 
 
 def alike(mean_ranks: Floats, critical: float) -> list[tuple[int, int]]:
@@ -268,6 +295,11 @@ def score(values: ArrayLike) -> Floats:
     if figures.ndim != 2 or not figures.size or not np.isfinite(figures).all() or (figures <= 0).any():
         raise DataError("score: it takes a positive figure of every method on every data set.")
     return np.asarray((figures / figures.max(axis=0)).sum(axis=1))
+
+
+def _chance(p: float) -> str:
+    """Write a p value."""
+    return "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}"
 
 
 def _checked(values: ArrayLike, methods: Sequence[str]) -> Floats:

@@ -95,5 +95,7 @@ def kept_uniques(data: pa.Table, policy: Policy) -> tuple[Finding, ...]:
 def ledger_share(ledger: tuple[Change, ...], n: int) -> tuple[Finding, ...]:
     """Measure the share of quasi-identifier cells that are not what they were."""
     lines = [line for line in ledger if line.role == "quasi"]
+    if not lines:
+        return ()
     touched = sum(line.changed + line.filled + line.emptied for line in lines)
     return (Finding("cells changed %", 100 * touched / (n * len(lines)), "of the quasi-identifiers", "pair"),)

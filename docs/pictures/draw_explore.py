@@ -1,0 +1,23 @@
+"""Draw the front of an exploration of the table of `shoal demo`: a minute or two on two cores."""
+
+from pathlib import Path
+
+import shoal
+from shoal.explore.run import explore
+from shoal.report.charts import svg
+from shoal.report.diagrams import standing_alone
+from shoal.report.frontier import overview
+
+METHODS = ["anneal", "cover", "gower", "hac", "k_tca", "kmeans", "mdav", "mondrian", "tfrp"]
+
+
+def main() -> None:
+    """Explore, and write the picture."""
+    roles = {"identifiers": ["patient_id", "name"], "sensitive": ["diagnosis"]}
+    found = explore(shoal.sample(), methods=METHODS, l=2, **roles)
+    picture = standing_alone(svg(overview(found.as_dict())))
+    (Path(__file__).parent / "explore.svg").write_text(picture, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""The command that compares methods over data sets."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shoal.cli import drawing, show
+from shoal.cli.options import Header, Identifier, Json, K, Sensitive
+
+if TYPE_CHECKING:
+    from shoal.explore.compared import Measured, MethodComparison
+
+__all__ = ["add_to"]
+
+Sources = Annotated[
+    list[Path], typer.Argument(help="Tables, or folders of tables: two data sets at the least.", show_default=False)
+]
+OUTSIDE = re.compile(r",(?![^(]*\))")  # a comma, but not one of (alpha,k)-anonymity
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the command to the program."""
+    app.command()(compare)
+
+
+def compare(
+    sources: Sources,
+    methods: Annotated[str, typer.Option(help="Methods with commas between them.")] = "mdav,k_tca,kde",
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            help="`honest`, `combined`, or names of `shoal measures`, with commas. [default: combined with a label, "
+            "else cell loss %]"
+        ),
+    ] = None,
+    k: K = None,
+    label: Annotated[
+        str | None, typer.Option(help="The column to predict; `last` for the last one of each data set.")
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="From how many seeds each pair is run.")] = 3,
+    folds: Annotated[int, typer.Option(min=2, help="Folds of the honest accuracy.")] = 5,
+    alpha: Annotated[float, typer.Option(min=0, max=1, help="The weight of honest accuracy in `combined`.")] = 0.5,
+    identifier: Identifier = None,
+    sensitive: Sensitive = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes at once. [default: all cores]")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="A folder for the page, the figures and the diagram.")
+    ] = None,
+    header: Header = False,
+    json: Json = False,
+) -> None:
+    """Compare methods over data sets: `shoal compare tables/ --methods mdav,k_tca,kde --label last -o compared`."""
+    from shoal.explore.compared import owned_files
+    from shoal.explore.comparing import compare as run
+    from shoal.io.bundle import check_target
+
+    if output is not None:
+        check_target(output, owned_files())
+    with show.progress():
+        found = run(
+            sources,
+            methods=_words(methods),
+            measure=None if measure is None else _words(measure),
+            k=5 if k is None else k,
+            label=label,
+            seeds=seeds,
+            folds=folds,
+            alpha=alpha,
+            identifiers=identifier or (),
+            sensitive=sensitive or (),
+            jobs=jobs,
+            header=header,
+        )
+        if output is not None:
+            found.save(output)
+    if json:
+        show.plain(found.report("json").rstrip("\n"))
+        return
+    for one in found.measures:
+        _show(one, found)
+    for gone in found.left_out:
+        show.say(f"Left out: {gone.set}: {gone.method}: {gone.reason}")
+    if output is not None:
+        show.say(f"For your eyes only: {output / 'compare.html'}")
+
+
+def _words(text: str) -> list[str]:
+    """Return the words between commas."""
+    return [word.strip() for word in OUTSIDE.split(text) if word.strip()]
+
+
+def _show(one: "Measured", found: "MethodComparison") -> None:
+    """Show the figures of a measure, mean ranks and what the tests say."""
+    order = [found.methods.index(name) for name in one.comparison.methods]
+    means, halves = one.means, one.halves
+    show.say(f"{one.title} at k = {found.k}, {'more' if one.higher else 'less'} is better")
+    table = drawing.table_of("data set", *(f">{found.methods[place]}" for place in order))
+    for column, data in enumerate(found.sets):
+        cells = []
+        for place in order:
+            half = "" if halves is None else f" ± {halves[place, column]:.2g}"
+            cells.append(f"{means[place, column]:.4g}{half}")
+        drawing.row(table, data.name, *cells)
+    drawing.row(table, "mean rank", *(f"{rank:.3f}" for rank in one.comparison.mean_ranks))
+    if one.comparison.scores is not None:
+        drawing.row(table, "score", *(f"{score:.3f}" for score in one.comparison.scores))
+    drawing.console().print(table)
+    # The first lines of a comparison are the mean ranks, which stand in the table.
+    for line in str(one.comparison).splitlines()[len(order) :]:
+        show.say(line)
+    show.say("")

@@ -1,0 +1,64 @@
+"""What every printed table is drawn with: the console, tables, rows, figures and verdicts."""
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+__all__ = ["console", "figure", "mark", "plain", "printable", "row", "say", "table_of"]
+
+
+def say(text: str) -> None:
+    """Print a line of words."""
+    console().print(printable(text), highlight=False, soft_wrap=True)
+
+
+def plain(text: str) -> None:
+    """Print text as it is, for programs."""
+    sys.stdout.write(text + "\n")
+
+
+def console(*, stderr: bool = False) -> "Console":
+    """Return a console that wraps at the width of the terminal, or not at all in a pipe."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(stderr=stderr, markup=False, width=None if stream.isatty() else 160)
+
+
+def table_of(*heads: str) -> "Table":
+    """Return an empty table; a head that starts with > is aligned to the right."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    made = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for head in heads:
+        made.add_column(head.lstrip(">"), justify="right" if head.startswith(">") else "left", overflow="fold")
+    return made
+
+
+def figure(value: float) -> str:
+    """Write a count without decimals, a large figure with two, a small one with six digits."""
+    if value == int(value):
+        return f"{int(value):,}"
+    return f"{value:,.6g}" if value < 1000 else f"{value:,.2f}"
+
+
+def printable(text: str) -> str:
+    """Return text in which no sign can move the cursor or change a colour."""
+    return "".join(sign if sign.isprintable() else "\ufffd" for sign in text)
+
+
+def row(table: "Table", *cells: "str | Text") -> None:
+    """Add a row whose cells are shown as they are."""
+    table.add_row(*(printable(cell) if isinstance(cell, str) else cell for cell in cells))
+
+
+def mark(*, holds: bool) -> "Text":
+    """Say a verdict in a word, with a colour."""
+    from rich.text import Text
+
+    return Text("holds", style="green") if holds else Text("FAILS", style="bold red")

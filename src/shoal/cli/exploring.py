@@ -1,0 +1,171 @@
+"""The command that explores: many releases of one table, and the front between risk and utility."""
+
+import json as json_
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli import show
+from shoal.cli.drawing import console, row, table_of
+from shoal.cli.options import File, Header, Identifier, Json, Keep, Names, PolicyFile, Quasi, Sensitive, roles_of
+
+if TYPE_CHECKING:
+    from shoal.explore.aims import Figure
+    from shoal.explore.exploration import Exploration
+
+__all__ = ["add_to"]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the command to the program."""
+    app.command()(explore)
+
+
+def explore(
+    file: File,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="A private folder for all that is found; the same one goes on with a run."),
+    ] = None,
+    policy: PolicyFile = None,
+    methods: Annotated[str, typer.Option(help="Methods, separated by commas, or all.")] = "all",
+    k: Annotated[str | None, typer.Option("-k", help="Several k: `-k 3,5,10,20`. [default: these]")] = None,
+    l: Annotated[str | None, typer.Option("-l", help="Several l: `-l 2,3`. [default: that of the policy]")] = None,  # noqa: E741
+    t: Annotated[str | None, typer.Option("-t", help="Several t: `-t 0.1,0.2`. [default: that of the policy]")] = None,
+    set_: Annotated[
+        Names,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUES",
+            help="Values of a parameter: `--set effort=quick,normal`, or of one method: `--set anneal.effort=normal`.",
+        ),
+    ] = None,
+    utility: Annotated[
+        str | None,
+        typer.Option(help="A measure, or honest. [default: honest separability % with a label, else cell loss %]"),
+    ] = None,
+    risk: Annotated[str | None, typer.Option(help="A measure or an attack. [default: marketer risk]")] = None,
+    folds: Annotated[int, typer.Option(min=2, help="Folds of intervals and of held-out rows.")] = 5,
+    seeds: Annotated[int, typer.Option(min=1, help="Seeds from which methods that draw by chance are run.")] = 1,
+    attacks: Annotated[bool, typer.Option("--attacks", help="Attack every release too.")] = False,
+    budget: Annotated[float | None, typer.Option(help="Seconds in all; what would not fit is left out.")] = None,
+    longest: Annotated[float, typer.Option(help="Seconds that one run may take, by the pre-flight.")] = 60.0,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes at once. [default: all cores]")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost, and stop.")] = False,
+    identifier: Identifier = None,
+    sensitive: Sensitive = None,
+    keep: Keep = None,
+    quasi: Quasi = None,
+    label: Annotated[str | None, typer.Option(help="The column that analysts predict, sensitive or kept.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Where chance starts. [default: 0]")] = None,
+    header: Header = False,
+    json: Json = False,
+) -> None:
+    """Show risk against utility of many releases: `shoal explore patients.csv --policy policy.toml -o explored`."""
+    from shoal.explore.run import explore as run
+
+    if output is None and not dry_run:
+        raise typer.BadParameter("Name a private folder with -o, or ask for --dry-run.")
+    given: dict[str, Any] = roles_of(identifier, quasi, sensitive, keep)
+    with show.progress():
+        found = run(
+            file,
+            policy=policy,
+            methods=methods if methods == "all" else _words(methods),
+            k=_numbers(k, "-k"),
+            l=_numbers(l, "-l"),
+            t=_numbers(t, "-t"),
+            parameters=_parameters(set_ or []),
+            utility=utility,
+            risk=risk,
+            folds=folds,
+            seeds=seeds,
+            attacks=attacks,
+            budget=budget,
+            longest=longest,
+            jobs=jobs,
+            output=output,
+            dry_run=dry_run,
+            label=label,
+            seed=seed,
+            header=header,
+            **given,
+        )
+    if json:
+        show.plain(json_.dumps({"folder": None if dry_run else str(output), **found.as_dict()}, indent=2))
+    elif dry_run:
+        _expected(found)
+    else:
+        _found(found, file)
+
+
+def _expected(found: "Exploration") -> None:
+    """Show what an exploration would cost."""
+    _left_out(found)
+    before = f" {len(found.outcomes)} points were done before." if found.outcomes else ""
+    show.say(f"Expected: {found.estimate}.{before}")
+
+
+def _found(found: "Exploration", file: Path) -> None:
+    """Show the front, what was left out, and the next command."""
+    utility, risk = found.aims.utility, found.aims.risk
+    heads = [f">{aim.name} ({'more' if aim.higher else 'less'} is better)" for aim in (utility, risk)]
+    table = table_of("point", "method", ">k", *heads, ">highest risk", ">record linkage")
+    for one in found.front:
+        others = (_figure(one.figures.get(name)) for name in ("prosecutor risk", "record linkage"))
+        row(table, one.name, one.line, str(one.k), _figure(one.utility), _figure(one.risk), *others)
+    console().print(table)
+    _left_out(found)
+    for one in found.failed:
+        show.say(f"{one.name}: {one.status}: {one.reason}")
+    done = len(found.outcomes) - len(found.failed)
+    show.say(f"{done} releases were verified and measured; {len(found.front)} of them are clearly beaten by none.")
+    show.say("To choose by looking at the data is itself a channel: see the page.")
+    show.say(f"For your eyes only: {found.folder}. Look at {found.folder}/explore.html, choose, then:")
+    place = f"{shlex.quote(str(found.folder))}/front/NAME.toml"
+    show.say(f"shoal anonymize {shlex.quote(str(file))} --policy {place} -o release --private mine")
+
+
+def _left_out(found: "Exploration") -> None:
+    """Show what was left out, and why."""
+    for one in found.skipped:
+        show.say(f"Left out: {one.reason}")
+
+
+def _figure(figure: "Figure | None") -> str:
+    """Write a figure with its interval."""
+    if figure is None:
+        return ""
+    ends = "" if figure.low is None or figure.high is None else f" [{figure.low:.4g}, {figure.high:.4g}]"
+    return f"{figure.value:.4g}{ends}"
+
+
+def _words(given: str) -> list[str]:
+    """Return what stands between commas."""
+    return [word.strip() for word in given.split(",") if word.strip()]
+
+
+def _numbers(given: str | None, option: str) -> list[float] | None:
+    """Return the numbers between commas."""
+    if given is None:
+        return None
+    try:
+        return [int(word) if word.isdecimal() else float(word) for word in _words(given)]
+    except ValueError:
+        raise typer.BadParameter(f"{option} takes numbers, separated by commas; got {given!r}.") from None
+
+
+def _parameters(given: list[str]) -> dict[str, list[Any]]:
+    """Return the values of each parameter, from words such as `effort=quick,normal`."""
+    from shoal.cli.words import settings
+
+    found: dict[str, list[Any]] = {}
+    for word in given:
+        name, equals, values = word.partition("=")
+        if not equals or not _words(values):
+            raise typer.BadParameter(f"--set takes NAME=VALUES, such as effort=quick,normal; got {word!r}.")
+        read = [settings([f"{name}={value}"]) for value in _words(values)]
+        found.setdefault(name.strip(), []).extend(value for one in read for value in one.values())
+    return found

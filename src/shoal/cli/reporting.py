@@ -1,0 +1,59 @@
+"""The command that writes a report."""
+
+import json as json_
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.cli import show
+from shoal.cli.options import Json
+
+__all__ = ["add_to"]
+
+Folder = Annotated[Path, typer.Argument(help="A release folder.", show_default=False)]
+Original = Annotated[
+    Path | None, typer.Argument(help="The table that it was made from, for the holder's report.", show_default=False)
+]
+Private = Annotated[Path | None, typer.Option(help="The private folder of the release, whose map aligns its rows.")]
+Attacks = Annotated[bool, typer.Option("--attacks", help="Attack the release, too: it takes a while.")]
+Output = Annotated[Path | None, typer.Option("-o", "--output", help="The file to write. [default: report.html]")]
+Format = Annotated[str, typer.Option(help="html, md or json.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the command to the program."""
+    app.command()(report)
+
+
+def report(
+    folder: Folder,
+    original: Original = None,
+    private: Private = None,
+    attacks: Attacks = False,
+    output: Output = None,
+    format: Format = "html",  # noqa: A002
+    json: Json = False,
+) -> None:
+    """Write the report of a release: `shoal report release`, `shoal report release patients.csv --private private`."""
+    from shoal.certify.check_sets import holds_sets
+    from shoal.pipeline.reporting import check_format, facts_of, write_report
+    from shoal.pipeline.set_report import set_page
+
+    check_format(format)
+    place = output or Path(f"report.{format}")
+    with show.progress():
+        if holds_sets(folder):
+            if original is not None:
+                raise typer.BadParameter("This is a release of sets: use `shoal sets report ORIGINAL FOLDER -o FILE`.")
+            facts = set_page(folder)
+        else:
+            facts = facts_of(folder, original, private=private, attacks=attacks)
+        write_report(facts, place, format)
+    if json:
+        told = {"report": str(place), "kind": facts["kind"], "holds": facts["holds"], "verdicts": facts["verdicts"]}
+        show.plain(json_.dumps(told, indent=2, ensure_ascii=False))
+        return
+    for one in facts["verdicts"]:
+        show.say(f"{one['wish']}: {'holds' if one['holds'] else 'FAILS'}")
+    show.say(f"Report: {place}" + ("    For your eyes only." if facts["kind"] == "holder" else ""))

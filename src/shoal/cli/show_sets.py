@@ -1,0 +1,79 @@
+"""What the commands for sets print."""
+
+import json as json_
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal.cli.drawing import console, figure, mark, plain, row, say, table_of
+
+if TYPE_CHECKING:
+    from shoal.model.set_release import SetRelease
+
+__all__ = ["facts", "mined", "release", "report"]
+
+
+def release(made: "SetRelease", folder: Path, private: Path | None, *, json: bool) -> None:
+    """Show what was released: verdicts, findings, notes."""
+    if json:
+        places = {"folder": str(folder), "private": str(private) if private else None}
+        plain(json_.dumps({**places, **made.as_dict()}, indent=2, ensure_ascii=False))
+        return
+    verdicts = table_of("guarantee", ">asked", ">found", "verdict")
+    for v in made.verdicts:
+        row(verdicts, v.model, f"{v.asked:g}", f"{v.found:.6g}", mark(holds=v.holds))
+    console().print(verdicts)
+    findings = table_of("finding", ">value", "how")
+    for f in made.findings:
+        row(findings, f.name, figure(f.value), f.how)
+    console().print(findings)
+    for note in made.notes:
+        say(f"Note: {note}")
+    say(f"Release: {folder}" + (f"    For your eyes only: {private}" if private else ""))
+
+
+def facts(found: dict[str, Any], *, json: bool) -> None:
+    """Show figures by name."""
+    if json:
+        plain(json_.dumps(found, indent=2, ensure_ascii=False))
+        return
+    table = table_of("figure", ">value")
+    for name, value in found.items():
+        if value is not None:
+            row(table, name, _shown(value))
+    console().print(table)
+
+
+def mined(found: dict[str, Any], *, json: bool) -> None:
+    """Show itemsets and rules: they are the data's own items."""
+    if json:
+        plain(json_.dumps(found, indent=2, ensure_ascii=False))
+        return
+    itemsets = table_of("itemset", ">support", ">share %")
+    for one in found["itemsets"]:
+        share = 100 * one["support"] / max(1, found["records"])
+        row(itemsets, ", ".join(one["items"]), f"{one['support']:,}", f"{share:.3f}")
+    console().print(itemsets)
+    rules = table_of("if", "then", ">support", ">confidence", ">lift")
+    for one in found["rules"]:
+        figures = (f"{one['support']:,}", f"{one['confidence']:.3f}", f"{one['lift']:.2f}")
+        row(rules, ", ".join(one["if"]), one["then"], *figures)
+    console().print(rules)
+    say(f"{found['itemsets found']:,} itemsets in {found['records']:,} records. They are data: for your eyes only.")
+
+
+def report(found: dict[str, Any], *, json: bool) -> None:
+    """Show the sections of a report."""
+    if json:
+        plain(json_.dumps(found, indent=2, ensure_ascii=False))
+        return
+    for section, figures in found.items():
+        say(section)
+        facts(figures, json=False)
+    say("These figures need the records behind the release: they are for your eyes only.")
+
+
+def _shown(value: Any) -> str:
+    """Write a figure."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return figure(float(value)) if isinstance(value, int | float) else str(value)

@@ -1,0 +1,295 @@
+"""The published files of a disassociated data set, format `disassoc/1`: one JSON file or five Parquet files.
+
+JSON, `disassociated.json`, for small data::
+
+    {"format": "disassoc/1",
+     "params": {"k", "m", "delta", "partition", "levels", "terms"},
+     "n_records": n,
+     "items": [label, ...],
+     "clusters": [{"size", "opened", "chunks": [{"domain": [item, ...],
+                                                  "subrecords": [{"items": [item, ...], "count"}, ...]}, ...],
+                   "term": [item, ...]}, ...],
+     "joints": [{"clusters": [cluster, ...], "chunks": [as above]}, ...],
+     "term_global": [item, ...]}
+
+An item is its place in `items`, a cluster its place in `clusters`. A sub-record stands there once, with the number of
+records that it stands for. `term` is left out where a cluster has none.
+
+Parquet: `items(id, label)`, `clusters(cluster, size, opened)`, `subrecords(scope, scope_id, chunk, items, count)`,
+`joints(joint, cluster)` and `terms(cluster, item)`. The scope of a sub-record is "c" for a cluster and "j" for a joint;
+chunks are counted from 0 in each. The cluster of a term is missing if it is not told. `clusters.parquet` has one entry
+of metadata, `disassoc`, which is the JSON above without its lists; no file has other metadata.
+
+Beside them may lie a neighbour: `neighbour.dat`, a line of labels separated by blanks for each record, or, where a
+label has blanks, `neighbour.json`, a list of lists. Labels and records ascend by code point.
+
+Equal data give equal bytes. Nothing comes from anything but the `Disassociated`: no index, no seed, no time.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from shoal.errors import ReadError, WriteError
+from shoal.io.disassociated_reading import (
+    FORMAT,
+    JSON_FILE,
+    METADATA,
+    MOST_JSON,
+    PARQUET_FILES,
+    SCHEMAS,
+    check_fit,
+    from_json,
+    from_tables,
+)
+from shoal.model.disassociated import Disassociated
+from shoal.model.transactions import Transactions
+
+__all__ = [
+    "FORMAT",
+    "JSON_FILE",
+    "MOST_JSON",
+    "PARQUET_FILES",
+    "read_disassociated",
+    "write_disassociated",
+    "write_neighbour",
+]
+
+NEIGHBOUR_LINES, NEIGHBOUR_JSON = "neighbour.dat", "neighbour.json"
+
+
+def write_disassociated(
+    published: Disassociated,
+    folder: Path,
+    format: Literal["parquet", "json"] = "parquet",  # noqa: A002
+) -> list[str]:
+    """Write a disassociated data set into a folder that is there.
+
+    Parameters
+    ----------
+    published : Disassociated
+    folder : Path
+    format : {"parquet", "json"}
+        Five Parquet files, or one JSON file for small data.
+
+    Returns
+    -------
+    list of str
+        The names of the files, sorted.
+
+    Guarantee
+    ---------
+    Equal data give equal bytes. The files hold what is in `published` and nothing else.
+
+    Cost
+    ----
+    O(occurrences) time and memory.
+    """
+    if format not in ("parquet", "json"):
+        raise WriteError(f"write: format {format!r} is not one for disassociated data; choose 'parquet' or 'json'.")
+    if not np.diff(published.chunk_ptr).all():
+        empty = int((np.diff(published.chunk_ptr) == 0).sum())
+        raise WriteError(f"write: {empty} chunks have no sub-record, so that no file can hold them. Leave them out.")
+    strange = sum(not _is_text(label) for label in published.labels)
+    if strange:
+        raise WriteError(f"write: {strange} labels are not text that UTF-8 can hold. Mend them before publishing.")
+    if format == "json":
+        text = _as_json(published)
+        if len(text) > MOST_JSON:
+            raise WriteError(f"write: a JSON file of more than {MOST_JSON >> 20} MiB is not written. Choose parquet.")
+        (folder / JSON_FILE).write_bytes(text)
+        return [JSON_FILE]
+    facts = {"format": FORMAT, "params": _params(published), "n_records": published.n}
+    for name, table in _as_tables(published).items():
+        words = ["scope"] if name == "subrecords" else False
+        with pq.ParquetWriter(
+            folder / f"{name}.parquet",
+            table.schema,
+            compression="zstd",
+            store_schema=False,
+            write_statistics=False,
+            use_dictionary=words,
+        ) as file:
+            file.write_table(table)
+            if name == "clusters":
+                # One key, as several would stand in whatever order the library's table of them has.
+                file.add_key_value_metadata({METADATA: _dumped(facts)})
+    return list(PARQUET_FILES)
+
+
+def read_disassociated(place: str | Path) -> Disassociated:
+    """Read a disassociated data set back, to re-associate or to measure it.
+
+    Parameters
+    ----------
+    place : path
+        A folder with the files of `write_disassociated` (others are not looked at), or the JSON file itself.
+
+    Returns
+    -------
+    Disassociated
+        Its numbers refer to each other as they should. Whether it is anonymous is for `privacy.km` to say.
+
+    Raises
+    ------
+    ReadError
+        If there are no such files, or they do not fit together. No message has a label in it.
+
+    Cost
+    ----
+    O(occurrences) time and memory.
+    """
+    path = Path(place)
+    if path.is_dir() and all((path / name).is_file() for name in PARQUET_FILES):
+        given = from_tables({name.removesuffix(".parquet"): path / name for name in PARQUET_FILES})
+    elif path.is_dir() and not (path / JSON_FILE).exists():
+        raise ReadError(f"read: {str(place)!r} holds neither {JSON_FILE} nor the five Parquet files of {FORMAT}.")
+    else:
+        given = from_json(path / JSON_FILE if path.is_dir() else path)
+    check_fit(given)
+    return given
+
+
+def write_neighbour(data: Transactions, folder: Path) -> str:
+    """Write a neighbour beside a disassociated data set.
+
+    Parameters
+    ----------
+    data : Transactions
+    folder : Path
+
+    Returns
+    -------
+    str
+        The name of the file: `neighbour.dat`, or `neighbour.json` if a label has blanks in it.
+
+    Guarantee
+    ---------
+    The bytes depend on the multiset of records alone. Nothing in their order tells of clusters or of the input.
+    """
+    strange = sum(not _is_text(label) for label in data.labels)
+    if strange:
+        raise WriteError(f"write: {strange} labels are not text that UTF-8 can hold. Mend them before publishing.")
+    records = sorted(sorted(record) for record in data.records())
+    # A byte order mark at the start of a file would be taken for one.
+    if all(label.split() == [label] and "\ufeff" not in label for label in data.labels):
+        text = "".join(" ".join(record) + "\n" for record in records)
+        name = NEIGHBOUR_LINES
+    else:
+        text = _listed(records) + "\n"
+        name = NEIGHBOUR_JSON
+    (folder / name).write_bytes(text.encode())
+    return name
+
+
+def _is_text(label: str) -> bool:
+    """Say whether a label can be written as UTF-8."""
+    try:
+        label.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _params(published: Disassociated) -> dict[str, Any]:
+    """Return the published parameters."""
+    return {name: getattr(published, name) for name in ("k", "m", "delta", "partition", "levels", "terms")}
+
+
+def _as_json(published: Disassociated) -> bytes:
+    """Return the bytes of the JSON file: a line for each cluster and joint."""
+    chunks: dict[tuple[str, int], list[Any]] = {}
+    for scope, chunk in _chunks_of(published):
+        chunks.setdefault(scope, []).append(chunk)
+    own: dict[int, list[int]] = {}
+    for cluster, item in zip(published.term_cluster.tolist(), published.term_item.tolist(), strict=True):
+        own.setdefault(cluster, []).append(item)
+    clusters = []
+    for number, (size, is_open) in enumerate(zip(published.sizes.tolist(), published.opened.tolist(), strict=True)):
+        cluster = {"size": size, "opened": is_open, "chunks": chunks.get(("c", number), [])}
+        clusters.append(cluster | ({"term": own[number]} if number in own else {}))
+    cuts = published.joint_ptr.tolist()
+    joints = [
+        {"clusters": published.joint_clusters[a:b].tolist(), "chunks": chunks.get(("j", number), [])}
+        for number, (a, b) in enumerate(pairwise(cuts))
+    ]
+    lines = [
+        f'{{"format": {_dumped(FORMAT)},\n"params": {_dumped(_params(published))},\n"n_records": {published.n}',
+        f'"items": {_dumped(list(published.labels))}',
+        f'"clusters": {_listed(clusters)}',
+        f'"joints": {_listed(joints)}',
+        f'"term_global": {_dumped(own.get(-1, []))}}}',
+    ]
+    return (",\n".join(lines) + "\n").encode()
+
+
+def _chunks_of(published: Disassociated) -> Iterator[tuple[tuple[str, int], dict[str, Any]]]:
+    """Give each chunk with the cluster or joint that it belongs to."""
+    items, cuts = published.items.tolist(), published.sub_ptr.tolist()
+    counts, ends = published.counts.tolist(), published.chunk_ptr.tolist()
+    scopes = zip(published.chunk_cluster.tolist(), published.chunk_joint.tolist(), strict=True)
+    for number, (cluster, joint) in enumerate(scopes):
+        subs = range(ends[number], ends[number + 1])
+        domain = sorted(set(items[cuts[subs.start] : cuts[subs.stop]]))
+        records = [{"items": items[cuts[s] : cuts[s + 1]], "count": counts[s]} for s in subs]
+        yield (("c", cluster) if cluster >= 0 else ("j", joint)), {"domain": domain, "subrecords": records}
+
+
+def _dumped(value: Any) -> str:
+    """Return a value as JSON on one line."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _listed(values: Iterable[Any]) -> str:
+    """Return values as a JSON list, a line each."""
+    inside = ",\n".join(_dumped(value) for value in values)
+    return f"[\n{inside}\n]" if inside else "[]"
+
+
+def _as_tables(published: Disassociated) -> dict[str, pa.Table]:
+    """Return the five tables."""
+    numbers = np.arange(published.clusters, dtype=np.int32)
+    per = np.diff(published.chunk_ptr)
+    shared = published.chunk_cluster < 0
+    scope_id = np.where(shared, published.chunk_joint, published.chunk_cluster)
+    # The number of a chunk in its scope: how many chunks stand before it since the scope began.
+    turns = np.ones(published.chunks, bool)
+    turns[1:] = (shared[1:] != shared[:-1]) | (scope_id[1:] != scope_id[:-1])
+    starts = np.flatnonzero(turns)
+    place = np.arange(published.chunks) - np.repeat(starts, np.diff([*starts, published.chunks]))
+    lists = pa.ListArray.from_arrays(
+        pa.array(published.sub_ptr.astype(np.int32)), pa.array(published.items, pa.int32())
+    )
+    columns: dict[str, list[Any]] = {
+        "items": [np.arange(len(published.labels), dtype=np.int32), pa.array(published.labels, pa.string())],
+        "clusters": [numbers, published.sizes, published.opened],
+        "subrecords": [
+            pa.array(np.repeat(np.where(shared, "j", "c"), per).tolist(), pa.string()),
+            np.repeat(scope_id, per),
+            np.repeat(place, per),
+            lists,
+            published.counts,
+        ],
+        "joints": [
+            np.repeat(np.arange(published.joint_ptr.size - 1), np.diff(published.joint_ptr)),
+            published.joint_clusters,
+        ],
+        "terms": [pa.array(published.term_cluster, pa.int32(), mask=published.term_cluster < 0), published.term_item],
+    }
+    return {
+        name: pa.Table.from_arrays(
+            [_typed(column, field.type) for column, field in zip(columns[name], schema, strict=True)], schema=schema
+        )
+        for name, schema in SCHEMAS.items()
+    }
+
+
+def _typed(column: Any, kind: pa.DataType) -> pa.Array:
+    """Return a column as an arrow array of this type."""
+    return pa.array(column, kind) if isinstance(column, np.ndarray) else column.cast(kind)

@@ -1,0 +1,262 @@
+"""Columns of tables into `Transactions`: a column of lists, or two columns of record and item.
+
+Lists: a row is a record. Its cell is a list of items or, in text, items with a separator between them. A missing cell
+is a record without items.
+
+Long form: a row says that a record has an item. Rows of one record need not stand together; records are numbered as
+they first appear. A missing item says no more than that the record is there.
+
+CSV is read as text throughout: a type would take 1,5 for a number. Where arrow refuses the file, it is given to
+`csv_text`, which names the faulty line.
+"""
+
+from collections.abc import Iterable
+from csv import reader
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from pyarrow import csv
+
+from shoal.errors import ReadError
+from shoal.io.csv_text import parse
+from shoal.io.csv_types import BLANKS, alike_cells, typed_together
+from shoal.io.item_sets import gathered
+from shoal.model.transactions import Transactions
+
+__all__ = ["from_list_column", "from_long_columns", "is_list", "read_cells", "the_column"]
+
+DELIMITERS = ",;\t|"
+MARK = b"\xef\xbb\xbf"
+# Closes the text: found whole in the last row, it proves that no quote was left open before it.
+SEAL = "end of text"
+LARGEST_BLOCK = (1 << 31) - 1
+LOOKED_AT = 1000  # rows that a header is compared with
+FAULTS = (pa.ArrowException, ValueError, OverflowError, TypeError)
+
+
+def from_list_column(column: Any, called: str, separator: str | None = None) -> Transactions:
+    """Turn a column of lists, or of text with separators, into transactions.
+
+    Parameters
+    ----------
+    column : pyarrow.ChunkedArray
+    called : str
+        How messages call the source.
+    separator : str, optional
+        What stands between the items of a text cell; blanks if none is given. Lists have none.
+
+    Returns
+    -------
+    Transactions
+
+    Raises
+    ------
+    ReadError
+        If the cells are neither lists nor text, or their items are no text or numbers.
+    """
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    cut = not is_list(column.type)
+    if cut:
+        column = _split(column, called, separator)
+    elif separator is not None:
+        raise ReadError(f"read: {called} has lists already; a separator is for cells of text. Leave it out.")
+    lengths = pc.fill_null(pc.list_value_length(column), 0)
+    values = pc.list_flatten(column)
+    codes, words = _folded(pc.ascii_trim_whitespace(values) if cut else values, called)
+    return gathered(codes, words, _numpy(lengths).astype(np.int64), called)
+
+
+def from_long_columns(records: Any, items: Any, called: str) -> Transactions:
+    """Turn a column of records and one of items into transactions.
+
+    Parameters
+    ----------
+    records, items : pyarrow.ChunkedArray
+        Of equal length.
+    called : str
+        How messages call the source.
+
+    Returns
+    -------
+    Transactions
+        Its `rows` number the records as they first appear.
+
+    Raises
+    ------
+    ReadError
+        If the record of a row is missing, or items are no text or numbers.
+    """
+    if records.null_count:
+        row = pc.index(pc.is_null(records), True).as_py() + 1
+        raise ReadError(
+            f"read: {called}, row {row}: the record is missing, as in {records.null_count} rows. Fill in or drop them."
+        )
+    # Made anew, so that its values are in the order of their first rows.
+    owner, inputs = _numbered(
+        records.cast(records.type.value_type) if pa.types.is_dictionary(records.type) else records
+    )
+    codes, words = _folded(items, called)
+    lengths = np.bincount(owner, minlength=len(inputs)).astype(np.int64)
+    order = np.argsort(owner, kind="stable")
+    return gathered(codes[order], words, lengths, called, "record")
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """Tell whether a type holds lists, in any layout."""
+    types = pa.types
+    views = types.is_list_view(kind) or types.is_large_list_view(kind)
+    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind) or views)
+
+
+def the_column(table: pa.Table, name: str, called: str) -> Any:
+    """Return the column of a name, or say that there is none."""
+    if table.column_names.count(name) == 1:
+        return table.column(name)
+    if name in table.column_names:
+        raise ReadError(f"read: {called}: {name!r} is the name of two columns or more. Rename them.")
+    # The names are not listed: the first line of a file without a header is a record.
+    raise ReadError(f"read: {called} has {table.num_columns} columns, and none is called {name!r}. Check the name.")
+
+
+def _split(column: Any, called: str, separator: str | None) -> Any:
+    """Return cells of text as lists of items without blanks around them."""
+    text = _as_text(column, called)
+    if separator == "":
+        raise ReadError("read: the separator is empty; expected what stands between items. Leave it out for blanks.")
+    if separator is None:
+        return pc.ascii_split_whitespace(text)
+    return pc.split_pattern(text, separator)
+
+
+def _as_text(values: Any, called: str) -> Any:
+    """Return values as text, or say that their type has none."""
+    kind, text = values.type, None
+    if pa.types.is_dictionary(kind):
+        values, kind = values.cast(kind.value_type), kind.value_type
+    if not (pa.types.is_nested(kind) or pa.types.is_floating(kind)):
+        try:
+            text = values.cast(pa.large_string())
+        except FAULTS:
+            text = None
+    if text is None:
+        raise ReadError(
+            f"read: {called} has items of type {kind}; expected text, or whole numbers. Turn them into text first."
+        )
+    return text
+
+
+def _folded(values: Any, called: str) -> tuple[NDArray[np.int32], list[str]]:
+    """Return the number of each value, -1 where it is missing, and the distinct values as text."""
+    codes, words = _numbered(_as_text(values, called))
+    return codes, words.to_pylist()
+
+
+def _numbered(values: Any) -> tuple[NDArray[np.int32], Any]:
+    """Return the number of each value, -1 where it is missing, and the distinct values as they first appear."""
+    chunks = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
+    folded = pa.chunked_array([pa.array([], values.type), *chunks]).dictionary_encode().unify_dictionaries()
+    codes = np.concatenate([_numpy(pc.fill_null(chunk.indices, -1)) for chunk in folded.chunks])
+    return codes.astype(np.int32, copy=False), folded.chunk(0).dictionary
+
+
+def _numpy(values: Any) -> NDArray[Any]:
+    """Return arrow numbers without gaps as an array of their own."""
+    return np.array(values.to_numpy() if isinstance(values, pa.ChunkedArray) else values.to_numpy(zero_copy_only=False))
+
+
+def read_cells(data: bytearray, name: str, wanted: Iterable[str] = (), *, tabs: bool = False) -> pa.Table:
+    r"""Read the text of a CSV file, every cell as text.
+
+    Parameters
+    ----------
+    data : bytearray
+        The whole text as UTF-8. It is used up: leave it alone afterwards.
+    name : str
+        How messages call the file.
+    wanted : iterable of str
+        Names that the header is known to have, if any; without them, it is compared with the rows below it.
+    tabs : bool
+        Whether tabs separate the cells. Otherwise the header tells.
+
+    Returns
+    -------
+    pyarrow.Table
+        Empty cells are gaps.
+
+    Examples
+    --------
+    >>> read_cells(bytearray(b"id,item\n1,007\n"), "x.csv").to_pydict()
+    {'id': ['1'], 'item': ['007']}
+    """
+    if data.startswith(MARK):
+        del data[: len(MARK)]
+    _check_text(data, name)
+    delimiter = "\t" if tabs else _delimiter(data)
+    if not data.strip():
+        raise ReadError(f"read: {name!r} is empty; expected a header line and rows. Check the file.")
+    table = _parsed(data, delimiter)
+    if table is None:
+        parse(bytearray(data), name, ("",), header_sure=True)
+        raise ReadError(f"read: {name!r} cannot be read as CSV. Save it anew as UTF-8 with comma and double quotes.")
+    names = table.column_names
+    if not set(wanted) & set(names) and table.num_rows:
+        seen = typed_together(table.slice(0, LOOKED_AT).columns, empty_is_gap=True, commas=False)
+        numbers = sum(name.isdigit() for name in names)
+        if alike := alike_cells(names, [column for column, _ in seen]) or numbers:
+            raise ReadError(
+                f"read: {name!r}, line 1: {alike} of its {len(names)} cells look like those of the rows below, not "
+                "like names of columns. Put a line of names in front, or name the columns that are meant."
+            )
+    return table
+
+
+def _check_text(data: bytearray, name: str) -> None:
+    """Refuse what is not UTF-8 or no text, with the line."""
+    at, said = data.find(b"\0"), "a NUL byte, so this is no text file. Check the file."
+    if at < 0 and not data.isascii():
+        try:
+            data.decode()
+        except UnicodeDecodeError as error:
+            at, said = error.start, "bytes that are not UTF-8. Save the file as UTF-8."
+    if at >= 0:
+        line = data.count(b"\n", 0, at) + 1
+        raise ReadError(f"read: {name!r}, line {line}: {said}")
+
+
+def _delimiter(data: bytearray) -> str:
+    """Return the sign that cuts the first line into most cells."""
+    header = bytes(data[:65_536]).lstrip(b"\r\n").splitlines()[:1]
+    return max(DELIMITERS, key=lambda sign: header[0].count(sign.encode()) if header else 0)
+
+
+def _parsed(data: bytearray, delimiter: str) -> pa.Table | None:
+    """Return all cells as text without blanks around them, or None if rows are ragged or a quote is left open."""
+    text = data[:65_536].decode(errors="ignore").lstrip("\r\n")
+    cells = next(reader(text.splitlines(keepends=True), delimiter=delimiter))
+    keys = [str(position) for position in range(len(cells))]
+    quotes = b'"' in data
+    sealed = data + b"\n" + delimiter.join([SEAL] * len(keys)).encode()
+    table = None
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(pa.py_buffer(sealed)),
+            csv.ReadOptions(column_names=keys, block_size=min(len(sealed) + 1, LARGEST_BLOCK)),
+            csv.ParseOptions(delimiter=delimiter, newlines_in_values=quotes),
+            csv.ConvertOptions(
+                column_types=dict.fromkeys(keys, pa.string()),
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+            ),
+        )
+    except FAULTS:
+        return None
+    table = pa.table([pc.ascii_trim(column, characters=BLANKS) for column in table.columns], names=keys)
+    first, last = table.slice(0, 1).to_pylist()[0], table.slice(table.num_rows - 1).to_pylist()[0]
+    if set(last.values()) != {SEAL}:
+        return None
+    return table.slice(1, table.num_rows - 2).rename_columns([cell or "" for cell in first.values()])

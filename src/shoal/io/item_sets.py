@@ -1,0 +1,240 @@
+"""Words, and how many of them each record has, into `Transactions`.
+
+Every way of reading ends here: lines, columns, matrices and Python's own lists all become one long array of words,
+folded (each distinct word once, and its number wherever it stands), and the number of words of each record.
+
+1. Words that are no items (gaps, empty text) get the number -1.
+2. The others are numbered anew in the order of their labels, so that equal data have equal numbers.
+3. A span of records at a time, numbers are sorted within their record, and repeated ones are left out. This happens in
+   place: what is left never takes more room than what was there.
+"""
+
+import re
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import ReadError
+from shoal.model.transactions import Transactions, in_order
+
+__all__ = ["LONGEST", "MOST_ITEMS", "from_matrix", "from_records", "gathered", "items_of", "said_of"]
+
+LONGEST = 10_000  # characters of a label
+MOST_ITEMS = (1 << 31) - 1
+SPAN = 1 << 16  # occurrences that are sorted at a time
+PLAIN = {str, int}
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def gathered(
+    codes: NDArray[np.int32], words: Sequence[str], lengths: NDArray[np.int64], called: str, unit: str = "row"
+) -> Transactions:
+    """Turn folded words into transactions.
+
+    Parameters
+    ----------
+    codes : int32 array
+        The number of every word, one record after the other; -1 is no item. It is used up: leave it alone afterwards.
+    words : sequence of str
+        The word of each number. Empty ones are no items, equal ones are the same item.
+    lengths : int64 array of shape (inputs,)
+        How many numbers each record has, those that are no items among them.
+    called : str
+        How messages call the source.
+    unit : str
+        What messages call a record.
+
+    Returns
+    -------
+    Transactions
+
+    Raises
+    ------
+    ReadError
+        If a label is too long or holds a NUL byte, or there are too many.
+
+    Cost
+    ----
+    O(w log w) time for w words; memory of the result, and of a span of records.
+    """
+    used = np.zeros(len(words) + 1, bool)  # the last is that of -1
+    for start in range(0, codes.size, SPAN):
+        used[codes[start : start + SPAN]] = True
+    wanted = [word if here else "" for word, here in zip(words, used.tolist()[:-1], strict=True)]
+    for code, label in enumerate(wanted):
+        if fault := said_of(label):
+            row = int(np.searchsorted(np.cumsum(lengths), np.argmax(codes == code), side="right"))
+            raise ReadError(f"read: {called}, {unit} {row + 1}: {fault}")
+    ordered = in_order({label for label in wanted if label})
+    if len(ordered) > MOST_ITEMS:
+        raise ReadError(
+            f"read: {called} has {len(ordered)} different items; at most {MOST_ITEMS} can be numbered. Give fewer."
+        )
+    places = {label: place for place, label in enumerate(ordered)}
+    number = np.array([*(places.get(label, -1) for label in wanted), -1], np.int32)
+    return _as_sets(codes, number, lengths, ordered)
+
+
+def said_of(label: str) -> str:
+    """Return what is wrong with a label, or nothing."""
+    if len(label) > LONGEST:
+        return f"an item of more than {LONGEST} characters. Is the separator right?"
+    if "\0" in label:
+        return "an item with a NUL byte, which is no text. Check the file."
+    return ""
+
+
+def _as_sets(
+    codes: NDArray[np.int32], number: NDArray[np.int32], lengths: NDArray[np.int64], labels: tuple[str, ...]
+) -> Transactions:
+    """Renumber, sort and thin out the words of each record, in place, and count what was left out."""
+    ends = np.cumsum(lengths)
+    kept = np.zeros(lengths.size, np.int64)
+    written = repeated = start = first = 0
+    while first < lengths.size:
+        last = max(first + 1, int(np.searchsorted(ends, start + SPAN, side="right")))
+        stop = int(ends[last - 1])
+        items = number[codes[start:stop]].astype(np.int64)
+        records = np.repeat(np.arange(last - first, dtype=np.int64), lengths[first:last])
+        keys = (records * len(labels) + items)[items >= 0]
+        if (keys[1:] <= keys[:-1]).any():
+            keys.sort()
+            new = np.r_[True, keys[1:] != keys[:-1]]
+            repeated += int(keys.size - np.count_nonzero(new))
+            keys = keys[new]
+        records, items = np.divmod(keys, max(1, len(labels)))
+        kept[first:last] = np.bincount(records, minlength=last - first)
+        codes[written : written + items.size] = items
+        written, start, first = written + items.size, stop, last
+    codes.resize(written, refcheck=False)
+    del ends
+    rows = np.flatnonzero(kept)
+    indptr = np.zeros(rows.size + 1, np.int64)
+    np.cumsum(kept[rows], out=indptr[1:])
+    return Transactions(indptr, codes, labels, rows, int(lengths.size), repeated)
+
+
+def from_records(records: Iterable[Any]) -> Transactions:
+    """Turn Python's own records into transactions.
+
+    Parameters
+    ----------
+    records : iterable of iterables of str or int
+        A whole number stands for its text. None, for a record or an item, is nothing.
+
+    Returns
+    -------
+    Transactions
+
+    Raises
+    ------
+    ReadError
+        If a record is text or no iterable, or an item is neither text nor a whole number.
+
+    Examples
+    --------
+    >>> from_records([{"tea", "milk"}, [], [7, "tea"]]).records()
+    [['milk', 'tea'], ['7', 'tea']]
+    """
+    known: dict[Any, int] = {}
+    codes, lengths = array("i"), array("q")
+    for row, record in enumerate(records, 1):
+        if isinstance(record, str | bytes) or not (record is None or isinstance(record, Iterable)):
+            raise ReadError(
+                f"read: record {row} is {_kind(record)}; expected a list or another collection of items. "
+                "Put the items of each record into a list."
+            )
+        items = [] if record is None else items_of(record, row)
+        codes.extend([known.setdefault(item, len(known)) for item in items])
+        lengths.append(len(items))
+    words = [str(item) for item in known]
+    if any(SURROGATE.search(word) for word in words):
+        raise ReadError("read: the records hold text that is not Unicode. Mend or leave out such items.")
+    numbers = np.array(codes, np.int32)
+    return gathered(numbers, words, np.array(lengths, np.int64), "the records", "record")
+
+
+def items_of(record: Iterable[Any], row: int) -> list[Any]:
+    """Return the items of a record, None left out, or say that one is neither text nor a whole number."""
+    found = list(record)
+    # Asked once for all items of a record. True and 1.0 would be found as 1, so types are asked and not values.
+    if {type(item) for item in found} <= PLAIN:
+        return found
+    for item in found:
+        if isinstance(item, bool) or not (item is None or isinstance(item, str | int | np.integer)):
+            raise ReadError(
+                f"read: record {row} holds an item that is {_kind(item)}; expected text or whole numbers. "
+                "Turn the items into text first."
+            )
+    return [str(item) for item in found if item is not None]
+
+
+def _kind(thing: Any) -> str:
+    """Name a thing by its type, never by its value."""
+    name = "text" if isinstance(thing, str) else type(thing).__name__
+    return name if name == "text" else f"of type {name}"
+
+
+def from_matrix(matrix: Any, labels: Iterable[Any] | None = None) -> Transactions:
+    """Turn a matrix of records by items into transactions.
+
+    Parameters
+    ----------
+    matrix : array or SciPy sparse matrix of shape (records, items)
+        1 or True where the record has the item, 0 or False where not. A larger whole number says how often.
+    labels : iterable of str or int, optional
+        One for each column, all different. Without them, columns are called by their numbers from 0 on.
+
+    Returns
+    -------
+    Transactions
+        Columns without an entry have no label there.
+
+    Raises
+    ------
+    ReadError
+        If there are not two axes, a cell is no such number, or labels do not fit the columns.
+
+    Examples
+    --------
+    >>> from_matrix(np.array([[1, 0], [1, 1]]), ["tea", "milk"]).records()
+    [['tea'], ['milk', 'tea']]
+    """
+    if getattr(matrix, "ndim", 2) != 2:
+        raise ReadError(f"read: the matrix has {matrix.ndim} axes; expected records by items. Give a table of 0 and 1.")
+    n, d = matrix.shape
+    names = [str(label) for label in (range(d) if labels is None else labels)]
+    if len(names) != d or len(set(names)) < d:
+        raise ReadError(
+            f"read: {len(names)} labels, {len(set(names))} of them different, for a matrix of {d} columns; "
+            "expected a label of its own for each. Give one for each column."
+        )
+    if hasattr(matrix, "tocoo"):
+        entries = matrix.tocoo()
+        rows, columns, values = entries.row, entries.col, entries.data
+    else:
+        rows, columns = np.nonzero(matrix)
+        values = np.asarray(matrix)[rows, columns]
+    times = _whole_times(values)
+    order = np.argsort(rows, kind="stable")
+    order = order[times[order] > 0]
+    lengths = np.bincount(rows[order], minlength=n).astype(np.int64)
+    found = gathered(columns[order].astype(np.int32), names, lengths, "the matrix")
+    return replace(found, repeated=found.repeated + int((times[order] - 1).sum()))
+
+
+def _whole_times(values: NDArray[Any]) -> NDArray[np.int64]:
+    """Return how often each entry says that its item is there."""
+    numbers = np.asarray(values)
+    if numbers.dtype.kind in "biuf" and bool(
+        np.all((numbers >= 0) & (numbers <= MOST_ITEMS) & (numbers == np.floor(numbers)))
+    ):
+        return numbers.astype(np.int64)
+    raise ReadError(
+        "read: the matrix holds cells that are no whole numbers from 0 on; expected 1 where the record has the item "
+        "and 0 where not. Turn the cells into 0 and 1 first."
+    )

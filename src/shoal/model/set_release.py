@@ -1,0 +1,101 @@
+"""What comes out of the line of set-valued data: chunks, a neighbour, and what was found in them."""
+
+import html
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import listed
+from shoal.model.disassociated import Disassociated
+from shoal.model.findings import Finding, Verdict
+from shoal.model.transactions import Transactions
+
+__all__ = ["Neighbour", "SetRelease"]
+
+Neighbour = Literal["km", "raw", "none"]
+
+
+@dataclass(frozen=True, eq=False)
+class SetRelease:
+    """A verified release of set-valued data.
+
+    Parameters
+    ----------
+    published : Disassociated
+        The chunks, without a link between them.
+    neighbour : Transactions or None
+        Records drawn from the chunks, for tools that want plain records.
+    kind : {"km", "raw", "none"}
+        Whether the neighbour is k^m-anonymous by itself, a mere draw, or not there.
+    cluster_of : int64 array
+        The published cluster of each input record, -1 for records without items. For the holder.
+    seed : int
+        Where chance started. For the holder.
+    verdicts : tuple of Verdict
+    findings : tuple of Finding
+    notes : tuple of str
+    """
+
+    published: Disassociated
+    neighbour: Transactions | None
+    kind: Neighbour
+    cluster_of: NDArray[np.int64]
+    seed: int
+    verdicts: tuple[Verdict, ...]
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...] = ()
+    writer: Callable[..., Path] | None = field(default=None, repr=False)
+
+    def finding(self, name: str) -> float:
+        """Return the value of one finding."""
+        found = {finding.name: finding.value for finding in self.findings}
+        if name not in found:
+            raise KeyError(f"there is no finding {name!r}; there are {listed(found)}")
+        return found[name]
+
+    def save(self, folder: str | Path, *, private: str | Path | None = None, format: str = "parquet") -> Path:  # noqa: A002
+        """Write the release as a folder with its certificate, checked from its bytes before it appears.
+
+        Parameters
+        ----------
+        folder : path
+            Where the release goes. An earlier release there is replaced in one step.
+        private : path, optional
+            A second folder for what only the holder may see: the cluster of each record, and the findings.
+        format : {"parquet", "json"}
+            Five Parquet files, or one JSON file for small data.
+
+        Returns
+        -------
+        Path
+            The folder.
+        """
+        if self.writer is None:
+            raise RuntimeError("this release was not made by shoal's line and cannot be written")
+        return self.writer(self, folder, private=private, format=format)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the figures as plain values, for JSON; no item and no seed is among them."""
+        return {
+            "records": self.published.n,
+            "clusters": self.published.clusters,
+            "chunks": self.published.chunks,
+            "neighbour": self.kind,
+            "verdicts": [verdict.as_dict() for verdict in self.verdicts],
+            "findings": [finding.as_dict() for finding in self.findings],
+            "notes": list(self.notes),
+        }
+
+    def __repr__(self) -> str:
+        """Name the release by its figures, never by its items."""
+        return f"<SetRelease: {self.published.n} records in {self.published.clusters} clusters; {self.kind} neighbour>"
+
+    def _repr_html_(self) -> str:
+        """Show verdicts and findings in a notebook, without a single item."""
+        verdicts = "".join(f"<li>{html.escape(str(verdict))}</li>" for verdict in self.verdicts)
+        findings = "".join(f"<li>{html.escape(str(finding))}</li>" for finding in self.findings)
+        return f"<div><p>{html.escape(repr(self))}</p><ul>{verdicts}</ul><ul>{findings}</ul></div>"

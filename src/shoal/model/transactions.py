@@ -1,0 +1,95 @@
+"""Transactions: records that are sets of items, in two flat arrays."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Transactions", "in_order"]
+
+
+@dataclass(frozen=True, eq=False)
+class Transactions:
+    """Records, each a set of at least one item.
+
+    Parameters
+    ----------
+    indptr : int64 array of shape (n + 1,)
+        Where the items of each record begin and end.
+    items : int32 array
+        The numbers of the items, ascending and different within a record.
+    labels : tuple of str
+        The label of each number, in the order of `in_order`, so that equal data have equal numbers.
+    rows : int64 array of shape (n,)
+        The input record behind each record: inputs without items are left out.
+    inputs : int
+        How many records were read, empty ones among them.
+    repeated : int
+        How many items were left out because they stood twice in their record.
+    """
+
+    indptr: NDArray[np.int64]
+    items: NDArray[np.int32]
+    labels: tuple[str, ...] = field(repr=False)
+    rows: NDArray[np.int64]
+    inputs: int
+    repeated: int = 0
+
+    @classmethod
+    def of(cls, records: Iterable[Iterable[str]]) -> "Transactions":
+        """Take records of labels, such as lists of words; small ones, as in tests and notebooks."""
+        given = [list(record) for record in records]
+        labels = in_order({item for record in given for item in record})
+        number = {label: place for place, label in enumerate(labels)}
+        sets = [sorted({number[item] for item in record}) for record in given]
+        rows = [row for row, record in enumerate(sets) if record]
+        indptr = np.cumsum([0, *(len(sets[row]) for row in rows)], dtype=np.int64)
+        items = np.array([item for row in rows for item in sets[row]], np.int32)
+        repeated = sum(map(len, given)) - items.size
+        return cls(indptr, items, labels, np.array(rows, np.int64), len(given), repeated)
+
+    @property
+    def n(self) -> int:
+        """The number of records that have items."""
+        return self.indptr.size - 1
+
+    @property
+    def empty(self) -> int:
+        """The number of records that had no items."""
+        return self.inputs - self.n
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """The number of items of each record."""
+        return np.diff(self.indptr)
+
+    @property
+    def supports(self) -> NDArray[np.int64]:
+        """The number of records that hold each item."""
+        return np.bincount(self.items, minlength=len(self.labels)).astype(np.int64)
+
+    def records(self) -> list[list[str]]:
+        """Return the records as lists of labels."""
+        cuts = self.indptr.tolist()
+        items = self.items.tolist()
+        return [[self.labels[item] for item in items[a:b]] for a, b in pairwise(cuts)]
+
+    def __repr__(self) -> str:
+        """Name the data by their figures, never by their items."""
+        return f"<Transactions: {self.n} records, {len(self.labels)} items, {self.items.size} occurrences>"
+
+
+def in_order(labels: Iterable[str]) -> tuple[str, ...]:
+    """Return labels in their order: as whole numbers if all of them are, else by the bytes of their UTF-8."""
+    every: Sequence[str] = list(labels)
+    if all(_is_whole(label) for label in every):
+        return tuple(sorted(every, key=int))
+    return tuple(sorted(every, key=lambda label: label.encode("utf-8", "surrogatepass")))
+
+
+def _is_whole(label: str) -> bool:
+    """Say whether a label is a whole number as Python would write it."""
+    digits = label.removeprefix("-")
+    return len(label) < 19 and digits.isascii() and digits.isdigit() and str(int(label)) == label

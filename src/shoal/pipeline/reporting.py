@@ -1,0 +1,276 @@
+"""Reports: the door to `report`, for a release in memory and for a release folder.
+
+1. Without the original, the public report: the folder is checked from its bytes, and everything is made from what is in
+   it. It stands in the release as `report.html` if `save` is asked for it.
+2. With the original, the holder's: the pair is aligned as for `measure`, all measures are taken, attacks if asked for.
+
+Figures are those of `measure` and `attack`: the same functions, from the same seed.
+"""
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from shoal.certify.certificate import CERTIFICATE, POLICY, digest
+from shoal.certify.check import DATA_FILES, check_folder
+from shoal.errors import DataError, PolicyError, ShoalError, WriteError, listed
+from shoal.io.bundle import check_outside
+from shoal.measuring import Measure, cards
+from shoal.model.findings import Attack, Finding, Verdict
+from shoal.model.partition import Partition
+from shoal.model.policy import Policy
+from shoal.model.progress import step, tick
+from shoal.model.release import Change, Release
+from shoal.model.sketches import PlaneSketch
+from shoal.pipeline.hierarchies import given_trees
+from shoal.pipeline.judging import case_of
+from shoal.pipeline.line import netted
+from shoal.pipeline.write import FINDINGS, MARKS, published_policy, read_back
+from shoal.prepare.encode import encode
+from shoal.privacy.attack import Clock, profiles
+from shoal.privacy.attack import attacks as attack_cards
+from shoal.privacy.case import Case
+from shoal.report.facts import Claims, public_facts
+from shoal.report.figures import NAMES, pictures
+from shoal.report.holder import holder_facts
+from shoal.report.render import as_html, as_json, as_markdown
+from shoal.utility.plane import plane
+
+__all__ = ["FORMATS", "check_format", "facts_of", "holder_page", "public_page", "report", "write_report"]
+
+FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {"html": as_html, "md": as_markdown, "json": as_json}
+QUICK = 10_000  # rows up to which a report that is written with a release has measures that draw by chance
+CELLS = 20_000_000  # of a matrix whose plane is drawn
+
+
+@netted
+def report(
+    release: Release | str | Path,
+    original: Any = None,
+    *,
+    private: str | Path | None = None,
+    attacks: bool = False,
+    format: str = "html",  # noqa: A002
+) -> str:
+    """Return the report of a release: the public one, or the holder's if the original is given.
+
+    Parameters
+    ----------
+    release : Release or path
+        A release, or the folder of one.
+    original : path or frame, optional
+        The table that it was made from. The report is then for the holder's eyes.
+    private : path, optional
+        The private folder of a release folder, whose map aligns its rows; needed with `original`.
+    attacks : bool
+        Whether to attack the release, which takes a while. Needs the original.
+    format : {"html", "md", "json"}
+
+    Returns
+    -------
+    str
+        The text of one file. It holds no number of rows from 1 to k - 1 and no cell of the original.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, shoal
+    >>> table = pa.table({"age": [34, 36, 35, 61, 60, 62], "ill": ["a", "b", "a", "b", "b", "a"]})
+    >>> release = shoal.anonymize(table, k=3, sensitive=["ill"])
+    >>> report(release, format="md").splitlines()[4]
+    '- **k = 3: holds**'
+    """
+    check_format(format)
+    return FORMATS[format](facts_of(release, original, private=private, attacks=attacks))
+
+
+def check_format(name: str) -> None:
+    """Refuse a format that there is not."""
+    if name not in FORMATS:
+        raise PolicyError(f"report: there is no format {name!r}. There are {listed(FORMATS)}.")
+
+
+def facts_of(
+    release: Release | str | Path,
+    original: Any = None,
+    *,
+    private: str | Path | None = None,
+    attacks: bool = False,
+) -> dict[str, Any]:
+    """Return the facts that `report` renders."""
+    if attacks and original is None:
+        raise DataError("report: an attack needs to know what would be right. Give the original table, too.")
+    step("report")
+    if isinstance(release, Release):
+        if original is None:
+            case = Case(release.table, published_policy(release))
+            return public_facts(case, release.verdicts, _measured(case, _of_release()))
+        case = case_of(original, release)
+        tried = _attacked(case) if attacks else ()
+        return _held_facts(case, release, _measured(case, list(cards().values())), tried)
+    folder = Path(release)
+    checked = check_folder(folder)
+    if not checked.holds:
+        raise DataError(f"report: {str(folder)!r} does not hold what it claims. Run `shoal verify` on it first.")
+    if original is None:
+        return _public_facts(folder, checked.verdicts, _claims_of(folder))
+    case = case_of(original, folder, private=private)
+    held = json.loads((Path(private or "") / FINDINGS).read_text(encoding="utf-8"))
+    drawn = {name: path.read_text(encoding="utf-8") for name in NAMES if (path := Path(private or "") / name).is_file()}
+    return holder_facts(
+        case,
+        checked.verdicts,
+        _measured(case, list(cards().values())),
+        claims=_claims_of(folder),
+        files=_files(folder),
+        attacks=_attacked(case) if attacks else (),
+        ledger=[Change(**line) for line in held["ledger"]],
+        suppressed=int(held["suppressed"]),
+        notes=held["notes"],
+        plane=_plane(case),
+        pictures=drawn,
+    )
+
+
+def write_report(facts: dict[str, Any], place: Path, format: str) -> None:  # noqa: A002
+    """Write a report to a file, whole or not at all; the holder's so that nobody else may read it.
+
+    Parameters
+    ----------
+    facts : dict
+        As `facts_of` returns them.
+    place : Path
+        A new file, or an earlier report. It may not lie inside a folder that shoal wrote.
+    format : {"html", "md", "json"}
+    """
+    check_outside(place, MARKS)
+    draft = place.with_name(f".{place.name}.shoal-{os.getpid()}")
+    try:
+        if place.is_symlink() or (place.exists() and not (place.is_file() and _is_report(place))):
+            raise WriteError(f"write: {str(place)!r} is no earlier report, and shoal will not replace it.")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        draft.touch(mode=0o600 if facts["kind"] == "holder" else 0o644)
+        draft.write_text(FORMATS[format](facts), encoding="utf-8", newline="\n")
+        draft.replace(place)
+    except OSError as problem:
+        raise WriteError(f"write: {str(place)!r} cannot be written: {problem.strerror}.") from None
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _is_report(place: Path) -> bool:
+    """Say whether a file is a report that shoal wrote."""
+    text = place.read_text(encoding="utf-8", errors="replace")
+    return 'name="generator" content="shoal"' in text or "Made by shoal" in text[-200:] or '{\n  "shoal":' in text[:12]
+
+
+def public_page(folder: Path, verdicts: Sequence[Verdict]) -> str:
+    """Return the public report of a folder that is being written: what it claims is what the judge found.
+
+    Parameters
+    ----------
+    folder : Path
+        With the data and the policy.
+    verdicts : sequence of Verdict
+    """
+    return as_html(_public_facts(folder, verdicts, _own_claims(verdicts)))
+
+
+def holder_page(folder: Path, release: Release, original: Any) -> str:
+    """Return the holder's report of a folder that is being written.
+
+    A release shall not wait for its report: measures that train several classifiers are left out, and so are all that
+    draw by chance if there are many rows. The report names them.
+
+    Parameters
+    ----------
+    folder : Path
+        With the released files.
+    release : Release
+    original : path or frame
+    """
+    case = case_of(original, release)
+    drawn = [card for card in cards().values() if card.chance and card.need != "release"]
+    slow = [card for card in drawn if case.n > QUICK or "classifiers" in card.cost]
+    quick = [card for card in cards().values() if card not in slow]
+    names = [card.name for card in slow]
+    findings = _measured(case, quick)
+    claims = _own_claims(release.verdicts)
+    return as_html(_held_facts(case, release, findings, (), claims=claims, files=_files(folder), left_out=names))
+
+
+def _held_facts(
+    case: Case, release: Release, findings: Sequence[Finding], attacks: Sequence[Attack], **more: Any
+) -> dict[str, Any]:
+    """Return the facts of the holder's report of a release in memory."""
+    views = {name: column.view for name, column in release.policy.columns.items()}
+    return holder_facts(
+        case,
+        release.verdicts,
+        findings,
+        attacks=attacks,
+        ledger=release.ledger,
+        suppressed=release.suppressed,
+        notes=release.notes,
+        plane=_plane(case),
+        pictures=pictures(release.sketches, release.sketched, views),
+        **more,
+    )
+
+
+def _public_facts(folder: Path, verdicts: Sequence[Verdict], claims: Claims) -> dict[str, Any]:
+    """Return the facts of the public report, from the files of a folder."""
+    policy = Policy.load(folder / POLICY)
+    data = next(folder / name for name in DATA_FILES if (folder / name).is_file())
+    case = Case(read_back(data, policy), policy)
+    return public_facts(case, verdicts, _measured(case, _of_release()), claims, _files(folder))
+
+
+def _of_release() -> list[Measure]:
+    """Return the measures that need the release alone."""
+    return [card for card in cards().values() if card.need == "release"]
+
+
+def _measured(case: Case, wanted: Sequence[Measure]) -> list[Finding]:
+    """Take measures, as `measure` does."""
+    found: list[Finding] = []
+    for number, card in enumerate(wanted):
+        tick(number, len(wanted))
+        found += card.function(case)
+    return found
+
+
+def _attacked(case: Case) -> list[Attack]:
+    """Attack the release, as `attack` does with all quasi-identifiers known and all the time that it takes."""
+    known, whole = profiles(case)["all"], Clock(None)
+    wanted = list(attack_cards().values())
+    return [card.function(case, known, whole.part(len(wanted) - number)) for number, card in enumerate(wanted)]
+
+
+def _plane(case: Case) -> PlaneSketch | None:
+    """Return the rows in the plane along which they vary most, or None if the table is too large or has no plane."""
+    if case.n * len(case.columns) > CELLS:
+        return None
+    try:
+        encoded = encode(case.before, case.policy, given_trees(case.policy))
+    except ShoalError:
+        return None  # a table of trees alone need not have a matrix
+    return plane(encoded.X, Partition.of(case.labels), case.policy.constraints.k)
+
+
+def _own_claims(verdicts: Sequence[Verdict]) -> Claims:
+    """Return what a certificate of these verdicts claims."""
+    return {(one.model, one.column): (one.asked, one.found) for one in verdicts}
+
+
+def _claims_of(folder: Path) -> Claims:
+    """Return what the certificate of a folder claims; it has been checked."""
+    stated: Mapping[str, Any] = json.loads((folder / CERTIFICATE).read_text(encoding="utf-8"))
+    lines = stated["predicate"]["claims"]
+    return {(line["model"], line["column"]): (float(line["asked"]), float(line["found"])) for line in lines}
+
+
+def _files(folder: Path) -> dict[str, str]:
+    """Return the digests of data and policy; the report cannot name its own."""
+    return {name: digest(folder / name) for name in (*DATA_FILES, POLICY) if (folder / name).is_file()}

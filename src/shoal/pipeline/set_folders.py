@@ -1,0 +1,209 @@
+"""Releases of sets that lie in folders: verify them, draw from them, measure how far they are; and mine records."""
+
+import csv
+import json
+import secrets
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.certify.certificate import CERTIFICATE, digest
+from shoal.certify.check import Checked, Line
+from shoal.certify.check_sets import check_sets_folder
+from shoal.errors import DataError, GuaranteeError, PolicyError, ReadError, WriteError
+from shoal.io.disassociated import read_disassociated
+from shoal.io.item_lines import write_lines
+from shoal.io.transactions import read_transactions
+from shoal.model.disassociated import Disassociated
+from shoal.model.progress import step
+from shoal.model.transactions import Transactions
+from shoal.pipeline.line import netted
+from shoal.pipeline.sets import neighbour_of
+from shoal.pipeline.write_sets import FINDINGS, MAP, NEIGHBOURS
+from shoal.privacy.km import verify_against
+
+__all__ = ["distance_of", "mined", "reassociate_folder", "verified", "verify_sets"]
+
+
+@netted
+def verify_sets(
+    folder: str | Path, *, original: Any = None, private: str | Path | None = None, **reading: Any
+) -> Checked:
+    """Check a release of sets from its bytes; with the records behind it and the private folder, against these too.
+
+    Parameters
+    ----------
+    folder : path
+    original : path or records, optional
+    private : path, optional
+        The folder that was written with the release; needed with `original`.
+    **reading
+        layout, column, record, item, separator: how `original` is read.
+
+    Returns
+    -------
+    Checked
+    """
+    step("verify")
+    checked = check_sets_folder(folder)
+    if original is None:
+        return checked
+    if private is None:
+        raise PolicyError("verify: which record went into which cluster is in the private folder. Name it (--private).")
+    if not checked.holds:
+        return checked
+    data = read_transactions(original, **reading)
+    cluster_of = _held(Path(private), Path(folder), data)
+    found = verify_against(read_disassociated(folder), data, cluster_of)
+    lines = [
+        Line(
+            f"against the records, {check.id}: {check.what}", "0 fail", f"{check.n_bad} of {check.n_checked}", check.ok
+        )
+        for check in found
+    ]
+    return Checked((*checked.lines, *lines), checked.verdicts, checked.notes)
+
+
+def verified(folder: str | Path) -> Disassociated:
+    """Return what a release folder publishes, after a check of all its claims."""
+    checked = check_sets_folder(folder)
+    if not checked.holds:
+        raise DataError(f"sets: {str(folder)!r} does not hold what it claims. Run `shoal sets verify` on it first.")
+    return read_disassociated(folder)
+
+
+@netted
+def reassociate_folder(
+    folder: str | Path, output: str | Path, kind: str = "km", seed: int | None = None, **how: Any
+) -> dict[str, Any]:
+    """Draw plain records from a release and write them as lines; return figures of them.
+
+    Parameters
+    ----------
+    folder : path
+        A release of sets.
+    output : path
+        The file to write; one that is there is not replaced.
+    kind : {"km", "raw"}
+        k^m-anonymous by itself, or a mere draw.
+    seed : int, optional
+    **how
+        terms, nonempty: see `shoal.sets.reassociate`.
+    """
+    if kind not in ("km", "raw"):
+        raise PolicyError(f"sets: neighbour must be 'km' or 'raw'; got {kind!r}.")
+    place = Path(output)
+    if place.exists():
+        raise WriteError(f"write: {str(output)!r} is there already. Choose another name.")
+    step("verify")
+    published = verified(folder)
+    start = secrets.randbits(63) if seed is None else seed
+    drawn, verdicts, findings = neighbour_of(published, kind, start, **how)  # type: ignore[arg-type]
+    if drawn is None or not all(verdict.holds for verdict in verdicts):
+        raise GuaranteeError("verify: the neighbour is not k^m-anonymous. Nothing was written.")
+    step("write")
+    write_lines(drawn, place)
+    step("")
+    return {
+        "file": str(output),
+        "neighbour": kind,
+        "records": drawn.n,
+        "empty records": drawn.empty,
+        "items": len(drawn.labels),
+        "occurrences": int(drawn.items.size),
+        **{
+            verdict.model: f"{'holds' if verdict.holds else 'FAILS'} (k={published.k}, m={published.m})"
+            for verdict in verdicts
+        },
+        **{finding.name: finding.value for finding in findings},
+    }
+
+
+@netted
+def distance_of(one: Any, other: Any, *, exact: bool = False, seed: int = 0, **reading: Any) -> dict[str, Any]:
+    """Return the tree edit distance of two data sets, with bounds and baselines; `other` may be a release folder."""
+    from shoal.sets.distance import tree_distance
+
+    step("read")
+    first, second = (
+        read_transactions(_neighbour_in(source), **(reading if not _is_folder(source) else {}))
+        for source in (one, other)
+    )
+    step("distance")
+    found = tree_distance(first, second, exact=True if exact else None, seed=seed)
+    step("")
+    return found.as_dict()
+
+
+@netted
+def mined(
+    source: Any, support: float = 0.001, confidence: float = 0.8, most: int = 50, **reading: Any
+) -> dict[str, Any]:
+    """Return the most frequent itemsets of two items and more, and the rules of the highest support, with labels."""
+    from shoal.sets.mining import frequent_itemsets, rules
+
+    step("read")
+    data = read_transactions(source, **reading)
+    step("mine")
+    least = int(support) if support > 1 or (support == 1 and isinstance(support, int)) else support
+    found = frequent_itemsets(data, least)
+    pairs: list[dict[str, Any]] = [
+        {"items": [data.labels[item] for item in items], "support": int(count)}
+        for items, count in zip(found.tuples(), found.supports.tolist(), strict=True)
+        if len(items) > 1
+    ]
+    pairs.sort(key=lambda one: -one["support"])
+    told = rules(data, least, confidence, most)
+    step("")
+    return {
+        "records": data.n,
+        "itemsets found": found.n,
+        "itemsets": pairs[:most],
+        "rules": [
+            {
+                "if": [data.labels[item] for item in rule.antecedent],
+                "then": data.labels[rule.consequent],
+                "support": rule.support,
+                "confidence": rule.confidence,
+                "lift": rule.lift,
+            }
+            for rule in told
+        ],
+    }
+
+
+def _is_folder(source: Any) -> bool:
+    """Say whether a source is a folder."""
+    return isinstance(source, str | Path) and Path(source).is_dir()
+
+
+def _neighbour_in(source: Any) -> Any:
+    """Return the neighbour of a release folder, or the source itself."""
+    if not _is_folder(source):
+        return source
+    for name in NEIGHBOURS:
+        path = Path(source) / name
+        if path.is_file():
+            return path if name.endswith(".dat") else json.loads(path.read_text(encoding="utf-8"))
+    raise ReadError(
+        f"sets: {str(source)!r} has no neighbour. Draw one with `shoal sets reassociate`, or name a file of records."
+    )
+
+
+def _held(private: Path, folder: Path, data: Transactions) -> NDArray[np.int64]:
+    """Return the cluster of each record from the private folder, or say that it belongs to another release."""
+    try:
+        facts = json.loads((private / FINDINGS).read_text(encoding="utf-8"))
+        with (private / MAP).open(encoding="utf-8", newline="") as file:
+            lines = [line["cluster"] for line in csv.DictReader(file)]
+        cluster_of = np.array([int(line) if line else -1 for line in lines], np.int64)
+        signed = facts["certificate"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise ReadError(f"verify: {str(private)!r} is no private folder of a release: see `--private`.") from None
+    if signed != digest(folder / CERTIFICATE):
+        raise DataError(f"verify: the private folder {str(private)!r} belongs to another release.")
+    if cluster_of.size != data.inputs or (cluster_of[data.rows] < 0).any():
+        raise DataError("verify: the original has not the records that the release was made from.")
+    return cluster_of[data.rows]

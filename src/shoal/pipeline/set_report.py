@@ -1,0 +1,182 @@
+"""What a release of sets is worth and what it risks, measured on the records behind it: for the holder alone."""
+
+from pathlib import Path
+from typing import Any
+
+from shoal.certify.certificate import CERTIFICATE
+from shoal.certify.check_sets import check_sets_folder
+from shoal.io.disassociated import read_disassociated
+from shoal.io.transactions import read_transactions
+from shoal.model.disassociated import Disassociated
+from shoal.model.progress import step, tick
+from shoal.model.transactions import Transactions
+from shoal.pipeline.line import netted
+from shoal.pipeline.set_folders import verified
+from shoal.pipeline.sets import neighbour_of
+from shoal.report.sets import set_facts
+
+__all__ = ["figures_of", "set_page", "set_report"]
+
+STEPS = 6
+KINDS = ("pairs", "triples", "rules", "wanted")
+FIGURES = ("kept", "spearman", "kendall", "precision", "below", "false_positives", "false_negatives")
+
+
+@netted
+def set_report(
+    original: Any,
+    folder: str | Path,
+    *,
+    top: int = 50,
+    draws: int = 3,
+    distance: bool = True,
+    seed: int = 0,
+    **reading: Any,
+) -> dict[str, dict[str, Any]]:
+    """Report on a release folder of sets.
+
+    Parameters
+    ----------
+    original : path or records
+    folder : path
+        The release; it is verified first.
+    top : int
+        How many pairs, triples and rules are compared.
+    draws : int
+        How many neighbours are drawn from it.
+    distance : bool
+        Whether the tree edit distance is measured; it takes some seconds for 60,000 records.
+    seed : int
+        Where chance starts.
+    **reading
+        How `original` is read.
+
+    Returns
+    -------
+    dict
+        Figures by section. No item is named in it.
+    """
+    step("verify")
+    published = verified(folder)
+    step("read")
+    data = read_transactions(original, **reading)
+    step("measure")
+    facts = figures_of(data, published, top=top, draws=draws, distance=distance, seed=seed)
+    step("")
+    return facts
+
+
+@netted
+def set_page(folder: str | Path, figures: dict[str, dict[str, Any]] | None = None) -> dict[str, Any]:
+    """Return the facts of a report on a release folder of sets, as `report.render` takes them.
+
+    Parameters
+    ----------
+    folder : path
+        It is checked from its bytes.
+    figures : dict, optional
+        What `set_report` returned, for the holder's report; without it, the report is made from the folder alone.
+    """
+    checked = check_sets_folder(folder)
+    kind = next(
+        (kind for kind in ("km", "raw") if f'"kind": "{kind}"' in (Path(folder) / CERTIFICATE).read_text()), None
+    )
+    return set_facts(read_disassociated(folder), checked.verdicts, kind, figures)
+
+
+def figures_of(
+    data: Transactions, published: Disassociated, *, top: int = 50, draws: int = 3, distance: bool = True, seed: int = 0
+) -> dict[str, dict[str, Any]]:
+    """Return the figures of a release beside its records, by section; see `set_report`.
+
+    Numbers of records from 1 to k - 1 are told as such, and no item is named.
+    """
+    from shoal.sets.association import association
+    from shoal.sets.distance import tree_distance
+    from shoal.sets.neighbours import loss, neighbour_report, risk
+
+    lost = loss(data, published)
+    tick(1, STEPS)
+    drawn = [neighbour_of(published, "raw", seed + turn)[0] for turn in range(draws)]
+    hard, _, cost = neighbour_of(published, "km", seed)
+    raw = [one for one in drawn if one is not None]
+    tick(2, STEPS)
+    facts = {
+        "What is left out": _left_out(lost, published.k),
+        "Associations, certain support": _association(association(data, published)),
+        "Associations, expected support": _association(association(data, published, support="expected")),
+    }
+    tick(3, STEPS)
+    facts |= {
+        f"Neighbours, raw: {kind}": told for kind, told in _kept(neighbour_report(data, raw, top).as_dict()).items()
+    }
+    if hard is not None:
+        told = neighbour_report(data, [hard], top).as_dict()
+        facts |= {f"Neighbour, km: {kind}": each for kind, each in _kept(told).items()}
+        facts["Neighbour, km: cost"] = {one.name: one.value for one in cost}
+    tick(4, STEPS)
+    facts["Risk of the raw neighbour"] = _risk(risk(data, raw[0], published, published.k), published.k)
+    if hard is not None:
+        facts["Risk of the km neighbour"] = _risk(risk(data, hard, published, published.k), published.k)
+    tick(5, STEPS)
+    if distance:
+        facts["Tree edit distance, raw neighbour"] = tree_distance(data, raw[0], seed=seed).as_dict()
+    return facts
+
+
+def _association(found: Any) -> dict[str, Any]:
+    """Return errors of all pairs, and by how frequent they are."""
+    told: dict[str, Any] = {"pairs": found.pairs.itemsets, "relative error, sum": found.pairs.total}
+    told |= {"relative error, mean": found.pairs.mean, "its floor by k, sum": found.floor}
+    for one in found.table:
+        span = f"{one.least} to {one.most}" if one.most is not None else f"{one.least} and more"
+        told[f"pairs in {span} records, mean error"] = one.error.mean
+    return told
+
+
+def _kept(told: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return mean figures of each kind of itemsets."""
+    found = {}
+    for kind in KINDS:
+        ranking = told.get(kind)
+        if ranking and ranking["entries"]:
+            found[kind] = {"compared": len(ranking["entries"])} | {
+                name.replace("_", " "): ranking[name]["mean"] for name in FIGURES if ranking[name]["mean"] is not None
+            }
+    return found
+
+
+def _risk(found: Any, k: int) -> dict[str, Any]:
+    """Return what may be taken for a fact about few people."""
+    there, again = (sum(pair[place] for length, pair in found.unique.items() if length > 1) for place in (0, 1))
+    return {
+        "pairs": found.pairs,
+        "pairs in fewer than k records": found.rare_pairs,
+        "share of these that the records hold": found.real,
+        "share of these that few records hold": found.real_and_rare,
+        "records of two items and more that are unique": _few(there, k),
+        "of these found again": _few(again, k),
+        "smallest cluster": found.smallest,
+        "clusters with an item of all their records beside terms": found.forced,
+        "terms are listed by cluster": found.linked,
+    }
+
+
+def _left_out(lost: Any, k: int) -> dict[str, Any]:
+    """Return what was lost, by names in words, without what is not known."""
+    told = {
+        "occurrences": lost.occurrences,
+        "occurrences in no chunk": lost.lost,
+        "their share": lost.share,
+        "items": lost.items,
+        "items in no chunk at all": lost.items_lost,
+        "records": lost.records,
+        "records that lost an item": None if lost.touched is None else _few(lost.touched, k),
+        "records that lost all": None if lost.emptied is None else _few(lost.emptied, k),
+    }
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def _few(count: int, k: int) -> int | str:
+    """Return a number of records, or that it is below k."""
+    return f"1 to {k - 1}" if 0 < count < k else count

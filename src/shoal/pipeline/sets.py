@@ -1,0 +1,205 @@
+"""The straight line of set-valued data: read, cluster, tear into chunks, verify, draw a neighbour, measure; then write.
+
+1. Records are put into clusters, and the items of a cluster torn into chunks (`sets.disassociate`).
+2. The judge (`privacy.km`) counts what is published, and compares it with the records behind it.
+3. A neighbour is drawn from what is published alone; for «km» rare combinations are taken out until it is
+   k^m-anonymous by itself, which is counted again.
+
+A verdict that fails raises GuaranteeError, and there is no release.
+"""
+
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.certify.check_sets import neighbour_verdict
+from shoal.errors import GuaranteeError, PolicyError, ReadError, listed
+from shoal.io.files import opened
+from shoal.io.transactions import read_transactions
+from shoal.model.disassociated import Disassociated
+from shoal.model.findings import Finding, Verdict
+from shoal.model.progress import step
+from shoal.model.set_release import Neighbour, SetRelease
+from shoal.model.transactions import Transactions
+from shoal.pipeline.line import netted
+from shoal.pipeline.write_sets import write_sets
+from shoal.privacy.km import verify, verify_against
+
+if TYPE_CHECKING:
+    from shoal.sets.disassociate import Partitioning
+
+__all__ = ["anonymize_sets", "neighbour_of"]
+
+RAW = (
+    "the neighbour is a draw from what is published and no k^m-anonymous table by itself: combinations that few of its "
+    "records hold are mostly chance. Ask for a neighbour «km» before you hand it on alone."
+)
+READING = ("layout", "column", "record", "item", "separator", "labels")
+
+
+@netted
+def anonymize_sets(
+    source: Any,
+    *,
+    k: int = 3,
+    m: int = 2,
+    delta: int = 60,
+    partition: "Partitioning | None" = None,
+    rules: Any = None,
+    neighbour: Neighbour = "km",
+    seed: int | None = None,
+    **given: Any,
+) -> SetRelease:
+    """Publish records that are sets of items as chunks in which every m items are shared by k records, and prove it.
+
+    Parameters
+    ----------
+    source : path, frame, column, matrix or iterable
+        As `shoal.io.transactions.read_transactions` takes it.
+    k, m : int
+        Whoever knows m items of a person's record must be left with k candidates.
+    delta : int
+        The most records of a cluster; at least 2k - 1, better 10k and more.
+    partition : {"recursive", "iterative", "rules", "ugac"}, optional
+        How records are put into clusters: "rules" if there are rules, else "recursive".
+    rules : path, text or lists of items, optional
+        Itemsets that shall keep their support, one a line.
+    neighbour : {"km", "raw", "none"}
+        Plain records beside the chunks: k^m-anonymous by themselves, a mere draw, or none.
+    seed : int, optional
+        Where chance starts. Drawn anew if not given, and never published.
+    **given
+        layout, column, record, item, separator, labels: how to read; levels, terms, beta, rounds, rho,
+        publish_rare_labels: see `shoal.sets.disassociate`.
+
+    Returns
+    -------
+    SetRelease
+
+    Guarantee
+    ---------
+    The judge has counted C1 to C6 of the chunks and, for "km", every combination of m items of the neighbour.
+
+    Examples
+    --------
+    >>> import shoal.sets
+    >>> records = [["tea", "milk"], ["tea", "milk"], ["tea", "milk", "gin"], ["tea"], ["milk"], ["tea", "milk"]]
+    >>> release = shoal.sets.anonymize(records, k=3, m=2, delta=6, seed=1)
+    >>> release.published.chunks, all(verdict.holds for verdict in release.verdicts)
+    (1, True)
+    """
+    from shoal.sets.disassociate import disassociate
+
+    if neighbour not in get_args(Neighbour):
+        raise PolicyError(f"sets: neighbour must be one of {listed(get_args(Neighbour))}; got {neighbour!r}.")
+    start = secrets.randbits(63) if seed is None else seed
+    step("read")
+    data = read_transactions(source, **{key: given.pop(key) for key in READING if key in given})
+    wanted = _rules(rules, data)
+    step("cluster")
+    how: Partitioning = partition or ("rules" if wanted else "recursive")
+    made = disassociate(data, k=k, m=m, delta=delta, partition=how, rules=wanted, seed=start, **given)
+    step("verify")
+    found = verify(made.published)
+    _refuse(found.verdicts)
+    # Items that were deleted on purpose are missing in what is published: then only the rest is compared.
+    against = [check for check in verify_against(made.published, data, made.cluster_of) if not check.ok]
+    if against:
+        raise GuaranteeError(
+            f"verify: what is published is not what was read ({listed(check.id for check in against)}). Nothing was "
+            "written."
+        )
+    drawn, verdicts, more = neighbour_of(made.published, neighbour, start)
+    _refuse(verdicts)
+    step("measure")
+    findings = (*_findings(data, made.published), *more)
+    cluster_of = np.full(data.inputs, -1, np.int64)
+    cluster_of[data.rows] = made.cluster_of
+    notes = (*made.notes, *found.warnings, *_notes(data, neighbour))
+    step("")
+    return SetRelease(
+        made.published, drawn, neighbour, cluster_of, start, (*found.verdicts, *verdicts), findings, notes, write_sets
+    )
+
+
+def neighbour_of(
+    published: Disassociated, kind: Neighbour, seed: int, **how: Any
+) -> tuple[Transactions | None, tuple[Verdict, ...], tuple[Finding, ...]]:
+    """Draw a neighbour of this kind from what is published; return it, what was verified and what it cost."""
+    from shoal.sets.reassociate import reassociate
+
+    if kind == "none":
+        return None, (), ()
+    step("neighbour")
+    drawn = reassociate(published, seed=seed, **how)
+    if kind == "raw":
+        return drawn, (), ()
+    from shoal.sets.harden import harden_km
+
+    hard = harden_km(drawn, published.k, published.m)
+    share = 100.0 * hard.suppressed / max(1, drawn.items.size)
+    cost = Finding(
+        "neighbour, suppressed %", share, "of its occurrences, so that every m items are in k records or none", "pair"
+    )
+    return hard.data, (neighbour_verdict(hard.data, published.k, published.m),), (cost,)
+
+
+def _rules(given: Any, data: Transactions) -> list[NDArray[np.int32]] | None:
+    """Return rules as item numbers: from a file, from text of several lines, or from lists of items."""
+    from shoal.sets.rules import read_rules
+
+    if given is None:
+        return None
+    if isinstance(given, Path) or (isinstance(given, str) and "\n" not in given):
+        with opened(Path(given)) as file:
+            try:
+                text = file.read().decode("utf-8-sig")
+            except UnicodeDecodeError as problem:
+                line = problem.object.count(b"\n", 0, problem.start) + 1
+                raise ReadError(
+                    f"read: {Path(given).name!r}, line {line}: not UTF-8. Save the file as UTF-8."
+                ) from None
+    elif isinstance(given, str):
+        text = given
+    else:
+        import json
+
+        text = json.dumps([[str(item) for item in rule] for rule in given])
+    return read_rules(text, data.labels)
+
+
+def _refuse(verdicts: tuple[Verdict, ...]) -> None:
+    """Raise if a verdict does not hold."""
+    failed = [str(verdict) for verdict in verdicts if not verdict.holds]
+    if failed:
+        raise GuaranteeError(f"verify: {'; '.join(failed)}. Nothing was written.")
+
+
+def _findings(data: Transactions, published: Disassociated) -> tuple[Finding, ...]:
+    """Return what can be said at once of what is kept."""
+    kept = 100.0 * published.occurrences / max(1, data.items.size)
+    used = np.unique(published.items).size
+    smallest = int(published.sizes.min(initial=data.n)) if published.clusters else 0
+    shared = int((published.chunk_cluster < 0).sum())
+    return (
+        Finding("clusters", float(published.clusters), "groups of records that were torn into chunks", "release"),
+        Finding("smallest cluster", float(smallest), "records", "release"),
+        Finding("chunks", float(published.chunks), f"{shared} of them shared by several clusters", "release"),
+        Finding("occurrences in chunks %", kept, "of all items of all records; the others are terms", "pair"),
+        Finding("items in chunks %", 100.0 * used / max(1, len(data.labels)), "of all different items", "pair"),
+    )
+
+
+def _notes(data: Transactions, neighbour: Neighbour) -> tuple[str, ...]:
+    """Return what the holder should know of the input and the neighbour."""
+    said = []
+    if data.empty:
+        said.append(f"{data.empty} of {data.inputs} records have no items and are not part of the release.")
+    if data.repeated:
+        said.append(f"{data.repeated} items stood twice in their record and were counted once.")
+    if neighbour == "raw":
+        said.append(RAW)
+    return tuple(said)

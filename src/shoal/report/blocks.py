@@ -1,0 +1,80 @@
+"""Blocks: what a section of a report is made of, as plain dictionaries that HTML, Markdown and JSON render.
+
+A section has an id, a title and blocks. To add one to a report, append the dictionary that `section` returns.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+__all__ = [
+    "Block",
+    "code",
+    "figures",
+    "items",
+    "more",
+    "note",
+    "one_figure",
+    "section",
+    "table",
+    "terms",
+    "text",
+    "tiles",
+]
+
+Block = dict[str, Any]
+
+
+def section(id: str, title: str, blocks: Iterable[Block | None]) -> Block:  # noqa: A002
+    """Return a section; blocks that are None are left out."""
+    return {"id": id, "title": title, "blocks": [block for block in blocks if block is not None]}
+
+
+def text(words: str) -> Block:
+    """Return a paragraph."""
+    return {"type": "text", "text": words}
+
+
+def note(words: str) -> Block:
+    """Return a paragraph that is to be noticed."""
+    return {"type": "note", "text": words}
+
+
+def code(words: str) -> Block:
+    """Return lines to be typed."""
+    return {"type": "code", "text": words}
+
+
+def items(lines: Sequence[str]) -> Block:
+    """Return a list."""
+    return {"type": "list", "items": list(lines)}
+
+
+def terms(pairs: Iterable[tuple[str, str]]) -> Block:
+    """Return words and what they mean."""
+    return {"type": "terms", "items": [list(pair) for pair in pairs]}
+
+
+def tiles(pairs: Iterable[tuple[str, str]]) -> Block:
+    """Return a few large figures, each with its name."""
+    return {"type": "tiles", "items": [list(pair) for pair in pairs]}
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> Block:
+    """Return a table; a head that starts with > is of numbers."""
+    return {"type": "table", "caption": caption, "heads": list(heads), "rows": [list(row) for row in rows]}
+
+
+def one_figure(title: str, picture: dict[str, Any], caption: str) -> Block:
+    """Return a picture with a title, and a caption that says how to read it."""
+    return {"type": "figure", "title": title, "picture": picture, "caption": caption}
+
+
+def figures(several: Iterable[Block], caption: str = "", *, wide: bool = False) -> Block | None:
+    """Return pictures side by side, under one caption; None if there is none."""
+    held = list(several)
+    return {"type": "figures", "items": held, "caption": caption, "wide": wide} if held else None
+
+
+def more(title: str, blocks: Iterable[Block | None]) -> Block:
+    """Return blocks that are folded up until somebody asks for them."""
+    return {"type": "more", "title": title, "blocks": [block for block in blocks if block is not None]}

@@ -1,0 +1,307 @@
+"""Counting for pictures: how the cells of a column are distributed, in parts that hold no rows or at least k.
+
+1. Numbers and dates are counted between round limits, which are taken from the released column alone: from what is left
+   of it without the 2k smallest and the 2k largest cells. The first and the last part are open: they hold all that
+   lies beyond, so that no extreme can be read from a picture.
+2. Neighbouring parts are joined until each holds no rows or at least k, before and after.
+3. Names are shown if at least k rows have them, before and after; all others are put together, with the rarest that
+   are shown if need be.
+4. A published range stands for all values between its limits, in equal shares. A name is shown of a set or a node
+   only where it is written alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.model.policy import Column
+from shoal.privacy.published import read_published
+
+__all__ = ["joined", "middles", "names_of", "of_column", "round_limits"]
+
+PARTS = 16  # of a picture of numbers, about
+SHOWN = 12  # names of a picture
+OTHERS, GAPS, SEVERAL, BETWEEN = "other values", "missing", "one of several", "a range of levels"
+WORDS = (SEVERAL, BETWEEN, GAPS)
+DAY = 86_400.0
+
+Floats = NDArray[np.float64]
+Counts = dict[str, float]
+
+
+def of_column(
+    after: pa.ChunkedArray, given: Column, k: int, before: pa.ChunkedArray | None = None
+) -> dict[str, Any] | None:
+    """Return how a released column is distributed, and how it was before if that is given; None if all is too rare.
+
+    Parameters
+    ----------
+    after : pyarrow.ChunkedArray
+        The released cells.
+    given : Column
+        What the policy says of them.
+    k : int
+    before : pyarrow.ChunkedArray, optional
+        The original cells, for the holder alone.
+
+    Returns
+    -------
+    dict
+        A picture of the kind "steps" or "bars", as `charts.draw` takes it.
+
+    Guarantee
+    ---------
+    Every number of rows in it is 0 or at least k. Limits and names depend on the released column alone, but for names
+    that fewer than k rows had before, which are put together with others.
+    """
+    old = None if before is None else _plain(before)
+    if given.kind in ("numeric", "date"):
+        spans = _spans(_plain(after), given)
+        values = None if old is None else _spans(old, given.model_copy(update={"form": "median"}))
+        if spans is not None and (old is None or values is not None):
+            return _steps(spans, values, k, dates=given.kind == "date")
+    return _bars(_plain(after), old, given, k)
+
+
+def middles(column: pa.ChunkedArray, given: Column) -> Floats | None:
+    """Return the middle of each published range of numbers; NaN where there is none, None if it is not of ranges."""
+    spans = _spans(_plain(column), given)
+    return None if spans is None else np.asarray(spans.mean(axis=1))
+
+
+def joined(counts: Sequence[Floats], k: int) -> list[tuple[int, int]]:
+    """Return runs of neighbouring parts, from and to, that hold no rows or at least k in every one of the counts.
+
+    Examples
+    --------
+    >>> joined([np.array([1.0, 6, 0, 2, 9])], 5)
+    [(0, 2), (2, 3), (3, 5)]
+    """
+    runs: list[tuple[int, int]] = []
+    start = 0
+    for end in range(1, counts[0].size + 1):
+        if all(_enough(float(one[start:end].sum()), k) for one in counts):
+            runs.append((start, end))
+            start = end
+    while start < counts[0].size and runs:
+        start = runs.pop()[0]
+        if all(_enough(float(one[start:].sum()), k) for one in counts):
+            runs.append((start, counts[0].size))
+            break
+    return runs
+
+
+def round_limits(low: float, high: float, *, whole: bool, parts: int = PARTS) -> Floats:
+    """Return round numbers, equally far apart, from below `low` to above `high`.
+
+    Examples
+    --------
+    >>> round_limits(17.3, 64.9, whole=True, parts=5).tolist()
+    [10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0]
+    """
+    width = high - low if high > low else max(abs(low), 1.0) / 4
+    exact = width / parts
+    power = 10.0 ** np.floor(np.log10(exact))
+    step = float(next(power * times for times in (1, 2, 5, 10) if power * times >= exact * 0.999))
+    step = max(step, 1.0) if whole else step
+    first, last = np.floor(low / step), np.floor(high / step) + 1
+    return np.asarray(np.arange(first, last + 1) * step, np.float64)
+
+
+def names_of(counts: Sequence[Mapping[str, float]], k: int, most: int = SHOWN) -> tuple[list[str], list[Floats]]:
+    """Return the names that may be shown, most frequent first, and their rows; the others together come after them.
+
+    Parameters
+    ----------
+    counts : sequence of mappings
+        The rows of each name: after and, if there is one, before.
+    k : int
+    most : int
+        Names that are shown.
+
+    Examples
+    --------
+    >>> names_of([{"a": 9, "b": 7, "c": 2}], 5)[0]
+    ['a', 'b or another value']
+    """
+    own = [word for word in WORDS if word in counts[0] or word in counts[-1]]
+    own = [word for word in own if all(_enough(one.get(word, 0.0), k) for one in counts)]
+    every = sorted(
+        {name for one in counts for name in one} - set(own), key=lambda name: (-counts[0].get(name, 0), name)
+    )
+    fit = [name for name in every if counts[0].get(name, 0.0) >= k and _enough(counts[-1].get(name, 0.0), k)]
+    shown = fit[:most]
+    rows = [np.array([one.get(name, 0.0) for name in shown]) for one in counts]
+    left = [
+        sum(one.get(name, 0.0) for name in every) - float(some.sum()) for one, some in zip(counts, rows, strict=True)
+    ]
+    if not all(_enough(one, k) for one in left) and shown:
+        # So few go with the rarest name; if that is not enough, all are others.
+        for some, more in zip(rows, left, strict=True):
+            some[-1] += more
+        shown, left = [*shown[:-1], f"{shown[-1]} or another value"], [0.0] * len(left)
+    if any(one >= 0.5 for one in left):
+        shown, rows = [*shown, OTHERS], [np.append(one, more) for one, more in zip(rows, left, strict=True)]
+    added = [np.array([one.get(word, 0.0) for word in own]) for one in counts]
+    return [*shown, *own], [np.append(one, more) for one, more in zip(rows, added, strict=True)]
+
+
+def _enough(rows: float, k: int) -> bool:
+    """Say whether a number of rows may be shown."""
+    return rows < 1e-6 or rows >= k - 1e-6
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column without its dictionary."""
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def _steps(spans: Floats, values: Floats | None, k: int, *, dates: bool) -> dict[str, Any] | None:
+    """Return numbers or dates counted between round limits."""
+    known = spans[np.isfinite(spans[:, 0])]
+    if not len(known):
+        return None
+    middles = np.sort(known.mean(axis=1))
+    cut = min(2 * k, middles.size // 4)
+    low, high = middles[cut], middles[middles.size - 1 - cut]
+    whole = bool((known == np.round(known)).all())
+    limits = _days(low, high) if dates else round_limits(low, high, whole=whole)
+    both = [_counted(one, limits) for one in (spans, values) if one is not None]
+    counts, gaps = [one for one, _ in both], [gap for _, gap in both]
+    told = all(_enough(gap, k) for gap in gaps)
+    if not told:  # too few to be told of: they go with the last part
+        for one, gap in both:
+            one[-1] += gap
+    runs = joined(counts, k)
+    if not runs:
+        return None
+    ends = [limits[first] for first, _ in runs] + [limits[-1]]
+    rows = [[round(float(one[first:last].sum())) for first, last in runs] for one in counts]
+    return {
+        "kind": "steps",
+        "dates": dates,
+        "limits": [str(np.datetime64(int(end), "D")) if dates else float(end) for end in ends],
+        "after": rows[0],
+        "before": rows[1] if len(rows) > 1 else None,
+        "missing": [round(gap) for gap in gaps] if told and any(gaps) else None,
+    }
+
+
+def _counted(spans: Floats, limits: Floats) -> tuple[Floats, float]:
+    """Return the rows between limits, a span in equal shares, and those without a value."""
+    known = spans[np.isfinite(spans[:, 0])]
+    inner = limits[1:-1]
+    low, high, rows = _distinct(known)
+    wide = high > low
+    counts = np.bincount(np.searchsorted(inner, low[~wide], side="right"), rows[~wide], inner.size + 1).astype(
+        np.float64
+    )
+    edges = np.concatenate([[-np.inf], inner, [np.inf]])
+    for start, end, times in zip(low[wide], high[wide], rows[wide], strict=True):
+        share = np.clip(edges[1:], start, end) - np.clip(edges[:-1], start, end)
+        counts += times * share / (end - start)
+    return counts, float(len(spans) - len(known))
+
+
+def _distinct(spans: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the distinct spans, and how often each occurs."""
+    if not len(spans):
+        return spans[:, 0], spans[:, 1], np.zeros(0)
+    found, times = np.unique(spans, axis=0, return_counts=True)
+    return found[:, 0], found[:, 1], times.astype(np.float64)
+
+
+def _days(low: float, high: float) -> Floats:
+    """Return first days of years, months or weeks, equally many of them apart, as days since 1970."""
+    first, last = (np.datetime64(int(day), "D") for day in (low, high))
+    if high - low < 90:
+        return round_limits(low, high, whole=True)
+    unit = "Y" if high - low > 365 * 6 else "M"
+    spread = int(last.astype(f"datetime64[{unit}]").astype(int) - first.astype(f"datetime64[{unit}]").astype(int))
+    step = next(s for s in (1, 2, 3, 5, 6, 10, 20, 50, 100, 1000, 10**6) if spread / s <= PARTS)
+    start = int(first.astype(f"datetime64[{unit}]").astype(int)) // step * step
+    places = np.arange(start, start + spread + 2 * step, step)
+    return np.asarray(places.astype(f"datetime64[{unit}]").astype("datetime64[D]").astype(np.float64))
+
+
+def _spans(column: pa.ChunkedArray, given: Column) -> Floats | None:
+    """Return the limits of each cell as numbers or days; NaN where it is missing or says nothing; None if of text."""
+    if pa.types.is_temporal(column.type) and not pa.types.is_time(column.type):
+        days = column.cast(pa.timestamp("us"), safe=False).cast(pa.int64()).cast(pa.float64(), safe=False)
+        numbers = np.floor(np.asarray(days.fill_null(np.nan).to_numpy()) / 1e6 / DAY)
+    elif _is_number(column.type):
+        numbers = np.asarray(column.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy())
+    elif given.form in ("range", "tree") and (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return _read(column, dates=given.kind == "date", may_be_any=given.form == "tree")
+    else:
+        return None
+    return np.column_stack([numbers, numbers])
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    """Say whether cells are numbers."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def _read(column: pa.ChunkedArray, *, dates: bool, may_be_any: bool) -> Floats | None:
+    """Return the limits of published ranges; None if one of them is no range."""
+    coded = column.combine_chunks().dictionary_encode()
+    limits = np.full((len(coded.dictionary) + 1, 2), np.nan)
+    for place, text in enumerate(coded.dictionary.to_pylist()):
+        parts = read_published(text, "range").values
+        if may_be_any and text == "*":
+            continue
+        try:
+            ends = [_number(part, dates=dates) for part in (parts[0], parts[-1])]
+        except ValueError:
+            return None
+        limits[place] = ends
+    codes = coded.indices.fill_null(len(coded.dictionary)).to_numpy(zero_copy_only=False)
+    return np.asarray(limits[codes], np.float64)
+
+
+def _number(text: str, *, dates: bool) -> float:
+    """Return a written number, or the days since 1970 of a written date."""
+    return float(np.datetime64(text, "D").astype(np.int64)) if dates else float(text)
+
+
+def _bars(after: pa.ChunkedArray, before: pa.ChunkedArray | None, given: Column, k: int) -> dict[str, Any] | None:
+    """Return names and how many rows have each."""
+    counts = [_named(after, given)]
+    if before is not None:
+        counts.append(_named(before, given.model_copy(update={"form": "mode"})))
+    labels, rows = names_of(counts, k)
+    if set(labels) <= {OTHERS, *WORDS} or not all(_enough(float(one), k) for side in rows for one in side):
+        return None
+    return {
+        "kind": "bars",
+        "labels": labels,
+        "after": [round(float(one)) for one in rows[0]],
+        "before": [round(float(one)) for one in rows[1]] if len(rows) > 1 else None,
+    }
+
+
+def _named(column: pa.ChunkedArray, given: Column) -> Counts:
+    """Return how many rows have each name; of sets and ranges of levels only those that stand alone."""
+    found: Counts = {}
+    tallied = pc.value_counts(column.cast(pa.string()).combine_chunks())
+    for text, rows in zip(tallied.field("values").to_pylist(), tallied.field("counts").to_pylist(), strict=True):
+        name = _alone(text, given)
+        found[name] = found.get(name, 0.0) + rows
+    return found
+
+
+def _alone(text: str | None, given: Column) -> str:
+    """Return the one name that a cell has, or a word of our own."""
+    if text is None:
+        return GAPS
+    if given.form == "set" or (given.form == "range" and given.kind == "ordinal"):
+        said = read_published(text, given.form)
+        if len(said.values) == 1 and not said.missing:
+            return said.values[0]
+        return SEVERAL if given.form == "set" else BETWEEN
+    return text

@@ -1,0 +1,256 @@
+"""Drawing: the pictures of a report as Altair charts, each from the plain figures of its facts.
+
+| kind | figures | shows |
+| --- | --- | --- |
+| `steps` | limits, after, before | a column of numbers or dates, as density between limits |
+| `bars` | labels, after, before | rows with each name |
+| `sizes` | labels, rows | rows by the size of their class |
+| `lengths` | labels, values, unit | one figure for each name |
+| `ranges` | labels, values, low, high, unit | figures with their intervals |
+| `matrix` | labels, values | correlations |
+| `squares` | rows | rows in a plane, counted in squares |
+| `svg` | svg | a picture that is drawn already |
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from shoal.report.charts import ONE, TWO, rows, svg
+
+__all__ = ["draw", "parts_of"]
+
+WIDE, TALL = 250, 120
+LONGEST = 22  # signs of a name
+
+
+def draw(picture: dict[str, Any]) -> str:
+    """Return the picture of some facts as SVG.
+
+    Parameters
+    ----------
+    picture : dict
+        With its kind, and the figures that the kind needs.
+    """
+    if picture["kind"] == "svg":
+        return str(picture["svg"])
+    kinds: dict[str, Callable[[dict[str, Any]], Any]] = {
+        "steps": _steps,
+        "bars": _bars,
+        "sizes": _sizes,
+        "lengths": _lengths,
+        "ranges": _ranges,
+        "matrix": _matrix,
+        "squares": _squares,
+    }
+    return svg(kinds[picture["kind"]](picture))
+
+
+def _steps(picture: dict[str, Any]) -> Any:
+    """Return filled steps for what is released, and a line above them for what was there before."""
+    import altair as alt
+
+    limits = picture["limits"]
+    places = np.array(limits, "datetime64[D]").astype(np.float64) if picture["dates"] else np.array(limits, np.float64)
+    widths = np.diff(places)
+    unit = float(np.median(widths))
+    names = _between(limits)
+    kind = "T" if picture["dates"] else "Q"
+    x = alt.X(
+        f"low:{kind}", title=None, scale=alt.Scale(nice=False, zero=False), axis=alt.Axis(grid=False, tickCount=5)
+    )
+    y = alt.Y("height:Q", title=None, axis=None)
+    after = np.array(picture["after"], np.float64)
+    held = {"low": limits[:-1], "high": limits[1:], "height": after / widths * unit, "said": _said(names, picture)}
+    filled = alt.Chart(rows(**held)).mark_rect(color=ONE, opacity=0.85 if picture["before"] is None else 0.5)
+    layers = [filled.encode(x=x, x2="high", y=y, y2=alt.value(TALL), description="said:N")]
+    if picture["before"] is not None:
+        heights = np.array(picture["before"], np.float64) / widths * unit
+        line = {"low": limits, "height": np.append(heights, heights[-1])}
+        stair = alt.Chart(rows(**line)).mark_line(color=TWO, strokeWidth=2, interpolate="step-after", aria=False)
+        layers.append(stair.encode(x=x, y=y))
+    return alt.layer(*layers, width=WIDE, height=TALL)
+
+
+def _said(names: Sequence[str], picture: dict[str, Any]) -> list[str]:
+    """Return what each part of a picture says: its name, and its rows."""
+    if picture["before"] is None:
+        return [f"{name}; {rows:,} rows" for name, rows in zip(names, picture["after"], strict=True)]
+    both = zip(names, picture["after"], picture["before"], strict=True)
+    return [f"{name}; released: {after:,} rows; before: {before:,} rows" for name, after, before in both]
+
+
+def _between(limits: Sequence[Any]) -> list[str]:
+    """Name the parts between limits; the first and the last are open."""
+    texts = [one if isinstance(one, str) else f"{one:g}" for one in limits]
+    if len(texts) == 2:
+        return ["all values"]
+    inner = [f"{low} to {high}" for low, high in pairwise(texts[1:-1])]
+    return [f"below {texts[1]}", *inner, f"{texts[-2]} and above"]
+
+
+def _bars(picture: dict[str, Any]) -> Any:
+    """Return a bar for each name, and a tick where it ended before."""
+    import altair as alt
+
+    labels = _short(picture["labels"])
+    held = {"name": labels, "after": picture["after"], "said": _said(picture["labels"], picture)}
+    y = alt.Y("name:N", sort=None, title=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=150))
+    high = max([*picture["after"], *(picture["before"] or [1])])
+    x = alt.X(
+        "after:Q", title=None, axis=alt.Axis(tickCount=3, grid=False), scale=alt.Scale(domain=[0, high], nice=True)
+    )
+    bars = alt.Chart(rows(**held)).mark_bar(color=ONE, opacity=0.85 if picture["before"] is None else 0.5)
+    layers = [bars.encode(y=y, x=x, description="said:N")]
+    if picture["before"] is not None:
+        ticks = alt.Chart(rows(name=labels, before=picture["before"])).mark_tick(
+            color=TWO, thickness=3, opacity=1, aria=False
+        )
+        layers.append(ticks.encode(y=y, x=alt.X("before:Q", title=None)))
+    return alt.layer(*layers, width=150, height=alt.Step(17))
+
+
+def _short(names: Sequence[str]) -> list[str]:
+    """Return names that fit, and that are still different from each other."""
+    found: list[str] = []
+    for name in names:
+        cut = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+        times = sum(one.rstrip("\u200b") == cut for one in found)
+        found.append(cut + "\u200b" * times)
+    return found
+
+
+def _sizes(picture: dict[str, Any]) -> Any:
+    """Return a bar for each size of a class."""
+    import altair as alt
+
+    said = [
+        f"classes of {size}; {count:,} rows" for size, count in zip(picture["labels"], picture["rows"], strict=True)
+    ]
+    chart = alt.Chart(rows(size=picture["labels"], count=picture["rows"], said=said), height=170)
+    labels = alt.Axis(labelAngle=0, ticks=False)
+    return (
+        chart.mark_bar(color=ONE, opacity=0.85)
+        .encode(
+            x=alt.X("size:N", sort=None, title="rows in a class", axis=labels, scale=alt.Scale(paddingInner=0.15)),
+            y=alt.Y("count:Q", title="rows", axis=alt.Axis(tickCount=4, domain=False)),
+            description="said:N",
+        )
+        .properties(width=max(80, min(560, 34 * len(picture["labels"]))))
+    )
+
+
+def _lengths(picture: dict[str, Any]) -> Any:
+    """Return a bar for each figure."""
+    import altair as alt
+
+    said = [f"{name}; {value:.4g}" for name, value in zip(picture["labels"], picture["values"], strict=True)]
+    data = rows(name=_short(picture["labels"]), value=picture["values"], said=said)
+    y = alt.Y("name:N", sort=None, title=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=150))
+    x = alt.X("value:Q", title=picture["unit"], axis=alt.Axis(tickCount=4, grid=False))
+    bars = alt.Chart(data, width=300, height=alt.Step(19)).mark_bar(color=ONE, opacity=0.85)
+    return bars.encode(y=y, x=x, description="said:N")
+
+
+def _ranges(picture: dict[str, Any]) -> Any:
+    """Return a point and its interval for each figure."""
+    import altair as alt
+
+    figures = zip(picture["labels"], picture["values"], picture["low"], picture["high"], strict=True)
+    said = [f"{name}; {value:.4g}; 95 %: {low:.4g} to {high:.4g}" for name, value, low, high in figures]
+    held = {key: picture[key] for key in ("values", "low", "high")}
+    data = rows(name=picture["labels"], said=said, colour=[ONE] + [TWO] * (len(said) - 1), **held)
+    y = alt.Y("name:N", sort=None, title=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=230))
+    x = alt.X(
+        "low:Q", title=picture["unit"], axis=alt.Axis(tickCount=5), scale=alt.Scale(zero=False, nice=True, padding=8)
+    )
+    colour = alt.Color("colour:N", scale=None)
+    whole = alt.Chart(data, width=230, height=alt.Step(26))
+    line = whole.mark_rule(strokeWidth=2, aria=False).encode(y=y, x=x, x2="high:Q", color=colour)
+    dot = whole.mark_point(filled=True, size=90, opacity=1).encode(
+        y=y, x="values:Q", color=colour, description="said:N"
+    )
+    return alt.layer(line, dot)
+
+
+def _matrix(picture: dict[str, Any]) -> Any:
+    """Return correlations as coloured squares, with their figures if there is room."""
+    import altair as alt
+
+    names, values = _short(picture["labels"]), np.array(picture["values"])
+    size = len(names)
+    across, down = np.tile(names, size), np.repeat(names, size)
+    said = [f"{a}, {b}; {value:.2f}" for a, b, value in zip(down, across, values.ravel(), strict=True)]
+    data = rows(a=across, b=down, value=values.ravel(), said=said, text=[f"{v:.2f}" for v in values.ravel()])
+    side = 34 if size <= 8 else 22
+    x = alt.X(
+        "a:N",
+        sort=None,
+        title=None,
+        axis=alt.Axis(labelAngle=-45, domain=False, ticks=False, labelLimit=90, labelOverlap=False),
+    )
+    y = alt.Y("b:N", sort=None, title=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=110))
+    scale = alt.Scale(domain=[-1, 0, 1], range=[TWO, "#eef1f2", ONE])
+    whole = alt.Chart(data, width=alt.Step(side), height=alt.Step(side))
+    ground = whole.mark_rect(stroke=None).encode(
+        x=x, y=y, color=alt.Color("value:Q", scale=scale, legend=None), description="said:N"
+    )
+    if size > 8:
+        return ground
+    pale = alt.condition("abs(datum.value) > 0.6", alt.value("#ffffff"), alt.value("#1c2430"))
+    return alt.layer(ground, whole.mark_text(fontSize=10, aria=False).encode(x=x, y=y, text="text:N", color=pale))
+
+
+def _squares(picture: dict[str, Any]) -> Any:
+    """Return counted squares of a plane; what has too few rows is empty."""
+    import altair as alt
+
+    counts = np.array(picture["rows"], np.float64)
+    place = np.nonzero(counts)
+    held = counts[place]
+    data = rows(x=place[0], y=place[1], count=held, said=[f"{int(one):,} rows" for one in held])
+    ends = [alt.Scale(domain=list(range(size))) for size in counts.shape]
+    x = alt.X("x:O", title="first principal axis", scale=ends[0], axis=alt.Axis(labels=False, ticks=False))
+    y = alt.Y(
+        "y:O", title="second principal axis", sort="descending", scale=ends[1], axis=alt.Axis(labels=False, ticks=False)
+    )
+    colour = alt.Color(
+        "count:Q",
+        scale=alt.Scale(scheme="blues", type="sqrt", domain=[0, picture["most"]]),
+        legend=alt.Legend(title="rows", values=picture["ticks"], gradientLength=90),
+    )
+    return (
+        alt.Chart(data, width=WIDE, height=WIDE)
+        .mark_rect(stroke=None)
+        .encode(x=x, y=y, color=colour, description="said:N")
+    )
+
+
+def parts_of(picture: dict[str, Any]) -> tuple[list[str], list[list[object]]]:
+    """Return the figures of a picture as a table: its heads and its rows; no rows where names are missing.
+
+    Parameters
+    ----------
+    picture : dict
+        As `draw` takes it.
+    """
+    kind = picture["kind"]
+    if kind in ("steps", "bars"):
+        names = _between(picture["limits"]) if kind == "steps" else list(picture["labels"])
+        columns = [names, picture["after"], *([picture["before"]] if picture["before"] is not None else [])]
+        heads = ["value", ">rows released", *([">rows before"] if picture["before"] is not None else [])]
+    elif kind == "sizes":
+        columns, heads = [picture["labels"], picture["rows"]], ["rows in a class", ">rows"]
+    elif kind in ("lengths", "ranges"):
+        ends = [picture["low"], picture["high"]] if kind == "ranges" else []
+        figures = [[f"{value:.4g}" for value in one] for one in (picture["values"], *ends)]
+        columns, heads = [picture["labels"], *figures], ["name", f">{picture['unit']}", *[">from", ">to"][: len(ends)]]
+    elif kind == "matrix":
+        heads = ["", *(f">{name}" for name in picture["labels"])]
+        figures = [[f"{value:.2f}" for value in row] for row in picture["values"]]
+        columns = [picture["labels"], *figures]
+    else:
+        return [], []
+    return heads, [list(row) for row in zip(*columns, strict=True)]

@@ -1,0 +1,220 @@
+"""The picture of an exploration: risk against utility, with a dot for each release.
+
+Utility grows to the right and risk upwards, whatever their own direction: an axis of a loss is turned. Colours are
+those of the report; points of the front are blue, others pale, and nothing is told by colour alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from shoal.report.charts import ONE, PALE, rows
+
+__all__ = ["interactive", "lines", "overview"]
+
+MOST_POINTS = 1_500  # that are drawn
+MOST_LINES = 36
+MOST_BEHIND = 40  # points of the front behind the line of a method
+MOST_TOGETHER = 6  # numbers at one place
+CLOSE = (24.0, 12.0)  # pixels
+WIDE, TALL, SMALL = 480, 360, (230, 150)
+
+Facts = Mapping[str, Any]
+
+
+def overview(facts: Facts) -> Any:
+    """Return every point with its intervals; those of the front with their numbers.
+
+    Parameters
+    ----------
+    facts : mapping
+        As from `Exploration.as_dict`.
+    """
+    import altair as alt
+
+    known = _known(facts)[:MOST_POINTS]
+    beaten, front = ([one for one in known if one["front"] is on] for on in (False, True))
+    order = {name: place for place, name in enumerate(facts["front"])}
+    front = sorted(front, key=lambda one: order[one["name"]])[:MOST_POINTS]
+    x, y = _axes(facts, known)
+    layers = []
+    for some, colour, size in ((beaten, PALE, 36), (front, ONE, 64)):
+        if some:
+            layers += _spans(some, x, y, colour)
+            dots = alt.Chart(_data(facts, some)).mark_point(filled=True, opacity=1, color=colour, size=size)
+            layers.append(dots.encode(x=x, y=y, tooltip="said:N", description="said:N"))
+    if front:
+        numbers = alt.Chart(_numbers(facts, known, front)).mark_text(
+            dy=-10, dx=6, fontSize=10, align="left", aria=False
+        )
+        layers.append(numbers.encode(x=x, y=y, text="number:N"))
+    return alt.layer(*layers, width=WIDE, height=TALL)
+
+
+def lines(facts: Facts) -> list[tuple[str, Any]]:
+    """Return a small picture for each method with its parameters: its points joined in the order of k.
+
+    Parameters
+    ----------
+    facts : mapping
+        As from `Exploration.as_dict`.
+    """
+    import altair as alt
+
+    known = _known(facts)
+    front = [one for one in known if one["front"]][:MOST_BEHIND]
+    x, y = _axes(facts, known, short=True)
+    found = []
+    for line in list(dict.fromkeys(one["line"] for one in known))[:MOST_LINES]:
+        own = sorted((one for one in known if one["line"] == line), key=_order)
+        layers = []
+        if front:
+            behind = alt.Chart(_data(facts, front)).mark_point(filled=True, opacity=1, color=PALE, size=30, aria=False)
+            layers.append(behind.encode(x=x, y=y))
+        data = _data(facts, own)
+        layers.append(
+            alt.Chart(data).mark_line(color=ONE, strokeWidth=1.5, aria=False).encode(x=x, y=y, order="place:Q")
+        )
+        layers += _spans(own, x, y, ONE)
+        dots = alt.Chart(data).mark_point(filled=True, opacity=1, color=ONE, size=34)
+        layers.append(dots.encode(x=x, y=y, tooltip="said:N", description="said:N"))
+        found.append((line, alt.layer(*layers, width=SMALL[0], height=SMALL[1])))
+    return found
+
+
+def interactive(facts: Facts) -> Any:
+    """Return a chart for a notebook: it can be moved and scaled, and a click in the legend shows one method.
+
+    Parameters
+    ----------
+    facts : mapping
+        As from `Exploration.as_dict`.
+    """
+    import altair as alt
+
+    known = _known(facts)
+    x, y = _axes(facts, known)
+    ordered = sorted(known, key=lambda one: (one["line"], *_order(one)))
+    data = _data(facts, ordered)
+    chosen = alt.selection_point(fields=["line"], bind="legend")
+    seen = alt.when(chosen).then(alt.value(1)).otherwise(alt.value(0.12))
+    colour = alt.Color("line:N", title="method", scale=alt.Scale(scheme="tableau20"))
+    tips = [alt.Tooltip(f"{name}:N") for name in ("name", "said")]
+    line = alt.Chart(data).mark_line(strokeWidth=1).encode(x=x, y=y, color=colour, opacity=seen, order="place:Q")
+    shape = alt.Shape("on:N", title="on the front", scale=alt.Scale(domain=["yes", "no"], range=["circle", "cross"]))
+    dots = alt.Chart(data).mark_point(filled=True, size=60)
+    drawn = dots.encode(x=x, y=y, color=colour, shape=shape, opacity=seen, tooltip=tips)
+    return alt.layer(line, drawn, width=WIDE, height=TALL).add_params(chosen).interactive()
+
+
+def _known(facts: Facts) -> list[Facts]:
+    """Return the points that have both figures."""
+    return [
+        one
+        for one in facts["points"]
+        if one["status"] == "done" and one["utility"] is not None and one["risk"] is not None
+    ]
+
+
+def _order(one: Facts) -> tuple[float, float, float]:
+    """Return by what the points of a line are ordered."""
+    return one["k"], one["l"] or 0.0, one["t"] or 0.0
+
+
+def _axes(facts: Facts, known: Sequence[Facts], *, short: bool = False) -> tuple[Any, Any]:
+    """Return the axes: better to the right, and better below."""
+    import altair as alt
+
+    found = []
+    for channel, what, turned, letter in (
+        (alt.X, "utility", not facts["utility"]["higher_is_better"], "x"),
+        (alt.Y, "risk", facts["risk"]["higher_is_better"], "y"),
+    ):
+        aim = facts[what]
+        better = "more is better" if aim["higher_is_better"] else "less is better"
+        arrow = "→" if letter == "x" else "↓"
+        title = aim["name"] if short else f"{aim['name']} ({better} {arrow})"
+        scale = alt.Scale(domain=_domain(known, what), reverse=turned, nice=False, zero=False)
+        axis = alt.Axis(tickCount=4 if short else 8, title=title)
+        found.append(channel(f"{letter}:Q", scale=scale, axis=axis))
+    return found[0], found[1]
+
+
+def _domain(known: Sequence[Facts], what: str) -> list[float]:
+    """Return the ends of an axis: a little beyond all figures and intervals, and not below 0 for their sake."""
+    ends = [end for one in known for end in (one[what]["value"], one[what]["low"], one[what]["high"])]
+    real = [end for end in ends if end is not None]
+    low, high = (min(real), max(real)) if real else (0.0, 1.0)
+    edge = 0.05 * (high - low) or 0.5
+    return [low - edge if low - edge > 0 or low < 0 else 0.0, high + edge]
+
+
+def _numbers(facts: Facts, known: Sequence[Facts], front: Sequence[Facts]) -> Any:
+    """Return where the numbers of the front stand; those of dots that lie close together share a place."""
+    order = {name: str(place + 1) for place, name in enumerate(facts["front"])}
+    scales = [(_domain(known, what), size) for what, size in (("utility", WIDE), ("risk", TALL))]
+    held: list[tuple[Facts, tuple[float, ...], list[str]]] = []
+    for one in front:
+        values = (one["utility"]["value"], one["risk"]["value"])
+        at = tuple((v - ends[0]) / (ends[1] - ends[0]) * size for v, (ends, size) in zip(values, scales, strict=True))
+        near = (
+            words for _, place, words in held if abs(place[0] - at[0]) < CLOSE[0] and abs(place[1] - at[1]) < CLOSE[1]
+        )
+        words = next(near, None)
+        if words is None:
+            held.append((one, at, [order[one["name"]]]))
+        else:
+            words.append(order[one["name"]])
+    return rows(
+        x=[one["utility"]["value"] for one, _, _ in held],
+        y=[one["risk"]["value"] for one, _, _ in held],
+        number=[_some(words) for _, _, words in held],
+    )
+
+
+def _some(words: Sequence[str]) -> str:
+    """Write numbers one after the other, the first few of them."""
+    return ", ".join(words) if len(words) <= MOST_TOGETHER else ", ".join([*words[:MOST_TOGETHER], "…"])
+
+
+def _spans(some: Sequence[Facts], x: Any, y: Any, colour: str) -> list[Any]:
+    """Return the intervals of points as thin lines; an exact figure has none."""
+    import altair as alt
+
+    layers = []
+    for what, along in (("utility", "x"), ("risk", "y")):
+        own = [one for one in some if one[what]["low"] is not None and one[what]["high"] > one[what]["low"]]
+        if own:
+            across = "risk" if along == "x" else "utility"
+            data = rows(
+                **{
+                    along: [one[what]["low"] for one in own],
+                    "end": [one[what]["high"] for one in own],
+                    "y" if along == "x" else "x": [one[across]["value"] for one in own],
+                }
+            )
+            rule = alt.Chart(data).mark_rule(color=colour, strokeWidth=1.2, aria=False)
+            layers.append(rule.encode(x=x, y=y, **{f"{along}2": "end"}))
+    return layers
+
+
+def _data(facts: Facts, some: Sequence[Facts]) -> Any:
+    """Return points as the data of a chart, each with what a mark says."""
+    return rows(
+        x=[one["utility"]["value"] for one in some],
+        y=[one["risk"]["value"] for one in some],
+        place=list(range(len(some))),
+        name=[one["name"] for one in some],
+        line=[one["line"] for one in some],
+        on=["yes" if one["front"] else "no" for one in some],
+        said=[_said(facts, one) for one in some],
+    )
+
+
+def _said(facts: Facts, one: Facts) -> str:
+    """Say what a dot stands for."""
+    parts = [one["name"]]
+    for what in ("utility", "risk"):
+        figure = one[what]
+        ends = "" if figure["low"] is None else f" ({figure['low']:.4g} to {figure['high']:.4g})"
+        parts.append(f"{facts[what]['name']} {figure['value']:.4g}{ends}")
+    return "; ".join([*parts, "on the front" if one["front"] else "clearly beaten"])

@@ -1,0 +1,78 @@
+"""`shoal explore`: what it prints, what it writes, and how it ends."""
+
+import json
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import shoal
+from shoal.cli import exploring
+from shoal.errors import MethodError, ShoalError
+from shoal.io.data_file import write_data
+
+ROLES = ["--identifier", "patient_id", "--identifier", "name", "--sensitive", "diagnosis"]
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("input")
+    write_data(shoal.sample(120, seed=2), folder, "csv")
+    return folder / "data.csv"
+
+
+def run(*words, code=0):
+    app = typer.Typer()
+    app.callback()(lambda: None)
+    exploring.add_to(app)
+    done = CliRunner().invoke(app, ["explore", *(str(word) for word in words)], terminal_width=200)
+    if code is None:
+        raise done.exception
+    assert done.exit_code == code, (done.output, done.exception)
+    return done.output
+
+
+def test_it_prints_the_front_and_the_next_command_and_chooses_nothing(table, tmp_path):
+    out = tmp_path / "explored"
+    said = run(table, "--methods", "mdav,kde_pp", "-k", "3,6", "-l", "2", "--jobs", 1, "-o", out, *ROLES)
+    assert "mdav-k3-l2" in said
+    assert "mdav-k6-l2" in said
+    assert "Left out: kde_pp: learns from a label" in said
+    assert "2 releases were verified and measured" in said
+    assert "is itself a channel" in said
+    assert "front/NAME.toml -o release --private mine" in said
+    assert (out / "explore.html").is_file()
+
+
+def test_a_dry_run_prints_the_estimate_alone(table):
+    said = run(table, "--methods", "mdav", "-k", "3,5", "--dry-run", "--jobs", 1, *ROLES)
+    assert said.startswith("Expected: 2 runs, about ")
+    assert said.count("\n") == 1
+
+
+def test_json_is_the_whole_exploration(table, tmp_path):
+    words = ["--methods", "mdav", "-k", "4", "--jobs", 1, "-o", tmp_path / "explored", "--json", *ROLES]
+    facts = json.loads(run(table, *words))
+    assert facts["front"] == ["mdav-k4"]
+    assert facts["folder"] == str(tmp_path / "explored")
+    assert facts["points"][0]["verdicts"][0]["holds"]
+
+
+def test_parameters_are_part_of_the_grid(table):
+    words = ["--methods", "mdav,tfrp", "-k", "4", "--set", "second=true,false", "--dry-run", "--jobs", 1, *ROLES]
+    assert run(table, *words).startswith("Expected: 3 runs")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["-k", "3"], ["-k", "three", "--dry-run"], ["--set", "effort", "--dry-run"], ["--set", "effort=", "--dry-run"]],
+)
+def test_wrong_use_ends_with_2(table, words):
+    run(table, *words, code=2)
+
+
+def test_errors_are_those_of_shoal(table):
+    with pytest.raises(MethodError, match="there is no method 'mdaf'"):
+        run(table, "--methods", "mdaf", "--dry-run", code=None)
+    with pytest.raises(ShoalError, match="does not exist"):
+        run("nowhere.csv", "--methods", "mdav", "--dry-run", code=None)

@@ -1,0 +1,67 @@
+"""The command that writes reports."""
+
+import json
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import shoal
+from shoal.cli import reporting
+from shoal.pipeline.reporting import report
+from shoal.pipeline.write import write
+
+
+@pytest.fixture(scope="module")
+def program():
+    app = typer.Typer()
+    app.callback()(lambda: None)
+    reporting.add_to(app)
+    return app
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    place = tmp_path_factory.mktemp("made")
+    table = shoal.sample(60)
+    import pyarrow.csv
+
+    pyarrow.csv.write_csv(table, place / "people.csv")
+    release = shoal.anonymize(
+        place / "people.csv", k=3, identifiers=["patient_id", "name"], sensitive=["diagnosis"], method="mdav"
+    )
+    write(release, place / "release", private=place / "private")
+    return place
+
+
+def run(program, *words, code=0):
+    done = CliRunner().invoke(program, ["report", *map(str, words)])
+    assert done.exit_code == code, (done.output, done.exception)
+    return done.output
+
+
+def test_the_public_report_needs_the_folder_alone(program, made, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said = run(program, made / "release")
+    assert "k = 3: holds" in said
+    assert "Report: report.html" in said
+    assert (tmp_path / "report.html").read_text() == report(made / "release")
+
+
+def test_the_holders_report_needs_the_table_and_the_private_folder(program, made, tmp_path):
+    out = tmp_path / "mine.md"
+    said = run(
+        program, made / "release", made / "people.csv", "--private", made / "private", "-o", out, "--format", "md"
+    )
+    assert "For your eyes only" in said
+    assert "Columns before and after" in out.read_text()
+    done = CliRunner().invoke(program, ["report", str(made / "release"), str(made / "people.csv")])
+    assert "private" in str(done.exception)
+
+
+def test_json_says_where_the_report_is(program, made, tmp_path):
+    told = json.loads(run(program, made / "release", "-o", tmp_path / "r.json", "--format", "json", "--json"))
+    assert told["report"].endswith("r.json")
+    assert told["holds"]
+    assert told["verdicts"][0]["wish"] == "k = 3"
+    assert json.loads((tmp_path / "r.json").read_text())["kind"] == "public"

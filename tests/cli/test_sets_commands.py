@@ -1,0 +1,82 @@
+"""The commands for sets: what they print, what they write, and how they end."""
+
+import json
+import random
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from shoal.cli import app as commands
+
+SHOAL = [sys.executable, "-c", "from shoal.cli.app import main; main()"]
+
+
+def run(*words, code=0):
+    done = CliRunner().invoke(commands.app, ["sets", *(str(word) for word in words)])
+    assert done.exit_code == code, (done.output, done.exception)
+    return done.output
+
+
+@pytest.fixture(scope="module")
+def baskets(tmp_path_factory):
+    rng = random.Random(0)
+    kinds = [["1", "2"], ["3", "4", "5"], ["6"], ["1", "6", "7"]]
+    lines = [" ".join([*rng.choice(kinds), str(rng.randint(10, 30))]) for _ in range(300)]
+    place = tmp_path_factory.mktemp("sets") / "baskets.dat"
+    place.write_text("\n".join(lines) + "\n")
+    return place
+
+
+def test_a_release_is_made_verified_reported_and_drawn_from(baskets, tmp_path):
+    folder, private = tmp_path / "release", tmp_path / "private"
+    said = run("anonymize", baskets, "-k", 3, "-m", 2, "--delta", 30, "-o", folder, "--private", private, "--seed", 1)
+    assert "k^m-anonymity of the neighbour" in said
+    assert "holds" in said
+    assert "Everything holds" in run("verify", folder)
+    assert "against the records" in run("verify", folder, "--original", baskets, "--private", private)
+    assert "spearman" in run("report", baskets, folder, "--top", 5, "--draws", 1, "--no-distance")
+    assert "records" in run("reassociate", folder, "-o", tmp_path / "near.dat", "--seed", 4)
+    assert "distance" in run("distance", baskets, tmp_path / "near.dat")
+    assert "confidence" in run("mine", baskets, "--support", 0.05)
+
+
+def test_every_command_speaks_json(baskets, tmp_path):
+    folder = tmp_path / "release"
+    made = json.loads(run("anonymize", baskets, "-o", folder, "--delta", 30, "--format", "json", "--json"))
+    assert made["records"] == 300
+    assert "seed" not in made
+    assert json.loads(run("verify", folder, "--json"))["holds"]
+    assert json.loads(run("report", baskets, folder, "--json", "--top", 3, "--draws", 1, "--no-distance"))
+    assert json.loads(run("distance", baskets, folder, "--json"))["distance"] >= 0
+    assert json.loads(run("mine", baskets, "--json", "--most", 3))["itemsets"]
+    assert json.loads(run("reassociate", folder, "-o", tmp_path / "near.dat", "--json"))["neighbour"] == "km"
+
+
+def test_a_tampered_folder_ends_with_1_and_wrong_use_with_2(baskets, tmp_path):
+    run("anonymize", baskets, "-o", tmp_path / "release", "--delta", 30)
+    (tmp_path / "release" / "neighbour.dat").write_text("1 2\n")
+    assert "FAILS" in run("verify", tmp_path / "release", code=1)
+    done = subprocess.run(
+        [*SHOAL, "sets", "anonymize", str(baskets), "-k", "50", "-o", str(tmp_path / "other")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "2k - 1" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "other").exists()
+
+
+def test_an_earlier_release_is_replaced_and_a_strangers_folder_is_not(baskets, tmp_path):
+    folder = tmp_path / "release"
+    for _ in range(2):
+        run("anonymize", baskets, "-o", folder, "--delta", 30)
+    stranger = tmp_path / "stranger"
+    stranger.mkdir()
+    (stranger / "letter.txt").write_text("mine")
+    done = CliRunner().invoke(commands.app, ["sets", "anonymize", str(baskets), "-o", str(stranger)])
+    assert "holds other files" in str(done.exception)
+    assert (stranger / "letter.txt").read_text() == "mine"

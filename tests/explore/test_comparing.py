@@ -1,0 +1,295 @@
+"""Methods over data sets: ranks and tests as others count them, trials that are honest, failures that are told."""
+
+import json
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import csv
+
+import shoal
+from shoal.errors import DataError, MethodError, ReadError
+from shoal.explore import spawned
+from shoal.explore.comparing import compare
+from shoal.explore.spawned import Failure, spread
+from shoal.explore.trials import honest, released
+from shoal.model.policy import Policy
+from shoal.model.progress import listening
+from shoal.model.table import Table
+from shoal.prepare.complete import complete
+from shoal.prepare.profile import profile
+from shoal.utility.structure import structural_utility
+
+NUMBERS = ["height_cm", "weight_kg", "systolic", "days"]
+
+
+def tables(count=5, rows=90, columns=(*NUMBERS, "smoker")):
+    return {f"ward {seed}": shoal.sample(rows, seed=seed).select(list(columns)) for seed in range(count)}
+
+
+@pytest.fixture(scope="module")
+def found():
+    return compare(
+        tables(),
+        methods=["mdav", "mondrian", "one_pass"],
+        measure=["combined", "honest", "cell loss %"],
+        k=4,
+        label="smoker",
+        seeds=2,
+        folds=3,
+        jobs=1,
+    )
+
+
+def test_every_method_is_measured_on_every_set_from_every_seed(found):
+    assert [one.name for one in found.measures] == ["combined", "honest", "cell loss %"]
+    assert [one.values.shape for one in found.measures] == [(3, 5, 2)] * 3
+    assert all(np.isfinite(one.values).all() for one in found.measures)
+    assert [one.higher for one in found.measures] == [True, True, False]
+    assert (found.left_out, found.k, found.seeds) == ((), 4, 2)
+    assert [(one.name, one.rows, one.columns) for one in found.sets[:1]] == [("ward 0", 90, 4)]
+    assert found.comparison.sets == 5
+
+
+def test_a_figure_is_what_shoal_measure_says_of_the_same_release(found):
+    table = tables()["ward 2"]
+    for seed in range(2):
+        release = shoal.anonymize(table, k=4, method="mondrian", label="smoker", keep=["smoker"], seed=seed)
+        (loss,) = (one for one in shoal.measure(table, release, only=["cell loss %"]) if one.name == "cell loss %")
+        assert found.measure("cell loss %").values[1, 2, seed] == loss.value
+
+
+def test_combined_weighs_honest_accuracy_and_structure(found):
+    table = tables()["ward 1"]
+    release = shoal.anonymize(table, k=4, method="mdav", label="smoker", keep=["smoker"], seed=1)
+    (structure,) = (
+        one.value
+        for one in shoal.measure(table, release, only=["structural utility"])
+        if one.name == "structural utility"
+    )
+    right = found.measure("honest").values[0, 1, 1] / 100
+    assert found.measure("combined").values[0, 1, 1] == pytest.approx(0.5 * right + 0.5 * structure, abs=1e-12)
+    assert found.comparison.scores is not None
+
+
+def test_intervals_over_seeds_are_students(found):
+    from scipy.stats import t
+
+    one = found.measure("honest")
+    low, high = t.interval(0.95, 1, one.means[1, 2], one.values[1, 2].std(ddof=1) / np.sqrt(2) or 1e-300)
+    assert one.means[1, 2] - one.halves[1, 2] == pytest.approx(low)
+    assert one.means[1, 2] + one.halves[1, 2] == pytest.approx(high)
+
+
+def test_the_same_words_give_the_same_figures_in_processes_of_their_own(found):
+    again = compare(
+        tables(),
+        methods=["mdav", "mondrian", "one_pass"],
+        measure="honest",
+        k=4,
+        label="smoker",
+        seeds=1,
+        folds=3,
+        jobs=2,
+    )
+    assert np.array_equal(again.measures[0].values[:, :, 0], found.measure("honest").values[:, :, 0])
+    assert again.measures[0].halves is None
+
+
+def named(table, **wishes):
+    whole = Table.of(table)
+    return whole, complete(Policy.of(**wishes), whole, profile(whole))[0]
+
+
+def test_a_fold_is_released_as_the_line_would():
+    table = shoal.sample(120, seed=3).drop_columns(["patient_id", "name"])
+    for method in ("mdav", "gower"):
+        whole, policy = named(table, k=4, method=method, label="smoker", keep=["smoker"], seed=2)
+        data, rows = released(whole, policy)
+        release = shoal.anonymize(table, policy=policy)
+        assert sorted(map(str, data.to_pylist())) == sorted(map(str, release.table.to_pylist()))
+        assert sorted(rows.tolist()) == list(range(120))
+
+
+def test_honest_accuracy_of_a_label_that_the_columns_decide_is_high_and_of_chance_is_not():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    told, blind = (x > 0).astype(int), rng.integers(0, 2, 300)
+    shares = []
+    for y in (told, blind):
+        whole, policy = named(pa.table({"x": x, "z": rng.normal(size=300), "y": y}), k=3, keep=["y"], label="y")
+        shares.append(honest(whole, policy, 5, 0))
+    assert shares[0] > 0.9
+    assert 0.35 < shares[1] < 0.65
+
+
+def test_a_failed_pair_is_named_and_its_data_set_left_out():
+    given = tables(4)
+    given["few"] = shoal.sample(3, seed=1).select([*NUMBERS, "smoker"])
+    found = compare(given, methods=["mdav", "mondrian"], measure="cell loss %", k=4, seeds=1, jobs=1)
+    assert [(gone.set, gone.method) for gone in found.left_out] == [("few", "mdav"), ("few", "mondrian")]
+    assert all("k is 4" in gone.reason for gone in found.left_out)
+    assert [one.name for one in found.sets] == ["ward 0", "ward 1", "ward 2", "ward 3"]
+    assert "few" in found.report("md")
+    assert "k is 4" in found.report("html")
+
+
+def test_too_few_data_sets_left_is_an_error_with_the_reasons():
+    given = {"a": shoal.sample(3).select(NUMBERS), "b": shoal.sample(60).select(NUMBERS)}
+    with pytest.raises(DataError, match="1 of 2 data sets .* 'a': mdav: arrange: k is 5"):
+        compare(given, methods=["mdav", "mondrian"], jobs=1)
+
+
+@pytest.mark.parametrize(
+    ("wishes", "kind", "said"),
+    [
+        ({"methods": ["mdav"]}, MethodError, "two methods are needed"),
+        ({"methods": ["mdav", "mdaw"]}, MethodError, "Did you mean 'mdav'"),
+        ({"measure": "honest"}, DataError, "needs a label"),
+        ({"measure": "nonsense"}, MethodError, "no measure 'nonsense'"),
+        ({"measure": []}, MethodError, "from 1 to 100 measures"),
+        ({"measure": "class sizes"}, MethodError, "neither good nor bad"),
+        ({"label": "lable", "measure": "honest"}, DataError, "'ward 0', 'ward 1' have no column 'lable'"),
+        ({"seeds": 0}, DataError, "seeds must be a whole number of at least 1"),
+        ({"folds": 1}, DataError, "folds must be a whole number of at least 2"),
+        ({"k": True}, DataError, "k must be a whole number"),
+        ({"alpha": 2}, DataError, "alpha must lie between 0 and 1"),
+        ({"identifiers": ["heigth_cm"]}, DataError, "no data set has a column 'heigth_cm'. Did you mean 'height_cm'"),
+    ],
+)
+def test_wishes_that_make_no_sense_are_refused_before_any_work(wishes, kind, said):
+    with pytest.raises(kind, match=said):
+        compare(tables(2), **{"methods": ["mdav", "mondrian"], "jobs": 1, **wishes})
+
+
+def test_sources_are_a_folder_files_or_frames_by_name(tmp_path):
+    for name, table in tables(2).items():
+        csv.write_csv(table, tmp_path / f"{name}.csv")
+    (tmp_path / "notes.txt").write_text("no table")
+    wishes = {"methods": ["mdav", "mondrian"], "k": 4, "seeds": 1, "jobs": 1}
+    folder = compare(tmp_path, **wishes)
+    files = compare([tmp_path / "ward 0.csv", str(tmp_path / "ward 1.csv")], **wishes)
+    assert [one.name for one in folder.sets] == ["ward 0", "ward 1"]
+    assert np.array_equal(folder.measures[0].values, files.measures[0].values)
+    with pytest.raises(DataError, match="two data sets are called 'ward 0'"):
+        compare([tmp_path, tmp_path / "ward 0.csv"], **wishes)
+    with pytest.raises(DataError, match="frames need names"):
+        compare(tables(1)["ward 0"], **wishes)
+    with pytest.raises(DataError, match="two data sets are needed at the least; got 'ward 1'"):
+        compare(tmp_path / "ward 1.csv", **wishes)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ReadError, match="holds no tables"):
+        compare(tmp_path / "empty", **wishes)
+
+
+def test_the_last_column_may_be_the_label_and_identifiers_are_dropped_where_they_are():
+    given = tables(2)
+    given["ward 0"] = given["ward 0"].append_column("other", pa.array([1, 2, 3] * 30))
+    given["ward 1"] = given["ward 1"].add_column(0, "number", pa.array(range(90)))
+    found = compare(given, methods=["mdav", "mondrian"], label="last", identifiers=["number"], seeds=1, folds=2, jobs=1)
+    assert [one.columns for one in found.sets] == [5, 4]
+    assert found.measures[0].name == "combined"
+
+
+def test_progress_is_told():
+    heard = []
+    with listening(lambda step, done, total: heard.append((step, done, total))):
+        compare(tables(2), methods=["mdav", "mondrian"], seeds=2, jobs=1)
+    assert ("compare", 8, 8) in heard
+
+
+def times_two(number):
+    if number == 3:
+        raise ZeroDivisionError("a cell of somebody")
+    if number == 5:
+        os._exit(9)
+    return 2 * number
+
+
+def test_a_task_that_fails_or_dies_takes_no_other_with_it(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+    results = dict(spread(times_two, list(range(8)), 2))
+    failed = {number: one for number, one in results.items() if isinstance(one, Failure)}
+    assert {number: one for number, one in results.items() if number not in failed} == {
+        number: 2 * number for number in (0, 1, 2, 4, 6, 7)
+    }
+    assert "ZeroDivisionError" in failed[3].reason
+    assert "cell" not in failed[3].reason
+    assert "exit 9" in failed[5].reason
+
+
+def test_processes_end_when_nobody_listens_any_more(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+    started = []
+    original = spawned._idle
+
+    def watched(workers, work, jobs):
+        found = original(workers, work, jobs)
+        started.extend(one for one in workers if one not in started)
+        return found
+
+    monkeypatch.setattr(spawned, "_idle", watched)
+    results = spread(times_two, [0, 1, 2, 4], 2)
+    next(results)
+    results.close()
+    assert started
+    assert not any(worker.process.is_alive() for worker in started)
+
+
+def test_a_script_needs_no_guard(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import shoal\nfrom shoal.explore.comparing import compare\n"
+        f"given = {{str(s): shoal.sample(60, seed=s).select({NUMBERS!r}) for s in range(3)}}\n"
+        "print(compare(given, methods=['mdav', 'mondrian'], seeds=1, jobs=2).comparison.sets)\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == ("3\n", 0), done.stderr
+
+
+def test_no_cell_value_is_told_when_things_fail():
+    mark = "Xq7secret"
+    given = {
+        name: table.append_column("note", pa.array([f"{mark}{row}" for row in range(table.num_rows)]))
+        for name, table in tables(3, 40).items()
+    }
+    given["few"] = given["ward 0"].slice(0, 2)
+    found = compare(given, methods=["mdav", "gower"], seeds=1, jobs=1)
+    assert mark not in found.report("json") + found.report("html") + found.report("md") + found._repr_html_()
+    assert {one.set for one in found.left_out} == {"few"}
+
+
+def test_json_is_strict_and_whole(found):
+    facts = json.loads(found.report("json"), parse_constant=pytest.fail)
+    assert facts["methods"] == ["mdav", "mondrian", "one_pass"]
+    assert len(facts["measures"][0]["figures"]) == 15
+    assert facts["measures"][0]["comparison"]["sets"] == 5
+    with pytest.raises(DataError, match="no format 'pdf'"):
+        found.report("pdf")
+    with pytest.raises(MethodError, match="was not compared"):
+        found.measure("honset")
+
+
+def test_structure_is_measured_on_the_release_of_all_rows():
+    # A release of one group keeps means only: each column has one value, and W1 is the mean distance from it.
+    table = pa.table({"x": [0.0, 1.0, 2.0, 3.0]})
+    release = shoal.anonymize(table, k=4, method="mdav")
+    kept = structural_utility(list(_pairs(table, release)))
+    assert kept["x"] == pytest.approx(1 - 1 / 3)
+
+
+def _pairs(table, release):
+    from shoal.pipeline.judging import case_of
+
+    return case_of(table, release).columns
+
+
+def test_warnings_are_not_needed_to_compare():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compare(tables(2, 30), methods=["mdav", "mondrian"], label="smoker", measure="honest", seeds=1, folds=5, jobs=1)

@@ -1,0 +1,132 @@
+"""What is weighed: the figures that an exploration takes, and how sure each of them is."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy import stats
+
+import shoal
+from shoal.errors import MethodError
+from shoal.explore.aims import Aim, Figure, _jackknife, aim_of, averaged, figure_of
+from shoal.model.policy import Policy
+from shoal.pipeline.judging import case_of
+from shoal.privacy.case import Case
+
+
+@pytest.fixture(scope="module")
+def people():
+    chance = np.random.default_rng(4)
+    age = chance.integers(20, 80, 120)
+    return pa.table(
+        {
+            "age": age,
+            "pay": age * 100 + chance.integers(0, 900, 120),
+            "ill": chance.choice(["flu", "gout", "none"], 120),
+            "buys": np.where(age + chance.normal(0, 6, 120) > 50, "yes", "no"),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def case(people):
+    release = shoal.anonymize(people, k=4, method="mdav", sensitive=["ill"], keep=["buys"], label="buys")
+    return case_of(people, release)
+
+
+def values(case):
+    """What is published of each row: the same for the rows of a class, and for no other."""
+    return list(zip(*(case.released.column(name).to_pylist() for name in ("age", "pay")), strict=True))
+
+
+def test_a_label_decides_what_utility_is_weighed_if_none_is_named():
+    assert aim_of(None, "utility", Policy.of()).name == "cell loss %"
+    assert not aim_of(None, "utility", Policy.of()).higher
+    labelled = aim_of(None, "utility", Policy.of(label="buys", keep=["buys"]))
+    assert (labelled.name, labelled.higher) == ("honest separability %", True)
+    assert aim_of(None, "risk", Policy.of()) == Aim(
+        "marketer risk", "measure", higher=False, how="mean over rows of 1/size(E)", exact=True
+    )
+
+
+def test_measures_findings_and_attacks_can_be_weighed():
+    assert aim_of("query error %", "utility", Policy.of()).kind == "measure"
+    assert not aim_of("2-way total variation %", "utility", Policy.of()).higher
+    assert aim_of("record linkage", "risk", Policy.of()).kind == "attack"
+    assert aim_of("honest", "utility", Policy.of()).higher
+
+
+def test_what_nobody_knows_or_has_no_better_side_is_refused():
+    with pytest.raises(MethodError, match="there is no utility 'cel loss %'.*Did you mean 'cell loss %'"):
+        aim_of("cel loss %", "utility", Policy.of())
+    with pytest.raises(MethodError, match="'correlation' is no risk: neither more nor less"):
+        aim_of("correlation", "risk", Policy.of())
+
+
+def test_a_figure_of_the_release_alone_is_exact(case, people):
+    found = figure_of(aim_of(None, "risk", case.policy), case, people, 5)
+    assert found == Figure(case.sizes.size / case.n)
+
+
+def test_a_loss_is_the_measure_with_an_interval_by_jackknife(case, people):
+    aim = aim_of("cell loss %", "utility", case.policy)
+    found = figure_of(aim, case, people, 5)
+    (measured,) = (one for one in shoal.measure(people, case.released, only=["cell loss %"], policy=case.policy)
+                   if one.name == "cell loss %")  # fmt: skip
+    assert found.value == measured.value
+    assert found.low < found.value < found.high
+    assert found.high - found.value == pytest.approx(found.value - found.low)
+    assert figure_of(aim, case, people, 5) == found
+
+
+def test_the_jackknife_of_a_mean_over_equal_folds_is_the_usual_standard_error(case):
+    classes = case.sizes.size - case.sizes.size % 5
+    rows = np.flatnonzero(case.labels < classes)
+    some = Case(case.released.take(pa.array(rows)), case.policy, original=case.before.take(rows), seed=3)
+    assert (some.sizes == 4).all()
+    worth = dict(zip(values(some), np.arange(classes)[some.labels] ** 1.5, strict=True))
+
+    class Card:
+        @staticmethod
+        def function(one):
+            return (shoal.Finding("mean", float(np.mean([worth[value] for value in values(one)])), "", "pair"),)
+
+    dealt = np.random.default_rng((3, 41)).permutation(classes) % 5
+    figures = np.array([worth[value] for value in values(some)])
+    folds = [figures[dealt[some.labels] == part].mean() for part in range(5)]
+    assert np.std(folds) > 0
+    half = _jackknife(Card, "mean", some, 5)
+    assert half == pytest.approx(stats.t.ppf(0.975, 4) * np.std(folds, ddof=1) / np.sqrt(5))
+
+
+def test_one_class_tells_nothing_of_its_spread(people):
+    release = shoal.anonymize(people.slice(0, 4), k=3, method="mdav", keep=["ill", "buys"])
+    alone = case_of(people.slice(0, 4), release)
+    found = figure_of(aim_of("cell loss %", "utility", alone.policy), alone, people, 5)
+    assert found.low is None
+    assert found.high is None
+
+
+def test_honest_figures_and_attacks_bring_their_own_intervals(case, people):
+    for name in ("honest separability %", "honest"):
+        found = figure_of(aim_of(name, "utility", case.policy), case, people, 4)
+        assert 50 < found.value <= 100
+        assert found.low < found.value < found.high
+    attack = figure_of(aim_of("record linkage", "risk", case.policy), case, people, 4)
+    (told,) = shoal.attack(people, case.released, only=["record linkage"], policy=case.policy)
+    assert (attack.value, attack.low, attack.high) == (told.rate, *told.interval)
+
+
+def test_a_table_without_a_label_has_no_honest_separability(people):
+    release = shoal.anonymize(people, k=4, method="mdav", keep=["ill", "buys"])
+    bare = case_of(people, release)
+    assert figure_of(aim_of("honest separability %", "utility", bare.policy), bare, people, 5) is None
+
+
+def test_seeds_that_differ_widen_the_interval():
+    same = averaged([Figure(10.0, 9.0, 11.0)] * 3)
+    assert same == Figure(10.0, 9.0, 11.0)
+    apart = averaged([Figure(8.0, 7.0, 9.0), Figure(12.0, 11.0, 13.0)])
+    assert apart.value == 10.0
+    assert apart.high - 10.0 == pytest.approx(np.hypot(1.0, stats.t.ppf(0.975, 1) * 2.0))
+    exact = averaged([Figure(0.1), Figure(0.2), Figure(0.3)])
+    assert exact.low == pytest.approx(0.2 - stats.t.ppf(0.975, 2) * 0.1 / np.sqrt(3))

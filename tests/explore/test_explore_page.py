@@ -1,0 +1,144 @@
+"""The page of an exploration: one file, no outside request, everything said, nothing printed that must not be."""
+
+import html
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+
+from shoal.explore.aims import Aim, Figure
+from shoal.explore.exploration import Exploration
+from shoal.explore.plan import Skipped
+from shoal.explore.points import Aims, Outcome
+from shoal.explore.preflight import Estimate
+from shoal.model.findings import Verdict
+from shoal.model.policy import Policy
+from shoal.report.exploring import explore_chart, explore_html
+
+AIMS = Aims(
+    Aim("cell loss %", "measure", higher=False, how="mean of what a cell leaves open"),
+    Aim("marketer risk", "measure", higher=False, how="mean over rows of 1/size(E)", exact=True),
+)
+STRANGE = "<img src=x onerror=alert(1)>"
+
+
+def outcome(name, k, utility, risk, **more):
+    wishes = {"l": None, "t": None, "parameters": {}, "seeds": 1, "status": "done"} | more
+    verdicts = (Verdict("k-anonymity", None, k, k, holds=True),)
+    figures = {"prosecutor risk": Figure(1 / k), "record linkage": Figure(0.1, 0.05, 0.2)}
+    return Outcome(
+        f"{name}-k{k}", name, name, k, utility=utility, risk=risk, figures=figures, verdicts=verdicts, **wishes
+    )
+
+
+def made(*outcomes, skipped=(), aims=AIMS):
+    policies = {one.name: Policy.of(k=one.k, method=one.method) for one in outcomes}
+    return Exploration(
+        outcomes, tuple(skipped), aims, 500, 8, Estimate(len(outcomes), 12.0, 300.0, 2), policies, source="people.csv"
+    )
+
+
+@pytest.fixture(scope="module")
+def exploration():
+    tried = (
+        {"name": "record linkage", "rate": 0.1, "interval": (0.05, 0.2), "baseline": 0.01, "outcome": "no evidence"},
+    )
+    notes = (f"column '{STRANGE}': 3 rows are strange.", "mdav: something of its own.")
+    return made(
+        outcome("mdav", 3, Figure(9.0, 8.0, 10.0), Figure(0.3), attacks=tried, notes=notes),
+        outcome("mdav", 5, Figure(14.0, 13.0, 15.0), Figure(0.19), notes=notes),
+        outcome("mondrian", 3, Figure(18.0, 17.0, 19.0), Figure(0.3)),
+        replace(outcome("mondrian", 5, None, None), status="failed", reason="verify: it does not hold."),
+        skipped=[Skipped("exact", "exact: takes at most 2,000 rows, and the table has 5,000.")],
+    )
+
+
+@pytest.fixture(scope="module")
+def page(exploration):
+    return explore_html(exploration.as_dict())
+
+
+def test_the_page_shows_the_front_every_point_and_what_was_left_out(page):
+    for words in (
+        "3 releases of 4 verified and measured; 2 on the front",
+        "Nothing has been chosen",
+        "14 [13, 15]",
+        "<td>failed</td><td>verify: it does not hold.</td>",
+        "exact: takes at most 2,000 rows",
+        "is itself a channel",
+        "clearly better in one of them",
+        "4 runs, about 12 s and 300 MB on 2 cores.",
+        "shoal anonymize people.csv --policy front/NAME.toml",
+        "Attacks on the points of the front",
+        "delete-a-group jackknife over 5 parts",
+    ):
+        assert words in page, words
+
+
+def test_every_picture_says_how_it_is_read_and_every_dot_what_it_is(page):
+    assert page.count("How to read") == 2
+    assert page.count("<svg") == 3
+    assert 'aria-label="mdav-k5; cell loss % 14 (13 to 15); marketer risk 0.19; on the front"' in page
+    assert 'aria-label="mondrian-k3; cell loss % 18 (17 to 19); marketer risk 0.3; clearly beaten"' in page
+
+
+def test_the_page_is_one_file_that_asks_for_nothing(page):
+    html5lib = pytest.importorskip("html5lib")
+    parts = list(html5lib.HTMLParser(strict=True).parse(page).iter())
+    assert "default-src 'none'" in html.unescape(page)
+    addresses = [part.attrib[name] for part in parts for name in part.attrib if str(name).endswith(("src", "href"))]
+    assert len(addresses) == 7
+    assert all(address.startswith("#") for address in addresses), addresses
+    assert len(page.encode()) < 1_000_000
+
+
+def test_words_of_the_table_are_shown_as_words_and_few_rows_are_not_counted(page):
+    assert STRANGE not in page
+    assert "&lt;img src=x" in page
+    assert "3 rows are strange" not in page
+    assert "fewer than 5 rows are strange" in page
+    assert "something of its own" not in page
+
+
+def test_an_exploration_in_which_nothing_was_done_still_has_a_page():
+    page = explore_html(made(skipped=[Skipped("mdav", "mdav: too dear.")]).as_dict())
+    assert "there is nothing to weigh" in page
+    assert "mdav: too dear." in page
+    assert "<svg" not in page
+
+
+def test_where_more_is_better_the_axis_is_not_turned():
+    aims = replace(AIMS, utility=Aim("honest", "honest", higher=True, how="held-out rows"))
+    turned = explore_chart(made(outcome("mdav", 3, Figure(9.0), Figure(0.3))).as_dict()).to_dict()
+    plain = explore_chart(made(outcome("mdav", 3, Figure(9.0), Figure(0.3)), aims=aims).as_dict()).to_dict()
+    scales = [one["layer"][1]["encoding"]["x"]["scale"] for one in (turned, plain)]
+    assert [one["reverse"] for one in scales] == [True, False]
+    titles = [one["layer"][1]["encoding"]["x"]["axis"]["title"] for one in (turned, plain)]
+    assert titles == ["cell loss % (less is better →)", "honest (more is better →)"]
+
+
+def test_the_chart_of_a_notebook_can_be_moved_and_shows_one_method_on_a_click(exploration):
+    chart = exploration.chart().to_dict()
+    kinds = {(one["select"]["type"], one.get("bind")) for one in chart["params"]}
+    assert kinds == {("point", "legend"), ("interval", "scales")}
+    assert {one["line"] for one in chart["data"]["values"]} == {"mdav", "mondrian"}
+
+
+def test_it_shows_itself_in_a_notebook(exploration):
+    shown = exploration._repr_html_()
+    assert shown.startswith("<div")
+    assert "<svg" in shown
+    assert "mdav-k5" in shown
+    assert "is itself a channel" in shown
+
+
+def test_it_can_be_saved_later(exploration, tmp_path):
+    place = exploration.save(tmp_path / "explored")
+    assert {path.name for path in (place / "front").iterdir()} == {"mdav-k3.toml", "mdav-k5.toml"}
+    assert Policy.load(place / "front" / "mdav-k3.toml") == exploration.policy("mdav-k3")
+
+
+def test_points_without_both_figures_are_never_on_the_front(exploration):
+    assert [one.name for one in exploration.front] == ["mdav-k5", "mdav-k3"]
+    assert isinstance(exploration.table(), pa.Table)
+    assert exploration.table()["utility"].to_pylist()[-1] is None

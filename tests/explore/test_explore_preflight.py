@@ -1,0 +1,114 @@
+"""The pre-flight: what runs cost, and what is too dear to be tried."""
+
+import pyarrow as pa
+import pytest
+
+from shoal.explore.aims import aim_of
+from shoal.explore.plan import grid
+from shoal.explore.points import Aims
+from shoal.explore.preflight import GROWTH, Probed, Shape, affordable, estimate, probe, probes, seconds_of
+from shoal.model.policy import Policy
+from shoal.model.table import Table
+from shoal.registry import BUILT_IN
+
+AIMS = Aims(aim_of(None, "utility", Policy.of()), aim_of(None, "risk", Policy.of()))
+
+
+def trials(power, fixed=0.5, factor=1e-5, k=(3, 20)):
+    made = tuple(fixed + factor * rows**power for _ in k for rows in (250, 1000))
+    return Probed((250, 1000) * len(k), tuple(one for one in k for _ in range(2)), made, (0.0,) * len(made), 300.0)
+
+
+def test_seconds_grow_as_the_rows_to_a_known_power_beside_a_fixed_part():
+    (point,), _ = grid(Policy.of(), "mdav", k=3)
+    expected = 0.5 + 1e-5 * 8000 ** GROWTH["mdav"]
+    assert seconds_of(point, trials(GROWTH["mdav"]), 8000) == pytest.approx(expected)
+
+
+def test_other_k_lie_between_those_that_were_tried():
+    points, _ = grid(Policy.of(), "gower", k=[3, 8, 20])
+    told = Probed((1000, 1000), (3, 20), (1.0, 3.0), (0.0, 0.0), 300.0)
+    cheap, middle, dear = (seconds_of(point, told, 1000) for point in points)
+    assert (cheap, dear) == (1.0, 3.0)
+    assert cheap < middle < dear
+
+
+def test_beyond_its_cells_a_method_grows_with_the_rows():
+    (point,), _ = grid(Policy.of(), "hac", k=3)
+    told = Probed((1000,), (3,), (1.0,), (0.0,), 300.0)
+    assert seconds_of(point, told, 10_000) == pytest.approx(100.0)
+    assert seconds_of(point, told, 30_000) == pytest.approx(300.0)
+
+
+def test_measuring_grows_with_the_rows_and_seeds_multiply():
+    (point,), _ = grid(Policy.of(), "anneal", k=3, seeds=4)
+    told = Probed((1000,), (3,), (0.0,), (0.5,), 300.0)
+    assert seconds_of(point, told, 2000) == pytest.approx(4.0)
+
+
+def test_what_takes_longer_than_the_limit_is_left_out_and_named_once():
+    points, _ = grid(Policy.of(), ["mdav", "vmdav"], k=[3, 20])
+    known = {"mdav": trials(1.7, 0.0), "vmdav": trials(2.0, 0.0, 1e-4)}
+    kept, skipped, costs, _ = affordable(points, known, Shape(5_000, 10, 1.0), jobs=2, longest=60)
+    assert [point.method for point in kept] == ["mdav", "mdav"]
+    assert set(costs) == {"mdav-k3", "mdav-k20"}
+    (gone,) = skipped
+    assert gone.name == "vmdav"
+    assert "one run would take about 2,500 s on 5,000 rows; the limit is 60 s." in gone.reason
+
+
+def test_a_method_that_is_dear_for_one_k_alone_is_left_out_for_that_one():
+    points, _ = grid(Policy.of(), "grow", k=[3, 20])
+    known = {"grow": Probed((1000, 1000), (3, 20), (1.0, 500.0), (0.0, 0.0), 300.0)}
+    kept, skipped, _, _ = affordable(points, known, Shape(1_000, 10, 1.0), jobs=2)
+    assert [point.name for point in kept] == ["grow-k3"]
+    assert [one.name for one in skipped] == ["grow-k20"]
+
+
+def test_exact_is_left_out_of_tables_that_it_does_not_take_without_a_trial():
+    points, _ = grid(Policy.of(), ["exact", "mdav"], k=3)
+    table = Table.of(pa.table({"age": list(range(2001))}))
+    assert [one.line for one in probes(points, table, AIMS)] == ["mdav"]
+    _, skipped, _, _ = affordable(points, {"mdav": trials(1.7)}, Shape.of(table), jobs=1)
+    assert [one.reason for one in skipped] == ["exact: takes at most 2,000 rows, and the table has 2,001."]
+
+
+def test_what_needs_more_memory_than_there_is_is_left_out():
+    (point,), _ = grid(Policy.of(), "mdav", k=3)
+    told = Probed((1000,), (3,), (0.01,), (0.0,), 1e9)
+    kept, skipped, _, _ = affordable([point], {"mdav": told}, Shape(1_000, 10, 1.0), jobs=2)
+    assert kept == []
+    assert "2 runs would take about" in skipped[0].reason
+
+
+def test_a_trial_runs_a_method_with_the_least_k_and_the_largest():
+    points, _ = grid(Policy.of(), "mdav", k=[3, 5, 10])
+    table = Table.of(pa.table({"age": [i % 37 for i in range(400)], "pay": [i * 7 % 101 for i in range(400)]}))
+    (task,) = probes(points, table, AIMS)
+    told = probe(task)
+    assert told.rows == (250, 400, 250, 400)
+    assert told.k == (3, 3, 10, 10)
+    assert min(told.made) > 0
+    assert Probed.from_dict(told.as_dict()) == told
+
+
+def test_a_method_that_refuses_its_wishes_says_so_in_the_trial():
+    points, _ = grid(Policy.of(), "exact", k=9)
+    table = Table.of(pa.table({"age": [i % 37 for i in range(100)]}))
+    (task,) = probes(points, table, AIMS)
+    told = probe(task)
+    assert "exact: k must be at most 6" in told.reason
+    _, skipped, _, _ = affordable(points, {"exact": told}, Shape.of(table), jobs=1)
+    assert skipped[0].reason == told.reason
+
+
+def test_the_estimate_says_runs_seconds_megabytes_and_cores():
+    points, _ = grid(Policy.of(), "mdav", k=[3, 5])
+    told = estimate(points, {"mdav-k3": 30.0, "mdav-k5": 44.0}, 300.0, 2)
+    assert str(told) == "2 runs, about 47 s and 750 MB on 2 cores"
+    assert str(estimate(points[:1], {"mdav-k3": 0.1}, 300.0, 1)) == "1 run, about 3 s and 450 MB on 1 core"
+    assert str(estimate([], {}, 0.0, 2)) == "nothing is left to run"
+
+
+def test_the_growth_of_every_built_in_method_is_known():
+    assert {*BUILT_IN} - {*GROWTH} <= {"hac"}  # quadratic, as all others are taken to be

@@ -1,0 +1,272 @@
+"""Exploring: every point verified and measured, kept at once, and repeated to the same bytes."""
+
+import json
+import stat
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import shoal
+import shoal.explore.run as running
+from shoal.errors import MethodError, PolicyError
+from shoal.explore.run import explore
+from shoal.explore.spawned import Failure
+from shoal.io.data_file import write_data
+
+ROLES = {"identifiers": ["patient_id", "name"], "sensitive": ["diagnosis"]}
+METHODS = ["mdav", "mondrian"]
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("table")
+    write_data(shoal.sample(160, seed=3), folder, "csv")
+    return (folder / "data.csv").rename(folder / "hospital.csv")
+
+
+@pytest.fixture(scope="module")
+def explored(file, tmp_path_factory):
+    place = tmp_path_factory.mktemp("out") / "explored"
+    return explore(file, methods=METHODS, k=[3, 5, 8], l=2, jobs=2, output=place, **ROLES)
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_every_point_is_verified_and_has_both_figures(explored):
+    assert [one.name for one in explored.outcomes] == [f"{name}-k{k}-l2" for name in METHODS for k in (3, 5, 8)]
+    for one in explored.outcomes:
+        assert one.status == "done"
+        assert [verdict.model for verdict in one.verdicts] == ["k-anonymity", "distinct l-diversity"]
+        assert all(verdict.holds for verdict in one.verdicts)
+        assert one.figures["smallest class"].value >= one.k
+        assert one.utility.low < one.utility.value < one.utility.high
+        assert 0 < one.risk.value <= 1 / one.k
+        assert one.figures["prosecutor risk"].value <= 1 / one.k
+        assert one.figures["record linkage"].high is not None
+
+
+def test_figures_are_those_that_measure_gives(explored, file):
+    one = next(one for one in explored.outcomes if one.name == "mondrian-k5-l2")
+    release = shoal.anonymize(file, policy=explored.policy(one.name))
+    measured = {
+        finding.name: finding.value for finding in shoal.measure(file, release, only=["cell loss %", "marketer risk"])
+    }
+    assert one.utility.value == measured["cell loss %"]
+    assert one.risk.value == measured["marketer risk"]
+
+
+def test_policies_of_the_front_make_the_same_bytes_and_verdicts_again(explored, file, tmp_path):
+    assert explored.front
+    for one in explored.front:
+        policy = explored.folder / "front" / f"{one.name}.toml"
+        first = shoal.anonymize(file, policy=policy, threads=2)
+        second = shoal.anonymize(file, policy=explored.policy(one.name), threads=1)
+        assert first.verdicts == second.verdicts == one.verdicts
+        first.save(tmp_path / "first")
+        second.save(tmp_path / "second")
+        assert contents(tmp_path / "first") == contents(tmp_path / "second")
+
+
+def test_the_front_is_in_the_order_of_risk_and_has_a_policy_for_each_point(explored):
+    risks = [one.risk.value for one in explored.front]
+    assert risks == sorted(risks)
+    files = {path.stem for path in (explored.folder / "front").iterdir()}
+    assert files == {one.name for one in explored.front}
+    text = (explored.folder / "front" / f"{explored.front[0].name}.toml").read_text()
+    assert text.startswith("# ")
+    assert "Private" in text
+    assert "seed = 0" in text
+
+
+def test_the_folder_is_private_and_complete(explored):
+    names = {path.name for path in explored.folder.iterdir()}
+    assert names == {"key", "preflight.json", "points", "front", "explore.html", "explore.json"}
+    assert stat.S_IMODE(explored.folder.stat().st_mode) == 0o700
+    facts = json.loads((explored.folder / "explore.json").read_text())
+    assert facts["front"] == [one.name for one in explored.front]
+    assert "is itself a channel" in facts["channel"]
+    assert len(list((explored.folder / "points").iterdir())) == 6
+
+
+def test_what_is_done_is_not_done_again(explored, file, monkeypatch):
+    def refuse(*_):
+        raise AssertionError("nothing was left to do")
+        yield
+
+    monkeypatch.setattr(running, "spread", lambda work, tasks, jobs: refuse() if tasks else iter(()))
+    again = explore(file, methods=METHODS, k=[3, 5, 8], l=2, output=explored.folder, **ROLES)
+    assert str(again.estimate) == "nothing is left to run"
+    assert again.as_dict()["points"] == explored.as_dict()["points"]
+    assert again.as_dict()["front"] == explored.as_dict()["front"]
+
+
+def test_another_table_another_policy_or_another_aim_is_done_anew(explored, file, tmp_path):
+    copy = tmp_path / "hospital.csv"
+    text = file.read_text().splitlines()
+    wishes = {"methods": "mdav", "k": [3, 5, 8], "l": 2, "output": explored.folder, "dry_run": True, **ROLES}
+    copy.write_text("\n".join(text) + "\n")
+    assert explore(copy, **wishes).estimate.runs == 0
+    copy.write_text("\n".join(text[:-1]) + "\n")
+    assert explore(copy, **wishes).estimate.runs == 3
+    assert explore(file, **wishes, utility="query error %").estimate.runs == 3
+    assert explore(file, **wishes, seed=1).estimate.runs == 3
+    assert explore(file, **{**wishes, "k": [3, 6]}).estimate.runs == 1
+
+
+def test_a_dry_run_says_what_it_would_cost_and_runs_nothing(file, tmp_path):
+    found = explore(file, methods="mdav", k=3, output=tmp_path / "dry", dry_run=True, **ROLES)
+    assert found.outcomes == ()
+    assert str(found.estimate).startswith("1 run, about ")
+    assert {path.name for path in (tmp_path / "dry").iterdir()} == {"key", "preflight.json", "points", "front"}
+
+
+def test_a_point_whose_process_dies_is_reported_and_tried_again_next_time(file, tmp_path, monkeypatch):
+    real = running.spread
+
+    def deadly(work, tasks, jobs):
+        if work is running.probe:
+            yield from real(work, tasks, 1)
+            return
+        yield 0, Failure("its process died (exit -9). Memory may not have been enough.")
+        yield from ((number + 1, result) for number, result in real(work, tasks[1:], 1))
+
+    wishes = {"methods": METHODS, "k": 4, "output": tmp_path / "explored", "jobs": 1, **ROLES}
+    monkeypatch.setattr(running, "spread", deadly)
+    found = explore(file, **wishes)
+    (dead,) = found.failed
+    assert dead.reason.startswith("its process died")
+    assert len(found.outcomes) == 2
+    monkeypatch.setattr(running, "spread", real)
+    again = explore(file, **wishes)
+    assert again.failed == ()
+    assert again.estimate.runs == 1
+
+
+def test_a_point_that_cannot_be_released_says_why(file):
+    found = explore(file, methods="mdav", k=[3, 500], jobs=1, **ROLES)
+    (failed,) = found.failed
+    assert failed.k == 500
+    assert "500" in failed.reason
+    assert [one.k for one in found.front] == [3]
+
+
+def test_a_frame_gives_what_its_file_gives_and_a_table_of_its_kind(explored, file):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.read_csv(file, dtype={"postcode": str}, parse_dates=[])
+    arrow = pa.Table.from_pandas(frame)
+    found = explore(frame, methods="mdav", k=[3, 5], jobs=2, **ROLES)
+    other = explore(arrow, methods="mdav", k=[3, 5], jobs=1, **ROLES)
+    assert isinstance(found.table(), pandas.DataFrame)
+    assert isinstance(other.table(), pa.Table)
+    assert found.table()["utility"].tolist() == other.table()["utility"].to_pylist()
+    release = shoal.anonymize(frame, policy=found.policy("mdav-k3"))
+    assert release.finding("cell loss %") == found.outcomes[0].utility.value
+
+
+def test_the_table_is_tidy(explored):
+    table = explored.table()
+    assert table.num_rows == 6
+    assert table.column_names[:6] == ["point", "method", "k", "l", "t", "parameters"]
+    assert table["l"].to_pylist() == [2.0] * 6
+    assert table["t"].to_pylist() == [None] * 6
+    assert sum(table["front"].to_pylist()) == len(explored.front)
+    assert table["risk_low"].null_count == 6
+
+
+def test_a_label_brings_honest_figures_and_methods_that_learn_from_it(file):
+    roles = {"identifiers": ["patient_id", "name"], "keep": ["smoker"], "sensitive": ["diagnosis"]}
+    found = explore(file, methods=["mdav"], k=[4], jobs=1, label="smoker", folds=3, **roles)
+    assert found.aims.utility.name == "honest separability %"
+    assert found.skipped == ()
+    (one,) = found.outcomes
+    assert one.utility.low <= one.utility.value <= one.utility.high
+
+
+def test_attacks_come_on_demand_and_without_counts_of_few_rows(file):
+    found = explore(file, methods="mdav", k=5, jobs=1, attacks=True, risk="record linkage", **ROLES)
+    (one,) = found.outcomes
+    assert {"record linkage", "homogeneity", "singling out"} <= {tried["name"] for tried in one.attacks}
+    assert all("note" not in tried for tried in one.attacks)
+    assert one.risk == one.figures["record linkage"]
+
+
+def test_several_seeds_give_every_figure_an_interval(file):
+    columns = {"quasi": ["height_cm", "weight_kg", "days"]}
+    numbers = pa.csv.read_csv(file).select(["height_cm", "weight_kg", "days"]).drop_null()
+    found = explore(numbers, methods=["kmeans", "mdav"], k=4, seeds=3, jobs=1, **columns)
+    chance, fixed = found.outcomes
+    assert (chance.seeds, fixed.seeds) == (3, 1)
+    assert chance.risk.low is not None
+    assert fixed.risk.low is None
+    assert found.policy("kmeans-k4").seed == 0
+
+
+def test_a_budget_leaves_out_what_does_not_fit_and_names_it(file):
+    found = explore(file, methods=METHODS, k=[3, 5], jobs=1, budget=1e-3, **ROLES)
+    assert found.outcomes == ()
+    assert found.front == ()
+    assert [one.reason for one in found.skipped] == [
+        f"{one.name}: would take the exploration beyond its budget." for one in found.skipped
+    ]
+    assert len(found.skipped) == 4
+
+
+def test_progress_is_ticked_and_the_estimate_announced(file):
+    from shoal.model.progress import listening
+
+    ticks, said = [], []
+    with listening(lambda step, done, total: ticks.append((step, done, total)), said.append):
+        explore(file, methods="mdav", k=[3, 5], jobs=1, **ROLES)
+    assert ("explore", 2, 2) in ticks
+    assert any(sentence.startswith("explore: 2 runs, about") for sentence in said)
+
+
+@pytest.mark.parametrize(
+    ("wishes", "kind", "said"),
+    [
+        ({"folds": 1}, PolicyError, "folds must be a whole number of at least 2"),
+        ({"seeds": 0}, PolicyError, "seeds must be"),
+        ({"jobs": 0}, PolicyError, "jobs must be"),
+        ({"budget": -1}, PolicyError, "budget must be a number of seconds above 0"),
+        ({"longest": 0}, PolicyError, "longest must be"),
+        ({"identifers": ["name"]}, PolicyError, "there is no wish 'identifers'.*Did you mean 'identifiers'"),
+        ({"method": "mdav"}, PolicyError, "there is no wish 'method'"),
+        ({"utility": "beauty"}, MethodError, "there is no utility 'beauty'"),
+        ({"identifiers": ["nobody"]}, PolicyError, "'nobody'"),
+        ({"l": 2, "identifiers": ["diagnosis"]}, PolicyError, "."),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_is_run(file, wishes, kind, said):
+    with pytest.raises(kind, match=said):
+        explore(file, **{"methods": "mdav", "k": 3, **wishes})
+
+
+def test_no_cell_of_the_table_is_in_what_is_written(tmp_path):
+    chance = np.random.default_rng(8)
+    mark, n = "Zq7Xw", 120
+    table = pa.table(
+        {
+            "person": [f"{mark}-id-{i}" for i in range(n)],
+            "age": chance.integers(18, 90, n),
+            "town": [f"{mark}-town-{i % 40}" for i in range(n)],
+            "ill": [f"{mark}-ill-{i % 7}" for i in range(n)],
+        }
+    )
+    roles = {"identifiers": ["person"], "sensitive": ["ill"]}
+    wishes = {"methods": METHODS, "k": [3, 200], "l": 2, "jobs": 1, "attacks": True}
+    found = explore(table, output=tmp_path / "explored", **wishes, **roles)
+    assert len(found.failed) == 2
+    text = "".join(path.read_text() for path in (tmp_path / "explored").rglob("*") if path.is_file())
+    text += repr(found) + found._repr_html_() + json.dumps(found.chart().to_dict()) + str(found.table().to_pydict())
+    assert "mondrian-k3-l2" in text
+    assert mark not in text
+
+
+def test_the_room_is_its_own_door(file):
+    found = shoal.explore(file, methods="mdav", k=3, jobs=1, **ROLES)
+    assert repr(found) == "<Exploration: 1 points, 1 on the front; 0 left out>"
+    with pytest.raises(KeyError, match="there is no point 'mdav'"):
+        found.policy("mdav")

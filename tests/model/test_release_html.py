@@ -1,0 +1,44 @@
+"""A release in a notebook: verdicts in words and colours, findings that fold away, nothing that runs."""
+
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+
+import shoal
+
+NASTY = "<img src=x onerror=alert(1)>"
+
+
+@pytest.fixture(scope="module")
+def release():
+    table = pa.table({"age": [34, 36, 35, 61, 60, 62], NASTY: ["a", "b", "a", "b", "b", "a"]})
+    return shoal.anonymize(table, k=3, l=2, sensitive=[NASTY], method="mdav")
+
+
+def test_names_of_columns_are_text(release):
+    page = release._repr_html_()
+    assert "<img" not in page
+    assert "&lt;img src=x onerror=alert(1)&gt;" in page
+
+
+def test_verdicts_have_a_word_and_a_colour_of_their_own(release):
+    page = release._repr_html_()
+    assert page.count(">holds</span>") == 2
+    failed = replace(release, verdicts=tuple(replace(one, holds=False) for one in release.verdicts))._repr_html_()
+    assert failed.count(">fails</span>") == 2
+    colours = {text.split("background:")[1][:7] for text in (page, failed)}
+    assert len(colours) == 2
+
+
+def test_findings_fold_away_and_notes_are_open(release):
+    page = replace(release, notes=(f"look at {NASTY}",))._repr_html_()
+    assert f"<summary>Findings ({len(release.findings)}), for your eyes</summary>" in page
+    assert "<details open><summary>Notes (1)</summary>" in page
+    assert "<img" not in page
+    assert "6 rows in 2 groups, by mdav, k = 3" in page
+
+
+def test_rows_that_were_left_out_are_told(release):
+    assert "left out" not in release._repr_html_()
+    assert "12 rows with missing values were left out" in replace(release, suppressed=12)._repr_html_()

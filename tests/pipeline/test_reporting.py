@@ -1,0 +1,140 @@
+"""Reports from releases and folders, and reports inside release folders."""
+
+import json
+import os
+import re
+import stat
+
+import pyarrow as pa
+import pytest
+
+import shoal
+from shoal.certify.check import check_folder
+from shoal.errors import DataError, PolicyError, WriteError
+from shoal.pipeline.reporting import facts_of, report, write_report
+from shoal.pipeline.write import read_back, write
+
+TABLE = pa.table(
+    {
+        "age": [34, 36, 35, 61, 60, 62, 33, 37, 64, 59],
+        "=town": ["-a", "-a", "-a", "b", "b", "b", "-a", "-a", "b", "b"],
+        "ill": ["x", "y", "x", "y", "y", "x", "x", "y", "x", "y"],
+    }
+)
+
+
+@pytest.fixture
+def release():
+    return shoal.anonymize(TABLE, k=3, sensitive=["ill"])
+
+
+@pytest.fixture
+def folders(release, tmp_path):
+    write(release, tmp_path / "release", private=tmp_path / "private", format="csv", report=True, original=TABLE)
+    return tmp_path / "release", tmp_path / "private"
+
+
+def test_a_release_has_both_reports(release):
+    public, holder = report(release, format="json"), report(release, TABLE, format="json")
+    assert (json.loads(public)["kind"], json.loads(holder)["kind"]) == ("public", "holder")
+    assert report(release).startswith("<!doctype html>")
+    assert report(release, format="md").startswith("# ")
+
+
+def test_a_report_in_a_folder_is_listed_with_its_digest(folders):
+    folder, private = folders
+    listed = [entry["name"] for entry in json.loads((folder / "certificate.json").read_text())["subject"]]
+    assert listed == ["data.csv", "policy.toml", "report.html"]
+    checked = check_folder(folder)
+    assert checked.holds
+    assert "file report.html" in [line.what for line in checked.lines]
+    assert (folder / "report.html").read_text() == report(folder)
+    assert "holder&#39;s report" in (private / "report.html").read_text()
+    assert stat.S_IMODE((private / "report.html").stat().st_mode) == 0o600
+
+
+def test_a_report_that_was_changed_or_taken_away_or_added_is_noticed(release, folders, tmp_path):
+    folder, _ = folders
+    text = (folder / "report.html").read_text()
+    (folder / "report.html").write_text(text.replace("holds", "HOLDS"))
+    assert not check_folder(folder).holds
+    (folder / "report.html").unlink()
+    assert not check_folder(folder).holds
+    with pytest.raises(DataError, match="does not hold what it claims"):
+        report(folder)
+    write(release, tmp_path / "plain", format="csv")
+    assert check_folder(tmp_path / "plain").holds
+    (tmp_path / "plain" / "report.html").write_text(text)
+    assert not check_folder(tmp_path / "plain").holds
+
+
+def test_a_folder_with_a_report_can_be_replaced_by_one_without(release, folders):
+    folder, private = folders
+    write(release, folder, private=private, format="csv")
+    assert not (folder / "report.html").exists()
+    assert not (private / "report.html").exists()
+    assert check_folder(folder).holds
+
+
+def test_without_the_original_the_private_folder_has_no_report(release, tmp_path):
+    write(release, tmp_path / "release", private=tmp_path / "private", report=True)
+    assert (tmp_path / "release" / "report.html").exists()
+    assert not (tmp_path / "private" / "report.html").exists()
+
+
+def test_slow_measures_are_left_out_when_a_release_is_written_and_are_named(folders):
+    written = (folders[1] / "report.html").read_text()
+    assert "Not measured here" in written
+    assert "pMSE" in re.search(r"Not measured here[^<]*", written).group()
+
+
+def test_a_folder_and_its_table_give_the_figures_of_measure_and_attack(folders):
+    folder, private = folders
+    facts = facts_of(folder, TABLE, private=private, attacks=True)
+    measured = shoal.measure(TABLE, folder, private=private)
+    assert [(one["name"], one["value"]) for one in facts["findings"] if one["value"] is not None] == [
+        (one.name, one.value)
+        for one, line in zip(measured, facts["findings"], strict=True)
+        if line["value"] is not None
+    ]
+    tried = shoal.attack(TABLE, folder, private=private)
+    told = next(part for part in facts["sections"] if part["id"] == "attacks")["blocks"][1]["rows"]
+    assert [(row[0], row[1]) for row in told] == [(one.name, f"{one.rate:.3f}") for one in tried]
+
+
+def test_what_is_wrong_is_said(release, folders, tmp_path):
+    with pytest.raises(PolicyError, match="no format 'pdf'"):
+        report(release, format="pdf")
+    with pytest.raises(DataError, match="Give the original"):
+        report(release, attacks=True)
+    with pytest.raises(DataError, match="private folder"):
+        report(folders[0], TABLE)
+
+
+def test_a_report_is_written_whole_and_replaces_only_a_report(release, folders, tmp_path):
+    facts = facts_of(release)
+    place = tmp_path / "new" / "report.md"
+    for form in ("md", "html", "json", "md"):
+        write_report(facts, place, form)
+    assert place.read_text() == report(release, format="md")
+    assert [path.name for path in place.parent.iterdir()] == ["report.md"]
+    other = tmp_path / "mine.txt"
+    other.write_text("mine")
+    with pytest.raises(WriteError, match="no earlier report"):
+        write_report(facts, other, "html")
+    with pytest.raises(WriteError, match="inside a folder that shoal wrote"):
+        write_report(facts, folders[0] / "another.html", "html")
+    os.symlink(place, tmp_path / "link")
+    with pytest.raises(WriteError):
+        write_report(facts, tmp_path / "link", "html")
+
+
+def test_the_holders_report_is_for_nobody_else_to_read(release, tmp_path):
+    write_report(facts_of(release, TABLE), tmp_path / "report.html", "html")
+    assert stat.S_IMODE((tmp_path / "report.html").stat().st_mode) == 0o600
+
+
+def test_released_text_is_read_back_without_what_guards_spreadsheets(release, folders):
+    table = read_back(folders[0] / "data.csv", release.policy)
+    assert table.column_names == release.table.column_names
+    assert table.column("=town").to_pylist() == release.table.column("=town").to_pylist()

@@ -1,0 +1,183 @@
+"""The line of set-valued data: a release, its folder, its report, and what is refused."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+import shoal
+import shoal.sets
+from shoal.errors import DataError, GuaranteeError, MethodError, PolicyError, ReadError, WriteError
+from shoal.model.transactions import Transactions
+from shoal.pipeline import sets as line
+
+MARK = "Zq7Xw"
+
+
+def baskets(n=400, seed=0):
+    """Records in which some items go together, and some are rare and secret."""
+    rng = random.Random(seed)
+    kinds = [["tea", "milk"], ["beer", "crisps", "nuts"], ["bread"], ["tea", "bread", "jam"]]
+    records = []
+    for row in range(n):
+        record = {*rng.choice(kinds), *(rng.choice("abcdefghijklmnop") for _ in range(rng.randint(0, 2)))}
+        if row % 20 == 0:
+            record.add(f"{MARK}-{row}")
+        records.append(sorted(record))
+    return records
+
+
+@pytest.fixture(scope="module")
+def release():
+    return shoal.sets.anonymize(baskets(), k=3, m=2, delta=30, seed=5)
+
+
+@pytest.mark.parametrize("format", ["parquet", "json"])
+def test_a_release_is_verified_from_its_bytes_and_against_its_records(release, tmp_path, format):
+    folder = release.save(tmp_path / "release", private=tmp_path / "private", format=format)
+    assert shoal.verify(folder).holds
+    checked = shoal.sets.verify(folder, original=baskets(), private=tmp_path / "private")
+    assert checked.holds
+    assert sum(line.what.startswith("against the records") for line in checked.lines) >= 5
+    other = shoal.sets.verify(folder, original=baskets(seed=1), private=tmp_path / "private")
+    assert not other.holds
+
+
+def test_the_same_seed_gives_the_same_bytes_and_the_order_of_records_does_not_matter(tmp_path):
+    records = baskets()
+    shuffled = random.Random(3).sample(records, len(records))
+    for place, given, seed in (("one", records, 5), ("two", shuffled, 5), ("three", records, 6)):
+        shoal.sets.anonymize(given, k=3, m=2, delta=30, seed=seed).save(tmp_path / place, format="json")
+    bytes_of = {
+        place: {p.name: p.read_bytes() for p in (tmp_path / place).iterdir()} for place in ("one", "two", "three")
+    }
+    assert bytes_of["one"] == bytes_of["two"]
+    assert bytes_of["one"]["neighbour.dat"] != bytes_of["three"]["neighbour.dat"]
+    assert bytes_of["one"]["disassociated.json"] == bytes_of["three"]["disassociated.json"]
+
+
+def test_a_rare_label_stands_nowhere_in_the_folder(release, tmp_path):
+    folder = release.save(tmp_path / "release", private=tmp_path / "private", format="json")
+    for path in folder.iterdir():
+        assert MARK.encode() not in path.read_bytes()
+    assert MARK not in repr(release) + release._repr_html_() + json.dumps(release.as_dict())
+    assert b"seed" not in b"".join(path.read_bytes() for path in folder.iterdir())
+    assert MARK not in json.dumps(shoal.sets.report(baskets(), folder, top=5, draws=1))
+
+
+def test_a_km_neighbour_is_km_anonymous_and_a_raw_one_says_that_it_is_not(tmp_path):
+    raw = shoal.sets.anonymize(baskets(), k=3, m=2, delta=30, neighbour="raw", seed=1)
+    assert any("no k^m-anonymous table" in note for note in raw.notes)
+    none = shoal.sets.anonymize(baskets(), k=3, m=2, delta=30, neighbour="none", seed=1)
+    assert none.neighbour is None
+    assert {path.suffix for path in none.save(tmp_path / "none").iterdir()} == {".parquet", ".json"}
+    km = shoal.sets.anonymize(baskets(), k=3, m=2, delta=30, seed=1)
+    assert km.verdicts[-1].model == "k^m-anonymity of the neighbour"
+    assert km.verdicts[-1].holds
+    assert km.neighbour.items.size <= raw.neighbour.items.size
+
+
+def test_rules_keep_their_support():
+    rule = [["beer", "nuts"], ["jam", "tea"]]
+    with_rules = shoal.sets.anonymize(baskets(), k=3, m=2, delta=12, rules=rule, neighbour="none", seed=1)
+    assert with_rules.published.partition == "rules"
+    text = shoal.sets.anonymize(baskets(), k=3, m=2, delta=12, rules="beer nuts\njam tea\n", neighbour="none", seed=1)
+    assert np.array_equal(text.published.items, with_rules.published.items)
+
+
+def test_a_neighbour_can_be_drawn_from_a_folder_later(release, tmp_path):
+    folder = release.save(tmp_path / "release")
+    facts = shoal.sets.neighbour(folder, tmp_path / "again.dat", "km", 5)
+    assert facts["records"] == release.neighbour.n
+    drawn = shoal.sets.read(tmp_path / "again.dat")
+    assert drawn.records() == release.neighbour.records()
+    with pytest.raises(WriteError, match="there already"):
+        shoal.sets.neighbour(folder, tmp_path / "again.dat")
+    with pytest.raises(PolicyError, match="'km' or 'raw'"):
+        shoal.sets.neighbour(folder, tmp_path / "x.dat", "none")
+
+
+def test_distance_to_a_folder_is_that_to_its_neighbour(release, tmp_path):
+    folder = release.save(tmp_path / "release")
+    found = shoal.sets.apart(baskets(), folder)
+    assert found["distance"] == shoal.sets.apart(baskets(), release.neighbour)["distance"]
+    assert found["histogram"] <= found["distance"]
+    assert shoal.sets.apart(baskets(), baskets())["distance"] == 0
+    bare = shoal.sets.anonymize(baskets(), k=3, delta=30, neighbour="none").save(tmp_path / "bare")
+    with pytest.raises(ReadError, match="has no neighbour"):
+        shoal.sets.apart(baskets(), bare)
+
+
+def test_mining_tells_itemsets_and_rules():
+    found = shoal.sets.mine(baskets(), support=0.05, confidence=0.9, most=5)
+    assert found["itemsets"][0]["support"] >= found["itemsets"][-1]["support"]
+    assert {"if": ["milk"], "then": "tea"}.items() <= found["rules"][0].items()
+    assert shoal.sets.mine(baskets(), support=20)["itemsets found"] > 10
+
+
+def test_a_report_has_every_section(release, tmp_path):
+    facts = shoal.sets.report(baskets(), release.save(tmp_path / "release"), top=5, draws=2)
+    assert "What is left out" in facts
+    assert facts["Risk of the km neighbour"]["pairs in fewer than k records"] == 0
+    assert facts["Tree edit distance, raw neighbour"]["distance"] > 0
+    short = shoal.sets.report(baskets(), tmp_path / "release", top=5, draws=1, distance=False)
+    assert "Tree edit distance, raw neighbour" not in short
+
+
+def test_a_failed_verdict_writes_nothing(monkeypatch, tmp_path):
+    def broken(data, k, m):
+        return type("Hard", (), {"data": data, "suppressed": 0})
+
+    monkeypatch.setattr("shoal.sets.harden.harden_km", broken)
+    with pytest.raises(GuaranteeError, match="Nothing was written"):
+        shoal.sets.anonymize(baskets(), k=3, m=2, delta=30, seed=1)
+
+    def another(published, data, cluster_of):
+        return [type("Check", (), {"ok": False, "id": "projections"})]
+
+    monkeypatch.setattr(line, "verify_against", another)
+    with pytest.raises(GuaranteeError, match="not what was read"):
+        shoal.sets.anonymize(baskets(), k=3, m=2, delta=30, neighbour="none", seed=1)
+
+
+def test_a_folder_that_was_tampered_with_is_not_drawn_from(release, tmp_path):
+    folder = release.save(tmp_path / "release", format="json")
+    text = (folder / "disassociated.json").read_text()
+    (folder / "disassociated.json").write_text(text.replace('"count": 3', '"count": 4', 1))
+    assert not shoal.verify(folder).holds
+    with pytest.raises(DataError, match="does not hold what it claims"):
+        shoal.sets.neighbour(folder, tmp_path / "x.dat")
+
+
+def test_bad_wishes_are_refused_in_a_sentence(tmp_path):
+    with pytest.raises(MethodError, match="2k - 1"):
+        shoal.sets.anonymize(baskets(), k=20, delta=30)
+    with pytest.raises(PolicyError, match="neighbour must be one of"):
+        shoal.sets.anonymize(baskets(), neighbour="dp")
+    with pytest.raises(ReadError, match="line 1 has 1 items that are not in the data"):
+        shoal.sets.anonymize(baskets(), rules="tea whisky\ntea milk\n")
+    (tmp_path / "rules.txt").write_bytes(b"tea milk\ntea \xff\n")
+    with pytest.raises(ReadError, match="line 2: not UTF-8"):
+        shoal.sets.anonymize(baskets(), rules=tmp_path / "rules.txt")
+    with pytest.raises(PolicyError, match="private folder"):
+        shoal.sets.verify(
+            shoal.sets.anonymize(baskets(60), k=2, delta=20).save(tmp_path / "release"), original=baskets(60)
+        )
+    with pytest.raises(WriteError, match="inside each other"):
+        shoal.sets.anonymize(baskets(60), k=2, delta=20).save(tmp_path / "a", private=tmp_path / "a" / "b")
+    with pytest.raises(AttributeError):
+        _ = shoal.sets.nothing_like_it
+
+
+def test_empty_and_tiny_data_have_stated_releases(tmp_path):
+    nothing = shoal.sets.anonymize([], k=3)
+    assert shoal.verify(nothing.save(tmp_path / "nothing")).holds
+    few = shoal.sets.anonymize([["a"], ["b"]], k=3)
+    assert any("fewer than k=3" in note for note in few.notes)
+    assert shoal.verify(few.save(tmp_path / "few")).holds
+    some = shoal.sets.anonymize([["a"], [], ["a", "a"], ["a"]], k=3)
+    assert any("1 of 4 records have no items" in note for note in some.notes)
+    assert any("stood twice" in note for note in some.notes)
+    assert some.cluster_of.tolist() == [0, -1, 0, 0]
+    assert isinstance(some.neighbour, Transactions)

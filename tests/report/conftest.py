@@ -1,0 +1,48 @@
+"""Releases of several methods with marked values planted in them, and both of their reports."""
+
+from types import SimpleNamespace
+
+import pytest
+from marked_report import MARK, K, marked_table
+
+import shoal
+from shoal.pipeline.reporting import facts_of
+from shoal.pipeline.write import write
+from shoal.report.render import as_html, as_json, as_markdown
+
+WAYS = {
+    "mdav": {"label": "sex", "keep": ["kept", "sex"]},
+    "cover": {"output": "truthful", "hierarchies": {"town": {"upper": ["north", "east"], "lower": ["south", "west"]}}},
+    "k_tca": {},
+    "kde": {},
+}
+
+
+@pytest.fixture(scope="session", params=list(WAYS))
+def reported(request, tmp_path_factory):
+    """A release of one method, its folders, and its two reports in all formats."""
+    table = marked_table()
+    wishes = dict(WAYS[request.param])
+    if request.param == "cover":  # a tree has a place for every value
+        names = {f"town {place}": [f"{MARK}-town-{place}"] for place in range(3)}
+        wishes["hierarchies"] = {"town": {**wishes["hierarchies"]["town"], **names}}
+    wishes.setdefault("keep", ["kept"])
+    release = shoal.anonymize(table, k=K, method=request.param, identifiers=["person"], sensitive=["ill"], **wishes)
+    place = tmp_path_factory.mktemp(request.param)
+    folder, private = place / "release", place / "private"
+    write(release, folder, private=private, format="csv", report=True, original=table)
+    public = facts_of(folder)
+    holder = facts_of(folder, table, private=private)
+    return SimpleNamespace(
+        method=request.param,
+        table=table,
+        release=release,
+        folder=folder,
+        private=private,
+        facts={"public": public, "holder": holder},
+        texts={
+            (kind, form): render(facts)
+            for kind, facts in (("public", public), ("holder", holder))
+            for form, render in (("html", as_html), ("md", as_markdown), ("json", as_json))
+        },
+    )

@@ -1,0 +1,156 @@
+"""What both kinds of report say, and what they never say."""
+
+import math
+import re
+
+import pyarrow as pa
+import pytest
+from marked_report import EXTREMES, MARK, K, N
+
+import shoal
+from shoal.pipeline.judging import case_of
+from shoal.report import blocks
+from shoal.report.holder import holder_facts
+
+SECTIONS = ["done", "guarantees", "classes", "risk", "columns", "limits", "verify", "figures"]
+
+
+def walk(part):
+    """Return every dictionary inside some facts."""
+    if isinstance(part, dict):
+        yield part
+        for inner in part.values():
+            yield from walk(inner)
+    elif isinstance(part, list | tuple):
+        for inner in part:
+            yield from walk(inner)
+
+
+def numbers(text):
+    """Return the whole numbers of a cell of a table."""
+    return [int(one.replace(",", "")) for one in re.findall(r"(?<![\d.])\d[\d,]*(?![\d.]*\d)", text)]
+
+
+@pytest.mark.parametrize("kind", ["public", "holder"])
+def test_no_marked_value_is_in_any_report(reported, kind):
+    spellings = {form for value in EXTREMES for form in (f"{value:,}", f"{value}")}
+    spellings |= {f"{int(value):,}" for value in EXTREMES if value > 1} | {
+        f"{int(value)}" for value in EXTREMES if value > 1
+    }
+    for form in ("html", "md", "json"):
+        text = reported.texts[kind, form]
+        assert MARK not in text
+        for spelling in spellings:
+            assert spelling not in text, (form, spelling)
+    for name in ("release", "private"):
+        written = (reported.folder.parent / name / "report.html").read_text(encoding="utf-8")
+        assert MARK not in written
+        assert not any(spelling in written for spelling in spellings)
+
+
+@pytest.mark.parametrize("kind", ["public", "holder"])
+def test_no_axis_reaches_an_extreme(reported, kind):
+    for picture in walk(reported.facts[kind]):
+        if picture.get("kind") == "steps" and not picture["dates"]:
+            assert all(abs(limit) < 30_000 for limit in picture["limits"])
+
+
+@pytest.mark.parametrize("kind", ["public", "holder"])
+def test_every_number_of_rows_is_0_or_at_least_k(reported, kind):
+    seen = 0
+    for part in walk(reported.facts[kind]):
+        for key in ("after", "before", "missing", "rows"):
+            held = part.get(key)
+            flat = held if isinstance(held, list) else []
+            flat = [one for row in flat for one in (row if isinstance(row, list) else [row])]
+            for rows in flat:
+                if isinstance(rows, int | float):
+                    seen += 1
+                    assert rows == 0 or rows >= K, (key, rows)
+        if part.get("type") == "table":
+            for place, head in enumerate(part["heads"]):
+                if re.search(r"rows|cells|filled|emptied", head):
+                    for row in part["rows"]:
+                        found = numbers(row[place].replace(f"fewer than {K}", ""))
+                        assert all(one == 0 or K <= one <= N - K or one == N for one in found), (head, row)
+                        seen += 1
+    assert seen > 20
+
+
+@pytest.mark.parametrize("kind", ["public", "holder"])
+def test_sentences_tell_of_no_rows_or_of_at_least_k(reported, kind):
+    parts = list(walk(reported.facts[kind]))
+    words = [part[key] for part in parts for key in ("how", "text", "caption", "lead", "more") if key in part]
+    words += [cell for part in parts if part.get("type") == "table" for row in part["rows"] for cell in row[1:]]
+    words += [line for part in parts if part.get("type") == "list" for line in part["items"]]
+    for text in words:
+        for found in re.findall(r"(?<![\d.,=])(\d+) (?:of [\d,]+ )?(?:rows|cells)\b", text):
+            assert int(found) == 0 or int(found) >= K or f"fewer than {found}" in text, text
+
+
+def test_the_public_report_is_made_from_the_release_alone(reported):
+    facts = reported.facts["public"]
+    assert {finding["need"] for finding in facts["findings"]} == {"release"}
+    assert [part["id"] for part in facts["sections"]] == SECTIONS
+    assert facts["holds"]
+    assert facts["verdicts"][0]["wish"] == f"k = {K}"
+    for verdict in facts["verdicts"]:
+        assert verdict["claimed"] == verdict["found"]
+
+
+def test_the_report_in_the_release_is_the_one_that_anybody_can_make_again(reported):
+    written = (reported.folder / "report.html").read_text(encoding="utf-8")
+    assert written == reported.texts["public", "html"]
+    assert shoal.verify(reported.folder).holds
+
+
+def test_the_holders_report_compares_before_and_after(reported):
+    facts = reported.facts["holder"]
+    ids = [part["id"] for part in facts["sections"]]
+    assert {"worth", "columns", "changes"} <= set(ids)
+    both = [part for part in walk(facts) if part.get("kind") in ("steps", "bars") and part["before"] is not None]
+    assert len(both) >= 3
+    pictured = {"k_tca": "method", "kde": "method", "mdav": "plane"}
+    assert pictured.get(reported.method, "columns") in ids
+    if reported.method == "mdav":
+        names = [one["name"] for one in facts["findings"]]
+        lines = next(part["blocks"] for part in facts["sections"] if part["id"] == "worth")
+        measured = [row[0] for block in lines if block["type"] == "table" for row in block["rows"]]
+        assert measured[:2] == ["honest separability %", "separability as published %"]
+        assert "honest accuracy %" in names
+        assert "correlations" in ids
+
+
+def test_figures_are_those_of_measure(reported):
+    found = shoal.measure(reported.table, reported.folder, private=reported.private)
+    told = reported.facts["holder"]["findings"]
+    assert [one["name"] for one in told] == [one.name for one in found]
+    for one, finding in zip(told, found, strict=True):
+        if one["value"] is not None:
+            assert one["value"] == finding.value
+            assert one["interval"] == finding.interval
+        else:
+            assert math.isinf(finding.value) or one["shown"].startswith(("fewer", "below"))
+    alone = shoal.measure(None, reported.folder)
+    public = reported.facts["public"]["findings"]
+    assert [(one["name"], one["value"]) for one in public if one["value"] is not None] == [
+        (one.name, one.value)
+        for one in alone
+        if math.isfinite(one.value) and one.name in {line["name"] for line in public if line["value"] is not None}
+    ]
+
+
+def test_every_figure_says_how_to_read_it(reported):
+    for kind in ("public", "holder"):
+        drawn = [part for part in walk(reported.facts[kind]) if part.get("type") == "figure"]
+        assert drawn
+        assert all(part["caption"].endswith(".") for part in drawn)
+
+
+def test_more_sections_can_be_added():
+    table = pa.table({"age": [34, 36, 35, 61, 60, 62], "ill": ["a", "b", "a", "b", "b", "a"]})
+    release = shoal.anonymize(table, k=3, sensitive=["ill"])
+    case = case_of(table, release)
+    own = blocks.section("chunks", "Chunks", [blocks.text("Three."), None])
+    facts = holder_facts(case, release.verdicts, release.findings, sections=[own])
+    assert own in facts["sections"]

@@ -1,0 +1,133 @@
+"""Reports are one valid file: nothing in it runs but our own script, and nothing is fetched."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+from marked_report import HOSTILE
+
+from shoal.errors import WriteError
+from shoal.report.charts import svg
+from shoal.report.render import TEMPLATES, as_markdown, page
+
+SVG = '<svg xmlns="http://www.w3.org/2000/svg">{}</svg>'
+
+
+class Tags(HTMLParser):
+    """Notes what a page holds."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+        self.ids = []
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.append((tag, dict(attrs)))
+        self.ids += [value for name, value in attrs if name == "id"]
+
+
+def parsed(text):
+    tags = Tags()
+    tags.feed(text)
+    return tags
+
+
+@pytest.mark.parametrize("kind", ["public", "holder"])
+def test_the_page_is_valid_html(reported, kind):
+    html5lib = pytest.importorskip("html5lib")
+    parser = html5lib.HTMLParser(strict=True)
+    parser.parse(reported.texts[kind, "html"])
+    assert not parser.errors
+
+
+@pytest.mark.parametrize("kind", ["public", "holder"])
+def test_the_page_is_small_whole_and_fetches_nothing(reported, kind):
+    text = reported.texts[kind, "html"]
+    assert len(text.encode()) < 1_000_000
+    tags = parsed(text)
+    assert len(set(tags.ids)) == len(tags.ids)
+    assert [tag for tag, _ in tags.seen].count("script") == 1
+    for tag, attributes in tags.seen:
+        assert tag not in ("img", "link", "iframe", "object", "image", "use")
+        assert not any(name.startswith("on") or name == "src" for name in attributes)
+        assert attributes.get("href", "#").startswith("#")
+    assert not re.search(r"url\((?!#)|@import|https?://(?!www\.w3\.org/2000/svg)", text)
+    safety = next(held["content"] for tag, held in tags.seen if held.get("http-equiv") == "Content-Security-Policy")
+    assert safety.startswith("default-src 'none'; script-src 'sha256-")
+
+
+@pytest.mark.parametrize("kind", ["public", "holder"])
+def test_a_hostile_name_is_shown_as_text(reported, kind):
+    text = reported.texts[kind, "html"]
+    assert HOSTILE not in text
+    assert "&lt;img src=x onerror=alert(1)&gt;" in text
+    assert HOSTILE not in reported.texts[kind, "md"]
+
+
+@pytest.mark.parametrize("kind", ["public", "holder"])
+def test_every_entry_of_the_contents_leads_somewhere(reported, kind):
+    tags = parsed(reported.texts[kind, "html"])
+    links = [held["href"][1:] for tag, held in tags.seen if tag == "a"]
+    assert len(links) >= 8
+    assert set(links) <= set(tags.ids)
+
+
+def test_the_verdict_stands_above_everything(reported):
+    text = reported.texts["public", "html"]
+    assert text.index("k = 5</b>: holds") < text.index("<nav")
+    assert reported.texts["public", "md"].splitlines()[4] == "- **k = 5: holds**"
+
+
+def test_json_holds_the_facts(reported):
+    for kind in ("public", "holder"):
+        told = json.loads(reported.texts[kind, "json"])
+        assert told["kind"] == kind
+        assert told["sections"] == json.loads(json.dumps(reported.facts[kind]["sections"]))
+
+
+def test_markdown_has_every_section_and_the_figures_of_its_pictures(reported):
+    text = as_markdown(reported.facts["public"])
+    for part in reported.facts["public"]["sections"]:
+        assert f"## {part['title']}" in text
+    assert "| rows in a class | rows |" in text
+
+
+def test_the_script_is_short():
+    assert len((TEMPLATES / "tooltip.js").read_text().splitlines()) <= 30
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "<script>alert(1)</script>",
+        '<g onload="alert(1)"/>',
+        '<a href="https://example.org"/>',
+        '<rect fill="url(https://example.org/x)"/>',
+        '<rect style="background: red"/>',
+    ],
+)
+def test_a_picture_that_could_run_or_fetch_is_refused(inside):
+    with pytest.raises(WriteError, match="run or fetch"):
+        page("report.html.j2", **bare({"kind": "svg", "svg": SVG.format(inside)}))
+
+
+def test_parts_of_two_pictures_do_not_share_their_names():
+    one = {"kind": "svg", "svg": SVG.format('<defs><clipPath id="c"/></defs><g clip-path="url(#c)"/>')}
+    ids = parsed(page("report.html.j2", **bare(one, one))).ids
+    assert {"p1-c", "p2-c"} <= set(ids)
+
+
+def test_text_of_a_chart_takes_the_colour_of_the_page():
+    import altair as alt
+
+    chart = alt.Chart(alt.Data(values=[{"x": 1}])).mark_point().encode(x="x:Q")
+    drawn = svg(chart)
+    assert 'fill="currentColor"' in drawn
+    assert 'fill="white"' not in drawn
+
+
+def bare(*pictures):
+    """Return the facts of a report with nothing in it but pictures."""
+    drawn = [{"type": "figure", "title": "t", "picture": one, "caption": "c."} for one in pictures]
+    return {"title": "t", "lead": "", "verdicts": [], "sections": [{"id": "a", "title": "a", "blocks": drawn}]}
