@@ -79,7 +79,7 @@ def generated(records: int, short: bool) -> Transactions:
         items[noise] = rng.integers(0, len(base.labels), int(noise.sum()))
         count = len(base.labels)
     else:
-        count, lengths = 16_470, 1 + rng.poisson(9.6, records)
+        count, lengths = 16_470, 1 + rng.poisson(13.2, records)
         items = np.minimum(rng.zipf(1.35, int(lengths.sum())) - 1, count - 1)
     owner = np.repeat(np.arange(records), lengths)
     keys = np.unique(owner * count + items)

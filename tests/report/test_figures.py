@@ -77,3 +77,24 @@ def test_the_private_folder_holds_the_pictures_of_a_method(method, held, tmp_pat
         release.save(tmp_path / "out", private=tmp_path / "mine")
     assert {path.name for path in (tmp_path / "mine").glob("*.svg")} == held
     assert not list((tmp_path / "out").glob("*.svg"))
+
+
+def test_the_units_of_a_map_are_drawn_in_few_words_and_where_they_stand():
+    svg = pictures([MAP], COLUMNS)["self-organising-map.svg"]
+    marks = [node for node in ElementTree.fromstring(svg).iter() if "mark-symbol role-mark" in node.get("class", "")]
+    assert len(marks) == 5
+    for group in marks:
+        outlines = "".join(path.get("d") for path in group)
+        assert outlines.count("M") == outlines.count("z") == 12
+        assert all(path.get("transform") is None for path in group)
+    places = {tuple(map(float, one.split(","))) for one in re.findall(r"M([-\d.]+,[-\d.]+)", outlines)}
+    assert len(places) == 12
+
+
+def test_a_curve_ends_where_one_row_could_be_seen():
+    far = CurveSketch(0, np.linspace(-9, 31, 400), np.ones(400), np.array([0.5, 20.0]), np.array([0.0, 31.0]))
+    svg = pictures([far], COLUMNS)["densities.svg"]
+    assert "x: 20" not in svg
+    assert "x: 31" not in svg
+    assert '"20"' not in svg
+    assert texts(svg).count("3") == 1

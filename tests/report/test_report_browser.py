@@ -24,7 +24,10 @@ def browser():
 def opened(browser, path, width, scheme, *, script=True):
     """Return a page, what it asked for and what it complained of."""
     context = browser.new_context(
-        viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=script
+        viewport={"width": width, "height": 900},
+        color_scheme=scheme,
+        java_script_enabled=script,
+        reduced_motion="reduce",
     )
     page = context.new_page()
     asked, said = [], []
@@ -54,8 +57,12 @@ def test_a_report_fits_asks_for_nothing_and_is_read_in_light_and_dark(browser, r
 
 def test_a_mark_says_what_it_is_when_it_is_pointed_at(browser, reported):
     page, _, said = opened(browser, reported.folder / "report.html", 1280, "light")
-    page.locator("#classes .picture path[aria-label]").first.hover()
-    assert page.locator("#tip").is_visible()
+    mark = page.locator("#classes .picture path[aria-label]").first
+    mark.hover()
+    page.wait_for_timeout(500)  # the page is still scrolling to it, which hides what is said
+    page.mouse.move(0, 0)
+    mark.hover()
+    page.locator("#tip").wait_for(state="visible")
     assert "rows" in page.locator("#tip").inner_text()
     assert said == []
     page.context.close()

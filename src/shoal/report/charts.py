@@ -5,12 +5,15 @@ the page knows how to turn for a dark screen: `ONE`, `TWO` and `PALE`. Blue and 
 mark carries what it shows as an `aria-label`, which screen readers say and the page's script shows.
 """
 
+import re
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 
 __all__ = ["ONE", "PALE", "TWO", "rows", "svg", "themed"]
 
+SVG = "{http://www.w3.org/2000/svg}"
 ONE, TWO, PALE = "#2a6f9e", "#c9671c", "#b9d2e3"
 FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"  # all of one width, so that labels fit wherever they are read
 
@@ -70,4 +73,49 @@ def svg(chart: Any) -> str:
     """
     import vl_convert
 
-    return str(vl_convert.vegalite_to_svg(themed(chart).to_json(validate=False), show_warnings=False))
+    return _compact(str(vl_convert.vegalite_to_svg(themed(chart).to_json(validate=False), show_warnings=False)))
+
+
+def _compact(picture: str) -> str:
+    """Return a picture in which the many silent marks of a map are one path for each colour."""
+    if 'class="mark-symbol' not in picture:
+        return picture
+    ElementTree.register_namespace("", SVG[1:-1])
+    root = ElementTree.fromstring(picture)  # noqa: S314 - our own drawing
+    for group in root.iter(f"{SVG}g"):
+        if group.get("aria-hidden") == "true" and group.get("class", "").startswith("mark-symbol role-mark"):
+            moved = [_moved(mark) for mark in group]
+            if all(one is not None for one in moved):
+                colours: dict[str, list[str]] = {}
+                for mark, path in zip(group, moved, strict=True):
+                    colours.setdefault(_near(mark.get("fill", "none")), []).append(path or "")
+                for mark in list(group):
+                    group.remove(mark)
+                for colour, paths in colours.items():
+                    ElementTree.SubElement(group, f"{SVG}path", {"d": "".join(paths), "fill": colour})
+    return ElementTree.tostring(root, "unicode")
+
+
+def _moved(mark: ElementTree.Element) -> str | None:
+    """Return the outline of a mark where it stands, in short; None if it is no plain shape of straight lines."""
+    at = re.fullmatch(r"translate\(([-\d.]+),([-\d.]+)\)", mark.get("transform", ""))
+    shape = re.fullmatch(r"M([-\d.]+),([-\d.]+)((?:L[-\d.]+,[-\d.]+|[hv][-\d.]+)+)Z", mark.get("d", ""))
+    if at is None or shape is None:
+        return None
+    x, y = float(shape[1]), float(shape[2])
+    said = f"M{float(at[1]) + x:.1f},{float(at[2]) + y:.1f}"
+    for kind, first, second in re.findall(r"([Lhv])([-\d.]+)(?:,([-\d.]+))?", shape[3]):
+        if kind == "L":
+            said += f"l{float(first) - x:.1f},{float(second) - y:.1f}"
+            x, y = float(first), float(second)
+        else:
+            said += f"{kind}{float(first):.1f}"
+    return said.replace(".0", "").replace("l0,", "v") + "z"
+
+
+def _near(colour: str) -> str:
+    """Return a colour that nobody can tell from the one given, of which there are fewer."""
+    parts = re.fullmatch(r"rgb\((\d+), ?(\d+), ?(\d+)\)", colour)
+    return (
+        colour if parts is None else "#" + "".join(f"{min(255, round(int(one) / 6) * 6):02x}" for one in parts.groups())
+    )

@@ -25,6 +25,7 @@ from shoal.utility.moments import numbers_of
 __all__ = ["holder_facts"]
 
 SIDE = 16  # columns of a matrix
+LARGEST = 600_000  # signs of a picture
 
 
 def holder_facts(
@@ -255,10 +256,16 @@ def _attacks(attacks: Sequence[Attack], n: int, k: int) -> list[Block | None]:
 def _pictures(pictures: Mapping[str, str], plane: bool) -> list[Block | None]:
     """Show what the method drew; the plane only if it is not shown already."""
     known = words()["pictures"]
-    return [
+    held = {name: svg for name, svg in pictures.items() if name in known and not (plane and name == "plane.svg")}
+    drawn: list[Block | None] = [
         blocks.one_figure(known[name][0], {"kind": "svg", "svg": svg}, known[name][1])
-        for name, svg in pictures.items()
-        if name in known and not (plane and name == "plane.svg")
+        for name, svg in held.items()
+        if len(svg) <= LARGEST
+    ]
+    large = [name for name, svg in held.items() if len(svg) > LARGEST]
+    return [
+        *drawn,
+        blocks.text(f"Too large for this page: {', '.join(large)} in the private folder.") if large else None,
     ]
 
 
