@@ -22,6 +22,7 @@ MODULES = (
     "shoal.privacy.figures",
     "shoal.privacy.population",
     "shoal.privacy.risk",
+    "shoal.privacy.set_figures",
     "shoal.utility.measured",
     "shoal.utility.measured_fidelity",
     "shoal.utility.measured_loss",

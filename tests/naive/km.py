@@ -105,6 +105,8 @@ def terms(release):
     listed = [c for c, cluster in enumerate(release["clusters"]) for _ in cluster["term"]]
     without = len(release["term_global"])
     wrong = {"drop": len(listed) + without, "global": len(listed)}.get(release["terms"], without)
+    if sum(cluster["size"] for cluster in release["clusters"]) < release["k"]:
+        wrong = len(listed) + without
     return len(listed) + without, wrong
 
 

@@ -10,6 +10,7 @@ import pytest
 import shoal
 from shoal.certify.check import check_folder
 from shoal.errors import DataError, PolicyError, WriteError
+from shoal.pipeline import reporting
 from shoal.pipeline.reporting import facts_of, report, write_report
 from shoal.pipeline.write import read_back, write
 
@@ -85,6 +86,16 @@ def test_slow_measures_are_left_out_when_a_release_is_written_and_are_named(fold
     written = (folders[1] / "report.html").read_text()
     assert "Not measured here" in written
     assert "pMSE" in re.search(r"Not measured here[^<]*", written).group()
+
+
+def test_of_very_many_rows_the_pair_is_not_measured_again(release, tmp_path, monkeypatch):
+    monkeypatch.setattr(reporting, "LARGE", 9)
+    write(release, tmp_path / "release", private=tmp_path / "private", report=True, original=TABLE)
+    written = (tmp_path / "private" / "report.html").read_text()
+    left = re.search(r"Not measured here[^<]*", written).group()
+    assert "structural utility" in left
+    assert "cell loss %," not in left
+    assert "cell loss %" in written
 
 
 def test_a_folder_and_its_table_give_the_figures_of_measure_and_attack(folders):

@@ -115,3 +115,25 @@ def test_bad_wishes_are_refused_in_a_sentence(tmp_path):
     with pytest.raises(WriteError, match="hold the separator"):
         release.save(tmp_path / "release", format="csv")
     assert shoal.verify(release.save(tmp_path / "release", format="parquet")).holds
+
+
+def test_items_that_a_spreadsheet_would_run_are_written_and_verified(tmp_path):
+    table = pa.table({"age": [1] * 20, "ills": [["3d", "@home"]] * 17 + [["@home"]] * 3})
+    folder = shoal.anonymize(table, k=3, m=2).save(tmp_path / "release", format="csv")
+    assert shoal.verify(folder).verdicts[1].found == 17
+
+
+def test_the_measures_tell_of_sets_and_strange_columns_are_refused():
+    table = visits()
+    raw = shoal.measure(None, table, sensitive=["pay"], only=["(k,k^m)-anonymity"])
+    assert [finding.value for finding in raw] == [1.0]
+    release = shoal.anonymize(table, k=5, m=2, sensitive=["pay"])
+    assert shoal.measure(table, release, only=["(k,k^m)-anonymity"])[0].value >= 5
+    more = release.data.append_column("name", pa.array([f"n{i}" for i in range(table.num_rows)]))
+    with pytest.raises(DataError, match="'name', which the original has not"):
+        shoal.measure(table, more, sensitive=["pay"])
+
+
+def test_a_list_column_is_proposed_as_items():
+    facts = {column.name: column.role for column in shoal.profile(visits()).columns}
+    assert facts["ills"] == "items"

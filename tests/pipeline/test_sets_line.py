@@ -181,3 +181,75 @@ def test_empty_and_tiny_data_have_stated_releases(tmp_path):
     assert any("stood twice" in note for note in some.notes)
     assert some.cluster_of.tolist() == [0, -1, 0, 0]
     assert isinstance(some.neighbour, Transactions)
+
+
+def test_of_fewer_than_k_records_nothing_is_told_not_even_labels(tmp_path):
+    release = shoal.sets.anonymize([["jane", "gout"]], k=3, publish_rare_labels=True, neighbour="none")
+    assert release.published.labels == ()
+    folder = release.save(tmp_path / "release", format="json")
+    assert b"gout" not in b"".join(path.read_bytes() for path in folder.iterdir())
+
+
+def test_what_was_taken_for_records_and_items_is_said(tmp_path):
+    place = tmp_path / "visits.csv"
+    place.write_text("patient,ill\n" + "".join(f"{i % 20},{'abc'[i % 3]}\n" for i in range(60)))
+    notes = shoal.sets.anonymize(place, k=2, delta=20).notes
+    assert any("'patient' was taken for the records and column 'ill' for their items" in note for note in notes)
+    assert not any("taken for" in note for note in shoal.sets.anonymize(place, k=2, record="patient", item="ill").notes)
+
+
+def test_labels_with_blanks_go_through_every_door(tmp_path):
+    records = [["high blood pressure", "flu"]] * 6 + [["dry cough", "flu"]] * 6
+    release = shoal.sets.anonymize(records, k=3, delta=12, seed=1)
+    folder = release.save(tmp_path / "release")
+    assert (folder / "neighbour.json").is_file()
+    with pytest.raises(WriteError, match="ends in .json"):
+        shoal.sets.neighbour(folder, tmp_path / "near.dat")
+    shoal.sets.neighbour(folder, tmp_path / "near.json", seed=1)
+    assert shoal.sets.read(tmp_path / "near.json").records() == release.neighbour.records()
+    assert shoal.sets.apart(records, folder)["distance"] == shoal.sets.apart(records, release)["distance"]
+    (tmp_path / "semi.txt").write_text("".join(";".join(record) + "\n" for record in records))
+    ruled = shoal.sets.anonymize(
+        tmp_path / "semi.txt", k=3, delta=12, separator=";", rules="flu;high blood pressure\nflu ; dry cough\n", seed=1
+    )
+    assert ruled.published.partition == "rules"
+
+
+def test_a_release_in_memory_is_taken_as_a_folder_is(release):
+    assert shoal.sets.verify(release).holds
+    assert shoal.sets.report(baskets(), release, top=3, draws=1, distance=False)
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {"k": 2.0},
+        {"k": None},
+        {"m": float("nan")},
+        {"delta": float("inf")},
+        {"m": 2**40},
+        {"levels": 2.5},
+        {"seed": -1},
+        {"seed": "x"},
+        {"kk": 3},
+        {"rules": 5},
+    ],
+    ids=str,
+)
+def test_parameters_of_other_kinds_are_refused_in_a_sentence(wish):
+    with pytest.raises((MethodError, PolicyError)):
+        shoal.sets.anonymize(baskets(60), **{"k": 2, "delta": 20, **wish})
+
+
+def test_numbers_of_numpy_are_numbers(tmp_path):
+    release = shoal.sets.anonymize(baskets(60), k=np.int64(2), m=np.int32(2), delta=np.int64(20))
+    assert shoal.verify(release.save(tmp_path / "release", format="json")).holds
+
+
+def test_columns_without_any_item_are_empty_data():
+    import pyarrow as pa
+
+    for cells in ([[], []], [None, None]):
+        table = pa.table({"age": [1, 1], "ills": pa.array(cells, pa.list_(pa.string()))})
+        assert shoal.anonymize(table, k=2).verdicts[1].holds
+        assert shoal.sets.anonymize(table.select(["ills"]), k=2).published.n == 0

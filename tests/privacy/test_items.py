@@ -59,3 +59,14 @@ def test_any_table_with_lists_is_judged():
     assert shoal.verify(table, k=2, m=2).holds
     assert not shoal.verify(table, k=3, m=1).holds
     assert shoal.verify(table, k=3, keep=["items"]).holds
+
+
+def test_the_measure_is_the_figure_of_the_judge_whatever_the_order_of_rows():
+    table = pa.table({"age": [1, 1, 1, 2, 2], "items": [["a", "b"], ["a", "b"], ["a"], ["c"], ["c"]]})
+    for order in ([0, 1, 2, 3, 4], [4, 2, 0, 3, 1]):
+        found = shoal.measure(None, table.take(order), only=["(k,k^m)-anonymity"])
+        assert [finding.value for finding in found] == [2.0]
+    assert shoal.measure(None, table, policy={"constraints": {"m": 1}}, only=["(k,k^m)-anonymity"])[0].value == 2
+    assert shoal.measure(None, table.select(["age"]), only=["(k,k^m)-anonymity"]) == ()
+    empty = pa.table({"age": [1, 1], "items": pa.array([[], []], pa.list_(pa.string()))})
+    assert shoal.measure(None, empty, only=["(k,k^m)-anonymity"])[0].value == 0

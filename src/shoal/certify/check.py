@@ -140,7 +140,7 @@ def read_release(path: Path, name: str, policy: Policy) -> pa.Table:
         raise ReadError(f"verify: {name!r} cannot be read as a released table.") from None
     for place, column in enumerate(table.column_names):
         known = policy.columns.get(column)
-        found_by_name = known is not None and (known.kind == "ordinal" or known.hierarchy is not None)
+        found_by_name = known is not None and (known.kind in ("ordinal", "set") or known.hierarchy is not None)
         if found_by_name and name.startswith("data.csv"):
             table = table.set_column(place, column, unescaped(table.column(column)))
     return table
@@ -268,7 +268,7 @@ def _compare(claims: dict[tuple[str, str | None], tuple[float, float]], found: I
         same = abs(asked - verdict.asked) <= SLACK and abs(claimed - verdict.found) <= SLACK
         yield Line(_name(verdict), f"{claimed:.6g} (asked {asked:g})", shown, same and verdict.holds)
     for model, column in left:
-        yield Line(f"{model} of {column!r}" if column else model, "claimed", "not asked by the policy", holds=False)
+        yield Line(f"{model} of {column!r}" if column else model, "claimed", "not asked for", holds=False)
 
 
 def _name(verdict: Verdict) -> str:

@@ -134,19 +134,20 @@ def _statement(text: str) -> _Stated:
         and all(type(parameter) in (int, str) for parameter in parameters.values())
         and len(subject) == len(entries)
         and all(set(entry) == {"name", "digest"} and set(entry["digest"]) == {"sha256"} for entry in entries)
-        and (neighbour is None or _is_neighbour(neighbour))
+        and (neighbour is None or _is_neighbour(neighbour, parameters))
     )
     if not sound:
         raise ValueError
     return _Stated(parameters, records, neighbour, _claims(predicate["claims"]), subject)
 
 
-def _is_neighbour(given: Any) -> bool:
-    """Say whether a certificate speaks of a neighbour as it should."""
+def _is_neighbour(given: Any, parameters: dict[str, Any]) -> bool:
+    """Say whether a certificate speaks of a neighbour as it should: of the k and m of the release."""
     numbers = (given["k"], given["m"])
     return (
         set(given) == {"kind", "k", "m"}
         and given["kind"] in ("km", "raw")
+        and numbers == (parameters["k"], parameters["m"])
         and all(type(number) is int and 1 <= number < 1 << 31 for number in numbers)
     )
 

@@ -1,14 +1,16 @@
 """What every printed table is drawn with: the console, tables, rows, figures and verdicts."""
 
+import json
+import math
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-__all__ = ["console", "figure", "mark", "plain", "printable", "row", "say", "table_of"]
+__all__ = ["as_json", "console", "figure", "mark", "plain", "printable", "row", "say", "table_of"]
 
 
 def say(text: str) -> None:
@@ -19,6 +21,20 @@ def say(text: str) -> None:
 def plain(text: str) -> None:
     """Print text as it is, for programs."""
     sys.stdout.write(text + "\n")
+
+
+def as_json(facts: Any) -> None:
+    """Print facts as JSON, for programs; a figure without an end is null, as JSON knows no infinity."""
+    plain(json.dumps(_finite(facts), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _finite(facts: Any) -> Any:
+    """Return the same facts without figures that are not finite."""
+    if isinstance(facts, dict):
+        return {name: _finite(value) for name, value in facts.items()}
+    if isinstance(facts, list | tuple):
+        return [_finite(value) for value in facts]
+    return None if isinstance(facts, float) and not math.isfinite(facts) else facts
 
 
 def console(*, stderr: bool = False) -> "Console":
@@ -42,6 +58,8 @@ def table_of(*heads: str) -> "Table":
 
 def figure(value: float) -> str:
     """Write a count without decimals, a large figure with two, a small one with six digits."""
+    if not math.isfinite(value):
+        return "infinite" if value > 0 else str(value)
     if value == int(value):
         return f"{int(value):,}"
     return f"{value:,.6g}" if value < 1000 else f"{value:,.2f}"

@@ -16,6 +16,7 @@ HEAD = """\
 # A policy for shoal, proposed from the table itself. Read every line before you use it:
 #   identifier = dropped          quasi = published as the value of a group (the default)
 #   sensitive  = published as it is, protected by l and t     keep = published as it is
+#   items      = a set of which an attacker may know some: put together anew inside each group
 """
 
 
@@ -30,12 +31,10 @@ def propose(facts: Profile, k: int, *, header: bool = False) -> str:
         tomli_w.dumps({"method": {"name": "auto"}}),
     ]
     for column in facts.columns:
-        lists = column.kind == "set"
-        entry: dict[str, str] = {"role": "items" if lists else column.role}
+        entry: dict[str, str] = {"role": column.role}
         if column.kind != "ordinal":
             entry["kind"] = column.kind
-        said = ("a set, put together anew inside each group: see constraints.m",) if lists else (column.reason,)
-        reasons = "".join(f"# {' '.join(line.split())}\n" for line in (*said, *column.notes) if line)
+        reasons = "".join(f"# {' '.join(line.split())}\n" for line in (column.reason, *column.notes) if line)
         parts.append(reasons + tomli_w.dumps({"columns": {column.name: entry}}))
     return "\n".join(parts)
 

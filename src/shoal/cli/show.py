@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shoal.cli.drawing import console, figure, mark, plain, printable, row, say, table_of
+from shoal.cli.drawing import as_json, console, figure, mark, plain, printable, row, say, table_of
 from shoal.model.progress import listening
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def measures(cards: "list[Measure]", *, json: bool) -> None:
 def findings(found: "tuple[Finding, ...]", *, json: bool) -> None:
     """Show what was measured, and that most of it is for the holder alone."""
     if json:
-        plain(json_.dumps([finding.as_dict() for finding in found], indent=2, ensure_ascii=False))
+        as_json([finding.as_dict() for finding in found])
         return
     table = table_of("measure", ">value", "95 % interval", "needs", "how")
     for one in sorted(found, key=lambda one: one.need != "release"):
@@ -216,7 +216,7 @@ def findings(found: "tuple[Finding, ...]", *, json: bool) -> None:
 def attacks(found: "tuple[Attack, ...]", *, json: bool) -> None:
     """Show how far each attack got, and what is concluded."""
     if json:
-        plain(json_.dumps([one.as_dict() for one in found], indent=2, ensure_ascii=False))
+        as_json([one.as_dict() for one in found])
         return
     table = table_of("attack", ">rate", "95 % interval", ">baseline", ">control", ">trials", "outcome", "note")
     for one in found:

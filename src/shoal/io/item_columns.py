@@ -159,6 +159,8 @@ def _numbered(values: Any) -> tuple[NDArray[np.int32], Any]:
     """Return the number of each value, -1 where it is missing, and the distinct values as they first appear."""
     chunks = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
     folded = pa.chunked_array([pa.array([], values.type), *chunks]).dictionary_encode().unify_dictionaries()
+    if not folded.num_chunks:
+        return np.zeros(0, np.int32), pa.array([], values.type)
     codes = np.concatenate([_numpy(pc.fill_null(chunk.indices, -1)) for chunk in folded.chunks])
     return codes.astype(np.int32, copy=False), folded.chunk(0).dictionary
 

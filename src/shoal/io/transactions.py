@@ -11,8 +11,10 @@ The layout is found by the end of the file's name, by its content and by the col
 refused and not guessed: a file read in the wrong layout would be anonymized in the wrong layout.
 """
 
+import json
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -51,9 +53,9 @@ def read_transactions(
     Parameters
     ----------
     source : path, frame, column, matrix or iterable
-        A file of lines (.dat, .fimi, .txt, or any other name), of SPMF, of CSV (.csv, .tsv, .tab), Parquet or Feather,
-        text plain or gzipped; a frame or a column of pandas, polars or pyarrow; a numpy array of two axes or a SciPy
-        sparse matrix of 0 and 1; or an iterable of iterables of text or whole numbers.
+        A file of lines (.dat, .fimi, .txt, or any other name), of SPMF, of CSV (.csv, .tsv, .tab), Parquet, Feather or
+        JSON (a list of lists), text plain or gzipped; a frame or a column of pandas, polars or pyarrow; a numpy array
+        of two axes or a SciPy sparse matrix of 0 and 1; or an iterable of iterables of text or whole numbers.
     layout : {"lines", "spmf", "long", "list"}, optional
         How records are written in a file or a frame, if that is not to be found out.
     column : str, optional
@@ -117,6 +119,8 @@ def _is_matrix(source: Any) -> bool:
 def _from_file(path: Path, layout: str | None, named: dict[str, str | None], separator: str | None) -> Transactions:
     """Read a file by the end of its name, or by its first bytes."""
     ending = path.suffix.lower()
+    if ending == ".json" and layout is None and not any(named.values()):
+        return _from_json(path)
     with opened(path) as file:
         start = file.read(8)
         file.seek(0)
@@ -142,6 +146,18 @@ def _from_file(path: Path, layout: str | None, named: dict[str, str | None], sep
     _refuse_names(named, repr(path.name))
     spmf = layout == "spmf" or (layout is None and separator is None and (inner == ".spmf" or looks_like_spmf(text)))
     return parse_lines(text, path.name, spmf=spmf, separator=separator)
+
+
+def _from_json(path: Path) -> Transactions:
+    """Read a JSON list of lists of items, as neighbours are written whose labels have blanks."""
+    with opened(path) as file:
+        try:
+            records = json.loads(unpacked(file, path.name, "csv").decode("utf-8-sig"))
+        except (ValueError, RecursionError):
+            records = None
+    if not isinstance(records, list):
+        raise ReadError(f"read: {path.name!r} is no JSON list of records. Give a list of lists of items.")
+    return from_records(records)
 
 
 def _kind(start: bytes) -> str:
@@ -184,9 +200,14 @@ def _from_table(
         raise ReadError(f"read: {called}: which of {len(names)} columns have record and item? Name both.")
     if separator is not None:
         raise ReadError(f"read: {called} has an item a row; a separator is for lists. Leave it out.")
+    guessed = record is None or item is None
     record = record if record is not None else next(name for name in names if name != item)
     item = item if item is not None else next(name for name in names if name != record)
-    return from_long_columns(the_column(table, record, called), the_column(table, item, called), called)
+    found = from_long_columns(the_column(table, record, called), the_column(table, item, called), called)
+    said = (
+        f"column {record!r} was taken for the records and column {item!r} for their items, whose labels are published."
+    )
+    return replace(found, notes=(said,)) if guessed else found
 
 
 def _table_of(source: Any) -> pa.Table | None:

@@ -28,6 +28,8 @@ class Transactions:
         How many records were read, empty ones among them.
     repeated : int
         How many items were left out because they stood twice in their record.
+    notes : tuple of str
+        What was taken for records and items, where that was not said.
     """
 
     indptr: NDArray[np.int64]
@@ -36,6 +38,7 @@ class Transactions:
     rows: NDArray[np.int64]
     inputs: int
     repeated: int = 0
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, records: Iterable[Iterable[str]]) -> "Transactions":

@@ -27,7 +27,7 @@ from shoal.model.release import Release
 from shoal.model.table import Table
 from shoal.pipeline.hierarchies import given_trees
 from shoal.pipeline.line import netted
-from shoal.pipeline.write import FINDINGS, MAP
+from shoal.pipeline.write import FINDINGS, MAP, read_back
 from shoal.prepare.arrange import arrange
 from shoal.prepare.complete import complete
 from shoal.prepare.profile import profile as profile_table
@@ -197,6 +197,12 @@ def _aligned(
     ]
     if missing:
         raise DataError(f"measure: the release has no columns {listed(missing)}. Give them the role of identifiers.")
+    strange = [name for name in released.names if name not in named.columns]
+    if strange:
+        raise DataError(
+            f"measure: the release has columns {listed(strange)}, which the original has not. Whoever reads them may "
+            "know more than is measured: give them to the original, or leave them out."
+        )
     if table is not None and table.n != released.n:
         raise DataError(
             f"measure: the table has {table.n} rows and the release {released.n}. A table that shoal did not release "
@@ -222,9 +228,9 @@ def _of_folder(
                 "written with it (private, or --private)."
             )
         named = Policy.load(folder / "policy.toml")
-        return named, None, read(data, named.null_words).data, None
+        return named, None, read_back(data, named), None
     named, places = _held(Path(private), folder)
-    released = read(data, named.null_words).data
+    released = read_back(data, named)
     if original is None:
         return named, None, released, None
     rows = np.flatnonzero(places >= 0)

@@ -42,6 +42,7 @@ __all__ = ["FORMATS", "check_format", "facts_of", "holder_page", "public_page", 
 
 FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {"html": as_html, "md": as_markdown, "json": as_json}
 QUICK = 10_000  # rows up to which a report that is written with a release has measures that draw by chance
+LARGE = 200_000  # rows beyond which it has, of the pair, only what was measured when the release was made
 CELLS = 20_000_000  # of a matrix whose plane is drawn
 
 
@@ -181,7 +182,7 @@ def holder_page(folder: Path, release: Release, original: Any) -> str:
     """Return the holder's report of a folder that is being written.
 
     A release shall not wait for its report: measures that train several classifiers are left out, and so are all that
-    draw by chance if there are many rows. The report names them.
+    draw by chance if there are many rows; of very many rows it has what was measured anyway. The report names the rest.
 
     Parameters
     ----------
@@ -193,9 +194,12 @@ def holder_page(folder: Path, release: Release, original: Any) -> str:
     case = case_of(original, release)
     drawn = [card for card in cards().values() if card.chance and card.need != "release"]
     slow = [card for card in drawn if case.n > QUICK or "classifiers" in card.cost]
+    if case.n > LARGE:
+        slow = [card for card in cards().values() if card.need != "release"]
     quick = [card for card in cards().values() if card not in slow]
-    names = [card.name for card in slow]
-    findings = _measured(case, quick)
+    known = [finding for finding in release.findings if finding.need != "release" and case.n > LARGE]
+    findings = [*_measured(case, quick), *known]
+    names = [card.name for card in slow if card.name not in {finding.name for finding in known}]
     claims = _own_claims(release.verdicts)
     return as_html(_held_facts(case, release, findings, (), claims=claims, files=_files(folder), left_out=names))
 

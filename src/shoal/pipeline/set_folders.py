@@ -18,6 +18,7 @@ from shoal.io.item_lines import write_lines
 from shoal.io.transactions import read_transactions
 from shoal.model.disassociated import Disassociated
 from shoal.model.progress import step
+from shoal.model.set_release import SetRelease
 from shoal.model.transactions import Transactions
 from shoal.pipeline.line import netted
 from shoal.pipeline.sets import neighbour_of
@@ -29,13 +30,13 @@ __all__ = ["distance_of", "mined", "reassociate_folder", "verified", "verify_set
 
 @netted
 def verify_sets(
-    folder: str | Path, *, original: Any = None, private: str | Path | None = None, **reading: Any
+    folder: str | Path | SetRelease, *, original: Any = None, private: str | Path | None = None, **reading: Any
 ) -> Checked:
     """Check a release of sets from its bytes; with the records behind it and the private folder, against these too.
 
     Parameters
     ----------
-    folder : path
+    folder : path or SetRelease
     original : path or records, optional
     private : path, optional
         The folder that was written with the release; needed with `original`.
@@ -47,6 +48,9 @@ def verify_sets(
     Checked
     """
     step("verify")
+    if isinstance(folder, SetRelease):
+        lines = [Line(one.model, f"{one.asked:g}", f"{one.found:g}", one.holds) for one in folder.verdicts]
+        return Checked(tuple(lines), folder.verdicts)
     checked = check_sets_folder(folder)
     if original is None:
         return checked
@@ -66,8 +70,10 @@ def verify_sets(
     return Checked((*checked.lines, *lines), checked.verdicts, checked.notes)
 
 
-def verified(folder: str | Path) -> Disassociated:
-    """Return what a release folder publishes, after a check of all its claims."""
+def verified(folder: str | Path | SetRelease) -> Disassociated:
+    """Return what a release publishes: one in memory, or a folder after a check of all its claims."""
+    if isinstance(folder, SetRelease):
+        return folder.published
     checked = check_sets_folder(folder)
     if not checked.holds:
         raise DataError(f"sets: {str(folder)!r} does not hold what it claims. Run `shoal sets verify` on it first.")
@@ -76,16 +82,17 @@ def verified(folder: str | Path) -> Disassociated:
 
 @netted
 def reassociate_folder(
-    folder: str | Path, output: str | Path, kind: str = "km", seed: int | None = None, **how: Any
+    folder: str | Path | SetRelease, output: str | Path, kind: str = "km", seed: int | None = None, **how: Any
 ) -> dict[str, Any]:
     """Draw plain records from a release and write them as lines; return figures of them.
 
     Parameters
     ----------
-    folder : path
+    folder : path or SetRelease
         A release of sets.
     output : path
-        The file to write; one that is there is not replaced.
+        The file to write, lines of items, or a JSON list of lists if its name ends so; one that is there is not
+        replaced.
     kind : {"km", "raw"}
         k^m-anonymous by itself, or a mere draw.
     seed : int, optional
@@ -104,7 +111,10 @@ def reassociate_folder(
     if drawn is None or not all(verdict.holds for verdict in verdicts):
         raise GuaranteeError("verify: the neighbour is not k^m-anonymous. Nothing was written.")
     step("write")
-    write_lines(drawn, place)
+    if place.suffix.lower() == ".json":
+        place.write_text(json.dumps(drawn.records(), ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
+    else:
+        _write_lines(drawn, place)
     step("")
     return {
         "file": str(output),
@@ -174,19 +184,34 @@ def mined(
     }
 
 
+def _write_lines(drawn: Transactions, place: Path) -> None:
+    """Write records as lines, or say which form can hold their labels."""
+    blank = sum(label.split() != [label] for label in drawn.labels)
+    if blank:
+        raise WriteError(
+            f"write: {blank} of {len(drawn.labels)} labels have blanks, which lines of items cannot hold. Choose a "
+            "name that ends in .json."
+        )
+    write_lines(drawn, place)
+
+
 def _is_folder(source: Any) -> bool:
     """Say whether a source is a folder."""
     return isinstance(source, str | Path) and Path(source).is_dir()
 
 
 def _neighbour_in(source: Any) -> Any:
-    """Return the neighbour of a release folder, or the source itself."""
+    """Return the neighbour of a release, or the source itself."""
+    if isinstance(source, SetRelease):
+        if source.neighbour is None:
+            raise ReadError("sets: this release has no neighbour. Make it with neighbour='km'.")
+        return source.neighbour
     if not _is_folder(source):
         return source
     for name in NEIGHBOURS:
         path = Path(source) / name
         if path.is_file():
-            return path if name.endswith(".dat") else json.loads(path.read_text(encoding="utf-8"))
+            return path
     raise ReadError(
         f"sets: {str(source)!r} has no neighbour. Draw one with `shoal sets reassociate`, or name a file of records."
     )

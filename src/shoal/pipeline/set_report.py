@@ -9,6 +9,7 @@ from shoal.io.disassociated import read_disassociated
 from shoal.io.transactions import read_transactions
 from shoal.model.disassociated import Disassociated
 from shoal.model.progress import step, tick
+from shoal.model.set_release import SetRelease
 from shoal.model.transactions import Transactions
 from shoal.pipeline.line import netted
 from shoal.pipeline.set_folders import verified
@@ -25,7 +26,7 @@ FIGURES = ("kept", "spearman", "kendall", "precision", "below", "false_positives
 @netted
 def set_report(
     original: Any,
-    folder: str | Path,
+    folder: str | Path | SetRelease,
     *,
     top: int = 50,
     draws: int = 3,
@@ -38,8 +39,8 @@ def set_report(
     Parameters
     ----------
     original : path or records
-    folder : path
-        The release; it is verified first.
+    folder : path or SetRelease
+        The release; a folder is verified first.
     top : int
         How many pairs, triples and rules are compared.
     draws : int

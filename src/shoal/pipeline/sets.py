@@ -8,7 +8,10 @@
 A verdict that fails raises GuaranteeError, and there is no release.
 """
 
+import json
 import secrets
+from collections.abc import Iterable
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -16,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.certify.check_sets import neighbour_verdict
-from shoal.errors import GuaranteeError, PolicyError, ReadError, listed
+from shoal.errors import GuaranteeError, PolicyError, ReadError, listed, near
 from shoal.io.files import opened
 from shoal.io.transactions import read_transactions
 from shoal.model.disassociated import Disassociated
@@ -38,6 +41,7 @@ RAW = (
     "records hold are mostly chance. Ask for a neighbour «km» before you hand it on alone."
 )
 READING = ("layout", "column", "record", "item", "separator", "labels")
+MAKING = ("levels", "terms", "beta", "rounds", "rho", "publish_rare_labels")
 
 
 @netted
@@ -95,10 +99,15 @@ def anonymize_sets(
 
     if neighbour not in get_args(Neighbour):
         raise PolicyError(f"sets: neighbour must be one of {listed(get_args(Neighbour))}; got {neighbour!r}.")
-    start = secrets.randbits(63) if seed is None else seed
+    start = _start(seed)
+    unknown = [name for name in given if name not in (*READING, *MAKING)]
+    if unknown:
+        known = (*READING, *MAKING)
+        raise PolicyError(f"sets: there is no {unknown[0]!r}. There are {listed(known, 20)}.{near(unknown[0], known)}")
     step("read")
+    separator = given.get("separator")
     data = read_transactions(source, **{key: given.pop(key) for key in READING if key in given})
-    wanted = _rules(rules, data)
+    wanted = _rules(rules, data, separator)
     step("cluster")
     how: Partitioning = partition or ("rules" if wanted else "recursive")
     made = disassociate(data, k=k, m=m, delta=delta, partition=how, rules=wanted, seed=start, **given)
@@ -125,6 +134,15 @@ def anonymize_sets(
     )
 
 
+def _start(seed: Any) -> int:
+    """Return where chance starts: as asked, or drawn anew."""
+    if seed is None:
+        return secrets.randbits(63)
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or int(seed) < 0:
+        raise PolicyError(f"sets: seed must be a whole number of at least 0; got {seed!r}.")
+    return int(seed)
+
+
 def neighbour_of(
     published: Disassociated, kind: Neighbour, seed: int, **how: Any
 ) -> tuple[Transactions | None, tuple[Verdict, ...], tuple[Finding, ...]]:
@@ -147,7 +165,7 @@ def neighbour_of(
     return hard.data, (neighbour_verdict(hard.data, published.k, published.m),), (cost,)
 
 
-def _rules(given: Any, data: Transactions) -> list[NDArray[np.int32]] | None:
+def _rules(given: Any, data: Transactions, separator: str | None) -> list[NDArray[np.int32]] | None:
     """Return rules as item numbers: from a file, from text of several lines, or from lists of items."""
     from shoal.sets.rules import read_rules
 
@@ -164,10 +182,13 @@ def _rules(given: Any, data: Transactions) -> list[NDArray[np.int32]] | None:
                 ) from None
     elif isinstance(given, str):
         text = given
+    elif isinstance(given, Iterable):
+        return read_rules(json.dumps([[str(item) for item in rule] for rule in given]), data.labels)
     else:
-        import json
-
-        text = json.dumps([[str(item) for item in rule] for rule in given])
+        raise PolicyError(f"sets: rules are a file, or lists of items; got a {type(given).__name__}.")
+    if separator is not None and not text.lstrip().startswith("["):
+        lines = [[word.strip() for word in line.split(separator)] for line in text.splitlines() if line.strip()]
+        text = json.dumps(lines)
     return read_rules(text, data.labels)
 
 
@@ -195,7 +216,7 @@ def _findings(data: Transactions, published: Disassociated) -> tuple[Finding, ..
 
 def _notes(data: Transactions, neighbour: Neighbour) -> tuple[str, ...]:
     """Return what the holder should know of the input and the neighbour."""
-    said = []
+    said = list(data.notes)
     if data.empty:
         said.append(f"{data.empty} of {data.inputs} records have no items and are not part of the release.")
     if data.repeated:

@@ -159,8 +159,8 @@ def _items(name: str, given: Column, held: pa.DataType) -> Column:
         )
     if text and given.separator is None:
         raise PolicyError(
-            f"policy: column {name!r} has the role items and holds text. Say in its `separator` what stands between "
-            "the items."
+            f"policy: column {name!r} has the role items and holds text. Say what stands between the items, by "
+            "`separator` of the column in a policy."
         )
     return given.model_copy(update={"kind": "set", "separator": given.separator or SEPARATOR})
 

@@ -147,7 +147,7 @@ def suggest(seen: Seen) -> tuple[Role, str]:
 
     Returns
     -------
-    role : {"identifier", "quasi", "sensitive"}
+    role : {"identifier", "quasi", "sensitive", "items"}
     reason : str
         Why, in a few words and without any value of the column.
 
@@ -156,6 +156,8 @@ def suggest(seen: Seen) -> tuple[Role, str]:
     >>> suggest(Seen("age", "numeric", pa.array([31, 40]), np.array([2, 1])))
     ('quasi', 'its name sounds like an age, which is widely known')
     """
+    if seen.kind == "set":
+        return "items", "a set of items: it is put together anew inside each group, see constraints.m"
     if not seen.present:
         return "quasi", "every cell is missing"
     words = _words(seen.name)

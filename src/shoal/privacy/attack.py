@@ -8,8 +8,8 @@ knows, and the release, and counts how often a guess about a target is right. Be
 - the **power**: the same attack on an unprotected copy.
 
 It is a **leak** if the lower end of the interval lies above baseline and control, and above what the policy allows in
-any case (1/k for a guess who a row is). If the attack does not even succeed on an unprotected copy, or has too few
-trials to tell, it is **too weak to tell**; else there is **no evidence**.
+any case (1/k for a guess who a row is). If the attack does not even succeed on an unprotected copy, has too few trials
+to tell, or was cut short, it is **too weak to tell**; else there is **no evidence**.
 """
 
 from collections.abc import Callable
@@ -35,6 +35,7 @@ MODULES = (
     "shoal.privacy.composition",
 )
 GROUP = "shoal.attacks"
+TIME_UP = "the time was up"  # how the note of an attack that was cut short begins
 FEW = 20  # trials below which nothing is concluded
 
 
@@ -162,7 +163,8 @@ def concluded(
     outcome: Outcome
     if trials and low > bound:
         outcome = "leak"
-    elif trials < FEW or (power is not None and power <= bound):
+    elif trials < FEW or (power is not None and power <= bound) or TIME_UP in note:
+        # What was tried before the time was up may be the weaker part of the attack.
         outcome = "too weak to tell"
     else:
         outcome = "no evidence"

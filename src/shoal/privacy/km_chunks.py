@@ -168,7 +168,8 @@ def forced(p: Disassociated, given: Parts) -> Check:
 def terms(p: Disassociated) -> Check:
     """Check that terms are published as the policy for them says: never, without a cluster, or with one."""
     wrong = (p.term_cluster >= 0) == (p.terms == "global")
-    wrong |= p.terms == "drop"
+    # Of fewer than k records nothing can be said that k of them might share.
+    wrong |= p.terms == "drop" or p.n < p.k
     return bad("terms", "terms are published as their policy says", wrong)
 
 
@@ -200,6 +201,8 @@ def _heavy(sets: Family, m: int) -> Ints | None:
     ptr = np.concatenate([[0], np.cumsum(lengths)])
     small = sets._replace(ptr=ptr, place=sets.place[stays])
     if m >= int(lengths.max()):
+        if float(lengths.size) * float(lengths.sum()) > MOST_STEPS / 10:
+            return None
         # Every subset of a sub-record occurs at least as often as the whole of it.
         whole = [frozenset(small.place[a:b].tolist()) for a, b in zip(ptr[:-1].tolist(), ptr[1:].tolist(), strict=True)]
         weights = sets.weight.tolist()

@@ -21,7 +21,7 @@ from shoal.errors import InfeasibleError
 __all__ = ["Counted", "Family", "family", "itemsets", "steps"]
 
 BLOCK = 1 << 19  # occurrences looked at together: they stay in the processor's cache
-MOST_STEPS = 2e9  # occurrences that are counted before the work is refused
+MOST_STEPS = 4e8  # occurrences that are counted before the work is refused
 
 Ints = NDArray[np.int64]
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.errors import DataError
 from shoal.model.policy import TRUTHFUL_FORMS, Policy
 from shoal.model.table import Table
 from shoal.prepare.encode import microseconds
@@ -73,6 +74,20 @@ class Pair:
         return np.asarray(column.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy())
 
 
+def _comparable(pair: Pair) -> None:
+    """Refuse a column that is published as something else than values of its own type."""
+    try:
+        pair.after.cast(pair.before.type, safe=False)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        said = f"measure: column {pair.name!r} holds {pair.before.type} and its release {pair.after.type}"
+    else:
+        return
+    raise DataError(
+        f"{said}, which is no value of the column. If it holds ranges ('30–39'), sets ('{{a, b}}') or nodes of a "
+        "hierarchy, say so by its form in a policy; else leave the column out, by the role identifier."
+    )
+
+
 def pairs(table: Table, released: pa.Table, policy: Policy, trees: Mapping[str, Hierarchy]) -> list[Pair]:
     """Return the quasi-identifiers before and after.
 
@@ -92,5 +107,8 @@ def pairs(table: Table, released: pa.Table, policy: Policy, trees: Mapping[str, 
         given = policy.columns[name]
         kind, form = given.kind or "nominal", given.form or "mode"
         tree = trees.get(name) if form == "tree" else None
-        found.append(Pair(name, kind, form, table.column(name), released.column(name), given.order, tree))
+        one = Pair(name, kind, form, table.column(name), released.column(name), given.order, tree)
+        if not one.truthful:
+            _comparable(one)
+        found.append(one)
     return found

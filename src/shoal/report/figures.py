@@ -23,6 +23,7 @@ NAMES = ("densities.svg", "plane.svg", "self-organising-map.svg", "views.svg")
 MOST = 24  # columns that are shown
 ACROSS = 4  # of them side by side
 POINTS = 300  # of a curve
+ENDS = 0.025  # part of the rows at each end of a curve that is not drawn
 FAR = 3.0  # standard deviations that a curve is drawn to: what lies beyond may be one row
 HEXAGON = "M0,-1L0.866,-0.5L0.866,0.5L0,1L-0.866,0.5L-0.866,-0.5Z"
 
@@ -123,7 +124,7 @@ def _curve(sketch: CurveSketch, title: str) -> Any:
     """Return the density of one column, with its cuts and peaks."""
     import altair as alt
 
-    near = np.flatnonzero(np.abs(sketch.places) <= FAR)
+    near = _middle(sketch)
     some = near[np.unique(np.linspace(0, max(near.size - 1, 0), min(POINTS, near.size)).astype(np.int64))]
     scale = alt.Scale(domain=[-FAR, FAR], nice=False)
     x = alt.X("x:Q", title="standard deviations from the mean", axis=alt.Axis(tickCount=5, grid=False), scale=scale)
@@ -132,7 +133,8 @@ def _curve(sketch: CurveSketch, title: str) -> Any:
         color=PALE, line={"color": ONE, "strokeWidth": 1.2}, opacity=0.6
     )
     layers = [line.encode(x=x, y=y)]
-    cuts, peaks = (held[np.abs(held) <= FAR] for held in (sketch.cuts, sketch.peaks))
+    low, high = (sketch.places[near[0]], sketch.places[near[-1]]) if near.size else (-FAR, FAR)
+    cuts, peaks = (held[(held >= low) & (held <= high)] for held in (sketch.cuts, sketch.peaks))
     if cuts.size:
         layers.append(alt.Chart(rows(x=cuts)).mark_rule(color=TWO, strokeDash=[3, 2]).encode(x=x))
     tops = np.interp(peaks, sketch.places, sketch.heights)
@@ -140,6 +142,13 @@ def _curve(sketch: CurveSketch, title: str) -> Any:
         alt.Chart(rows(x=peaks, y=tops)).mark_point(filled=True, color=ONE, size=28, opacity=1).encode(x=x, y=y)
     )
     return alt.layer(*layers, width=190, height=110, title=title)
+
+
+def _middle(sketch: CurveSketch) -> NDArray[np.int64]:
+    """Return the places of a curve without its ends, which would tell where the last row stands."""
+    mass = np.cumsum(sketch.heights * np.gradient(sketch.places))
+    inside = (mass >= ENDS * mass[-1]) & (mass <= (1 - ENDS) * mass[-1]) & (np.abs(sketch.places) <= FAR)
+    return np.flatnonzero(inside)
 
 
 def _views(sketch: ViewsSketch, names: Sequence[str], views: Mapping[str, str | None]) -> Any:

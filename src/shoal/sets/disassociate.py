@@ -13,7 +13,8 @@ the corrections of the specification.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Literal, get_args
+from numbers import Integral
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,6 +35,7 @@ __all__ = ["Made", "Partitioning", "disassociate"]
 Partitioning = Literal["recursive", "iterative", "rules", "ugac"]
 
 STEPS = 5
+MOST = 10**9  # of every parameter that is a whole number
 LEVELS = 16  # 65,536 clusters to a joint
 
 
@@ -127,6 +129,7 @@ def disassociate(
     <Disassociated: 5 records in 1 clusters and 2 chunks, k=2, m=2>
     """
     _check(k, m, delta, partition, levels, terms, beta, rounds, rho)
+    k, m, delta, levels = int(k), int(m), int(delta), int(levels)
     known = _flat(rules, len(data.labels), partition)
     if 0 < data.n < k and terms in ("cluster", "suppress"):
         raise InfeasibleError(
@@ -150,7 +153,8 @@ def disassociate(
     made = chunks(indptr, items, n_items, cuts, torn, joined)
     tick(4, STEPS)
     least = 1 if publish_rare_labels else k
-    term_cluster, term_item = listed_terms(terms, torn, joined.left, made.rank, data.supports, least)
+    shown = "drop" if data.n < k else terms  # of so few records not even the labels may be told
+    term_cluster, term_item = listed_terms(shown, torn, joined.left, made.rank, data.supports, least)
     cluster_of = np.empty(data.n, np.int64)
     cluster_of[canonical[order]] = np.repeat(made.rank, np.diff(cuts))
     sizes, opened = np.empty(made.rank.size, np.int64), np.zeros(made.rank.size, np.bool_)
@@ -234,12 +238,14 @@ def _check(
     k: int, m: int, delta: int, partition: str, levels: int, terms: str, beta: float, rounds: int, rho: float
 ) -> None:
     """Refuse parameters that make no sense."""
-    for name, value, least in (("k", k, 1), ("m", m, 1), ("rounds", rounds, 1), ("levels", levels, 0)):
-        if isinstance(value, bool) or int(value) != value or value < least:
+    limits: dict[str, tuple[Any, int, int]] = {"k": (k, 1, MOST), "m": (m, 1, MOST), "delta": (delta, 1, MOST)}
+    limits |= {"rounds": (rounds, 1, MOST), "levels": (levels, 0, LEVELS)}
+    for name, (value, least, most) in limits.items():
+        if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
             raise MethodError(f"disassociate: {name} must be a whole number of at least {least}; got {value!r}.")
-    if levels > LEVELS:
-        raise MethodError(f"disassociate: levels must be at most {LEVELS}; got {levels}.")
-    if int(delta) != delta or delta < 2 * k - 1:
+        if int(value) > most:
+            raise MethodError(f"disassociate: {name} must be at most {most}; got {value!r}.")
+    if delta < 2 * k - 1:
         raise MethodError(
             f"disassociate: delta must be a whole number of at least 2k - 1 = {2 * k - 1}, so that clusters can always "
             f"be cut; got {delta!r}. Raise delta or lower k."

@@ -102,7 +102,7 @@ def read_rules(
         if unknown and missing == "error":
             raise ReadError(
                 f"read_rules: {place} has {unknown} items that are not in the data; every item of a rule must be. "
-                "Mend the line, or let such rules be left out with missing='ignore'."
+                "Mend the line, or leave it out."
             )
         if not unknown:
             found[tuple(sorted(number[word] for word in words))] = None

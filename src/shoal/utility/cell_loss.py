@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.errors import DataError
 from shoal.model.findings import Finding
 from shoal.prepare.encode import microseconds, offsets
 from shoal.privacy.classes import classes
@@ -96,10 +97,25 @@ def _of_ranges(column: Pair, told: list[Published]) -> list[float]:
     whole, toll = _width(column, places, missing)
     found = []
     for one in told:
-        wide = known[one.values[-1]] - known[one.values[0]] if len(one.values) > 1 and whole > 0 else 0.0
+        ends = [_limit(value, known, column) for value in (one.values[0], one.values[-1])] if one.values else []
+        wide = ends[1] - ends[0] if len(one.values) > 1 and whole > 0 else 0.0
         beside = toll if one.missing and one.values else 0.0
         found.append((wide / whole * (1 - toll) if wide else 0.0) + beside)
     return found
+
+
+def _limit(text: str, known: dict[str, float], column: Pair) -> float:
+    """Return the place of a limit: of a value of the column, or of any number if the column holds numbers."""
+    if text in known:
+        return known[text]
+    try:
+        if column.kind == "numeric":
+            return float(text)
+    except ValueError:
+        pass
+    raise DataError(
+        f"measure: ranges of column {column.name!r} have limits that are no values of it. Write them as the table does."
+    )
 
 
 def class_loss(column: Pair, labels: Labels) -> Floats:
