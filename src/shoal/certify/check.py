@@ -31,9 +31,23 @@ from shoal.privacy.models import SLACK
 
 Claims = dict[tuple[str, str | None], tuple[float, float]]
 DATA_FILES = ("data.csv", "data.csv.gz", "data.parquet", "data.feather")
-ROLES: tuple[Role, ...] = ("quasi", "sensitive", "keep")
+ROLES: tuple[Role, ...] = ("quasi", "sensitive", "keep", "items")
 
-__all__ = ["Checked", "Line", "check_data", "check_folder", "read_release", "unescaped"]
+__all__ = [
+    "Checked",
+    "Claims",
+    "Line",
+    "check_data",
+    "check_folder",
+    "claims_of",
+    "compared",
+    "compared_files",
+    "is_plain",
+    "once",
+    "read_release",
+    "small_text",
+    "unescaped",
+]
 
 
 @dataclass(frozen=True)
@@ -94,13 +108,13 @@ def check_folder(folder: str | Path) -> Checked:
     if not (place / CERTIFICATE).is_file():
         raise ReadError(f"verify: {str(folder)!r} has no {CERTIFICATE}, so it is not a release of shoal.")
     try:
-        data, rows, claims, subject, stated = _statement(_small(place / CERTIFICATE))
+        data, rows, claims, subject, stated = _statement(small_text(place / CERTIFICATE))
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return Checked((Line("certificate", "a statement about a release", "cannot be read", holds=False),))
     # A report is no part of the claims: it may be left out, but if it is listed, it is the one that was written.
     expected = {data, POLICY} | ({REPORT} & set(subject))
-    lines = [Line("certificate", PREDICATE, PREDICATE, holds=True), *_files(place, subject, expected)]
-    if not all(_plain(place / name) for name in (data, POLICY)):
+    lines = [Line("certificate", PREDICATE, PREDICATE, holds=True), *compared_files(place, subject, expected)]
+    if not all(is_plain(place / name) for name in (data, POLICY)):
         return Checked((*lines, Line("data and policy", "plain files", "not so", holds=False)))
     try:
         policy = Policy.load(place / POLICY)
@@ -114,7 +128,7 @@ def check_folder(folder: str | Path) -> Checked:
         return Checked((*lines, Line("data", "readable by the policy", "cannot be read", holds=False)))
     lines += _columns(released.column_names, policy)
     lines.append(Line("rows", str(rows), str(released.num_rows), rows == released.num_rows))
-    return Checked((*lines, *_compare(claims, found)), found)
+    return Checked((*lines, *compared(claims, found)), found)
 
 
 def check_data(data: pa.Table, policy: Policy) -> Checked:
@@ -174,21 +188,21 @@ def unescaped(text: Any) -> Any:
     return pc.replace_substring_regex(text, r"(?s)^'(['=+\-@\t\r].*)$", r"\1")
 
 
-def _small(path: Path) -> str:
+def small_text(path: Path) -> str:
     """Return the text of a plain file that is not absurdly large."""
-    if not _plain(path) or path.stat().st_size > MOST_TEXT:
+    if not is_plain(path) or path.stat().st_size > MOST_TEXT:
         raise ValueError
     return path.read_text(encoding="utf-8")
 
 
-def _plain(path: Path) -> bool:
+def is_plain(path: Path) -> bool:
     """Say whether a path is a file itself, and neither a link nor a pipe nor a device."""
     return path.is_file() and not path.is_symlink()
 
 
 def _statement(text: str) -> tuple[str, int, Claims, dict[str, str], Any]:
     """Read a certificate, or raise if it says anything twice, too much, too little or of another type."""
-    statement = json.loads(text, object_pairs_hook=_once)
+    statement = json.loads(text, object_pairs_hook=once)
     predicate = statement["predicate"]
     subject = {str(entry["name"]): str(entry["digest"]["sha256"]) for entry in statement["subject"]}
     data, rows = predicate["data"], predicate["rows"]
@@ -207,17 +221,17 @@ def _statement(text: str) -> tuple[str, int, Claims, dict[str, str], Any]:
     )
     if not sound:
         raise ValueError
-    return data, rows, _claims(predicate["claims"]), subject, predicate["policy"]
+    return data, rows, claims_of(predicate["claims"]), subject, predicate["policy"]
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Refuse a key that is given twice."""
     if len({key for key, _ in pairs}) < len(pairs):
         raise ValueError
     return dict(pairs)
 
 
-def _claims(given: Any) -> Claims:
+def claims_of(given: Any) -> Claims:
     """Read the claims of a certificate: asked and found by model and column."""
     claims = {}
     for claim in given:
@@ -231,12 +245,12 @@ def _claims(given: Any) -> Claims:
     return claims
 
 
-def _files(place: Path, subject: dict[str, str], expected: set[str]) -> Iterable[Line]:
+def compared_files(place: Path, subject: dict[str, str], expected: set[str]) -> Iterable[Line]:
     """Compare the files of the folder with those that the certificate lists, and those with what a release has."""
     present = {path.name for path in place.iterdir()} - {CERTIFICATE}
     for name in sorted(expected | set(subject)):
         claimed = subject.get(name, "not listed")
-        inside = name in present and _plain(place / name)
+        inside = name in present and is_plain(place / name)
         found = digest(place / name) if inside else "not in the folder"
         holds = inside and found == claimed and name in expected
         yield Line(f"file {name}", claimed[:16], found[:16] if inside else found, holds)
@@ -255,7 +269,7 @@ def _columns(names: list[str], policy: Policy) -> Iterable[Line]:
     yield Line("columns", f"{len(public)} columns", found, same)
 
 
-def _compare(claims: dict[tuple[str, str | None], tuple[float, float]], found: Iterable[Verdict]) -> Iterable[Line]:
+def compared(claims: dict[tuple[str, str | None], tuple[float, float]], found: Iterable[Verdict]) -> Iterable[Line]:
     """Put the claimed and the found figure of each model side by side."""
     left = dict(claims)
     for verdict in found:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.certify.certificate import CERTIFICATE, STATEMENT
-from shoal.certify.check import Checked, Claims, Line, _claims, _compare, _files, _once, _plain, _small
+from shoal.certify.check import Checked, Claims, Line, claims_of, compared, compared_files, is_plain, once, small_text
 from shoal.certify.sets_bytes import DOCUMENT, NEIGHBOURS, TABLES, read_document, read_neighbour, read_tables
 from shoal.certify.sets_certificate import SETS_FORMAT, SETS_PREDICATE
 from shoal.errors import InfeasibleError, ReadError
@@ -74,14 +74,17 @@ def check_sets_folder(folder: str | Path) -> Checked:
     if not (place / CERTIFICATE).is_file():
         raise ReadError(f"verify: {str(folder)!r} has no {CERTIFICATE}, so it is not a release of shoal.")
     try:
-        stated = _statement(_small(place / CERTIFICATE))
+        stated = _statement(small_text(place / CERTIFICATE))
     except FAULTS:
         return Checked((Line("certificate", "a statement about sets", "cannot be read", holds=False),))
     data = {DOCUMENT} if DOCUMENT in stated.subject else set(TABLES)
     beside = next((name for name in NEIGHBOURS if name in stated.subject), NEIGHBOURS[0])
     expected = data | ({beside} if stated.neighbour else set())
-    lines = [Line("certificate", SETS_PREDICATE, SETS_PREDICATE, holds=True), *_files(place, stated.subject, expected)]
-    if not all(_plain(place / name) for name in expected):
+    lines = [
+        Line("certificate", SETS_PREDICATE, SETS_PREDICATE, holds=True),
+        *compared_files(place, stated.subject, expected),
+    ]
+    if not all(is_plain(place / name) for name in expected):
         return Checked((*lines, Line("data", "plain files", "not so", holds=False)))
     try:
         published = read_document(place / DOCUMENT) if DOCUMENT in data else read_tables(place)
@@ -99,13 +102,13 @@ def check_sets_folder(folder: str | Path) -> Checked:
         verdicts += plain
         if stated.neighbour["kind"] == "raw":
             notes.append("The neighbour is drawn from the release and is not k^m-anonymous as it stands.")
-    return Checked((*lines, *_compare(stated.claims, verdicts)), tuple(verdicts), tuple(notes))
+    return Checked((*lines, *compared(stated.claims, verdicts)), tuple(verdicts), tuple(notes))
 
 
 def holds_sets(folder: str | Path) -> bool:
     """Say whether the certificate of a folder speaks of a set-valued release; whether it is true is asked elsewhere."""
     try:
-        return f'"{SETS_PREDICATE}"' in _small(Path(folder) / CERTIFICATE)
+        return f'"{SETS_PREDICATE}"' in small_text(Path(folder) / CERTIFICATE)
     except FAULTS:
         return False
 
@@ -118,7 +121,7 @@ def neighbour_verdict(neighbour: Transactions, k: int, m: int) -> Verdict:
 
 def _statement(text: str) -> _Stated:
     """Read a certificate, or raise if it says anything twice, too much, too little or of another type."""
-    statement = json.loads(text, object_pairs_hook=_once)
+    statement = json.loads(text, object_pairs_hook=once)
     predicate, entries = statement["predicate"], statement["subject"]
     subject = {str(entry["name"]): str(entry["digest"]["sha256"]) for entry in entries}
     records, neighbour, parameters = predicate["records"], predicate["neighbour"], predicate["parameters"]
@@ -138,7 +141,7 @@ def _statement(text: str) -> _Stated:
     )
     if not sound:
         raise ValueError
-    return _Stated(parameters, records, neighbour, _claims(predicate["claims"]), subject)
+    return _Stated(parameters, records, neighbour, claims_of(predicate["claims"]), subject)
 
 
 def _is_neighbour(given: Any, parameters: dict[str, Any]) -> bool:

@@ -32,7 +32,7 @@ from shoal.prepare.hierarchy import Hierarchy
 from shoal.privacy.covering import uncovered
 from shoal.report.figures import NAMES, pictures
 
-__all__ = ["check_places", "published_policy", "read_back", "refuse_uncovered", "refuse_unless", "write"]
+__all__ = ["check_apart", "check_places", "published_policy", "read_back", "refuse_uncovered", "refuse_unless", "write"]
 
 FINDINGS = "findings.json"
 MAP = "map.csv"
@@ -70,7 +70,7 @@ def check_places(folder: str | Path, private: str | Path | None, format: str | N
     check_target(folder, RELEASED)
     check_outside(folder, MARKS)
     if private is not None:
-        _apart(Path(folder), Path(private))
+        check_apart(Path(folder), Path(private))
         check_target(private, HELD)
         check_outside(private, MARKS)
 
@@ -187,7 +187,7 @@ def _levels(release: Release) -> dict[str, list[str]]:
     return found
 
 
-def _apart(folder: Path, private: Path) -> None:
+def check_apart(folder: Path, private: Path) -> None:
     """Refuse a private folder that would be published with the release, or the other way round."""
     public, hidden = folder.resolve(), private.resolve()
     if public == hidden or public in hidden.parents or hidden in public.parents:

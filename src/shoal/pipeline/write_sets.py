@@ -11,6 +11,7 @@ from shoal.errors import GuaranteeError, WriteError
 from shoal.io.bundle import check_outside, check_target, draft, locked
 from shoal.io.disassociated import JSON_FILE, PARQUET_FILES, write_disassociated, write_neighbour
 from shoal.model.set_release import SetRelease
+from shoal.pipeline.write import check_apart
 
 __all__ = ["check_set_places", "write_sets"]
 
@@ -45,11 +46,7 @@ def check_set_places(folder: str | Path, private: str | Path | None) -> None:
     check_target(folder, RELEASED)
     check_outside(folder, MARKS)
     if private is not None:
-        public, hidden = Path(folder).resolve(), Path(private).resolve()
-        if public == hidden or public in hidden.parents or hidden in public.parents:
-            raise WriteError(
-                "write: the private folder and the release must not lie inside each other. Choose another."
-            )
+        check_apart(Path(folder), Path(private))
         check_target(private, HELD)
         check_outside(private, MARKS)
 
