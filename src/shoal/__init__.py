@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from shoal.pipeline.estimator import Anonymizer
     from shoal.pipeline.judging import attack, measure
     from shoal.pipeline.line import anonymize, profile, verify
-    from shoal.pipeline.reporting import report
     from shoal.registry import method
 
 __all__ = [
@@ -47,7 +46,6 @@ __all__ = [
     "method",
     "methods",
     "profile",
-    "report",
     "sample",
     "verify",
 ]
@@ -72,7 +70,6 @@ _HOMES = {
     "measure": "shoal.pipeline.judging",
     "method": "shoal.registry",
     "profile": "shoal.pipeline.line",
-    "report": "shoal.pipeline.reporting",
     "sample": "shoal.io.sample",
     "verify": "shoal.pipeline.line",
 }

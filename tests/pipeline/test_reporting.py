@@ -154,3 +154,10 @@ def test_released_text_is_read_back_without_what_guards_spreadsheets(tmp_path):
         assert back.column_names == release.table.column_names
         assert back.column("=town").to_pylist() == release.table.column("=town").to_pylist()
         assert "-a" in (tmp_path / form / "report.html").read_text()
+
+
+def test_a_release_reports_of_itself_to_everybody_and_to_its_holder():
+    table = shoal.sample(120)
+    release = shoal.anonymize(table, k=5, identifiers=["patient_id", "name"], sensitive=["diagnosis"])
+    assert "k = 5: holds" in release.report(format="md")
+    assert '"kind": "holder"' in release.report(table, format="json")

@@ -75,6 +75,7 @@ class Release:
     sketches: tuple[Sketch, ...] = ()
     sketched: tuple[str, ...] = ()
     writer: Callable[..., Path] | None = field(default=None, repr=False)
+    reporter: Callable[..., str] | None = field(default=None, repr=False)
 
     @property
     def labels(self) -> NDArray[np.int64]:
@@ -121,6 +122,25 @@ class Release:
         if self.writer is None:
             raise RuntimeError("this release was not made by shoal's line and cannot be written")
         return self.writer(self, folder, private=private, format=format, report=report, original=original)
+
+    def report(self, original: Any = None, *, attacks: bool = False, format: str = "html") -> str:  # noqa: A002
+        """Return the report of the release as the text of one file: for everybody, or for the holder.
+
+        Parameters
+        ----------
+        original : path or frame, optional
+            The table that it was made from. The report is then for the holder's eyes.
+        attacks : bool
+            Whether to attack the release, which takes a while. Needs the original.
+        format : {"html", "md", "json"}
+
+        Returns
+        -------
+        str
+        """
+        if self.reporter is None:
+            raise RuntimeError("this release was not made by shoal's line and has no report")
+        return self.reporter(self, original, attacks=attacks, format=format)
 
     def __repr__(self) -> str:
         """Name the release by its figures, never by its values."""

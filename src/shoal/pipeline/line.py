@@ -286,7 +286,15 @@ def _release(
         sketches=sketches,
         sketched=sketched,
         writer=write,
+        reporter=_report,
     )
+
+
+def _report(release: Release, original: Any = None, **given: Any) -> str:
+    """Return the report of a release; loaded when it is asked for, since it knows this line."""
+    from shoal.pipeline.reporting import report
+
+    return report(release, original, **given)
 
 
 def _categories(data: pa.Table, table: Table) -> pa.Table:
