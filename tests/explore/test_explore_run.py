@@ -1,5 +1,6 @@
 """Exploring: every point verified and measured, kept at once, and repeated to the same bytes."""
 
+import hashlib
 import json
 import stat
 
@@ -13,6 +14,7 @@ from shoal.errors import MethodError, PolicyError
 from shoal.explore.run import explore
 from shoal.explore.spawned import Failure
 from shoal.io.data_file import write_data
+from shoal.report.exploring import explore_html
 
 ROLES = {"identifiers": ["patient_id", "name"], "sensitive": ["diagnosis"]}
 METHODS = ["mdav", "mondrian"]
@@ -68,6 +70,18 @@ def test_policies_of_the_front_make_the_same_bytes_and_verdicts_again(explored, 
         first.save(tmp_path / "first")
         second.save(tmp_path / "second")
         assert contents(tmp_path / "first") == contents(tmp_path / "second")
+        assert hashlib.sha256((tmp_path / "first" / "data.csv").read_bytes()).hexdigest() == one.data
+
+
+def test_of_points_that_make_the_same_release_the_first_is_on_the_front_and_the_other_is_named(file):
+    found = explore(file, methods=["cover", "grow"], k=4, l=2, jobs=1, **ROLES)
+    assert [one.name for one in found.front] == ["cover-k4-l2"]
+    assert found.twins == {"grow-k4-l2": "cover-k4-l2"}
+    assert found.table()["twin"].to_pylist() == [None, "cover-k4-l2"]
+    page = explore_html(found.as_dict())
+    assert "Others make the same release, byte for byte: grow-k4-l2 as cover-k4-l2." in page
+    assert 'aria-label="grow-k4-l2;' in page
+    assert "the same release as cover-k4-l2" in page
 
 
 def test_the_front_is_in_the_order_of_risk_and_has_a_policy_for_each_point(explored):

@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import hashlib
 import io
 
 import pyarrow as pa
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from shoal.certify.check import read_release
 from shoal.errors import WriteError
-from shoal.io.data_file import FORMATS, write_data
+from shoal.io.data_file import FORMATS, digest_of, write_data
 from shoal.io.files import read
 from shoal.model.policy import Policy
 
@@ -107,3 +108,11 @@ def test_gzip_carries_neither_time_nor_name(tmp_path):
 def test_an_unknown_format_is_refused(tmp_path):
     with pytest.raises(WriteError, match="format 'parket' is not written by shoal.*Did you mean 'parquet'"):
         write_data(pa.table({"a": [1]}), tmp_path, "parket")
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_the_digest_is_that_of_the_file_that_would_be_written(tmp_path, format):
+    rows = 70_000
+    table = pa.table({"a": pa.array([None, 1, 2, 3, 4] * (rows // 5)), "b": ["x", "=1", "y,\n", None, ""] * (rows // 5)})
+    name = write_data(table, tmp_path, format)
+    assert digest_of(table, format) == hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()

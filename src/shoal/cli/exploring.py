@@ -120,6 +120,10 @@ def _found(found: "Exploration", file: Path) -> None:
     _left_out(found)
     for one in found.failed:
         show.say(f"{one.name}: {one.status}: {one.reason}")
+    on = {one.name for one in found.front}
+    for name, other in found.twins.items():
+        if other in on:
+            show.say(f"{name}: makes the same release as {other}, byte for byte.")
     done = len(found.outcomes) - len(found.failed)
     show.say(f"{done} releases were verified and measured; {len(found.front)} of them are clearly beaten by none.")
     show.say("To choose by looking at the data is itself a channel: see the page.")

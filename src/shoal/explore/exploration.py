@@ -73,15 +73,27 @@ class Exploration:
 
     @cached_property
     def front(self) -> tuple[Outcome, ...]:
-        """The points that nothing else clearly beats, the least risk first."""
+        """The points that nothing else clearly beats, the least risk first; of twins the first."""
+        twins = self.twins
         known = [
-            one for one in self.outcomes if one.status == DONE and one.utility is not None and one.risk is not None
+            one
+            for one in self.outcomes
+            if one.status == DONE and one.utility is not None and one.risk is not None and one.name not in twins
         ]
         risks = [_spot(one.risk, self.aims.risk).turned for one in known if one.risk is not None]
         utilities = [_spot(one.utility, self.aims.utility) for one in known if one.utility is not None]
         on = front(risks, utilities)
         kept = [(risk.value, one) for one, risk, stays in zip(known, risks, on, strict=True) if stays]
         return tuple(one for _, one in sorted(kept, key=lambda pair: (pair[0], pair[1].name)))
+
+    @cached_property
+    def twins(self) -> dict[str, str]:
+        """The points whose release is that of an earlier point, byte for byte, by name with the name of the other."""
+        first: dict[str, str] = {}
+        for one in self.outcomes:
+            first.setdefault(one.data or one.name, one.name)
+        made = {one.name: first[one.data or one.name] for one in self.outcomes}
+        return {name: other for name, other in made.items() if other != name}
 
     @property
     def failed(self) -> tuple[Outcome, ...]:
@@ -108,7 +120,8 @@ class Exploration:
         for one in self.outcomes:
             row: dict[str, Any] = {"point": one.name, "method": one.method, "k": one.k, "l": one.l, "t": one.t}
             row |= {"parameters": json.dumps(one.parameters, sort_keys=True), "seeds": one.seeds, "status": one.status}
-            row |= {"front": one.name in on, **_columns("utility", one.utility), **_columns("risk", one.risk)}
+            row |= {"front": one.name in on, "twin": self.twins.get(one.name)}
+            row |= {**_columns("utility", one.utility), **_columns("risk", one.risk)}
             row |= {name: one.figures[name].value if name in one.figures else None for name in names}
             rows.append({**row, "seconds": one.seconds})
         return to_frame(pa.Table.from_pylist(rows, self._schema(names)), self.frame)
@@ -131,7 +144,9 @@ class Exploration:
             "rule": RULE,
             "channel": CHANNEL,
             "estimate": {**vars(self.estimate), "said": str(self.estimate)},
-            "points": [{**one.as_dict(), "front": one.name in on} for one in self.outcomes],
+            "points": [
+                {**one.as_dict(), "front": one.name in on, "twin": self.twins.get(one.name)} for one in self.outcomes
+            ],
             "front": [one.name for one in self.front],
             "left_out": [vars(one) for one in self.skipped],
         }
@@ -169,8 +184,8 @@ class Exploration:
 
     def _schema(self, names: list[str]) -> pa.Schema:
         """Return the types of the columns of the table."""
-        words = {"point", "method", "parameters", "status"}
-        order = ["point", "method", "k", "l", "t", "parameters", "seeds", "status", "front"]
+        words = {"point", "method", "parameters", "status", "twin"}
+        order = ["point", "method", "k", "l", "t", "parameters", "seeds", "status", "front", "twin"]
         order += [f"{what}{end}" for what in ("utility", "risk") for end in ("", "_low", "_high")]
         kinds = {"k": pa.int64(), "seeds": pa.int64(), "front": pa.bool_(), **dict.fromkeys(words, pa.string())}
         return pa.schema([(name, kinds.get(name, pa.float64())) for name in (*order, *names, "seconds")])

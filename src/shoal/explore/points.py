@@ -19,6 +19,7 @@ from shoal.model.policy import Policy
 from shoal.model.progress import silently
 from shoal.pipeline.judging import attack, case_of
 from shoal.pipeline.line import anonymize, netted
+from shoal.pipeline.write import data_digest
 
 __all__ = ["DONE", "FAILED", "LATE", "Aims", "Outcome", "Task", "attempt", "one_run", "peak"]
 
@@ -83,6 +84,8 @@ class Outcome:
     verdicts, attacks : tuples
     notes : tuple of str
         What the holder should know of this release.
+    data : str
+        The SHA-256 of the file of data that its policy makes.
     seconds : float
         Of all its runs, by the clock on the wall.
     """
@@ -103,6 +106,7 @@ class Outcome:
     verdicts: tuple[Verdict, ...] = ()
     attacks: tuple[dict[str, Any], ...] = ()
     notes: tuple[str, ...] = ()
+    data: str = ""
     seconds: float = 0.0
 
     @classmethod
@@ -171,6 +175,7 @@ def attempt(task: Task) -> Outcome:
         verdicts=runs[0].verdicts,
         attacks=tuple(_without_note(one) for one in runs[0].attacks),
         notes=runs[0].notes,
+        data=runs[0].data,
         seconds=time.monotonic() - start,
     )
 
@@ -185,6 +190,7 @@ class Run:
     verdicts: tuple[Verdict, ...]
     attacks: tuple[Attack, ...]
     notes: tuple[str, ...]
+    data: str
     made: float
     measured: float
 
@@ -221,7 +227,8 @@ def one_run(source: Any, policy: Policy, seed: int, aims: Aims, threads: int) ->
         tried = attack(source, release, only=[name for name in attacks() if name not in NEVER], seed=seed)
     end = time.process_time()
     utility, risk = weighed
-    return Run(utility, risk, figures, release.verdicts, tried, release.notes, made - start, end - made)
+    data = data_digest(release)
+    return Run(utility, risk, figures, release.verdicts, tried, release.notes, data, made - start, end - made)
 
 
 def peak() -> float:

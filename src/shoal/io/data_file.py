@@ -7,8 +7,10 @@ would be read back as a missing value is quoted; a float keeps its decimal point
 """
 
 import gzip
+import hashlib
+import io
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +21,7 @@ import pyarrow.parquet
 from shoal.errors import WriteError, listed, near
 from shoal.model.policy import NULL_WORDS
 
-__all__ = ["FORMATS", "write_data"]
+__all__ = ["FORMATS", "digest_of", "write_data"]
 
 FORMATS = ("csv", "csv.gz", "parquet", "feather")
 SLICE = 65_536  # rows turned into text at a time
@@ -41,19 +43,60 @@ def write_data(table: pa.Table, folder: Path, format: str) -> str:  # noqa: A002
         The name of the file.
     """
     check_format(format)
-    plain = pa.table([_clean(column) for column in table.columns], names=table.column_names)
     path = folder / f"data.{format}"
-    if format == "parquet":
-        pyarrow.parquet.write_table(plain, path, compression="zstd")
-    elif format == "feather":
-        pyarrow.feather.write_feather(plain, path, compression="zstd")
-    elif format == "csv":
-        with path.open("wb") as file:
-            _write_csv(plain, file)
-    else:
-        with path.open("wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as file:
-            _write_csv(plain, file)
+    with path.open("wb") as file:
+        _write(table, file, format)
     return path.name
+
+
+def digest_of(table: pa.Table, format: str) -> str:  # noqa: A002
+    """Return the SHA-256 of the file that `write_data` would write; nothing touches the disk.
+
+    Examples
+    --------
+    >>> digest_of(pa.table({"age": [40, 41]}), "csv")[:16]
+    'fef3bb99acdc5d87'
+    """
+    check_format(format)
+    sink = _Digest()
+    _write(table, cast(BinaryIO, sink), format)
+    return sink.sha256.hexdigest()
+
+
+class _Digest(io.RawIOBase):
+    """A file that keeps nothing of what is written but its digest."""
+
+    def __init__(self) -> None:
+        self.sha256 = hashlib.sha256()
+        self.size = 0
+
+    def writable(self) -> bool:
+        """Say that it can be written to."""
+        return True
+
+    def write(self, part: Any) -> int:
+        """Take the next bytes."""
+        self.sha256.update(part)
+        self.size += len(part)
+        return len(part)
+
+    def tell(self) -> int:
+        """Say how many bytes there have been."""
+        return self.size
+
+
+def _write(table: pa.Table, file: BinaryIO, format: str) -> None:  # noqa: A002
+    """Write a table in one of the formats."""
+    plain = pa.table([_clean(column) for column in table.columns], names=table.column_names)
+    if format == "parquet":
+        pyarrow.parquet.write_table(plain, file, compression="zstd")
+    elif format == "feather":
+        pyarrow.feather.write_feather(plain, file, compression="zstd")
+    elif format == "csv":
+        _write_csv(plain, file)
+    else:
+        with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
+            _write_csv(plain, packed)
 
 
 def check_format(format: str) -> None:  # noqa: A002

@@ -21,7 +21,7 @@ from shoal.certify.certificate import (
 from shoal.certify.check import check_folder, unescaped
 from shoal.errors import GuaranteeError, WriteError
 from shoal.io.bundle import check_outside, check_target, draft, locked
-from shoal.io.data_file import FORMATS, check_format, write_data
+from shoal.io.data_file import FORMATS, check_format, digest_of, write_data
 from shoal.io.files import read
 from shoal.model.findings import Verdict
 from shoal.model.policy import TRUTHFUL_FORMS, Policy
@@ -32,7 +32,16 @@ from shoal.prepare.hierarchy import Hierarchy
 from shoal.privacy.covering import uncovered
 from shoal.report.figures import NAMES, pictures
 
-__all__ = ["check_apart", "check_places", "published_policy", "read_back", "refuse_uncovered", "refuse_unless", "write"]
+__all__ = [
+    "check_apart",
+    "check_places",
+    "data_digest",
+    "published_policy",
+    "read_back",
+    "refuse_uncovered",
+    "refuse_unless",
+    "write",
+]
 
 FINDINGS = "findings.json"
 MAP = "map.csv"
@@ -51,7 +60,7 @@ def write(
     original: Any = None,
 ) -> Path:
     """Write a release and, if asked, the holder's folder; see `Release.save`."""
-    chosen = format or (release.format if release.format != "frame" else "parquet")
+    chosen = format or _usual(release)
     check_places(folder, private, chosen)
     try:
         with locked(*(Path(place).absolute().parent for place in (folder, private) if place is not None)):
@@ -61,6 +70,17 @@ def write(
                 return _write_public(release, folder, chosen, hidden, report=report, original=original)
     except OSError as problem:
         raise WriteError(f"write: {str(folder)!r} cannot be written: {problem.strerror}.") from None
+
+
+def data_digest(release: Release) -> str:
+    """Return the SHA-256 of the file of data that `write` would write, without writing it."""
+    chosen = _usual(release)
+    return digest_of(spelt(release.table, release.policy, chosen), chosen)
+
+
+def _usual(release: Release) -> str:
+    """Return the format of what came in; that of a frame is parquet."""
+    return release.format if release.format != "frame" else "parquet"
 
 
 def check_places(folder: str | Path, private: str | Path | None, format: str | None) -> None:  # noqa: A002

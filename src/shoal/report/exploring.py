@@ -137,10 +137,16 @@ def _front_table(facts: Facts, front: Sequence[Facts]) -> Table:
         row += [_with_interval(one["utility"]), _with_interval(one["risk"])]
         rows.append([*row, *(_value(one["figures"].get(name)) for name in others)])
     return {
-        "caption": "The front, the least risk first. Each has a policy file of its name.",
+        "caption": f"The front, the least risk first. Each has a policy file of its name.{_twins(facts)}",
         "heads": heads,
         "rows": rows,
     }
+
+
+def _twins(facts: Facts) -> str:
+    """Say which points are not in the table because their release is that of another one."""
+    said = [f"{one['name']} as {one['twin']}" for one in facts["points"] if one["twin"] in facts["front"]]
+    return f" Others make the same release, byte for byte: {'; '.join(said)}." if said else ""
 
 
 def _points_table(facts: Facts) -> Table:
@@ -154,7 +160,8 @@ def _points_table(facts: Facts) -> Table:
         row = [one["name"], str(one["k"]), *_wishes(facts, one)]
         row += [_with_interval(one[what]) for what in ("utility", "risk")]
         row += [_value(one["figures"].get(name)) for name in names]
-        rows.append([*row, f"{one['seconds']:.1f}", "yes" if one["front"] else ""])
+        on = "yes" if one["front"] else "" if one["twin"] is None else f"as {one['twin']}"
+        rows.append([*row, f"{one['seconds']:.1f}", on])
     return {"caption": "Every point that was released", "heads": [*heads, ">seconds", "front"], "rows": rows}
 
 

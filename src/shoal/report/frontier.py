@@ -31,7 +31,7 @@ def overview(facts: Facts) -> Any:
     """
     import altair as alt
 
-    known = _known(facts)[:MOST_POINTS]
+    known = [one for one in _known(facts) if one["twin"] is None][:MOST_POINTS]
     beaten, front = ([one for one in known if one["front"] is on] for on in (False, True))
     order = {name: place for place, name in enumerate(facts["front"])}
     front = sorted(front, key=lambda one: order[one["name"]])[:MOST_POINTS]
@@ -217,4 +217,5 @@ def _said(facts: Facts, one: Facts) -> str:
         figure = one[what]
         ends = "" if figure["low"] is None else f" ({figure['low']:.4g} to {figure['high']:.4g})"
         parts.append(f"{facts[what]['name']} {figure['value']:.4g}{ends}")
-    return "; ".join([*parts, "on the front" if one["front"] else "clearly beaten"])
+    beaten = "clearly beaten" if one["twin"] is None else f"the same release as {one['twin']}"
+    return "; ".join([*parts, "on the front" if one["front"] else beaten])
