@@ -113,6 +113,8 @@ def test_an_unknown_format_is_refused(tmp_path):
 @pytest.mark.parametrize("format", FORMATS)
 def test_the_digest_is_that_of_the_file_that_would_be_written(tmp_path, format):
     rows = 70_000
-    table = pa.table({"a": pa.array([None, 1, 2, 3, 4] * (rows // 5)), "b": ["x", "=1", "y,\n", None, ""] * (rows // 5)})
+    table = pa.table(
+        {"a": pa.array([None, 1, 2, 3, 4] * (rows // 5)), "b": ["x", "=1", "y,\n", None, ""] * (rows // 5)}
+    )
     name = write_data(table, tmp_path, format)
     assert digest_of(table, format) == hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()

@@ -1,5 +1,6 @@
 """Releases of several methods with marked values planted in them, and both of their reports."""
 
+import shutil
 from types import SimpleNamespace
 
 import pytest
@@ -10,6 +11,9 @@ from shoal.pipeline.reporting import facts_of
 from shoal.pipeline.write import write
 from shoal.report.render import as_html, as_json, as_markdown
 
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync"
+)
 WAYS = {
     "mdav": {"label": "sex", "keep": ["kept", "sex"]},
     "cover": {"output": "truthful", "hierarchies": {"town": {"upper": ["north", "east"], "lower": ["south", "west"]}}},
@@ -46,3 +50,16 @@ def reported(request, tmp_path_factory):
             for form, render in (("html", as_html), ("md", as_markdown), ("json", as_json))
         },
     )
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A real browser, without a window."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("there is no chromium")
+    with playwright.sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=chromium, args=[*FLAGS.split(), "--no-first-run"])
+        yield opened
+        opened.close()

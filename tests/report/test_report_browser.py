@@ -1,41 +1,7 @@
 """Reports in a browser: wide and narrow, light and dark; nothing is fetched, nothing overflows, nothing complains."""
 
-import shutil
-
 import pytest
-
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync"
-)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("there is no chromium")
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=chromium, args=[*FLAGS.split(), "--no-first-run"])
-        yield opened
-        opened.close()
-
-
-def opened(browser, path, width, scheme, *, script=True):
-    """Return a page, what it asked for and what it complained of."""
-    context = browser.new_context(
-        viewport={"width": width, "height": 900},
-        color_scheme=scheme,
-        java_script_enabled=script,
-        reduced_motion="reduce",
-    )
-    page = context.new_page()
-    asked, said = [], []
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda problem: said.append(str(problem)))
-    page.goto(path.as_uri())
-    return page, asked, said
+from browsing import opened
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (380, "light"), (380, "dark")])

@@ -202,6 +202,8 @@ def report(
         if output is not None:
             write_report(set_page(folder, facts), output, "html")
     show_sets.report(facts, json=json)
+    if output is not None and not json:
+        show.say(f"Report: {output}    For your eyes only.")
 
 
 def _reading(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import DataError, MethodError, listed, near
 from shoal.io.bundle import draft
-from shoal.report.charts import svg, themed
+from shoal.report.charts import moving, svg
 from shoal.report.compare_page import compare_card, compare_html, compare_words
 from shoal.report.diagrams import diagram, figure_chart, standing_alone
 from shoal.utility.compare import Comparison
@@ -127,11 +127,11 @@ class MethodComparison:
 
     def diagram(self, measure: str | None = None) -> Any:
         """Return the critical-difference diagram of a measure as an Altair chart."""
-        return themed(diagram(self._facts(self.measure(measure))))
+        return moving(diagram(self._facts(self.measure(measure))))
 
     def chart(self, measure: str | None = None) -> Any:
         """Return the figures of a measure as an Altair chart; a click on the name of a method brings it forward."""
-        return themed(figure_chart(self._facts(self.measure(measure)), moving=True))
+        return moving(figure_chart(self._facts(self.measure(measure)), moving=True))
 
     def report(self, format: Format = "html") -> str:  # noqa: A002
         """Return all that was found as a page of HTML, as Markdown, or as JSON.

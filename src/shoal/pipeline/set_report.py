@@ -1,7 +1,10 @@
 """What a release of sets is worth and what it risks, measured on the records behind it: for the holder alone."""
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from shoal.certify.certificate import CERTIFICATE
 from shoal.certify.check_sets import check_sets_folder
@@ -14,12 +17,28 @@ from shoal.model.transactions import Transactions
 from shoal.pipeline.line import netted
 from shoal.pipeline.set_folders import verified
 from shoal.pipeline.sets import neighbour_of
+from shoal.report.counting import joined
 from shoal.report.sets import set_facts
 
 __all__ = ["figures_of", "set_page", "set_report"]
 
 STEPS = 6
 KINDS = ("pairs", "triples", "rules", "wanted")
+LENGTHS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100)
+SUPPORTS = (5, 10, 20, 50, 100, 200, 500, 1_000, 5_000, 20_000, 100_000)
+DISTANCES = (
+    "distance",
+    "lower",
+    "upper",
+    "relative",
+    "deleted",
+    "inserted",
+    "renamed",
+    "histogram",
+    "permuted",
+    "first_only",
+    "nothing",
+)
 FIGURES = ("kept", "spearman", "kendall", "precision", "below", "false_positives", "false_negatives")
 
 
@@ -104,6 +123,7 @@ def figures_of(
     tick(2, STEPS)
     facts = {
         "What is left out": _left_out(lost, published.k),
+        **_shapes(data, raw[0] if hard is None else hard, published),
         "Associations, certain support": _association(association(data, published)),
         "Associations, expected support": _association(association(data, published, support="expected")),
     }
@@ -121,8 +141,55 @@ def figures_of(
         facts["Risk of the km neighbour"] = _risk(risk(data, hard, published, published.k), published.k)
     tick(5, STEPS)
     if distance:
-        facts["Tree edit distance, raw neighbour"] = tree_distance(data, raw[0], seed=seed).as_dict()
+        told = tree_distance(data, raw[0], seed=seed).as_dict()
+        facts["Tree edit distance, raw neighbour"] = {name: told[name] for name in DISTANCES if told[name] is not None}
     return facts
+
+
+def _shapes(data: Transactions, neighbour: Transactions, published: Disassociated) -> dict[str, dict[str, int]]:
+    """Return how long records are, and how frequent items, before and after; parts of fewer than k are joined."""
+    k = published.k
+    lengths = [np.diff(one.indptr) for one in (data, neighbour)]
+    empty = data.n - neighbour.n  # records of the neighbour that lost all
+    counts = [_between(one, LENGTHS).astype(np.float64) for one in lengths]
+    counts = [np.concatenate([[none], one]) for none, one in zip((0, empty), counts, strict=True)]
+    names = ["no item", *_names(LENGTHS, "item")]
+    runs = joined(counts, k)
+    told = {
+        f"Records by their items, {when}": {
+            _run_name(names, first, last): round(float(one[first:last].sum())) for first, last in runs
+        }
+        for when, one in zip(("before", "after"), counts, strict=True)
+    }
+    most = int(np.bincount(data.items).max())
+    edges = (1, *(edge for edge in SUPPORTS if k < edge <= most))
+    held = np.bincount(published.items, np.repeat(published.counts, np.diff(published.sub_ptr)))
+    both = [_between(one[one > 0], edges) for one in (np.bincount(data.items), held)]
+    labels = _names(edges, "record")
+    labels = [f"fewer than {edges[1]} records", *labels[1:]] if len(edges) > 1 else labels
+    return told | {
+        f"Items by their records, {when}": dict(zip(labels, one.tolist(), strict=True))
+        for when, one in zip(("before", "after"), both, strict=True)
+    }
+
+
+def _between(values: Any, edges: tuple[int, ...]) -> Any:
+    """Return how many values lie from each edge up to the next; all beyond the last together."""
+    return np.bincount(np.searchsorted(edges, values, side="right") - 1, minlength=len(edges))
+
+
+def _names(edges: tuple[int, ...], noun: str) -> list[str]:
+    """Name the parts between edges."""
+    ends = [
+        f"{low:,} {noun}{'' if low == 1 else 's'}" if high == low + 1 else f"{low:,} to {high - 1:,} {noun}s"
+        for low, high in pairwise(edges)
+    ]
+    return [*ends, f"{edges[-1]:,} {noun}s and more"]
+
+
+def _run_name(names: list[str], first: int, last: int) -> str:
+    """Name parts that are joined: by the first and the last of them."""
+    return names[first] if last == first + 1 else f"{names[first]} up to {names[last - 1]}"
 
 
 def _association(found: Any) -> dict[str, Any]:
@@ -130,8 +197,11 @@ def _association(found: Any) -> dict[str, Any]:
     told: dict[str, Any] = {"pairs": found.pairs.itemsets, "relative error, sum": found.pairs.total}
     told |= {"relative error, mean": found.pairs.mean, "its floor by k, sum": found.floor}
     for one in found.table:
-        span = f"{one.least} to {one.most}" if one.most is not None else f"{one.least} and more"
-        told[f"pairs in {span} records, mean error"] = one.error.mean
+        wide = one.most is None or one.most > one.least
+        span = f"{one.least} record{'' if one.least == 1 else 's'}"
+        if wide:
+            span = f"{one.least} and more records" if one.most is None else f"{one.least} to {one.most} records"
+        told[f"pairs in {span}, mean error"] = one.error.mean
     return told
 
 

@@ -3,7 +3,7 @@
 | kind | figures | shows |
 | --- | --- | --- |
 | `steps` | limits, after, before | a column of numbers or dates, as density between limits |
-| `bars` | labels, after, before | rows with each name |
+| `bars` | labels, after, before, what | rows, or what else is said, with each name |
 | `sizes` | labels, rows | rows by the size of their class |
 | `lengths` | labels, values, unit | one figure for each name |
 | `ranges` | labels, values, low, high, unit | figures with their intervals |
@@ -76,10 +76,11 @@ def _steps(picture: dict[str, Any]) -> Any:
 
 def _said(names: Sequence[str], picture: dict[str, Any]) -> list[str]:
     """Return what each part of a picture says: its name, and its rows."""
+    what = picture.get("what", "rows")
     if picture["before"] is None:
-        return [f"{name}; {rows:,} rows" for name, rows in zip(names, picture["after"], strict=True)]
+        return [f"{name}; {rows:,} {what}" for name, rows in zip(names, picture["after"], strict=True)]
     both = zip(names, picture["after"], picture["before"], strict=True)
-    return [f"{name}; released: {after:,} rows; before: {before:,} rows" for name, after, before in both]
+    return [f"{name}; released: {after:,} {what}; before: {before:,} {what}" for name, after, before in both]
 
 
 def _between(limits: Sequence[Any]) -> list[str]:
@@ -240,7 +241,8 @@ def parts_of(picture: dict[str, Any]) -> tuple[list[str], list[list[object]]]:
     if kind in ("steps", "bars"):
         names = _between(picture["limits"]) if kind == "steps" else list(picture["labels"])
         columns = [names, picture["after"], *([picture["before"]] if picture["before"] is not None else [])]
-        heads = ["value", ">rows released", *([">rows before"] if picture["before"] is not None else [])]
+        what = picture.get("what", "rows")
+        heads = ["value", f">{what} released", *([f">{what} before"] if picture["before"] is not None else [])]
     elif kind == "sizes":
         columns, heads = [picture["labels"], picture["rows"]], ["rows in a class", ">rows"]
     elif kind in ("lengths", "ranges"):

@@ -8,7 +8,7 @@ import html
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from shoal.report.charts import svg
+from shoal.report.charts import moving, svg
 from shoal.report.frontier import interactive, lines, overview
 from shoal.report.render import page
 from shoal.report.words import discreet
@@ -103,7 +103,7 @@ def explore_chart(facts: Facts) -> Any:
     facts : mapping
         As from `Exploration.as_dict`.
     """
-    return interactive(facts)
+    return moving(interactive(facts))
 
 
 def _title(facts: Facts) -> str:

@@ -10,6 +10,7 @@ from shoal.model.disassociated import Disassociated
 from shoal.model.findings import Verdict
 from shoal.report import blocks
 from shoal.report.blocks import Block
+from shoal.report.set_worth import worth_sections
 
 __all__ = ["set_facts"]
 
@@ -62,10 +63,8 @@ def set_facts(
         blocks.section("promise", "What is promised, and found", _promised(published, verdicts)),
         blocks.section("shape", "What the release looks like", _shape(published)),
     ]
-    for number, (title, figures) in enumerate((findings or {}).items()):
-        rows = [[name, _said(value)] for name, value in figures.items() if value is not None]
-        sections.append(blocks.section(f"f{number}", title, [blocks.table(["figure", ">value"], rows)]))
     sections += [
+        *(worth_sections(findings) if findings is not None else []),
         blocks.section("limits", "What it does not protect against", [blocks.items(LIMITS)]),
         blocks.section(
             "verify",
@@ -151,14 +150,14 @@ def _promised(published: Disassociated, verdicts: Sequence[Verdict]) -> list[Blo
 
 def _shape(published: Disassociated) -> list[Block | None]:
     """Return pictures of clusters, chunks and items, by counts of at least k records."""
-    sizes = published.sizes
+    sizes, k = published.sizes, published.k
     total = np.concatenate(([0], np.cumsum(published.counts)))
     chunk_sizes = np.diff(total[published.chunk_ptr])
     support = np.bincount(published.items, np.repeat(published.counts, np.diff(published.sub_ptr)))
     pictures = [
-        _histogram("Clusters by their records", sizes, "records", "clusters"),
-        _histogram("Chunks by their parts", chunk_sizes, "parts", "chunks"),
-        _histogram("Items by the records that have them in chunks", support[support > 0], "records", "items"),
+        _histogram("Clusters by their records", sizes, k, "records", "clusters"),
+        _histogram("Chunks by their parts", chunk_sizes, k, "parts", "chunks"),
+        _histogram("Items by the records that have them in chunks", support[support > 0], k, "records", "items"),
     ]
     held = [picture for picture in pictures if picture is not None]
     return [
@@ -166,15 +165,16 @@ def _shape(published: Disassociated) -> list[Block | None]:
     ]
 
 
-def _histogram(title: str, values: NDArray[Any], unit: str, what: str) -> Block | None:
-    """Return a picture of how many values lie between round limits."""
+def _histogram(title: str, values: NDArray[Any], k: int, unit: str, what: str) -> Block | None:
+    """Return a picture of how many values lie between round limits, the first of which is k."""
     if not values.size:
         return None
-    edges = [edge for edge in EDGES if edge <= values.max()]
+    least = min(k, int(values.min()))
+    edges = [least, *(edge for edge in EDGES if least < edge <= values.max())]
     place = np.searchsorted(edges, values, side="right") - 1
     count = np.bincount(place, minlength=len(edges))
     names = [
-        f"{low}" if high == low + 1 else f"{low} to {high - 1}" if high else f"{low} and more"
+        f"{low:,}" if high == low + 1 else f"{low:,} to {high - 1:,}" if high else f"{low:,} and more"
         for low, high in zip(edges, [*edges[1:], 0], strict=True)
     ]
     there = [at for at in range(len(edges)) if count[at]]
@@ -185,12 +185,3 @@ def _histogram(title: str, values: NDArray[Any], unit: str, what: str) -> Block 
         "unit": what,
     }
     return blocks.one_figure(title, picture, f"How many {what} have so many {unit}.")
-
-
-def _said(value: Any) -> str:
-    """Write a figure."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

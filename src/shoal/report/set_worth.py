@@ -1,0 +1,165 @@
+"""The sections of a set-valued release that only its holder sees: what is left of the records, and what is risky.
+
+They take the figures of `pipeline.set_report`, by section: counts of records and itemsets, and never an item.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from shoal.report import blocks
+from shoal.report.blocks import Block
+from shoal.report.words import figure, say, words
+
+__all__ = ["worth_sections"]
+
+RAW, HARD = "Neighbours, raw: ", "Neighbour, km: "
+RISK_RAW, RISK_HARD = "Risk of the raw neighbour", "Risk of the km neighbour"
+DISTANCE = "Tree edit distance, raw neighbour"
+BASELINES = ("distance", "permuted", "first_only", "nothing")
+
+Figures = Mapping[str, Mapping[str, Any]]
+
+
+def worth_sections(figures: Figures) -> list[Block]:
+    """Return what the holder sees beside the public sections.
+
+    Parameters
+    ----------
+    figures : mapping
+        As from `pipeline.set_report.set_report`.
+
+    Guarantee
+    ---------
+    No item is named, and no number of records from 1 to k - 1 is in it that is not in the figures.
+    """
+    made = [
+        blocks.section("worth", "What it is still worth", _worth(figures)),
+        blocks.section("associations", "Which items go together", _associations(figures)),
+        blocks.section("neighbours", "What analysts find in a neighbour", _neighbours(figures)),
+        blocks.section("risk", "What is risky in a neighbour", _risk(figures)),
+        blocks.section("distance", "How far the data have moved", _distance(figures.get(DISTANCE, {}))),
+    ]
+    return [one for one in made if one["blocks"]]
+
+
+def _worth(figures: Figures) -> list[Block | None]:
+    """Show how much is left, in large figures and in two pictures."""
+    left = figures["What is left out"]
+    kept = [(f"{100 * (1 - left['their share']):.1f} %", "of all occurrences are in chunks")]
+    kept.append((f"{left['items'] - left['items in no chunk at all']:,} of {left['items']:,}", "items are in chunks"))
+    top = figures.get(f"{HARD}pairs", figures.get(f"{RAW}pairs"))
+    if top is not None:
+        kept.append((f"{100 * top['kept']:.1f} %", f"of the support of the top {top['compared']} pairs is kept"))
+    drawn = [
+        _both(figures, "Records by their items", "records", say("set_lengths")),
+        _both(figures, "Items by their records", "items", say("set_supports")),
+    ]
+    rows = [(name, _said(value)) for name, value in left.items()]
+    return [
+        blocks.text(say("set_worth")),
+        blocks.tiles(kept),
+        blocks.figures([one for one in drawn if one is not None]),
+        blocks.table(("what is left out", ">value"), rows),
+    ]
+
+
+def _both(figures: Figures, title: str, what: str, caption: str) -> Block | None:
+    """Return a picture of counts before and after."""
+    before, after = (figures.get(f"{title}, {when}") for when in ("before", "after"))
+    if not before or not after:
+        return None
+    picture = {
+        "kind": "bars",
+        "labels": list(after),
+        "after": list(after.values()),
+        "before": list(before.values()),
+        "what": what,
+    }
+    return blocks.one_figure(title, picture, caption)
+
+
+def _associations(figures: Figures) -> list[Block | None]:
+    """Show how wrong the supports of pairs are, by how frequent they are."""
+    sure, likely = (figures[f"Associations, {which} support"] for which in ("certain", "expected"))
+    bands = [name for name in likely if name.endswith(", mean error")]
+    names = [name.removeprefix("pairs in ").removesuffix(", mean error") for name in bands]
+    picture = {
+        "kind": "lengths",
+        "labels": names,
+        "values": [likely[name] for name in bands],
+        "unit": "mean relative error, from 0 to 2",
+    }
+    rows = [(name, _said(sure[band]), _said(likely[band])) for name, band in zip(names, bands, strict=True)]
+    rows += [(name, _said(sure[name]), _said(likely[name])) for name in sure if name not in bands]
+    return [
+        blocks.text(say("set_pairs")),
+        blocks.one_figure("Error of pairs, by how frequent they are", picture, say("set_bands")) if names else None,
+        blocks.table(("pairs", ">certain", ">expected"), rows),
+    ]
+
+
+def _neighbours(figures: Figures) -> list[Block | None]:
+    """Show both kinds of neighbours side by side."""
+    known = words()["set_kept"]
+    kinds = [name.removeprefix(RAW) for name in figures if name.startswith(RAW)]
+    tables: list[Block | None] = []
+    for kind in kinds:
+        raw, hard = figures.get(f"{RAW}{kind}", {}), figures.get(f"{HARD}{kind}", {})
+        tables.append(blocks.table(_heads(hard), _side_by_side(raw, hard, known), kind.capitalize()))
+    cost = figures.get(f"{HARD}cost", {})
+    paid = "; ".join(f"{name} {_said(value)}" for name, value in cost.items())
+    return [
+        blocks.text(say("set_neighbours")) if tables else None,
+        *tables,
+        blocks.text(f"What the km neighbour costs: {paid}.") if paid else None,
+    ]
+
+
+def _risk(figures: Figures) -> list[Block | None]:
+    """Show what could be taken for a fact about few people, in both kinds of neighbours."""
+    raw, hard = figures.get(RISK_RAW, {}), figures.get(RISK_HARD, {})
+    if not raw and not hard:
+        return []
+    return [
+        blocks.text(say("set_risk")),
+        blocks.table(_heads(hard), _side_by_side(raw, hard, words()["set_risks"])),
+    ]
+
+
+def _heads(hard: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the heads of a table of both neighbours, or of the one there is."""
+    return ("figure", ">raw", ">km", "what it is") if hard else ("figure", ">raw", "what it is")
+
+
+def _side_by_side(
+    raw: Mapping[str, Any], hard: Mapping[str, Any], known: Mapping[str, str]
+) -> Iterable[tuple[str, ...]]:
+    """Return the rows of a table of both neighbours."""
+    for name in dict.fromkeys([*raw, *hard]):
+        values = (raw.get(name), hard.get(name)) if hard else (raw.get(name),)
+        yield name, *("" if one is None else _said(one) for one in values), known.get(name, "")
+
+
+def _distance(found: Mapping[str, Any]) -> list[Block | None]:
+    """Show the tree edit distance beside its baselines."""
+    known = words()["set_distances"]
+    shown = [name for name in BASELINES if found.get(name) is not None]
+    picture = {
+        "kind": "lengths",
+        "labels": [known[name][0] for name in shown],
+        "values": [found[name] for name in shown],
+        "unit": "nodes to delete, insert or rename",
+    }
+    rows = [(known[name][0], _said(found[name]), known[name][1]) for name in known if found.get(name) is not None]
+    return [
+        blocks.text(say("set_distance")) if rows else None,
+        blocks.one_figure("Distance from the records", picture, say("set_baselines")) if len(shown) > 1 else None,
+        blocks.table(("figure", ">value", "what it is"), rows) if rows else None,
+    ]
+
+
+def _said(value: Any) -> str:
+    """Write a figure, or a word that stands for one."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return figure(float(value)) if isinstance(value, int | float) else str(value)

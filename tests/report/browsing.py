@@ -1,0 +1,18 @@
+"""A page in a real browser: what it asks for, and what it complains of."""
+
+
+def opened(browser, path, width, scheme, *, script=True):
+    """Return a page, what it asked for and what it complained of."""
+    context = browser.new_context(
+        viewport={"width": width, "height": 900},
+        color_scheme=scheme,
+        java_script_enabled=script,
+        reduced_motion="reduce",
+    )
+    page = context.new_page()
+    asked, said = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda problem: said.append(str(problem)))
+    page.goto(path.as_uri())
+    return page, asked, said
