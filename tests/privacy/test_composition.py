@@ -155,6 +155,15 @@ def test_the_order_is_that_in_which_the_rows_were_read():
     assert attacked(row_order, case).rate == 1.0
 
 
+def test_rows_that_are_alike_in_every_cell_are_a_tie_and_others_still_leak():
+    alike = pa.table({"age": ["40"] * 600})
+    case = case_of(people(), places=np.arange(600))
+    assert attacked(row_order, replace(case, released=alike)).rate == 0.5
+    halves = pa.table({"age": ["40", "50"] * 300})
+    found = attacked(row_order, replace(case, released=halves))
+    assert (found.outcome, found.rate) == ("leak", pytest.approx(0.75, abs=0.1))
+
+
 @pytest.mark.parametrize("n", [0, 1])
 def test_the_order_of_less_than_two_rows_tells_nothing(n):
     found = attacked(row_order, case_of(people(n)))

@@ -51,7 +51,7 @@ def test_the_prosecutor_finds_a_row_with_a_chance_of_one_in_its_class():
     # Largest 1/1; mean 3 classes / 8 rows; above 0.2 are the rows in classes of 1 and 2: 3 of 8.
     found = values(prosecutor(case_of({"age": AGES})))
     assert found == pytest.approx(
-        {"prosecutor risk": 1, "prosecutor risk, mean": 3 / 8, "prosecutor risk, rows above 0.2 %": 37.5}
+        {"prosecutor risk": 1, "prosecutor risk, mean": 3 / 8, "prosecutor risk, % of rows above 0.2": 37.5}
     )
 
 
@@ -61,7 +61,7 @@ def test_the_journalist_counts_in_the_population():
     found = values(journalist(case_of({"age": AGES}, people)))
     assert found["journalist risk"] == 0.25
     assert found["journalist risk, mean"] == pytest.approx((1 / 4 + 2 / 10 + 1) / 8)
-    assert found["journalist risk, rows above 0.2 %"] == 12.5
+    assert found["journalist risk, % of rows above 0.2"] == 12.5
     assert values(marketer(case_of({"age": AGES}, people)))["marketer risk, rows"] == pytest.approx(1.45)
 
 

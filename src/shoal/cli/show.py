@@ -218,13 +218,15 @@ def attacks(found: "tuple[Attack, ...]", *, json: bool) -> None:
     if json:
         as_json([one.as_dict() for one in found])
         return
-    table = table_of("attack", ">rate", "95 % interval", ">baseline", ">control", ">trials", "outcome", "note")
+    heads = (">rate", "95 % interval", ">baseline", ">control", ">bound", ">trials")
+    table = table_of("attack", *heads, "outcome", "note")
     for one in found:
         low, high = one.interval
         control = "" if one.control is None else f"{one.control:.3f}"
-        figures = (f"{one.rate:.3f}", f"{low:.3f} to {high:.3f}", f"{one.baseline:.3f}", control, f"{one.trials:,}")
-        row(table, one.name, *figures, one.outcome, one.note)
+        figures = (f"{one.rate:.3f}", f"{low:.3f} to {high:.3f}", f"{one.baseline:.3f}", control, f"{one.bound:.3f}")
+        row(table, one.name, *figures, f"{one.trials:,}", one.outcome, one.note)
     console().print(table)
+    say("A leak has its whole interval above the bound: what luck, a control or the policy (1/k) gives anyway.")
     say("An attack that fails proves nothing; one that succeeds does. These figures are for your eyes only.")
 
 

@@ -99,8 +99,11 @@ class Attack:
     power : float or None
         The rate of the same attack on an unprotected copy: an attack that fails there proves nothing by failing here.
     outcome : {"leak", "no evidence", "too weak to tell"}
+        A leak if the whole interval lies above `bound`.
     note : str
         What else is to be known: that the time was up before all targets were tried, for instance.
+    bound : float
+        The rate that proves nothing: the largest of the baseline, the control and what the policy allows.
     """
 
     name: str
@@ -113,6 +116,7 @@ class Attack:
     power: float | None
     outcome: Outcome
     note: str = ""
+    bound: float = 0.0
 
     @property
     def rate(self) -> float:

@@ -38,6 +38,7 @@ from shoal.privacy.case import Case
 __all__ = ["attack", "case_of", "measure"]
 
 Places = NDArray[np.int64]
+NOTHING = "Some need a label, a sensitive column, two numeric columns or a population: `shoal measures` says which."
 
 
 @netted
@@ -81,6 +82,8 @@ def measure(original: Any, release: Any, *, only: Iterable[str] = (), **given: A
         tick(number, len(able))
         found += card.function(case)
     step("")
+    if only and not found:
+        raise DataError(f"measure: this table and release have no {listed([one.name for one in wanted])}. {NOTHING}")
     return tuple(found)
 
 

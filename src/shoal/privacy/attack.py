@@ -168,7 +168,7 @@ def concluded(
         outcome = "too weak to tell"
     else:
         outcome = "no evidence"
-    return Attack(name, profile.name, successes, trials, (low, high), baseline, control, power, outcome, note)
+    return Attack(name, profile.name, successes, trials, (low, high), baseline, control, power, outcome, note, bound)
 
 
 def sampled(n: int, most: int, chance: np.random.Generator) -> NDArray[np.int64]:

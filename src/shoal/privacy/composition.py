@@ -20,6 +20,7 @@ from shoal.privacy.attack import Clock, Profile, attack, concluded, sampled
 from shoal.privacy.case import Case
 from shoal.privacy.classes import Labels, classes
 from shoal.privacy.space import blocks, nearest_rows, places, points
+from shoal.privacy.values import read_column
 
 __all__ = ["Crossing", "Suspects", "candidates", "intersect", "intersection", "order_kept", "row_order", "suspects"]
 
@@ -197,7 +198,8 @@ def row_order(case: Case, profile: Profile, clock: Clock) -> Attack:  # noqa: AR
     Success: they did. Trials: each row is in one pair, drawn by chance, so that pairs tell nothing of each other: n/2
     of them. Baseline: 1/2, by luck. Allowed: 1/2 + 1 / sqrt(n), the rate of all pairs at a rank correlation of 3 /
     sqrt(n), which luck hardly passes. Power: 1, as a copy keeps the order. If the rank correlation is below -3 /
-    sqrt(n), the attacker reads the file backwards.
+    sqrt(n), the attacker reads the file backwards. Two rows that are alike in every released cell are a tie: nobody can
+    tell which of them is which.
     """
     name, n = "row order", case.n
     own = np.arange(n) if case.original is None else case.original.rows
@@ -215,7 +217,10 @@ def row_order(case: Case, profile: Profile, clock: Clock) -> Attack:  # noqa: AR
         stands = -stands
         notes.append("read backwards")
     order = np.random.default_rng((case.seed, 91)).permutation(n)
-    right = order_kept(own, stands, order[: n // 2 * 2].reshape(-1, 2))
+    pairs = order[: n // 2 * 2].reshape(-1, 2)
+    right = order_kept(own, stands, pairs)
+    alike = classes([read_column(column).codes for column in case.released.columns], n)[pairs]
+    right[alike[:, 0] == alike[:, 1]] = 0.5
     # A rank correlation of r, if small, goes with a share of (1 + 2 r / 3) / 2 of pairs in the same order.
     return concluded(name, profile, right, baseline=0.5, power=1.0, allowed=0.5 + luck / 3, note="; ".join(notes))
 

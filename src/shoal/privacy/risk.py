@@ -332,7 +332,7 @@ def _findings(name: str, found: Risk, how: str) -> tuple[Finding, ...]:
     return (
         Finding(name, found.most, f"the largest of all rows; {how}", "release"),
         Finding(f"{name}, mean", found.mean, f"over all rows; {how}", "release"),
-        Finding(f"{name}, rows above {THRESHOLD:g} %", 100 * found.above, f"share of rows; {how}", "release"),
+        Finding(f"{name}, % of rows above {THRESHOLD:g}", 100 * found.above, f"share of rows; {how}", "release"),
     )
 
 

@@ -134,7 +134,7 @@ def shared_sections(
 ) -> tuple[list[Block], list[Block]]:
     """Return the sections that both kinds of report begin with, and those that they end with."""
     first = [
-        blocks.section("done", "What was done", _done(case.policy, case)),
+        blocks.section("done", "What was done", _done(case.policy, case, verdicts)),
         blocks.section("guarantees", "Guarantees", _guarantees(verdicts, claims)),
         blocks.section("classes", "Class sizes", _classes(case)),
         blocks.section("risk", "Risk of being found", _risk(findings, case.n, case.policy.constraints.k)),
@@ -164,7 +164,7 @@ def _claimed(verdict: Verdict, claims: Claims | None) -> float | None:
     return None if claims is None else told(claims.get((verdict.model, verdict.column), (0.0, math.nan))[1])
 
 
-def _done(policy: Policy, case: Case) -> list[Block | None]:
+def _done(policy: Policy, case: Case, verdicts: Sequence[Verdict]) -> list[Block | None]:
     """Say what became of the table."""
     sizes, known = case.sizes, words()
     refined = "" if policy.method.refine == "none" else f" A search ({policy.method.refine}) then improved the groups."
@@ -175,6 +175,9 @@ def _done(policy: Policy, case: Case) -> list[Block | None]:
         for name in held
     ]
     least = int(sizes.min()) if sizes.size else 0
+    items = [verdict.found for verdict in verdicts if verdict.model.endswith("k^m-anonymity")]
+    fewest = min([least, *items]) if least else 0
+    known_items = f" by whoever also knows {policy.constraints.m} items" if fewest < least else ""
     how = f"{method_words(policy.method.name)}{refined} {known['missing'][policy.missing]}"
     return [
         blocks.tiles(
@@ -183,7 +186,7 @@ def _done(policy: Policy, case: Case) -> list[Block | None]:
                 (f"{len(case.released.column_names):,}", "columns"),
                 (f"{sizes.size:,}", "classes of rows alike"),
                 (f"{least:,}", "rows in the smallest class"),
-                (f"{100 / max(least, 1):.3g} %", "largest risk of being found"),
+                (f"{100 / max(fewest, 1):.3g} %", f"largest risk of being found{known_items}"),
             )
         ),
         blocks.text(f"{say('done')} {how} {say('order')}"),

@@ -241,12 +241,13 @@ def _attacks(attacks: Sequence[Attack], n: int, k: int) -> list[Block | None]:
             f"{one.interval[0]:.3f} to {one.interval[1]:.3f}",
             f"{one.baseline:.3f}",
             "" if one.control is None else f"{one.control:.3f}",
+            f"{one.bound:.3f}",
             one.outcome,
             discreet(one.note, n, k),
         )
         for one in attacks
     ]
-    heads = ("attack", ">rate", ">95 % interval", ">baseline", ">control", "outcome", "note")
+    heads = ("attack", ">rate", ">95 % interval", ">baseline", ">control", ">bound", "outcome", "note")
     return [
         blocks.text(f"What somebody tried who {attacks[0].profile}. {say('attacks')}"),
         blocks.table(heads, rows),
@@ -288,6 +289,5 @@ def _changes(ledger: Sequence[Change], suppressed: int, n: int, k: int) -> list[
 def _gaps(filled: int, emptied: int, n: int, k: int) -> tuple[str, str]:
     """Write how many cells were filled and emptied: pictures tell the difference, so that both are told or none is."""
     if 0 < filled < k or 0 < emptied < k:
-        first, second = (f"fewer than {k}" if cells < k else f"at least {k}" for cells in (filled, emptied))
-        return first, second
+        return "not told", "not told"
     return few(filled, n, k), few(emptied, n, k)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from shoal.model.findings import Finding
 from shoal.privacy.classes import classes
 from shoal.privacy.pairs import Codes, Pair
+from shoal.utility.boosting import boosted
 
 __all__ = ["fidelity", "invented", "pmse", "rank_error", "total_variation"]
 
@@ -102,7 +103,6 @@ def pmse(columns: Sequence[Pair], seed: int = 0) -> Finding:
     seed : int
         Where chance starts.
     """
-    from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
     X, Y = features([column for column in columns if not column.truthful])
@@ -111,8 +111,8 @@ def pmse(columns: Sequence[Pair], seed: int = 0) -> Finding:
         X, Y = X[rows], Y[rows]
     labels = np.repeat([0, 1], len(X))
     folds = StratifiedKFold(3, shuffle=True, random_state=seed)
-    model = HistGradientBoostingClassifier(random_state=seed)
-    chance = cross_val_predict(model, np.vstack([X, Y]), labels, cv=folds, method="predict_proba")[:, 1]
+    with boosted(len(labels), seed) as model:
+        chance = cross_val_predict(model, np.vstack([X, Y]), labels, cv=folds, method="predict_proba")[:, 1]
     value = float(((chance - 0.5) ** 2).mean() / 0.25)
     return Finding("pMSE", value, "telling released rows from original ones, 0 to 1, cross-fitted", "pair")
 

@@ -14,6 +14,7 @@ from shoal.model.findings import Finding
 from shoal.privacy.intervals import wilson
 from shoal.privacy.pairs import Pair
 from shoal.privacy.values import read_column
+from shoal.utility.boosting import boosted
 from shoal.utility.fidelity import features
 
 __all__ = ["honest_accuracy"]
@@ -33,7 +34,7 @@ def honest_accuracy(columns: Sequence[Pair], label: pa.ChunkedArray, seed: int =
     seed : int
         Where chance starts.
     """
-    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.base import clone
     from sklearn.model_selection import StratifiedKFold
 
     plain = [column for column in columns if not column.truthful]
@@ -43,10 +44,11 @@ def honest_accuracy(columns: Sequence[Pair], label: pa.ChunkedArray, seed: int =
         return ()
     before, after = features(plain)
     right = {"released": 0, "original": 0}
-    for learn, ask in StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(before, y):
-        for name, X in (("released", after), ("original", before)):
-            model = HistGradientBoostingClassifier(random_state=seed).fit(X[learn], y[learn])
-            right[name] += int((model.predict(before[ask]) == y[ask]).sum())
+    with boosted(len(y), seed) as untaught:
+        for learn, ask in StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(before, y):
+            for name, X in (("released", after), ("original", before)):
+                model = clone(untaught).fit(X[learn], y[learn])
+                right[name] += int((model.predict(before[ask]) == y[ask]).sum())
     n = len(y)
     return (
         _share("honest accuracy %", right["released"], n, "learned from released rows, asked about original ones"),
