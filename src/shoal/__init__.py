@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from shoal import sets
     from shoal.certify.check import Checked
     from shoal.errors import GuaranteeError, InfeasibleError, ShoalError
     from shoal.explore.compared import MethodComparison
@@ -47,6 +48,7 @@ __all__ = [
     "methods",
     "profile",
     "sample",
+    "sets",
     "verify",
 ]
 
@@ -95,8 +97,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("shoal")
-    if name == "explore":  # a room that can be called: see there
-        return import_module("shoal.explore")
+    if name in ("explore", "sets"):  # rooms; the first can be called: see there
+        return import_module(f"shoal.{name}")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'shoal' has no attribute {name!r}")

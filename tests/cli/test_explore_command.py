@@ -58,6 +58,14 @@ def test_json_is_the_whole_exploration(table, tmp_path):
     assert facts["points"][0]["verdicts"][0]["holds"]
 
 
+@pytest.mark.parametrize("json", [[], ["--json"]])
+def test_where_nothing_can_be_weighed_it_says_why_and_ends_with_3(table, tmp_path, json):
+    words = ["--methods", "mdav", "-k", "5000", "--jobs", 1, "-o", tmp_path / "explored", *ROLES]
+    said = run(table, *words, *json, code=3)
+    assert "mdav-k5000" in said
+    assert "choose, then" not in said
+
+
 def test_parameters_are_part_of_the_grid(table):
     words = ["--methods", "mdav,tfrp", "-k", "4", "--set", "second=true,false", "--dry-run", "--jobs", 1, *ROLES]
     assert run(table, *words).startswith("Expected: 3 runs")

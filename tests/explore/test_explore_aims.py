@@ -52,14 +52,53 @@ def test_measures_findings_and_attacks_can_be_weighed():
     assert aim_of("query error %", "utility", Policy.of()).kind == "measure"
     assert not aim_of("2-way total variation %", "utility", Policy.of()).higher
     assert aim_of("record linkage", "risk", Policy.of()).kind == "attack"
-    assert aim_of("honest", "utility", Policy.of()).higher
+    assert aim_of("honest", "utility", Policy.of(label="buys", keep=["buys"])).higher
 
 
 def test_what_nobody_knows_or_has_no_better_side_is_refused():
     with pytest.raises(MethodError, match="there is no utility 'cel loss %'.*Did you mean 'cell loss %'"):
         aim_of("cel loss %", "utility", Policy.of())
-    with pytest.raises(MethodError, match="'correlation' is no risk: neither more nor less"):
-        aim_of("correlation", "risk", Policy.of())
+    with pytest.raises(MethodError, match="'degree of anonymity class' is no risk: neither more nor less"):
+        aim_of("degree of anonymity class", "risk", Policy.of())
+
+
+WHOLE = Policy.of(label="buys", keep=["buys"], sensitive=["ill"])
+
+
+@pytest.mark.parametrize(
+    ("name", "policy", "said"),
+    [
+        ("honest", Policy.of(), "needs a label"),
+        ("honest separability %", Policy.of(sensitive=["ill"]), "needs a label"),
+        ("t-closeness", Policy.of(), "needs a sensitive column"),
+        ("journalist risk", WHOLE, "needs a population"),
+        ("(k,k^m)-anonymity", WHOLE, "needs a column of sets"),
+        ("risk without a column", WHOLE, "a figure of each column"),
+    ],
+)
+def test_what_no_release_under_this_policy_has_is_refused_before_anything_is_run(name, policy, said):
+    with pytest.raises(MethodError, match=said):
+        aim_of(name, "risk", policy)
+
+
+def test_what_is_refused_is_just_what_has_no_figure(case):
+    from shoal.explore.aims import BY_COLUMN, NEEDS
+    from shoal.measuring import cards
+
+    never = {*BY_COLUMN, *NEEDS["a population, which an exploration has not"], *NEEDS["a column of sets"]}
+    labelled = {*NEEDS["a label: name one with `label`"], *NEEDS["a sensitive column"]} & set(cards())
+    for name in (*never, *labelled):
+        assert (name in {finding.name for finding in cards()[name].function(case)}) == (name in labelled), name
+
+
+def test_without_a_label_or_a_sensitive_column_those_that_need_one_have_no_figure(people):
+    from shoal.explore.aims import NEEDS
+    from shoal.measuring import cards
+
+    bare = case_of(people, shoal.anonymize(people, k=4, method="mdav"))
+    for need in ("a label: name one with `label`", "a sensitive column"):
+        for name in set(NEEDS[need]) & set(cards()):
+            assert name not in {finding.name for finding in cards()[name].function(bare)}, name
 
 
 def test_a_figure_of_the_release_alone_is_exact(case, people):
@@ -119,7 +158,8 @@ def test_honest_figures_and_attacks_bring_their_own_intervals(case, people):
 def test_a_table_without_a_label_has_no_honest_separability(people):
     release = shoal.anonymize(people, k=4, method="mdav", keep=["ill", "buys"])
     bare = case_of(people, release)
-    assert figure_of(aim_of("honest separability %", "utility", bare.policy), bare, people, 5) is None
+    labelled = Policy.of(label="buys", keep=["buys"])
+    assert figure_of(aim_of("honest separability %", "utility", labelled), bare, people, 5) is None
 
 
 def test_seeds_that_differ_widen_the_interval():

@@ -49,11 +49,13 @@ def test_drafts_of_a_killed_run_are_swept_up(tmp_path):
     assert not left.exists()
 
 
-def test_policies_of_an_earlier_front_are_replaced(tmp_path):
+def test_policies_of_an_earlier_front_are_put_aside_and_not_lost(tmp_path):
     folder = Folder(tmp_path / "explored")
     folder.finish("page", "{}", {"mdav-k3": "k = 3", "mdav-k5": "k = 5"})
     folder.finish("page", "{}", {"mdav-k5": "k = 5"})
-    assert [path.name for path in (folder.place / "front").iterdir()] == ["mdav-k5.toml"]
+    assert [path.name for path in (folder.place / "front").glob("*.toml")] == ["mdav-k5.toml"]
+    assert (folder.place / "front" / "earlier" / "mdav-k3.toml").read_text() == "k = 3"
+    assert Folder(folder.place).point("none") is None  # it is still a folder of ours
 
 
 def test_a_folder_of_somebody_else_is_refused(tmp_path):

@@ -110,7 +110,7 @@ def test_what_is_done_is_not_done_again(explored, file, monkeypatch):
         raise AssertionError("nothing was left to do")
         yield
 
-    monkeypatch.setattr(running, "spread", lambda work, tasks, jobs: refuse() if tasks else iter(()))
+    monkeypatch.setattr(running, "spread", lambda work, tasks, jobs, until: refuse() if tasks else iter(()))
     again = explore(file, methods=METHODS, k=[3, 5, 8], l=2, output=explored.folder, **ROLES)
     assert str(again.estimate) == "nothing is left to run"
     assert again.as_dict()["points"] == explored.as_dict()["points"]
@@ -140,7 +140,7 @@ def test_a_dry_run_says_what_it_would_cost_and_runs_nothing(file, tmp_path):
 def test_a_point_whose_process_dies_is_reported_and_tried_again_next_time(file, tmp_path, monkeypatch):
     real = running.spread
 
-    def deadly(work, tasks, jobs):
+    def deadly(work, tasks, jobs, until):
         if work is running.probe:
             yield from real(work, tasks, 1)
             return
@@ -218,14 +218,18 @@ def test_several_seeds_give_every_figure_an_interval(file):
     assert found.policy("kmeans-k4").seed == 0
 
 
-def test_a_budget_leaves_out_what_does_not_fit_and_names_it(file):
+def test_a_budget_leaves_out_what_does_not_fit_and_names_it(file, tmp_path):
     found = explore(file, methods=METHODS, k=[3, 5], jobs=1, budget=1e-3, **ROLES)
     assert found.outcomes == ()
     assert found.front == ()
     assert [one.reason for one in found.skipped] == [
-        f"{one.name}: would take the exploration beyond its budget." for one in found.skipped
+        f"{name}: half of the budget was used up before it was tried." for name in METHODS
     ]
-    assert len(found.skipped) == 4
+    explore(file, methods=METHODS, k=[3, 5], jobs=1, dry_run=True, output=tmp_path / "tried", **ROLES)
+    again = explore(file, methods=METHODS, k=[3, 5], jobs=1, budget=1e-3, output=tmp_path / "tried", **ROLES)
+    assert {one.reason for one in again.skipped} == {
+        f"{name}-k{k}: would take the exploration beyond its budget." for name in METHODS for k in (3, 5)
+    }
 
 
 def test_progress_is_ticked_and_the_estimate_announced(file):

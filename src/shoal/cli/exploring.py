@@ -2,6 +2,8 @@
 
 import json as json_
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -69,7 +71,7 @@ def explore(
     if output is None and not dry_run:
         raise typer.BadParameter("Name a private folder with -o, or ask for --dry-run.")
     given: dict[str, Any] = roles_of(identifier, quasi, sensitive, keep)
-    with show.progress():
+    with _kept(output), show.progress():
         found = run(
             file,
             policy=policy,
@@ -99,6 +101,21 @@ def explore(
         _expected(found)
     else:
         _found(found, file)
+    if not found.front and not dry_run:
+        show.error("explore: no release could be weighed, so that there is nothing to choose from.")
+        raise typer.Exit(3)
+
+
+@contextmanager
+def _kept(output: Path | None) -> Iterator[None]:
+    """Say that nothing is lost, if the run is stopped."""
+    try:
+        yield
+    except SystemExit:
+        if output is not None and (output / "points").is_dir():
+            done = sum(path.suffix == ".json" for path in (output / "points").iterdir())
+            show.error(f"{done} releases are kept in {output}; the same command goes on from there.")
+        raise
 
 
 def _expected(found: "Exploration") -> None:
@@ -112,20 +129,28 @@ def _found(found: "Exploration", file: Path) -> None:
     """Show the front, what was left out, and the next command."""
     utility, risk = found.aims.utility, found.aims.risk
     heads = [f">{aim.name} ({'more' if aim.higher else 'less'} is better)" for aim in (utility, risk)]
-    table = table_of("point", "method", ">k", *heads, ">highest risk", ">record linkage")
+    beside = {"prosecutor risk": "highest risk", "record linkage": "record linkage"}
+    shown = [name for name in beside if name != risk.name]
+    table = table_of("point", *heads, *(f">{beside[name]}" for name in shown))
+    table.columns[0].no_wrap = True
     for one in found.front:
-        others = (_figure(one.figures.get(name)) for name in ("prosecutor risk", "record linkage"))
-        row(table, one.name, one.line, str(one.k), _figure(one.utility), _figure(one.risk), *others)
-    console().print(table)
+        others = (_figure(one.figures.get(name)) for name in shown)
+        row(table, one.name, _figure(one.utility), _figure(one.risk), *others)
+    if found.front:
+        console().print(table)
     _left_out(found)
-    for one in found.failed:
-        show.say(f"{one.name}: {one.status}: {one.reason}")
+    for one in found.outcomes:
+        if one.reason:
+            show.say(f"{one.name}: {one.status}: {one.reason}")
     on = {one.name for one in found.front}
     for name, other in found.twins.items():
         if other in on:
             show.say(f"{name}: makes the same release as {other}, byte for byte.")
-    done = len(found.outcomes) - len(found.failed)
-    show.say(f"{done} releases were verified and measured; {len(found.front)} of them are clearly beaten by none.")
+    done = len(found.weighed)
+    if not found.front:
+        return
+    many = "1 release was" if done == 1 else f"{done} releases were"
+    show.say(f"{many} verified and measured; clearly beaten by none: {len(found.front)}.")
     show.say("To choose by looking at the data is itself a channel: see the page.")
     show.say(f"For your eyes only: {found.folder}. Look at {found.folder}/explore.html, choose, then:")
     place = f"{shlex.quote(str(found.folder))}/front/NAME.toml"

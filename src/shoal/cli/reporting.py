@@ -9,7 +9,7 @@ import typer
 from shoal.cli import show
 from shoal.cli.options import Json
 
-__all__ = ["add_to"]
+__all__ = ["add_to", "ending"]
 
 Folder = Annotated[Path, typer.Argument(help="A release folder.", show_default=False)]
 Original = Annotated[
@@ -18,12 +18,18 @@ Original = Annotated[
 Private = Annotated[Path | None, typer.Option(help="The private folder of the release, whose map aligns its rows.")]
 Attacks = Annotated[bool, typer.Option("--attacks", help="Attack the release, too: it takes a while.")]
 Output = Annotated[Path | None, typer.Option("-o", "--output", help="The file to write. [default: report.html]")]
-Format = Annotated[str, typer.Option(help="html, md or json.")]
+Format = Annotated[str | None, typer.Option(help="html, md or json. [default: by the ending of the file]")]
 
 
 def add_to(app: typer.Typer) -> None:
     """Give the command to the program."""
     app.command()(report)
+
+
+def ending(output: Path | None) -> str:
+    """Return the format that the name of a file asks for: HTML if it asks for none."""
+    known = {".md": "md", ".markdown": "md", ".json": "json"}
+    return "html" if output is None else known.get(output.suffix.lower(), "html")
 
 
 def report(
@@ -32,7 +38,7 @@ def report(
     private: Private = None,
     attacks: Attacks = False,
     output: Output = None,
-    format: Format = "html",  # noqa: A002
+    format: Format = None,  # noqa: A002
     json: Json = False,
 ) -> None:
     """Write the report of a release: `shoal report release`, `shoal report release patients.csv --private private`."""
@@ -40,6 +46,7 @@ def report(
     from shoal.pipeline.reporting import check_format, facts_of, write_report
     from shoal.pipeline.set_report import set_page
 
+    format = format or ending(output)  # noqa: A001
     check_format(format)
     place = output or Path(f"report.{format}")
     with show.progress():

@@ -7,6 +7,7 @@ import typer
 
 from shoal.cli import show, show_sets
 from shoal.cli.options import Json
+from shoal.cli.reporting import ending
 
 __all__ = ["add_to"]
 
@@ -183,7 +184,9 @@ def report(
     top: Annotated[int, typer.Option(min=1, help="How many pairs, triples and rules are compared.")] = 50,
     draws: Annotated[int, typer.Option(min=1, max=100, help="How many neighbours are drawn.")] = 3,
     distance: Annotated[bool, typer.Option("--distance/--no-distance", help="Measure the tree edit distance.")] = True,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="A page to write: `-o report.html`.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="A file to write: `-o report.html`, or .md, or .json.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Where chance starts.")] = 0,
     layout: Layout = None,
     column: Column = None,
@@ -200,7 +203,7 @@ def report(
     with show.progress():
         facts = set_report(original, folder, top=top, draws=draws, distance=distance, seed=seed, **reading)
         if output is not None:
-            write_report(set_page(folder, facts), output, "html")
+            write_report(set_page(folder, facts), output, ending(output))
     show_sets.report(facts, json=json)
     if output is not None and not json:
         show.say(f"Report: {output}    For your eyes only.")

@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from shoal.errors import MethodError, listed, near
+from shoal.errors import MethodError, near
 from shoal.explore.trials import HONEST, honest
 from shoal.io.files import read
 from shoal.measuring import Measure, cards
@@ -38,6 +38,47 @@ WITHIN = {
     "2-way total variation %": "1-way total variation %",
     "prosecutor risk, mean": "prosecutor risk",
 }
+# What measures need beside quasi-identifiers, and what their findings are of.
+NEEDS = {
+    "a label: name one with `label`": (
+        SEPARABLE,
+        "honest accuracy %",
+        "combined utility",
+        "trade-off score",
+        "classes of one label %",
+        "classification metric",
+        HONEST,
+    ),
+    "a sensitive column": (
+        "(alpha,k)-anonymity",
+        "basic beta-likeness",
+        "enhanced beta-likeness",
+        "classes that lack a value",
+        "delta-disclosure",
+        "distinct l-diversity",
+        "entropy l-diversity",
+        "recursive (c,l)-diversity",
+        "t-closeness",
+    ),
+    "a population, which an exploration has not": (
+        "journalist risk",
+        "k-map",
+        "population uniques %",
+        "delta-presence",
+    ),
+    "a column of sets": ("(k,k^m)-anonymity",),
+}
+BY_COLUMN = (
+    "confidence interval width",
+    "contribution to risk",
+    "correlation",
+    "cross-entropy",
+    "entropy loss",
+    "mutual information",
+    "normalised variance",
+    "relative entropy",
+    "risk without a column",
+)
 Kind = Literal["measure", "attack", "honest"]
 
 
@@ -76,10 +117,11 @@ def aim_of(name: str | None, what: Literal["utility", "risk"], policy: Policy) -
     Raises
     ------
     MethodError
-        If there is no such figure, or nobody says whether more of it is better.
+        If there is no such figure, this policy can have none, or nobody says whether more of it is better.
     """
     usual = RISK if what == "risk" else LOSS if policy.label is None else SEPARABLE
     wanted = usual if name is None else name
+    _refuse_impossible(wanted, policy)
     if wanted == HONEST:
         return Aim(HONEST, "honest", True, "% of held-out original rows answered rightly by a tree that learned from a "
                    "release of the others")  # fmt: skip
@@ -90,12 +132,26 @@ def aim_of(name: str | None, what: Literal["utility", "risk"], policy: Policy) -
     if card is None:
         every = [*known, *WITHIN, *tried, HONEST]
         raise MethodError(
-            f"explore: there is no {what} {wanted!r}. There are {listed(every, 100)}.{near(wanted, every)}"
+            f"explore: there is no {what} {wanted!r}.{near(wanted, every)} `shoal measures` lists those that there are."
         )
     if card.better == "neither":
         raise MethodError(f"explore: {wanted!r} is no {what}: neither more nor less of it is better. Choose another.")
     how = card.formula if card.name == wanted else f"beside {card.name}"
     return Aim(wanted, "measure", card.better == "high", how, card.need == "release")
+
+
+def _refuse_impossible(name: str, policy: Policy) -> None:
+    """Refuse a figure that no release under this policy has, before anything is run."""
+    has = {
+        "a label: name one with `label`": policy.label is not None,
+        "a sensitive column": bool(policy.names("sensitive")),
+        "a column of sets": bool(policy.names("items")),
+    }
+    for need, those in NEEDS.items():
+        if name in those and not has.get(need, False):
+            raise MethodError(f"explore: {name!r} needs {need}. Choose another figure.")
+    if name in BY_COLUMN:
+        raise MethodError(f"explore: {name!r} is a figure of each column, and not one of a release. Choose another.")
 
 
 def figure_of(aim: Aim, case: Case, source: Any, folds: int) -> Figure | None:

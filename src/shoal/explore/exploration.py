@@ -74,17 +74,19 @@ class Exploration:
     @cached_property
     def front(self) -> tuple[Outcome, ...]:
         """The points that nothing else clearly beats, the least risk first; of twins the first."""
-        twins = self.twins
-        known = [
-            one
-            for one in self.outcomes
-            if one.status == DONE and one.utility is not None and one.risk is not None and one.name not in twins
-        ]
+        known = [one for one in self.weighed if one.name not in self.twins]
         risks = [_spot(one.risk, self.aims.risk).turned for one in known if one.risk is not None]
         utilities = [_spot(one.utility, self.aims.utility) for one in known if one.utility is not None]
         on = front(risks, utilities)
         kept = [(risk.value, one) for one, risk, stays in zip(known, risks, on, strict=True) if stays]
         return tuple(one for _, one in sorted(kept, key=lambda pair: (pair[0], pair[1].name)))
+
+    @property
+    def weighed(self) -> tuple[Outcome, ...]:
+        """The points that were released and have both figures."""
+        return tuple(
+            one for one in self.outcomes if one.status == DONE and one.utility is not None and one.risk is not None
+        )
 
     @cached_property
     def twins(self) -> dict[str, str]:

@@ -6,6 +6,7 @@
 | `preflight.json` | what the trials of each method told |
 | `points/*.json` | one file for each point that is done: a run that is there is not done again |
 | `front/*.toml` | one policy for each point of the front; they hold seeds, and are private too |
+| `front/earlier/*.toml` | those of an earlier call that are not on the front of this one |
 | `explore.html`, `explore.json` | what was found |
 
 Nobody but the owner may look inside. A file is there whole or not at all.
@@ -26,6 +27,7 @@ from shoal.pipeline.write import MARKS
 __all__ = ["Folder"]
 
 KEY, POINTS, FRONT, TRIALS = "key", "points", "front", "preflight.json"
+EARLIER = "earlier"
 PAGE, FACTS = "explore.html", "explore.json"
 OWN = {KEY, POINTS, FRONT, TRIALS, PAGE, FACTS}
 DRAFT = re.compile(r"\..+\.[0-9]+\.draft")
@@ -87,14 +89,22 @@ class Folder:
         self.put(TRIALS, json.dumps(facts, indent=1) + "\n")
 
     def finish(self, page: str, facts: str, policies: Mapping[str, str]) -> None:
-        """Write what was found, and the policies of the front in place of earlier ones."""
+        """Write what was found, and the policies of the front in place of earlier ones, which are put aside."""
+        for old in list((self.place / FRONT).glob("*.toml")):
+            if old.stem not in policies:
+                self._put_aside(old)
         for name, text in policies.items():
             self.put(f"{FRONT}/{name}.toml", text)
-        for old in (self.place / FRONT).glob("*.toml"):
-            if old.stem not in policies:
-                old.unlink(missing_ok=True)
         self.put(FACTS, facts)
         self.put(PAGE, page)
+
+    def _put_aside(self, policy: Path) -> None:
+        """Move a policy that is on the front no more to where earlier ones are: somebody may have chosen it."""
+        try:
+            (self.place / FRONT / EARLIER).mkdir(mode=0o700, exist_ok=True)
+            policy.replace(self.place / FRONT / EARLIER / policy.name)
+        except OSError as problem:
+            raise self._problem(problem) from None
 
     def _json(self, name: str) -> dict[str, Any] | None:
         """Return what a file of the folder holds, or nothing if it is not there or not whole."""

@@ -88,8 +88,8 @@ def explore(
     attacks : bool
         Whether each release is attacked.
     budget : float, optional
-        Seconds in all. The cheapest points come first; what would not fit is left out, and no run begins later. A run
-        is never cut short: what comes out can be repeated.
+        Seconds in all, half of them for the pre-flight at the most. The cheapest points come first; what would not fit
+        is left out, and no run begins later. A run is never cut short: what comes out can be repeated.
     longest : float
         Seconds that one run may take by the pre-flight.
     jobs : int, optional
@@ -129,7 +129,8 @@ def explore(
         found = _kept(points, marks, folder)
         left = [point for point in points if point.name not in found]
         step("pre-flight")
-        known = _tried(left, _lines(points, marks), table, aims, folder, workers)
+        end = math.inf if seconds is None else start + seconds / 2
+        known = _tried(left, _lines(points, marks), table, aims, folder, workers, end)
         del table
         kept, dear, costs, megabytes = affordable(
             left, known, shape, jobs=workers, longest=_seconds(longest, "longest")
@@ -189,13 +190,17 @@ def _tried(
     aims: Aims,
     folder: Folder | None,
     jobs: int,
+    until: float,
 ) -> dict[str, Probed]:
-    """Return what trials on a sample tell of the methods of these points; those of an earlier run are not repeated."""
+    """Return what trials on a sample tell of the methods of these points; those of an earlier run are not repeated.
+
+    Trials that half of the budget is not enough for are left out, and so are their methods.
+    """
     tasks = probes(points, table, aims)
     held = {} if folder is None else folder.trials()
     known = {task.line: Probed.from_dict(held[marks[task.line]]) for task in tasks if marks[task.line] in held}
     new = [task for task in tasks if task.line not in known]
-    with closing(_spread(probe, new, jobs)) as results:
+    with closing(_spread(probe, new, jobs, until)) as results:
         for number, result in results:
             line = new[number].line
             known[line] = Probed(reason=f"{line}: {result.reason}") if isinstance(result, Failure) else result
@@ -203,12 +208,16 @@ def _tried(
                 held[marks[line]] = result.as_dict()
                 folder.keep_trials(held)
             tick(len(known), len(tasks))
+    for task in new:
+        known.setdefault(task.line, Probed(reason=f"{task.line}: half of the budget was used up before it was tried."))
     return known
 
 
-def _spread(work: Any, tasks: Sequence[Any], jobs: int) -> Generator[tuple[int, Any], None, None]:
+def _spread(
+    work: Any, tasks: Sequence[Any], jobs: int, until: float = math.inf
+) -> Generator[tuple[int, Any], None, None]:
     """Do every task; processes end with the generator, also when it is closed early."""
-    yield from spread(work, tasks, jobs)
+    yield from spread(work, tasks, jobs, until)
 
 
 def _marks(points: Sequence[Point], aims: Aims, table: str) -> dict[str, str]:

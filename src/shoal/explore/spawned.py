@@ -8,9 +8,11 @@
 Processes do not run the caller's own script again, so that it needs no `if __name__ == "__main__"`.
 """
 
+import math
 import os
 import signal
 import sys
+import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -51,7 +53,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def spread(work: Work, tasks: Sequence[Any], jobs: int) -> Iterator[tuple[int, Any]]:
+def spread(work: Work, tasks: Sequence[Any], jobs: int, until: float = math.inf) -> Iterator[tuple[int, Any]]:
     """Do every task and give the number of each with its result, or with a `Failure`, as it is done.
 
     Parameters
@@ -61,14 +63,16 @@ def spread(work: Work, tasks: Sequence[Any], jobs: int) -> Iterator[tuple[int, A
     tasks : sequence
     jobs : int
         How many processes may work at once. With 1, all is done in this one.
+    until : float
+        The time, as `time.monotonic` has it, at which processes are ended, done or not. In this one, no task begins
+        later.
 
     Yields
     ------
     pair of int and object
     """
     if jobs == 1:
-        # What a task tells of its steps is its own, here as in a process.
-        yield from ((number, copy_context().run(_tried, work, task)) for number, task in enumerate(tasks))
+        yield from _here(work, tasks, until)
         return
     workers: list[_Worker] = []
     left = list(range(len(tasks)))[::-1]
@@ -80,7 +84,11 @@ def spread(work: Work, tasks: Sequence[Any], jobs: int) -> Iterator[tuple[int, A
                     worker.pipe.send(tasks[worker.task])
                 except OSError:
                     continue  # it has died; its pipe says so below
-            for ready in wait([worker.pipe for worker in workers if worker.task is not None]):
+            left_over = None if math.isinf(until) else max(0.0, until - time.monotonic())
+            found = wait([worker.pipe for worker in workers if worker.task is not None], left_over)
+            if not found:
+                return
+            for ready in found:
                 worker = next(one for one in workers if one.pipe is ready)
                 number = worker.task
                 try:
@@ -97,6 +105,14 @@ def spread(work: Work, tasks: Sequence[Any], jobs: int) -> Iterator[tuple[int, A
         for worker in workers:
             worker.process.join()
             worker.pipe.close()
+
+
+def _here(work: Work, tasks: Sequence[Any], until: float) -> Iterator[tuple[int, Any]]:
+    """Do every task in this process; what it tells of its steps is its own, as in a process of its own."""
+    for number, task in enumerate(tasks):
+        if time.monotonic() > until:
+            return
+        yield number, copy_context().run(_tried, work, task)
 
 
 def _idle(workers: list[_Worker], work: Work, jobs: int) -> _Worker | None:

@@ -175,7 +175,7 @@ def _done(policy: Policy, case: Case, verdicts: Sequence[Verdict]) -> list[Block
         for name in held
     ]
     least = int(sizes.min()) if sizes.size else 0
-    items = [verdict.found for verdict in verdicts if verdict.model.endswith("k^m-anonymity")]
+    items = [verdict.found for verdict in verdicts if "k^m" in verdict.model]
     fewest = min([least, *items]) if least else 0
     known_items = f" by whoever also knows {policy.constraints.m} items" if fewest < least else ""
     how = f"{method_words(policy.method.name)}{refined} {known['missing'][policy.missing]}"
