@@ -41,7 +41,14 @@ def made(*outcomes, skipped=(), aims=AIMS):
 @pytest.fixture(scope="module")
 def exploration():
     tried = (
-        {"name": "record linkage", "rate": 0.1, "interval": (0.05, 0.2), "baseline": 0.01, "bound": 0.21, "outcome": "no evidence"},
+        {
+            "name": "record linkage",
+            "rate": 0.1,
+            "interval": (0.05, 0.2),
+            "baseline": 0.01,
+            "bound": 0.21,
+            "outcome": "no evidence",
+        },
     )
     notes = (f"column '{STRANGE}': 3 rows are strange.", "mdav: something of its own.")
     return made(

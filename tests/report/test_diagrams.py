@@ -141,7 +141,9 @@ def test_two_methods_are_told_by_wilcoxons_test():
     assert critical_words(clear).endswith("method1 is better than method0.")
     assert "p = 0.0039" in critical_words(clear)
     assert drawn(clear)[1] == []
-    assert "No difference was found" in critical_words(facts(count=2, sets=4, gap=0.0))
+    assert "No difference was found" in critical_words(facts(count=2, sets=8, gap=0.0))
+    few = critical_words(facts(count=2, sets=4, gap=0.0))
+    assert "No difference could have been found: with 4 data sets p is 0.125 at the least" in few
 
 
 def test_words_name_statistic_and_critical_difference():
@@ -149,6 +151,10 @@ def test_words_name_statistic_and_critical_difference():
     words = critical_words(measure)
     assert f"chi-square {measure['comparison']['friedman']['statistic']:.3f}" in words
     assert f"{measure['comparison']['critical']:.3f} or more apart" in words
+    found = measure["comparison"]
+    best, worst = found["methods"][0], found["methods"][-1]
+    assert found["mean_ranks"][-1] - found["mean_ranks"][0] >= found["critical"]
+    assert re.search(rf"{best} is better than [^;]*\b{worst}\b", words)
 
 
 class Stack(HTMLParser):

@@ -1,6 +1,7 @@
 """What a comparison found: the figures, the tests upon them, and how they show themselves."""
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -58,6 +59,8 @@ class Measured:
     values : float64 array of shape (methods, data sets, seeds)
     comparison : Comparison
         Ranks and tests, on the means over seeds.
+    ends : pair of float
+        The range of the measure, beyond which no interval goes.
     """
 
     name: str
@@ -66,6 +69,7 @@ class Measured:
     higher: bool
     values: Floats
     comparison: Comparison
+    ends: tuple[float, float] = (-math.inf, math.inf)
 
     @property
     def means(self) -> Floats:
@@ -206,8 +210,8 @@ class MethodComparison:
                         "set": data.name,
                         "method": method,
                         "mean": mean,
-                        "low": None if half is None else mean - half,
-                        "high": None if half is None else mean + half,
+                        "low": None if half is None else min(mean, max(one.ends[0], mean - half)),
+                        "high": None if half is None else max(mean, min(one.ends[1], mean + half)),
                         "values": one.values[place, column].tolist(),
                     }
                 )

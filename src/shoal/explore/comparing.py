@@ -129,14 +129,14 @@ def _measured(name: str, values: Any, methods: Sequence[str], folds: int) -> Mea
     """Return the figures of one measure with their ranks and tests."""
     if name == HONEST:
         how = f"decision tree that learned from releases of {folds - 1} of {folds} folds, asked about original rows"
-        title, higher = "honest accuracy %", True
+        title, higher, ends = "honest accuracy %", True, (0.0, 100.0)
     elif name == COMBINED:
         how = "weighs honest accuracy and structural utility, the median over columns of 1 - W1/range"
-        title, higher = "combined utility", True
+        title, higher, ends = "combined utility", True, (0.0, 1.0)
     else:
         card = load_measure(name)
-        title, how, higher = name, card.formula, card.better == "high"
-    return Measured(name, title, how, higher, values, tested(values.mean(axis=2), methods, higher=higher))
+        title, how, higher, ends = name, card.formula, card.better == "high", (card.low, card.high)
+    return Measured(name, title, how, higher, values, tested(values.mean(axis=2), methods, higher=higher), ends)
 
 
 def _methods(given: Iterable[str]) -> list[str]:

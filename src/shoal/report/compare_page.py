@@ -11,10 +11,9 @@ from shoal.report.render import page
 
 __all__ = ["compare_card", "compare_html", "compare_words"]
 
-READ_DIAGRAM = (
-    "How to read it: the axis has the mean rank over the data sets, 1 is the best, on the left. A bar joins methods "
-    "that do not differ at 5 %. The ruler is the critical difference: methods that far apart differ."
-)
+READ_DIAGRAM = "How to read it: the axis has the mean rank over the data sets, 1 is the best, on the left."
+READ_BAR = "A bar joins methods between which no difference was found at 5 %."
+READ_RULER = "The ruler is the critical difference: methods whose mean ranks are that far apart differ."
 READ_SEEDS = "How to read it: a mark is the mean over seeds, a line its 95 % interval over seeds (Student's t)."
 READ_ONE = "How to read it: a mark is the figure of a method on a data set, from one seed."
 LIMITS = (
@@ -22,6 +21,7 @@ LIMITS = (
     "Ranks forget sizes: to be better by a hair on every data set beats being far better on most.",
     "Data sets must be independent. Seeds of one table are no more data sets: their mean is taken first.",
     "Who chose parameters or methods on these tables has tuned on them, and proves little by them.",
+    "Each measure is tested by itself at 5 %: of many measures, some differ by luck.",
 )
 EYES = "These figures come from the original tables. They are for the holder's eyes."
 Table = dict[str, Any]
@@ -44,7 +44,7 @@ def compare_html(facts: Mapping[str, Any]) -> str:
                 "how": one["how"],
                 "words": critical_words(one),
                 "figures": [
-                    {"title": "Mean ranks", "picture": svg(diagram(one)), "caption": READ_DIAGRAM},
+                    {"title": "Mean ranks", "picture": svg(diagram(one)), "caption": _read_diagram(one)},
                     {"title": "Figures", "picture": svg(figure_chart(one)), "caption": _read_figures(one)},
                 ],
                 "tables": [table for table in (_ranks(one), _figures(one), _pairs(one)) if table],
@@ -122,6 +122,13 @@ def _how(facts: Mapping[str, Any]) -> str:
     return " ".join(said)
 
 
+def _read_diagram(one: Mapping[str, Any]) -> str:
+    """Say how the diagram is read: nothing is said of what is not in it."""
+    found = one["comparison"]
+    said = [READ_DIAGRAM, *([READ_BAR] if found["groups"] else []), *([READ_RULER] if found["critical"] else [])]
+    return " ".join(said)
+
+
 def _read_figures(one: Mapping[str, Any]) -> str:
     """Say how the chart of figures is read."""
     read = READ_ONE if one["figures"][0]["low"] is None else READ_SEEDS
@@ -159,7 +166,7 @@ def _cell(figure: Mapping[str, Any], *, best: bool) -> str:
     star = " *" if best else ""
     if figure["low"] is None:
         return f"{_number(figure['mean'])}{star}"
-    half = figure["high"] - figure["mean"]
+    half = max(figure["high"] - figure["mean"], figure["mean"] - figure["low"])
     # Digits beyond the second of an interval say nothing, nor do those of the figure beyond them.
     places = min(6, max(0, 1 - math.floor(math.log10(half)))) if half > 1e-9 * abs(figure["mean"]) else None
     if places is None:

@@ -73,13 +73,34 @@ def critical_words(measure: Mapping[str, Any]) -> str:
         first, second = found["methods"]
         head = f"Wilcoxon's test over {found['sets']} data sets: {_chance(p)}."
         if p >= 0.05:
-            return f"{head} No difference was found, which is not the same as no difference."
+            return f"{head} {_nothing(found)}"
         return f"{head} {first} is better than {second}."
     test = found["friedman"]
     head = f"Friedman's test over {found['sets']} data sets: chi-square {test['statistic']:.3f}, {_chance(test['p'])}."
     if found["critical"] is None:
-        return f"{head} No difference was found, which is not the same as no difference."
-    return f"{head} Two methods differ if their mean ranks are {found['critical']:.3f} or more apart."
+        return f"{head} {_nothing(found)}"
+    apart = f"Two methods differ if their mean ranks are {found['critical']:.3f} or more apart"
+    return f"{head} {apart}: {_better(found)}"
+
+
+def _nothing(found: Mapping[str, Any]) -> str:
+    """Say that no difference was found, and whether one could have been."""
+    if found["least_p"] < 0.05:
+        return "No difference was found, which is not the same as no difference."
+    return (
+        f"No difference could have been found: with {found['sets']} data sets p is {found['least_p']:.4g} at the "
+        "least, even if one method wins on all of them. Take more data sets."
+    )
+
+
+def _better(found: Mapping[str, Any]) -> str:
+    """Say which methods are better than which others."""
+    pairs = list(zip(found["methods"], found["mean_ranks"], strict=True))
+    said = []
+    for name, rank in pairs:
+        beaten = [other for other, worse in pairs if worse - rank >= found["critical"]]
+        said += [f"{name} is better than {', '.join(beaten)}"] if beaten else []
+    return "; ".join(said) + "." if said else "no two of them are."
 
 
 def figure_chart(measure: Mapping[str, Any], *, moving: bool = False) -> Any:
@@ -100,7 +121,8 @@ def figure_chart(measure: Mapping[str, Any], *, moving: bool = False) -> Any:
     held = {key: [one[key] for one in figures] for key in ("set", "method", "mean")}
     low, high = ([one[key] if one[key] is not None else one["mean"] for one in figures] for key in ("low", "high"))
     data = rows(**held, low=low, high=high, said=[_said(one) for one in figures])
-    taken = range(len(methods))
+    # By name, so that a method looks the same whatever is measured.
+    taken = [sorted(methods).index(name) for name in methods]
     colour = alt.Scale(domain=methods, range=[COLOURS[place % len(COLOURS)] for place in taken])
     shape = alt.Scale(domain=methods, range=[SHAPES[place % len(SHAPES)] for place in taken])
     legend = alt.Legend(title=None, orient="bottom", columns=3, labelLimit=150, symbolOpacity=1)

@@ -16,7 +16,7 @@ MOST_LINES = 36
 MOST_BEHIND = 40  # points of the front behind the line of a method
 MOST_TOGETHER = 6  # numbers at one place
 CLOSE = (24.0, 12.0)  # pixels
-WIDE, TALL, SMALL = 480, 360, (230, 150)
+WIDE, TALL, SMALL = 620, 400, (230, 150)
 
 Facts = Mapping[str, Any]
 
@@ -64,8 +64,8 @@ def lines(facts: Facts) -> list[tuple[str, Any]]:
     front = [one for one in known if one["front"]][:MOST_BEHIND]
     x, y = _axes(facts, known, short=True)
     found = []
-    for line in list(dict.fromkeys(one["line"] for one in known))[:MOST_LINES]:
-        own = sorted((one for one in known if one["line"] == line), key=_order)
+    for line in list(dict.fromkeys(_line(facts, one) for one in known))[:MOST_LINES]:
+        own = sorted((one for one in known if _line(facts, one) == line), key=_order)
         layers = []
         if front:
             behind = alt.Chart(_data(facts, front)).mark_point(filled=True, opacity=1, color=PALE, size=30, aria=False)
@@ -93,7 +93,7 @@ def interactive(facts: Facts) -> Any:
 
     known = _known(facts)
     x, y = _axes(facts, known)
-    ordered = sorted(known, key=lambda one: (one["line"], *_order(one)))
+    ordered = sorted(known, key=lambda one: (_line(facts, one), *_order(one)))
     data = _data(facts, ordered)
     chosen = alt.selection_point(fields=["line"], bind="legend")
     seen = alt.when(chosen).then(alt.value(1)).otherwise(alt.value(0.12))
@@ -113,6 +113,12 @@ def _known(facts: Facts) -> list[Facts]:
         for one in facts["points"]
         if one["status"] == "done" and one["utility"] is not None and one["risk"] is not None
     ]
+
+
+def _line(facts: Facts, one: Facts) -> str:
+    """Return the name of the line of a point: its method with parameters, and l and t where points differ in them."""
+    varied = [name for name in ("l", "t") if len({each[name] for each in facts["points"]}) > 1]
+    return ", ".join([one["line"], *(f"{name} = {one[name]:g}" for name in varied if one[name] is not None)])
 
 
 def _order(one: Facts) -> tuple[float, float, float]:
@@ -204,7 +210,7 @@ def _data(facts: Facts, some: Sequence[Facts]) -> Any:
         y=[one["risk"]["value"] for one in some],
         place=list(range(len(some))),
         name=[one["name"] for one in some],
-        line=[one["line"] for one in some],
+        line=[_line(facts, one) for one in some],
         on=["yes" if one["front"] else "no" for one in some],
         said=[_said(facts, one) for one in some],
     )

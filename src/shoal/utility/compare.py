@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from shoal.errors import DataError
 
 __all__ = ["Comparison", "Friedman", "Wilcoxon", "alike", "compare", "critical_difference"]
-__all__ += ["friedman", "nemenyi", "ranks", "score", "wilcoxon"]
+__all__ += ["friedman", "least_p", "nemenyi", "ranks", "score", "wilcoxon"]
 
 LEVEL = 0.05
 SAME = 1e-12  # differences that are rounding
@@ -91,6 +91,8 @@ class Comparison:
         For two methods; the first is the first of `methods`.
     pairs : tuple of tuples of float or None
         Nemenyi's p of every two methods, in the order of `methods`, where there is a critical difference.
+    least_p : float
+        What the test gives if methods come in one order on every data set: above 0.05, nothing can be found.
     """
 
     methods: tuple[str, ...]
@@ -102,6 +104,7 @@ class Comparison:
     groups: tuple[tuple[str, ...], ...]
     wilcoxon: Wilcoxon | None
     pairs: tuple[tuple[float, ...], ...] | None = None
+    least_p: float = 0.0
 
     def __str__(self) -> str:
         """Say it in a few lines."""
@@ -116,6 +119,8 @@ class Comparison:
         if self.wilcoxon is not None:
             lines.append(f"Wilcoxon: {_chance(self.wilcoxon.p)}")
         lines += [f"no difference found: {', '.join(group)}" for group in self.groups]
+        if self.least_p >= LEVEL:
+            lines.append(f"{self.sets} data sets are too few: p is {self.least_p:.4g} at the least")
         return "\n".join(lines)
 
     def as_dict(self) -> dict[str, Any]:
@@ -155,7 +160,21 @@ def compare(values: ArrayLike, methods: Sequence[str], *, higher: bool = True) -
     same = tuple(names[first:last] for first, last in groups)
     listed = None if scores is None else tuple(scores.tolist())
     pairs = None if critical is None else tuple(tuple(line) for line in nemenyi(mean[order], sets).tolist())
-    return Comparison(names, tuple(mean[order].tolist()), sets, listed, tested, critical, same, two, pairs)
+    least = least_p(count, sets)
+    return Comparison(names, tuple(mean[order].tolist()), sets, listed, tested, critical, same, two, pairs, least)
+
+
+def least_p(methods: int, sets: int) -> float:
+    """Return the least p that the test of so many methods can give: if they come in one order on every data set.
+
+    Examples
+    --------
+    >>> least_p(2, 5), round(least_p(3, 3), 4)
+    (0.0625, 0.0498)
+    """
+    from scipy.stats import chi2
+
+    return 2.0 ** (1 - sets) if methods == 2 else float(chi2.sf(sets * (methods - 1), methods - 1))
 
 
 def ranks(values: ArrayLike, *, higher: bool = True) -> Floats:
