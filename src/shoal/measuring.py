@@ -12,7 +12,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any, Literal
 
-from shoal.errors import MethodError, listed, near
+from shoal.errors import MethodError, near
 from shoal.model.findings import Finding, Need
 
 __all__ = ["Better", "Measure", "cards", "load_measure", "measure"]
@@ -112,7 +112,7 @@ def load_measure(name: str) -> Measure:
     """Return the card of the measure with this name."""
     known = cards()
     if name not in known:
-        raise MethodError(f"measure: there is no measure {name!r}. There are {listed(known, 60)}.{near(name, known)}")
+        raise MethodError(f"measure: there is no measure {name!r}.{near(name, known)} `shoal measures` lists them all.")
     return known[name]
 
 

@@ -79,6 +79,38 @@ def test_wrong_use_ends_with_2(table, words):
     run(table, *words, code=2)
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--longest", "nan"], "longest must be a number of seconds above 0; got nan"),
+        (["--budget", "inf"], "budget must be a number of seconds above 0"),
+        (["-k", "9" * 400], "k must be whole numbers of at most"),
+        (["-l", "9" * 400], "l must be numbers of at most"),
+        (["--risk", "intersection"], "'intersection' needs another release"),
+        (["--methods", ","], "no method is named"),
+    ],
+)
+def test_a_refusal_is_a_sentence_and_nothing_is_made(table, tmp_path, words, said):
+    with pytest.raises(ShoalError, match=said) as caught:
+        run(table, "--methods", "mdav", "-o", tmp_path / "explored", *ROLES, *words, code=None)
+    assert caught.value.exit_code == 2
+    assert not (tmp_path / "explored").exists()
+
+
+def test_a_folder_in_which_another_one_works_is_refused_with_2(table, tmp_path):
+    from shoal.explore.folder import Folder
+
+    words = ["--methods", "mdav", "--dry-run", "-o", tmp_path / "explored", *ROLES]
+    with Folder(tmp_path / "explored"), pytest.raises(ShoalError, match="another exploration works") as caught:
+        run(table, *words, code=None)
+    assert caught.value.exit_code == 2
+
+
+def test_more_jobs_than_work_leave_nothing_out(table):
+    words = ["--methods", "mdav", "-k", "3,5", "--dry-run", "--jobs", 500, *ROLES]
+    assert "Left out" not in run(table, *words)
+
+
 def test_errors_are_those_of_shoal(table):
     with pytest.raises(MethodError, match="there is no method 'mdaf'"):
         run(table, "--methods", "mdaf", "--dry-run", code=None)

@@ -65,3 +65,19 @@ def test_json_says_where_the_report_is(program, made, tmp_path):
     assert told["holds"]
     assert told["verdicts"][0]["wish"] == "k = 3"
     assert json.loads((tmp_path / "r.json").read_text())["kind"] == "public"
+
+
+def test_the_ending_of_the_file_says_the_format(program, made, tmp_path):
+    for name, start in (
+        ("r.md", "# What"),
+        ("r.json", '{\n  "shoal"'),
+        ("r.html", "<!doctype html>"),
+        ("r", "<!doctype"),
+    ):
+        run(program, made / "release", "-o", tmp_path / name)
+        assert (tmp_path / name).read_text().startswith(start)
+
+
+def test_what_only_the_holders_report_needs_is_refused_without_the_table(program, made):
+    run(program, made / "release", "--private", made / "private", code=2)
+    run(program, made / "release", "--attacks", code=2)

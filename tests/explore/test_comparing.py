@@ -293,3 +293,11 @@ def test_warnings_are_not_needed_to_compare():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         compare(tables(2, 30), methods=["mdav", "mondrian"], label="smoker", measure="honest", seeds=1, folds=5, jobs=1)
+
+
+def test_frames_without_names_and_no_processes_are_refused():
+    frames = [shoal.sample(40, seed=seed).select(["days", "height_cm"]) for seed in range(2)]
+    with pytest.raises(DataError, match="frames need names"):
+        compare(frames, methods=["mdav", "mondrian"])
+    with pytest.raises(DataError, match="jobs must be a whole number of at least 1"):
+        compare(dict(enumerate(frames)), methods=["mdav", "mondrian"], jobs=0)

@@ -71,7 +71,10 @@ WHOLE = Policy.of(label="buys", keep=["buys"], sensitive=["ill"])
         ("honest", Policy.of(), "needs a label"),
         ("honest separability %", Policy.of(sensitive=["ill"]), "needs a label"),
         ("t-closeness", Policy.of(), "needs a sensitive column"),
+        ("homogeneity", Policy.of(), "needs a sensitive column"),
+        ("attribute inference", Policy.of(), "needs a sensitive column"),
         ("journalist risk", WHOLE, "needs a population"),
+        ("intersection", WHOLE, "needs another release, which an exploration has not"),
         ("(k,k^m)-anonymity", WHOLE, "needs a column of sets"),
         ("risk without a column", WHOLE, "a figure of each column"),
     ],
@@ -89,6 +92,20 @@ def test_what_is_refused_is_just_what_has_no_figure(case):
     labelled = {*NEEDS["a label: name one with `label`"], *NEEDS["a sensitive column"]} & set(cards())
     for name in (*never, *labelled):
         assert (name in {finding.name for finding in cards()[name].function(case)}) == (name in labelled), name
+
+
+def test_attacks_that_are_refused_are_just_those_without_a_trial(case, people):
+    from shoal.explore.aims import NEEDS
+    from shoal.privacy.attack import Clock, attacks, profiles
+
+    def tried(case):
+        told = {name: card.function(case, profiles(case)["all"], Clock()) for name, card in attacks().items()}
+        return {name for name, one in told.items() if one.trials}
+
+    never = {*NEEDS["another release, which an exploration has not"]}
+    assert tried(case) == {*attacks()} - never
+    bare = case_of(people, shoal.anonymize(people, k=4, method="mdav"))
+    assert tried(bare) == {*attacks()} - never - {*NEEDS["a sensitive column"]}
 
 
 def test_without_a_label_or_a_sensitive_column_those_that_need_one_have_no_figure(people):
@@ -153,6 +170,19 @@ def test_honest_figures_and_attacks_bring_their_own_intervals(case, people):
     attack = figure_of(aim_of("record linkage", "risk", case.policy), case, people, 4)
     (told,) = shoal.attack(people, case.released, only=["record linkage"], policy=case.policy)
     assert (attack.value, attack.low, attack.high) == (told.rate, *told.interval)
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+def test_honest_separability_is_the_figure_of_that_name_that_measure_gives(people, case, seed):
+    release = shoal.anonymize(people, policy=case.policy)
+    (told,) = (
+        one
+        for one in shoal.measure(people, release, only=["honest separability %"], seed=seed)
+        if one.name == "honest separability %"
+    )
+    aim = aim_of("honest separability %", "utility", case.policy)
+    for folds in (3, 5, 10):
+        assert figure_of(aim, case_of(people, release, seed=seed), people, folds) == Figure(told.value, *told.interval)
 
 
 def test_a_table_without_a_label_has_no_honest_separability(people):

@@ -1,72 +1,225 @@
 """The folder of an exploration: private, whole at any time, and never somebody else's."""
 
+import errno
 import os
 import stat
+import subprocess
+import sys
 
 import pytest
 
 import shoal
 from shoal.errors import WriteError
 from shoal.explore.folder import Folder
+from shoal.model.progress import listening
+
+
+@pytest.fixture
+def place(tmp_path):
+    return tmp_path / "explored"
 
 
 def mode(path):
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_nobody_but_the_owner_may_look_inside(tmp_path):
+def seen(folder):
+    """All that is in a folder, and who may look at it."""
+    return {
+        str(path.relative_to(folder)): (mode(path), path.read_bytes() if path.is_file() else None)
+        for path in (folder, *folder.rglob("*"))
+    }
+
+
+def finish(place, **policies):
+    with Folder(place) as folder:
+        folder.finish("page", "{}", {name.replace("_", "-"): text for name, text in policies.items()})
+
+
+def test_nobody_but_the_owner_may_look_inside(place):
     mask = os.umask(0)
     try:
-        folder = Folder(tmp_path / "explored")
-        folder.keep("a", {"x": 1})
-        folder.keep_trials({})
-        folder.finish("page", "{}", {"mdav-k3": "k = 3"})
+        with Folder(place) as folder:
+            folder.keep("a", {"x": 1})
+            folder.keep_trials({})
+            folder.finish("page", "{}", {"mdav-k3": "k = 3"})
     finally:
         os.umask(mask)
-    paths = [folder.place, *folder.place.rglob("*")]
-    assert len(paths) == 9
+    paths = [place, *place.rglob("*")]
+    assert len(paths) == 10
     assert {mode(path) for path in paths if path.is_dir()} == {0o700}
     assert {mode(path) for path in paths if path.is_file()} == {0o600}
 
 
-def test_what_was_kept_is_found_again_and_what_is_not_whole_is_not(tmp_path):
-    folder = Folder(tmp_path / "explored")
-    folder.keep("a", {"x": 1})
-    again = Folder(tmp_path / "explored")
-    assert again.key == folder.key
-    assert len(folder.key) == 32
-    assert again.point("a") == {"x": 1}
-    assert again.point("b") is None
-    (again.place / "points" / "a.json").write_text('{"x": ')
-    assert again.point("a") is None
+def test_what_was_kept_is_found_again(place):
+    with Folder(place) as folder:
+        folder.keep("a", {"x": 1})
+        folder.keep_trials({"y": {"rows": [1]}})
+    with Folder(place) as again:
+        assert again.key == folder.key
+        assert len(folder.key) == 32
+        assert again.point("a") == {"x": 1}
+        assert again.point("b") is None
+        assert again.trials() == {"y": {"rows": [1]}}
 
 
-def test_drafts_of_a_killed_run_are_swept_up(tmp_path):
-    folder = Folder(tmp_path / "explored")
-    left = folder.place / "points" / ".a.json.123.draft"
-    left.write_text("{")
-    Folder(tmp_path / "explored")
-    assert not left.exists()
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '"x"', "[" * 100_000, '{"x": 1}', '{"seal": "0", "facts": {}}', "\xff"]
+)
+def test_what_is_not_as_it_was_written_is_not_there(place, text):
+    with Folder(place) as folder:
+        folder.keep("a", {"x": 1})
+        folder.keep_trials({"y": 1})
+        for name in ("points/a.json", "preflight.json"):
+            (place / name).write_text(text, encoding="latin-1")
+        assert folder.point("a") is None
+        assert folder.trials() == {}
 
 
-def test_policies_of_an_earlier_front_are_put_aside_and_not_lost(tmp_path):
-    folder = Folder(tmp_path / "explored")
-    folder.finish("page", "{}", {"mdav-k3": "k = 3", "mdav-k5": "k = 5"})
-    folder.finish("page", "{}", {"mdav-k5": "k = 5"})
-    assert [path.name for path in (folder.place / "front").glob("*.toml")] == ["mdav-k5.toml"]
-    assert (folder.place / "front" / "earlier" / "mdav-k3.toml").read_text() == "k = 3"
-    assert Folder(folder.place).point("none") is None  # it is still a folder of ours
+def test_a_changed_number_is_noticed_and_so_is_a_file_of_another_name(place):
+    with Folder(place) as folder:
+        folder.keep("a", {"x": 1})
+        path = place / "points" / "a.json"
+        (place / "points" / "b.json").write_bytes(path.read_bytes())
+        path.write_text(path.read_text().replace('"x": 1', '"x": 2'))
+        assert folder.point("a") is None
+        assert folder.point("b") is None
 
 
-def test_a_folder_of_somebody_else_is_refused(tmp_path):
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "letter.txt").write_text("dear")
+def test_drafts_of_a_killed_run_are_swept_up(place):
+    Folder(place).close()
+    left = [place / name for name in (".explore.json.9.draft", "points/.a.json.123.draft", "front/.b.toml.7.draft")]
+    for path in left:
+        path.write_text("{")
+    Folder(place).close()
+    assert not any(path.exists() for path in left)
+
+
+def test_a_full_disk_is_told_and_leaves_no_draft(place, monkeypatch):
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with Folder(place) as folder:
+        monkeypatch.setattr(os, "fsync", full)
+        with pytest.raises(WriteError, match="cannot be used: No space left on device"):
+            folder.finish("page", "{}", {"mdav-k3": "k = 3"})
+    assert not list(place.rglob("*.draft"))
+
+
+def test_one_exploration_at_a_time_works_in_a_folder(place):
+    with Folder(place) as folder:
+        draft = place / "points" / f".a.json.{os.getpid()}.draft"
+        draft.write_text("{")
+        before = seen(place)
+        with pytest.raises(WriteError, match="another exploration works in the folder"):
+            Folder(place)
+        assert seen(place) == before
+        draft.unlink()
+        folder.keep("a", {"x": 1})
+    with Folder(place) as again:
+        assert again.point("a") == {"x": 1}
+
+
+def test_a_killed_process_holds_the_folder_no_more(place):
+    code = f"from shoal.explore.folder import Folder\nheld = Folder({str(place)!r})\nprint('held', flush=True)\ninput()"
+    other = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        assert other.stdout.readline() == "held\n"
+        with pytest.raises(WriteError, match="another exploration works"):
+            Folder(place)
+    finally:
+        other.kill()
+        other.communicate()
+    Folder(place).close()
+
+
+def test_policies_of_an_earlier_front_are_put_aside_and_not_lost(place):
+    finish(place, mdav_k3="k = 3\n", mdav_k5="k = 5\n")
+    finish(place, mdav_k5="k = 5\n")
+    assert [path.name for path in (place / "front").glob("*.toml")] == ["mdav-k5.toml"]
+    assert (place / "front" / "earlier" / "mdav-k3.toml").read_text().startswith("k = 3\n# ")
+    Folder(place).close()  # it is still a folder of ours
+
+
+def test_what_somebody_has_put_into_the_front_stays(place):
+    finish(place, mdav_k3="k = 3\n")
+    front = place / "front"
+    written = (front / "mdav-k3.toml").read_bytes()
+    (front / "chosen.toml").write_bytes(written)
+    (front / "notes.txt").write_text("mine")
+    (front / "link.toml").symlink_to("mdav-k3.toml")
+    finish(place, mdav_k5="k = 5\n")
+    assert (front / "chosen.toml").read_bytes() == written
+    assert (front / "notes.txt").read_text() == "mine"
+    assert (front / "link.toml").is_symlink()
+    assert {path.name for path in (front / "earlier").iterdir()} == {"mdav-k3.toml"}
+
+
+def test_an_edited_policy_stays_or_is_put_aside_before_another_takes_its_place(place):
+    finish(place, mdav_k3="k = 3\n", mdav_k5="k = 5\n")
+    front, said = place / "front", []
+    for edit in ("k = 33\n", "k = 34\n", "k = 33\n"):
+        for name in ("mdav-k3", "mdav-k5"):
+            (front / f"{name}.toml").write_text(edit)
+        with listening(lambda *_: None, said.append):
+            finish(place, mdav_k5="k = 5\n")
+        assert (front / "mdav-k3.toml").read_text() == edit  # not on the front, and edited
+        assert (front / "mdav-k5.toml").read_text().startswith("k = 5\n")
+    aside = {path.name: path.read_text() for path in (front / "earlier").iterdir()}
+    assert aside == {"mdav-k5.toml": "k = 33\n", "mdav-k5-2.toml": "k = 34\n"}
+    assert said[0] == "explore: front/mdav-k5.toml was edited; it is front/earlier/mdav-k5.toml now."
+    finish(place, mdav_k5="k = 5\n")
+    assert len(said) == 3
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"letter.txt": "dear"},
+        {"key": "0" * 64, "letter.txt": "dear"},
+        {"points/mine.json": "{}"},
+        {"front/chosen.toml": "k = 3"},
+        {"lock": "a lock of my own"},
+        {"explore.html": "mine"},
+        {"key": "0" * 64, "points": "a file"},
+        {".notes.5.draft": "mine"},
+    ],
+)
+def test_a_folder_of_somebody_else_is_refused_and_not_touched(place, files):
+    for name, text in files.items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text(text)
+    place.chmod(0o755)
+    before = seen(place)
     with pytest.raises(WriteError, match="holds other files, which shoal will not touch"):
-        Folder(tmp_path / "mine")
+        Folder(place)
+    assert seen(place) == before
+
+
+@pytest.mark.parametrize("key", ["no key", "", "ab", "0" * 63, "0" * 65, "0" * 64 + "\nmore", "g" * 64])
+def test_a_damaged_key_is_told_and_nothing_is_touched(place, key):
+    place.mkdir(mode=0o755)
+    place.chmod(0o755)
+    (place / "key").write_text(key)
+    before = seen(place)
+    with pytest.raises(WriteError, match="its key is damaged"):
+        Folder(place)
+    assert seen(place) == before
+
+
+def test_a_run_that_was_killed_before_it_had_a_key_can_begin_again(place):
+    for name in ("points", "front"):
+        (place / name).mkdir(parents=True)
+    (place / "lock").touch()
+    (place / ".key.12.draft").write_text("00")
+    Folder(place).close()
+    assert {path.name for path in place.iterdir()} == {"key", "lock", "points", "front"}
+
+
+def test_a_file_is_no_folder(tmp_path):
     (tmp_path / "file").write_text("x")
     with pytest.raises(WriteError, match="is not a folder"):
         Folder(tmp_path / "file")
-    assert (tmp_path / "mine" / "letter.txt").read_text() == "dear"
 
 
 def test_a_release_is_no_place_for_an_exploration(tmp_path):
@@ -74,10 +227,3 @@ def test_a_release_is_no_place_for_an_exploration(tmp_path):
     shoal.anonymize(table, k=3, method="mdav").save(tmp_path / "release")
     with pytest.raises(WriteError, match="lies inside a folder that shoal wrote"):
         Folder(tmp_path / "release" / "explored")
-
-
-def test_a_damaged_key_is_told(tmp_path):
-    folder = Folder(tmp_path / "explored")
-    (folder.place / "key").write_text("no key")
-    with pytest.raises(WriteError, match="its key is damaged"):
-        Folder(tmp_path / "explored")

@@ -75,12 +75,29 @@ def test_the_page_shows_the_front_every_point_and_what_was_left_out(page):
         "exact: takes at most 2,000 rows",
         "is itself a channel",
         "clearly better in one of them",
-        "4 runs, about 12 s and 300 MB on 2 cores.",
+        "4 runs, about 12 s and 300 MB in 2 processes.",
         "shoal anonymize people.csv --policy front/NAME.toml",
         "Attacks on the points of the front",
         "delete-a-group jackknife over 5 parts",
     ):
         assert words in page, words
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("people.csv", "people.csv"),
+        ("my people.csv", "'my people.csv'"),
+        ("a;rm -rf ~.csv", "'a;rm -rf ~.csv'"),
+        ("it's $(x).csv", "'it'\"'\"'s $(x).csv'"),
+        ("-o.csv", "./-o.csv"),
+        ("", "FILE"),
+    ],
+)
+def test_the_command_can_be_pasted_into_a_shell_whatever_the_file_is_called(exploration, name, shown):
+    facts = {**exploration.as_dict(), "source": name}
+    command = f"shoal anonymize {shown} --policy front/NAME.toml -o release --private mine"
+    assert f">{command}<" in html.unescape(explore_html(facts))
 
 
 def test_every_picture_says_how_it_is_read_and_every_dot_what_it_is(page):

@@ -3,6 +3,7 @@
 import pyarrow as pa
 import pytest
 
+from shoal.explore import memory, preflight
 from shoal.explore.aims import aim_of
 from shoal.explore.plan import grid
 from shoal.explore.points import Aims
@@ -46,10 +47,28 @@ def test_measuring_grows_with_the_rows_and_seeds_multiply():
     assert seconds_of(point, told, 2000) == pytest.approx(4.0)
 
 
+def test_what_looks_at_a_bounded_number_of_rows_does_not_grow_with_them():
+    (point,), _ = grid(Policy.of(), "mdav", k=3)
+    told = Probed((1000,), (3,), (0.0,), (0.5,), 300.0, bounded=(0.75,))
+    assert seconds_of(point, told, 2000) == pytest.approx(1.0 + 1.5)
+    assert seconds_of(point, told, 100_000) == pytest.approx(50.0 + 1.5)
+
+
+def test_honest_separability_is_bounded_and_counted_apart():
+    policy = Policy.of(label="buys", keep=["buys"])
+    aims = Aims(aim_of(None, "utility", policy), aim_of(None, "risk", policy))
+    table = Table.of(pa.table({"age": [i * 7 % 97 for i in range(300)], "buys": ["no", "yes"] * 150}))
+    points, _ = grid(policy, "mdav", k=4)
+    told = probe(probes(points, table, aims)[0])
+    assert len(told.bounded) == len(told.rows) == 2
+    assert min(told.bounded) > 0
+    assert min(told.measured) > 0
+
+
 def test_what_takes_longer_than_the_limit_is_left_out_and_named_once():
     points, _ = grid(Policy.of(), ["mdav", "vmdav"], k=[3, 20])
     known = {"mdav": trials(1.7, 0.0), "vmdav": trials(2.0, 0.0, 1e-4)}
-    kept, skipped, costs, _ = affordable(points, known, Shape(5_000, 10, 1.0), jobs=2, longest=60)
+    kept, skipped, costs, _ = affordable(points, known, Shape(5_000, 10, 1.0), longest=60)
     assert [point.method for point in kept] == ["mdav", "mdav"]
     assert set(costs) == {"mdav-k3", "mdav-k20"}
     (gone,) = skipped
@@ -60,7 +79,7 @@ def test_what_takes_longer_than_the_limit_is_left_out_and_named_once():
 def test_a_method_that_is_dear_for_one_k_alone_is_left_out_for_that_one():
     points, _ = grid(Policy.of(), "grow", k=[3, 20])
     known = {"grow": Probed((1000, 1000), (3, 20), (1.0, 500.0), (0.0, 0.0), 300.0)}
-    kept, skipped, _, _ = affordable(points, known, Shape(1_000, 10, 1.0), jobs=2)
+    kept, skipped, _, _ = affordable(points, known, Shape(1_000, 10, 1.0))
     assert [point.name for point in kept] == ["grow-k3"]
     assert [one.name for one in skipped] == ["grow-k20"]
 
@@ -69,16 +88,46 @@ def test_exact_is_left_out_of_tables_that_it_does_not_take_without_a_trial():
     points, _ = grid(Policy.of(), ["exact", "mdav"], k=3)
     table = Table.of(pa.table({"age": list(range(2001))}))
     assert [one.line for one in probes(points, table, AIMS)] == ["mdav"]
-    _, skipped, _, _ = affordable(points, {"mdav": trials(1.7)}, Shape.of(table), jobs=1)
+    _, skipped, _, _ = affordable(points, {"mdav": trials(1.7)}, Shape.of(table))
     assert [one.reason for one in skipped] == ["exact: takes at most 2,000 rows, and the table has 2,001."]
 
 
-def test_what_needs_more_memory_than_there_is_is_left_out():
+def test_what_needs_more_memory_alone_than_there_is_is_left_out():
     (point,), _ = grid(Policy.of(), "mdav", k=3)
     told = Probed((1000,), (3,), (0.01,), (0.0,), 1e9)
-    kept, skipped, _, _ = affordable([point], {"mdav": told}, Shape(1_000, 10, 1.0), jobs=2)
+    kept, skipped, _, _ = affordable([point], {"mdav": told}, Shape(1_000, 10, 1.0))
     assert kept == []
-    assert "2 runs would take about" in skipped[0].reason
+    assert "one run would take about" in skipped[0].reason
+
+
+def test_processes_are_no_more_than_points_and_than_there_is_memory_for(monkeypatch):
+    monkeypatch.setattr(memory, "free", lambda: 1_000.0)
+    assert memory.at_once(500, 3, 200.0) == 3
+    assert memory.at_once(500, 30, 200.0) == 4
+    assert memory.at_once(500, 30, 5_000.0) == 1
+    monkeypatch.setattr(memory, "free", lambda: None)
+    assert memory.at_once(500, 30, 5_000.0) == 30
+
+
+def test_where_memory_is_short_fewer_processes_work_and_it_is_said(monkeypatch):
+    points, _ = grid(Policy.of(), "mdav", k=[3, 4, 5, 6])
+    seconds, megabytes = ({point.name: one for point in points} for one in (10.0, 300.0))
+    monkeypatch.setattr(preflight, "cores", lambda: 4)
+    monkeypatch.setattr(memory, "free", lambda: 1_000.0)
+    short = estimate(points, seconds, megabytes, 4)
+    assert (short.jobs, short.short) == (2, True)
+    assert str(short) == "4 runs, about 23 s and 750 MB in 2 processes; memory is not enough for more at once"
+    monkeypatch.setattr(memory, "free", lambda: 100_000.0)
+    assert str(estimate(points, seconds, megabytes, 500)) == "4 runs, about 13 s and 1,400 MB in 4 processes"
+
+
+@pytest.mark.parametrize("told", ["MemFree: 5 kB\nMemAvailable:  2000000 kB\n", "", "MemAvailable:\n", None])
+def test_free_memory_is_what_a_program_may_take(monkeypatch, tmp_path, told):
+    monkeypatch.setattr(memory, "MEMINFO", tmp_path / "meminfo")
+    if told is not None:
+        (tmp_path / "meminfo").write_text(told)
+    found = memory.free()
+    assert found == pytest.approx(2048.0) if told and "2000000" in told else found is None or found > 0
 
 
 def test_a_trial_runs_a_method_with_the_least_k_and_the_largest():
@@ -98,16 +147,18 @@ def test_a_method_that_refuses_its_wishes_says_so_in_the_trial():
     (task,) = probes(points, table, AIMS)
     told = probe(task)
     assert "exact: k must be at most 6" in told.reason
-    _, skipped, _, _ = affordable(points, {"exact": told}, Shape.of(table), jobs=1)
+    _, skipped, _, _ = affordable(points, {"exact": told}, Shape.of(table))
     assert skipped[0].reason == told.reason
 
 
-def test_the_estimate_says_runs_seconds_megabytes_and_cores():
+def test_the_estimate_says_runs_seconds_megabytes_and_processes(monkeypatch):
     points, _ = grid(Policy.of(), "mdav", k=[3, 5])
-    told = estimate(points, {"mdav-k3": 30.0, "mdav-k5": 44.0}, 300.0, 2)
-    assert str(told) == "2 runs, about 47 s and 750 MB on 2 cores"
-    assert str(estimate(points[:1], {"mdav-k3": 0.1}, 300.0, 1)) == "1 run, about 3 s and 450 MB on 1 core"
-    assert str(estimate([], {}, 0.0, 2)) == "nothing is left to run"
+    monkeypatch.setattr(preflight, "cores", lambda: 2)
+    megabytes = {"mdav-k3": 200.0, "mdav-k5": 300.0}
+    told = estimate(points, {"mdav-k3": 30.0, "mdav-k5": 44.0}, megabytes, 2)
+    assert str(told) == "2 runs, about 47 s and 750 MB in 2 processes"
+    assert str(estimate(points[:1], {"mdav-k3": 0.1}, megabytes, 1)) == "1 run, about 3 s and 350 MB in 1 process"
+    assert str(estimate([], {}, {}, 2)) == "nothing is left to run"
 
 
 def test_the_growth_of_every_built_in_method_is_known():

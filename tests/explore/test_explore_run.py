@@ -10,7 +10,6 @@ import pytest
 
 import shoal
 import shoal.explore.run as running
-from shoal.errors import MethodError, PolicyError
 from shoal.explore.run import explore
 from shoal.explore.spawned import Failure
 from shoal.io.data_file import write_data
@@ -97,7 +96,7 @@ def test_the_front_is_in_the_order_of_risk_and_has_a_policy_for_each_point(explo
 
 def test_the_folder_is_private_and_complete(explored):
     names = {path.name for path in explored.folder.iterdir()}
-    assert names == {"key", "preflight.json", "points", "front", "explore.html", "explore.json"}
+    assert names == {"key", "lock", "preflight.json", "points", "front", "explore.html", "explore.json"}
     assert stat.S_IMODE(explored.folder.stat().st_mode) == 0o700
     facts = json.loads((explored.folder / "explore.json").read_text())
     assert facts["front"] == [one.name for one in explored.front]
@@ -110,7 +109,7 @@ def test_what_is_done_is_not_done_again(explored, file, monkeypatch):
         raise AssertionError("nothing was left to do")
         yield
 
-    monkeypatch.setattr(running, "spread", lambda work, tasks, jobs, until: refuse() if tasks else iter(()))
+    monkeypatch.setattr(running, "spread", lambda work, tasks, *_, **__: refuse() if tasks else iter(()))
     again = explore(file, methods=METHODS, k=[3, 5, 8], l=2, output=explored.folder, **ROLES)
     assert str(again.estimate) == "nothing is left to run"
     assert again.as_dict()["points"] == explored.as_dict()["points"]
@@ -134,13 +133,13 @@ def test_a_dry_run_says_what_it_would_cost_and_runs_nothing(file, tmp_path):
     found = explore(file, methods="mdav", k=3, output=tmp_path / "dry", dry_run=True, **ROLES)
     assert found.outcomes == ()
     assert str(found.estimate).startswith("1 run, about ")
-    assert {path.name for path in (tmp_path / "dry").iterdir()} == {"key", "preflight.json", "points", "front"}
+    assert {path.name for path in (tmp_path / "dry").iterdir()} == {"key", "lock", "preflight.json", "points", "front"}
 
 
 def test_a_point_whose_process_dies_is_reported_and_tried_again_next_time(file, tmp_path, monkeypatch):
     real = running.spread
 
-    def deadly(work, tasks, jobs, until):
+    def deadly(work, tasks, *_, **__):
         if work is running.probe:
             yield from real(work, tasks, 1)
             return
@@ -240,26 +239,6 @@ def test_progress_is_ticked_and_the_estimate_announced(file):
         explore(file, methods="mdav", k=[3, 5], jobs=1, **ROLES)
     assert ("explore", 2, 2) in ticks
     assert any(sentence.startswith("explore: 2 runs, about") for sentence in said)
-
-
-@pytest.mark.parametrize(
-    ("wishes", "kind", "said"),
-    [
-        ({"folds": 1}, PolicyError, "folds must be a whole number of at least 2"),
-        ({"seeds": 0}, PolicyError, "seeds must be"),
-        ({"jobs": 0}, PolicyError, "jobs must be"),
-        ({"budget": -1}, PolicyError, "budget must be a number of seconds above 0"),
-        ({"longest": 0}, PolicyError, "longest must be"),
-        ({"identifers": ["name"]}, PolicyError, "there is no wish 'identifers'.*Did you mean 'identifiers'"),
-        ({"method": "mdav"}, PolicyError, "there is no wish 'method'"),
-        ({"utility": "beauty"}, MethodError, "there is no utility 'beauty'"),
-        ({"identifiers": ["nobody"]}, PolicyError, "'nobody'"),
-        ({"l": 2, "identifiers": ["diagnosis"]}, PolicyError, "."),
-    ],
-)
-def test_what_is_wrong_is_said_before_anything_is_run(file, wishes, kind, said):
-    with pytest.raises(kind, match=said):
-        explore(file, **{"methods": "mdav", "k": 3, **wishes})
 
 
 def test_no_cell_of_the_table_is_in_what_is_written(tmp_path):

@@ -73,7 +73,7 @@ def test_a_stopped_run_leaves_no_process_and_the_next_goes_on_where_it_was(tmp_p
         assert "the same command goes on from there" in said
     until(lambda: not any(alive(one) for one in started), 60)
     kept = {path.name: path.stat().st_mtime_ns for path in points.glob("*.json")}
-    assert all(json.loads((points / name).read_text())["status"] == "done" for name in kept)
+    assert all(json.loads((points / name).read_text())["facts"]["status"] == "done" for name in kept)
     assert 3 <= len(kept) < len(METHODS) * len(K)
 
     found = explore(table, methods=METHODS, k=K, jobs=1, output=out, **ROLES)

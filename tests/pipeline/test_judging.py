@@ -108,6 +108,14 @@ def test_another_table_than_that_of_the_release_is_refused(made):
             shoal.measure(other, place / "release", private=place / "private")
 
 
+def test_the_same_rows_in_another_order_are_refused(made):
+    release, place = made
+    turned = table().take(list(range(89, -1, -1)))
+    for given, more in ((release, {}), (place / "release", {"private": place / "private"})):
+        with pytest.raises(DataError, match="column 'ill', which was published as it was, is not that of the original"):
+            shoal.measure(turned, given, **more)
+
+
 def test_a_folder_that_was_tampered_with_is_refused(made, tmp_path):
     release, _ = made
     release.save(tmp_path / "release", private=tmp_path / "private")

@@ -3,13 +3,13 @@
 import itertools
 import os
 import re
-import shutil
 import stat
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from browsing import opened
 
 from shoal.errors import WriteError
 from shoal.explore.compared import LeftOut, Measured, MethodComparison, Set
@@ -141,7 +141,7 @@ def test_two_methods_are_told_by_wilcoxons_test():
     assert critical_words(clear).endswith("method1 is better than method0.")
     assert "p = 0.0039" in critical_words(clear)
     assert drawn(clear)[1] == []
-    assert "No difference was found" in critical_words(facts(count=2, sets=8, gap=0.0))
+    assert "No difference was found" in critical_words(facts(count=2, sets=9, gap=0.0))
     few = critical_words(facts(count=2, sets=4, gap=0.0))
     assert "No difference could have been found: with 4 data sets p is 0.125 at the least" in few
 
@@ -245,22 +245,10 @@ def test_a_saved_comparison_is_the_owners_alone_and_replaces_an_earlier_one(tmp_
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (1200, "dark"), (380, "light"), (380, "dark")])
-def test_a_browser_shows_the_page_without_a_request_or_an_overflow(tmp_path, width, scheme):
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("chromium is not installed")
-    path = comparison(count=9, names=[f"a_long_name_of_method_{place}" for place in range(9)]).save(tmp_path / "out")
-    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
-    said, asked = [], []
-    with playwright.sync_playwright() as opened:
-        browser = opened.chromium.launch(executable_path=chromium, args=flags)
-        page = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme).new_page()
-        page.on("console", lambda message: said.append(message.text))
-        page.on("request", lambda request: asked.append(request.url))
-        page.goto((path / "compare.html").as_uri())
-        wide = page.evaluate("document.documentElement.scrollWidth")
-        browser.close()
+def test_a_browser_shows_the_page_without_a_request_or_an_overflow(browser, tmp_path, width, scheme):
+    folder = comparison(count=9, names=[f"a_long_name_of_method_{place}" for place in range(9)]).save(tmp_path / "out")
+    page, asked, said = opened(browser, folder / "compare.html", width, scheme)
     assert said == []
-    assert asked == [(path / "compare.html").as_uri()]
-    assert wide <= width
+    assert asked == [(folder / "compare.html").as_uri()]
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.context.close()

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.model.policy import Column
-from shoal.report.counting import GAPS, OTHERS, SEVERAL, joined, middles, names_of, of_column, round_limits
+from shoal.report.counting import Own, joined, middles, names_of, of_column, round_limits
+from shoal.report.drawing import draw, parts_of
 
 NUMBERS = Column(role="quasi", kind="numeric", form="mean")
 NAMES = Column(role="sensitive", kind="nominal")
@@ -60,7 +61,7 @@ def test_every_name_that_is_shown_has_at_least_k_rows(cells, k):
         assert sum(picture["after"]) == len(cells)
         for name in picture["labels"]:
             whole = name.removesuffix(" or another value")
-            assert name == OTHERS or cells.count(whole) >= k
+            assert name == Own.OTHERS.value or cells.count(whole) >= k
 
 
 def test_limits_are_round_and_extremes_are_not_among_them():
@@ -71,6 +72,47 @@ def test_limits_are_round_and_extremes_are_not_among_them():
     assert min(picture["limits"]) >= 10
     assert max(picture["limits"]) <= 70
     assert sum(picture["after"]) == len(cells)
+
+
+@given(st.floats(-1e300, 1e300), st.floats(-1e300, 1e300), st.booleans())
+def test_limits_of_any_two_numbers_are_few_finite_and_ascending(one, other, whole):
+    limits = round_limits(min(one, other), max(one, other), whole=whole)
+    assert 2 <= limits.size <= 20
+    assert np.isfinite(limits).all()
+    assert (np.diff(limits) > 0).all()
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [0.30000000000000004, 0.3],
+        [1e9 + place * 1e-7 for place in range(10)],
+        [5e-324, 1e-310],
+        [0.0, -5e-324],
+        [1e308, -1e308],
+        [float("inf"), float("-inf"), 1.0],
+        [1e308, float("inf")],
+    ],
+)
+def test_numbers_that_no_limit_can_tell_apart_are_still_drawn(cells):
+    held = column(cells * 20)
+    for before in (None, held):
+        picture = of_column(held, NUMBERS, 5, before)
+        assert sum(picture["after"]) == len(held)
+        assert all(rows == 0 or rows >= 5 for rows in counts(picture))
+        assert (np.diff(picture["limits"]) > 0).all()
+        assert picture["missing"] is None
+        assert "NaN" not in draw(picture)
+    few = column([*range(40), float("inf"), float("inf")])
+    assert sum(of_column(few, NUMBERS, 5)["after"]) == 42
+    assert of_column(column([float("inf")] * 40 + [3.5, 4.5]), NUMBERS, 5) is None
+
+
+def test_numbers_that_differ_by_rounding_are_one_part():
+    for cells in ([0.30000000000000004, 0.3], [1e9 + place * 1e-7 for place in range(10)], [5e-324, 1e-310]):
+        picture = of_column(column(cells * 20), NUMBERS, 5)
+        assert picture["after"] == [len(cells) * 20]
+        assert parts_of(picture)[1] == [["all values", len(cells) * 20]]
 
 
 def test_dates_are_counted_between_first_days():
@@ -106,7 +148,7 @@ def test_a_node_that_says_nothing_is_a_gap_and_one_that_is_no_range_is_a_name():
 def test_of_a_set_only_names_that_stand_alone_are_shown():
     released = column(["{rare, a}"] * 10 + ["a"] * 10)
     picture = of_column(released, Column(kind="nominal", form="set"), 5, column(["a"] * 19 + ["rare"]))
-    assert picture["labels"] == ["a or another value", SEVERAL]
+    assert picture["labels"] == ["a or another value", Own.SEVERAL.value]
     assert picture["before"] == [20, 0]
 
 
@@ -124,8 +166,8 @@ def test_a_column_of_rare_names_has_no_picture():
 
 
 def test_a_gap_is_shown_beside_names_if_enough_rows_have_it():
-    labels, (after, before) = names_of([{"a": 9.0, GAPS: 6.0}, {"a": 15.0}], 5)
-    assert labels == ["a", GAPS]
+    labels, (after, before) = names_of([{"a": 9.0, Own.GAPS: 6.0}, {"a": 15.0}], 5)
+    assert labels == ["a", Own.GAPS]
     assert (after.tolist(), before.tolist()) == ([9, 6], [15, 0])
 
 
@@ -133,3 +175,50 @@ def test_a_gap_is_shown_beside_names_if_enough_rows_have_it():
 def test_categories_are_read_as_their_values(kind):
     cells = pa.chunked_array([pa.array(["a", "b"] * 6, kind).dictionary_encode()])
     assert of_column(cells, NAMES, 5)["labels"] == ["a", "b"]
+
+
+WORDS = [word.value for word in Own]
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_a_name_that_is_one_of_our_words_is_shown_in_quotes(word):
+    picture = of_column(column([word] * 9 + [f"«{word}»"] * 8 + ["rare"] * 2 + ["rarer"] * 4 + [None] * 7), NAMES, 5)
+    assert picture["labels"] == [f"«{word}»", f"««{word}»»", "other values", "missing"]
+    assert picture["after"] == [9, 8, 6, 7]
+
+
+def test_a_name_that_ends_like_one_of_ours_is_shown_in_quotes():
+    picture = of_column(column(["b or another value"] * 9 + ["b"] * 8 + ["rare"]), NAMES, 5)
+    assert picture["labels"] == ["«b or another value»", "b or another value"]
+    assert picture["after"] == [9, 9]
+
+
+@given(
+    st.lists(st.sampled_from([*WORDS, "«missing»", "a", "a or another value", None]), min_size=5, max_size=60),
+    st.lists(st.sampled_from([*WORDS, "a", None]), min_size=60, max_size=60),
+    st.integers(2, 5),
+)
+def test_our_words_among_the_names_are_told_apart_and_counted_over_k_rows(cells, before, k):
+    for old in (None, before[: len(cells)]):
+        picture = of_column(column(cells), NAMES, k, None if old is None else column(old))
+        if picture is not None:
+            assert len(set(picture["labels"])) == len(picture["labels"])
+            assert all(rows == 0 or rows >= k for rows in counts(picture))
+            assert sum(picture["after"]) == len(cells)
+            gaps = dict(zip(picture["labels"], picture["after"], strict=True)).get("missing", 0)
+            assert gaps in (0, cells.count(None))
+
+
+@pytest.mark.parametrize(("after", "told"), [(10, True), (12, False), (15, True)])
+def test_gaps_are_not_told_where_few_were_filled_or_emptied(after, told):
+    before = pa.chunked_array([[None] * 10 + [float(i % 20) for i in range(90)]])
+    released = pa.chunked_array([[None] * after + [float(i % 20) for i in range(100 - after)]])
+    steps = of_column(released, Column(kind="numeric", role="quasi", form="mean"), 5, before)
+    assert (steps["missing"] is not None) == told
+    assert sum(steps["after"]) == (100 - after if told else 100)
+    names = [
+        pa.chunked_array([[None] * gaps + ["x", "y"] * ((100 - gaps) // 2) + ["x"] * (gaps % 2)])
+        for gaps in (after, 10)
+    ]
+    bars = of_column(names[0], Column(kind="nominal", role="quasi", form="mode"), 5, names[1])
+    assert ("missing" in bars["labels"]) == told

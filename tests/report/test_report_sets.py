@@ -1,6 +1,7 @@
 """Reports of a set-valued release: no item is named, no few records are counted, and pictures are read in a browser."""
 
 import json
+import shutil
 from html.parser import HTMLParser
 from types import SimpleNamespace
 
@@ -10,6 +11,7 @@ from browsing import opened
 from marked_report import MARK
 
 from shoal import sets
+from shoal.errors import GuaranteeError
 from shoal.pipeline.set_report import set_page, set_report
 from shoal.report.render import as_html, as_json, as_markdown
 
@@ -99,6 +101,26 @@ def test_items_are_counted_by_their_records(told):
     assert sum(before.values()) == len(supports)
     assert sum(after.values()) <= len(supports)
     assert before["fewer than 5 records"] == sum(support < 5 for support in supports.values())
+
+
+@pytest.mark.parametrize("damage", ["subrecords.parquet", "neighbour.dat", "extra", "gone"])
+def test_a_folder_that_does_not_hold_what_it_claims_has_no_report(told, tmp_path, damage):
+    folder = shutil.copytree(told.folder, tmp_path / "release")
+    if damage == "gone":
+        (folder / "neighbour.dat").unlink()
+    else:
+        with (folder / damage).open("ab") as file:
+            file.write(b"x y\n")
+    with pytest.raises(GuaranteeError, match="does not hold what it claims"):
+        set_page(folder)
+
+
+def test_the_published_neighbour_is_the_one_that_is_measured(told):
+    assert told.figures["Where neighbours come from"] == {"raw": "drawn for this report", "km": "as published"}
+    lines = (told.folder / "neighbour.dat").read_text().splitlines()
+    after = told.figures["Records by their items, after"]
+    assert after["1 item"] == sum(len(line.split()) == 1 for line in lines)
+    assert "The km neighbour is as published." in told.texts["holder", "html"]
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (380, "light"), (380, "dark")])

@@ -34,13 +34,31 @@ def test_few_rows_are_hidden_by_themselves_and_by_what_is_left():
 )
 def test_sentences_lose_counts_of_fewer_than_k_rows(said, told):
     found = discreet(said, 100, 5)
-    assert found == (told or "values of all but fewer than 5 rows; fewer than 5 rows with a missing cell")
+    assert found == (told or "values of the rows that have both; fewer than 5 rows with a missing cell")
 
 
 def test_findings_that_count_fewer_than_k_rows_are_not_written():
     assert shown(Finding("rows by risk, 1/2", 2.0, "of 100 rows", "release"), 100, 5) == "fewer than 5"
     assert shown(Finding("rows unique in unchanged columns %", 3.0, "", "release"), 100, 5) == "below 5"
     assert shown(Finding("distinct l-diversity", 2.0, "", "release"), 100, 5) == "2"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("classification metric", 0.02, "below 0.05"),
+        ("cells changed %", 2.0, "below 5"),
+        ("majority rate %", 98.0, "above 95"),
+        ("majority rate %", 95.0, "95"),
+        ("honest accuracy %", 61.0, "61"),
+        ("marketer risk", 0.02, "0.02"),
+        ("t-closeness", 0.03, "0.03"),
+        ("pMSE", 0.0214, "0.0214"),
+        ("cell loss %", 0.0, "0"),
+    ],
+)
+def test_a_share_of_fewer_than_k_rows_is_not_written(name, value, told):
+    assert shown(Finding(name, value, "", "pair"), 100, 5) == told
 
 
 def test_figures_are_written_as_the_commands_write_them():

@@ -54,9 +54,10 @@ def compare(
     """Compare methods over data sets: `shoal compare tables/ --methods mdav,k_tca,kde --label last -o compared`."""
     from shoal.explore.compared import owned_files
     from shoal.explore.comparing import compare as run
-    from shoal.io.bundle import check_target
+    from shoal.io.bundle import check_outside, check_target
 
     if output is not None:
+        check_outside(output)
         check_target(output, owned_files())
     with show.progress():
         found = run(

@@ -48,6 +48,8 @@ def report(
 
     format = format or ending(output)  # noqa: A001
     check_format(format)
+    if original is None and (private is not None or attacks):
+        raise typer.BadParameter("--private and --attacks are for the holder's report: name the original table, too.")
     place = output or Path(f"report.{format}")
     with show.progress():
         if holds_sets(folder):

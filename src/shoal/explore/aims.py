@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.errors import MethodError, near
+from shoal.explore.asked import shortened
 from shoal.explore.trials import HONEST, honest
 from shoal.io.files import read
 from shoal.measuring import Measure, cards
@@ -27,18 +28,18 @@ from shoal.model.policy import Policy
 from shoal.privacy.attack import Clock, attacks, profiles
 from shoal.privacy.case import Case
 from shoal.privacy.intervals import wilson
-from shoal.utility.separable import separability
 
 __all__ = ["Aim", "Figure", "aim_of", "averaged", "figure_of"]
 
 SEPARABLE, LOSS, RISK = "honest separability %", "cell loss %", "marketer risk"
+BOUNDED = (SEPARABLE,)  # looks at some 10,000 rows, however many there are
 # Findings that stand second in a measure of another name.
 WITHIN = {
     "class loss %": "cell loss %",
     "2-way total variation %": "1-way total variation %",
     "prosecutor risk, mean": "prosecutor risk",
 }
-# What measures need beside quasi-identifiers, and what their findings are of.
+# What measures and attacks need beside quasi-identifiers, and what their findings are of.
 NEEDS = {
     "a label: name one with `label`": (
         SEPARABLE,
@@ -51,12 +52,14 @@ NEEDS = {
     ),
     "a sensitive column": (
         "(alpha,k)-anonymity",
+        "attribute inference",
         "basic beta-likeness",
         "enhanced beta-likeness",
         "classes that lack a value",
         "delta-disclosure",
         "distinct l-diversity",
         "entropy l-diversity",
+        "homogeneity",
         "recursive (c,l)-diversity",
         "t-closeness",
     ),
@@ -66,6 +69,7 @@ NEEDS = {
         "population uniques %",
         "delta-presence",
     ),
+    "another release, which an exploration has not": ("intersection",),
     "a column of sets": ("(k,k^m)-anonymity",),
 }
 BY_COLUMN = (
@@ -119,6 +123,8 @@ def aim_of(name: str | None, what: Literal["utility", "risk"], policy: Policy) -
     MethodError
         If there is no such figure, this policy can have none, or nobody says whether more of it is better.
     """
+    if name is not None and not isinstance(name, str):
+        raise MethodError(f"explore: the {what} must be the name of a measure or an attack; got {shortened(name)}.")
     usual = RISK if what == "risk" else LOSS if policy.label is None else SEPARABLE
     wanted = usual if name is None else name
     _refuse_impossible(wanted, policy)
@@ -165,6 +171,8 @@ def figure_of(aim: Aim, case: Case, source: Any, folds: int) -> Figure | None:
     source : path or frame
         Of the table, for "honest".
     folds : int
+        Of intervals by a jackknife, and of "honest". A measure that deals rows itself keeps its own, so that its figure
+        is the one that `shoal measure` gives.
     """
     if aim.kind == "attack":
         found = attacks()[aim.name].function(case, profiles(case)["all"], Clock())
@@ -174,9 +182,6 @@ def figure_of(aim: Aim, case: Case, source: Any, folds: int) -> Figure | None:
         share = honest(table, case.policy, folds, case.seed)
         low, high = wilson(share * table.n, table.n)
         return Figure(100 * share, 100 * low, 100 * high)
-    if aim.name == SEPARABLE:
-        known = None if case.label is None else separability(case.columns, case.label, folds=folds, seed=case.seed)
-        return None if known is None else Figure(100 * known.honest.share, *(100 * e for e in known.honest.interval))
     card = cards()[WITHIN.get(aim.name, aim.name)]
     finding = _finding(card, aim.name, case)
     if finding is None or not np.isfinite(finding.value):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import DataError, MethodError, listed, near
-from shoal.io.bundle import draft
+from shoal.io.bundle import check_outside, draft
 from shoal.report.charts import moving, svg
 from shoal.report.compare_page import compare_card, compare_html, compare_words
 from shoal.report.diagrams import diagram, figure_chart, standing_alone
@@ -160,6 +160,7 @@ class MethodComparison:
         folder : path
             For the holder's eyes.
         """
+        check_outside(folder)
         with draft(folder, owned_files(), private=True) as made:
             texts = {FACTS: self.report("json"), PAGE: self.report("html")}
             for number, one in enumerate(self.measures):

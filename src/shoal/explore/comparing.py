@@ -93,7 +93,8 @@ def compare(
     """
     step("compare")
     names, wanted = _methods(methods), _measures(measure, label)
-    for what, number, least in (("seeds", seeds, 1), ("folds", folds, 2), ("k", k, 2), ("jobs", jobs or 1, 1)):
+    workers = 1 if jobs is None else jobs
+    for what, number, least in (("seeds", seeds, 1), ("folds", folds, 2), ("k", k, 2), ("jobs", workers, 1)):
         if isinstance(number, bool) or not isinstance(number, int) or number < least:
             raise DataError(f"compare: {what} must be a whole number of at least {least}; got {number!r}.")
     if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 <= alpha <= 1:
@@ -167,10 +168,11 @@ def _sources(given: Any) -> dict[str, Any]:
     if isinstance(given, Mapping):
         found = {str(name): source for name, source in given.items()}
     else:
-        if not isinstance(given, str | PathLike | list | tuple):
+        several = [given] if isinstance(given, str | PathLike) else given if isinstance(given, list | tuple) else [None]
+        if not all(isinstance(one, str | PathLike) for one in several):
             raise DataError("compare: frames need names. Give a mapping of names to frames, or a list of paths.")
         found = {}
-        for path in (Path(one) for one in ([given] if isinstance(given, str | PathLike) else given)):
+        for path in map(Path, several):
             for file in _files(path):
                 name = _stem(file)
                 if name in found:

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.explore.aims import Aim, Figure
+from shoal.explore.asked import place
 from shoal.explore.folder import Folder
 from shoal.explore.front import Spot, front
 from shoal.explore.plan import Skipped
@@ -165,14 +166,16 @@ class Exploration:
         folder : path
             Absent, empty, or that of an earlier exploration.
         """
-        place = folder if isinstance(folder, Folder) else Folder(folder)
+        if not isinstance(folder, Folder):
+            with Folder(place(folder)) as held:
+                return self.save(held)
         facts = self.as_dict()
         head = {"version": version("shoal")}
         policies = {
             one.name: HEAD.format(name=one.name, **head) + self.policies[one.name].to_toml() for one in self.front
         }
-        place.finish(explore_html(facts), json.dumps(facts, indent=2, ensure_ascii=False) + "\n", policies)
-        return place.place
+        folder.finish(explore_html(facts), json.dumps(facts, indent=2, ensure_ascii=False) + "\n", policies)
+        return folder.place
 
     def __repr__(self) -> str:
         """Name the exploration by its size."""

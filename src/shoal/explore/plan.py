@@ -8,11 +8,12 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 from numbers import Integral, Real
 from typing import Any
 
 from shoal.errors import MethodError, PolicyError, listed, near
+from shoal.explore.asked import MOST, shortened
 from shoal.model.policy import Policy
 from shoal.registry import Card, load, names
 
@@ -20,7 +21,8 @@ __all__ = ["EVERY", "Point", "Skipped", "grid", "numbers"]
 
 EVERY = "all"
 USUAL_K = (3, 5, 10, 20)
-MOST = 10_000  # points
+COUNTED = 1_000_000  # values of k, l or t
+LARGEST = 10**15  # a number; beyond it not all whole ones are floats
 
 Value = int | float | str | bool
 
@@ -112,7 +114,8 @@ def grid(
             [None] if t is None else numbers(t, "t"),
         )
     )
-    given = _given(parameters or {}, cards)
+    given = _given({} if parameters is None else parameters, cards)
+    _refuse_many(len(asked) * sum(math.prod(len(values) for values in given[card.name].values()) for card in cards))
     start = base.seed
     points: list[Point] = []
     for card in cards:
@@ -126,32 +129,43 @@ def grid(
                 points.append(Point(_name(card.name, policy, varied), policy, runs, varied))
     if not points:
         raise MethodError(f"explore: no method is left. {' '.join(one.reason for one in skipped)}")
-    if len(points) > MOST:
-        raise PolicyError(
-            f"explore: the grid has {len(points):,} points; at most {MOST:,} are possible. Ask for fewer."
-        )
     return _told_apart(points), skipped
 
 
 def numbers(given: Any, what: str, *, whole: bool = False) -> list[float]:
     """Return one number or several as a sorted list without repeats, or refuse what is none."""
-    every = [given] if isinstance(given, Real | str) or not isinstance(given, Iterable) else list(given)
+    alone = isinstance(given, Real | str) or not isinstance(given, Iterable)
+    every = [given] if alone else list(islice(given, COUNTED))
+    kind: Any = Integral if whole else Real
     for one in every:
-        kind = Integral if whole else Real
-        if isinstance(one, bool) or not isinstance(one, kind) or not math.isfinite(one):
+        number = isinstance(one, kind) and not isinstance(one, bool)
+        if not number or not abs(one) <= LARGEST:
+            most = f" of at most {LARGEST:,}" if number else ""
             expected = "whole numbers" if whole else "numbers"
-            raise PolicyError(f"explore: {what} must be {expected}; got {one!r}.")
+            raise PolicyError(f"explore: {what} must be {expected}{most}; got {shortened(one)}.")
     if not every:
         raise PolicyError(f"explore: no {what} is given. Give one or more.")
+    if len(every) == COUNTED:
+        _refuse_many(COUNTED)
     return sorted({float(one) for one in every})
+
+
+def _refuse_many(points: int) -> None:
+    """Refuse a grid of very many points before it is made."""
+    if points > MOST:
+        raise PolicyError(f"explore: the grid has {points:,} points; at most {MOST:,} are possible. Ask for fewer.")
 
 
 def _cards(base: Policy, methods: str | Iterable[str]) -> tuple[list[Card], list[Skipped]]:
     """Return the cards of the methods that can work on a table with this policy, and why others cannot."""
-    everything = methods == EVERY
-    wanted = names() if everything else [methods] if isinstance(methods, str) else list(dict.fromkeys(methods))
+    everything = isinstance(methods, str) and methods == EVERY
+    named = [methods] if isinstance(methods, str) else list(methods) if isinstance(methods, Iterable) else None
+    if named is None or not all(isinstance(name, str) for name in named):
+        raise MethodError(f"explore: methods must be names of methods, or {EVERY!r}; got {shortened(methods)}.")
+    if not named:
+        raise MethodError(f"explore: no method is named. Name one or more, or {EVERY!r}.")
     cards, skipped = [], []
-    for name in wanted:
+    for name in names() if everything else dict.fromkeys(named):
         card = load(name)
         if card.data == "sets":
             skipped.append(Skipped(card.name, f"{card.name}: works on sets of items, not on tables."))
@@ -167,9 +181,14 @@ def _cards(base: Policy, methods: str | Iterable[str]) -> tuple[list[Card], list
 def _given(parameters: Mapping[str, Any], cards: Sequence[Card]) -> dict[str, dict[str, list[Value]]]:
     """Return the values of each parameter of each method, or refuse a parameter that none of them has."""
     found: dict[str, dict[str, list[Value]]] = {card.name: {} for card in cards}
+    if not isinstance(parameters, Mapping) or not all(isinstance(key, str) for key in parameters):
+        raise MethodError(f"explore: parameters must be values by their names; got {shortened(parameters)}.")
     for key, value in parameters.items():
         several = isinstance(value, Iterable) and not isinstance(value, str)
-        values = list(dict.fromkeys(value)) if several else [value]
+        values = list(islice(value, COUNTED)) if several else [value]
+        if not all(isinstance(one, str | Real) for one in values):
+            raise MethodError(f"explore: the parameter {key!r} must be words, numbers, true or false.")
+        values = list(dict.fromkeys(values))
         method, dot, name = key.rpartition(".")
         owners = [card for card in cards if name in card.params and name != "k" and (not dot or card.name == method)]
         if not owners or not values:

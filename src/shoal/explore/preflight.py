@@ -4,12 +4,12 @@
    One run before these is not timed, because it may compile. Seconds are a processor's, as if nobody else used it.
 2. Seconds grow as a + b n^e with the number of rows, where e is known of each method; so do those of other k, between
    the two that were tried.
-3. Points that would take longer than the limit, or more memory than there is, are left out, and the reason is told.
+3. Points that would take longer than the limit, or of which one alone would take more memory than there is, are left
+   out, and the reason is told. Where memory is short of several at once, fewer processes work.
 
 Estimates are good to a factor of two or three.
 """
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -18,8 +18,10 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.errors import MethodError, ShoalError
+from shoal.explore.memory import SPARE, at_once, free
 from shoal.explore.plan import Point, Skipped
 from shoal.explore.points import Aims, one_run, peak
+from shoal.explore.spawned import cores
 from shoal.model.policy import Policy
 from shoal.model.progress import silently
 from shoal.model.table import Table
@@ -30,8 +32,9 @@ FEW, SOME = 250, 1_000  # rows of the trials
 SLOW = 2.0  # seconds after which a trial is made twice
 PATIENCE = 5.0  # seconds that the larger trial may take
 LONGEST = 60.0  # seconds that one run may take
-SPARE = 0.8  # of the memory that is free
+LIGHT = 200.0  # megabytes that a process takes at the least
 START = 3.0  # seconds until a process is ready
+DEEPER = 2.0  # times that trees of many different rows take those of the same rows many times
 # How the seconds of a method grow with the rows: n^e. Others are taken to be quadratic.
 GROWTH = {
     "anneal": 1.3,
@@ -100,6 +103,8 @@ class Probed:
         That the process held.
     reason : str
         Why it can work on no part of this table, if so.
+    bounded : tuple of float
+        Seconds of what does not take longer for more rows.
     """
 
     rows: tuple[int, ...] = ()
@@ -108,6 +113,7 @@ class Probed:
     measured: tuple[float, ...] = ()
     megabytes: float = 0.0
     reason: str = ""
+    bounded: tuple[float, ...] = ()
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> "Probed":
@@ -122,20 +128,25 @@ class Probed:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What an exploration will cost: how many runs, and about how many seconds and megabytes on so many processes."""
+    """What an exploration will cost: how many runs, and about how many seconds and megabytes on so many processes.
+
+    It is `short` if memory is not enough for as many processes as were asked for.
+    """
 
     runs: int
     seconds: float
     megabytes: float
     jobs: int
+    short: bool = False
 
     def __str__(self) -> str:
         """Say it in a line."""
         if not self.runs:
             return "nothing is left to run"
         runs = "1 run" if self.runs == 1 else f"{self.runs:,} runs"
-        many = "core" if self.jobs == 1 else "cores"
-        return f"{runs}, about {_round(self.seconds)} s and {_round(self.megabytes)} MB on {self.jobs} {many}"
+        many = "process" if self.jobs == 1 else "processes"
+        more = "; memory is not enough for more at once" if self.short else ""
+        return f"{runs}, about {_round(self.seconds)} s and {_round(self.megabytes)} MB in {self.jobs} {many}{more}"
 
 
 def probes(points: Sequence[Point], table: Table, aims: Aims) -> list[Probe]:
@@ -166,7 +177,7 @@ def probe(task: Probe) -> Probed:
     task : Probe
     """
     whole, first = task.sample.num_rows, True
-    times: list[tuple[int, int, float, float]] = []
+    times: list[tuple[int, int, float, float, float]] = []
     name = task.policies[0].method.name
     for policy in task.policies:
         for rows in dict.fromkeys((min(FEW, whole), whole)):
@@ -191,9 +202,9 @@ def probe(task: Probe) -> Probed:
                 continue
             except ShoalError:
                 continue  # a sample may lack what the table has
-            times.append((rows, policy.constraints.k, run.made, run.measured))
-    rows_, ks, made, measured = (tuple(column) for column in zip(*times, strict=True)) if times else ((),) * 4
-    return Probed(rows_, ks, made, measured, peak())
+            times.append((rows, policy.constraints.k, run.made, run.measured, run.bounded))
+    rows_, ks, made, measured, bounded = (tuple(column) for column in zip(*times, strict=True)) if times else ((),) * 5
+    return Probed(rows_, ks, made, measured, peak(), bounded=bounded)
 
 
 def seconds_of(point: Point, probed: Probed, n: int) -> float:
@@ -216,9 +227,9 @@ def seconds_of(point: Point, probed: Probed, n: int) -> float:
 
 
 def affordable(
-    points: Sequence[Point], known: Mapping[str, Probed], shape: Shape, *, jobs: int, longest: float = LONGEST
-) -> tuple[list[Point], list[Skipped], dict[str, float], float]:
-    """Return the points that can be afforded, those that cannot, the seconds of each, and the megabytes of all.
+    points: Sequence[Point], known: Mapping[str, Probed], shape: Shape, *, longest: float = LONGEST
+) -> tuple[list[Point], list[Skipped], dict[str, float], dict[str, float]]:
+    """Return the points that can be afforded, those that cannot, and the seconds and megabytes of each.
 
     Parameters
     ----------
@@ -226,18 +237,18 @@ def affordable(
     known : mapping of str to Probed
         By the line of the point.
     shape : Shape
-    jobs : int
     longest : float
         Seconds that one run may take.
     """
     kept: list[Point] = []
     skipped: list[Skipped] = []
     seconds: dict[str, float] = {}
-    most, free = 0.0, _free()
+    megabytes: dict[str, float] = {}
+    room = free()
     for point in points:
         probed = known.get(point.line, Probed())
         cost = seconds_of(point, probed, shape.rows)
-        held = max(probed.megabytes, 200.0) + _megabytes(point.method, shape)
+        held = max(probed.megabytes, LIGHT) + _megabytes(point.method, shape)
         reason = probed.reason
         if not _within_rows(point.method, shape.rows):
             limit = MOST_ROWS[point.method]
@@ -247,37 +258,37 @@ def affordable(
             reason = (
                 f"{point.name}: one run would take about {one} s on {shape.rows:,} rows; the limit is {longest:g} s."
             )
-        elif not reason and free is not None and held * jobs > SPARE * free:
-            reason = (
-                f"{point.name}: {jobs} runs would take about {_round(held * jobs)} MB, and {_round(free)} are free."
-            )
+        elif not reason and room is not None and held > SPARE * room:
+            reason = f"{point.name}: one run would take about {_round(held)} MB, and {_round(room)} are free."
         if reason:
             skipped.append(Skipped(point.name, reason))
             continue
         kept.append(point)
-        seconds[point.name] = cost
-        most = max(most, held)
-    return kept, _joined(points, skipped), seconds, most
+        seconds[point.name], megabytes[point.name] = cost, held
+    return kept, _joined(points, skipped), seconds, megabytes
 
 
-def estimate(points: Sequence[Point], seconds: Mapping[str, float], megabytes: float, jobs: int) -> Estimate:
+def estimate(
+    points: Sequence[Point], seconds: Mapping[str, float], megabytes: Mapping[str, float], jobs: int
+) -> Estimate:
     """Return what these points cost together.
 
     Parameters
     ----------
     points : sequence of Point
-    seconds : mapping of str to float
-        By the name of the point, on one core.
-    megabytes : float
-        Of one process.
+    seconds, megabytes : mappings of str to float
+        By the name of the point, on one core and of one process.
     jobs : int
+        How many processes were asked for; there are no more than points, and than memory is enough for.
     """
+    if not points:
+        return Estimate(0, 0.0, 0.0, jobs)
     costs = [seconds[point.name] for point in points]
     runs = sum(len(point.seeds) for point in points)
-    busy = min(jobs, len(points))
-    if not costs:
-        return Estimate(0, 0.0, 0.0, jobs)
-    return Estimate(runs, START + max(sum(costs) / busy, *costs), 150.0 + megabytes * busy, jobs)
+    most = max(megabytes[point.name] for point in points)
+    busy = at_once(jobs, len(points), most)
+    whole = START + max(sum(costs) / min(busy, cores()), *costs)
+    return Estimate(runs, whole, 150.0 + most * busy, busy, busy < min(jobs, len(points)))
 
 
 def _within_rows(method: str, n: int) -> bool:
@@ -297,7 +308,8 @@ def _grown(method: str, probed: Probed, k: int, n: int) -> float:
         few, quick = probed.rows[trials[0]], probed.made[trials[0]]
         fixed = max(0.0, min(quick, made) - max(0.0, made - quick) / ((rows / few) ** power - 1))
     grown = fixed + (made - fixed) * float((within / rows) ** power)
-    return float((grown * n / within) + measured * n / rows)
+    bounded = DEEPER * probed.bounded[last] if probed.bounded else 0.0
+    return float((grown * n / within) + measured * n / rows + bounded)
 
 
 def _joined(points: Sequence[Point], skipped: Sequence[Skipped]) -> list[Skipped]:
@@ -316,14 +328,6 @@ def _megabytes(method: str, shape: Shape) -> float:
     """Return the megabytes that a table and a method on it take, beyond what a process holds on a sample."""
     rows = min(shape.rows, CELLS.get(method, shape.rows))
     return 3 * shape.megabytes + (64 * shape.rows * shape.columns + SQUARES.get(method, 0.0) * rows * rows) / 1e6
-
-
-def _free() -> float | None:
-    """Return the megabytes of memory that are free, where the system says so."""
-    try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e6
-    except (AttributeError, OSError, ValueError):
-        return None
 
 
 def _round(value: float) -> str:

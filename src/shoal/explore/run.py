@@ -7,28 +7,28 @@
 4. What nothing else clearly beats is the front. Nothing is chosen: that is for whoever answers for the data.
 """
 
-import hashlib
-import json
 import math
 import os
 import secrets
 import time
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import closing
-from importlib.metadata import version
-from inspect import signature
-from numbers import Real
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import PolicyError, listed, near
+from shoal.errors import ReadError
 from shoal.explore.aims import aim_of
+from shoal.explore.asked import MOST, base_of, place, whole
+from shoal.explore.asked import seconds as in_seconds
 from shoal.explore.exploration import Exploration
 from shoal.explore.folder import Folder
+from shoal.explore.marks import known_points, known_trials, marks_of, marks_of_lines
+from shoal.explore.memory import at_once
 from shoal.explore.plan import EVERY, Point, Skipped, grid
 from shoal.explore.points import DONE, FAILED, Aims, Outcome, Task, attempt
-from shoal.explore.preflight import LONGEST, Estimate, Probed, Shape, affordable, estimate, probe, probes
-from shoal.explore.sources import Source, fingerprint, shared
+from shoal.explore.preflight import LIGHT, LONGEST, Estimate, Probed, Shape, affordable, estimate, probe, probes
+from shoal.explore.sources import Seal, Source, shared
 from shoal.explore.spawned import Failure, cores, spread
 from shoal.io.files import read
 from shoal.model.policy import Policy
@@ -40,7 +40,7 @@ from shoal.prepare.profile import profile
 
 __all__ = ["explore"]
 
-FIXED = {"policy", "k", "l", "t", "method", "parameters"}
+TURNS = 100  # times that runs are begun anew because files were touched
 
 
 @netted
@@ -82,7 +82,7 @@ def explore(
         A measure of `shoal.measures()`, an attack, or "honest" for the utility. If not given: honest separability with
         a label, the cell loss without; and the marketer risk.
     folds : int
-        For intervals, and for honest figures.
+        For intervals by a jackknife, and for "honest".
     seeds : int
         From how many seeds methods that draw by chance are run.
     attacks : bool
@@ -93,9 +93,11 @@ def explore(
     longest : float
         Seconds that one run may take by the pre-flight.
     jobs : int, optional
-        How many processes may work at once; all cores if not given. The figures do not depend on it.
+        How many processes may work at once; all cores if not given. Where memory is short, fewer do. The figures do
+        not depend on it.
     output : path, optional
-        A private folder: it keeps what is done, so that the same call goes on where it was stopped.
+        A private folder: it keeps what is done, so that the same call goes on where it was stopped. One exploration at
+        a time works in it.
     dry_run : bool
         Whether to stop after the pre-flight.
     **wishes
@@ -106,81 +108,97 @@ def explore(
     -------
     Exploration
 
+    Raises
+    ------
+    ReadError
+        Also if the table, or a file of a hierarchy, changes meanwhile: all points are of the same bytes.
+
     Guarantee
     ---------
     Every point that is done has been verified as by `anonymize`, and the policies of the front make the same bytes
     again. Nothing is chosen.
     """
     start = time.monotonic()
-    folds, seeds = _whole(folds, "folds", 2), _whole(seeds, "seeds", 1)
-    workers = cores() if jobs is None else _whole(jobs, "jobs", 1)
-    seconds = None if budget is None else _seconds(budget, "budget")
-    base = _base(policy, wishes)
+    folds, seeds = whole(folds, "folds", 2, MOST), whole(seeds, "seeds", 1, MOST)
+    wanted = cores() if jobs is None else whole(jobs, "jobs", 1)
+    seconds = None if budget is None else in_seconds(budget, "budget")
+    longest, output = in_seconds(longest, "longest"), None if output is None else place(output)
+    base = base_of(policy, wishes)
     points, skipped = grid(base, methods, k=k, l=l, t=t, parameters=parameters, seeds=seeds)
     aims = Aims(aim_of(utility, "utility", base), aim_of(risk, "risk", base), folds, bool(attacks))
-    step("read")
-    table = read(source, base.null_words, header=base.header)
-    shape = Shape.of(table)
-    complete(points[0].policy, table, profile(table))  # a policy that does not fit is refused before anything is done
-    folder = None if output is None else Folder(output)
-    with shared(source) as where:
-        key = secrets.token_bytes(32) if folder is None else folder.key
-        marks = _marks(points, aims, fingerprint(where, base, key))
-        found = _kept(points, marks, folder)
+    with ExitStack() as held:
+        where = held.enter_context(shared(source))
+        seal = Seal(where, base)
+        step("read")
+        table = read(source, base.null_words, header=base.header)
+        shape = Shape.of(table)
+        complete(points[0].policy, table, profile(table))  # a policy that does not fit is refused before all else
+        folder = None if output is None else held.enter_context(Folder(output))
+        marks = marks_of(points, aims, seal.mark(secrets.token_bytes(32) if folder is None else folder.key))
+        found = {} if folder is None else known_points(points, marks, folder)
         left = [point for point in points if point.name not in found]
         step("pre-flight")
         end = math.inf if seconds is None else start + seconds / 2
-        known = _tried(left, _lines(points, marks), table, aims, folder, workers, end)
+        known = _tried(left, marks_of_lines(points, marks), table, aims, folder, wanted, end)
         del table
-        kept, dear, costs, megabytes = affordable(
-            left, known, shape, jobs=workers, longest=_seconds(longest, "longest")
-        )
-        skipped += dear
-        until = None
+        kept, dear, costs, megabytes = affordable(left, known, shape, longest=longest)
+        kept, skipped = sorted(kept, key=lambda point: -costs[point.name]), [*skipped, *dear]
+        expected, until = estimate(kept, costs, megabytes, wanted), None
         if seconds is not None:
             rest = seconds - (time.monotonic() - start)
-            kept, late = _within(kept, costs, rest * workers)
+            kept, late = _within(kept, costs, rest * expected.jobs)
             skipped, until = [*skipped, *late], time.time() + rest
-        else:
-            kept = sorted(kept, key=lambda point: -costs[point.name])
-        expected = estimate(kept, costs, megabytes, workers)
+            expected = estimate(kept, costs, megabytes, wanted)
         announce(f"explore: {expected}.")
         if not dry_run:
-            found |= _run(kept, marks, where, aims, workers, until, folder, len(found))
-    step("")
-    outcomes = [found[point.name] for point in points if point.name in found]
-    made = _exploration(source, base, points, outcomes, skipped, aims, shape, expected, folder)
-    if folder is not None and not dry_run:
-        made.save(folder)
+            found |= _run(_Runs(where, seal, aims, marks, folder, until), kept, expected.jobs, wanted > 1, len(found))
+        step("")
+        outcomes = [found[point.name] for point in points if point.name in found]
+        made = _exploration(source, base, points, outcomes, skipped, aims, shape, expected, folder)
+        if folder is not None and not dry_run:
+            made.save(folder)
     return made
 
 
-def _run(
-    points: Sequence[Point],
-    marks: Mapping[str, str],
-    source: Source,
-    aims: Aims,
-    jobs: int,
-    until: float | None,
-    folder: Folder | None,
-    before: int,
-) -> dict[str, Outcome]:
-    """Try every point, and keep each as soon as it is done."""
+@dataclass(frozen=True, eq=False)
+class _Runs:
+    """What all runs have in common."""
+
+    source: Source
+    seal: Seal
+    aims: Aims
+    marks: Mapping[str, str]
+    folder: Folder | None
+    until: float | None
+
+
+def _run(runs: _Runs, points: Sequence[Point], jobs: int, apart: bool, before: int) -> dict[str, Outcome]:
+    """Try every point, and keep each as soon as it is done.
+
+    If a file was touched, what ran meanwhile is thrown away, and begun anew.
+    """
     step("explore")
     threads = max(1, cores() // jobs)
-    tasks = [Task(source, point, aims, threads, until) for point in points]
     found: dict[str, Outcome] = {}
-    with closing(_spread(attempt, tasks, jobs)) as results:
-        for number, result in results:
-            point = points[number]
-            outcome = result
-            if isinstance(result, Failure):
-                outcome = Outcome.of(point, FAILED, reason=result.reason)
-            elif folder is not None and outcome.status == DONE:
-                folder.keep(marks[point.name], outcome.as_dict())
-            found[point.name] = outcome
-            tick(before + len(found), before + len(points))
-    return found
+    for _ in range(TURNS):
+        runs.seal.untouched()  # what begins from here on reads what is there now
+        left = [point for point in points if point.name not in found]
+        tasks = [Task(runs.source, point, runs.aims, threads, runs.until) for point in left]
+        with closing(_spread(attempt, tasks, jobs, apart=apart)) as results:
+            for number, result in results:
+                if not runs.seal.untouched():
+                    break
+                point = left[number]
+                outcome = result
+                if isinstance(result, Failure):
+                    outcome = Outcome.of(point, FAILED, reason=result.reason)
+                elif runs.folder is not None and outcome.status == DONE:
+                    runs.folder.keep(runs.marks[point.name], outcome.as_dict())
+                found[point.name] = outcome
+                tick(before + len(found), before + len(points))
+            else:
+                return found
+    raise ReadError("explore: the table is touched again and again. Wait until it is left alone, and start again.")
 
 
 def _tried(
@@ -198,9 +216,10 @@ def _tried(
     """
     tasks = probes(points, table, aims)
     held = {} if folder is None else folder.trials()
-    known = {task.line: Probed.from_dict(held[marks[task.line]]) for task in tasks if marks[task.line] in held}
+    known = {} if folder is None else known_trials([task.line for task in tasks], marks, folder)
     new = [task for task in tasks if task.line not in known]
-    with closing(_spread(probe, new, jobs, until)) as results:
+    busy = at_once(jobs, len(new), LIGHT)
+    with closing(_spread(probe, new, busy, until, apart=jobs > 1)) as results:
         for number, result in results:
             line = new[number].line
             known[line] = Probed(reason=f"{line}: {result.reason}") if isinstance(result, Failure) else result
@@ -214,38 +233,10 @@ def _tried(
 
 
 def _spread(
-    work: Any, tasks: Sequence[Any], jobs: int, until: float = math.inf
+    work: Any, tasks: Sequence[Any], jobs: int, until: float = math.inf, *, apart: bool
 ) -> Generator[tuple[int, Any], None, None]:
     """Do every task; processes end with the generator, also when it is closed early."""
-    yield from spread(work, tasks, jobs, until)
-
-
-def _marks(points: Sequence[Point], aims: Aims, table: str) -> dict[str, str]:
-    """Return a mark for each point that changes with whatever its figures depend on."""
-    weighed = [aims.utility.name, aims.risk.name, aims.folds, aims.attacks]
-    found = {}
-    for point in points:
-        facts = [version("shoal"), point.policy.as_dict(), point.seeds, weighed, table]
-        found[point.name] = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]
-    return found
-
-
-def _lines(points: Sequence[Point], marks: Mapping[str, str]) -> dict[str, str]:
-    """Return a mark for each line: trials depend on the same things as its first point, done already or not."""
-    return {point.line: marks[point.name] for point in reversed(points)}
-
-
-def _kept(points: Sequence[Point], marks: Mapping[str, str], folder: Folder | None) -> dict[str, Outcome]:
-    """Return the points that were done earlier."""
-    found: dict[str, Outcome] = {}
-    for point in points if folder is not None else ():
-        facts = folder.point(marks[point.name]) if folder is not None else None
-        try:
-            if facts is not None:
-                found[point.name] = Outcome.from_dict({**facts, "name": point.name})
-        except (KeyError, TypeError):
-            continue  # of another make: it is done anew
-    return found
+    yield from spread(work, tasks, jobs, until, apart=apart)
 
 
 def _within(points: Sequence[Point], costs: Mapping[str, float], seconds: float) -> tuple[list[Point], list[Skipped]]:
@@ -283,40 +274,8 @@ def _exploration(
         columns=shape.columns,
         estimate=expected,
         policies={point.name: point.policy for point in points},
-        source=Path(source).name if path else "",
+        source=os.fsencode(Path(source).name).decode("utf-8", "replace") if path else "",
         frame=None if path else source,
         folder=None if folder is None else folder.place,
         label=base.label,
     )
-
-
-def _base(policy: Policy | dict[str, Any] | str | Path | None, wishes: Mapping[str, Any]) -> Policy:
-    """Return what is the same for every point, with files of hierarchies named in full."""
-    known = set(signature(Policy.of).parameters) - FIXED
-    for name in wishes:
-        if name not in known:
-            raise PolicyError(
-                f"explore: there is no wish {name!r}. There are {listed(sorted(known), 30)}.{near(name, known)}"
-            )
-    base = Policy.of(policy, **wishes)
-    columns = {}
-    for name, column in base.columns.items():
-        tree = column.hierarchy
-        whole = isinstance(tree, str) and Path(tree).is_file()
-        columns[name] = column.model_copy(update={"hierarchy": str(Path(str(tree)).absolute())}) if whole else column
-    return base.model_copy(update={"columns": columns}) if columns else base
-
-
-def _whole(value: Any, name: str, least: int) -> int:
-    """Return a whole number, or refuse it."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise PolicyError(f"explore: {name} must be a whole number of at least {least}; got {value!r}.")
-    return value
-
-
-def _seconds(value: Any, name: str) -> float:
-    """Return a number of seconds, or refuse it."""
-    seconds = float(value) if not isinstance(value, bool) and isinstance(value, Real) else math.nan
-    if not 0 < seconds < math.inf:
-        raise PolicyError(f"explore: {name} must be a number of seconds above 0; got {value!r}.")
-    return seconds

@@ -53,7 +53,9 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def spread(work: Work, tasks: Sequence[Any], jobs: int, until: float = math.inf) -> Iterator[tuple[int, Any]]:
+def spread(
+    work: Work, tasks: Sequence[Any], jobs: int, until: float = math.inf, *, apart: bool = False
+) -> Iterator[tuple[int, Any]]:
     """Do every task and give the number of each with its result, or with a `Failure`, as it is done.
 
     Parameters
@@ -62,16 +64,18 @@ def spread(work: Work, tasks: Sequence[Any], jobs: int, until: float = math.inf)
         Takes a task.
     tasks : sequence
     jobs : int
-        How many processes may work at once. With 1, all is done in this one.
+        How many processes may work at once. With 1, all is done in this one, unless it is to be `apart`.
     until : float
         The time, as `time.monotonic` has it, at which processes are ended, done or not. In this one, no task begins
         later.
+    apart : bool
+        Whether this process does nothing itself, so that it outlives whatever happens.
 
     Yields
     ------
     pair of int and object
     """
-    if jobs == 1:
+    if jobs == 1 and not apart:
         yield from _here(work, tasks, until)
         return
     workers: list[_Worker] = []

@@ -26,6 +26,13 @@ __all__ = ["check_outside", "check_target", "draft", "locked"]
 
 EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
 HERE = -100  # AT_FDCWD
+# A file of every folder that shoal writes, and what stands in it.
+OURS = {
+    "certificate.json": "urn:shoal:",
+    "findings.json": '"certificate"',
+    "explore.json": '"shoal exploration"',
+    "compare.json": '"shoal comparison"',
+}
 
 
 @contextmanager
@@ -78,15 +85,18 @@ def check_target(folder: str | Path, owned: Mapping[str, str]) -> Path:
             raise WriteError(
                 f"write: {str(target)!r} holds other files, which shoal will not replace. Choose a new folder."
             )
+        there = next(parent for parent in target.parents if parent.exists())
+        if not os.access(there, os.W_OK | os.X_OK):
+            raise WriteError(f"write: {str(folder)!r} cannot be written: {str(there)!r} is closed.")
     except OSError as problem:
         raise WriteError(f"write: {str(folder)!r} cannot be written: {problem.strerror}.") from None
     return target
 
 
-def check_outside(folder: str | Path, marks: Mapping[str, str]) -> None:
+def check_outside(folder: str | Path) -> None:
     """Refuse a target inside any folder that holds a file with the mark of shoal."""
     target = Path(os.path.abspath(folder))  # noqa: PTH100 - as in check_target
-    if any(_made(parent / name, mark) for parent in target.parents for name, mark in marks.items()):
+    if any(_made(parent / name, mark) for parent in target.parents for name, mark in OURS.items()):
         raise WriteError(f"write: {str(target)!r} lies inside a folder that shoal wrote. Choose another place.")
 
 

@@ -34,6 +34,7 @@ from shoal.prepare.profile import profile as profile_table
 from shoal.prepare.trees import hierarchies
 from shoal.privacy.attack import Clock, attacks, load_attack, profiles
 from shoal.privacy.case import Case
+from shoal.privacy.values import read_column
 
 __all__ = ["attack", "case_of", "measure"]
 
@@ -188,7 +189,9 @@ def _aligned(
     if isinstance(release, Release):
         named, places = release.policy, release.position
         table = None if original is None else _rows_of(original, named, release.rows)
-        return named, table, release.table.take(pa.array(places)), places
+        data = release.table.take(pa.array(places))
+        _refuse_other_rows(table, data, named)
+        return named, table, data, places
     if isinstance(release, str | Path) and Path(release).is_dir():
         return _of_folder(original, Path(release), private)
     released = read(release, wanted.null_words, header=wanted.header)
@@ -237,7 +240,23 @@ def _of_folder(
     if original is None:
         return named, None, released, None
     rows = np.flatnonzero(places >= 0)
-    return named, _rows_of(original, named, rows), released.take(pa.array(places[rows])), places[rows]
+    table, data = _rows_of(original, named, rows), released.take(pa.array(places[rows]))
+    _refuse_other_rows(table, data, named)
+    return named, table, data, places[rows]
+
+
+def _refuse_other_rows(table: Table | None, released: pa.Table, policy: Policy) -> None:
+    """Refuse an original whose rows are others, or stand in another order: what was published as it was tells."""
+    for name in (*policy.names("sensitive"), *policy.names("keep")) if table is not None else ():
+        before, after = table.column(name), released.column(name)  # type: ignore[union-attr]
+        if pa.types.is_nested(before.type) or pa.types.is_nested(after.type):
+            continue
+        sides = [read_column(one).codes for one in (before, after)]
+        if len(np.unique(np.column_stack(sides), axis=0)) > len(np.unique(sides[0])):
+            raise DataError(
+                f"measure: column {name!r}, which was published as it was, is not that of the original row by row. It "
+                "is another table, or its rows stand in another order."
+            )
 
 
 def _held(private: Path, folder: Path) -> tuple[Policy, Places]:

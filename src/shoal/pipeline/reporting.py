@@ -9,13 +9,15 @@ Figures are those of `measure` and `attack`: the same functions, from the same s
 
 import json
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from shoal.certify.certificate import CERTIFICATE, POLICY, digest
 from shoal.certify.check import DATA_FILES, check_folder
-from shoal.errors import DataError, PolicyError, ShoalError, WriteError, listed
+from shoal.errors import DataError, GuaranteeError, PolicyError, ShoalError, WriteError, listed
 from shoal.io.bundle import check_outside
 from shoal.measuring import Measure, cards
 from shoal.model.findings import Attack, Finding, Verdict
@@ -27,7 +29,7 @@ from shoal.model.sketches import PlaneSketch
 from shoal.pipeline.hierarchies import given_trees
 from shoal.pipeline.judging import case_of
 from shoal.pipeline.line import netted
-from shoal.pipeline.write import FINDINGS, MARKS, published_policy, read_back
+from shoal.pipeline.write import FINDINGS, published_policy, read_back
 from shoal.prepare.encode import encode
 from shoal.privacy.attack import Clock, profiles
 from shoal.privacy.attack import attacks as attack_cards
@@ -113,7 +115,7 @@ def facts_of(
     folder = Path(release)
     checked = check_folder(folder)
     if not checked.holds:
-        raise DataError(f"report: {str(folder)!r} does not hold what it claims. Run `shoal verify` on it first.")
+        raise GuaranteeError(f"report: {str(folder)!r} does not hold what it claims. `shoal verify` says why.")
     if original is None:
         return _public_facts(folder, checked.verdicts, _claims_of(folder))
     case = case_of(original, folder, private=private)
@@ -145,9 +147,11 @@ def write_report(facts: dict[str, Any], place: Path, format: str) -> None:  # no
         A new file, or an earlier report. It may not lie inside a folder that shoal wrote.
     format : {"html", "md", "json"}
     """
-    check_outside(place, MARKS)
-    draft = place.with_name(f".{place.name}.shoal-{os.getpid()}")
+    check_outside(place)
+    draft = place.parent / f".{place.name[:60]}.shoal-{os.getpid()}"
     try:
+        if not place.name or place.is_dir():
+            raise WriteError(f"write: {str(place)!r} is a folder. Name a file, such as report.{format}.")
         if place.is_symlink() or (place.exists() and not (place.is_file() and _is_report(place))):
             raise WriteError(f"write: {str(place)!r} is no earlier report, and shoal will not replace it.")
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -157,13 +161,18 @@ def write_report(facts: dict[str, Any], place: Path, format: str) -> None:  # no
     except OSError as problem:
         raise WriteError(f"write: {str(place)!r} cannot be written: {problem.strerror}.") from None
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
 
 
 def _is_report(place: Path) -> bool:
-    """Say whether a file is a report that shoal wrote."""
+    """Say whether a file is a report that shoal wrote: by how it begins, and for Markdown by how it ends."""
     text = place.read_text(encoding="utf-8", errors="replace")
-    return 'name="generator" content="shoal"' in text or "Made by shoal" in text[-200:] or '{\n  "shoal":' in text[:12]
+    if text.startswith("<!doctype html>"):
+        return '\n<meta name="generator" content="shoal">\n' in text[:1000]
+    if text.startswith("{"):
+        return re.match(r'\{\n  "shoal": "[^"\n]*",\n  "kind": "(public|holder)"', text) is not None
+    return text.startswith("# ") and re.search(r"\n\nMade by shoal [^\s]+\.\n\Z", text) is not None
 
 
 def public_page(folder: Path, verdicts: Sequence[Verdict]) -> str:

@@ -80,6 +80,14 @@ def verified(folder: str | Path | SetRelease) -> Disassociated:
     return read_disassociated(folder)
 
 
+def published_neighbour(folder: str | Path | SetRelease) -> tuple[Transactions | None, str]:
+    """Return the plain records that lie beside a verified release, and of what kind they are: "km", "raw" or "none"."""
+    if isinstance(folder, SetRelease):
+        return folder.neighbour, folder.kind
+    stated = json.loads((Path(folder) / CERTIFICATE).read_text(encoding="utf-8"))["predicate"].get("neighbour")
+    return (read_transactions(_neighbour_in(folder)), str(stated["kind"])) if stated else (None, "none")
+
+
 @netted
 def reassociate_folder(
     folder: str | Path | SetRelease, output: str | Path, kind: str = "km", seed: int | None = None, **how: Any

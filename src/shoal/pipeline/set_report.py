@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from shoal.certify.certificate import CERTIFICATE
 from shoal.certify.check_sets import check_sets_folder
+from shoal.errors import GuaranteeError
 from shoal.io.disassociated import read_disassociated
 from shoal.io.transactions import read_transactions
 from shoal.model.disassociated import Disassociated
@@ -15,7 +15,7 @@ from shoal.model.progress import step, tick
 from shoal.model.set_release import SetRelease
 from shoal.model.transactions import Transactions
 from shoal.pipeline.line import netted
-from shoal.pipeline.set_folders import verified
+from shoal.pipeline.set_folders import published_neighbour, verified
 from shoal.pipeline.sets import neighbour_of
 from shoal.report.counting import joined
 from shoal.report.sets import set_facts
@@ -78,10 +78,11 @@ def set_report(
     """
     step("verify")
     published = verified(folder)
+    beside, kind = published_neighbour(folder)
     step("read")
     data = read_transactions(original, **reading)
     step("measure")
-    facts = figures_of(data, published, top=top, draws=draws, distance=distance, seed=seed)
+    facts = figures_of(data, published, beside, kind, top=top, draws=draws, distance=distance, seed=seed)
     step("")
     return facts
 
@@ -98,18 +99,27 @@ def set_page(folder: str | Path, figures: dict[str, dict[str, Any]] | None = Non
         What `set_report` returned, for the holder's report; without it, the report is made from the folder alone.
     """
     checked = check_sets_folder(folder)
-    kind = next(
-        (kind for kind in ("km", "raw") if f'"kind": "{kind}"' in (Path(folder) / CERTIFICATE).read_text()), None
-    )
+    if not checked.holds:
+        raise GuaranteeError(f"report: {str(folder)!r} does not hold what it claims. `shoal sets verify` says why.")
+    _, kind = published_neighbour(folder)
     return set_facts(read_disassociated(folder), checked.verdicts, kind, figures)
 
 
 def figures_of(
-    data: Transactions, published: Disassociated, *, top: int = 50, draws: int = 3, distance: bool = True, seed: int = 0
+    data: Transactions,
+    published: Disassociated,
+    beside: Transactions | None = None,
+    kind: str = "none",
+    *,
+    top: int = 50,
+    draws: int = 3,
+    distance: bool = True,
+    seed: int = 0,
 ) -> dict[str, dict[str, Any]]:
     """Return the figures of a release beside its records, by section; see `set_report`.
 
-    Numbers of records from 1 to k - 1 are told as such, and no item is named.
+    The neighbour that is published, `beside` of this kind, is measured itself; others are drawn. Numbers of records
+    from 1 to k - 1 are told as such, and no item is named.
     """
     from shoal.sets.association import association
     from shoal.sets.distance import tree_distance
@@ -118,10 +128,13 @@ def figures_of(
     lost = loss(data, published)
     tick(1, STEPS)
     drawn = [neighbour_of(published, "raw", seed + turn)[0] for turn in range(draws)]
-    hard, _, cost = neighbour_of(published, "km", seed)
-    raw = [one for one in drawn if one is not None]
+    raw = [one for one in ((beside if kind == "raw" else None), *drawn) if one is not None][:draws]
+    hard = beside if kind == "km" else neighbour_of(published, "km", seed)[0]
     tick(2, STEPS)
-    facts = {
+    facts: dict[str, dict[str, Any]] = {
+        "Where neighbours come from": {
+            name: "as published" if name == kind else "drawn for this report" for name in ("raw", "km")
+        },
         "What is left out": _left_out(lost, published.k),
         **_shapes(data, raw[0] if hard is None else hard, published),
         "Associations, certain support": _association(association(data, published)),
@@ -134,7 +147,8 @@ def figures_of(
     if hard is not None:
         told = neighbour_report(data, [hard], top).as_dict()
         facts |= {f"Neighbour, km: {kind}": each for kind, each in _kept(told).items()}
-        facts["Neighbour, km: cost"] = {one.name: one.value for one in cost}
+        whole = max(1, raw[0].items.size)  # a draw has every occurrence of the chunks
+        facts["Neighbour, km: cost"] = {"neighbour, suppressed %": 100.0 * (1 - hard.items.size / whole)}
     tick(4, STEPS)
     facts["Risk of the raw neighbour"] = _risk(risk(data, raw[0], published, published.k), published.k)
     if hard is not None:
@@ -197,6 +211,8 @@ def _association(found: Any) -> dict[str, Any]:
     told: dict[str, Any] = {"pairs": found.pairs.itemsets, "relative error, sum": found.pairs.total}
     told |= {"relative error, mean": found.pairs.mean, "its floor by k, sum": found.floor}
     for one in found.table:
+        if not one.error.itemsets:
+            continue
         wide = one.most is None or one.most > one.least
         span = f"{one.least} record{'' if one.least == 1 else 's'}"
         if wide:

@@ -46,7 +46,6 @@ __all__ = [
 FINDINGS = "findings.json"
 MAP = "map.csv"
 HELD = {FINDINGS: '"certificate"', MAP: "", REPORT: "", **dict.fromkeys(NAMES, "<svg")}
-MARKS = {CERTIFICATE: PREDICATE, FINDINGS: '"certificate"'}
 RELEASED = {CERTIFICATE: PREDICATE, POLICY: "", REPORT: "", **{f"data.{ending}": "" for ending in FORMATS}}
 
 
@@ -88,11 +87,11 @@ def check_places(folder: str | Path, private: str | Path | None, format: str | N
     if format is not None:
         check_format(format)
     check_target(folder, RELEASED)
-    check_outside(folder, MARKS)
+    check_outside(folder)
     if private is not None:
         check_apart(Path(folder), Path(private))
         check_target(private, HELD)
-        check_outside(private, MARKS)
+        check_outside(private)
 
 
 def refuse_unless(verdicts: tuple[Verdict, ...]) -> None:

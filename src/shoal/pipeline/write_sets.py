@@ -19,7 +19,6 @@ FINDINGS, MAP = "findings.json", "map.csv"
 NEIGHBOURS = ("neighbour.dat", "neighbour.json")
 HELD = {FINDINGS: '"certificate"', MAP: ""}
 RELEASED = {CERTIFICATE: SETS_PREDICATE, JSON_FILE: "", **dict.fromkeys((*PARQUET_FILES, *NEIGHBOURS), "")}
-MARKS = {CERTIFICATE: "urn:shoal:", FINDINGS: '"certificate"'}
 
 
 def write_sets(
@@ -44,11 +43,11 @@ def write_sets(
 def check_set_places(folder: str | Path, private: str | Path | None) -> None:
     """Refuse places that `write_sets` would refuse, before any work is done."""
     check_target(folder, RELEASED)
-    check_outside(folder, MARKS)
+    check_outside(folder)
     if private is not None:
         check_apart(Path(folder), Path(private))
         check_target(private, HELD)
-        check_outside(private, MARKS)
+        check_outside(private)
 
 
 def _write_public(release: SetRelease, folder: str | Path, format: str, hidden: Path | None) -> Path:  # noqa: A002

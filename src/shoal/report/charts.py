@@ -3,21 +3,32 @@
 Text takes the colour of the page (`currentColor`), the ground is transparent, and marks have one of three colours that
 the page knows how to turn for a dark screen: `ONE`, `TWO` and `PALE`. Blue and orange are told apart by everybody. Each
 mark carries what it shows as an `aria-label`, which screen readers say and the page's script shows.
+
+Names come from strangers. vl-convert ends the process at a control character, and Vega cuts a long name in the middle
+of an emoji. So other signs stand in for both while a chart is drawn. Afterwards emoji are put back, and what is no sign
+at all is shown as U+FFFD.
 """
 
 import html
+import json
 import re
+from collections.abc import Callable
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 
-__all__ = ["ONE", "PALE", "TWO", "moving", "rows", "svg", "themed"]
+__all__ = ["ONE", "PALE", "TWO", "moving", "plain", "rows", "svg", "themed"]
 
 SVG = "{http://www.w3.org/2000/svg}"
 ONE, TWO, PALE = "#2a6f9e", "#c9671c", "#b9d2e3"
 FRAME = 470  # pixels of a chart in a notebook, axes and all
 FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"  # all of one width, so that labels fit wherever they are read
+LAST_TWO = "".join(f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0, 0x110000, 0x10000))
+NO_SIGNS = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef{LAST_TWO}]")
+AWKWARD = re.compile(rf"{NO_SIGNS.pattern}|[\ue000-\uf8ff\U00010000-\U0010ffff]")
+STANDS_IN, STAND_INS = 0xE000, 6400  # signs for private use: the first, and how many
+WIDE = "\u2003"  # goes with each of them, to be as wide as an emoji
 
 
 def rows(**columns: Any) -> Any:
@@ -32,6 +43,21 @@ def rows(**columns: Any) -> Any:
 
     held = {name: np.asarray(values).tolist() for name, values in columns.items()}
     return alt.Data(values=[dict(zip(held, row, strict=True)) for row in zip(*held.values(), strict=True)])
+
+
+def plain(text: str) -> str:
+    r"""Return a text in which control characters, halves of signs and what is no sign at all are shown as U+FFFD.
+
+    Parameters
+    ----------
+    text : str
+
+    Examples
+    --------
+    >>> plain("as\x01thma")
+    'as�thma'
+    """
+    return NO_SIGNS.sub("\ufffd", text)
 
 
 def themed(chart: Any) -> Any:
@@ -78,13 +104,26 @@ def moving(chart: Any) -> Any:
     """
     made = themed(chart)
     kind = type(made)
-    object.__setattr__(made, "__class__", type(kind.__name__, (kind,), {"_repr_mimebundle_": _framed}))
+
+    def to_dict(self: Any, *given: Any, **wishes: Any) -> Any:
+        return _each(kind.to_dict(self, *given, **wishes), plain)
+
+    own = {"_repr_mimebundle_": _framed, "to_dict": to_dict}
+    object.__setattr__(made, "__class__", type(kind.__name__, (kind,), own))
     return made
+
+
+class _InScript(json.JSONEncoder):
+    """JSON that cannot end the script it stands in."""
+
+    def encode(self, o: Any) -> str:
+        """Return JSON without a single «<»."""
+        return super().encode(o).replace("<", "\\u003c")
 
 
 def _framed(chart: Any, *_: Any, **__: Any) -> dict[str, str]:
     """Return a chart as a notebook takes it."""
-    page = html.escape(chart.to_html(inline=True, embed_options={"actions": False}))
+    page = html.escape(chart.to_html(inline=True, embed_options={"actions": False}, json_kwds={"cls": _InScript}))
     style = f"width:100%;height:{FRAME}px;border:0;background:#fff"
     return {"text/html": f'<iframe title="chart" style="{style}" srcdoc="{page}"></iframe>'}
 
@@ -99,7 +138,27 @@ def svg(chart: Any) -> str:
     """
     import vl_convert
 
-    return _compact(str(vl_convert.vegalite_to_svg(themed(chart).to_json(validate=False), show_warnings=False)))
+    held: dict[str, str] = {}
+
+    def stand_in(found: re.Match[str]) -> str:
+        if len(held) < STAND_INS:
+            held.setdefault(found[0], f"{chr(STANDS_IN + len(held))}{WIDE}")
+        return held.get(found[0], "\ufffd")
+
+    spec = _each(themed(chart).to_dict(validate=False), lambda text: AWKWARD.sub(stand_in, text))
+    drawn = str(vl_convert.vegalite_to_svg(json.dumps(spec, sort_keys=True), show_warnings=False))
+    signs = {made[0]: plain(sign) for sign, made in held.items()}
+    back = re.sub(f"([{chr(STANDS_IN)}-{chr(STANDS_IN + STAND_INS - 1)}]){WIDE}?", lambda found: signs[found[1]], drawn)
+    return _compact(back)
+
+
+def _each(part: Any, change: Callable[[str], str]) -> Any:
+    """Return a chart's dictionary in which every text is changed."""
+    if isinstance(part, str):
+        return change(part)
+    if isinstance(part, dict):
+        return {name: _each(one, change) for name, one in part.items()}
+    return [_each(one, change) for one in part] if isinstance(part, list) else part
 
 
 def _compact(picture: str) -> str:

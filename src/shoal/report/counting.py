@@ -2,15 +2,17 @@
 
 1. Numbers and dates are counted between round limits, which are taken from the released column alone: from what is left
    of it without the 2k smallest and the 2k largest cells. The first and the last part are open: they hold all that
-   lies beyond, so that no extreme can be read from a picture.
+   lies beyond, so that no extreme can be read from a picture. Numbers that differ by rounding alone are one part.
 2. Neighbouring parts are joined until each holds no rows or at least k, before and after.
 3. Names are shown if at least k rows have them, before and after; all others are put together, with the rarest that
    are shown if need be.
 4. A published range stands for all values between its limits, in equal shares. A name is shown of a set or a node
    only where it is written alone.
+5. «missing» and the like are words of our own, told apart from the same words in a table, which are shown in quotes.
 """
 
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -21,16 +23,26 @@ from numpy.typing import NDArray
 from shoal.model.policy import Column
 from shoal.privacy.published import read_published
 
-__all__ = ["joined", "middles", "names_of", "of_column", "round_limits"]
+__all__ = ["Own", "joined", "middles", "names_of", "of_column", "round_limits"]
 
 PARTS = 16  # of a picture of numbers, about
 SHOWN = 12  # names of a picture
-OTHERS, GAPS, SEVERAL, BETWEEN = "other values", "missing", "one of several", "a range of levels"
-WORDS = (SEVERAL, BETWEEN, GAPS)
+OR_ANOTHER = " or another value"
 DAY = 86_400.0
+LARGE, SMALL, NOISE = 1e300, 1e-300, 1e-12  # the largest limit; apart by less is by rounding alone, also relative
+
+
+class Own(Enum):
+    """Words of our own, which are no names of a table, in the order in which they are shown."""
+
+    OTHERS = "other values"
+    SEVERAL = "one of several"
+    BETWEEN = "a range of levels"
+    GAPS = "missing"
+
 
 Floats = NDArray[np.float64]
-Counts = dict[str, float]
+Counts = dict[str | Own, float]
 
 
 def of_column(
@@ -70,7 +82,8 @@ def of_column(
 def middles(column: pa.ChunkedArray, given: Column) -> Floats | None:
     """Return the middle of each published range of numbers; NaN where there is none, None if it is not of ranges."""
     spans = _spans(_plain(column), given)
-    return None if spans is None else np.asarray(spans.mean(axis=1))
+    with np.errstate(over="ignore", invalid="ignore"):
+        return None if spans is None else np.asarray(spans.mean(axis=1))
 
 
 def joined(counts: Sequence[Floats], k: int) -> list[tuple[int, int]]:
@@ -96,14 +109,17 @@ def joined(counts: Sequence[Floats], k: int) -> list[tuple[int, int]]:
 
 
 def round_limits(low: float, high: float, *, whole: bool, parts: int = PARTS) -> Floats:
-    """Return round numbers, equally far apart, from below `low` to above `high`.
+    """Return a few round numbers, ascending and equally far apart, from below `low` to above `high`.
+
+    Both are finite, and no larger than 1e300.
 
     Examples
     --------
     >>> round_limits(17.3, 64.9, whole=True, parts=5).tolist()
     [10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0]
     """
-    width = high - low if high > low else max(abs(low), 1.0) / 4
+    apart = high - low > max(NOISE * max(abs(low), abs(high)), SMALL)
+    width = high - low if apart else max(abs(low), 1.0) / 4
     exact = width / parts
     power = 10.0 ** np.floor(np.log10(exact))
     step = float(next(power * times for times in (1, 2, 5, 10) if power * times >= exact * 0.999))
@@ -112,7 +128,9 @@ def round_limits(low: float, high: float, *, whole: bool, parts: int = PARTS) ->
     return np.asarray(np.arange(first, last + 1) * step, np.float64)
 
 
-def names_of(counts: Sequence[Mapping[str, float]], k: int, most: int = SHOWN) -> tuple[list[str], list[Floats]]:
+def names_of(
+    counts: Sequence[Mapping[str | Own, float]], k: int, most: int = SHOWN
+) -> tuple[list[str | Own], list[Floats]]:
     """Return the names that may be shown, most frequent first, and their rows; the others together come after them.
 
     Parameters
@@ -128,31 +146,41 @@ def names_of(counts: Sequence[Mapping[str, float]], k: int, most: int = SHOWN) -
     >>> names_of([{"a": 9, "b": 7, "c": 2}], 5)[0]
     ['a', 'b or another value']
     """
-    own = [word for word in WORDS if word in counts[0] or word in counts[-1]]
-    own = [word for word in own if all(_enough(one.get(word, 0.0), k) for one in counts)]
-    every = sorted(
-        {name for one in counts for name in one} - set(own), key=lambda name: (-counts[0].get(name, 0), name)
-    )
+    own = [word for word in Own if word in counts[0] or word in counts[-1]]
+    own = [word for word in own if _may_be_told([one.get(word, 0.0) for one in counts], k)]
+    names = {name for one in counts for name in one if isinstance(name, str)}
+    every = sorted(names, key=lambda name: (-counts[0].get(name, 0), name))
     fit = [name for name in every if counts[0].get(name, 0.0) >= k and _enough(counts[-1].get(name, 0.0), k)]
-    shown = fit[:most]
-    rows = [np.array([one.get(name, 0.0) for name in shown]) for one in counts]
+    rows = [np.array([one.get(name, 0.0) for name in fit[:most]]) for one in counts]
+    added = [np.array([one.get(word, 0.0) for word in own]) for one in counts]
     left = [
-        sum(one.get(name, 0.0) for name in every) - float(some.sum()) for one, some in zip(counts, rows, strict=True)
+        sum(one.values()) - float(some.sum() + more.sum()) for one, some, more in zip(counts, rows, added, strict=True)
     ]
+    shown: list[str | Own] = [_quoted(name) for name in fit[:most]]
     if not all(_enough(one, k) for one in left) and shown:
         # So few go with the rarest name; if that is not enough, all are others.
         for some, more in zip(rows, left, strict=True):
             some[-1] += more
-        shown, left = [*shown[:-1], f"{shown[-1]} or another value"], [0.0] * len(left)
+        shown, left = [*shown[:-1], f"{shown[-1]}{OR_ANOTHER}"], [0.0] * len(left)
     if any(one >= 0.5 for one in left):
-        shown, rows = [*shown, OTHERS], [np.append(one, more) for one, more in zip(rows, left, strict=True)]
-    added = [np.array([one.get(word, 0.0) for word in own]) for one in counts]
+        shown, rows = [*shown, Own.OTHERS], [np.append(one, more) for one, more in zip(rows, left, strict=True)]
     return [*shown, *own], [np.append(one, more) for one, more in zip(rows, added, strict=True)]
+
+
+def _quoted(name: str) -> str:
+    """Return a name, in quotes if it could be taken for words of our own."""
+    bare = name.strip("«»")
+    return f"«{name}»" if bare.endswith(OR_ANOTHER) or bare in {word.value for word in Own} else name
 
 
 def _enough(rows: float, k: int) -> bool:
     """Say whether a number of rows may be shown."""
     return rows < 1e-6 or rows >= k - 1e-6
+
+
+def _may_be_told(gaps: Sequence[float], k: int) -> bool:
+    """Say whether gaps after and before may be shown: what they differ by was filled or emptied, and counts too."""
+    return all(_enough(gap, k) for gap in (*gaps, abs(gaps[0] - gaps[-1])))
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -162,17 +190,17 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _steps(spans: Floats, values: Floats | None, k: int, *, dates: bool) -> dict[str, Any] | None:
     """Return numbers or dates counted between round limits."""
-    known = spans[np.isfinite(spans[:, 0])]
-    if not len(known):
+    known = np.clip(spans[np.isfinite(spans).all(axis=1)], -LARGE, LARGE)
+    if len(known) < k:
         return None
     middles = np.sort(known.mean(axis=1))
     cut = min(2 * k, middles.size // 4)
     low, high = middles[cut], middles[middles.size - 1 - cut]
     whole = bool((known == np.round(known)).all())
     limits = _days(low, high) if dates else round_limits(low, high, whole=whole)
-    both = [_counted(one, limits) for one in (spans, values) if one is not None]
+    both = [_counted(np.clip(one, -LARGE, LARGE), limits) for one in (spans, values) if one is not None]
     counts, gaps = [one for one, _ in both], [gap for _, gap in both]
-    told = all(_enough(gap, k) for gap in gaps)
+    told = _may_be_told(gaps, k)
     if not told:  # too few to be told of: they go with the last part
         for one, gap in both:
             one[-1] += gap
@@ -275,11 +303,11 @@ def _bars(after: pa.ChunkedArray, before: pa.ChunkedArray | None, given: Column,
     if before is not None:
         counts.append(_named(before, given.model_copy(update={"form": "mode"})))
     labels, rows = names_of(counts, k)
-    if set(labels) <= {OTHERS, *WORDS} or not all(_enough(float(one), k) for side in rows for one in side):
+    if set(labels) <= set(Own) or not all(_enough(float(one), k) for side in rows for one in side):
         return None
     return {
         "kind": "bars",
-        "labels": labels,
+        "labels": [one.value if isinstance(one, Own) else one for one in labels],
         "after": [round(float(one)) for one in rows[0]],
         "before": [round(float(one)) for one in rows[1]] if len(rows) > 1 else None,
     }
@@ -295,13 +323,13 @@ def _named(column: pa.ChunkedArray, given: Column) -> Counts:
     return found
 
 
-def _alone(text: str | None, given: Column) -> str:
+def _alone(text: str | None, given: Column) -> str | Own:
     """Return the one name that a cell has, or a word of our own."""
     if text is None:
-        return GAPS
+        return Own.GAPS
     if given.form == "set" or (given.form == "range" and given.kind == "ordinal"):
         said = read_published(text, given.form)
         if len(said.values) == 1 and not said.missing:
             return said.values[0]
-        return SEVERAL if given.form == "set" else BETWEEN
+        return Own.SEVERAL if given.form == "set" else Own.BETWEEN
     return text

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.report.charts import ONE, TWO, rows, svg
+from shoal.report.charts import ONE, TWO, plain, rows, svg
 
 __all__ = ["draw", "parts_of"]
 
@@ -55,7 +55,7 @@ def _steps(picture: dict[str, Any]) -> Any:
     limits = picture["limits"]
     places = np.array(limits, "datetime64[D]").astype(np.float64) if picture["dates"] else np.array(limits, np.float64)
     widths = np.diff(places)
-    unit = float(np.median(widths))
+    widths /= np.median(widths)
     names = _between(limits)
     kind = "T" if picture["dates"] else "Q"
     x = alt.X(
@@ -63,11 +63,11 @@ def _steps(picture: dict[str, Any]) -> Any:
     )
     y = alt.Y("height:Q", title=None, axis=None)
     after = np.array(picture["after"], np.float64)
-    held = {"low": limits[:-1], "high": limits[1:], "height": after / widths * unit, "said": _said(names, picture)}
+    held = {"low": limits[:-1], "high": limits[1:], "height": after / widths, "said": _said(names, picture)}
     filled = alt.Chart(rows(**held)).mark_rect(color=ONE, opacity=0.85 if picture["before"] is None else 0.5)
     layers = [filled.encode(x=x, x2="high", y=y, y2=alt.value(TALL), description="said:N")]
     if picture["before"] is not None:
-        heights = np.array(picture["before"], np.float64) / widths * unit
+        heights = np.array(picture["before"], np.float64) / widths
         line = {"low": limits, "height": np.append(heights, heights[-1])}
         stair = alt.Chart(rows(**line)).mark_line(color=TWO, strokeWidth=2, interpolate="step-after", aria=False)
         layers.append(stair.encode(x=x, y=y))
@@ -85,9 +85,12 @@ def _said(names: Sequence[str], picture: dict[str, Any]) -> list[str]:
 
 def _between(limits: Sequence[Any]) -> list[str]:
     """Name the parts between limits; the first and the last are open."""
-    texts = [one if isinstance(one, str) else f"{one:g}" for one in limits]
-    if len(texts) == 2:
+    if len(limits) == 2:
         return ["all values"]
+    for digits in range(6, 18):  # as few as tell the limits apart
+        texts = [one if isinstance(one, str) else f"{one:.{digits}g}" for one in limits]
+        if len(set(texts)) == len(texts):
+            break
     inner = [f"{low} to {high}" for low, high in pairwise(texts[1:-1])]
     return [f"below {texts[1]}", *inner, f"{texts[-2]} and above"]
 
@@ -116,10 +119,11 @@ def _bars(picture: dict[str, Any]) -> Any:
 def _short(names: Sequence[str]) -> list[str]:
     """Return names that fit, and that are still different from each other."""
     found: list[str] = []
-    for name in names:
+    for name in map(plain, names):
         cut = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
-        times = sum(one.rstrip("\u200b") == cut for one in found)
-        found.append(cut + "\u200b" * times)
+        while cut in found:
+            cut += "\u200b"
+        found.append(cut)
     return found
 
 

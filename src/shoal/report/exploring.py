@@ -5,6 +5,7 @@ It takes the facts of `Exploration.as_dict`: figures of whole releases, and neve
 """
 
 import html
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -219,7 +220,9 @@ def _notes(facts: Facts) -> list[str]:
 def _command(facts: Facts, front: Sequence[Facts]) -> str:
     """Return the command that makes one of the releases."""
     name = front[0]["name"] if len(front) == 1 else "NAME"
-    return f"shoal anonymize {facts['source'] or 'FILE'} --policy front/{name}.toml -o release --private mine"
+    source = facts["source"] or "FILE"
+    file = shlex.quote(f"./{source}" if source.startswith("-") else source)
+    return f"shoal anonymize {file} --policy front/{name}.toml -o release --private mine"
 
 
 def _asked(facts: Facts) -> list[str]:

@@ -115,8 +115,11 @@ def said_findings(findings: Iterable[Finding], n: int, k: int) -> list[dict[str,
     lines = []
     for one in findings:
         said = shown(one, n, k)
-        value = one.value if math.isfinite(one.value) and said == figure(one.value) else None
-        lines.append({**one.as_dict(), "value": value, "how": discreet(one.how, n, k), "shown": said})
+        open_ = said == figure(one.value)
+        value = one.value if math.isfinite(one.value) and open_ else None
+        interval = one.interval if open_ else None
+        told_ = {"value": value, "interval": interval, "how": discreet(one.how, n, k), "shown": said}
+        lines.append({**one.as_dict(), **told_})
     return lines
 
 
@@ -152,6 +155,12 @@ def all_figures(findings: Iterable[Finding], n: int, k: int) -> Block:
     rows = [(one["name"], one["shown"], between(one["interval"]), one["how"]) for one in said_findings(findings, n, k)]
     held = blocks.table(("measure", ">value", ">95 % interval", "how"), rows)
     return blocks.more(f"All {len(rows)} figures", [blocks.text(say("figures")), held])
+
+
+def shown_between(one: Finding, n: int, k: int) -> tuple[str, str]:
+    """Write a finding and its interval, which would tell a value that is not told."""
+    said = shown(one, n, k)
+    return said, between(one.interval) if said == figure(one.value) else ""
 
 
 def between(interval: tuple[float, float] | None) -> str:
@@ -249,9 +258,7 @@ def _risk(findings: Sequence[Finding], n: int, k: int) -> list[Block | None]:
     """Show the risk of being found, in words."""
     known = {finding.name: finding for finding in findings}
     lines = [
-        (name, shown(known[name], n, k), between(known[name].interval), what)
-        for name, what in words()["risks"].items()
-        if name in known
+        (name, *shown_between(known[name], n, k), what) for name, what in words()["risks"].items() if name in known
     ]
     rest = [one for one in findings if one.name.startswith("contribution to risk, ")]
     shares = sorted(rest, key=lambda one: -one.value)[:MOST]

@@ -18,8 +18,8 @@ from shoal.privacy.pairs import Pair
 from shoal.report import blocks
 from shoal.report.blocks import Block
 from shoal.report.counting import middles, of_column
-from shoal.report.facts import MOST, Claims, between, column_words, frame, shared_sections
-from shoal.report.words import discreet, few, say, shown, words
+from shoal.report.facts import MOST, Claims, column_words, frame, shared_sections, shown_between
+from shoal.report.words import discreet, few, figure, say, shown, words
 from shoal.utility.moments import numbers_of
 
 __all__ = ["holder_facts"]
@@ -71,6 +71,7 @@ def holder_facts(
     release.
     """
     n, k = case.n, case.policy.constraints.k
+    findings = _without_few(findings, ledger, k)
     lead = say("holder", n=f"{n:,}")
     first, last = shared_sections(case, verdicts, findings, claims, files)
     middle = [
@@ -102,8 +103,8 @@ def _worth(
     """Show utility with its intervals, the honest figure first and the flattering one beside it."""
     known = {finding.name: finding for finding in reversed(findings)}  # the first of a name has an interval
     held = [known[name] for name in words()["worth"] if name in known]
-    lines = [(one.name, shown(one, n, k), between(one.interval), words()["worth"][one.name]) for one in held]
-    ranged = [one for one in held if one.interval is not None]
+    lines = [(one.name, *shown_between(one, n, k), words()["worth"][one.name]) for one in held]
+    ranged = [one for one in held if one.interval is not None and shown(one, n, k) == figure(one.value)]
     picture = {
         "kind": "ranges",
         "labels": [one.name.removesuffix(" %") for one in ranged],
@@ -237,8 +238,7 @@ def _attacks(attacks: Sequence[Attack], n: int, k: int) -> list[Block | None]:
     rows = [
         (
             one.name,
-            f"{one.rate:.3f}",
-            f"{one.interval[0]:.3f} to {one.interval[1]:.3f}",
+            *_rate(one, k),
             f"{one.baseline:.3f}",
             "" if one.control is None else f"{one.control:.3f}",
             f"{one.bound:.3f}",
@@ -252,6 +252,23 @@ def _attacks(attacks: Sequence[Attack], n: int, k: int) -> list[Block | None]:
         blocks.text(f"What somebody tried who {attacks[0].profile}. {say('attacks')}"),
         blocks.table(heads, rows),
     ]
+
+
+def _rate(one: Attack, k: int) -> tuple[str, str]:
+    """Write the rate of an attack and its interval, unless fewer than k tries were right, or wrong."""
+    if 0 < one.successes < k:
+        return f"below {k / one.trials:.3f}", ""
+    if 0 < one.trials - one.successes < k:
+        return f"above {1 - k / one.trials:.3f}", ""
+    return f"{one.rate:.3f}", f"{one.interval[0]:.3f} to {one.interval[1]:.3f}"
+
+
+def _without_few(findings: Sequence[Finding], ledger: Sequence[Change], k: int) -> Sequence[Finding]:
+    """Leave out what would tell, with the ledger, that fewer than k cells of a column were changed."""
+    rare = [one.column for one in ledger if 0 < one.changed < k]
+    error = "mean squared error of the adversary"
+    gone = {"minimal distortion", "cells changed %", error, *(f"{error}, {name}" for name in rare)} if rare else set()
+    return [one for one in findings if one.name not in gone]
 
 
 def _pictures(pictures: Mapping[str, str], plane: bool) -> list[Block | None]:

@@ -202,7 +202,7 @@ def _figures(picture: dict[str, Any]) -> list[str]:
     from shoal.report.drawing import parts_of
 
     heads, rows = parts_of(picture)
-    return [_rows(heads, rows)] if rows else []
+    return [_rows(heads, rows)] if rows else ["(A picture, which the report has as HTML.)"]
 
 
 def _rows(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:

@@ -109,10 +109,16 @@ def _neighbours(figures: Figures) -> list[Block | None]:
     cost = figures.get(f"{HARD}cost", {})
     paid = "; ".join(f"{name} {_said(value)}" for name, value in cost.items())
     return [
-        blocks.text(say("set_neighbours")) if tables else None,
+        blocks.text(f"{say('set_neighbours')} {_origins(figures)}") if tables else None,
         *tables,
         blocks.text(f"What the km neighbour costs: {paid}.") if paid else None,
     ]
+
+
+def _origins(figures: Figures) -> str:
+    """Say which of the neighbours is the published one."""
+    given = figures.get("Where neighbours come from", {})
+    return " ".join(f"The {name} neighbour is {where}." for name, where in given.items())
 
 
 def _risk(figures: Figures) -> list[Block | None]:

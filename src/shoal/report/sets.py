@@ -38,7 +38,7 @@ MEANS = {
 def set_facts(
     published: Disassociated,
     verdicts: Sequence[Verdict],
-    kind: str | None,
+    kind: str,
     findings: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """Return the facts of a report.
@@ -48,7 +48,7 @@ def set_facts(
     published : Disassociated
     verdicts : sequence of Verdict
         What the judge found in the files.
-    kind : {"km", "raw"} or None
+    kind : {"km", "raw", "none"}
         Of the neighbour.
     findings : mapping, optional
         Figures by section that need the records behind the release: then the report is the holder's.
@@ -95,13 +95,13 @@ def set_facts(
     }
 
 
-def _done(published: Disassociated, kind: str | None) -> list[Block]:
+def _done(published: Disassociated, kind: str) -> list[Block]:
     """Say how the release was made."""
     shared = int((published.chunk_cluster < 0).sum())
     said = {
         "km": "Beside the chunks lie plain records, drawn from them and k^m-anonymous by themselves.",
         "raw": "Beside the chunks lie plain records, a mere draw from them: rare combinations there are mostly chance.",
-        None: "No plain records lie beside the chunks.",
+        "none": "No plain records lie beside the chunks.",
     }
     terms = {
         "global": "Items in no chunk are listed once, without their clusters; the rarest are not listed.",

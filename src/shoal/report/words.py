@@ -31,6 +31,22 @@ COUNTED = (
 )
 
 
+# Shares of classes and not of rows, and what is asked of a release: they may be as small as they are.
+EXACT = (
+    "prosecutor risk",
+    "journalist risk",
+    "marketer risk",
+    "success rate",
+    "t-closeness",
+    "basic beta",
+    "enhanced beta",
+    "delta-",
+    "(alpha,k)",
+    "contribution to risk",
+    "risk without a column",
+)
+
+
 @cache
 def words() -> dict[str, Any]:
     """Return the words of `templates/words.toml`, by section."""
@@ -73,12 +89,20 @@ def shown(finding: Finding, n: int, k: int) -> str:
     n, k : int
         The rows of the release, and what it asks for.
     """
+    value, share = finding.value, "%" in finding.name
     if finding.name.startswith(COUNTED):
-        share = "%" in finding.name
-        rows = finding.value * n / 100 if share else finding.value
+        rows = value * n / 100 if share else value
         if 0 < rows < k - 1e-6:
             return f"below {figure(100 * k / n)}" if share else f"fewer than {k}"
-    return figure(finding.value)
+    whole = 100.0 if share else 1.0
+    if n and 0 < value < whole and not finding.name.startswith(EXACT):
+        rows = value * n / whole
+        if abs(rows - round(rows)) < 1e-9 * n:  # the share of a whole number of rows, perhaps
+            if rows < k - 0.5:
+                return f"below {figure(whole * k / n)}"
+            if n - rows < k - 0.5:
+                return f"above {figure(whole * (1 - k / n))}"
+    return figure(value)
 
 
 def discreet(text: str, n: int, k: int) -> str:
@@ -86,14 +110,21 @@ def discreet(text: str, n: int, k: int) -> str:
 
     Examples
     --------
-    >>> discreet("values of 97 rows; rows left out for gaps: 3", 100, 5)
-    'values of all but fewer than 5 rows; rows left out for gaps: fewer than 5'
+    >>> discreet("97 rows of 100; rows left out for gaps: 3; 2 % of the rows are unique", 100, 5)
+    'all but fewer than 5 rows of 100; rows left out for gaps: fewer than 5; below 5 % of the rows are unique'
     """
+
+    def shared(found: re.Match[str]) -> str:
+        rows = float(found["share"]) * n / 100
+        return f"below {figure(100 * k / n)} % of the rows" if 0 < rows < k - 1e-6 else found.group()
 
     def written(found: re.Match[str]) -> str:
         rows = int(found["many"].replace(",", ""))
         return f"{found['head']}{few(rows, n, k)}" if 0 < rows < n else found.group()
 
+    # How many rows have a value, beside how many had one, tells how many lost it.
+    text = re.sub(r"values of (?!the)[\d,]+ rows", "values of the rows that have both", text)
+    text = re.sub(r"(?P<share>\d+(?:\.\d+)?) % of the rows", shared, text)
     number = r"(?P<many>\d[\d,]*)(?![\d.,]*\d)"
     before = rf"(?P<head>(?<![\w.,=]))({number})(?= (?:of [\d,]+ )?(?:rows?|cells?|people|answers|targets|control)\b)"
     behind = rf"(?P<head>(?:gaps|rows|cells): ){number}"

@@ -1,0 +1,84 @@
+"""What is asked of an exploration: it is checked before anything is read or made."""
+
+import math
+import os
+from collections.abc import Mapping
+from inspect import signature
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import PolicyError, listed, near
+from shoal.model.policy import Policy
+
+__all__ = ["MOST", "base_of", "place", "seconds", "shortened", "whole"]
+
+MOST = 10_000  # points, and whatever else is counted
+LONG = 60  # signs
+FIXED = {"policy", "k", "l", "t", "method", "parameters"}
+
+
+def base_of(policy: Policy | dict[str, Any] | str | Path | None, wishes: Mapping[str, Any]) -> Policy:
+    """Return what is the same for every point, with files of hierarchies named in full.
+
+    Parameters
+    ----------
+    policy : Policy, mapping or path, optional
+    wishes : mapping
+        As in `anonymize`.
+    """
+    known = set(signature(Policy.of).parameters) - FIXED
+    for name in wishes:
+        if name not in known:
+            raise PolicyError(
+                f"explore: there is no wish {name!r}. There are {listed(sorted(known), 30)}.{near(name, known)}"
+            )
+    base = Policy.of(policy, **wishes)
+    columns = {}
+    for name, column in base.columns.items():
+        tree = column.hierarchy
+        there = isinstance(tree, str) and Path(tree).is_file()
+        columns[name] = column.model_copy(update={"hierarchy": str(Path(str(tree)).absolute())}) if there else column
+    return base.model_copy(update={"columns": columns}) if columns else base
+
+
+def whole(value: Any, name: str, least: int, most: float = math.inf) -> int:
+    """Return a whole number, or refuse it."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        up_to = "" if math.isinf(most) else f" and at most {most:,}"
+        raise PolicyError(f"explore: {name} must be a whole number of at least {least}{up_to}; got {shortened(value)}.")
+    return value
+
+
+def seconds(value: Any, name: str) -> float:
+    """Return a number of seconds, or refuse it."""
+    try:
+        found = float(value) if not isinstance(value, bool) and isinstance(value, Real) else math.nan
+    except OverflowError:
+        found = math.inf
+    if not 0 < found < math.inf:
+        raise PolicyError(f"explore: {name} must be a number of seconds above 0; got {shortened(value)}.")
+    return found
+
+
+def place(value: Any) -> Path:
+    """Return the path of a folder, or refuse what is none."""
+    path = os.fspath(value) if isinstance(value, str | os.PathLike) else None
+    if not isinstance(path, str) or not path or "\0" in path:
+        raise PolicyError(f"explore: output must be the path of a folder; got {shortened(value)}.")
+    return Path(path)
+
+
+def shortened(value: Any) -> str:
+    """Return what was given as a message shows it: in full, or its beginning.
+
+    Examples
+    --------
+    >>> shortened("x"), shortened(10**300)[:8]
+    ("'x'", '10000000')
+    """
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not write numbers of very many digits
+        return "a number of very many digits"
+    return text if len(text) <= LONG else f"{text[:LONG]}..."

@@ -1,0 +1,61 @@
+"""What is asked of an exploration: whatever is wrong with it is a sentence, before anything is run or made."""
+
+import pytest
+
+import shoal
+from shoal.errors import MethodError, PolicyError
+from shoal.explore.asked import shortened
+from shoal.explore.run import explore
+from shoal.io.data_file import write_data
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("table")
+    write_data(shoal.sample(60, seed=3), folder, "csv")
+    return folder / "data.csv"
+
+
+@pytest.mark.parametrize(
+    ("wishes", "kind", "said"),
+    [
+        ({"folds": 1}, PolicyError, "folds must be a whole number of at least 2"),
+        ({"seeds": 0}, PolicyError, "seeds must be"),
+        ({"jobs": 0}, PolicyError, "jobs must be"),
+        ({"budget": -1}, PolicyError, "budget must be a number of seconds above 0"),
+        ({"longest": 0}, PolicyError, "longest must be"),
+        ({"longest": float("nan")}, PolicyError, "longest must be a number of seconds above 0; got nan"),
+        ({"budget": 10**400}, PolicyError, "budget must be a number of seconds above 0; got 1000.*\\.\\.\\."),
+        ({"seeds": 10**9}, PolicyError, "seeds must be a whole number of at least 1 and at most 10,000"),
+        ({"methods": None}, MethodError, "methods must be names of methods, or 'all'; got None"),
+        ({"methods": [5]}, MethodError, "methods must be names of methods, or 'all'; got \\[5\\]"),
+        ({"methods": []}, MethodError, "no method is named"),
+        ({"utility": 5}, MethodError, "the utility must be the name of a measure or an attack; got 5"),
+        ({"risk": ["marketer risk"]}, MethodError, "the risk must be the name"),
+        ({"risk": "intersection"}, MethodError, "needs another release"),
+        ({"output": 5}, PolicyError, "output must be the path of a folder; got 5"),
+        ({"output": "a\0b"}, PolicyError, "output must be the path of a folder"),
+        ({"parameters": 5}, MethodError, "parameters must be values by their names; got 5"),
+        ({"parameters": {5: 1}}, MethodError, "parameters must be values by their names"),
+        ({"parameters": {"leftover": [[1]]}}, MethodError, "'leftover' must be words, numbers, true or false"),
+        ({"k": 10**400}, PolicyError, "k must be whole numbers of at most 1,000,000,000,000,000; got 1000"),
+        ({"k": 10**5000}, PolicyError, "got a number of very many digits"),
+        ({"l": 10**400}, PolicyError, "l must be numbers of at most"),
+        ({"k": range(2, 10**12)}, PolicyError, "at most 10,000 are possible"),
+        ({"identifers": ["name"]}, PolicyError, "there is no wish 'identifers'.*Did you mean 'identifiers'"),
+        ({"method": "mdav"}, PolicyError, "there is no wish 'method'"),
+        ({"utility": "beauty"}, MethodError, "there is no utility 'beauty'"),
+        ({"identifiers": ["nobody"]}, PolicyError, "'nobody'"),
+        ({"l": 2, "identifiers": ["diagnosis"]}, PolicyError, "."),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_is_run_or_made(file, tmp_path, wishes, kind, said):
+    with pytest.raises(kind, match=said):
+        explore(file, **{"methods": "mdav", "k": 3, "output": tmp_path / "explored", **wishes})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_long_is_shortened():
+    assert shortened("x") == "'x'"
+    assert shortened("x" * 900) == "'" + "x" * 59 + "..."
+    assert shortened(10**9000) == "a number of very many digits"

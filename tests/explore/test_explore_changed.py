@@ -1,0 +1,258 @@
+"""An exploration whose files change or are damaged: nothing is mixed, and nothing is believed that is not whole."""
+
+import json
+import os
+import shutil
+
+import pyarrow as pa
+import pytest
+
+import shoal
+import shoal.explore.run as running
+from shoal.errors import ReadError, WriteError
+from shoal.explore import memory, preflight, sources
+from shoal.explore.folder import Folder
+from shoal.explore.run import explore
+from shoal.explore.sources import Seal, Source
+from shoal.io.data_file import write_data
+from shoal.model.policy import Policy
+
+ROLES = {"identifiers": ["patient_id", "name"], "sensitive": ["diagnosis"]}
+WISHES = {"methods": ["mdav", "mondrian"], "k": 4, "jobs": 1, **ROLES}
+
+
+@pytest.fixture(scope="module")
+def versions(tmp_path_factory):
+    """A table, and another of as many bytes."""
+    folder = tmp_path_factory.mktemp("versions")
+    write_data(shoal.sample(80, seed=3), folder, "csv")
+    lines = (folder / "data.csv").read_bytes().splitlines(keepends=True)
+    return b"".join(lines), b"".join([lines[0], lines[1], lines[1], *lines[3:]]).ljust(sum(map(len, lines)), b"\n")
+
+
+@pytest.fixture
+def file(tmp_path, versions):
+    (tmp_path / "hospital.csv").write_bytes(versions[0])
+    return tmp_path / "hospital.csv"
+
+
+@pytest.fixture(scope="module")
+def done(versions, tmp_path_factory):
+    """A folder in which two points were done, and the table that they are of."""
+    folder = tmp_path_factory.mktemp("done")
+    (folder / "hospital.csv").write_bytes(versions[0])
+    return folder, explore(folder / "hospital.csv", output=folder / "explored", **WISHES)
+
+
+def meddling(monkeypatch, meddle):
+    """Have something done in the middle of the first run, and say which runs there were."""
+    real, tried = running.attempt, []
+
+    def attempt(task):
+        if not tried:
+            meddle()
+        tried.append(task.point.name)
+        return real(task)
+
+    monkeypatch.setattr(running, "attempt", attempt)
+    return tried
+
+
+def test_a_table_that_changes_meanwhile_ends_the_exploration_and_nothing_of_it_is_kept(
+    file, versions, tmp_path, monkeypatch
+):
+    assert len(versions[0]) == len(versions[1])
+    tried = meddling(monkeypatch, lambda: file.write_bytes(versions[1]))
+    with pytest.raises(ReadError, match="explore: the table has changed since the exploration began. Start it again."):
+        explore(file, output=tmp_path / "explored", **WISHES)
+    assert len(tried) == 1
+    assert list((tmp_path / "explored" / "points").iterdir()) == []
+    assert not (tmp_path / "explored" / "explore.json").exists()
+
+
+def test_a_table_that_is_gone_or_replaced_meanwhile_is_told_as_well(file, versions, monkeypatch):
+    other = file.with_name("other.csv")
+    other.write_bytes(versions[1])
+    for meddle in (lambda: other.replace(file), file.unlink):
+        with monkeypatch.context() as context:
+            meddling(context, meddle)
+            with pytest.raises(ReadError, match="the table has changed"):
+                explore(file, **WISHES)
+
+
+def test_a_table_that_changes_during_the_pre_flight_is_told_before_anything_is_run(file, versions, monkeypatch):
+    real = running.probe
+    monkeypatch.setattr(running, "probe", lambda task: (file.write_bytes(versions[1]), real(task))[1])
+    tried = meddling(monkeypatch, lambda: None)
+    with pytest.raises(ReadError, match="the table has changed"):
+        explore(file, **WISHES)
+    assert tried == []
+
+
+def test_a_hierarchy_that_changes_meanwhile_ends_the_exploration(tmp_path, monkeypatch):
+    table = pa.table({"town": [f"t{i % 4}" for i in range(40)], "pay": [i * 7 % 31 for i in range(40)]})
+    tree = tmp_path / "towns.csv"
+    rows = [f"t{i},{'north' if i < 2 else 'south'},all" for i in range(4)]
+    tree.write_text("\n".join(rows) + "\n")
+    meddling(monkeypatch, lambda: tree.write_text("\n".join(rows[::-1]) + "\n"))
+    with pytest.raises(ReadError, match="a hierarchy of the policy has changed since the exploration began"):
+        explore(table, methods="mondrian", k=3, jobs=1, hierarchies={"town": str(tree)})
+
+
+def test_a_table_that_is_touched_and_holds_the_same_is_run_anew(file, versions, tmp_path, monkeypatch):
+    expected = explore(file, **WISHES)
+
+    def away_and_back():
+        file.write_bytes(versions[1])
+        file.write_bytes(versions[0])
+        os.utime(file, ns=(0, 0))
+
+    tried = meddling(monkeypatch, away_and_back)
+    found = explore(file, output=tmp_path / "explored", **WISHES)
+    assert len(tried) == 3
+    assert tried[1:] == [tried[0], *({"mdav-k4", "mondrian-k4"} - {tried[0]})]
+    assert [(one.data, one.utility) for one in found.outcomes] == [(one.data, one.utility) for one in expected.outcomes]
+
+
+def test_a_table_that_is_touched_again_and_again_is_given_up(file, monkeypatch):
+    real, times = running.attempt, []
+    monkeypatch.setattr(running, "TURNS", 3)
+    monkeypatch.setattr(
+        running, "attempt", lambda task: (os.utime(file, ns=(0, len(times))), times.append(1), real(task))[2]
+    )
+    with pytest.raises(ReadError, match="touched again and again"):
+        explore(file, **WISHES)
+    assert len(times) == 3
+
+
+def test_an_old_file_is_not_read_again_as_long_as_nobody_touches_it(file, monkeypatch):
+    monkeypatch.setattr(sources, "YOUNG", -1)
+    seal = Seal(Source(str(file)), Policy.of())
+    seal.mark(b"0" * 32)
+    monkeypatch.setattr(sources, "fingerprint", None)
+    assert seal.untouched()
+
+
+def test_a_young_file_is_read_again_since_its_time_may_not_tell(file, versions, monkeypatch):
+    monkeypatch.setattr(sources, "YOUNG", 1e18)
+    seal = Seal(Source(str(file)), Policy.of())
+    seal.mark(b"0" * 32)
+    assert seal.untouched()
+    look = seal._look()
+    monkeypatch.setattr(Seal, "_look", lambda _: look)  # a clock that ticks too slowly
+    file.write_bytes(versions[1])
+    with pytest.raises(ReadError, match="the table has changed"):
+        seal.untouched()
+
+
+def damage(path, change):
+    """Change the facts of a file and give it a seal that fits none of them."""
+    whole = json.loads(path.read_text())
+    path.write_text(json.dumps({**whole, "facts": change(whole["facts"])}))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda facts: {**facts, "figures": []},
+        lambda facts: {**facts, "utility": "much"},
+        lambda facts: {**facts, "utility": {**facts["utility"], "value": float("nan")}},
+        lambda facts: {**facts, "attacks": 5},
+        lambda facts: {**facts, "notes": [[[]]]},
+        lambda facts: {**facts, "k": 400},
+        lambda facts: {**facts, "status": "failed"},
+        lambda facts: {**facts, "verdicts": [{**facts["verdicts"][0], "holds": False}]},
+        lambda _: [],
+    ],
+)
+def test_a_damaged_point_is_done_anew(done, tmp_path, change):
+    folder, found = done
+    shutil.copytree(folder / "explored", tmp_path / "explored")
+    first, _ = sorted((tmp_path / "explored" / "points").iterdir())
+    damage(first, change)
+    again = explore(folder / "hospital.csv", output=tmp_path / "explored", **WISHES)
+    assert again.estimate.runs == 1
+    assert [(one.name, one.utility, one.data) for one in again.outcomes] == [
+        (one.name, one.utility, one.data) for one in found.outcomes
+    ]
+    assert explore(folder / "hospital.csv", output=tmp_path / "explored", **WISHES).estimate.runs == 0
+
+
+@pytest.mark.parametrize(
+    "change", [{"k": 5}, {"l": 3.0}, {"method": "tfrp"}, {"seeds": 2}, {"parameters": {"x": 1}}, {"status": "failed"}]
+)
+def test_a_point_that_is_another_one_inside_is_not_believed_though_its_seal_fits(done, tmp_path, change):
+    folder, _ = done
+    shutil.copytree(folder / "explored", tmp_path / "explored")
+    with Folder(tmp_path / "explored") as held:
+        for path in (held.place / "points").iterdir():
+            held.keep(path.stem, {**held.point(path.stem), **change})
+    wishes = {**WISHES, "dry_run": True}
+    assert explore(folder / "hospital.csv", output=tmp_path / "explored", **wishes).estimate.runs == 2
+
+
+@pytest.mark.parametrize("text", ['"x"', "[]", "", "nothing", '{"mdav": {"strange": 1}}', "[" * 100_000])
+def test_damaged_trials_are_made_anew(done, tmp_path, text):
+    folder, _ = done
+    shutil.copytree(folder / "explored", tmp_path / "explored")
+    (tmp_path / "explored" / "preflight.json").write_text(text)
+    shutil.rmtree(tmp_path / "explored" / "points")
+    wishes = {**WISHES, "methods": "mdav", "dry_run": True}
+    assert explore(folder / "hospital.csv", output=tmp_path / "explored", **wishes).estimate.runs == 1
+    assert len(json.loads((tmp_path / "explored" / "preflight.json").read_text())["facts"]) == 1
+
+
+def test_a_second_exploration_in_a_folder_is_refused_and_does_not_harm_the_first(done, tmp_path, monkeypatch):
+    folder, found = done
+
+    def second():
+        with pytest.raises(WriteError, match="another exploration works in the folder"):
+            explore(folder / "hospital.csv", output=tmp_path / "explored", **{**WISHES, "dry_run": True})
+
+    meddling(monkeypatch, second)
+    first = explore(folder / "hospital.csv", output=tmp_path / "explored", **WISHES)
+    assert [one.data for one in first.outcomes] == [one.data for one in found.outcomes]
+
+
+def here(monkeypatch, megabytes):
+    """Let trials say that a process holds so many megabytes where 1,000 are free, and run all in this one."""
+    real, seen = running.spread, []
+
+    def spread(work, tasks, jobs, until, *, apart):
+        seen.append((jobs, apart))
+        return real(work, tasks, 1, until)
+
+    monkeypatch.setattr(memory, "free", lambda: 1_000.0)
+    monkeypatch.setattr(preflight, "free", lambda: 1_000.0)
+    monkeypatch.setattr(preflight, "peak", lambda: megabytes)
+    monkeypatch.setattr(running, "spread", spread)
+    return seen
+
+
+def test_more_processes_than_memory_or_work_leave_nothing_out(done, monkeypatch):
+    folder, _ = done
+    seen = here(monkeypatch, 300.0)
+    found = explore(folder / "hospital.csv", **{**WISHES, "k": [3, 4, 5], "jobs": 500, "dry_run": True})
+    assert (found.estimate.runs, found.estimate.jobs, found.skipped) == (6, 2, ())
+    found = explore(folder / "hospital.csv", **{**WISHES, "methods": "mdav", "jobs": 500, "dry_run": True})
+    assert (found.estimate.runs, found.estimate.jobs, found.estimate.short) == (1, 1, False)
+    assert seen == [(2, True), (1, True)]
+
+
+def test_one_that_runs_alone_because_memory_is_short_has_a_process_of_its_own(done, monkeypatch):
+    folder, _ = done
+    seen = here(monkeypatch, 500.0)
+    found = explore(folder / "hospital.csv", **{**WISHES, "jobs": 8})
+    assert seen == [(2, True), (1, True)]
+    assert found.failed == ()
+    assert found.skipped == ()
+    assert "in 1 process; memory is not enough for more at once" in str(found.estimate)
+
+
+def test_what_does_not_fit_alone_is_left_out_and_told(done, monkeypatch):
+    folder, _ = done
+    here(monkeypatch, 900.0)
+    found = explore(folder / "hospital.csv", **{**WISHES, "jobs": 8})
+    assert found.outcomes == ()
+    assert [one.name for one in found.skipped] == ["mdav", "mondrian"]
+    assert all("one run would take about 900 MB, and 1,000 are free." in one.reason for one in found.skipped)

@@ -1,0 +1,93 @@
+"""Pages of explorations and comparisons, on a phone and on paper: nothing is cut off, and all can be read."""
+
+import altair as alt
+import pytest
+from browsing import opened
+from test_diagrams import comparison
+
+from shoal.report.charts import rows, svg
+from shoal.report.compare_page import compare_html
+from shoal.report.render import page
+
+PHONE, PAPER = 380, 718  # pixels; those of a sheet A4 within its margins
+HEADS = "point >k >cell_loss_% >marketer_risk >highest_risk >record_linkage >information_loss_% >class_loss_% "
+HEADS += ">2-way_variation_% >classes >seconds front"
+
+
+def drawn(width):
+    return svg(alt.Chart(rows(a=[1, 2], b=[3, 4]), width=width, height=90).mark_point().encode(x="a:Q", y="b:Q"))
+
+
+def table(heads, count):
+    cells = [["univariate-k20-l2", "20", "14.04 [12.39, 15.69]", *["0.08167"] * (len(heads) - 3)]] * count
+    return {"caption": "Every point that was released", "heads": heads, "rows": cells}
+
+
+@pytest.fixture(scope="module")
+def explored(tmp_path_factory):
+    """A page like that of an exploration, with a wide picture and wide tables."""
+    heads = [head.replace("_", " ") for head in HEADS.split()]
+    parts = dict.fromkeys(("kicker", "lead", "eyes", "read_lines", "channel", "command"), "some words of ours")
+    parts |= {"failed": None, "attacks": table([*heads, *heads[2:10]], 3), "left_out": None, "how": [], "notes": []}
+    made = page(
+        "explore.html.j2",
+        title="releases, weighed",
+        sections=[{"id": "points", "title": "Every point"}],
+        overview={"title": "Risk against utility", "picture": drawn(600), "caption": "how to read it"},
+        front=table(heads[:6], 4),
+        lines=[{"title": "mdav", "picture": drawn(width)} for width in (240, 320)],
+        points=table(heads, 30),
+        **parts,
+    )
+    path = tmp_path_factory.mktemp("explored") / "explore.html"
+    path.write_text(made, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory):
+    """The page of a comparison of many methods."""
+    names = [f"method_{place}_{'x' * place}" for place in range(12)]
+    path = tmp_path_factory.mktemp("compared") / "compare.html"
+    path.write_text(compare_html(comparison(count=12, names=names).as_dict()), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("kind", ["explored", "compared"])
+def test_on_a_phone_a_wide_picture_keeps_its_size_and_moves_in_its_frame(browser, request, kind):
+    shown, _, _ = opened(browser, request.getfixturevalue(kind), PHONE, "light")
+    sizes = shown.evaluate(
+        "[...document.querySelectorAll('.picture svg')].map(one => [+one.getAttribute('width'),"
+        " one.getBoundingClientRect().width, one.closest('.picture').clientWidth,"
+        " getComputedStyle(one.closest('.picture')).overflowX])"
+    )
+    assert max(natural for natural, *_ in sizes) > 450
+    for natural, seen, frame, overflow in sizes:
+        assert seen >= 0.75 * natural
+        assert natural >= 400 or seen <= frame
+        assert frame <= PHONE
+        assert overflow == "auto"
+    assert shown.evaluate("document.documentElement.scrollWidth") <= PHONE
+    shown.context.close()
+
+
+@pytest.mark.parametrize("kind", ["explored", "compared"])
+def test_on_paper_every_table_fits(browser, request, kind):
+    shown, _, _ = opened(browser, request.getfixturevalue(kind), PAPER, "light")
+    shown.emulate_media(media="print")
+    ends = shown.evaluate("[...document.querySelectorAll('td, th')].map(one => one.getBoundingClientRect().right)")
+    assert max(ends) <= PAPER
+    assert shown.evaluate("document.documentElement.scrollWidth") <= PAPER
+    shown.context.close()
+
+
+def test_on_paper_what_is_folded_away_is_there_too(browser, reported):
+    shown, _, _ = opened(browser, reported.folder / "report.html", PAPER, "light")
+    folded = "details:not([open]) td"
+    assert not shown.locator(folded).first.evaluate("one => one.checkVisibility({contentVisibilityAuto: true})")
+    shown.emulate_media(media="print")
+    assert shown.locator(folded).count() > 10
+    assert shown.evaluate(f"[...document.querySelectorAll('{folded}')].every(one => one.checkVisibility())")
+    assert shown.locator(folded).last.bounding_box()["height"] > 5
+    assert shown.evaluate("document.documentElement.scrollWidth") <= PAPER
+    shown.context.close()
