@@ -267,3 +267,17 @@ def test_the_room_is_its_own_door(file):
     assert repr(found) == "<Exploration: 1 points, 1 on the front; 0 left out>"
     with pytest.raises(KeyError, match="there is no point 'mdav'"):
         found.policy("mdav")
+
+
+def test_with_a_label_the_table_itself_and_the_commonest_label_stand_beside_the_releases(file):
+    roles = {"identifiers": ["patient_id", "name"], "sensitive": ["diagnosis"], "keep": ["smoker"], "label": "smoker"}
+    found = explore(file, methods="mdav", k=[4], jobs=1, **roles)
+    labels = shoal.sample(160, seed=3)["smoker"].to_pylist()
+    assert found.beside["the commonest label alone"] == 100 * max(labels.count(True), labels.count(False)) / 160
+    release = shoal.anonymize(file, policy=found.policy("mdav-k4"))
+    honest = {one.name: one.value for one in shoal.measure(file, release, only=["honest separability %"])}
+    assert found.outcomes[0].utility.value == honest["honest separability %"]
+    page = explore_html(found.as_dict())
+    assert f"the commonest label alone: {found.beside['the commonest label alone']:.4g}" in page
+    assert "the table itself" in page
+    assert explore(file, methods="mdav", k=[4], jobs=1, **ROLES).beside == {}

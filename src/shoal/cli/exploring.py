@@ -142,6 +142,9 @@ def _found(found: "Exploration", file: Path) -> None:
     for one in found.outcomes:
         if one.reason:
             show.say(f"{one.name}: {one.status}: {one.reason}")
+    if found.beside and found.front:
+        given = ", ".join(f"{name} {value:.4g}" for name, value in found.beside.items())
+        show.say(f"To compare, {utility.name}: {given}.")
     on = {one.name for one in found.front}
     for name, other in found.twins.items():
         if other in on:

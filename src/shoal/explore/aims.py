@@ -25,11 +25,12 @@ from shoal.io.files import read
 from shoal.measuring import Measure, cards
 from shoal.model.findings import Finding
 from shoal.model.policy import Policy
+from shoal.pipeline.judging import measure
 from shoal.privacy.attack import Clock, attacks, profiles
 from shoal.privacy.case import Case
 from shoal.privacy.intervals import wilson
 
-__all__ = ["Aim", "Figure", "aim_of", "averaged", "figure_of"]
+__all__ = ["Aim", "Figure", "aim_of", "averaged", "beside", "figure_of"]
 
 SEPARABLE, LOSS, RISK = "honest separability %", "cell loss %", "marketer risk"
 BOUNDED = (SEPARABLE,)  # looks at some 10,000 rows, however many there are
@@ -192,6 +193,23 @@ def figure_of(aim: Aim, case: Case, source: Any, folds: int) -> Figure | None:
         return Figure(finding.value)
     half = _jackknife(card, aim.name, case, folds)
     return Figure(finding.value, *_within(card, finding.value, half)) if half is not None else Figure(finding.value)
+
+
+def beside(aim: Aim, source: Any, policy: Policy) -> dict[str, float]:
+    """Return what a utility is to be compared with, by name: the table itself, and what needs no table at all.
+
+    Parameters
+    ----------
+    aim : Aim
+        Only honest separability has such figures.
+    source : path or frame
+    policy : Policy
+    """
+    if aim.name != SEPARABLE:
+        return {}
+    found = {one.name: one.value for one in measure(source, source, policy=policy, only=[SEPARABLE])}
+    said = {SEPARABLE: "the table itself", "majority rate %": "the commonest label alone"}
+    return {name: found[finding] for finding, name in said.items() if finding in found}
 
 
 def averaged(figures: Sequence[Figure]) -> Figure:

@@ -58,6 +58,8 @@ class Exploration:
         The policy of every point, by its name.
     folder : Path or None
         Where it was saved.
+    beside : dict of str to float
+        Figures of the utility that releases are to be compared with, by what they are of; empty if there are none.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -71,6 +73,7 @@ class Exploration:
     frame: Any = field(default=None, repr=False)
     folder: Path | None = None
     label: str | None = None
+    beside: dict[str, float] = field(default_factory=dict)
 
     @cached_property
     def front(self) -> tuple[Outcome, ...]:
@@ -151,6 +154,7 @@ class Exploration:
                 {**one.as_dict(), "front": one.name in on, "twin": self.twins.get(one.name)} for one in self.outcomes
             ],
             "front": [one.name for one in self.front],
+            "beside": self.beside,
             "left_out": [vars(one) for one in self.skipped],
         }
 

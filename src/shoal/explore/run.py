@@ -13,12 +13,12 @@ import secrets
 import time
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from shoal.errors import ReadError
-from shoal.explore.aims import aim_of
+from shoal.explore.aims import aim_of, beside
 from shoal.explore.asked import MOST, base_of, place, whole
 from shoal.explore.asked import seconds as in_seconds
 from shoal.explore.exploration import Exploration
@@ -155,6 +155,8 @@ def explore(
         step("")
         outcomes = [found[point.name] for point in points if point.name in found]
         made = _exploration(source, base, points, outcomes, skipped, aims, shape, expected, folder)
+        if any(one.status == DONE for one in outcomes):
+            made = replace(made, beside=beside(aims.utility, where.table(), base))
         if folder is not None and not dry_run:
             made.save(folder)
     return made

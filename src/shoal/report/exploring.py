@@ -29,6 +29,10 @@ READ_LINES = (
     "How to read them: as above, one picture for each method. The line joins its points in the order of k; pale dots "
     "are the front of all methods. A line that runs far from the pale dots has little to offer for this table."
 )
+BESIDE = (
+    "A release below the commonest label teaches a tree nothing; one above the table itself keeps a tree from learning "
+    "rows by heart, and does not know more."
+)
 SHOWN = {
     "prosecutor risk": "highest risk",
     "marketer risk": "mean risk",
@@ -203,6 +207,9 @@ def _how(facts: Facts) -> list[tuple[str, str]]:
         f"have one by a delete-a-group jackknife over {facts['folds']} parts of whole classes. What is counted in the "
         "release alone is exact."
     )
+    if facts["beside"]:
+        given = ", ".join(f"{name} {value:.4g}" for name, value in facts["beside"].items())
+        words.append(("To compare", f"{given}. {BESIDE}"))
     words += [("Intervals", sure), ("The front", facts["rule"])]
     return [*words, ("Expected of what was left to run", f"{facts['estimate']['said']}.")]
 

@@ -36,7 +36,7 @@ def overview(facts: Facts) -> Any:
     order = {name: place for place, name in enumerate(facts["front"])}
     front = sorted(front, key=lambda one: order[one["name"]])[:MOST_POINTS]
     x, y = _axes(facts, known)
-    layers = []
+    layers = _beside(facts, x)
     for some, colour, size in ((beaten, PALE, 36), (front, ONE, 64)):
         if some:
             layers += _spans(some, x, y, colour)
@@ -48,6 +48,19 @@ def overview(facts: Facts) -> Any:
         )
         layers.append(numbers.encode(x=x, y=y, text="number:N"))
     return alt.layer(*layers, width=WIDE, height=TALL)
+
+
+def _beside(facts: Facts, x: Any) -> list[Any]:
+    """Return a dashed line for each figure that releases are compared with, and what it is of."""
+    import altair as alt
+
+    if not facts["beside"]:
+        return []
+    said = [f"{name}: {value:.4g}" for name, value in facts["beside"].items()]
+    data = rows(x=list(facts["beside"].values()), said=said)
+    line = alt.Chart(data).mark_rule(color="currentColor", opacity=0.6, strokeDash=[4, 3])
+    words = alt.Chart(data).mark_text(angle=270, align="right", dx=-4, dy=-6, fontSize=10, aria=False)
+    return [line.encode(x=x, tooltip="said:N", description="said:N"), words.encode(x=x, y=alt.value(0), text="said:N")]
 
 
 def lines(facts: Facts) -> list[tuple[str, Any]]:
@@ -139,15 +152,16 @@ def _axes(facts: Facts, known: Sequence[Facts], *, short: bool = False) -> tuple
         better = "more is better" if aim["higher_is_better"] else "less is better"
         arrow = "→" if letter == "x" else "↓"
         title = aim["name"] if short else f"{aim['name']} ({better} {arrow})"
-        scale = alt.Scale(domain=_domain(known, what), reverse=turned, nice=False, zero=False)
+        scale = alt.Scale(domain=_domain(facts, known, what), reverse=turned, nice=False, zero=False)
         axis = alt.Axis(tickCount=4 if short else 8, title=title)
         found.append(channel(f"{letter}:Q", scale=scale, axis=axis))
     return found[0], found[1]
 
 
-def _domain(known: Sequence[Facts], what: str) -> list[float]:
+def _domain(facts: Facts, known: Sequence[Facts], what: str) -> list[float]:
     """Return the ends of an axis: a little beyond all figures and intervals, and not below 0 for their sake."""
-    ends = [end for one in known for end in (one[what]["value"], one[what]["low"], one[what]["high"])]
+    ends = list(facts["beside"].values()) if what == "utility" else []
+    ends += [end for one in known for end in (one[what]["value"], one[what]["low"], one[what]["high"])]
     real = [end for end in ends if end is not None]
     low, high = (min(real), max(real)) if real else (0.0, 1.0)
     edge = 0.05 * (high - low) or 0.5
@@ -157,7 +171,7 @@ def _domain(known: Sequence[Facts], what: str) -> list[float]:
 def _numbers(facts: Facts, known: Sequence[Facts], front: Sequence[Facts]) -> Any:
     """Return where the numbers of the front stand; those of dots that lie close together share a place."""
     order = {name: str(place + 1) for place, name in enumerate(facts["front"])}
-    scales = [(_domain(known, what), size) for what, size in (("utility", WIDE), ("risk", TALL))]
+    scales = [(_domain(facts, known, what), size) for what, size in (("utility", WIDE), ("risk", TALL))]
     held: list[tuple[Facts, tuple[float, ...], list[str]]] = []
     for one in front:
         values = (one["utility"]["value"], one["risk"]["value"])
