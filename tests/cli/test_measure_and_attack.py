@@ -96,3 +96,10 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
     code, _, said = run("measure", tmp_path / "none.csv", tmp_path / "none.csv")
     assert code == 2
     assert "none.csv" in said
+
+
+def test_a_measure_without_a_figure_here_is_named(place):
+    words = ("measure", place / "people.csv", place / "release", "--private", place / "private")
+    code, _, said = run(*words, "--only", "journalist risk")
+    assert code == 2
+    assert "no figure for 'journalist risk'" in said

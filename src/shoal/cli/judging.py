@@ -7,6 +7,7 @@ import typer
 
 from shoal.cli import show
 from shoal.cli.options import File, Header, Identifier, Json, Keep, Names, PolicyFile, Quasi, Sensitive, roles_of
+from shoal.errors import DataError, listed
 
 __all__ = ["add_to"]
 
@@ -22,6 +23,7 @@ Fraction = Annotated[float | None, typer.Option(help="The share of the populatio
 Control = Annotated[Path | None, typer.Option(help="People like those of the table, who are not in the release.")]
 Other = Annotated[Path | None, typer.Option(help="Another release of the same people, row by row as the original.")]
 Seed = Annotated[int, typer.Option(help="Where chance starts.")]
+NOTHING = "Some need a label, a sensitive column, two numeric columns or a population: `shoal measures` says which."
 
 
 def add_to(app: typer.Typer) -> None:
@@ -61,6 +63,8 @@ def measure(
     given |= {"private": private, "policy": policy, "population": population, "fraction": fraction, "header": header}
     with show.progress():
         found = run(original, release, only=only or (), control=control, seed=seed, **given)
+    if only and not found:
+        raise DataError(f"measure: this table and release have no figure for {listed(only)}. {NOTHING}")
     show.findings(found, json=json)
 
 

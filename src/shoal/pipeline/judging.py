@@ -39,7 +39,6 @@ from shoal.privacy.values import read_column
 __all__ = ["attack", "case_of", "measure"]
 
 Places = NDArray[np.int64]
-NOTHING = "Some need a label, a sensitive column, two numeric columns or a population: `shoal measures` says which."
 
 
 @netted
@@ -61,7 +60,8 @@ def measure(original: Any, release: Any, *, only: Iterable[str] = (), **given: A
     Returns
     -------
     tuple of Finding
-        Those whose `need` is not "release" are for the holder alone.
+        Those whose `need` is not "release" are for the holder alone. A measure that this table has no figure for, for
+        want of a label or a population perhaps, gives none.
 
     Examples
     --------
@@ -83,8 +83,6 @@ def measure(original: Any, release: Any, *, only: Iterable[str] = (), **given: A
         tick(number, len(able))
         found += card.function(case)
     step("")
-    if only and not found:
-        raise DataError(f"measure: this table and release have no {listed([one.name for one in wanted])}. {NOTHING}")
     return tuple(found)
 
 
