@@ -25,6 +25,7 @@ READ = (
     "dot is on the front, and its number is that of the table below; a pale one is clearly beaten. Lines through a dot "
     "are 95 % intervals; a figure without one is exact."
 )
+DASHED = " Dashed lines are what releases are to be compared with: see «How it was measured»."
 READ_LINES = (
     "How to read them: as above, one picture for each method. The line joins its points in the order of k; pale dots "
     "are the front of all methods. A line that runs far from the pale dots has little to offer for this table."
@@ -68,7 +69,9 @@ def explore_html(facts: Facts) -> str:
         sections=[{"id": name, "title": title} for name, title in parts],
         lead=_lead(facts),
         eyes=EYES,
-        overview=_picture("Risk against utility", overview(facts), READ) if done else None,
+        overview=_picture("Risk against utility", overview(facts), f"{READ}{DASHED if facts['beside'] else ''}")
+        if done
+        else None,
         front=_front_table(facts, front),
         lines=[{"title": name, "picture": svg(chart)} for name, chart in lines(facts)],
         read_lines=READ_LINES,
