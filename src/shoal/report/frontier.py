@@ -15,7 +15,7 @@ MOST_POINTS = 1_500  # that are drawn
 MOST_LINES = 36
 MOST_BEHIND = 40  # points of the front behind the line of a method
 MOST_TOGETHER = 6  # numbers at one place
-CLOSE = (24.0, 12.0)  # pixels
+CLOSE = (34.0, 14.0)  # pixels
 WIDE, TALL, SMALL = 620, 400, (230, 150)
 
 Facts = Mapping[str, Any]
