@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self, cast
 
 import tomli_w
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from shoal.errors import PolicyError, near
+from shoal.model.column import FORMS, TRUTHFUL_FORMS, Column, Form, Kind, Role, Strict
 
 __all__ = [
+    "FORMS",
     "MOST_TEXT",
     "NULL_WORDS",
     "TRUTHFUL_FORMS",
@@ -32,90 +34,15 @@ __all__ = [
     "Role",
 ]
 
-Role = Literal["identifier", "quasi", "sensitive", "keep", "items"]
-Kind = Literal["numeric", "ordinal", "nominal", "date", "boolean", "set"]
-Form = Literal["mean", "median", "mode", "medoid", "range", "set", "tree"]
 Output = Literal["same-schema", "truthful"]
 Missing = Literal["own-value", "suppress-row", "refuse"]
 Refine = Literal["none", "swift", "quick", "normal", "thorough"]
 
 MOST_TEXT = 1 << 26
 NULL_WORDS = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null")
-TRUTHFUL_FORMS: tuple[Form, ...] = ("range", "set", "tree")
-FORMS: dict[Kind, tuple[Form, ...]] = {
-    "numeric": ("mean", "median", "mode", "medoid", "range", "tree"),
-    "date": ("mean", "median", "mode", "medoid", "range", "tree"),
-    "ordinal": ("median", "mode", "medoid", "range", "set", "tree"),
-    "nominal": ("mode", "medoid", "set", "tree"),
-    "boolean": ("mode", "medoid", "set", "tree"),
-    "set": ("mode", "medoid"),
-}
 
 
-class _Strict(BaseModel):
-    """Refuse keys that nobody knows, and every later change."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class Column(_Strict):
-    """What one column is and how it is published."""
-
-    role: Role = Field("quasi", description="What the column means to an attacker.")
-    kind: Kind | None = Field(None, description="What its cells are; found in the table if not given.")
-    form: Form | None = Field(None, description="How a group's value is published; by kind if not given.")
-    order: Annotated[tuple[str, ...], Field(strict=False)] | None = Field(
-        None, description="The levels of an ordinal column, lowest first."
-    )
-    missing_codes: Annotated[tuple[float | str, ...], Field(strict=False)] = Field(
-        (), description="Cells that stand for a missing value, such as -999."
-    )
-    importance: float | None = Field(
-        None, gt=0, le=1e6, description="How much the fidelity of a quasi-identifier counts; 1 if not given."
-    )
-
-    hierarchy: str | dict[str, Any] | None = Field(
-        None, description="The tree of its values: a CSV file, nested tables, or a word that says how to build it."
-    )
-    view: str | None = Field(
-        None, min_length=1, description="The view that a quasi-identifier belongs to, for methods that have views."
-    )
-    separator: str | None = Field(
-        None, min_length=1, max_length=8, description="What stands between the items of a set that is written as text."
-    )
-    group: int | None = Field(
-        None, ge=2, le=10**9, description="Rows at the least that exchange their items; 10 k if not given."
-    )
-
-    @model_validator(mode="after")
-    def _agrees(self) -> Self:
-        if self.order is not None and len(set(self.order)) != len(self.order):
-            raise ValueError("order names a level twice")
-        if self.order is not None and self.kind not in (None, "ordinal"):
-            raise ValueError(f"order is for ordinal columns, and this one is {self.kind}")
-        if self.kind and self.form and self.form not in FORMS[self.kind]:
-            raise ValueError(
-                f"form {self.form!r} does not suit a {self.kind} column; choose {', '.join(FORMS[self.kind])}"
-            )
-        if self.importance is not None and self.role != "quasi":
-            raise ValueError(f"importance is for quasi-identifiers, and this column has the role {self.role}")
-        if self.hierarchy is not None and self.role not in ("quasi", "sensitive"):
-            raise ValueError(
-                f"hierarchy is for quasi-identifiers and sensitive columns, and this one has the role {self.role}"
-            )
-        if self.hierarchy is not None and self.role == "sensitive" and self.kind not in (None, "nominal"):
-            raise ValueError(f"the hierarchy of a sensitive column is for names, and this one is {self.kind}")
-        if self.role == "items" and self.kind not in (None, "set"):
-            raise ValueError(f"a column with the role items holds sets, and this one is {self.kind}")
-        for what in ("separator", "group"):
-            if getattr(self, what) is not None and self.role != "items":
-                raise ValueError(f"{what} is for columns with the role items, and this one has the role {self.role}")
-        if self.view is not None and self.role != "quasi":
-            raise ValueError(f"view is for quasi-identifiers, and this column has the role {self.role}")
-        return self
-
-
-class Constraints(_Strict):
+class Constraints(Strict):
     """What the judge must find in the release."""
 
     k: int = Field(5, ge=2, le=10**9, description="Rows that look alike, at the least.")
@@ -153,7 +80,7 @@ class Constraints(_Strict):
         return self
 
 
-class Method(_Strict):
+class Method(Strict):
     """The method and its parameters, k apart, and the search that may follow it."""
 
     name: str = Field("auto", description="A method of `shoal methods`.")
@@ -169,7 +96,7 @@ class Method(_Strict):
         return self
 
 
-class Policy(_Strict):
+class Policy(Strict):
     """All that is decided before a release is made.
 
     Examples
@@ -192,6 +119,12 @@ class Policy(_Strict):
         NULL_WORDS, description="Unquoted words of a CSV file that mean a missing value."
     )
     header: bool = Field(False, description="The first line of a CSV file is a header, whatever it looks like.")
+    accept: Annotated[tuple[Literal["unique-kept"], ...], Field(strict=False)] = Field(
+        (), description="Risks that shoal would refuse to take, accepted by name."
+    )
+    protect: Literal["minimality"] | None = Field(
+        None, description="A protection beyond the constraints: groups that do not depend on sensitive values."
+    )
     columns: dict[str, Column] = Field(default_factory=dict)
 
     @classmethod
@@ -220,6 +153,8 @@ class Policy(_Strict):
         output: str | None = None,
         seed: int | None = None,
         header: bool | None = None,
+        accept: Iterable[str] = (),
+        protect: str | None = None,
     ) -> "Policy":
         """Make a policy from a file, a mapping or another policy, with some of its values replaced.
 
@@ -242,6 +177,7 @@ class Policy(_Strict):
         both = {**how.get("parameters", {}), **parameters} if parameters else None
         _put(how, name=method, parameters=both, refine=refine)
         _put(base, label=label, weight=weight, missing=missing, output=output, seed=seed, header=header or None)
+        _put(base, accept=[accept] if isinstance(accept, str) else list(accept) or None, protect=protect)
         columns = base.setdefault("columns", {})
         named: dict[str, str] = {}
         for role, wanted in (
@@ -359,7 +295,9 @@ class Policy(_Strict):
             "method": self.method.model_dump(),
             "missing": self.missing,
         }
-        named = {key: value for key in ("label", "weight") if (value := getattr(self, key)) is not None}
+        named = {key: value for key in ("label", "weight", "protect") if (value := getattr(self, key)) is not None}
+        if self.accept:
+            named["accept"] = self.accept
         return Policy.model_validate({**kept, **named, "columns": columns})
 
 

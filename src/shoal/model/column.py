@@ -1,0 +1,96 @@
+"""One column of a policy: what it is, and how it is published."""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+__all__ = ["FORMS", "TRUTHFUL_FORMS", "Column", "Form", "Kind", "Role", "Strict"]
+
+Role = Literal["identifier", "quasi", "sensitive", "keep", "items"]
+Kind = Literal["numeric", "ordinal", "nominal", "date", "boolean", "set"]
+Form = Literal["mean", "median", "mode", "medoid", "range", "set", "tree"]
+
+TRUTHFUL_FORMS: tuple[Form, ...] = ("range", "set", "tree")
+FORMS: dict[Kind, tuple[Form, ...]] = {
+    "numeric": ("mean", "median", "mode", "medoid", "range", "tree"),
+    "date": ("mean", "median", "mode", "medoid", "range", "tree"),
+    "ordinal": ("median", "mode", "medoid", "range", "set", "tree"),
+    "nominal": ("mode", "medoid", "set", "tree"),
+    "boolean": ("mode", "medoid", "set", "tree"),
+    "set": ("mode", "medoid"),
+}
+
+
+class Strict(BaseModel):
+    """Refuse keys that nobody knows, and every later change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Column(Strict):
+    """What one column is and how it is published."""
+
+    role: Role = Field("quasi", description="What the column means to an attacker.")
+    kind: Kind | None = Field(None, description="What its cells are; found in the table if not given.")
+    form: Form | None = Field(None, description="How a group's value is published; by kind if not given.")
+    order: Annotated[tuple[str, ...], Field(strict=False)] | None = Field(
+        None, description="The levels of an ordinal column, lowest first."
+    )
+    missing_codes: Annotated[tuple[float | str, ...], Field(strict=False)] = Field(
+        (), description="Cells that stand for a missing value, such as -999."
+    )
+    importance: float | None = Field(
+        None, gt=0, le=1e6, description="How much the fidelity of a quasi-identifier counts; 1 if not given."
+    )
+
+    hierarchy: str | dict[str, Any] | None = Field(
+        None, description="The tree of its values: a CSV file, nested tables, or a word that says how to build it."
+    )
+    view: str | None = Field(
+        None, min_length=1, description="The view that a quasi-identifier belongs to, for methods that have views."
+    )
+    separator: str | None = Field(
+        None, min_length=1, max_length=8, description="What stands between the items of a set that is written as text."
+    )
+    group: int | None = Field(
+        None, ge=2, le=10**9, description="Rows at the least that exchange their items; 10 k if not given."
+    )
+
+    step: float | None = Field(
+        None, gt=0, le=1e300, description="Numbers and range limits are published as multiples of this."
+    )
+    spelling: Literal["folded", "exact"] | None = Field(
+        None,
+        description="Whether l and the other models count spellings of one sensitive value once (folded) or apart.",
+    )
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        if self.step is not None and self.role != "quasi":
+            raise ValueError(f"step is for quasi-identifiers, and this column has the role {self.role}")
+        if self.spelling is not None and self.role != "sensitive":
+            raise ValueError(f"spelling is for sensitive columns, and this one has the role {self.role}")
+        if self.order is not None and len(set(self.order)) != len(self.order):
+            raise ValueError("order names a level twice")
+        if self.order is not None and self.kind not in (None, "ordinal"):
+            raise ValueError(f"order is for ordinal columns, and this one is {self.kind}")
+        if self.kind and self.form and self.form not in FORMS[self.kind]:
+            raise ValueError(
+                f"form {self.form!r} does not suit a {self.kind} column; choose {', '.join(FORMS[self.kind])}"
+            )
+        if self.importance is not None and self.role != "quasi":
+            raise ValueError(f"importance is for quasi-identifiers, and this column has the role {self.role}")
+        if self.hierarchy is not None and self.role not in ("quasi", "sensitive"):
+            raise ValueError(
+                f"hierarchy is for quasi-identifiers and sensitive columns, and this one has the role {self.role}"
+            )
+        if self.hierarchy is not None and self.role == "sensitive" and self.kind not in (None, "nominal"):
+            raise ValueError(f"the hierarchy of a sensitive column is for names, and this one is {self.kind}")
+        if self.role == "items" and self.kind not in (None, "set"):
+            raise ValueError(f"a column with the role items holds sets, and this one is {self.kind}")
+        for what in ("separator", "group"):
+            if getattr(self, what) is not None and self.role != "items":
+                raise ValueError(f"{what} is for columns with the role items, and this one has the role {self.role}")
+        if self.view is not None and self.role != "quasi":
+            raise ValueError(f"view is for quasi-identifiers, and this column has the role {self.role}")
+        return self
