@@ -61,7 +61,7 @@ class Column(Strict):
     )
     spelling: Literal["folded", "exact"] | None = Field(
         None,
-        description="Whether l and the other models count spellings of one sensitive value once (folded) or apart.",
+        description="Whether spellings of one sensitive value count once (folded) or apart (exact).",
     )
 
     @model_validator(mode="after")
