@@ -26,6 +26,7 @@ __all__ = ["apart", "medoids"]
 
 MANY = 500  # rows of a group that are compared with each other
 ALMOST = 1.15  # times the least sum of distances: rows that may stand for their group
+RANKS = 1.25  # how far apart the least and the greatest value are, where names that differ are about 1 apart
 RARELY = 1 / 64  # the least chance of two rows to differ that counts
 GRID = 2.0**40
 VALUES, PARTS = 100, 20  # a range of more values is balanced by parts of equal frequency
@@ -46,7 +47,7 @@ def apart(columns: Columns) -> Columns:
         elif columns.kind[j] == RANGE and size:
             toll[j] += at[start + size - 1]
             ranks = (np.cumsum(counts[:size]) - counts[:size] / 2) / max(1, counts[:size].sum())
-            at[start : start + size] = ranks * (3 * toll[j])
+            at[start : start + size] = ranks * (RANKS * toll[j])
     return columns._replace(at=np.rint(at * GRID) / GRID, toll=np.rint(toll * GRID) / GRID)
 
 

@@ -8,16 +8,16 @@ __all__ = ["FORMS", "TRUTHFUL_FORMS", "Column", "Form", "Kind", "Role", "Strict"
 
 Role = Literal["identifier", "quasi", "sensitive", "keep", "items"]
 Kind = Literal["numeric", "ordinal", "nominal", "date", "boolean", "set"]
-Form = Literal["mean", "median", "mode", "medoid", "range", "set", "tree"]
+Form = Literal["mean", "median", "mode", "representative", "medoid", "range", "set", "tree"]
 
 TRUTHFUL_FORMS: tuple[Form, ...] = ("range", "set", "tree")
 FORMS: dict[Kind, tuple[Form, ...]] = {
-    "numeric": ("mean", "median", "mode", "medoid", "range", "tree"),
-    "date": ("mean", "median", "mode", "medoid", "range", "tree"),
-    "ordinal": ("median", "mode", "medoid", "range", "set", "tree"),
-    "nominal": ("mode", "medoid", "set", "tree"),
-    "boolean": ("mode", "medoid", "set", "tree"),
-    "set": ("mode", "medoid"),
+    "numeric": ("mean", "median", "mode", "representative", "medoid", "range", "tree"),
+    "date": ("mean", "median", "mode", "representative", "medoid", "range", "tree"),
+    "ordinal": ("median", "mode", "representative", "medoid", "range", "set", "tree"),
+    "nominal": ("mode", "representative", "medoid", "set", "tree"),
+    "boolean": ("mode", "representative", "medoid", "set", "tree"),
+    "set": ("mode",),
 }
 
 

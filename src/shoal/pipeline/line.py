@@ -45,7 +45,7 @@ from shoal.registry import is_mixed
 from shoal.utility.cell_loss import cell_losses
 from shoal.utility.fidelity import fidelity
 from shoal.utility.labels import one_label, telling_columns
-from shoal.utility.loss import class_sizes, kept_uniques, ledger_share, partition_loss
+from shoal.utility.loss import class_sizes, kept_uniques, ledger_share, partition_loss, rounding_loss
 from shoal.utility.plane import plane
 
 __all__ = ["anonymize", "netted", "profile", "verify"]
@@ -146,6 +146,7 @@ def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> R
     partition = refine(partition, encoded, shared, sensitive, threads)
     step("recode")
     recoded, exchanged = exchange_items(arranged, recode(arranged, partition, named, encoded), partition, named)
+    named = recoded.policy
     step("verify")
     verdicts = judge(recoded.data, named)
     refuse_unless(verdicts)
@@ -157,6 +158,7 @@ def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> R
         *partition_loss(
             encoded.X.T if encoded.columns is None else matrix_columns(arranged, named), partition, encoded.weights
         ),
+        *rounding_loss(columns, partition.labels),
         *cell_losses(columns),
         *ledger_share(recoded.ledger, partition.n),
         *fidelity(columns),

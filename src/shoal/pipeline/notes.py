@@ -43,6 +43,12 @@ def warnings(recoded: Recoded, policy: Policy, findings: tuple[Finding, ...]) ->
         for change in recoded.ledger
         if change.emptied * 10 >= recoded.data.num_rows
     ]
+    medoids = [name for name in policy.names("quasi") if policy.columns[name].form == "medoid"]
+    if len(medoids) > 1:
+        said.append(
+            "classes are published by medoids, which are rows of the table: who knows a person's whole combination "
+            "sees that they are in it. The form 'representative' publishes no such rows."
+        )
     alone = found.get("rows unique in unchanged columns %", 0.0)
     if alone >= 1:
         said.append(

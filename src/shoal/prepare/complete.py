@@ -34,7 +34,7 @@ USUAL: dict[Kind, Form] = {
     "boolean": "mode",
     "date": "mean",
 }
-MEDOID: dict[Kind, Form] = dict.fromkeys(USUAL, "medoid")
+REPRESENTATIVE: dict[Kind, Form] = dict.fromkeys(USUAL, "representative")
 TRUTHFUL: dict[Kind, Form] = {
     "numeric": "range",
     "ordinal": "range",
@@ -91,7 +91,7 @@ def complete(policy: Policy, table: Table, facts: Profile) -> tuple[Policy, tupl
     columns = {found.name: _named(policy.columns.get(found.name), found, table) for found in facts.columns}
     method, said = choose(policy, columns, table.n)
     notes += [f"{said}."] if said else []
-    usual = TRUTHFUL if truthful(policy) else MEDOID if is_mixed(method.name) else USUAL
+    usual = TRUTHFUL if truthful(policy) else REPRESENTATIVE if is_mixed(method.name) else USUAL
     for found in facts.columns:
         name, given = found.name, policy.columns.get(found.name)
         columns[name], said = _published(columns[name], usual)
@@ -136,8 +136,9 @@ def _named(given: Column | None, found: ColumnFacts, table: Table) -> Column:
     if given.role == "quasi":
         if given.form is not None:
             values["form"] = _suiting(name, kind, given.form, held)
-        if given.view is not None:
-            values["view"] = given.view
+        for what in ("view", "step"):
+            if getattr(given, what) is not None:
+                values[what] = getattr(given, what)
     if given.hierarchy is not None:
         values["hierarchy"] = given.hierarchy
     if kind == "ordinal":

@@ -46,32 +46,41 @@ def uncovered(
     mine = cells.indices.fill_null(len(values)).to_numpy(zero_copy_only=False).astype(np.int64)
     theirs = texts.indices.fill_null(len(published)).to_numpy(zero_copy_only=False).astype(np.int64)
     pairs, counts = np.unique(mine * (len(published) + 1) + theirs, return_counts=True)
+    names = [read_published(text, form).values for text in published] if form == "set" else []
+    given = {name for values_ in names for name in values_}  # «*» stands for names that no set gives
     wrong = 0
     for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
         one, two = divmod(pair, len(published) + 1)
         value = values[one] if one < len(values) else None
         text = published[two] if two < len(published) else None
-        wrong += 0 if _covers(text, value, form, order, above or {}) else count
+        wrong += 0 if _covers(text, value, form, order, above or {}, given) else count
     return wrong
 
 
 def _covers(
-    text: str | None, value: str | None, form: str, order: Sequence[str] | None, above: Mapping[str, Sequence[str]]
+    text: str | None,
+    value: str | None,
+    form: str,
+    order: Sequence[str] | None,
+    above: Mapping[str, Sequence[str]],
+    given: set[str],
 ) -> bool:
     """Say whether a published text is true of a value."""
     if text is not None and form == "tree":
         root = next(iter(above.values()))[-1] if above else None
         return text == root if value is None else text == value or text in above.get(value, ())
-    limits, missing = read_published(text, form)
+    said = read_published(text, form)
     if value is None:
-        return missing
-    if form == "set" or not limits:
-        return value in limits
-    low, high = limits[0], limits[-1]
+        return said.missing
+    if form == "set" or not said.values:
+        return value in said.values or (said.others and value not in given) or (said.below and said.above)
+    low = value if said.below else said.values[0]
+    high = value if said.above else said.values[-1]
     if order is not None:
         places = {level: place for place, level in enumerate(order)}
-        return len(limits) <= 2 and {low, high, value} <= set(places) and places[low] <= places[value] <= places[high]
-    return len(limits) <= 2 and _between(low, value, high)
+        known = len(said.values) <= 2 and {low, high, value} <= set(places)
+        return known and places[low] <= places[value] <= places[high]
+    return len(said.values) <= 2 and _between(low, value, high)
 
 
 def _between(low: str, value: str, high: str) -> bool:

@@ -336,7 +336,7 @@ def _blind(published: Floats, truth: Floats, column: Floats) -> float:
 def _middle(column: Pair, cells: Floats, published: Floats) -> Floats:
     """Return what would be published of each row of cells by the form of a column; whole if all published are."""
     gone = np.isnan(cells)
-    if column.form in ("median", "mode", "medoid"):
+    if column.form in ("median", "mode", "representative", "medoid"):
         ascending = np.sort(cells, axis=1)  # missing ones go last
         place = (np.maximum((~gone).sum(axis=1), 1) - 1) // 2
         return np.asarray(ascending[np.arange(len(cells)), place])

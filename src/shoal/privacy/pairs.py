@@ -14,6 +14,7 @@ from shoal.model.policy import TRUTHFUL_FORMS, Policy
 from shoal.model.table import Table
 from shoal.prepare.encode import microseconds
 from shoal.prepare.hierarchy import Hierarchy
+from shoal.privacy.published import Published, read_published
 
 __all__ = ["Pair", "pairs"]
 
@@ -42,6 +43,24 @@ class Pair:
     after: pa.ChunkedArray
     order: tuple[str, ...] | None = None
     tree: Hierarchy | None = None
+
+    def told(self, text: str | None) -> Published:
+        """Return what a released text of a truthful form says; «*» is read as all that it may stand for."""
+        said = read_published(text, self.form)
+        if said.others:
+            said = said._replace(values=(*said.values, *self._untold))
+        if (said.below or said.above) and self.order:
+            ends = (self.order[0] if said.below else said.values[0], self.order[-1] if said.above else said.values[-1])
+            said = said._replace(values=ends)
+        return said
+
+    @cached_property
+    def _untold(self) -> tuple[str, ...]:
+        """The names of the column that no released set gives."""
+        texts = pc.unique(self.after.cast(pa.string()).drop_null()).to_pylist()
+        given = {name for text in texts for name in read_published(text, self.form).values}
+        names = pc.unique(self.before.cast(pa.string()).drop_null()).to_pylist()
+        return tuple(sorted(name for name in names if name not in given))
 
     @property
     def truthful(self) -> bool:

@@ -1,7 +1,7 @@
 """What is published of a group by range, set or tree, read back from its text.
 
-«low–high», «{A, B}», a name of a tree, one value alone, and «or missing» behind any of them. A backslash says that the
-sign behind it belongs to a value.
+«low–high», «{A, B}», a name of a tree, one value alone, and «or missing» behind any of them. «*» stands for other names
+in a set, and for an open end of a range. A backslash says that the character behind it belongs to a value.
 """
 
 from typing import NamedTuple
@@ -9,16 +9,29 @@ from typing import NamedTuple
 __all__ = ["Published", "read_published"]
 
 GAP = " or missing"
+OTHERS = "*"
 
 
 class Published(NamedTuple):
-    """The values that a text names, and whether it allows for a missing one.
+    """The values that a text names, and whether it allows for others.
 
-    Of a range they are its two limits, or one if they are equal; of a tree the name of a node.
+    Parameters
+    ----------
+    values : tuple of str
+        Of a range its two limits, or one if they are equal or the other end is open; of a tree the name of a node.
+    missing : bool
+        Whether it allows for a missing value.
+    others : bool
+        Whether a set allows for names that it does not give.
+    below, above : bool
+        Whether a range is open at its lower and at its upper end.
     """
 
     values: tuple[str, ...]
     missing: bool = False
+    others: bool = False
+    below: bool = False
+    above: bool = False
 
 
 def read_published(text: str | None, form: str) -> Published:
@@ -33,9 +46,9 @@ def read_published(text: str | None, form: str) -> Published:
     Examples
     --------
     >>> read_published("30–39 or missing", "range")
-    Published(values=('30', '39'), missing=True)
-    >>> read_published("{a, b\\, c}", "set").values
-    ('a', 'b, c')
+    Published(values=('30', '39'), missing=True, others=False, below=False, above=False)
+    >>> read_published("{a, b\\, c, *}", "set")
+    Published(values=('a', 'b, c'), missing=False, others=True, below=False, above=False)
     """
     if text is None:
         return Published((), missing=True)
@@ -46,24 +59,26 @@ def read_published(text: str | None, form: str) -> Published:
         body = text  # a backslash says that «or missing» belongs to the value
     missing = body != text
     if form == "range":
-        return Published(tuple(_parts(body, "–")), missing)
-    inner = body[1:-1] if body.startswith("{") else body
-    return Published(tuple(_parts(inner, ", ")), missing)
+        ends = _parts(body, "–")
+        values = tuple(end for end in ends if end is not None)
+        return Published(values, missing, below=ends[0] is None, above=ends[-1] is None)
+    names = _parts(body[1:-1] if body.startswith("{") else body, ", ")
+    return Published(tuple(name for name in names if name is not None), missing, others=None in names)
 
 
-def _parts(text: str, mark: str) -> list[str]:
-    """Return the values of a text between marks; what follows a backslash stands for itself."""
-    if "\\" not in text:
-        return text.split(mark)
-    parts, place = [""], 0
+def _parts(text: str, mark: str) -> list[str | None]:
+    """Return the values of a text between marks, None for «*»; what follows a backslash stands for itself."""
+    parts, guarded, place = [""], [False], 0
     while place < len(text):
         if text[place] == "\\":
             parts[-1] += text[place + 1 : place + 2]
+            guarded[-1] = True
             place += 2
         elif text.startswith(mark, place):
             parts.append("")
+            guarded.append(False)
             place += len(mark)
         else:
             parts[-1] += text[place]
             place += 1
-    return parts
+    return [None if part == OTHERS and not guard else part for part, guard in zip(parts, guarded, strict=True)]

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from shoal.privacy.case import Case
 from shoal.privacy.pairs import Pair
-from shoal.privacy.published import read_published
 
 __all__ = ["Compared", "Places", "agreement", "blocks", "nearest_rows", "places", "points", "space"]
 
@@ -290,7 +289,7 @@ def _meaning(column: Pair) -> Meaning:
             node = nodes[text]
             below = tree.names[int(tree.first[node]) : int(tree.last[node]) + 1]
             return [*below, None] if gaps and tree.parent[node] < 0 else [*below]
-        told = read_published(text, column.form)
+        told = column.told(text)
         return [*told.values, *([None] if told.missing else [])] or [None]
 
     return meant

@@ -9,11 +9,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.model.partition import Partition
+from shoal.prepare.encode import microseconds
 
 if TYPE_CHECKING:
     from shoal.kernels.columns import Columns
 
-__all__ = ["Groups", "Rows", "middle", "ranks_of"]
+__all__ = ["Groups", "Rows", "as_places", "middle", "ranks_of"]
 
 Rows = NDArray[np.int64]
 
@@ -103,3 +104,39 @@ def ranks_of(column: pa.ChunkedArray, order: tuple[str, ...] | None) -> tuple[Ro
     rank[-1] = -1
     codes = coded.indices.fill_null(len(sort)).to_numpy(zero_copy_only=False).astype(np.int64)
     return rank[codes], coded.dictionary.take(pa.array(sort))
+
+
+def as_places(values: pa.Array, counts: Rows, kind: str, order: tuple[str, ...] | None) -> NDArray[np.float64]:
+    """Return where distinct values lie, in standard deviations of their column; 0 for names, NaN for what is missing.
+
+    Parameters
+    ----------
+    values : pyarrow.Array
+        Distinct, none missing.
+    counts : int64 array
+        How many rows hold each.
+    kind : str
+    order : tuple of str, optional
+        The levels of an ordinal column.
+
+    Returns
+    -------
+    float64 array
+        One place more than there are values, for a missing one.
+    """
+    found = np.zeros(len(values) + 1)
+    if kind == "ordinal":
+        found[:-1] = pc.index_in(values.cast(pa.string()), value_set=pa.array(order, pa.string())).to_numpy()
+    elif kind in ("numeric", "date"):
+        numbers = microseconds(values) if pa.types.is_temporal(values.type) else values
+        found[:-1] = numbers.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    else:
+        return found
+    found[-1] = np.nan
+    rows = counts > 0
+    largest = float(np.abs(found[:-1]).max(initial=0.0)) or 1.0  # the squares of huge numbers would overflow
+    scaled = found[:-1] / largest
+    middle = np.average(scaled[rows], weights=counts[rows]) if rows.any() else 0.0
+    spread = np.sqrt(np.average((scaled[rows] - middle) ** 2, weights=counts[rows])) if rows.any() else 0.0
+    found[:-1] = scaled / spread if spread > 0 else 0.0
+    return found

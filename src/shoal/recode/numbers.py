@@ -1,6 +1,10 @@
-"""Numbers and dates of a group: their mean and their median, to the last digit."""
+"""Numbers and dates of a group: their mean or median, rounded once to a multiple of the column's step.
 
-from decimal import Context
+Whole numbers, decimals and days are counted in their least units, without a rounding error on the way.
+"""
+
+from dataclasses import dataclass
+from decimal import Context, Decimal
 from typing import Any
 
 import numpy as np
@@ -10,36 +14,156 @@ from numpy.typing import NDArray
 
 from shoal.prepare.encode import microseconds
 from shoal.recode.groups import Groups, Rows, middle, ranks_of
+from shoal.recode.steps import DAY, in_units
 
-__all__ = ["EXACT", "day_column", "means", "medians"]
+__all__ = ["Centres", "centres"]
 
-DAY = 86_400_000_000  # microseconds
 EXACT = Context(prec=100)
 
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
-def means(column: pa.ChunkedArray, rows: Rows, groups: Groups) -> list[Any]:
-    """Return the mean of each group; whole numbers are summed exactly and rounded once, halves up."""
-    labels = groups.labels[rows]
-    weights = groups.weights[rows] if groups.weights is not None else None
-    if weights is not None:
-        total = np.bincount(labels, weights, minlength=groups.count)
-        # A group without any weight is averaged as if all its rows weighed the same.
-        weights = np.where(total[labels] > 0, weights, 1.0)
-    present = column.take(pa.array(rows))
-    whole = _whole_numbers(present)
-    if whole is not None:
-        return _whole_means(whole, labels, weights, groups.count)
-    values = present.cast(pa.float64(), safe=False).to_numpy()
+
+@dataclass(frozen=True, eq=False)
+class Centres:
+    """The rounded mean or median of each group.
+
+    Parameters
+    ----------
+    numbers : list
+        In units of the column: ones, last places of decimals, days; floats as they are. None where there is no value.
+    steps : list or None
+        What each number is a multiple of, in the same units; None if numbers are not rounded.
+    kind : pyarrow.DataType
+        The type of the column.
+    """
+
+    numbers: list[Any]
+    steps: list[Any] | None
+    kind: pa.DataType
+
+    def values(self, shift: int = 0) -> pa.Array:
+        """Return what is published, in the type of the column.
+
+        Parameters
+        ----------
+        shift : int
+            Move every number by so many steps. One that leaves the range of its type becomes missing.
+        """
+        each = list(zip(self.numbers, self.steps or [0] * len(self.numbers), strict=True))
+        if pa.types.is_floating(self.kind):
+            there = [one if one is None or not shift else _multiple(one / step + shift, step) for one, step in each]
+            return pa.array(there, pa.float64()).cast(self.kind, safe=False)
+        moved: list[int | None] = [None if one is None else one + shift * step for one, step in each]
+        if pa.types.is_temporal(self.kind):
+            return _as_dates(moved, self.kind)
+        if pa.types.is_decimal(self.kind):
+            most = 10**self.kind.precision
+            inside = [None if one is None or not -most < one < most else one for one in moved]
+            scaled = [None if one is None else Decimal(one).scaleb(-self.kind.scale, EXACT) for one in inside]
+            return pa.array(scaled, self.kind)
+        low, high = _limits(self.kind)
+        return pa.array([None if one is None or not low <= one <= high else one for one in moved], self.kind)
+
+
+def centres(
+    column: pa.ChunkedArray,
+    form: str,
+    rows: Rows,
+    empty: Flags,
+    groups: Groups,
+    step: float | None = None,
+    powers: NDArray[np.int64] | None = None,
+) -> Centres:
+    """Return the mean or median of each group, halves rounded up.
+
+    Parameters
+    ----------
+    column : pyarrow.ChunkedArray
+        Of numbers, dates or moments.
+    form : {"mean", "median"}
+    rows : int64 array
+        The rows that have a value, at least one.
+    empty : bool array
+        The groups to be published as missing.
+    groups : Groups
+    step : float, optional
+        The result is a multiple of it, in days for dates. Without, floats are rounded to one decimal more than all
+        values of the column are written with.
+    powers : int64 array, optional
+        How often the step is doubled for each group.
+    """
+    kind = column.type
+    cells = _days(column) if pa.types.is_temporal(kind) else column
+    units = _whole_numbers(cells)
+    doubled = [0] * groups.count if powers is None else powers.tolist()
+    if units is None:
+        steps = None if step is None else [step * 2**power for power in doubled]
+        found = _float_centres(cells, form, rows, groups, steps)
+        return Centres([None if gap else one for one, gap in zip(found, empty, strict=True)], steps, kind)
+    unit = (in_units(step, kind, "") if step is not None else None) or 1
+    own = [unit << power for power in doubled]
+    if form == "mean":
+        weights = _positive_weights(groups, rows)
+        whole = _whole_means(units[rows], groups.labels[rows], weights, groups.count, own)
+    else:
+        whole = _whole_medians(cells, units, rows, groups, own)
+    each = zip(whole, own, empty, strict=True)
+    numbers = [None if gap or one is None else _inside(one, step, kind) for one, step, gap in each]
+    return Centres(numbers, own, kind)
+
+
+def _float_centres(
+    column: pa.ChunkedArray, form: str, rows: Rows, groups: Groups, steps: list[float] | None
+) -> list[Any]:
+    """Return means or medians of floats."""
+    values = column.take(pa.array(rows)).cast(pa.float64(), safe=False).to_numpy()
+    found = _float_means(values, rows, groups) if form == "mean" else _float_medians(column, rows, groups)
+    if steps is not None:
+        each = zip(found.tolist(), steps, strict=True)
+        return [None if np.isnan(one) else _multiple(one / step, step) for one, step in each]
+    digits = _decimals(values)
+    rounded = found if digits is None else np.round(found, digits + 1) + 0.0
+    return [None if np.isnan(one) else one for one in rounded.tolist()]
+
+
+def _multiple(times: float, step: float) -> float:
+    """Return a multiple of a step, written with as many decimals as the step has."""
+    if not abs(times) < 2**52:
+        return times * step
+    digits = max(0, -int(Decimal(str(step)).as_tuple().exponent))
+    return float(np.round(np.floor(times + 0.5) * step, digits)) + 0.0
+
+
+def _float_means(values: Floats, rows: Rows, groups: Groups) -> Floats:
+    """Return the mean of each group, NaN where it has no value."""
+    labels, weights = groups.labels[rows], _positive_weights(groups, rows)
     largest = np.zeros(groups.count)
     np.maximum.at(largest, labels, np.abs(values))
     exponent = np.frexp(largest)[1]  # a group's sum of numbers below 1 cannot overflow
     scaled = np.ldexp(values, -exponent[labels])
-    shares = _shares(labels, weights, groups.count)
     least = np.full(groups.count, 1.0)
     np.minimum.at(least, labels, scaled)
-    found = np.ldexp(least + np.bincount(labels, (scaled - least[labels]) * shares, minlength=groups.count), exponent)
-    digits = _decimals(values)
-    return list(found if digits is None else np.round(found, digits + 1) + 0.0)
+    sums = np.bincount(labels, (scaled - least[labels]) * _shares(labels, weights, groups.count), groups.count)
+    held = np.bincount(labels, minlength=groups.count) > 0
+    return np.where(held, np.ldexp(least + sums, exponent), np.nan)
+
+
+def _float_medians(column: pa.ChunkedArray, rows: Rows, groups: Groups) -> Floats:
+    """Return the middle value of each group, or the mean of the two in the middle; NaN where it has none."""
+    low, high = middle(ranks_of(column, None)[0], rows, groups)
+    cells = np.append(column.cast(pa.float64(), safe=False).fill_null(0.0).to_numpy(), np.nan)
+    return np.where(low == high, cells[low], cells[low] / 2 + cells[high] / 2)
+
+
+def _whole_medians(
+    cells: pa.ChunkedArray, units: NDArray[Any], rows: Rows, groups: Groups, steps: list[int]
+) -> list[Any]:
+    """Return the same of whole numbers."""
+    low, high = middle(ranks_of(cells, None)[0], rows, groups)
+    numbers = units.tolist()
+    pairs = zip(low.tolist(), high.tolist(), steps, strict=True)
+    return [None if a < 0 else _nearest(numbers[a] + numbers[b], 2, step) for a, b, step in pairs]
 
 
 def _whole_numbers(column: pa.ChunkedArray) -> NDArray[Any] | None:
@@ -54,29 +178,62 @@ def _whole_numbers(column: pa.ChunkedArray) -> NDArray[Any] | None:
     return np.asarray(column.fill_null(least).to_numpy()).astype(np.int64 if narrow else object)
 
 
-def _whole_means(numbers: NDArray[Any], labels: Rows, weights: NDArray[np.float64] | None, count: int) -> list[int]:
-    """Return the mean of the whole numbers of each group, counted from the least one up, halves up."""
+def _whole_means(
+    numbers: NDArray[Any], labels: Rows, weights: Floats | None, count: int, steps: list[int]
+) -> list[int | None]:
+    """Return the mean of the whole numbers of each group, summed from its least one up."""
     least = np.full(count, numbers.max(), numbers.dtype)
     np.minimum.at(least, labels, numbers)
     away = numbers - least[labels]
+    sizes = np.bincount(labels, minlength=count).tolist()
     if weights is None:
         sums = np.zeros(count, numbers.dtype)
         np.add.at(sums, labels, away)
-        sizes = np.maximum(np.bincount(labels, minlength=count), 1).astype(numbers.dtype)
-        more = (2 * sums + sizes) // (2 * sizes)
-    else:
-        shares = _shares(labels, weights, count)
-        more = np.floor(np.bincount(labels, away.astype(np.float64) * shares, minlength=count) + 0.5)
-    return [int(low) + int(shift) for low, shift in zip(least, more, strict=True)]
+        parts = zip(least.tolist(), sums.tolist(), sizes, steps, strict=True)
+        return [None if not size else _nearest(low * size + total, size, step) for low, total, size, step in parts]
+    shares = _shares(labels, weights, count)
+    more = np.floor(np.bincount(labels, away.astype(np.float64) * shares, minlength=count) + 0.5)
+    return [
+        None if not size else _nearest(int(low) + int(shift), 1, step)
+        for low, shift, size, step in zip(least, more, sizes, steps, strict=True)
+    ]
 
 
-def _shares(labels: Rows, weights: NDArray[np.float64] | None, count: int) -> NDArray[np.float64]:
+def _nearest(total: int, size: int, step: int) -> int:
+    """Return the multiple of a step that is nearest to a mean, the upper one of two."""
+    return (2 * int(total) + size * step) // (2 * size * step) * step
+
+
+def _inside(number: int, step: int, kind: pa.DataType) -> int:
+    """Return a multiple of the step that the type of the column can hold."""
+    if not pa.types.is_integer(kind):
+        return number
+    low, high = _limits(kind)
+    return number - step if number > high else number + step if number < low else number
+
+
+def _limits(kind: pa.DataType) -> tuple[int, int]:
+    """Return the least and the greatest number of a type of whole numbers."""
+    bounds = np.iinfo(kind.to_pandas_dtype())
+    return int(bounds.min), int(bounds.max)
+
+
+def _positive_weights(groups: Groups, rows: Rows) -> Floats | None:
+    """Return the weights of rows; those of a group without any weight count alike."""
+    if groups.weights is None:
+        return None
+    labels, weights = groups.labels[rows], groups.weights[rows]
+    total = np.bincount(labels, weights, minlength=groups.count)
+    return np.where(total[labels] > 0, weights, 1.0)
+
+
+def _shares(labels: Rows, weights: Floats | None, count: int) -> Floats:
     """Return what each row weighs in its group; the shares of a group add up to 1."""
     own = np.ones(labels.size) if weights is None else weights
     return np.asarray(own / np.bincount(labels, own, minlength=count)[labels])
 
 
-def _decimals(values: NDArray[np.float64]) -> int | None:
+def _decimals(values: Floats) -> int | None:
     """Return with how many decimals the values are written, if all of them are with the same few."""
     if np.abs(values).max() < 1e9:
         for digits in range(7):
@@ -85,34 +242,19 @@ def _decimals(values: NDArray[np.float64]) -> int | None:
     return None
 
 
-def medians(column: pa.ChunkedArray, ranks: Rows, rows: Rows, groups: Groups) -> list[Any]:
-    """Return the middle value of each group, or the mean of the two in the middle."""
-    low, high = middle(ranks, rows, groups)
-    numbers = _whole_numbers(column)
-    whole = numbers is not None
-    cells = column.to_pylist() if numbers is None else numbers.tolist()
-    found: list[Any] = []
-    for a, b in zip(low, high, strict=True):
-        if a < 0:
-            found.append(None)
-        elif whole:
-            found.append((cells[a] + cells[b]) // 2)
-        else:
-            found.append(cells[a] / 2 + cells[b] / 2 if a != b else cells[a])
-    return found
-
-
-def day_column(column: pa.ChunkedArray, form: str, rows: Rows, empty: NDArray[np.bool_], groups: Groups) -> pa.Array:
-    """Return the mean or median day of each group, in the column's own time zone and type."""
-    kind = column.type
-    zone = kind.tz if pa.types.is_timestamp(kind) else None
+def _days(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the days of dates, and of moments in their own time zone, since 1970."""
+    zone = column.type.tz if pa.types.is_timestamp(column.type) else None
     moments = microseconds(pc.local_timestamp(column) if zone else column)
-    whole = pa.chunked_array([pa.array(moments.fill_null(0).to_numpy() // DAY, mask=pc.is_null(moments).to_numpy())])
-    found = means(whole, rows, groups) if form == "mean" else medians(whole, ranks_of(whole, None)[0], rows, groups)
-    published = pa.array([None if gap else int(day) for day, gap in zip(found, empty, strict=True)], pa.int64())
+    return pa.chunked_array([pa.array(moments.fill_null(0).to_numpy() // DAY, mask=pc.is_null(moments).to_numpy())])
+
+
+def _as_dates(days: list[int | None], kind: pa.DataType) -> pa.Array:
+    """Return days as dates, or as the moments at which they begin in their own time zone."""
+    published = pa.array(days, pa.int64())
     if not pa.types.is_timestamp(kind):
         return published.cast(pa.int32()).cast(pa.date32()).cast(kind)
     local = pc.multiply(published, DAY).cast(pa.timestamp("us"))
-    if zone:
-        local = pc.assume_timezone(local, zone, ambiguous="earliest", nonexistent="latest")
+    if kind.tz:
+        local = pc.assume_timezone(local, kind.tz, ambiguous="earliest", nonexistent="latest")
     return local.cast(kind, safe=False)

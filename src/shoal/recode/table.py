@@ -1,17 +1,18 @@
-"""Recode: classes into values. One published value a group and column, made once and given to every row.
+"""Recode: classes into values. One published value per group and column, made once and given to every row.
 
 1. By mean, median and mode, a group that is missing in half of its rows or more is published as missing in a
-   quasi-identifier; else the rows that have a value decide. The medoid is one of the rows, gaps and all.
-2. By range, set and tree, what is published is true of every row of the group, missing values too.
-3. A name or level that fewer than k rows of the table hold is never published by mode or median: the
-   group's other rows decide, or it is published as missing. The medoid is one of the rows with the fewest gaps and
-   values that fewer than k rows hold; the latter cells of it are published by mean, median or mode.
-4. Sensitive and kept columns go out as they are; identifiers do not go out at all.
+   quasi-identifier; else the rows that have a value decide. Means and medians are multiples of the column's step.
+2. The representative of a group is its medoid: of the rows with the fewest gaps and values that fewer than k rows of
+   the table hold, the one nearest to all others. Cells of it with such a value are published by mean, median or mode.
+3. No combination of mean, median, mode and representative columns is published that some rows of the table hold, but
+   fewer than k (`recode.combinations`). The form `medoid` is a real row, and exempt.
+4. A name or level that fewer than k rows of the table hold is never published, and neither is a limit of a range that
+   would show such a value (`recode.limits`).
+5. By range, set and tree, what is published is true of every row of the group, missing values too.
+6. Sensitive and kept columns are published as they are; identifiers are dropped.
 """
 
 from dataclasses import dataclass
-from decimal import Decimal
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,19 +25,41 @@ from shoal.model.release import Change
 from shoal.model.table import Table
 from shoal.prepare.encode import Encoded
 from shoal.prepare.hierarchy import Hierarchy
+from shoal.recode.coarsening import coarsened
+from shoal.recode.combinations import Cells, without_small_combinations
 from shoal.recode.groups import Groups, Rows, middle, ranks_of
-from shoal.recode.numbers import EXACT, day_column, means, medians
-from shoal.recode.truthful import nodes, ranges, sets
+from shoal.recode.limits import level_ends, number_ends
+from shoal.recode.numbers import centres
+from shoal.recode.steps import as_numbers, with_steps
+from shoal.recode.truthful import guarded, nodes, ranges, sets
 
 __all__ = ["Recoded", "recode"]
+
+MEDOIDS = ("medoid", "representative")
+COMBINED = ("mean", "median", "mode", "representative")  # forms whose combinations are looked at
+SHIFTS = (-1, 1, -2, 2, -3, 3)  # steps by which a mean may be moved
+
+Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
 class Recoded:
-    """The released columns, row by row as in the arranged table, and what was changed in each."""
+    """The released columns, row by row as in the arranged table, and what was changed in each.
+
+    Parameters
+    ----------
+    data : pyarrow.Table
+    ledger : tuple of Change
+    policy : Policy
+        With the steps that numbers were rounded to.
+    exchanged : int
+        Classes of which a cell was exchanged because fewer than k rows hold their combination.
+    """
 
     data: pa.Table
     ledger: tuple[Change, ...]
+    policy: Policy
+    exchanged: int = 0
 
 
 def recode(table: Table, partition: Partition, policy: Policy, encoded: Encoded) -> Recoded:
@@ -57,87 +80,109 @@ def recode(table: Table, partition: Partition, policy: Policy, encoded: Encoded)
     -------
     Recoded
     """
+    asked = [name for name, given in policy.columns.items() if given.step is not None]
+    policy = with_steps(policy, table)
     rare = _rare(table, policy)
     shy = np.sum([cells.astype(np.int64) for cells in rare.values()], axis=0) if rare else None
     groups = Groups(partition, policy.constraints.k, encoded.weights, encoded.X, encoded.columns, shy)
+    powers = _powers(table, policy, partition.labels, asked)
+    found: dict[str, Cells] = {}
+    for name in policy.names("quasi"):
+        given, column = policy.columns[name], table.column(name)
+        found[name] = _cells(column, given, groups, encoded.trees.get(name), rare.get(name), powers.get(name))
+    combined = [name for name in found if policy.columns[name].form in COMBINED]
+    apart = policy.constraints.delta is not None  # a union of classes may miss delta-disclosure though its parts do not
+    values, exchanged = without_small_combinations([found[name] for name in combined], groups, apart=apart)
+    published = {name: cells.published for name, cells in found.items()} | dict(zip(combined, values, strict=True))
     labels = pa.array(partition.labels)
     columns, ledger = {}, []
     for name in table.names:
         given = policy.columns[name]
         if given.role == "identifier":
             continue
-        column = table.column(name)
+        column = columns[name] = table.column(name)
         if given.role == "quasi":
-            form = given.form or "mode"
-            tree = encoded.trees.get(name) if form == "tree" else None
-            values = _publish(column, form, given.kind or "nominal", given.order, groups, tree)
-            if form == "medoid":
-                values = _without_rare(values, column, rare[name], given, groups)
-            columns[name] = pa.chunked_array([values.take(labels)])
-            ledger.append(_change(column, columns[name], name, form))
+            columns[name] = pa.chunked_array([published[name].take(labels)])
+            ledger.append(_change(column, columns[name], name, given.form or "mode"))
         else:
-            columns[name] = column
             ledger.append(Change(name, given.role, "as it is", 0, 0, 0))
-    return Recoded(pa.table(columns), tuple(ledger))
+    return Recoded(pa.table(columns), tuple(ledger), policy, exchanged)
 
 
-def _rare(table: Table, policy: Policy) -> dict[str, NDArray[np.bool_]]:
-    """Return for each column with the form medoid the cells whose value fewer than k rows hold, or that have none."""
+def _rare(table: Table, policy: Policy) -> dict[str, Flags]:
+    """Return for each column published by medoids the cells whose value fewer than k rows hold, or that have none."""
     found = {}
     for name in policy.names("quasi"):
-        if policy.columns[name].form == "medoid":
+        if policy.columns[name].form in MEDOIDS:
             ranks, values = ranks_of(table.column(name), None)
             counts = np.bincount(ranks[ranks >= 0], minlength=len(values) + 1)
             found[name] = counts[ranks] < policy.constraints.k  # at -1 there is a count of 0
     return found
 
 
-def _without_rare(
-    values: pa.Array, column: pa.ChunkedArray, rare: NDArray[np.bool_], given: Column, groups: Groups
-) -> pa.Array:
+def _powers(table: Table, policy: Policy, labels: Rows, asked: list[str]) -> dict[str, Rows]:
+    """Return how often the default step of each column of means is doubled, class by class."""
+    columns = [(name, policy.columns[name]) for name in policy.names("quasi")]
+    names = [name for name, given in columns if given.form == "mean" and given.step and name not in asked]
+    if not names:
+        return {}
+    numbers = np.column_stack([as_numbers(table.column(name)) for name in names])
+    steps = np.array([policy.columns[name].step for name in names], np.float64)
+    return dict(zip(names, coarsened(numbers, labels, steps).T, strict=True))
+
+
+def _cells(
+    column: pa.ChunkedArray,
+    given: Column,
+    groups: Groups,
+    tree: Hierarchy | None,
+    rare: Flags | None,
+    powers: Rows | None = None,
+) -> Cells:
+    """Return the published value of each group, and what else it might be published as."""
+    form, kind = given.form or "mode", given.kind or "nominal"
+    missing = np.asarray(pc.is_null(column).to_numpy(), dtype=bool)
+    rows, empty = groups.held(missing)
+    if not rows.size:
+        kept = column.type if form not in ("range", "set", "tree") else pa.string()
+        return Cells(column, pa.nulls(groups.count, kept))
+    if rare is not None:
+        medoids = column.take(pa.array(groups.medoids)).combine_chunks()
+        return Cells(column, _without_rare(medoids, column, rare, given, groups), kind, given.order)
+    if form in ("mean", "median") and kind in ("numeric", "date"):
+        middles = centres(column, form, rows, empty, groups, given.step, powers)
+        moved = [middles.values(shift) for shift in SHIFTS] if middles.steps else []
+        return Cells(column, middles.values(), kind, given.order, moved)
+    ranks, values = ranks_of(column, given.order)
+    if form == "mode":
+        return Cells(column, _pick(values, _modes(ranks, len(values), rows, groups), empty), kind, given.order)
+    if form == "median":
+        return Cells(column, _pick(values, _middle_levels(ranks, len(values), rows, groups), empty), kind, given.order)
+    gaps = groups.holding(missing)
+    if form == "tree" and tree is not None:
+        return Cells(column, nodes(column, tree, rows, gaps, groups))
+    if form == "set":
+        return Cells(column, sets(values, ranks, rows, gaps, groups))
+    counts = np.bincount(ranks[rows], minlength=len(values))
+    if kind == "ordinal":
+        ends = level_ends(guarded(values.cast(pa.string()).to_pylist()), counts, groups.k)
+    else:
+        ends = number_ends(values, counts, groups.k, given.step)
+    return Cells(column, ranges(ends, ranks, rows, gaps, groups))
+
+
+def _without_rare(values: pa.Array, column: pa.ChunkedArray, rare: Flags, given: Column, groups: Groups) -> pa.Array:
     """Return medoids in which rare values are replaced by what the usual form of the column gives for their groups."""
     hidden = rare[groups.medoids]
     if not hidden.any():
         return values
     kind = given.kind or "nominal"
-    usual = _publish(column, FORMS[kind][0], kind, given.order, groups, None)
+    usual = _cells(column, given.model_copy(update={"form": FORMS[kind][0]}), groups, None, None).published
     # A group with one value beside gaps has this value as its mean.
     ranks, known = ranks_of(column, None)
     low, high = groups.limits(ranks, len(known), np.flatnonzero(ranks >= 0))
     usual = pc.if_else(pa.array(low == high), pa.scalar(None, usual.type), usual)
     return pc.if_else(pc.and_(pa.array(hidden), pc.is_valid(values)), usual, values)
-
-
-def _publish(
-    column: pa.ChunkedArray,
-    form: str,
-    kind: str,
-    order: tuple[str, ...] | None,
-    groups: Groups,
-    tree: Hierarchy | None,
-) -> pa.Array:
-    """Return the published value of each group."""
-    if form == "medoid":
-        return column.take(pa.array(groups.medoids)).combine_chunks()
-    missing = np.asarray(pc.is_null(column).to_numpy(), dtype=bool)
-    rows, empty = groups.held(missing)
-    if not rows.size:
-        return pa.nulls(groups.count, column.type)
-    if form == "mean" and kind == "numeric":
-        return _typed_back(means(column, rows, groups), empty, column.type)
-    if kind == "date" and form in ("mean", "median"):
-        return day_column(column, form, rows, empty, groups)
-    ranks, values = ranks_of(column, order)
-    if form == "mode":
-        return _pick(values, _modes(ranks, len(values), rows, groups), empty)
-    if form == "median" and kind == "numeric":
-        return _typed_back(medians(column, ranks, rows, groups), empty, column.type)
-    if form == "median":
-        return _pick(values, _middle_levels(ranks, len(values), rows, groups), empty)
-    gaps = groups.holding(missing)
-    if tree is not None:
-        return nodes(column, tree, rows, gaps, groups)
-    return (ranges if form == "range" else sets)(values, ranks, rows, gaps, groups)
 
 
 def _modes(ranks: Rows, size: int, rows: Rows, groups: Groups) -> Rows:
@@ -166,17 +211,6 @@ def _pick(values: pa.Array, place: Rows, empty: NDArray[np.bool_]) -> pa.Array:
     """Return the values at these places, missing where there is none or the group is to be empty."""
     gap = empty | (place < 0)
     return values.take(pa.array(np.where(gap, 0, place), mask=gap))
-
-
-def _typed_back(found: list[Any], empty: NDArray[np.bool_], kind: pa.DataType) -> pa.Array:
-    """Return published numbers as the type that the column had."""
-    cells = [None if gap else cell for cell, gap in zip(found, empty, strict=True)]
-    if pa.types.is_integer(kind):
-        return pa.array(cells, kind)
-    if pa.types.is_decimal(kind):
-        return pa.array([None if cell is None else Decimal(cell).scaleb(-kind.scale, EXACT) for cell in cells], kind)
-    numbers = pa.array(cells, pa.float64())
-    return numbers.cast(kind, safe=False)
 
 
 def _change(before: pa.ChunkedArray, after: pa.ChunkedArray, name: str, form: str) -> Change:

@@ -1,8 +1,12 @@
 """What is true of every row of a group: a range, a set, or a node of a tree.
 
 A group whose rows are all missing is published as missing. Where some are, «or missing» is added; the root of a tree
-covers missing values by itself. A backslash stands before signs of a value that would be read as a part of the form,
-and before an «or missing» that belongs to a value.
+covers missing values by itself. A backslash stands before characters of a value that would be read as a part of the
+form, and before an «or missing» that belongs to a value.
+
+Ranges begin and end at the limits of `recode.limits`. In a set, names that fewer than k rows of the table hold are
+written as one «*», which stands for other names; so that it never means one name held by a few, it takes in the rarest
+of the others until k rows hold one of its names.
 """
 
 import numpy as np
@@ -12,36 +16,63 @@ from numpy.typing import NDArray
 
 from shoal.prepare.hierarchy import Hierarchy
 from shoal.recode.groups import Groups, Rows
+from shoal.recode.limits import OPEN, Ends
 
-__all__ = ["OR_MISSING", "nodes", "ranges", "sets"]
+__all__ = ["OR_MISSING", "guarded", "nodes", "ranges", "sets"]
 
 OR_MISSING = " or missing"
-MARKS = str.maketrans({sign: f"\\{sign}" for sign in "\\,{}–"})
+MARKS = str.maketrans({mark: f"\\{mark}" for mark in "\\,{}–"})
 
 Flags = NDArray[np.bool_]
 
 
-def ranges(values: pa.Array, ranks: Rows, rows: Rows, gaps: Flags, groups: Groups) -> pa.Array:
-    """Return «low–high» for each group, or the one value that it has."""
-    texts = _texts(values)
-    low, high = groups.limits(ranks, len(values), rows)
+def ranges(ends: Ends, ranks: Rows, rows: Rows, gaps: Flags, groups: Groups) -> pa.Array:
+    """Return «low–high» for each group, or the one value that it has.
+
+    Parameters
+    ----------
+    ends : Ends
+        Where a range with a certain least or greatest value begins and ends; levels as `guarded` writes them.
+    ranks, rows : int64 arrays
+        The rank of each cell, and the rows that have a value.
+    gaps : bool array
+        The groups that hold a missing value.
+    groups : Groups
+    """
+    low, high = groups.limits(ranks, len(ends.low), rows)
     found = [
-        None if b < 0 else texts[a] if a == b else f"{texts[a]}–{texts[b]}" for a, b in zip(low, high, strict=True)
+        None if b < 0 else ends.low[a] if ends.low[a] == ends.high[b] else f"{ends.low[a]}–{ends.high[b]}"
+        for a, b in zip(low.tolist(), high.tolist(), strict=True)
     ]
     return _told(found, gaps)
 
 
 def sets(values: pa.Array, ranks: Rows, rows: Rows, gaps: Flags, groups: Groups) -> pa.Array:
     """Return «{A, B}» for each group, or the one value that it has."""
-    texts = _texts(values)
-    pairs = np.unique(groups.labels[rows] * max(len(values), 1) + ranks[rows])
-    owner, value = pairs // max(len(values), 1), pairs % max(len(values), 1)
+    texts = guarded(values.cast(pa.string()).to_pylist())
+    rare = _rare(np.bincount(ranks[rows], minlength=len(texts)), groups.k)
+    pairs = np.unique(groups.labels[rows] * max(len(texts), 1) + ranks[rows])
+    owner, value = pairs // max(len(texts), 1), pairs % max(len(texts), 1)
     ends = np.cumsum(np.bincount(owner, minlength=groups.count))
     found: list[str | None] = []
     for start, end in zip(np.concatenate([[0], ends[:-1]]), ends, strict=True):
-        names = [texts[rank] for rank in value[start:end]]
+        names = [texts[rank] for rank in value[start:end] if not rare[rank]]
+        names += [OPEN] if rare[value[start:end]].any() else []
         found.append(None if not names else names[0] if len(names) == 1 else "{" + ", ".join(names) + "}")
     return _told(found, gaps)
+
+
+def _rare(counts: Rows, k: int) -> Flags:
+    """Return which names are written as «*»: those that fewer than k rows hold, and others until k rows do."""
+    rare = counts < k
+    rows = int(counts[rare].sum())
+    for name in np.argsort(counts, kind="stable"):
+        if not 0 < rows < k:
+            break
+        if not rare[name]:
+            rare[name] = True
+            rows += int(counts[name])
+    return rare
 
 
 def nodes(column: pa.ChunkedArray, tree: Hierarchy, rows: Rows, gaps: Flags, groups: Groups) -> pa.Array:
@@ -64,9 +95,9 @@ def nodes(column: pa.ChunkedArray, tree: Hierarchy, rows: Rows, gaps: Flags, gro
     return pa.array(found, pa.string())
 
 
-def _texts(values: pa.Array) -> list[str]:
+def guarded(texts: list[str]) -> list[str]:
     """Return values as texts that cannot be read as anything else."""
-    plain = (text.translate(MARKS) for text in values.cast(pa.string()).to_pylist())
+    plain = (f"\\{text}" if text == OPEN else text.translate(MARKS) for text in texts)
     return [f"{text.removesuffix(OR_MISSING)}\\{OR_MISSING}" if text.endswith(OR_MISSING) else text for text in plain]
 
 

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.model.policy import Column
-from shoal.privacy.published import read_published
+from shoal.privacy.published import Published, read_published
 
 __all__ = ["Own", "joined", "middles", "names_of", "of_column", "round_limits"]
 
@@ -329,7 +329,7 @@ def _alone(text: str | None, given: Column) -> str | Own:
         return Own.GAPS
     if given.form == "set" or (given.form == "range" and given.kind == "ordinal"):
         said = read_published(text, given.form)
-        if len(said.values) == 1 and not said.missing:
+        if len(said.values) == 1 and said == Published(said.values):
             return said.values[0]
         return Own.SEVERAL if given.form == "set" else Own.BETWEEN
     return text

@@ -11,6 +11,7 @@ All of it is read from the released text and the original cells, not from the gr
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +23,7 @@ from shoal.model.findings import Finding
 from shoal.prepare.encode import microseconds, offsets
 from shoal.privacy.classes import classes
 from shoal.privacy.pairs import Pair
-from shoal.privacy.published import Published, read_published
+from shoal.privacy.published import Published
 from shoal.privacy.values import read_column
 
 __all__ = ["cell_losses", "class_loss", "text_loss"]
@@ -67,7 +68,7 @@ def text_loss(column: Pair) -> Floats:
     """Return what each published cell of a truthful form loses."""
     coded = column.after.cast(pa.string()).combine_chunks().dictionary_encode()
     texts = [*coded.dictionary.to_pylist(), None]
-    told = [read_published(text, column.form) for text in texts]
+    told = [column.told(text) for text in texts]
     if column.form == "tree":
         each = _of_nodes(column, told)
     elif column.form == "range":
@@ -90,31 +91,37 @@ def _of_nodes(column: Pair, told: list[Published]) -> list[float]:
 
 
 def _of_ranges(column: Pair, told: list[Published]) -> list[float]:
-    """Return what ranges lose; their limits are values of the column."""
+    """Return what ranges lose; limits beyond the values of the column lose no more than those."""
     places, missing = _places(column)
-    texts = column.before.cast(pa.string()).to_numpy()
-    known = dict(zip(texts[~missing], places[~missing].tolist(), strict=True))
     whole, toll = _width(column, places, missing)
+    numbers = replace(column, after=column.before).numbers[0]
+    least, most = (float(np.nanmin(numbers)), float(np.nanmax(numbers))) if not missing.all() else (0.0, 0.0)
+    if column.kind == "ordinal":
+        least, most = 0.0, float(max(1, len(column.order or ())) - 1)
     found = []
     for one in told:
-        ends = [_limit(value, known, column) for value in (one.values[0], one.values[-1])] if one.values else []
-        wide = ends[1] - ends[0] if len(one.values) > 1 and whole > 0 else 0.0
-        beside = toll if one.missing and one.values else 0.0
-        found.append((wide / whole * (1 - toll) if wide else 0.0) + beside)
+        wide = 0.0
+        if len(one.values) > 1 and whole > 0:
+            low, high = (_limit(value, column) for value in (one.values[0], one.values[-1]))
+            wide = (min(high, most) / 2 - max(low, least) / 2) / (most / 2 - least / 2)  # halves, lest it overflow
+        found.append(max(0.0, wide) * (1 - toll) + (toll if one.missing and one.values else 0.0))
     return found
 
 
-def _limit(text: str, known: dict[str, float], column: Pair) -> float:
-    """Return the place of a limit: of a value of the column, or of any number if the column holds numbers."""
-    if text in known:
-        return known[text]
+def _limit(text: str, column: Pair) -> float:
+    """Return the limit of a range as a number."""
     try:
+        if column.kind == "ordinal":
+            return float((column.order or ()).index(text))
         if column.kind == "numeric":
             return float(text)
-    except ValueError:
+        cell = pa.chunked_array([pa.array([text]).cast(column.before.type)])
+        return float(microseconds(cell)[0].as_py())
+    except (ValueError, pa.ArrowInvalid):
         pass
     raise DataError(
-        f"measure: ranges of column {column.name!r} have limits that are no values of it. Write them as the table does."
+        f"measure: ranges of column {column.name!r} have limits that cannot be read as values of it. Write them as the "
+        "table does."
     )
 
 

@@ -1,6 +1,6 @@
 """Information loss: how far the rows are from what is published of them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -11,9 +11,10 @@ from shoal.model.partition import Partition
 from shoal.model.policy import Policy
 from shoal.model.release import Change
 from shoal.privacy.classes import classes
+from shoal.privacy.pairs import Pair
 from shoal.privacy.values import quasi_columns, read_column
 
-__all__ = ["class_sizes", "kept_uniques", "ledger_share", "partition_loss", "sse", "sst"]
+__all__ = ["class_sizes", "kept_uniques", "ledger_share", "partition_loss", "rounding_loss", "sse", "sst"]
 
 Matrix = NDArray[np.float64]
 
@@ -60,6 +61,36 @@ def partition_loss(
         Finding("partition SST", whole, f"squared distances to the mean of all rows{by}", "groups"),
         Finding("information loss %", loss, f"100 SSE/SST{by}", "groups"),
     )
+
+
+def rounding_loss(columns: Sequence[Pair], labels: NDArray[np.int64]) -> tuple[Finding, ...]:
+    """Measure how much SSE rises because means are published as multiples of a step.
+
+    Parameters
+    ----------
+    columns : list of Pair
+        The quasi-identifiers before and after.
+    labels : int64 array
+        The group of each row.
+    """
+    exact = rounded = 0.0
+    for column in columns:
+        if column.form != "mean" or not column.ordered:
+            continue
+        before, after = column.numbers
+        held = ~(np.isnan(before) | np.isnan(after))
+        spread = float(before[held].std()) if held.any() else 0.0
+        if not 0 < spread < np.inf:
+            continue
+        scores = (before[held] - before[held].mean()) / spread
+        own = sse(scores[:, None], labels[held])
+        moved = (before[held] - after[held]) / spread
+        exact += own
+        rounded += float(moved @ moved)
+    if exact <= 0:
+        return ()
+    rise = 100 * max(0.0, rounded / exact - 1)
+    return (Finding("loss by rounding %", rise, "rise of SSE because means are rounded to their step", "pair"),)
 
 
 def _with_mean_one(weights: Matrix) -> Matrix:

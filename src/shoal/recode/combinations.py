@@ -1,0 +1,275 @@
+"""Combinations: no class is published as a combination of values that fewer than k rows of the table hold.
+
+A class that is published as one person's whole combination tells everybody who knows this person that they are in the
+table. So a class whose published quasi-identifiers, taken together, are those of some rows, but of fewer than k, gets
+another value in one cell:
+
+1. Names are exchanged for another name of the class; numbers, days and levels for another value of the class or one
+   near the published one. At least k rows of the table must hold the new value. A mean is moved by a few of its steps.
+2. The new combination must be held by no row of the table, or by k rows. Of those, the exchange is made that leaves
+   most cells of the class as they were, moves numbers little, and takes values that are published too rarely so far.
+3. Where there is none, the most frequent values of the table are tried as well. If that fails, the class gets gaps,
+   column by column.
+4. A combination from which exactly one row of the table differs in one cell would almost show that row. Where another
+   exchange of about the same cost avoids this it is made; else a second cell is exchanged, and a third.
+5. At the end another cell is exchanged where that brings a class nearer to its rows.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.recode.groups import Groups, as_places
+from shoal.recode.holders import Holders, Sums, marks_of, total
+
+__all__ = ["Cells", "without_small_combinations"]
+
+NEAR, FAR = 8, 64  # values on either side of a published number that it may be exchanged for, at first and if need be
+FREQUENT = 50  # names of the table that are tried if need be
+BALANCE, MOVED = 1.0, 0.1  # what the balance of values, and a standard deviation in each row, cost in cells
+TURNS = 64  # parts in which classes are exchanged; each sees what those before it have done to the balance
+TRIED = 8  # cheapest exchanges of a class of which those are left out that almost show a row
+MORE = 3  # cells more that are exchanged if a class almost shows a row
+
+Whole = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Offers = tuple[Whole, Whole, Whole, Floats]
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """A quasi-identifier of the table, and what is published of each class.
+
+    Parameters
+    ----------
+    column : pyarrow.ChunkedArray
+        The cells of the table.
+    published : pyarrow.Array
+        The value of each class.
+    kind : str
+        Whether values have an order.
+    order : tuple of str, optional
+        The levels of an ordinal column.
+    moved : sequence of pyarrow.Array
+        What each class may be published as instead, such as its mean moved by a step. If there are any, values of rows
+        are not taken.
+    """
+
+    column: pa.ChunkedArray
+    published: pa.Array
+    kind: str = "nominal"
+    order: tuple[str, ...] | None = None
+    moved: Sequence[pa.Array] = field(default=())
+
+
+def without_small_combinations(
+    columns: Sequence[Cells], groups: Groups, *, apart: bool = False
+) -> tuple[list[pa.Array], int]:
+    """Exchange cells of classes that are published as the combination of fewer than k rows.
+
+    Parameters
+    ----------
+    columns : sequence of Cells
+        The quasi-identifiers that are published as values of their own type.
+    groups : Groups
+    apart : bool
+        Whether no class may become like another one.
+
+    Returns
+    -------
+    published : list of pyarrow.Array
+        What is published of each class, column by column.
+    changed : int
+        How many classes were changed.
+
+    Guarantee
+    ---------
+    A combination of all columns that some row of the table holds is published only if k rows hold it, or if it has no
+    value at all. A single column is no combination and is left as it is.
+
+    Cost
+    ----
+    O(n d) time and memory.
+    """
+    if len(columns) < 2 or not _may_be_held(columns).any():
+        return [one.published for one in columns], 0
+    coded = [_Coded(one, groups.k, place) for place, one in enumerate(columns)]
+    work = _Exchange(coded, groups, apart=apart)
+    small = work.small()
+    left = work.exchange(work.exchange(small), wide=True)
+    work.empty(left)
+    for _ in range(MORE):
+        work.exchange(np.setdiff1d(work.singled_out(), left))
+    work.exchange(np.setdiff1d(small, left), better=True)
+    return [one.values() for one in coded], int(small.size)
+
+
+def _may_be_held(columns: Sequence[Cells]) -> Flags:
+    """Return which classes are published by values that occur in their columns, but for one; means hardly ever do."""
+    others = np.zeros(len(columns[0].published), np.int64)
+    for one in columns:
+        known = pc.is_in(one.published, value_set=one.column.combine_chunks())
+        others += ~np.asarray(known.to_numpy(zero_copy_only=False), np.bool_)
+        if (others > 1).all():
+            break
+    return others <= 1
+
+
+class _Coded:
+    """A column as codes: equal values have equal codes, a missing one has the last."""
+
+    def __init__(self, one: Cells, k: int, number: int) -> None:
+        parts = [one.column.combine_chunks(), one.published, *one.moved]
+        coded = pa.chunked_array(parts, one.column.type).combine_chunks().dictionary_encode()
+        self.dictionary = coded.dictionary
+        self.gap = len(coded.dictionary)
+        codes = coded.indices.fill_null(self.gap).to_numpy(zero_copy_only=False).astype(np.int64)
+        self.rows, own, *self.moved = np.split(codes, np.cumsum([len(part) for part in parts])[:-1])
+        self.own = own.copy()
+        self.counts = np.bincount(self.rows, minlength=self.gap + 1)
+        self.usable = (self.counts >= k) & (not self.moved)
+        for other in self.moved:
+            self.usable[other] = True
+        self.usable[-1] = False
+        self.marks = marks_of(self.gap + 1, number)
+        self.ordered = one.kind in ("numeric", "date", "ordinal")
+        self.place = as_places(self.dictionary, self.counts[:-1], one.kind, one.order)
+
+    def others(self, classes: Whole, *, wide: bool) -> Iterator[tuple[Whole, Whole]]:
+        """Return values beside those of their rows that these classes may be published as."""
+        if self.moved:
+            yield from ((classes, codes[classes]) for codes in self.moved)
+            return
+        common = np.flatnonzero(self.usable)
+        if not self.ordered:
+            most = common[np.argsort(-self.counts[common], kind="stable")][:FREQUENT]
+            yield from ((classes, np.full(classes.size, code)) for code in (most if wide else ()))
+            return
+        common = common[np.argsort(self.place[common], kind="stable")]
+        here = np.searchsorted(self.place[common], self.place[self.own[classes]])
+        for shift in range(-(FAR if wide else NEAR), (FAR if wide else NEAR) + 1):
+            there = here + shift
+            inside = (there >= 0) & (there < common.size)
+            yield classes[inside], common[there[inside]]
+
+    def values(self) -> pa.Array:
+        """Return what is published of each class."""
+        gone = self.own == self.gap
+        return self.dictionary.take(pa.array(np.where(gone, 0, self.own), mask=gone))
+
+
+class _Exchange:
+    """Classes on their way to combinations that no row, or k rows, of the table hold."""
+
+    def __init__(self, columns: Sequence[_Coded], groups: Groups, *, apart: bool) -> None:
+        self.columns, self.groups, self.apart = columns, groups, apart
+        self.holders = Holders([one.marks[one.rows] for one in columns])
+        self.sums = total([one.marks[one.own] for one in columns])
+        self.order = np.argsort(groups.labels, kind="stable")
+        self.starts = np.concatenate([[0], np.cumsum(groups.sizes)])
+
+    def small(self) -> Whole:
+        """Return the classes whose combination some rows hold, but fewer than k."""
+        rows = self.holders.of(self.sums)
+        return np.flatnonzero((rows > 0) & (rows < self.groups.k))
+
+    def singled_out(self) -> Whole:
+        """Return the classes from whose combination one row differs in one cell, and that no row holds."""
+        beside = self.holders.beside(self.sums, [one.marks[one.own] for one in self.columns])
+        return np.flatnonzero((beside == 1) & (self.holders.of(self.sums) == 0))
+
+    def exchange(self, classes: Whole, *, wide: bool = False, better: bool = False) -> Whole:
+        """Exchange one cell of each of these classes, and return those for which there is no exchange.
+
+        Parameters
+        ----------
+        classes : int64 array
+        wide : bool
+            Whether the most frequent values of the whole table are tried, too.
+        better : bool
+            Whether only an exchange is made that leaves the class nearer to its rows.
+        """
+        left = []
+        for some in np.array_split(classes, min(TURNS, max(1, classes.size))):
+            owner, column, code, cost = self._offers(some, wide=wide)
+            made = self.sums[owner] - self._marks(owner, column) + self._marks(owner, column, code)
+            rows = self.holders.of(made)
+            valid = (rows == 0) | (rows >= self.groups.k)
+            if better:
+                valid &= cost < 0
+            if self.apart:
+                valid &= ~np.isin(made, self.sums)
+            chosen = np.flatnonzero(valid)
+            chosen = chosen[np.lexsort((cost[chosen], owner[chosen]))]
+            chosen = chosen[_number_in_turn(owner[chosen]) < TRIED]
+            alone = self._beside(owner[chosen], column[chosen], code[chosen], made[chosen]) == 1
+            if better:
+                chosen, alone = chosen[~alone], alone[~alone]
+            chosen = chosen[np.lexsort((cost[chosen], alone, owner[chosen]))]
+            chosen = chosen[np.unique(owner[chosen], return_index=True)[1]]
+            if self.apart:
+                chosen = chosen[np.unique(made[chosen], return_index=True)[1]]
+            for number, one in enumerate(self.columns):
+                mine = chosen[column[chosen] == number]
+                one.own[owner[mine]] = code[mine]
+            self.sums[owner[chosen]] = made[chosen]
+            left.append(np.setdiff1d(some, owner[chosen]))
+        return np.concatenate(left)
+
+    def empty(self, classes: Whole) -> None:
+        """Publish gaps of these classes, column by column, until no row or k rows hold what is left."""
+        for one in self.columns:
+            rows = self.holders.of(self.sums[classes])
+            classes = classes[(rows > 0) & (rows < self.groups.k)]
+            self.sums[classes] += one.marks[one.gap] - one.marks[one.own[classes]]
+            one.own[classes] = one.gap
+
+    def _offers(self, classes: Whole, *, wide: bool) -> Offers:
+        """Return what may be exchanged: class, column, new code, and what it costs in cells of the class."""
+        ends = self.starts[classes + 1]
+        rows = np.concatenate([self.order[:0], *map(self.order.__getitem__, map(slice, self.starts[classes], ends))])
+        labels, sizes, found = self.groups.labels[rows], self.groups.sizes, []
+        for number, one in enumerate(self.columns):
+            size = one.gap + 1
+            pairs, counts = np.unique(labels * size + one.rows[rows], return_counts=True)
+            more = [owner * size + code for owner, code in one.others(classes, wide=wide)]
+            offered = np.unique(np.concatenate([pairs, *more]))
+            owner, code = offered // size, offered % size
+            times = np.zeros(offered.size)
+            times[np.searchsorted(offered, pairs)] = counts
+            now = one.own[owner]
+            same = np.zeros(sizes.size)
+            same[owner[code == now]] = times[code == now]
+            far = np.nan_to_num(np.abs(one.place[code] - one.place[now])) if one.ordered else (times == 0).astype(float)
+            extra = np.bincount(one.own, sizes, minlength=size) - one.counts  # how much too often values are published
+            gain = (2 * extra[code] + sizes[owner]) / one.counts[code].clip(1)
+            gain -= (2 * extra[now] - sizes[owner]) / one.counts[now].clip(1)
+            cost = same[owner] - times + MOVED * far * sizes[owner] + BALANCE * gain
+            fits = one.usable[code] & (code != now)
+            found.append((owner[fits], np.full(int(fits.sum()), number), code[fits], cost[fits]))
+        owner, column, code, cost = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return owner, column, code, cost
+
+    def _marks(self, owner: Whole, column: Whole, code: Whole | None = None) -> Sums:
+        """Return the random numbers of these values, or of what is published of these classes in these columns."""
+        found = np.zeros(column.size, np.uint64)
+        for number, one in enumerate(self.columns):
+            mine = column == number
+            found[mine] = one.marks[one.own[owner[mine]] if code is None else code[mine]]
+        return found
+
+    def _beside(self, owner: Whole, column: Whole, code: Whole, made: Sums) -> Whole:
+        """Return how many rows differ in one cell from what these classes would become."""
+        marks = [one.marks[np.where(column == number, code, one.own[owner])] for number, one in enumerate(self.columns)]
+        return self.holders.beside(made, marks)
+
+
+def _number_in_turn(owner: Whole) -> Whole:
+    """Return how many entries of the same class stand before each; those of a class stand together."""
+    first = np.append(True, owner[1:] != owner[:-1])[: owner.size]
+    return np.arange(owner.size) - np.flatnonzero(first)[np.cumsum(first) - 1] if owner.size else owner

@@ -1,0 +1,234 @@
+"""Limits: where a published range may begin and end, so that no limit shows the value of a few people.
+
+A range that runs from the least to the greatest value of its class would show both, and an extreme value is often one
+person's. So ranges begin and end at limits that are fixed for the whole column:
+
+1. A value that k rows of the table hold is a limit.
+2. Between two neighbouring values there may be a limit if at least k rows lie between it and the limit before, and as
+   many between it and the one behind. It is the roundest number, or the first day of a year or month, between the two
+   values; if the policy sets a step for the column, a multiple of it.
+3. If fewer than k rows hold the least or the greatest value, the outermost limit is a round number beyond it, about as
+   far away as the next limit on the other side.
+
+Of levels, only those can be limits that k rows, or none, hold. Where there is none left, the range is open, «*».
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.prepare.encode import microseconds
+from shoal.recode.steps import DAY, in_units
+
+__all__ = ["OPEN", "Ends", "level_ends", "number_ends"]
+
+OPEN = "*"
+HEADS = (5, 2, 1)
+SPANS = ("Y", "M", "D", "h", "m", "s", "us")  # what a moment may be the beginning of, the roundest first
+WIDE = 2**61  # whole numbers from here on are held as objects, lest sums overflow
+LARGEST = float(np.finfo(np.float64).max)
+FINE = 1e-12  # of the larger of two floats: how far apart they must be to have a number between them
+
+Whole = NDArray[np.int64]
+Numbers = NDArray[Any]  # of float64 or int64
+
+
+@dataclass(frozen=True)
+class Ends:
+    """What is published as the beginning and as the end of a range, for each value in ascending order."""
+
+    low: list[str]
+    high: list[str]
+
+
+def level_ends(texts: list[str], counts: Whole, k: int) -> Ends:
+    """Return the limits of ranges of levels.
+
+    Parameters
+    ----------
+    texts : list of str
+        The levels, lowest first.
+    counts : int64 array
+        How many rows hold each.
+    k : int
+
+    Examples
+    --------
+    >>> level_ends(["low", "mid", "high"], np.array([9, 1, 2]), k=3)
+    Ends(low=['low', 'low', 'low'], high=['low', '*', '*'])
+    """
+    allowed = ((counts >= k) | (counts == 0)).tolist()
+    low, high = [], []
+    last = OPEN
+    for text, fine in zip(texts, allowed, strict=True):
+        last = text if fine else last
+        low.append(last)
+    last = OPEN
+    for text, fine in zip(reversed(texts), reversed(allowed), strict=True):
+        last = text if fine else last
+        high.append(last)
+    return Ends(low, high[::-1])
+
+
+def number_ends(values: pa.Array, counts: Whole, k: int, step: float | None, name: str = "") -> Ends:
+    """Return the limits of ranges of numbers, dates or moments.
+
+    Parameters
+    ----------
+    values : pyarrow.Array
+        Distinct and ascending, at least one.
+    counts : int64 array
+        How many rows hold each.
+    k : int
+    step : float, optional
+        Limits that are no values of the table are multiples of it; of dates, in days.
+    name : str
+        The column, for messages.
+
+    Examples
+    --------
+    >>> ends = number_ends(pa.array([3, 17, 18, 41, 97]), np.array([1, 5, 1, 2, 1]), k=3, step=None)
+    >>> ends.low, ends.high
+    (['0', '17', '17', '17', '17'], ['17', '17', '100', '100', '100'])
+    """
+    places = _places(values)
+    between = _Between(values.type, None if step is None else _step(step, values.type, name))
+    limits = _inner(places, counts, k, between)
+    ends = []
+    for below in (True, False):
+        edge = places[0] if below else places[-1]
+        if counts[0 if below else -1] < k:
+            other = (limits[0] if below else limits[-1]) if limits.size else (places[-1] if below else places[0])
+            ends.append(between.beyond(edge, other, below=below))
+    found = np.unique(np.concatenate([limits, np.array(ends, places.dtype)]))
+    texts = _texts(found, values.type)
+    low = np.searchsorted(found, places, "right") - 1
+    high = np.searchsorted(found, places, "left")
+    return Ends([texts[at] for at in low], [texts[at] for at in high])
+
+
+def _inner(places: Numbers, counts: Whole, k: int, between: "_Between") -> Numbers:
+    """Return the limits from the least to the greatest value."""
+    common, free = (counts >= k).tolist(), [*between.possible(places[:-1], places[1:]).tolist(), False]
+    cuts: list[int] = []  # the value before each round limit
+    rows, last_is_cut = 0, False
+    for at, count in enumerate(counts.tolist()):
+        if common[at]:
+            rows, last_is_cut = 0, False
+            continue
+        rows += count
+        if rows >= k and free[at]:
+            cuts.append(at)
+            rows, last_is_cut = 0, True
+    if 0 < rows < k and last_is_cut:
+        cuts.pop()
+    after = np.array(cuts, np.int64)
+    return np.sort(np.concatenate([places[counts >= k], between.roundest(places[after], places[after + 1])]))
+
+
+class _Between:
+    """How a number between two others is found, in the units of a column."""
+
+    def __init__(self, kind: pa.DataType, step: Any) -> None:
+        self.temporal, self.whole = pa.types.is_temporal(kind), not pa.types.is_floating(kind)
+        self.step = step
+        self.unit = DAY if pa.types.is_date(kind) else 1 if self.whole else 0
+
+    def possible(self, low: Numbers, high: Numbers) -> NDArray[np.bool_]:
+        """Say whether there is a number between two others, both excluded."""
+        if self.step is not None:
+            return np.asarray(self._multiples(low, self.step) < high, np.bool_)
+        if self.whole:
+            return np.asarray(high - low > self.unit, np.bool_)
+        return np.asarray(high / 2 - low / 2 > FINE * np.maximum(np.abs(low), np.abs(high)), np.bool_)
+
+    def roundest(self, low: Numbers, high: Numbers) -> Numbers:
+        """Return the roundest number between two others, both excluded; there must be one."""
+        if self.step is not None or not low.size:
+            return low if not low.size else self._multiples(low, self.step)
+        found, done = (low / 2 + high / 2 if not self.whole else low + self.unit), np.zeros(low.size, np.bool_)
+        for made in self._moments(low) if self.temporal else self._round(low, high):
+            fits = ~done & (made > low) & (made < high)
+            found[fits] = made[fits]
+            done |= fits
+        return found
+
+    def beyond(self, edge: Any, other: Any, *, below: bool) -> Any:
+        """Return a round number beyond an edge, seen from another limit and about as far away as that is.
+
+        Of a step that the policy sets, the next multiple is taken.
+        """
+        if self.step is not None:
+            return -(-edge // self.step) * self.step - self.step if below else (edge // self.step + 1) * self.step
+        if not self.whole:
+            edge, other = float(edge), float(other)
+            width = min(abs(edge / 2 - other / 2) * 2, LARGEST - abs(edge)) or min(abs(edge) / 10, LARGEST - abs(edge))
+        else:
+            edge, width = int(edge), abs(int(edge) - int(other))
+        width = max(width or 1, 2 * self.unit)
+        ends = (edge - width, edge) if below else (edge, edge + width)
+        kind = np.float64 if not self.whole else np.int64 if max(map(abs, ends)) < WIDE else object
+        low, high = (np.array([end], kind) for end in ends)
+        return self.roundest(low, high)[0]
+
+    def _multiples(self, low: Numbers, step: Any) -> Numbers:
+        """Return the least multiple of a step above each number."""
+        return np.asarray((low // step + 1) * step)
+
+    def _round(self, low: Numbers, high: Numbers) -> Any:
+        """Return multiples of 5, 2 and 1 times powers of ten above each number, the largest powers first."""
+        largest = max(1.0, float(np.abs(low).max()), float(np.abs(high).max()))
+        top = min(int(np.ceil(np.log10(largest))), 307)
+        narrowest = float((high / 2 - low / 2).min()) if not self.whole else 1.0
+        least = 0 if self.whole else max(int(np.floor(np.log10(max(narrowest, 1e-300)))) - 1, -300)
+        for power in range(top, least - 1, -1):
+            for head in HEADS:
+                if self.whole:
+                    yield self._multiples(low, head * 10**power)
+                else:
+                    size = head * 10.0**power
+                    with np.errstate(over="ignore", invalid="ignore"):
+                        yield np.round((np.floor(low / size) + 1) * size, max(0, -power)) + 0.0
+
+    def _moments(self, low: Numbers) -> Any:
+        """Return the beginning of the next year, month, day and so on after each moment."""
+        moments = low.astype("M8[us]")
+        for span in SPANS:
+            yield (moments.astype(f"M8[{span}]") + 1).astype("M8[us]").astype(np.int64)
+
+
+def _places(values: pa.Array) -> Numbers:
+    """Return values as whole numbers of their units, moments in microseconds, or as floats."""
+    if pa.types.is_temporal(values.type):
+        return np.asarray(microseconds(pa.chunked_array([values])).to_numpy(), np.int64)
+    if pa.types.is_decimal(values.type):
+        scale = values.type.scale
+        return np.array([int(cell.scaleb(scale)) for cell in values.to_pylist()], object)
+    if pa.types.is_floating(values.type):
+        return np.asarray(values.cast(pa.float64()).to_numpy(zero_copy_only=False), np.float64)
+    cells = values.to_pylist()
+    return np.array(cells, object if max(map(abs, (cells[0], cells[-1]))) >= WIDE else np.int64)
+
+
+def _step(step: float, kind: pa.DataType, name: str) -> Any:
+    """Return a step in the units of a column."""
+    units = in_units(step, kind, name)
+    return step if units is None else units * (DAY if pa.types.is_temporal(kind) else 1)
+
+
+def _texts(limits: Numbers, kind: pa.DataType) -> list[str]:
+    """Return limits as the column writes its values."""
+    if pa.types.is_temporal(kind):
+        moments = pa.array(limits.astype(np.int64)).cast(pa.timestamp("us"))
+        if pa.types.is_timestamp(kind) and kind.tz:
+            moments = moments.cast(pa.timestamp("us", tz=kind.tz))
+        return list(moments.cast(kind, safe=False).cast(pa.string()).to_pylist())
+    if pa.types.is_decimal(kind):
+        return [str(Decimal(int(limit)).scaleb(-kind.scale)) for limit in limits]
+    if pa.types.is_floating(kind):
+        return list(pa.array(limits).cast(kind, safe=False).cast(pa.string()).to_pylist())
+    return [str(int(limit)) for limit in limits]

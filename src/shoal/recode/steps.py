@@ -1,0 +1,140 @@
+"""Steps: published means are multiples of a round number, so that k - 1 members do not give away the last one.
+
+Somebody who knows all members of a class but one, and its exact mean, can compute the value of the last one. If the
+mean of g rows is published as a multiple of a step s, the last value can lie anywhere in an interval of width g s.
+
+1. The default step is the least round number (1, 1.2, 1.5, 2, 2.5 and so on) for which that interval is at least a
+   tenth of the column's standard deviation in every class. A class has at least k rows; where a column has
+   missing values, more than half of them hold one.
+2. Whole numbers and days have a step of at least 1, and decimals one of at least their last place.
+3. A few extreme values shall not make the step useless for everybody else: the standard deviation counts at most as
+   twice that of the column with its k least and k greatest values pulled in to the next ones.
+
+A policy may set `step` for a column.
+"""
+
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.errors import PolicyError
+from shoal.model.policy import Policy
+from shoal.model.table import Table
+from shoal.prepare.encode import microseconds
+
+__all__ = ["DAY", "ROUNDED", "as_numbers", "in_units", "with_steps"]
+
+ROUNDED = ("mean", "median", "representative")  # the forms that publish rounded numbers
+WIDTH = Fraction(1, 10)  # of the standard deviation: the interval in which the last member of a class may lie
+CAPPED = 2  # times the standard deviation without extreme values: the most that counts
+ROUND = tuple(Fraction(head, 10) for head in (10, 12, 15, 20, 25, 30, 40, 50, 60, 80))
+FINEST = 4  # units in the last place of the largest number, below which a step would be lost in rounding
+NOTHING = 1e-9  # of the standard deviation: what rounding leaves of a spread of 0
+DAY = 86_400_000_000  # microseconds
+
+Floats = NDArray[np.float64]
+
+
+def with_steps(policy: Policy, table: Table) -> Policy:
+    """Return the policy with a step for every number and date that is published by mean, median or representative.
+
+    Parameters
+    ----------
+    policy : Policy
+        With every column named.
+    table : Table
+        Arranged.
+    """
+    columns = dict(policy.columns)
+    for name in policy.names("quasi"):
+        given = columns[name]
+        column = table.column(name)
+        if given.step is not None:
+            if given.kind not in ("numeric", "date"):
+                raise PolicyError(f"policy: column {name!r} is {given.kind}; a step is for numbers and dates.")
+            in_units(given.step, column.type, name)
+        if given.step is not None or given.kind not in ("numeric", "date") or given.form not in ROUNDED:
+            continue
+        step = _default(column, policy.constraints.k)
+        if step is not None:
+            columns[name] = given.model_copy(update={"step": step})
+    return policy.model_copy(update={"columns": columns})
+
+
+def in_units(step: float, kind: pa.DataType, name: str) -> int | None:
+    """Return a step as a number of the least units of a column: ones, last places or days; None for floats.
+
+    Parameters
+    ----------
+    step : float
+    kind : pyarrow.DataType
+    name : str
+        The column, for messages.
+    """
+    if pa.types.is_floating(kind):
+        return None
+    units = Fraction(str(step)) / _unit(kind)
+    if units.denominator != 1:
+        least = float(_unit(kind))
+        what = "dates, whose step counts days" if pa.types.is_temporal(kind) else f"{kind}"
+        raise PolicyError(
+            f"policy: the step of column {name!r} is {step:g}, and the column holds {what}. Give a multiple of "
+            f"{least:g}."
+        )
+    return int(units)
+
+
+def _unit(kind: pa.DataType) -> Fraction:
+    """Return the least difference of two values of a type; 0 for floats."""
+    if pa.types.is_decimal(kind):
+        return Fraction(1, 10**kind.scale) if kind.scale >= 0 else Fraction(10**-kind.scale)
+    return Fraction(0) if pa.types.is_floating(kind) else Fraction(1)
+
+
+def _default(column: pa.ChunkedArray, k: int) -> float | None:
+    """Return the default step of a column; None if all its values are alike, or too close to be told from rounding."""
+    present = column.drop_null()
+    if not len(present):
+        return None
+    numbers = as_numbers(present)
+    spread = _spread(numbers, k)
+    if not 0 < spread < np.inf:
+        return None
+    rows = k if column.null_count == 0 else k // 2 + 1
+    unit = _unit(present.type)
+    step = _round_up(Fraction(spread) * WIDTH / rows, unit)
+    finest = FINEST * np.spacing(float(np.abs(numbers).max()))
+    return float(step) if unit or float(step) >= finest else None
+
+
+def as_numbers(column: pa.ChunkedArray) -> Floats:
+    """Return numbers, and dates as days, as floats; NaN where one is missing."""
+    cells = microseconds(column) if pa.types.is_temporal(column.type) else column
+    numbers = cells.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy().astype(np.float64)
+    return np.asarray(numbers / DAY if pa.types.is_temporal(column.type) else numbers)
+
+
+def _spread(numbers: Floats, k: int) -> float:
+    """Return the standard deviation, at most twice that without extreme values."""
+    largest = float(np.abs(numbers).max()) or 1.0
+    scaled = np.sort(numbers / largest)  # squares of huge numbers would overflow
+    whole = float(scaled.std())
+    if scaled.size <= 2 * k:
+        return whole * largest
+    pulled = scaled.clip(scaled[k], scaled[-k - 1])
+    within = float(pulled.std())
+    return (min(whole, CAPPED * within) if within > NOTHING * whole else whole) * largest
+
+
+def _round_up(least: Fraction, unit: Fraction) -> Fraction:
+    """Return the least round number that is not smaller, and a multiple of the unit if there is one."""
+    least = max(least, unit)
+    power = Fraction(10) ** (len(str(int(least))) - 1 if least >= 1 else -len(str(int(1 / least))))
+    while True:
+        for head in ROUND:
+            step = head * power
+            if step >= least and (not unit or (step / unit).denominator == 1):
+                return step
+        power *= 10

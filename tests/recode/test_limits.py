@@ -1,0 +1,84 @@
+"""Limits: no end of a range, and no name of a set, that fewer than k rows hold."""
+
+import datetime as dt
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shoal
+from shoal.recode.limits import level_ends, number_ends
+
+
+def ends(values, counts, k, step=None):
+    found = number_ends(values if isinstance(values, pa.Array) else pa.array(values), np.array(counts), k, step)
+    return list(zip(found.low, found.high, strict=True))
+
+
+def test_a_value_that_k_rows_hold_is_a_limit():
+    assert ends([3, 4, 9], [5, 6, 7], 5) == [("3", "3"), ("4", "4"), ("9", "9")]
+
+
+def test_an_extreme_value_lies_behind_a_round_number():
+    assert ends([30, 31, 97], [5, 5, 1], 5)[-1] == ("31", "100")
+    assert ends([1250.5, 2747.83, 98765.43], [9, 1, 1], 5)[-1] == ("1250.5", "100000")
+    assert ends([dt.date(1911, 4, 7), dt.date(1960, 1, 1)], [1, 9], 5)[0] == ("1863-01-01", "1960-01-01")
+
+
+def test_between_limits_lie_k_rows():
+    values = [1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5]
+    assert ends(values, [1] * 7, 3) == [("0", "4")] * 3 + [("4", "10")] * 4
+
+
+def test_neighbouring_whole_numbers_have_no_limit_between_them():
+    assert ends([5, 6, 7, 8], [1, 1, 1, 1], 2) == [("4", "10")] * 4
+
+
+def test_limits_are_multiples_of_a_step_that_the_policy_sets():
+    assert ends([11, 18, 29, 44], [1, 1, 1, 1], 2, step=5) == [("10", "20")] * 2 + [("20", "45")] * 2
+
+
+def test_levels_that_few_hold_are_no_limits():
+    found = level_ends(["none", "low", "mid", "high"], np.array([1, 5, 0, 2]), 3)
+    assert found.low == ["*", "low", "mid", "mid"]
+    assert found.high == ["low", "low", "mid", "*"]
+
+
+kinds = st.sampled_from(["whole", "float", "day"])
+
+
+@settings(max_examples=200)
+@given(st.lists(st.integers(-300, 300), min_size=1, max_size=60), st.integers(2, 6), kinds)
+def test_ranges_cover_their_values_and_show_none_that_few_rows_hold(numbers, k, kind):
+    made = {"whole": int, "float": lambda x: x / 8, "day": lambda x: dt.date(2000, 1, 1) + dt.timedelta(x)}[kind]
+    values, counts = np.unique(numbers, return_counts=True)
+    cells = [made(int(value)) for value in values]
+    read = {"whole": int, "float": float, "day": dt.date.fromisoformat}[kind]
+    few = {cell for cell, count in zip(cells, counts, strict=True) if count < k}
+    for cell, (low, high) in zip(cells, ends(cells, counts, k), strict=True):
+        assert read(low) <= cell <= read(high)
+        assert not {read(low), read(high)} & few
+
+
+@pytest.mark.parametrize("hierarchies", [None, {"town": "mask"}])
+def test_a_truthful_release_shows_no_value_of_one_person(hierarchies):
+    rng = np.random.default_rng(5)
+    n = 200
+    jobs = [*rng.choice(["clerk", "nurse", "smith"], n - 1), "JOBCANARY"]
+    pay = [*np.round(rng.lognormal(8, 0.5, n - 1), 2), 98765.43]
+    table = pa.table({"job": jobs, "pay": pay, "town": rng.choice(["12345", "12399", "54321"], n)})
+    release = shoal.anonymize(table, k=5, output="truthful", hierarchies=hierarchies, seed=2)
+    text = str(release.data.to_pydict())
+    assert "JOBCANARY" not in text
+    assert "98765.43" not in text
+    assert f"{min(pay)}" not in text
+    assert "*" in text
+
+
+def test_other_names_stand_for_k_rows_at_least():
+    table = pa.table({"job": ["a"] * 8 + ["b"] * 5 + ["c"], "age": [30, 31] * 7})
+    release = shoal.anonymize(table, k=5, output="truthful", seed=0)
+    cells = set(release.data["job"].to_pylist())
+    assert not any("c" in cell or "b" in cell for cell in cells)  # b joins c, which one row alone holds
