@@ -16,7 +16,7 @@ from shoal.privacy.classes import Labels
 __all__ = ["guesses", "last_member"]
 
 Floats = NDArray[np.float64]
-MOST = 2_000  # targets
+MOST = 2_000  # targets, each of another class
 CLOSE = 0.01  # standard deviations of the column; finer decimals do not matter
 WIDTH = 0.1  # standard deviations of the column that rounding shall leave the last member
 MARGIN = 0.01  # above what is allowed
@@ -70,17 +70,20 @@ def last_member(case: Case, profile: Profile, clock: Clock) -> Attack:
     The guess is size * mean - sum of the known members. A published value that is no mean (a median, the value of one
     row) is taken for the value of the last member if no known member has it; else the guess is the mean of the known
     members. Success: the guess is the true value to the last decimal of the column, or to a hundredth of a standard
-    deviation if that is coarser. Trials: cells of numbers and dates of up to 2,000 rows. Baseline: the mean of the
-    known members, or the commonest value if that is right more often. Allowed: 1/k + 0.01; of a mean less, if luck in
-    an interval of a tenth of a standard deviation is less. Power: the attack on exact means. The note gives the median
-    width of the interval that rounding leaves.
+    deviation if that is coarser. Trials: cells of numbers and dates of one row of each class, up to 2,000 rows.
+    Baseline: the mean of the known members, or the commonest value if that is right more often. Allowed: 1/k + 0.01; of
+    a mean less, if luck in an interval of a tenth of a standard deviation is less. Power: the attack on exact means.
+    The note gives the median width of the interval that rounding leaves.
     """
     name, k = "last member", case.policy.constraints.k
     columns = averages(case, profile.known) if case.n else []
     if not columns:
         return concluded(name, profile, np.zeros(0), baseline=0.0, note="no known column of numbers is published")
     chance = np.random.default_rng((case.seed, 101))
-    targets = sampled(case.n, MOST, chance)
+    order = chance.permutation(case.n)
+    # One row of each class, as what is wrong with the mean is wrong for all of them.
+    drawn = order[np.unique(case.labels[order], return_index=True)[1]]
+    targets = drawn[sampled(drawn.size, MOST, chance)]
     weights = _weights(case)
     right, blind, power, allowed, widths, done = [], [], [], [], [], 0
     for column in columns:
