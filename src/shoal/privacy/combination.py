@@ -169,8 +169,8 @@ def near_combination(case: Case, profile: Profile, clock: Clock) -> Attack:  # n
 
     Success, trials and baseline: as in exact combination. If fewer than 20 people are one cell off, those who hold a
     published combination count as well. Allowed: 0.10 above the baseline, as the published values of a class are near
-    to its members if they are of any use. Power: the attack on an unprotected copy, people who hold a published
-    combination included.
+    to its members if they are of any use. Power: that of exact combination, as the people nearest to an unprotected
+    copy hold its combinations exactly.
     """
     return _membership("near combination", case, profile, NEAR)
 
@@ -189,17 +189,15 @@ def _membership(name: str, case: Case, profile: Profile, margin: float) -> Attac
     if name == "near combination" and held.people.shape[1] < 2:
         return nothing("with one column everybody is one cell off")
     found, copy = matches(held.people, held.published), matches(held.people, held.people[held.member])
-    who, bare, notes = found.exact, copy.exact, []
-    if name == "near combination":
-        who, bare = found.near, copy.near | copy.exact
-        if int(who.sum()) < FEW:
-            who = found.near | found.exact
-            notes.append("people who hold a published combination count as well, as few are one cell off")
+    who, notes = found.near if name == "near combination" else found.exact, []
+    if name == "near combination" and int(who.sum()) < FEW:
+        who = found.near | found.exact
+        notes.append("people who hold a published combination count as well, as few are one cell off")
     every, single = held.member[who], held.member[who & found.alone]
     alone = single.size >= FEW
     right = (single if alone else every).astype(np.float64)
     base = float(held.member[found.alone].mean() if alone else held.member.mean())
-    tried = held.member[bare & copy.alone] if alone else held.member[bare]
+    tried = held.member[copy.exact & copy.alone] if alone else held.member[copy.exact]
     if alone:
         whole = f"{every.mean():.3f} with a baseline of {held.member.mean():.3f}"
         notes.insert(0, f"people alone in the register with their combination; all who match: {whole}")

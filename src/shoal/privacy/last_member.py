@@ -71,9 +71,10 @@ def last_member(case: Case, profile: Profile, clock: Clock) -> Attack:
     row) is taken for the value of the last member if no known member has it; else the guess is the mean of the known
     members. Success: the guess is the true value to the last decimal of the column, or to a hundredth of a standard
     deviation if that is coarser. Trials: cells of numbers and dates of one row of each class, up to 2,000 rows.
-    Baseline: the mean of the known members, or the commonest value if that is right more often. Allowed: 1/k + 0.01; of
-    a mean less, if luck in an interval of a tenth of a standard deviation is less. Power: the attack on exact means.
-    The note gives the median width of the interval that rounding leaves.
+    Baseline: the mean of the known members, or the commonest value if that is right more often. Allowed, and 0.01 more:
+    for a mean what luck gives in an interval of a tenth of a standard deviation, at most 1/k; for other values 1/k, and
+    the baseline in the other cases. Power: the attack on exact means. The note gives the median width of the interval
+    that rounding leaves.
     """
     name, k = "last member", case.policy.constraints.k
     columns = averages(case, profile.known) if case.n else []
@@ -96,16 +97,19 @@ def last_member(case: Case, profile: Profile, clock: Clock) -> Attack:
         guess, without, exact = (np.abs(one[tried] - truth) <= near for one in guesses(column, case.labels, weights))
         held = column.before[np.isfinite(column.before)]
         commonest = np.unique(held, return_counts=True)[1].max() / held.size
+        base = max(float(without.mean()) if tried.size else 0.0, float(commonest))
         right.append(guess)
         power.append(exact)
-        blind.append(np.full(tried.size, max(float(without.mean()) if tried.size else 0.0, float(commonest))))
-        lucky = 2 * near / (WIDTH * column.spread) if column.form == "mean" else 1.0
-        allowed.append(np.full(tried.size, min(1 / k, lucky) + MARGIN))
+        blind.append(np.full(tried.size, base))
+        conceded = min(1 / k, 2 * near / (WIDTH * column.spread))
+        if column.form != "mean":
+            conceded = 1 / k + (1 - 1 / k) * base
+        allowed.append(np.full(tried.size, min(1.0, conceded + MARGIN)))
         if column.form == "mean":
             sizes = np.bincount(case.labels, np.isfinite(column.before))[case.labels[tried]]
             widths.append(sizes * column.step / column.spread)
     hits = np.concatenate(right).astype(np.float64)
-    baseline, able, conceded = (
+    baseline, able, bound = (
         float(np.concatenate(each).mean()) if hits.size else 0.0 for each in (blind, power, allowed)
     )
     notes = []
@@ -114,7 +118,7 @@ def last_member(case: Case, profile: Profile, clock: Clock) -> Attack:
         notes.append(f"means leave the last member an interval of {wide:.3g} standard deviations (median)")
     if done < len(columns):
         notes.append(f"the time was up after {done} of {len(columns)} columns")
-    return concluded(name, profile, hits, baseline=baseline, power=able, allowed=conceded, note="; ".join(notes))
+    return concluded(name, profile, hits, baseline=baseline, power=able, allowed=bound, note="; ".join(notes))
 
 
 def _weights(case: Case) -> Floats | None:

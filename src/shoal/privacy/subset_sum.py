@@ -189,7 +189,7 @@ def subset_sum(case: Case, profile: Profile, clock: Clock) -> Attack:
             power += _named(Sums(rows, size, 2 * slack), exact, slack, places, clock)
     if not right:  # the time was up before the first class was searched
         return nothing(f"the time was up after 0 of {tried.size} classes")
-    notes = [f"by {len(columns)} columns, in registers of {_between(registers)} people"]
+    notes = [f"by {len(columns)} column{'s' * (len(columns) > 1)}, in registers of {_between(registers)} people"]
     left = int((case.sizes > LARGEST).sum())
     notes += [f"classes of more than {LARGEST} rows are not searched"] if left else []
     if len(right) < tried.size:
