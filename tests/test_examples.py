@@ -17,6 +17,9 @@ MODULES = [
 ]
 
 
+PAGES = [path for path in sorted((ROOT / "docs").rglob("*.md")) if ">>>" in path.read_text(encoding="utf-8")]
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_runs_and_says_something(path, capsys):
     runpy.run_path(str(path), run_name="__main__")
@@ -26,6 +29,13 @@ def test_an_example_runs_and_says_something(path, capsys):
 @pytest.mark.parametrize("name", MODULES)
 def test_docstring_examples_give_what_they_show(name):
     found = doctest.testmod(importlib.import_module(name))
+    assert found.attempted > 0
+    assert found.failed == 0
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_examples_on_pages_give_what_they_show(path):
+    found = doctest.testfile(str(path), module_relative=False, encoding="utf-8")
     assert found.attempted > 0
     assert found.failed == 0
 

@@ -81,3 +81,4 @@ def test_the_ending_of_the_file_says_the_format(program, made, tmp_path):
 def test_what_only_the_holders_report_needs_is_refused_without_the_table(program, made):
     run(program, made / "release", "--private", made / "private", code=2)
     run(program, made / "release", "--attacks", code=2)
+    run(program, made / "release", "--control", made / "private", code=2)

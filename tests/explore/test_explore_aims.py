@@ -75,6 +75,7 @@ WHOLE = Policy.of(label="buys", keep=["buys"], sensitive=["ill"])
         ("attribute inference", Policy.of(), "needs a sensitive column"),
         ("journalist risk", WHOLE, "needs a population"),
         ("intersection", WHOLE, "needs another release, which an exploration has not"),
+        ("exact combination", WHOLE, "needs control rows, which an exploration has not"),
         ("(k,k^m)-anonymity", WHOLE, "needs a column of sets"),
         ("risk without a column", WHOLE, "a figure of each column"),
     ],
@@ -102,7 +103,10 @@ def test_attacks_that_are_refused_are_just_those_without_a_trial(case, people):
         told = {name: card.function(case, profiles(case)["all"], Clock()) for name, card in attacks().items()}
         return {name for name, one in told.items() if one.trials}
 
-    never = {*NEEDS["another release, which an exploration has not"]}
+    never = {
+        *NEEDS["another release, which an exploration has not"],
+        *NEEDS["control rows, which an exploration has not"],
+    }
     assert tried(case) == {*attacks()} - never
     bare = case_of(people, shoal.anonymize(people, k=4, method="mdav"))
     assert tried(bare) == {*attacks()} - never - {*NEEDS["a sensitive column"]}

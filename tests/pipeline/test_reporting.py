@@ -115,6 +115,24 @@ def test_a_folder_and_its_table_give_the_figures_of_measure_and_attack(folders):
         assert row[1] == f"{one.rate:.3f}" or one.name in few
 
 
+def test_a_report_tries_attacks_that_need_control_rows_if_it_has_some():
+    ages = list(range(20, 80))
+    table = pa.table({"age": ages, "pay": [30 * age for age in ages], "ill": ["x", "y", "z"] * 20})
+    strangers = table.set_column(1, "pay", pa.array([30 * age + 1 for age in ages]))
+    release = shoal.anonymize(table, k=3, sensitive=["ill"], policy={"columns": {"age": {"form": "medoid"}}})
+
+    def told(**given):
+        facts = facts_of(release, table, attacks=True, **given)
+        rows = next(part for part in facts["sections"] if part["id"] == "attacks")["blocks"][1]["rows"]
+        return {row[0]: row for row in rows}
+
+    assert {"exact combination", "near combination", "last member", "subset sum", "unchanged values"} <= {*told()}
+    assert "--control" in told()["exact combination"][-1]
+    assert "--control" not in told(control=strangers)["exact combination"][-1]
+    with pytest.raises(DataError, match="control rows are for attacks"):
+        facts_of(release, table, control=strangers)
+
+
 def test_what_is_wrong_is_said(release, folders, tmp_path):
     with pytest.raises(PolicyError, match="no format 'pdf'"):
         report(release, format="pdf")

@@ -17,6 +17,7 @@ Original = Annotated[
 ]
 Private = Annotated[Path | None, typer.Option(help="The private folder of the release, whose map aligns its rows.")]
 Attacks = Annotated[bool, typer.Option("--attacks", help="Attack the release, too: it takes a while.")]
+Control = Annotated[Path | None, typer.Option(help="People like those of the table, not in the release, for attacks.")]
 Output = Annotated[Path | None, typer.Option("-o", "--output", help="The file to write. [default: report.html]")]
 Format = Annotated[str | None, typer.Option(help="html, md or json. [default: by the ending of the file]")]
 
@@ -37,6 +38,7 @@ def report(
     original: Original = None,
     private: Private = None,
     attacks: Attacks = False,
+    control: Control = None,
     output: Output = None,
     format: Format = None,  # noqa: A002
     json: Json = False,
@@ -50,6 +52,8 @@ def report(
     check_format(format)
     if original is None and (private is not None or attacks):
         raise typer.BadParameter("--private and --attacks are for the holder's report: name the original table, too.")
+    if control is not None and not attacks:
+        raise typer.BadParameter("--control is for attacks: give --attacks and the original table, too.")
     place = output or Path(f"report.{format}")
     with show.progress():
         if holds_sets(folder):
@@ -57,7 +61,7 @@ def report(
                 raise typer.BadParameter("This is a release of sets: use `shoal sets report ORIGINAL FOLDER -o FILE`.")
             facts = set_page(folder)
         else:
-            facts = facts_of(folder, original, private=private, attacks=attacks)
+            facts = facts_of(folder, original, private=private, attacks=attacks, control=control)
         write_report(facts, place, format)
     if json:
         told = {"report": str(place), "kind": facts["kind"], "holds": facts["holds"], "verdicts": facts["verdicts"]}

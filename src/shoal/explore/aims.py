@@ -71,6 +71,7 @@ NEEDS = {
         "delta-presence",
     ),
     "another release, which an exploration has not": ("intersection",),
+    "control rows, which an exploration has not": ("exact combination", "near combination"),
     "a column of sets": ("(k,k^m)-anonymity",),
 }
 BY_COLUMN = (

@@ -28,7 +28,10 @@ ALWAYS = ("classes", "smallest class", "information loss %", "cell loss %", "cla
 RISKS = ("prosecutor risk", "marketer risk")
 LINKAGE = "record linkage"
 PDEATHSIG = 1  # PR_SET_PDEATHSIG of prctl(2)
-NEVER = NEEDS["another release, which an exploration has not"]  # attacks
+NEVER = (  # attacks
+    *NEEDS["another release, which an exploration has not"],
+    *NEEDS["control rows, which an exploration has not"],
+)
 
 
 @dataclass(frozen=True)

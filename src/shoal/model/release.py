@@ -123,7 +123,14 @@ class Release:
             raise RuntimeError("this release was not made by shoal's line and cannot be written")
         return self.writer(self, folder, private=private, format=format, report=report, original=original)
 
-    def report(self, original: Any = None, *, attacks: bool = False, format: str = "html") -> str:  # noqa: A002
+    def report(
+        self,
+        original: Any = None,
+        *,
+        attacks: bool = False,
+        control: Any = None,
+        format: str = "html",  # noqa: A002
+    ) -> str:
         """Return the report of the release as the text of one file: for everybody, or for the holder.
 
         Parameters
@@ -132,6 +139,8 @@ class Release:
             The table that it was made from. The report is then for the holder's eyes.
         attacks : bool
             Whether to attack the release, which takes a while. Needs the original.
+        control : path or frame, optional
+            People like those of the table, who are not in the release, for attacks that need them.
         format : {"html", "md", "json"}
 
         Returns
@@ -140,7 +149,7 @@ class Release:
         """
         if self.reporter is None:
             raise RuntimeError("this release was not made by shoal's line and has no report")
-        return self.reporter(self, original, attacks=attacks, format=format)
+        return self.reporter(self, original, attacks=attacks, control=control, format=format)
 
     def __repr__(self) -> str:
         """Name the release by its figures, never by its values."""

@@ -55,6 +55,7 @@ def report(
     *,
     private: str | Path | None = None,
     attacks: bool = False,
+    control: Any = None,
     format: str = "html",  # noqa: A002
 ) -> str:
     """Return the report of a release: the public one, or the holder's if the original is given.
@@ -69,6 +70,8 @@ def report(
         The private folder of a release folder, whose map aligns its rows; needed with `original`.
     attacks : bool
         Whether to attack the release, which takes a while. Needs the original.
+    control : path or frame, optional
+        People like those of the table, who are not in the release, for attacks that need them.
     format : {"html", "md", "json"}
 
     Returns
@@ -85,7 +88,7 @@ def report(
     '- **k = 3: holds**'
     """
     check_format(format)
-    return FORMATS[format](facts_of(release, original, private=private, attacks=attacks))
+    return FORMATS[format](facts_of(release, original, private=private, attacks=attacks, control=control))
 
 
 def check_format(name: str) -> None:
@@ -100,16 +103,19 @@ def facts_of(
     *,
     private: str | Path | None = None,
     attacks: bool = False,
+    control: Any = None,
 ) -> dict[str, Any]:
     """Return the facts that `report` renders."""
     if attacks and original is None:
         raise DataError("report: an attack needs to know what would be right. Give the original table, too.")
+    if control is not None and not attacks:
+        raise DataError("report: control rows are for attacks. Ask for these too (attacks, or --attacks).")
     step("report")
     if isinstance(release, Release):
         if original is None:
             case = Case(release.table, published_policy(release))
             return public_facts(case, release.verdicts, _measured(case, _of_release()))
-        case = case_of(original, release)
+        case = case_of(original, release, control=control)
         tried = _attacked(case) if attacks else ()
         return _held_facts(case, release, _measured(case, list(cards().values())), tried)
     folder = Path(release)
@@ -118,7 +124,7 @@ def facts_of(
         raise GuaranteeError(f"report: {str(folder)!r} does not hold what it claims. `shoal verify` says why.")
     if original is None:
         return _public_facts(folder, checked.verdicts, _claims_of(folder))
-    case = case_of(original, folder, private=private)
+    case = case_of(original, folder, private=private, control=control)
     held = json.loads((Path(private or "") / FINDINGS).read_text(encoding="utf-8"))
     drawn = {name: path.read_text(encoding="utf-8") for name in NAMES if (path := Path(private or "") / name).is_file()}
     return holder_facts(
