@@ -11,8 +11,11 @@
 import json
 import re
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import pyarrow as pa
 
 from shoal.certify.certificate import CERTIFICATE, STATEMENT
 from shoal.certify.check import Checked, Claims, Line, claims_of, compared, compared_files, is_plain, once, small_text
@@ -104,7 +107,7 @@ def check_sets_folder(folder: str | Path, redraw: Redraw | None = None) -> Check
     if all(check.ok for check in found.checks if check.id == "form"):
         # Where numbers refer to nothing, which is a failing verdict already, nothing can be written or counted.
         lines += [*written_bytes(files), shown_labels(published)]
-    verdicts, notes, claims = list(found.verdicts), list(found.warnings), dict(stated.claims)
+    verdicts, notes, claims = list(found.verdicts), [*found.warnings, *_versions(stated, files)], dict(stated.claims)
     if stated.neighbour:
         more, plain = _neighbour(place / beside, stated, files, redraw, sound=found.holds)
         lines += more
@@ -173,6 +176,13 @@ def _same(published: Disassociated, stated: _Stated) -> Iterator[Line]:
     same = found == stated.parameters
     yield Line("parameters", "as in the certificate", "the same" if same else "others", same)
     yield Line("records", str(stated.records), str(published.n), stated.records == published.n)
+
+
+def _versions(stated: _Stated, files: Files) -> Iterator[str]:
+    """Say that another version of shoal or of pyarrow wrote the files: the names of versions cannot be checked."""
+    for name, by, here in (("shoal", stated.by, version("shoal")), ("pyarrow", files.creator, pa.__version__)):
+        if by not in ("", here):
+            yield f"The files name {name} {by} as their writer; this is {here}."
 
 
 def _neighbour(

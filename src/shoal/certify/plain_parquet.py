@@ -66,7 +66,7 @@ def read_plain(raw: bytes, kinds: dict[str, str]) -> Plain:
     """
     footer, end = _footer(raw)
     found: dict[str, list[Any]] = {name: [] for name in kinds}
-    place = len(MAGIC)
+    place, cells = len(MAGIC), 0
     for group in footer.get(4, []):
         if len(group[1]) != len(kinds):
             raise ValueError
@@ -82,7 +82,13 @@ def read_plain(raw: bytes, kinds: dict[str, str]) -> Plain:
                 first = header.at + page[3]
                 if page[1] != 0 or first > last:
                     raise ValueError
-                found[name].append(_values(raw[header.at : first], int(page[5][1]), kind))
+                n = int(page[5][1])
+                if kind == "int32?":
+                    # Missing cells take no bytes of their own; another column has four for each row.
+                    cells += n
+                    if not 0 <= 4 * cells <= len(raw):
+                        raise ValueError
+                found[name].append(_values(raw[header.at : first], n, kind))
     metadata = {entry[1]: entry[2] for entry in footer.get(5, [])}
     return Plain({name: _joined(parts, kinds[name]) for name, parts in found.items()}, metadata, footer[6])
 
@@ -174,7 +180,7 @@ class _Reader:
 
 def _values(page: bytes, n: int, kind: str) -> Any:
     """Return the n values of a page; there must be bytes for each of them, and no more."""
-    if not 0 <= n <= 8 * len(page):
+    if n < 0 or (kind != "int32?" and n > 8 * len(page)):
         raise ValueError
     if kind == "string":
         return _texts(page, n)

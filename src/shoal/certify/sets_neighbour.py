@@ -124,6 +124,8 @@ def read_neighbour(raw: bytes, name: str, labels: tuple[str, ...]) -> Transactio
             records = [line.split(" ") for line in lines]
         else:
             records, rest = json.loads(raw), ""
+            if {type(each) for each in (records, *records)} != {list}:
+                raise ValueError
         ascending = all(one < two for record in records for one, two in pairwise(record))
         ascending = ascending and all(one <= two for one, two in pairwise(records))
         sets = [sorted(number[label] for label in record) for record in records]
