@@ -3,6 +3,7 @@
 import io
 import random
 import struct
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -59,7 +60,7 @@ def test_what_pyarrow_wrote_is_read(n, how):
     assert [int(value) if here else None for value, here in zip(values, there, strict=True)] == given["gap"].to_pylist()
     values, begins = read.columns["items"]
     cuts = np.append(np.flatnonzero(begins), begins.size)
-    assert [values[a:b].tolist() for a, b in zip(cuts[:-1], cuts[1:], strict=True)] == given["items"].to_pylist()
+    assert [values[a:b].tolist() for a, b in pairwise(cuts)] == given["items"].to_pylist()
     assert read.metadata == {b"known": b"text"}
     assert read.creator.startswith(b"parquet-cpp-arrow version")
 
@@ -92,7 +93,7 @@ def test_broken_files_are_refused_or_read_and_nothing_else():
 def test_missing_cells_without_end_are_refused():
     gaps = pa.table({"gap": pa.array([None] * 1_000_000, pa.int32())})
     raw = packed(gaps)
-    assert len(raw) < 1000
+    assert len(raw) < 2000
     with pytest.raises(ValueError):
         read_plain(raw, {"gap": "int32?"})
 
