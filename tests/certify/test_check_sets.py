@@ -313,3 +313,8 @@ def test_no_label_is_told_whatever_is_wrong(tmp_path):
     checked = check_release(folder)
     assert not checked.holds
     assert "secret" not in str(checked) + repr(checked.as_dict())
+
+
+def test_a_folder_inside_the_folder_is_refused(folder):
+    (folder / "more").mkdir()
+    assert failed(folder) == {"file more"}

@@ -156,8 +156,15 @@ def test_a_small_release_of_very_many_records_is_not_drawn(plain):
 
 
 def test_records_with_too_many_combinations_are_not_hardened(plain, monkeypatch):
-    monkeypatch.setattr("shoal.pipeline.set_neighbours.MOST_STEPS", 10)
+    monkeypatch.setattr("shoal.pipeline.set_neighbours.MOST_COMBINATIONS", 10)
     assert failed(plain) == NEIGHBOUR
+
+
+def test_a_draw_that_takes_too_long_is_given_up(plain, monkeypatch):
+    monkeypatch.setattr(sets_neighbour, "SECONDS", -1.0)
+    assert failed(plain) == NEIGHBOUR
+    line = next(line for line in check_release(plain).lines if line.what == "neighbour")
+    assert line.found == "not compared: it takes too long for files of this size"
 
 
 def test_a_neighbour_that_the_drawing_got_wrong_is_still_counted(plain, monkeypatch):
@@ -388,8 +395,3 @@ def test_a_certificate_that_says_the_same_in_another_way_is_refused(plain, edit)
 def test_a_version_of_free_text_is_refused(plain, version):
     change(plain, lambda statement: statement["predicate"].update(shoal=version))
     assert failed(plain) == {"certificate"}
-
-
-def test_a_folder_inside_the_folder_is_refused(folder):
-    (folder / "more").mkdir()
-    assert failed(folder) == {"file more"}

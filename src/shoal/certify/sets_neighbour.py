@@ -31,8 +31,9 @@ DRAWN = "drawn from the release"
 RECORD_BYTES, ITEM_BYTES = 200, 60  # what a record and an item take while they are drawn and compared
 ALWAYS_DRAWN = 1 << 30
 MOST_SWELL = 200
+SECONDS, SECONDS_PER_BYTE = 120.0, 1e-4  # CPU seconds for any draw, and more for large files
 
-Redraw = Callable[[Disassociated, str], Transactions]
+Redraw = Callable[[Disassociated, str, float], Transactions]
 
 
 def check_neighbour(
@@ -49,11 +50,12 @@ def check_neighbour(
     published : Disassociated
         The release; every verdict on it must hold.
     redraw : callable, optional
-        Draws the neighbour of this kind from a release. Without it nothing can be compared, which is a failure.
+        Draws the neighbour of this kind from a release, in so many CPU seconds at most. Without it nothing can be
+        compared, which is a failure.
     by : str
         The version of shoal that the certificate names.
     size : int
-        Bytes of all files of the release: what takes far more memory to draw is not drawn.
+        Bytes of all files of the release: what takes far more memory or time than they do is not drawn.
 
     Returns
     -------
@@ -65,7 +67,9 @@ def check_neighbour(
     if _memory(published) > min(MOST_BYTES, max(ALWAYS_DRAWN, MOST_SWELL * size)):
         return [Line("neighbour", DRAWN, "not compared: too many records for files of this size", holds=False)], []
     try:
-        name, content = neighbour_file(redraw(published, stated["kind"]))
+        name, content = neighbour_file(redraw(published, stated["kind"], SECONDS + SECONDS_PER_BYTE * size))
+    except InfeasibleError:
+        return [Line("neighbour", DRAWN, "not compared: it takes too long for files of this size", holds=False)], []
     except ShoalError:
         return [Line("neighbour", DRAWN, "not compared: it cannot be drawn", holds=False)], []
     if path.name != name or not is_plain(path) or path.stat().st_size != len(content) or path.read_bytes() != content:

@@ -6,6 +6,7 @@ can draw it again, nobody can choose it, and it says nothing that the release do
 
 import hashlib
 import json
+import time
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,14 @@ from shoal.certify.sets_neighbour import neighbour_verdict
 from shoal.errors import InfeasibleError
 from shoal.model.disassociated import Disassociated
 from shoal.model.findings import Finding, Verdict
-from shoal.model.progress import step
+from shoal.model.progress import listening, step
 from shoal.model.set_release import Neighbour
 from shoal.model.transactions import Transactions
-from shoal.privacy.km_counts import MOST_STEPS, steps
+from shoal.privacy.km_counts import steps
 
 __all__ = ["check_release", "neighbour_of", "neighbour_seed"]
+
+MOST_COMBINATIONS = 2e10  # before any is suppressed; most are gone when long ones are counted
 
 
 def neighbour_of(
@@ -87,22 +90,29 @@ def check_release(folder: str | Path) -> Checked:
     return check_sets_folder(folder, _again)
 
 
-def _again(published: Disassociated, kind: str) -> Transactions:
-    """Draw the neighbour that belongs into the folder of a release."""
-    drawn = _drawn(published, kind)
-    return drawn if kind == "raw" else _hardened(drawn, published)[0]
+def _again(published: Disassociated, kind: str, seconds: float) -> Transactions:
+    """Draw the neighbour that belongs into the folder of a release, unless that takes too many CPU seconds."""
+    start = time.process_time()
+
+    def impatient(_step: str, _done: int, _total: int) -> None:
+        if time.process_time() - start > seconds:
+            raise InfeasibleError(f"verify: to draw the neighbour again takes more than {seconds:.0f} CPU seconds.")
+
+    with listening(impatient):
+        drawn = _drawn(published, kind)
+        return drawn if kind == "raw" else _hardened(drawn, published)[0]
 
 
 def _drawn(published: Disassociated, kind: str, seed: int | None = None, **how: Any) -> Transactions:
-    """Draw records, unless they are to be hardened and hold too many combinations."""
+    """Draw records, unless they are to be hardened and hold far too many combinations."""
     from shoal.sets.reassociate import reassociate
 
     drawn = reassociate(published, seed=neighbour_seed(published) if seed is None else seed, **how)
     total = float(steps(drawn.lengths, published.m).sum())
-    if kind == "km" and total > MOST_STEPS:
+    if kind == "km" and total > MOST_COMBINATIONS:
         raise InfeasibleError(
             f"sets: the records of a neighbour hold combinations of at most m={published.m} items some {total:.0e} "
-            f"times; at most {MOST_STEPS:.0e} are counted. Lower m, or ask for a neighbour 'raw' or 'none'."
+            f"times; at most {MOST_COMBINATIONS:.0e} are weighed. Lower m, or ask for a neighbour 'raw' or 'none'."
         )
     return drawn
 
