@@ -6,8 +6,9 @@ records of the neighbour, values of JSON documents in the very form that shoal w
 way or with other values, and files more or less. Every changed folder must be refused, and nothing may fail but by an
 error of shoal.
 
-One thing may differ: the version of shoal that a certificate names. Nobody can check it, so it is noted and counted
-apart.
+All folders have neighbours. Without one, chunks that were changed consistently are simply another release, which nobody
+can tell from an honest one. One thing may differ: the version of shoal that a certificate names. Nobody can check it,
+so it is noted and counted apart.
 """
 
 import hashlib
