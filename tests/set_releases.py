@@ -175,6 +175,17 @@ def renumbered(made):
     return made
 
 
+def named(made):
+    """Leave out terms that are in no chunk, as the line does, and their labels."""
+    scopes = made["clusters"] + made["joints"]
+    chunked = {i for each in scopes for chunk in each["chunks"] for items, _ in chunk for i in items}
+    made = copy.deepcopy(made)
+    made["term_global"] = [i for i in made["term_global"] if i in chunked]
+    for each in made["clusters"]:
+        each["term"] = [i for i in each["term"] if i in chunked]
+    return renumbered(made)
+
+
 def damaged(rng, made):
     """Return a copy of a release with one to three random changes, most of them for the worse."""
     made = copy.deepcopy(made)

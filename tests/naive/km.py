@@ -69,7 +69,7 @@ def apart(cluster, chunk):
 
 
 def covered(release, cluster):
-    if release["terms"] in ("cluster", "suppress") and cluster["opened"] != bool(cluster["term"]):
+    if release["terms"] in ("cluster", "suppress") and cluster["term"] and not cluster["opened"]:
         return False
     if cluster["opened"]:
         return True

@@ -11,6 +11,7 @@ import shoal.sets
 from shoal.errors import DataError, GuaranteeError, MethodError, PolicyError, ReadError, WriteError
 from shoal.model.transactions import Transactions
 from shoal.pipeline import sets as line
+from shoal.pipeline.set_neighbours import neighbour_seed
 
 MARK = "Zq7Xw"
 
@@ -53,8 +54,8 @@ def test_the_same_seed_gives_the_same_bytes_and_the_order_of_records_does_not_ma
         place: {p.name: p.read_bytes() for p in (tmp_path / place).iterdir()} for place in ("one", "two", "three")
     }
     assert bytes_of["one"] == bytes_of["two"]
-    assert bytes_of["one"]["neighbour.dat"] != bytes_of["three"]["neighbour.dat"]
-    assert bytes_of["one"]["disassociated.json"] == bytes_of["three"]["disassociated.json"]
+    # The neighbour follows from what is published, and these clusters need no chance.
+    assert bytes_of["one"] == bytes_of["three"]
 
 
 def test_a_rare_label_stands_nowhere_in_the_folder(release, tmp_path):
@@ -88,10 +89,12 @@ def test_rules_keep_their_support():
 
 def test_a_neighbour_can_be_drawn_from_a_folder_later(release, tmp_path):
     folder = release.save(tmp_path / "release")
-    facts = shoal.sets.neighbour(folder, tmp_path / "again.dat", "km", 5)
+    facts = shoal.sets.neighbour(folder, tmp_path / "again.dat", "km", neighbour_seed(release.published))
     assert facts["records"] == release.neighbour.n
     drawn = shoal.sets.read(tmp_path / "again.dat")
     assert drawn.records() == release.neighbour.records()
+    shoal.sets.neighbour(folder, tmp_path / "other.dat", "km", 5)
+    assert shoal.sets.read(tmp_path / "other.dat").records() != release.neighbour.records()
     with pytest.raises(WriteError, match="there already"):
         shoal.sets.neighbour(folder, tmp_path / "again.dat")
     with pytest.raises(PolicyError, match="'km' or 'raw'"):
@@ -184,10 +187,24 @@ def test_empty_and_tiny_data_have_stated_releases(tmp_path):
 
 
 def test_of_fewer_than_k_records_nothing_is_told_not_even_labels(tmp_path):
-    release = shoal.sets.anonymize([["jane", "gout"]], k=3, publish_rare_labels=True, neighbour="none")
+    release = shoal.sets.anonymize([["jane", "gout"]], k=3, neighbour="none")
     assert release.published.labels == ()
     folder = release.save(tmp_path / "release", format="json")
     assert b"gout" not in b"".join(path.read_bytes() for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("terms", ["global", "cluster", "suppress"])
+def test_only_labels_of_chunks_are_published_whatever_is_said_of_terms(terms, tmp_path):
+    release = shoal.sets.anonymize(baskets(), k=3, m=2, delta=30, levels=0, terms=terms, seed=2)
+    published = release.published
+    assert published.term_item.size
+    assert set(published.term_item.tolist()) <= set(published.items.tolist()) == set(range(len(published.labels)))
+    assert any("items of no chunk are not named" in note for note in release.notes)
+    folder = release.save(tmp_path / "release", private=tmp_path / "private", format="json")
+    assert MARK.encode() not in b"".join(path.read_bytes() for path in folder.iterdir())
+    assert shoal.sets.verify(folder, original=baskets(), private=tmp_path / "private").holds
+    with pytest.raises(PolicyError, match="there is no 'publish_rare_labels'"):
+        shoal.sets.anonymize(baskets(), publish_rare_labels=True)
 
 
 def test_what_was_taken_for_records_and_items_is_said(tmp_path):

@@ -86,7 +86,6 @@ def broken(made, data, cluster_of):
 def test_what_the_holder_compares_is_named():
     made, data, cluster_of = small()
     assert broken(made, data, cluster_of) == set()
-    assert broken({**made, "term_global": [], "labels": ["a"]}, data, cluster_of) == {"listed terms"}
     assert broken({**made, "labels": ["a", "z"]}, data, cluster_of) == {"labels"}
     assert broken(made, Transactions.of(["a", "a", "a"]), cluster_of) == {"labels"}
     assert broken(made, Transactions.of(["a", "ab", "ab", "a"]), np.zeros(4, np.int64)) >= {"records", "projections"}
@@ -97,10 +96,16 @@ def test_what_the_holder_compares_is_named():
         verify_against(published(made), data, cluster_of[:2])
 
 
-def test_a_term_that_fewer_than_k_records_have_may_be_left_out():
-    made, _, cluster_of = small()
+def test_a_term_that_no_chunk_holds_may_be_left_out_and_no_other():
+    made, data, cluster_of = small()
     made |= {"term_global": [], "labels": ["a"]}
-    assert broken(made, Transactions.of(["a", "ab", "a"]), cluster_of) == set()
+    assert broken(made, data, cluster_of) == set()
+    made["clusters"].append({"size": 3, "opened": False, "chunks": [[([1], 3)]], "term": []})
+    made["labels"] = ["a", "b"]
+    data, cluster_of = Transactions.of(["a", "ab", "ab", "b", "b", "b"]), np.repeat([0, 1], 3)
+    assert broken(made, data, cluster_of) == {"listed terms"}
+    made["term_global"] = [1]
+    assert broken(made, data, cluster_of) == set()
 
 
 def test_where_items_were_deleted_a_chunk_may_hold_less_and_never_more():

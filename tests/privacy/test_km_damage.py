@@ -85,12 +85,12 @@ def test_a_closed_cluster_without_chunks_is_found(sound):
     assert failing(sound) == {"C3"}
 
 
-def test_a_cluster_that_is_opened_by_no_term_is_found(sound):
+def test_a_cluster_that_names_terms_and_is_not_opened_is_found(sound):
     sound |= {"terms": "cluster", "term_global": []}
     sound["clusters"][2]["term"] = [5]
-    assert failing(sound) == {"C3"}
-    sound["clusters"][1]["term"] = [5]
     assert failing(sound) == set()
+    sound["clusters"][0]["term"] = [5]
+    assert failing(sound) == {"C3", "C5"}
 
 
 def test_a_shared_chunk_with_an_item_of_a_chunk_of_the_joint_is_found(sound):

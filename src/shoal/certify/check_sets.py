@@ -4,30 +4,34 @@
 2. The disassociated data set is read by `sets_bytes`, which shares no code with what wrote it; its parameters and its
    number of records are compared with those of the certificate.
 3. The judge, `privacy.km`, counts; claimed and found figures are put side by side.
-4. A neighbour beside it must be a possible one: no more records, no unknown label, no item more often than published,
-   and an order that says nothing. If it is said to be k^m-anonymous, that is counted too.
+4. The files, and at last the certificate, must have the bytes that shoal writes, and k records must hold every label.
+5. A neighbour is drawn again and must be the same. If it is said to be k^m-anonymous, that is counted too.
 """
 
 import json
 import re
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
+import pyarrow as pa
 
 from shoal.certify.certificate import CERTIFICATE, STATEMENT
 from shoal.certify.check import Checked, Claims, Line, claims_of, compared, compared_files, is_plain, once, small_text
-from shoal.certify.sets_bytes import DOCUMENT, NEIGHBOURS, TABLES, read_document, read_neighbour, read_tables
-from shoal.certify.sets_certificate import SETS_FORMAT, SETS_PREDICATE
+from shoal.certify.sets_bytes import DOCUMENT, TABLES, Files, read_document, read_tables, sound_parameters
+from shoal.certify.sets_certificate import SETS_FORMAT, SETS_PREDICATE, certificate_text
+from shoal.certify.sets_form import shown_labels, written_bytes
+from shoal.certify.sets_neighbour import NEIGHBOURS, Redraw, check_neighbour
 from shoal.errors import InfeasibleError, ReadError
 from shoal.model.disassociated import Disassociated
 from shoal.model.findings import Verdict
-from shoal.model.transactions import Transactions
-from shoal.privacy.km import verify, verify_plain
+from shoal.privacy.km import verify
 
-__all__ = ["check_sets_folder", "holds_sets", "neighbour_verdict"]
+__all__ = ["check_sets_folder", "holds_sets"]
 
+COUNTED: tuple[str, str | None] = ("k^m-anonymity of the neighbour", None)
+VERSION = r"\d{1,3}(\.\d{1,3}){1,3}((a|b|rc)\d{1,3})?(\.post\d{1,3})?(\.dev\d{1,4})?"
 FAULTS = (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
 
 
@@ -39,15 +43,19 @@ class _Stated(NamedTuple):
     neighbour: dict[str, Any] | None
     claims: Claims
     subject: dict[str, str]
+    by: str
 
 
-def check_sets_folder(folder: str | Path) -> Checked:
+def check_sets_folder(folder: str | Path, redraw: Redraw | None = None) -> Checked:
     """Recompute every claim of the folder of a set-valued release from its bytes.
 
     Parameters
     ----------
     folder : path
         A folder with certificate.json, the files of a disassociated data set, and perhaps a neighbour.
+    redraw : callable, optional
+        Draws the neighbour of a kind ("km" or "raw") from a release, in so many CPU seconds at most. Without it a
+        neighbour cannot be compared, and a folder that has one does not hold.
 
     Returns
     -------
@@ -62,11 +70,12 @@ def check_sets_folder(folder: str | Path) -> Checked:
     Guarantee
     ---------
     If everything holds, then the files are those of the certificate, and the guarantee of `privacy.km.verify` holds for
-    their bytes; and a neighbour of kind "km" is k^m-anonymous as it stands.
+    their bytes; k records of the chunks hold every label; the files say nothing beside their values; the neighbour is
+    what `redraw` draws from the release, and one of kind "km" is k^m-anonymous as it stands.
 
     Cost
     ----
-    That of `privacy.km.verify`.
+    That of `privacy.km.verify`, of writing the files, and of drawing the neighbour.
     """
     place = Path(folder)
     if not place.is_dir():
@@ -87,22 +96,35 @@ def check_sets_folder(folder: str | Path) -> Checked:
     if not all(is_plain(place / name) for name in expected):
         return Checked((*lines, Line("data", "plain files", "not so", holds=False)))
     try:
-        published = read_document(place / DOCUMENT) if DOCUMENT in data else read_tables(place)
-        found = verify(published)
+        files = read_document(place / DOCUMENT) if DOCUMENT in data else read_tables(place)
+        found = verify(files.published)
     except ReadError:
         return Checked((*lines, Line("data", "a disassociated data set", "cannot be read", holds=False)))
     except InfeasibleError:
         return Checked((*lines, Line("data", "few enough itemsets to count", "too many", holds=False)))
+    published = files.published
     lines += _same(published, stated)
-    verdicts, notes = list(found.verdicts), list(found.warnings)
-    # Where numbers refer to nothing, which is a failing verdict already, nothing can be compared with them.
-    if stated.neighbour and all(check.ok for check in found.checks if check.id == "form"):
-        more, plain = _neighbour(place / beside, stated.neighbour, published)
+    if all(check.ok for check in found.checks if check.id == "form"):
+        # Where numbers refer to nothing, which is a failing verdict already, nothing can be written or counted.
+        lines += [*written_bytes(files), shown_labels(published)]
+    verdicts, notes, claims = list(found.verdicts), [*found.warnings, *_versions(stated, files)], dict(stated.claims)
+    if stated.neighbour:
+        more, plain = _neighbour(place / beside, stated, files, redraw, sound=found.holds)
         lines += more
         verdicts += plain
         if stated.neighbour["kind"] == "raw":
             notes.append("The neighbour is drawn from the release and is not k^m-anonymous as it stands.")
-    return Checked((*lines, *compared(stated.claims, verdicts)), tuple(verdicts), tuple(notes))
+        elif not plain and COUNTED in claims:
+            del claims[COUNTED]
+            lines.append(Line(COUNTED[0], "claimed", "not counted", holds=False))
+    lines += compared(claims, verdicts)
+    if all(line.holds for line in lines):
+        # Everything that a certificate says is known by now, so it must be what shoal writes of it.
+        kind = stated.neighbour["kind"] if stated.neighbour else None
+        text = certificate_text(stated.subject, published, verdicts, kind, stated.by)
+        same = text.encode() == (place / CERTIFICATE).read_bytes()
+        lines.append(Line("bytes of the certificate", "as shoal writes them", "the same" if same else "others", same))
+    return Checked(tuple(lines), tuple(verdicts), tuple(notes))
 
 
 def holds_sets(folder: str | Path) -> bool:
@@ -111,12 +133,6 @@ def holds_sets(folder: str | Path) -> bool:
         return f'"{SETS_PREDICATE}"' in small_text(Path(folder) / CERTIFICATE)
     except FAULTS:
         return False
-
-
-def neighbour_verdict(neighbour: Transactions, k: int, m: int) -> Verdict:
-    """Return the verdict on a neighbour of kind "km", under the name by which certificates claim it."""
-    plain = verify_plain(neighbour, k, m)
-    return Verdict("k^m-anonymity of the neighbour", None, plain.asked, plain.found, plain.holds, plain.note)
 
 
 def _statement(text: str) -> _Stated:
@@ -131,17 +147,16 @@ def _statement(text: str) -> _Stated:
         and statement["predicateType"] == SETS_PREDICATE
         and set(predicate) == {"shoal", "format", "parameters", "records", "neighbour", "claims"}
         and predicate["format"] == SETS_FORMAT
-        and re.fullmatch(r"[0-9A-Za-z.+-]{1,60}", predicate["shoal"])
+        and re.fullmatch(VERSION, predicate["shoal"])
         and type(records) is int
-        and set(parameters) == {"k", "m", "delta", "partition", "levels", "terms"}
-        and all(type(parameter) in (int, str) for parameter in parameters.values())
+        and sound_parameters(parameters)
         and len(subject) == len(entries)
         and all(set(entry) == {"name", "digest"} and set(entry["digest"]) == {"sha256"} for entry in entries)
         and (neighbour is None or _is_neighbour(neighbour, parameters))
     )
     if not sound:
         raise ValueError
-    return _Stated(parameters, records, neighbour, claims_of(predicate["claims"]), subject)
+    return _Stated(parameters, records, neighbour, claims_of(predicate["claims"]), subject, predicate["shoal"])
 
 
 def _is_neighbour(given: Any, parameters: dict[str, Any]) -> bool:
@@ -163,32 +178,18 @@ def _same(published: Disassociated, stated: _Stated) -> Iterator[Line]:
     yield Line("records", str(stated.records), str(published.n), stated.records == published.n)
 
 
-def _neighbour(path: Path, stated: dict[str, Any], published: Disassociated) -> tuple[list[Line], list[Verdict]]:
-    """Check a neighbour against the release that it is drawn from."""
-    try:
-        read = read_neighbour(path, published.labels)
-    except ReadError:
-        return [Line("neighbour", "a list of records", "cannot be read", holds=False)], []
-    if read is None:
-        return [Line("neighbour items", "published ones", "others too", holds=False)], []
-    data, ascending = read
-    lines = [
-        Line("neighbour records", f"at most {published.n}", str(data.n), data.n <= published.n),
-        Line("neighbour order", "ascending", "ascending" if ascending else "another", ascending),
-    ]
-    times = np.bincount(published.items, _weights(published), minlength=len(published.labels))
-    drawn = data.supports > times
-    drawn[published.term_item] = False
-    surplus = int(drawn.sum())
-    lines.append(Line("neighbour items", "none more often than published", f"{surplus} are", surplus == 0))
-    if stated["kind"] == "raw":
-        return lines, []
-    try:
-        return lines, [neighbour_verdict(data, stated["k"], stated["m"])]
-    except InfeasibleError:
-        return [*lines, Line("neighbour", "few enough itemsets to count", "too many", holds=False)], []
+def _versions(stated: _Stated, files: Files) -> Iterator[str]:
+    """Say that another version of shoal or of pyarrow wrote the files: the names of versions cannot be checked."""
+    for name, by, here in (("shoal", stated.by, version("shoal")), ("pyarrow", files.creator, pa.__version__)):
+        if by not in ("", here):
+            yield f"The files name {name} {by} as their writer; this is {here}."
 
 
-def _weights(published: Disassociated) -> Any:
-    """Return for each item of each sub-record how many records it stands for."""
-    return np.repeat(published.counts, np.diff(published.sub_ptr))
+def _neighbour(
+    path: Path, stated: _Stated, files: Files, redraw: Redraw | None, *, sound: bool
+) -> tuple[list[Line], list[Verdict]]:
+    """Check the neighbour of a release on which every verdict holds; nothing is drawn from another."""
+    if not sound:
+        return [Line("neighbour", "drawn from the release", "not compared: the release does not hold", holds=False)], []
+    size = sum(map(len, files.raw.values())) + path.stat().st_size
+    return check_neighbour(path, stated.neighbour or {}, files.published, redraw, stated.by, size)

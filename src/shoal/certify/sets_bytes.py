@@ -1,28 +1,26 @@
 """Read the files of a set-valued release from their bytes, for the check alone.
 
 Nothing is shared with `io.disassociated`, which writes them: what one of the two gets wrong, the other does not. Files
-come from strangers. Everything that is not exactly as the format says is refused: other fields, other types, numbers
-out of range, metadata, bytes between the columns. No message says more than which file.
+come from strangers. Whatever is not as the format says is refused: other fields, other types, numbers out of range.
+What this reader does not look at is found by `sets_form`, which compares every byte with what the writer makes of the
+values. No message says more than which file.
 """
 
 import json
 import re
-from itertools import pairwise
+import struct
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from shoal.certify.plain_parquet import read_plain
 from shoal.errors import ReadError
-from shoal.io.files import MOST_SWELL, SURELY_FINE, typed_columns
+from shoal.io.files import MOST_BYTES
 from shoal.model.disassociated import Disassociated
-from shoal.model.transactions import Transactions
 
-__all__ = ["DOCUMENT", "NEIGHBOURS", "TABLES", "read_document", "read_neighbour", "read_tables"]
+__all__ = ["DOCUMENT", "TABLES", "Files", "read_document", "read_tables", "sound_parameters"]
 
 DOCUMENT = "disassociated.json"
 TABLES = {
@@ -30,12 +28,15 @@ TABLES = {
     "items.parquet": {"id": "int32", "label": "string"},
     "joints.parquet": {"joint": "int32", "cluster": "int32"},
     "subrecords.parquet": {"scope": "string", "scope_id": "int32", "chunk": "int32", "items": "list", "count": "int64"},
-    "terms.parquet": {"cluster": "int32", "item": "int32"},
+    "terms.parquet": {"cluster": "int32?", "item": "int32"},
 }
-NEIGHBOURS = ("neighbour.dat", "neighbour.json")
-PARAMETERS = {"k": int, "m": int, "delta": int, "partition": str, "levels": int, "terms": str}
+MOST_PARAMETER = 10**9
+NUMBERS = {"k": (1, MOST_PARAMETER), "m": (1, MOST_PARAMETER), "delta": (1, MOST_PARAMETER), "levels": (0, 16)}
+WORDS = {
+    "partition": ("recursive", "iterative", "rules", "ugac"),
+    "terms": ("global", "drop", "cluster", "suppress"),
+}
 MOST_DOCUMENT = 1 << 26
-MOST_NEIGHBOUR = 1 << 28
 MOST_NUMBER = 1 << 40
 FAULTS = (
     ValueError,
@@ -45,7 +46,7 @@ FAULTS = (
     AttributeError,
     OverflowError,
     RecursionError,
-    pa.ArrowException,
+    struct.error,
     OSError,
 )
 
@@ -77,7 +78,15 @@ class _Flat:
         self.chunk_ptr.append(len(self.counts))
 
 
-def read_document(path: Path) -> Disassociated:
+class Files(NamedTuple):
+    """A release with the files that it was read from: their bytes, and who wrote those that are Parquet."""
+
+    published: Disassociated
+    raw: dict[str, bytes]
+    creator: str = ""
+
+
+def read_document(path: Path) -> Files:
     """Read a release that is one JSON document.
 
     Parameters
@@ -86,8 +95,8 @@ def read_document(path: Path) -> Disassociated:
 
     Returns
     -------
-    Disassociated
-        As it stands in the file; whether its numbers refer to anything is for the judge to say.
+    Files
+        The release as it stands in the file; whether its numbers refer to anything is for the judge to say.
 
     Raises
     ------
@@ -95,68 +104,33 @@ def read_document(path: Path) -> Disassociated:
         If it is anything else.
     """
     try:
-        return _document(_loaded(_bytes(path, MOST_DOCUMENT)))
+        raw = _bytes(path, MOST_DOCUMENT)
+        return Files(_document(_loaded(raw)), {path.name: raw})
     except FAULTS:
         raise ReadError(f"verify: {path.name!r} is no disassociated data set.") from None
 
 
-def read_tables(folder: Path) -> Disassociated:
-    """Read a release that is five Parquet files; see `read_document`."""
+def read_tables(folder: Path) -> Files:
+    """Read a release that is five Parquet files, all written by the same version of the library; see `read_document`.
+
+    Cost
+    ----
+    O(size of the files) time and memory.
+    """
     name = ""
     try:
-        columns = {}
+        raw = {name: _bytes(folder / name, MOST_BYTES) for name in TABLES}
+        columns, facts, creators = {}, {}, set()
         for name, kinds in TABLES.items():
-            columns[name] = _columns(folder / name, kinds)
+            columns[name], facts[name], creator = _columns(raw[name], kinds)
+            creators.add(creator)
         name = "clusters.parquet"
-        facts = _loaded((pq.read_metadata(folder / name).metadata or {})[b"disassoc"])
-        return _of_columns(facts, columns)
-    except (*FAULTS, ReadError):
-        raise ReadError(f"verify: {name!r} is no part of a disassociated data set.") from None
-
-
-def read_neighbour(path: Path, labels: tuple[str, ...]) -> tuple[Transactions, bool] | None:
-    """Read a neighbour: records of published labels.
-
-    Parameters
-    ----------
-    path : Path
-        Lines of labels separated by one blank, or a JSON list of lists of labels.
-    labels : tuple of str
-        The published labels.
-
-    Returns
-    -------
-    (Transactions, bool) or None
-        The records by published labels, and whether they and their labels ascend, so that their order says nothing.
-        None if a label is not one of those published.
-
-    Raises
-    ------
-    ReadError
-        If it is no list of records, or a record has nothing in it.
-    """
-    number = {label: place for place, label in enumerate(labels)}
-    try:
-        raw = _bytes(path, MOST_NEIGHBOUR if path.suffix == ".dat" else MOST_DOCUMENT)
-        if path.suffix == ".dat":
-            lines = raw.decode().split("\n")
-            if lines.pop():
-                raise ValueError
-            records: list[list[str]] = [line.split(" ") for line in lines]
-        else:
-            records = [_a(list, record) for record in _a(list, _loaded(raw))]
-        if not all(records) or any(type(label) is not str for record in records for label in record):
+        published = _of_columns(_loaded(facts[name] or b""), columns)
+        if len(creators) > 1:
             raise ValueError
-        ascending = all(one < two for record in records for one, two in pairwise(record))
-        ascending = ascending and all(one <= two for one, two in pairwise(records))
-        sets = [sorted({number[label] for label in record}) for record in records if number.keys() >= set(record)]
+        return Files(published, raw, creators.pop().decode())
     except FAULTS:
-        raise ReadError(f"verify: {path.name!r} is no list of records.") from None
-    if len(sets) < len(records):
-        return None
-    indptr = np.cumsum([0, *map(len, sets)], dtype=np.int64)
-    items = np.array([item for record in sets for item in record], np.int32)
-    return Transactions(indptr, items, labels, np.arange(len(sets)), len(sets)), ascending
+        raise ReadError(f"verify: {name!r} is no part of a disassociated data set.") from None
 
 
 def _bytes(path: Path, most: int) -> bytes:
@@ -216,17 +190,21 @@ def _labels(given: list[Any]) -> tuple[str, ...]:
     return tuple(given)
 
 
+def sound_parameters(given: Any) -> bool:
+    """Say whether parameters are those that `shoal.sets.disassociate` takes: known words, and numbers in range."""
+    return (
+        type(given) is dict
+        and set(given) == {*NUMBERS, *WORDS}
+        and all(type(given[name]) is int and low <= given[name] <= high for name, (low, high) in NUMBERS.items())
+        and all(type(given[name]) is str and given[name] in words for name, words in WORDS.items())
+        and given["delta"] >= 2 * given["k"] - 1
+    )
+
+
 def _stated(facts: Any) -> dict[str, Any]:
     """Return the parameters that a file states."""
-    if facts["format"] != "disassoc/1":
+    if facts["format"] != "disassoc/1" or not sound_parameters(facts["params"]):
         raise ValueError
-    _has(facts["params"], *PARAMETERS)
-    for name, kind in PARAMETERS.items():
-        given = facts["params"][name]
-        if kind is str and not re.fullmatch(r"[a-z-]{1,20}", _a(str, given)):
-            raise ValueError
-        if kind is int:
-            _number(given)
     return dict(facts["params"])
 
 
@@ -268,61 +246,31 @@ def _document(given: Any) -> Disassociated:
     )
 
 
-def _columns(path: Path, kinds: dict[str, str]) -> dict[str, Any]:
-    """Return the columns of a Parquet file that has these and nothing else."""
-    if path.is_symlink() or not path.is_file():
-        raise ValueError
-    facts = pq.read_metadata(path)
-    if 8 * facts.num_rows * len(kinds) > max(SURELY_FINE, MOST_SWELL * path.stat().st_size):
-        raise ValueError
-    table = typed_columns(path, "parquet")
-    # Only now: what a false footer says of its columns may end Python, and the table was read by it.
-    _no_more(path)
-    if table.column_names != list(kinds):
-        raise ValueError
+def _columns(raw: bytes, kinds: dict[str, str]) -> tuple[dict[str, Any], bytes | None, bytes]:
+    """Return the columns of a Parquet file, its entry of metadata, and the version of the library that wrote it."""
+    plain = read_plain(raw, kinds)
     found: dict[str, Any] = {}
-    for name, kind in kinds.items():
-        column = table.column(name).combine_chunks()
-        gaps = (path.name, name) == ("terms.parquet", "cluster")
-        if (kind != "list" and str(column.type) != kind) or (column.null_count and not gaps):
-            raise ValueError
-        if gaps and (column.drop_null().to_numpy() < 0).any():
-            raise ValueError
-        if kind == "list":
-            if column.type.value_type != pa.int32() or column.flatten().null_count:
+    for name, values in plain.columns.items():
+        if kinds[name] == "list":
+            found[name], begins = values
+            if begins.size and not begins[0]:
                 raise ValueError
-            found["lengths"] = column.value_lengths().to_numpy()
-            found[name] = column.flatten().to_numpy()
+            found["lengths"] = np.diff(np.append(np.flatnonzero(begins), begins.size))
+        elif kinds[name] == "int32?":
+            numbers, there = values
+            if (numbers < 0).any():
+                raise ValueError
+            found[name] = np.where(there, numbers, -1).astype(np.int32)
+        elif name == "scope":
+            if not set(values) <= {"c", "j"}:
+                raise ValueError
+            found[name] = np.array([word == "j" for word in values], bool)
         else:
-            found[name] = _values(column, name)
-    return found
-
-
-def _values(column: pa.Array, name: str) -> Any:
-    """Return the values of a column: labels as a list, scopes as whether they are joints, -1 for a cluster not told."""
-    if name == "label":
-        return column.to_pylist()
-    if name == "scope":
-        if not pc.all(pc.is_in(column, value_set=pa.array(["c", "j"]))).as_py() and len(column):
-            raise ValueError
-        return pc.equal(column, "j").to_numpy(zero_copy_only=False)
-    if pa.types.is_boolean(column.type):
-        return column.to_numpy(zero_copy_only=False)
-    return column.fill_null(-1).to_numpy()
-
-
-def _no_more(path: Path) -> None:
-    """Refuse a Parquet file with metadata of its own, or with bytes that belong to no column."""
-    facts = pq.read_metadata(path)
-    keys = set(facts.metadata or {})
-    groups = [facts.row_group(number) for number in range(facts.num_row_groups)]
-    packed = sum(group.column(place).total_compressed_size for group in groups for place in range(group.num_columns))
-    known = {b"disassoc"} if path.name == "clusters.parquet" else set()
-    if keys != known or not re.fullmatch(r"parquet-cpp-arrow version [0-9A-Za-z.-]{1,40}", facts.created_by or ""):
+            found[name] = values
+    creator = re.fullmatch(rb"parquet-cpp-arrow version ([0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3})", plain.creator)
+    if creator is None:
         raise ValueError
-    # Four bytes of magic at either end, and four for the length of the footer.
-    if path.stat().st_size != packed + facts.serialized_size + 12:
-        raise ValueError
+    return found, plain.metadata.get(b"disassoc"), creator[1]
 
 
 def _of_columns(facts: Any, columns: dict[str, dict[str, Any]]) -> Disassociated:
@@ -333,11 +281,15 @@ def _of_columns(facts: Any, columns: dict[str, dict[str, Any]]) -> Disassociated
     labels = _labels(columns["items.parquet"]["label"])
     _counted(columns["items.parquet"]["id"], len(labels))
     _counted(clusters["cluster"], clusters["size"].size)
+    if joints["joint"].size != joints["cluster"].size or terms["item"].size != terms["cluster"].size:
+        raise ValueError
     if ((clusters["size"] < 0) | (clusters["size"] >= MOST_NUMBER)).any():
         raise ValueError
     if _number(facts["n_records"]) != int(clusters["size"].sum()):
         raise ValueError
     shared, scope, chunk = subs["scope"], subs["scope_id"], subs["chunk"]
+    if not shared.size == scope.size == chunk.size == subs["lengths"].size == subs["count"].size:
+        raise ValueError
     other = np.ones(scope.size, bool)
     other[1:] = (shared[1:] != shared[:-1]) | (scope[1:] != scope[:-1])
     starts = np.flatnonzero(other | (np.diff(chunk, prepend=-1) != 0))

@@ -11,7 +11,7 @@ from shoal.errors import WriteError
 from shoal.model.disassociated import Disassociated
 from shoal.model.findings import Verdict
 
-__all__ = ["SETS_FORMAT", "SETS_PREDICATE", "write_sets_certificate"]
+__all__ = ["SETS_FORMAT", "SETS_PREDICATE", "certificate_text", "write_sets_certificate"]
 
 SETS_PREDICATE = "urn:shoal:sets:v1"
 SETS_FORMAT = "disassoc/1"
@@ -49,13 +49,37 @@ def write_sets_certificate(
         raise WriteError(
             "certify: a neighbour must be named among the files, and its kind told; got one without the other."
         )
+    subject = {name: digest(folder / name) for name in files}
+    place = folder / CERTIFICATE
+    place.write_bytes(certificate_text(subject, published, verdicts, neighbour).encode())
+    return place
+
+
+def certificate_text(
+    subject: dict[str, str],
+    published: Disassociated,
+    verdicts: Sequence[Verdict],
+    neighbour: str | None,
+    by: str | None = None,
+) -> str:
+    """Return the text of a certificate, which is the same for equal facts.
+
+    Parameters
+    ----------
+    subject : dict
+        The digest of each file by its name.
+    published, verdicts, neighbour
+        As `write_sets_certificate` takes them.
+    by : str, optional
+        The version of shoal that it names; this one, if not given.
+    """
     stated = {name: getattr(published, name) for name in ("k", "m", "delta", "partition", "levels", "terms")}
     statement: dict[str, Any] = {
         "_type": STATEMENT,
-        "subject": [{"name": name, "digest": {"sha256": digest(folder / name)}} for name in files],
+        "subject": [{"name": name, "digest": {"sha256": subject[name]}} for name in sorted(subject)],
         "predicateType": SETS_PREDICATE,
         "predicate": {
-            "shoal": version("shoal"),
+            "shoal": by or version("shoal"),
             "format": SETS_FORMAT,
             "parameters": stated,
             "records": published.n,
@@ -63,7 +87,4 @@ def write_sets_certificate(
             "claims": [{"model": v.model, "column": v.column, "asked": v.asked, "found": v.found} for v in verdicts],
         },
     }
-    place = folder / CERTIFICATE
-    text = json.dumps(statement, indent=2, sort_keys=True, ensure_ascii=False)
-    place.write_text(text + "\n", encoding="utf-8", newline="\n")
-    return place
+    return json.dumps(statement, indent=2, sort_keys=True, ensure_ascii=False) + "\n"

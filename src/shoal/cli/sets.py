@@ -28,7 +28,7 @@ Record = Annotated[str | None, typer.Option(help="The column of record numbers, 
 Item = Annotated[str | None, typer.Option(help="The column of items, in a table with an item a row.")]
 Separator = Annotated[str | None, typer.Option(help="What stands between items of a line or cell. [default: blanks]")]
 Folder = Annotated[Path, typer.Argument(help="A release folder of `shoal sets anonymize`.", show_default=False)]
-Seed = Annotated[int | None, typer.Option(min=0, help="Where chance starts; never published. [default: drawn anew]")]
+Seed = Annotated[int | None, typer.Option(min=0, help="The random seed; never published. [default: drawn anew]")]
 K = Annotated[int, typer.Option("-k", min=1, help="Candidates that an attacker must be left with.")]
 M = Annotated[int, typer.Option("-m", min=1, help="Items of a record that an attacker may know.")]
 

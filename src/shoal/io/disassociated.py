@@ -18,7 +18,8 @@ records that it stands for. `term` is left out where a cluster has none.
 Parquet: `items(id, label)`, `clusters(cluster, size, opened)`, `subrecords(scope, scope_id, chunk, items, count)`,
 `joints(joint, cluster)` and `terms(cluster, item)`. The scope of a sub-record is "c" for a cluster and "j" for a joint;
 chunks are counted from 0 in each. The cluster of a term is missing if it is not told. `clusters.parquet` has one entry
-of metadata, `disassoc`, which is the JSON above without its lists; no file has other metadata.
+of metadata, `disassoc`, which is the JSON above without its lists; no file has other metadata. Pages are uncompressed,
+plainly encoded and without statistics.
 
 Beside them may lie a neighbour: `neighbour.dat`, a line of labels separated by blanks for each record, or, where a
 label has blanks, `neighbour.json`, a list of lists. Labels and records ascend by code point.
@@ -56,6 +57,7 @@ __all__ = [
     "JSON_FILE",
     "MOST_JSON",
     "PARQUET_FILES",
+    "encoded",
     "read_disassociated",
     "write_disassociated",
     "write_neighbour",
@@ -91,6 +93,20 @@ def write_disassociated(
     ----
     O(occurrences) time and memory.
     """
+    for name, content in encoded(published, format):
+        (folder / name).write_bytes(content)
+    return list(PARQUET_FILES) if format == "parquet" else [JSON_FILE]
+
+
+def encoded(
+    published: Disassociated,
+    format: Literal["parquet", "json"] = "parquet",  # noqa: A002
+) -> Iterator[tuple[str, memoryview]]:
+    """Give the name and the bytes of each file that `write_disassociated` writes.
+
+    The Parquet files are neither compressed nor dictionary-encoded, so their bytes follow from their values alone: a
+    reader can encode the values again and compare, and no small file can stand for a large table.
+    """
     if format not in ("parquet", "json"):
         raise WriteError(f"write: format {format!r} is not one for disassociated data; choose 'parquet' or 'json'.")
     if not np.diff(published.chunk_ptr).all():
@@ -103,24 +119,19 @@ def write_disassociated(
         text = _as_json(published)
         if len(text) > MOST_JSON:
             raise WriteError(f"write: a JSON file of more than {MOST_JSON >> 20} MiB is not written. Choose parquet.")
-        (folder / JSON_FILE).write_bytes(text)
-        return [JSON_FILE]
+        yield JSON_FILE, memoryview(text)
+        return
     facts = {"format": FORMAT, "params": _params(published), "n_records": published.n}
-    for name, table in _as_tables(published).items():
-        words = ["scope"] if name == "subrecords" else False
+    for name, table in sorted(_as_tables(published).items()):
+        sink = pa.BufferOutputStream()
         with pq.ParquetWriter(
-            folder / f"{name}.parquet",
-            table.schema,
-            compression="zstd",
-            store_schema=False,
-            write_statistics=False,
-            use_dictionary=words,
+            sink, table.schema, compression="none", store_schema=False, write_statistics=False, use_dictionary=False
         ) as file:
             file.write_table(table)
             if name == "clusters":
                 # One key, as several would stand in whatever order the library's table of them has.
                 file.add_key_value_metadata({METADATA: _dumped(facts)})
-    return list(PARQUET_FILES)
+        yield f"{name}.parquet", memoryview(sink.getvalue())
 
 
 def read_disassociated(place: str | Path) -> Disassociated:

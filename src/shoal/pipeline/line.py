@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.certify.check import Checked, check_data, check_folder
-from shoal.certify.check_sets import check_sets_folder, holds_sets
+from shoal.certify.check_sets import holds_sets
 from shoal.enforce import check_feasible, enforce
 from shoal.errors import DataError, PolicyError, ReadError, listed, near
 from shoal.io.files import read
@@ -31,6 +31,7 @@ from shoal.pipeline.grouping import cluster, merged, refine
 from shoal.pipeline.hierarchies import given_trees, with_values
 from shoal.pipeline.items import exchange_items, grouped
 from shoal.pipeline.notes import ended_early, telling, unusual, warnings
+from shoal.pipeline.set_neighbours import check_release
 from shoal.pipeline.write import refuse_uncovered, refuse_unless, write
 from shoal.prepare.arrange import arrange
 from shoal.prepare.complete import complete
@@ -221,7 +222,7 @@ def verify(source: Any, *, policy: Policy | dict[str, Any] | str | Path | None =
             raise PolicyError(
                 "verify: a release folder carries its own policy. Give no other, or the data file inside it."
             )
-        return check_sets_folder(source) if holds_sets(source) else check_folder(source)
+        return check_release(source) if holds_sets(source) else check_folder(source)
     step("read")
     wanted = _wanted(policy, wishes)
     if isinstance(source, str | Path) and not Path(source).exists():

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from shoal.certify.certificate import CERTIFICATE, digest
 from shoal.certify.check import Checked, Line
-from shoal.certify.check_sets import check_sets_folder
 from shoal.errors import DataError, GuaranteeError, PolicyError, ReadError, WriteError
 from shoal.io.disassociated import read_disassociated
 from shoal.io.item_lines import write_lines
@@ -21,7 +20,7 @@ from shoal.model.progress import step
 from shoal.model.set_release import SetRelease
 from shoal.model.transactions import Transactions
 from shoal.pipeline.line import netted
-from shoal.pipeline.sets import neighbour_of
+from shoal.pipeline.set_neighbours import check_release, neighbour_of
 from shoal.pipeline.write_sets import FINDINGS, MAP, NEIGHBOURS
 from shoal.privacy.km import verify_against
 
@@ -51,7 +50,7 @@ def verify_sets(
     if isinstance(folder, SetRelease):
         lines = [Line(one.model, f"{one.asked:g}", f"{one.found:g}", one.holds) for one in folder.verdicts]
         return Checked(tuple(lines), folder.verdicts)
-    checked = check_sets_folder(folder)
+    checked = check_release(folder)
     if original is None:
         return checked
     if private is None:
@@ -74,7 +73,7 @@ def verified(folder: str | Path | SetRelease) -> Disassociated:
     """Return what a release publishes: one in memory, or a folder after a check of all its claims."""
     if isinstance(folder, SetRelease):
         return folder.published
-    checked = check_sets_folder(folder)
+    checked = check_release(folder)
     if not checked.holds:
         raise DataError(f"sets: {str(folder)!r} does not hold what it claims. Run `shoal sets verify` on it first.")
     return read_disassociated(folder)

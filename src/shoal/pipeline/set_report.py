@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from shoal.certify.check_sets import check_sets_folder
 from shoal.errors import GuaranteeError
 from shoal.io.disassociated import read_disassociated
 from shoal.io.transactions import read_transactions
@@ -16,7 +15,7 @@ from shoal.model.set_release import SetRelease
 from shoal.model.transactions import Transactions
 from shoal.pipeline.line import netted
 from shoal.pipeline.set_folders import published_neighbour, verified
-from shoal.pipeline.sets import neighbour_of
+from shoal.pipeline.set_neighbours import check_release, neighbour_of
 from shoal.report.counting import joined
 from shoal.report.sets import set_facts
 
@@ -98,7 +97,7 @@ def set_page(folder: str | Path, figures: dict[str, dict[str, Any]] | None = Non
     figures : dict, optional
         What `set_report` returned, for the holder's report; without it, the report is made from the folder alone.
     """
-    checked = check_sets_folder(folder)
+    checked = check_release(folder)
     if not checked.holds:
         raise GuaranteeError(f"report: {str(folder)!r} does not hold what it claims. `shoal sets verify` says why.")
     _, kind = published_neighbour(folder)

@@ -2,8 +2,8 @@
 
 1. Records are put into clusters, and the items of a cluster torn into chunks (`sets.disassociate`).
 2. The judge (`privacy.km`) counts what is published, and compares it with the records behind it.
-3. A neighbour is drawn from what is published alone; for «km» rare combinations are taken out until it is
-   k^m-anonymous by itself, which is counted again.
+3. A neighbour is drawn from what is published alone, by a random seed that follows from it; for «km» rare combinations
+   are taken out until it is k^m-anonymous by itself, which is counted again.
 
 A verdict that fails raises GuaranteeError, and there is no release.
 """
@@ -11,6 +11,7 @@ A verdict that fails raises GuaranteeError, and there is no release.
 import json
 import secrets
 from collections.abc import Iterable
+from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -18,7 +19,6 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.certify.check_sets import neighbour_verdict
 from shoal.errors import GuaranteeError, PolicyError, ReadError, listed, near
 from shoal.io.files import opened
 from shoal.io.transactions import read_transactions
@@ -28,20 +28,21 @@ from shoal.model.progress import step
 from shoal.model.set_release import Neighbour, SetRelease
 from shoal.model.transactions import Transactions
 from shoal.pipeline.line import netted
+from shoal.pipeline.set_neighbours import neighbour_of
 from shoal.pipeline.write_sets import write_sets
 from shoal.privacy.km import verify, verify_against
 
 if TYPE_CHECKING:
     from shoal.sets.disassociate import Partitioning
 
-__all__ = ["anonymize_sets", "neighbour_of"]
+__all__ = ["anonymize_sets"]
 
 RAW = (
     "the neighbour is a draw from what is published and no k^m-anonymous table by itself: combinations that few of its "
     "records hold are mostly chance. Ask for a neighbour «km» before you hand it on alone."
 )
 READING = ("layout", "column", "record", "item", "separator", "labels")
-MAKING = ("levels", "terms", "beta", "rounds", "rho", "publish_rare_labels")
+MAKING = ("levels", "terms", "beta", "rounds", "rho")
 
 
 @netted
@@ -74,10 +75,11 @@ def anonymize_sets(
     neighbour : {"km", "raw", "none"}
         Plain records beside the chunks: k^m-anonymous by themselves, a mere draw, or none.
     seed : int, optional
-        Where chance starts. Drawn anew if not given, and never published.
+        The random seed of the clusters ("ugac") and of `terms="suppress"`. Drawn anew if not given, and never
+        published. The neighbour does not depend on it.
     **given
-        layout, column, record, item, separator, labels: how to read; levels, terms, beta, rounds, rho,
-        publish_rare_labels: see `shoal.sets.disassociate`.
+        layout, column, record, item, separator, labels: how to read; levels, terms, beta, rounds, rho: see
+        `shoal.sets.disassociate`.
 
     Returns
     -------
@@ -111,27 +113,44 @@ def anonymize_sets(
     step("cluster")
     how: Partitioning = partition or ("rules" if wanted else "recursive")
     made = disassociate(data, k=k, m=m, delta=delta, partition=how, rules=wanted, seed=start, **given)
+    published, hidden = _shown(made.published)
     step("verify")
-    found = verify(made.published)
+    found = verify(published)
     _refuse(found.verdicts)
     # Items that were deleted on purpose are missing in what is published: then only the rest is compared.
-    against = [check for check in verify_against(made.published, data, made.cluster_of) if not check.ok]
+    against = [check for check in verify_against(published, data, made.cluster_of) if not check.ok]
     if against:
         raise GuaranteeError(
             f"verify: what is published is not what was read ({listed(check.id for check in against)}). Nothing was "
             "written."
         )
-    drawn, verdicts, more = neighbour_of(made.published, neighbour, start)
+    drawn, verdicts, more = neighbour_of(published, neighbour)
     _refuse(verdicts)
     step("measure")
-    findings = (*_findings(data, made.published), *more)
+    findings = (*_findings(data, published), *more)
     cluster_of = np.full(data.inputs, -1, np.int64)
     cluster_of[data.rows] = made.cluster_of
-    notes = (*made.notes, *found.warnings, *_notes(data, neighbour))
+    notes = (*made.notes, *found.warnings, *_notes(data, neighbour, hidden))
     step("")
     return SetRelease(
-        made.published, drawn, neighbour, cluster_of, start, (*found.verdicts, *verdicts), findings, notes, write_sets
+        published, drawn, neighbour, cluster_of, start, (*found.verdicts, *verdicts), findings, notes, write_sets
     )
+
+
+def _shown(published: Disassociated) -> tuple[Disassociated, int]:
+    """Leave out terms that are in no chunk at all, and their labels: chunks alone show that k records hold an item."""
+    used = np.zeros(len(published.labels), bool)
+    used[published.items] = True
+    number = (np.cumsum(used) - 1).astype(np.int32)
+    listed_too = used[published.term_item]
+    kept = replace(
+        published,
+        labels=tuple(label for label, here in zip(published.labels, used.tolist(), strict=True) if here),
+        items=number[published.items],
+        term_cluster=published.term_cluster[listed_too],
+        term_item=number[published.term_item[listed_too]],
+    )
+    return kept, int((~used).sum())
 
 
 def _start(seed: Any) -> int:
@@ -141,28 +160,6 @@ def _start(seed: Any) -> int:
     if isinstance(seed, bool) or not isinstance(seed, Integral) or int(seed) < 0:
         raise PolicyError(f"sets: seed must be a whole number of at least 0; got {seed!r}.")
     return int(seed)
-
-
-def neighbour_of(
-    published: Disassociated, kind: Neighbour, seed: int, **how: Any
-) -> tuple[Transactions | None, tuple[Verdict, ...], tuple[Finding, ...]]:
-    """Draw a neighbour of this kind from what is published; return it, what was verified and what it cost."""
-    from shoal.sets.reassociate import reassociate
-
-    if kind == "none":
-        return None, (), ()
-    step("neighbour")
-    drawn = reassociate(published, seed=seed, **how)
-    if kind == "raw":
-        return drawn, (), ()
-    from shoal.sets.harden import harden_km
-
-    hard = harden_km(drawn, published.k, published.m)
-    share = 100.0 * hard.suppressed / max(1, drawn.items.size)
-    cost = Finding(
-        "neighbour, suppressed %", share, "of its occurrences, so that every m items are in k records or none", "pair"
-    )
-    return hard.data, (neighbour_verdict(hard.data, published.k, published.m),), (cost,)
 
 
 def _rules(given: Any, data: Transactions, separator: str | None) -> list[NDArray[np.int32]] | None:
@@ -214,13 +211,15 @@ def _findings(data: Transactions, published: Disassociated) -> tuple[Finding, ..
     )
 
 
-def _notes(data: Transactions, neighbour: Neighbour) -> tuple[str, ...]:
+def _notes(data: Transactions, neighbour: Neighbour, hidden: int) -> tuple[str, ...]:
     """Return what the holder should know of the input and the neighbour."""
     said = list(data.notes)
     if data.empty:
         said.append(f"{data.empty} of {data.inputs} records have no items and are not part of the release.")
     if data.repeated:
         said.append(f"{data.repeated} items stood twice in their record and were counted once.")
+    if hidden:
+        said.append(f"{hidden} items of no chunk are not named, as nobody could check that k records hold them.")
     if neighbour == "raw":
         said.append(RAW)
     return tuple(said)

@@ -5,12 +5,12 @@ import json
 from pathlib import Path
 
 from shoal.certify.certificate import CERTIFICATE, digest
-from shoal.certify.check_sets import check_sets_folder
 from shoal.certify.sets_certificate import SETS_PREDICATE, write_sets_certificate
 from shoal.errors import GuaranteeError, WriteError
 from shoal.io.bundle import check_outside, check_target, draft, locked
 from shoal.io.disassociated import JSON_FILE, PARQUET_FILES, write_disassociated, write_neighbour
 from shoal.model.set_release import SetRelease
+from shoal.pipeline.set_neighbours import check_release
 from shoal.pipeline.write import check_apart
 
 __all__ = ["check_set_places", "write_sets"]
@@ -58,7 +58,7 @@ def _write_public(release: SetRelease, folder: str | Path, format: str, hidden: 
             names.append(write_neighbour(release.neighbour, made))
         kind = None if release.kind == "none" else release.kind
         certificate = write_sets_certificate(made, names, release.published, release.verdicts, kind)
-        checked = check_sets_folder(made)
+        checked = check_release(made)
         if not checked.holds:
             failed = ", ".join(line.what for line in checked.lines if not line.holds)
             raise GuaranteeError(f"verify: the written files do not confirm {failed}. Nothing was written.")

@@ -149,17 +149,13 @@ def _terms(p: Disassociated, number: Ints, rest: Ints, data: Transactions) -> li
     has[cluster] = True
     opened = bad("opened", "clusters with terms are opened", has != p.opened)
     if p.terms in ("cluster", "suppress"):
-        true = {(c, i) for c, i in zip(cluster.tolist(), item.tolist(), strict=True)}
-        missing = 0
+        true = set(zip(cluster.tolist(), item.tolist(), strict=True))
     else:
         true = {(-1, i) for i in item.tolist()} if p.terms == "global" else set()
-        missing = -1
     stated = set(zip(p.term_cluster.tolist(), number[p.term_item].tolist(), strict=True))
-    lacking = true - stated
-    if missing:
-        # A label that fewer than k records of all have may be left out, as it tells who they are.
-        rare = data.supports < p.k
-        lacking = {(c, i) for c, i in lacking if not rare[i]}
+    # An item that no chunk holds need not be named: who may have it is nowhere shown to be k records.
+    chunked = set(number[p.items].tolist())
+    lacking = {(c, i) for c, i in true - stated if i in chunked}
     wrong = len(stated - true) + len(lacking)
     what = "the published terms are those that there are"
     return [opened, Check("listed terms", what, max(len(stated | true), wrong), wrong)]

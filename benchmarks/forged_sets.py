@@ -1,0 +1,274 @@
+"""Random changes to folders of set-valued releases: `python -m benchmarks.forged_sets [N] [SEED]`.
+
+Honest folders of several parameters, kinds of neighbours and formats are changed at random, and the digests of their
+certificates put right, so that only the content can give a change away. Changes are single bytes, stretches of bytes,
+records of the neighbour, values of JSON documents in the very form that shoal writes, Parquet files written in another
+way or with other values, and files more or less. Every changed folder must be refused, and nothing may fail but by an
+error of shoal.
+
+All folders have neighbours. Without one, chunks that were changed consistently are simply another release, which nobody
+can tell from an honest one. One thing may differ: the version of shoal that a certificate names. Nobody can check it,
+so it is noted and counted apart.
+"""
+
+import hashlib
+import json
+import random
+import shutil
+import sys
+import tempfile
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import shoal.sets
+from shoal.errors import ShoalError
+from shoal.pipeline.set_neighbours import check_release
+
+CERTIFICATE, DOCUMENT = "certificate.json", "disassociated.json"
+ODD = [None, -1, 0, 1, 2, 3, 7, 1 << 31, 1 << 40, 10**30, 0.5, True, "", "a", "Jane Doe", [], {}, [[0]]]
+
+Chance = random.Random
+Folder = Path
+Change = Callable[[Chance, Folder], None]
+
+
+def honest(place: Path) -> list[Folder]:
+    """Write folders of honest releases."""
+    rng, made = random.Random(4), []
+    ways: list[dict[str, Any]] = [
+        {},
+        {"terms": "cluster", "levels": 1},
+        {"terms": "suppress"},
+        {"m": 3, "levels": 0},
+        {"k": 5, "partition": "iterative", "terms": "drop"},
+        {"rules": [["item1", "item2"], ["item3", "item4"]]},
+    ]
+    for number, how in enumerate(ways):
+        records = []
+        for _ in range(150):
+            start = rng.randrange(5)
+            own = {f"item{start + step}" for step in range(rng.randint(1, 3))}
+            own |= {f"item{min(25, int(rng.paretovariate(0.8)))}" for _ in range(rng.randint(0, 3))}
+            records.append(sorted(own | ({"a label"} if number == 1 and rng.random() < 0.2 else set())))
+        for kind in ("km", "raw"):
+            for form in ("json", "parquet"):
+                release = shoal.sets.anonymize(records, **{"k": 3, "delta": 30, "neighbour": kind, **how})
+                made.append(release.save(place / f"{number}-{kind}-{form}", format=form))
+    return made
+
+
+def some_file(chance: Chance, folder: Folder, ending: str = "") -> Path:
+    return chance.choice(sorted(path for path in folder.iterdir() if path.name.endswith(ending)))
+
+
+def flip(chance: Chance, folder: Folder) -> None:
+    path = some_file(chance, folder)
+    raw = bytearray(path.read_bytes())
+    for _ in range(chance.choice([1, 1, 1, 2, 5])):
+        place = chance.randrange(len(raw))
+        raw[place] = chance.choice([raw[place] ^ 1 << chance.randrange(8), chance.randrange(256)])
+    path.write_bytes(raw)
+
+
+def splice(chance: Chance, folder: Folder) -> None:
+    path = some_file(chance, folder)
+    raw = path.read_bytes()
+    first, last = sorted(chance.randrange(len(raw) + 1) for _ in range(2))
+    last = min(last, first + chance.choice([0, 1, 4, 50]))
+    middle = chance.choice([b"", b" ", b"\n", b"Jane Doe", raw[first:last] * 2, bytes(8)])
+    path.write_bytes(raw[:first] + middle + raw[last:])
+
+
+def cut(chance: Chance, folder: Folder) -> None:
+    path = some_file(chance, folder)
+    raw = path.read_bytes()
+    path.write_bytes(raw[: chance.randrange(len(raw))])
+
+
+def records(chance: Chance, folder: Folder) -> None:
+    path = next(path for path in folder.iterdir() if path.name.startswith("neighbour."))
+    found = (
+        json.loads(path.read_text())
+        if path.suffix == ".json"
+        else [line.split(" ") for line in path.read_text().splitlines()]
+    )
+    for _ in range(chance.randint(1, 3)):
+        one, two = (chance.randrange(len(found)) for _ in range(2))
+        turn = chance.randrange(4)
+        if turn == 0:
+            found[one], found[two] = found[two], found[one]
+        elif turn == 1:
+            found[one] = sorted({*found[one], chance.choice(found[two])})
+        elif turn == 2:
+            found.pop(one)
+        else:
+            found.append(found[two])
+    found = sorted(found) if chance.random() < 0.8 else found
+    if path.suffix == ".json":
+        path.write_text("[\n" + ",\n".join(map(json.dumps, found)) + "\n]\n")
+    else:
+        path.write_text("".join(" ".join(record) + "\n" for record in found))
+
+
+def value(chance: Chance, folder: Folder) -> None:
+    path = folder / chance.choice([CERTIFICATE, DOCUMENT if (folder / DOCUMENT).exists() else CERTIFICATE])
+    document = _scrambled(chance, json.loads(path.read_text()))
+    if path.name == CERTIFICATE or type(document) is not dict:
+        text = json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False)
+    else:
+        text = "{" + ",\n".join(f'"{key}": {_lines(key, inside)}' for key, inside in document.items()) + "}"
+    path.write_text(text + chance.choice(["\n", "\n", "\n", "", "\n\n"]))
+
+
+def _scrambled(chance: Chance, given: Any) -> Any:
+    """Change something somewhere in a document."""
+    if isinstance(given, dict) and given and chance.random() < 0.95:
+        key = chance.choice(sorted(given))
+        return {**given, key: _scrambled(chance, given[key])}
+    if isinstance(given, list) and given and chance.random() < 0.95:
+        place = chance.randrange(len(given))
+        if chance.random() < 0.2:
+            return chance.choice([given[:place] + given[place + 1 :], [*given, given[place]], given[::-1]])
+        return [*given[:place], _scrambled(chance, given[place]), *given[place + 1 :]]
+    if type(given) is int and chance.random() < 0.7:
+        return given + chance.choice([-1, 1])
+    return chance.choice(ODD)
+
+
+def _lines(key: str, inside: Any) -> str:
+    """Return a part of a document as shoal writes it."""
+    if key not in ("clusters", "joints") or type(inside) is not list or not inside:
+        return json.dumps(inside, ensure_ascii=False)
+    return "[\n" + ",\n".join(json.dumps(one, ensure_ascii=False) for one in inside) + "\n]"
+
+
+def table(chance: Chance, folder: Folder) -> None:
+    if not list(folder.glob("*.parquet")):
+        return value(chance, folder)
+    path = some_file(chance, folder, ".parquet")
+    kept, given = pq.read_metadata(path).metadata or {}, pq.read_table(path)
+    if given.num_rows and chance.random() < 0.7:
+        rows, columns = given.to_pylist(), given.schema
+        for _ in range(chance.randint(1, 2)):
+            place, name = chance.randrange(len(rows)), chance.choice(columns.names)
+            rows[place] = {**rows[place], name: rows[chance.randrange(len(rows))][name]}
+        if chance.random() < 0.3:
+            rows.insert(chance.randrange(len(rows)), chance.choice(rows))
+        given = pa.Table.from_pylist(rows, columns)
+    how: dict[str, Any] = {"compression": "none", "write_statistics": False, "use_dictionary": False}
+    size = None
+    if chance.random() < 0.5:
+        how[chance.choice(sorted(how))] = chance.choice([True, False])
+        how["compression"] = "zstd" if how["compression"] is True else "none"
+        size = chance.choice([None, 3, 50])
+    if chance.random() < 0.1:
+        kept = {**kept, b"who": b"Jane Doe"}
+    with pq.ParquetWriter(path, given.schema, store_schema=chance.random() < 0.1, **how) as file:
+        file.write_table(given, row_group_size=size)
+        file.add_key_value_metadata(kept) if kept else None
+    return None
+
+
+def files(chance: Chance, folder: Folder) -> None:
+    path = some_file(chance, folder)
+    turn = chance.randrange(5)
+    if turn == 0:
+        path.unlink()
+    elif turn == 1:
+        raw = path.read_bytes()
+        (folder / chance.choice(["map.csv", ".hidden", "neighbour.json", "neighbour.dat", "x"])).write_bytes(raw)
+    elif turn == 2:
+        path.rename(folder / f"{path.name}.old")
+    elif turn == 3:
+        path.write_bytes(b"")
+    else:
+        (folder / "more").mkdir()
+
+
+CHANGES: tuple[Change, ...] = (flip, splice, cut, records, value, table, files)
+
+
+def redigest(folder: Folder) -> None:
+    """Put the digests of the certificate right, if it can still be read."""
+    path = folder / CERTIFICATE
+    try:
+        statement = json.loads(path.read_text())
+        for entry in statement["subject"]:
+            entry["digest"]["sha256"] = hashlib.sha256((folder / entry["name"]).read_bytes()).hexdigest()
+    except (ValueError, KeyError, TypeError, OSError):
+        return
+    # Only the digests change: whatever else was done to the certificate stays.
+    text = path.read_text()
+    before = json.loads(text)
+    for old, new in zip(before["subject"], statement["subject"], strict=True):
+        if type(old["digest"]["sha256"]) is str:
+            text = text.replace(old["digest"]["sha256"] or "\0", new["digest"]["sha256"])
+    path.write_text(text)
+
+
+def content(folder: Folder) -> dict[str, bytes | None]:
+    return {path.name: path.read_bytes() if path.is_file() else None for path in folder.iterdir()}
+
+
+def only_version(before: dict[str, bytes | None], after: dict[str, bytes | None]) -> bool:
+    """Say whether nothing but the version of shoal that the certificate names differs."""
+    if any(before[name] != after.get(name) for name in before if name != CERTIFICATE) or len(before) != len(after):
+        return False
+    one, two = (json.loads(given[CERTIFICATE] or b"") for given in (before, after))
+    two["predicate"]["shoal"] = one["predicate"]["shoal"]
+    return bool(one == two)
+
+
+def run(n: int, seed: int = 0) -> Counter[str]:
+    """Change n folders and return how many were refused, and what else became of them."""
+    chance, told = random.Random(seed), Counter[str]()
+    with tempfile.TemporaryDirectory() as place:
+        folders = honest(Path(place))
+        for folder in folders:
+            if not check_release(folder).holds:
+                raise AssertionError(f"an honest folder is refused: {folder.name}")
+        for turn in range(n):
+            source = chance.choice(folders)
+            folder = Path(shutil.copytree(source, Path(place) / "changed"))
+            kind = chance.choice(CHANGES)
+            kind(chance, folder)
+            redigest(folder)
+            before, after = content(source), content(folder)
+            try:
+                holds = check_release(folder).holds
+                outcome = "refused" if not holds else "ACCEPTED"
+            except ShoalError:
+                outcome = "refused with an error"
+            except BaseException:  # noqa: BLE001
+                outcome = "CRASHED"
+                traceback.print_exc()
+            if before == after:
+                outcome = "unchanged" if outcome == "ACCEPTED" else "HONEST, REFUSED"
+            elif outcome == "ACCEPTED" and only_version(before, after):
+                outcome = "another version of shoal named"
+            if outcome.isupper():
+                print(f"turn {turn}: {source.name}, {kind.__name__}: {outcome}")
+            told[outcome] += 1
+            told[f"  {kind.__name__}"] += 1
+            shutil.rmtree(folder)
+    return told
+
+
+def main() -> int:
+    """Print what became of the changed folders; end with 1 if any was accepted, or crashed."""
+    given = [int(word) for word in sys.argv[1:]]
+    n, seed = [*given, *(500, 0)[len(given) :]][:2]
+    told = run(n, seed)
+    for outcome, count in sorted(told.items()):
+        print(f"{outcome:32} {count:6}")
+    return int(any(outcome.isupper() for outcome in told))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,259 @@
+"""Read the columns of an uncompressed, plainly encoded Parquet file from its bytes, for the check alone.
+
+A Parquet file from a stranger is a program for the library that reads it: a few kilobytes of runs and dictionaries
+become gigabytes, and a false footer may end Python. This reader knows only what `io.disassociated` writes, takes every
+value from bytes that are there, and so never needs more memory than some times the size of the file.
+
+1. The footer is parsed: how many bytes each column takes, the metadata, and who wrote it.
+2. The pages of a column follow each other. Each has a header and its values; levels say where lists begin and which
+   cells are missing.
+
+Nothing else of the file is looked at, because nothing else needs to be believed: the caller encodes the values again
+and compares the bytes.
+"""
+
+import struct
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Plain", "read_plain", "with_creator"]
+
+MAGIC = b"PAR1"
+MOST_FOOTER = 1 << 20
+MOST_DEPTH = 12
+NUMBERS: dict[str, np.dtype[Any]] = {"int32": np.dtype("<i4"), "int64": np.dtype("<i8")}
+
+Struct = dict[int, Any]
+Bools = NDArray[np.bool_]
+
+
+class Plain(NamedTuple):
+    """A file: its columns by name, its metadata, and the library that wrote it.
+
+    A column is an array of numbers or truths, a list of text, or a pair: of numbers and whether each cell has one; or
+    of all numbers of lists and whether each begins a list.
+    """
+
+    columns: dict[str, Any]
+    metadata: dict[bytes, bytes]
+    creator: bytes
+
+
+def read_plain(raw: bytes, kinds: dict[str, str]) -> Plain:
+    """Read the columns of a file.
+
+    Parameters
+    ----------
+    raw : bytes
+        The whole file.
+    kinds : dict
+        The kind of each column, in their order: int32, int64, bool, string, "int32?" (may be missing) or "list".
+
+    Returns
+    -------
+    Plain
+
+    Raises
+    ------
+    ValueError, IndexError, KeyError, TypeError, AttributeError or struct.error
+        If it is anything else.
+
+    Cost
+    ----
+    O(size of the file) time and memory.
+    """
+    footer, end = _footer(raw)
+    found: dict[str, list[Any]] = {name: [] for name in kinds}
+    place, cells = len(MAGIC), 0
+    for group in footer.get(4, []):
+        if len(group[1]) != len(kinds):
+            raise ValueError
+        for (name, kind), column in zip(kinds.items(), group[1], strict=True):
+            # Columns follow each other, wherever the footer says that they are: no page is read twice.
+            first, last = place, place + column[3][7]
+            if not first <= last <= end:
+                raise ValueError
+            place = last
+            while first < last:
+                header = _Reader(raw, first)
+                page = header.struct()
+                first = header.at + page[3]
+                if page[1] != 0 or first > last:
+                    raise ValueError
+                n = int(page[5][1])
+                if kind == "int32?":
+                    # Missing cells take no bytes of their own; another column has four for each row.
+                    cells += n
+                    if not 0 <= 4 * cells <= len(raw):
+                        raise ValueError
+                found[name].append(_values(raw[header.at : first], n, kind))
+    metadata = {entry[1]: entry[2] for entry in footer.get(5, [])}
+    return Plain({name: _joined(parts, kinds[name]) for name, parts in found.items()}, metadata, footer[6])
+
+
+def with_creator(raw: bytes, old: bytes, new: bytes) -> bytes:
+    """Return the bytes that a file would have if another version of the library had written the same."""
+    start = len(raw) - 8 - struct.unpack("<I", raw[-8:-4])[0]
+    place = raw.rindex(old, start)
+    # A text stands behind its length, which takes one byte below 128.
+    if max(len(old), len(new)) > 127 or raw[place - 1] != len(old):
+        raise ValueError
+    footer = raw[start : place - 1] + bytes([len(new)]) + new + raw[place + len(old) : -8]
+    return raw[:start] + footer + struct.pack("<I", len(footer)) + MAGIC
+
+
+def _footer(raw: bytes) -> tuple[Struct, int]:
+    """Return the footer of a file, and where it begins."""
+    length = struct.unpack("<I", raw[-8:-4])[0]
+    start = len(raw) - 8 - length
+    if raw[:4] != MAGIC or raw[-4:] != MAGIC or start < 4 or length > MOST_FOOTER:
+        raise ValueError
+    return _Reader(raw, start).struct(), start
+
+
+class _Reader:
+    """Reads structs of Thrift's compact protocol: fields by their numbers."""
+
+    def __init__(self, raw: bytes, at: int) -> None:
+        self.raw, self.at = raw, at
+
+    def byte(self) -> int:
+        self.at += 1
+        return self.raw[self.at - 1]
+
+    def varint(self) -> int:
+        value = shift = 0
+        while True:
+            byte = self.byte()
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+            if shift > 63:
+                raise ValueError
+
+    def whole(self) -> int:
+        value = self.varint()
+        return (value >> 1) ^ -(value & 1)
+
+    def text(self) -> bytes:
+        length = self.varint()
+        self.at += length
+        if self.at > len(self.raw):
+            raise ValueError
+        return self.raw[self.at - length : self.at]
+
+    def struct(self, depth: int = 0) -> Struct:
+        found: Struct = {}
+        number = 0
+        while head := self.byte():
+            number = number + (head >> 4) if head >> 4 else self.whole()
+            found[number] = self.value(head & 15, depth + 1)
+        return found
+
+    def value(self, kind: int, depth: int, *, inside: bool = False) -> Any:
+        if depth > MOST_DEPTH:
+            raise ValueError
+        if kind in (1, 2):
+            return self.byte() == 1 if inside else kind == 1
+        if kind == 3:
+            return self.byte()
+        if kind in (4, 5, 6):
+            return self.whole()
+        if kind == 7:
+            self.at += 8
+            return None
+        if kind == 8:
+            return self.text()
+        if kind in (9, 10):
+            head = self.byte()
+            size = head >> 4 if head >> 4 < 15 else self.varint()
+            if size > len(self.raw) - self.at:
+                raise ValueError
+            return [self.value(head & 15, depth + 1, inside=True) for _ in range(size)]
+        if kind == 12:
+            return self.struct(depth)
+        raise ValueError
+
+
+def _values(page: bytes, n: int, kind: str) -> Any:
+    """Return the n values of a page; there must be bytes for each of them, and no more."""
+    if n < 0 or (kind != "int32?" and n > 8 * len(page)):
+        raise ValueError
+    if kind == "string":
+        return _texts(page, n)
+    if kind == "bool":
+        if len(page) != (n + 7) // 8:
+            raise ValueError
+        return np.unpackbits(np.frombuffer(page, np.uint8), count=n, bitorder="little").astype(bool)
+    if kind in NUMBERS:
+        return _numbers(page, n, NUMBERS[kind])
+    begins = np.zeros(0, bool)
+    if kind == "list":
+        if 4 * n > len(page):
+            raise ValueError
+        begins, page = _levels(page, n)
+    there, page = _levels(page, n)
+    values = _numbers(page, int(there.sum()), NUMBERS["int32"])
+    if kind == "list":
+        if not there.all():
+            raise ValueError
+        return values, ~begins
+    spread = np.zeros(n, np.int32)
+    spread[there] = values
+    return spread, there
+
+
+def _numbers(page: bytes, n: int, kind: np.dtype[Any]) -> NDArray[Any]:
+    """Return n numbers."""
+    if len(page) != n * kind.itemsize:
+        raise ValueError
+    return np.frombuffer(page, kind).astype(kind.newbyteorder("="))
+
+
+def _texts(page: bytes, n: int) -> list[str]:
+    """Return n texts, each behind its length."""
+    found, at = [], 0
+    for _ in range(n):
+        length = struct.unpack_from("<I", page, at)[0]
+        at += 4 + length
+        if at > len(page):
+            raise ValueError
+        found.append(page[at - length : at].decode())
+    if at != len(page):
+        raise ValueError
+    return found
+
+
+def _levels(page: bytes, n: int) -> tuple[Bools, bytes]:
+    """Return n levels of one bit, and what stands behind them: runs of one value, or of eight bits to a byte."""
+    end = 4 + struct.unpack("<I", page[:4])[0]
+    if end > len(page):
+        raise ValueError
+    reader, found, filled = _Reader(page[:end], 4), np.zeros(n, bool), 0
+    while filled < n:
+        head = reader.varint()
+        if head & 1:
+            packed = page[reader.at : min(end, reader.at + (head >> 1))]
+            reader.at += head >> 1
+            bits = np.unpackbits(np.frombuffer(packed, np.uint8), bitorder="little")[: n - filled].astype(bool)
+        else:
+            bits = np.full(min(head >> 1, n - filled), reader.byte() == 1)
+        if not bits.size:
+            raise ValueError
+        found[filled : filled + bits.size] = bits
+        filled += bits.size
+    return found, page[end:]
+
+
+def _joined(parts: list[Any], kind: str) -> Any:
+    """Return the values of all pages of a column."""
+    if kind == "string":
+        return [text for part in parts for text in part]
+    if kind in ("list", "int32?"):
+        none = (np.zeros(0, np.int32), np.zeros(0, bool))
+        first, second = zip(*(parts or [none]), strict=True)
+        return np.concatenate(first), np.concatenate(second)
+    return np.concatenate(parts) if parts else np.zeros(0, NUMBERS.get(kind, np.dtype(bool)))

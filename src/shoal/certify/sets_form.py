@@ -1,0 +1,66 @@
+"""Compare the files of a set-valued release, byte by byte, with what the writer makes of the values read from them.
+
+Files are read by code that shares nothing with the writer (`sets_bytes`); the writer is asked only what bytes these
+values should have. Whatever says more than the values do, such as metadata, row groups cut elsewhere, unused dictionary
+entries, blanks or comments, then shows as a difference.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.certify.check import Line
+from shoal.certify.plain_parquet import with_creator
+from shoal.certify.sets_bytes import DOCUMENT, Files
+from shoal.errors import ShoalError
+from shoal.io.disassociated import encoded
+from shoal.model.disassociated import Disassociated
+
+__all__ = ["shown_labels", "written_bytes"]
+
+
+def written_bytes(files: Files) -> Iterator[Line]:
+    """Compare the bytes of each file with those that the writer makes.
+
+    Parameters
+    ----------
+    files : Files
+
+    Yields
+    ------
+    Line
+        One for each file. A Parquet file names the version of pyarrow that wrote it; that name alone may differ. If
+        more does, both versions are named, as another one may lay out its files in another way.
+    """
+    same = {}
+    try:
+        for name, content in encoded(files.published, "json" if DOCUMENT in files.raw else "parquet"):
+            same[name] = _same(files, name, bytes(content))
+    except ShoalError:
+        pass  # what cannot be written was not written
+    versions = f" (pyarrow {files.creator}, compared with {pa.__version__})" if files.creator else ""
+    for name in sorted(files.raw):
+        holds = same.get(name, False)
+        found = "the same" if holds else "others" + versions
+        yield Line(f"bytes of {name}", "as shoal writes them", found, holds)
+
+
+def shown_labels(published: Disassociated) -> Line:
+    """Check that k records of the chunks hold every published label, so that no label is only somebody's word."""
+    lengths = np.diff(published.sub_ptr)
+    times = np.bincount(published.items, np.repeat(published.counts, lengths), minlength=len(published.labels))
+    rare = int((times < published.k).sum())
+    return Line("labels", f"each in {published.k} records of chunks", f"{rare} are not", rare == 0)
+
+
+def _same(files: Files, name: str, content: bytes) -> bool:
+    """Say whether a file has these bytes, but for the version of pyarrow."""
+    given = files.raw[name]
+    if given == content or not files.creator or files.creator == pa.__version__:
+        return given == content
+    try:
+        creators = (f"parquet-cpp-arrow version {version}".encode() for version in (files.creator, pa.__version__))
+        return with_creator(given, *creators) == content
+    except (ValueError, IndexError):
+        return False

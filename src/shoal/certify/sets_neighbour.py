@@ -1,0 +1,148 @@
+"""Check the neighbour of a set-valued release: it must be the one that follows from the release.
+
+Whether a file of plain records *could* have been drawn from the chunks says nothing: the original itself could, as it
+is one of the data sets that the release may stand for. So the draw has no freedom: its random seed is a digest of what
+is published, anybody can draw again, and the file must come out byte for byte. How to draw is handed in, because it
+belongs to the makers. Privacy does not depend on it, since what follows from the release alone says no more than the
+release. k^m-anonymity of the file is counted here.
+"""
+
+import json
+from collections.abc import Callable
+from importlib.metadata import version
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal.certify.check import Line, is_plain
+from shoal.errors import InfeasibleError, ReadError, ShoalError
+from shoal.io.files import MOST_BYTES
+from shoal.model.disassociated import Disassociated
+from shoal.model.findings import Verdict
+from shoal.model.transactions import Transactions
+from shoal.privacy.km import verify_plain
+
+__all__ = ["NEIGHBOURS", "Redraw", "check_neighbour", "neighbour_verdict", "read_neighbour"]
+
+NEIGHBOURS = ("neighbour.dat", "neighbour.json")
+DRAWN = "drawn from the release"
+RECORD_BYTES, ITEM_BYTES = 200, 60  # what a record and an item take while they are drawn and compared
+ALWAYS_DRAWN = 1 << 30
+MOST_SWELL = 200
+SECONDS, SECONDS_PER_BYTE = 120.0, 1e-4  # CPU seconds for any draw, and more for large files
+
+Redraw = Callable[[Disassociated, str, float], Transactions]
+
+
+def check_neighbour(
+    path: Path, stated: dict[str, Any], published: Disassociated, redraw: Redraw | None, by: str, size: int
+) -> tuple[list[Line], list[Verdict]]:
+    """Compare a neighbour with one that is drawn again, and count whether it is k^m-anonymous.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    stated : dict
+        What the certificate says of it: `kind`, `k` and `m`.
+    published : Disassociated
+        The release; every verdict on it must hold.
+    redraw : callable, optional
+        Draws the neighbour of this kind from a release, in so many CPU seconds at most. Without it nothing can be
+        compared, which is a failure.
+    by : str
+        The version of shoal that the certificate names.
+    size : int
+        Bytes of all files of the release: what takes far more memory or time than they do is not drawn.
+
+    Returns
+    -------
+    list of Line, list of Verdict
+        The verdict of a neighbour of kind "km" only if it is the one that was drawn.
+    """
+    if redraw is None:
+        return [Line("neighbour", DRAWN, "not compared: there is nothing to draw it with", holds=False)], []
+    if _memory(published) > min(MOST_BYTES, max(ALWAYS_DRAWN, MOST_SWELL * size)):
+        return [Line("neighbour", DRAWN, "not compared: too many records for files of this size", holds=False)], []
+    try:
+        name, content = neighbour_file(redraw(published, stated["kind"], SECONDS + SECONDS_PER_BYTE * size))
+    except InfeasibleError:
+        return [Line("neighbour", DRAWN, "not compared: it takes too long for files of this size", holds=False)], []
+    except ShoalError:
+        return [Line("neighbour", DRAWN, "not compared: it cannot be drawn", holds=False)], []
+    if path.name != name or not is_plain(path) or path.stat().st_size != len(content) or path.read_bytes() != content:
+        here = version("shoal")
+        other = "another" if by == here else f"another (by shoal {by}, drawn again by {here})"
+        return [Line("neighbour", DRAWN, other, holds=False)], []
+    lines = [Line("neighbour", DRAWN, "the same", holds=True)]
+    if stated["kind"] == "raw":
+        return lines, []
+    try:
+        return lines, [neighbour_verdict(read_neighbour(content, name, published.labels), stated["k"], stated["m"])]
+    except (ReadError, InfeasibleError):
+        return [*lines, Line("neighbour", "records that can be counted", "not so", holds=False)], []
+
+
+def neighbour_verdict(neighbour: Transactions, k: int, m: int) -> Verdict:
+    """Return the verdict on a neighbour of kind "km", under the name by which certificates claim it."""
+    plain = verify_plain(neighbour, k, m)
+    return Verdict("k^m-anonymity of the neighbour", None, plain.asked, plain.found, plain.holds, plain.note)
+
+
+def neighbour_file(data: Transactions) -> tuple[str, bytes]:
+    """Return the name and the bytes that the file of a neighbour has.
+
+    A record is a line of labels separated by blanks or, where a label has blanks, a JSON list. Labels ascend in a
+    record, and records in the file.
+    """
+    records = sorted(sorted(record) for record in data.records())
+    if all(label.split() == [label] and "\ufeff" not in label for label in data.labels):
+        return NEIGHBOURS[0], "".join(f"{' '.join(record)}\n" for record in records).encode()
+    inside = ",\n".join(json.dumps(record, ensure_ascii=False) for record in records)
+    return NEIGHBOURS[1], (f"[\n{inside}\n]\n" if records else "[]\n").encode()
+
+
+def read_neighbour(raw: bytes, name: str, labels: tuple[str, ...]) -> Transactions:
+    """Read a neighbour: records of published labels, ascending, so that their order says nothing.
+
+    Parameters
+    ----------
+    raw : bytes
+        Lines of labels separated by one blank, or a JSON list of lists of labels.
+    name : str
+        The name of the file, which tells which of the two it is.
+    labels : tuple of str
+        The published labels.
+
+    Raises
+    ------
+    ReadError
+        If it is anything else.
+    """
+    number = {label: place for place, label in enumerate(labels)}
+    try:
+        if name == NEIGHBOURS[0]:
+            *lines, rest = raw.decode().split("\n")
+            records = [line.split(" ") for line in lines]
+        else:
+            records, rest = json.loads(raw), ""
+            if {type(each) for each in (records, *records)} != {list}:
+                raise ValueError
+        ascending = all(one < two for record in records for one, two in pairwise(record))
+        ascending = ascending and all(one <= two for one, two in pairwise(records))
+        sets = [sorted(number[label] for label in record) for record in records]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        sets, ascending, rest = [], False, ""
+    if rest or not ascending or not all(sets):
+        raise ReadError(f"verify: {name!r} is no list of records in order.")
+    indptr = np.cumsum([0, *map(len, sets)], dtype=np.int64)
+    items = np.array([item for record in sets for item in record], np.int32)
+    return Transactions(indptr, items, labels, np.arange(len(sets)), len(sets))
+
+
+def _memory(published: Disassociated) -> float:
+    """Return about how many bytes it takes to draw a neighbour and to compare it."""
+    occurrences = float((np.diff(published.sub_ptr) * published.counts.astype(float)).sum())
+    return RECORD_BYTES * float(published.n) + ITEM_BYTES * occurrences

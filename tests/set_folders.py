@@ -1,0 +1,65 @@
+"""Folders of set-valued releases for tests: written as the line writes them, and forged with digests put right."""
+
+import hashlib
+import json
+
+from set_releases import SOUND, published
+from shoal.certify.sets_certificate import write_sets_certificate
+from shoal.io.disassociated import JSON_FILE, write_disassociated, write_neighbour
+from shoal.pipeline.set_neighbours import check_release, neighbour_of
+from shoal.privacy.km import verify
+
+NAMED = {**SOUND, "labels": SOUND["labels"][:5], "term_global": [4]}  # every label is in a chunk
+
+
+def written(folder, made=NAMED, format="json", kind="km", neighbour=None):
+    """Write a release with its certificate; with another neighbour than the drawn one, if there is one to forge."""
+    folder.mkdir()
+    given = published(made)
+    names, verdicts = write_disassociated(given, folder, format), [*verify(given).verdicts]
+    if kind:
+        drawn, more, _ = neighbour_of(given, kind)
+        names.append(write_neighbour(neighbour or drawn, folder))
+        verdicts += more
+    write_sets_certificate(folder, names, given, verdicts, kind)
+    return folder
+
+
+def failed(folder):
+    """Return what fails of a folder, which must be something."""
+    checked = check_release(folder)
+    assert not checked.holds
+    return {line.what for line in checked.lines if not line.holds}
+
+
+def change(folder, edit, name="certificate.json"):
+    """Change what a JSON file of a release says, in the form in which shoal writes it."""
+    document = json.loads((folder / name).read_text())
+    edit(document)
+    if name == JSON_FILE:
+        lists = ("clusters", "joints")
+        inside = (f'"{key}": {(_lines if key in lists else _line)(value)}' for key, value in document.items())
+        text = "{" + ",\n".join(inside) + "}\n"
+    else:
+        text = json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    (folder / name).write_text(text)
+
+
+def redigest(folder):
+    """Put the digests of the certificate right after a change."""
+
+    def forge(statement):
+        for entry in statement["subject"]:
+            entry["digest"]["sha256"] = hashlib.sha256((folder / entry["name"]).read_bytes()).hexdigest()
+
+    change(folder, forge)
+
+
+def _line(value):
+    return json.dumps(value)
+
+
+def _lines(values):
+    if type(values) is not list or not values:
+        return _line(values)
+    return "[\n" + ",\n".join(map(_line, values)) + "\n]"
