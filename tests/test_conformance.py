@@ -7,12 +7,14 @@ import pyarrow as pa
 import pytest
 
 import shoal
+from shoal.certify import recounted_models
 from shoal.conformance import check_attack, check_measure, check_model
 from shoal.errors import PolicyError
 from shoal.measuring import cards, measure
 from shoal.model.findings import Finding
 from shoal.privacy import judge
 from shoal.privacy.attack import attack, attacks, concluded
+from shoal.privacy.classes import Counts
 from shoal.privacy.judge import Model
 
 ROWS_OF_A_CLASS = Model.of("rows of a class", lambda counts, _: counts.sizes.astype(float), high=True)
@@ -69,13 +71,22 @@ def test_an_attack_that_never_succeeds_is_refused():
         check_attack(idle)
 
 
-def test_a_policy_may_ask_for_a_model_of_strangers(monkeypatch):
+def test_a_model_that_works_for_the_makers_alone_is_refused():
+    with pytest.raises(AssertionError, match="the counts of the verifier"):
+        check_model(Model.of("narrow", lambda counts, _: counts.sizes * float(isinstance(counts, Counts))))
+
+
+def test_a_policy_may_ask_for_a_model_of_strangers(monkeypatch, tmp_path):
     point = EntryPoint("rows of a class", "test_conformance:ROWS_OF_A_CLASS", judge.GROUP)
-    monkeypatch.setattr(judge, "entry_points", lambda group: [point] if group == judge.GROUP else [])
+    for module in (judge, recounted_models):
+        monkeypatch.setattr(module, "entry_points", lambda group: [point] if group == judge.GROUP else [])
     monkeypatch.setattr(EntryPoint, "load", lambda self: ROWS_OF_A_CLASS)
     table = pa.table({"age": list(range(40)), "ill": ["a", "b"] * 20})
     release = shoal.anonymize(table, k=3, sensitive=["ill"], constraints={"others": {"rows of a class": 8}})
     assert release.verdicts[1].model == "rows of a class"
     assert release.verdicts[1].found >= 8
+    folder = release.save(tmp_path / "release", format="csv")
+    assert shoal.verify(folder).verdicts[1].found == release.verdicts[1].found
+    assert not shoal.verify(table, k=2, sensitive=["ill"], constraints={"others": {"rows of a class": 8}}).holds
     with pytest.raises(PolicyError, match="Did you mean 'rows of a class'"):
         shoal.anonymize(table, k=3, sensitive=["ill"], constraints={"others": {"row of a class": 8}})

@@ -13,6 +13,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.certify.recount import tally
+from shoal.certify.recounted_models import Cells
 from shoal.measuring import Measure
 from shoal.model.findings import Attack, Finding
 from shoal.model.policy import Constraints
@@ -53,6 +55,11 @@ def check_model(model: Model) -> None:
         _must(first.shape == (int(labels.max()) + 1,), "it must give one figure for each class")
         _must(not np.isnan(first).any(), "a figure must not be NaN")
         _must(np.allclose(first, second, rtol=CLOSE, atol=CLOSE), "the order of the rows must not matter")
+        own = np.asarray(model.figures(tally(Cells(codes), labels), asked))  # type: ignore[arg-type]
+        _must(
+            first.shape == own.shape and np.allclose(first, own, rtol=CLOSE, atol=CLOSE),
+            "it must find the same in the counts of the verifier, which have the same attributes",
+        )
 
 
 def check_measure(function: Any) -> None:

@@ -4,7 +4,7 @@
 2. The policy is read from its own file and compared with the one in the certificate.
 3. The data file is read: of a CSV file the text of every cell, so that classes are counted on what is written and
    not on numbers made from it.
-4. The judge counts; claimed and found figures are put side by side.
+4. `recount` counts, with nothing of what the makers count with; claimed and found figures are put side by side.
 
 `check_file` does steps 3 and 4 for anybody's file.
 """
@@ -22,12 +22,12 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from shoal.certify.certificate import CERTIFICATE, POLICY, PREDICATE, REPORT, STATEMENT, digest
+from shoal.certify.recount import recount
+from shoal.certify.recounted_models import SLACK
 from shoal.errors import PolicyError, ReadError, ShoalError, listed
 from shoal.io.files import opened, typed_columns, unpacked
 from shoal.model.findings import Verdict
 from shoal.model.policy import MOST_TEXT, Policy, Role
-from shoal.privacy.judge import judge
-from shoal.privacy.models import SLACK
 
 Claims = dict[tuple[str, str | None], tuple[float, float]]
 DATA_FILES = ("data.csv", "data.csv.gz", "data.parquet", "data.feather")
@@ -121,7 +121,7 @@ def check_folder(folder: str | Path) -> Checked:
         same = policy.as_dict() == stated
         lines.append(Line("policy", "as in the certificate", "the same" if same else "another", same))
         released = read_release(place / data, data, policy)
-        found = judge(released, policy)
+        found = recount(released, policy)
     except PolicyError:
         return Checked((*lines, Line("policy", "readable", "cannot be read", holds=False)))
     except (ShoalError, KeyError):
@@ -133,7 +133,7 @@ def check_folder(folder: str | Path) -> Checked:
 
 def check_data(data: pa.Table, policy: Policy) -> Checked:
     """Judge a table against a policy; each verdict is a line."""
-    found = judge(data, policy)
+    found = recount(data, policy)
     lines = tuple(Line(_name(v), f"asked {v.asked:g}", f"{v.found:.6g}", v.holds) for v in found)
     roles = {role: [name for name in data.column_names if name in policy.names(role)] for role in ROLES}
     return Checked(lines, found, tuple(f"{role}: {listed(names)}" for role, names in roles.items() if names))
@@ -142,8 +142,8 @@ def check_data(data: pa.Table, policy: Policy) -> Checked:
 def read_release(path: Path, name: str, policy: Policy) -> pa.Table:
     """Read a released data file: the text of a CSV file cell by cell, typed values of the other formats.
 
-    Levels of ordinal columns lose the apostrophe that kept a spreadsheet from running them, so that they are
-    found in the policy; all other text is judged as it stands.
+    Cells of sensitive columns and of items lose the apostrophe that kept a spreadsheet from running them, so that their
+    meaning is found; all other text is judged as it stands.
     """
     try:
         if name.endswith((".csv", ".csv.gz")):
@@ -154,8 +154,7 @@ def read_release(path: Path, name: str, policy: Policy) -> pa.Table:
         raise ReadError(f"verify: {name!r} cannot be read as a released table.") from None
     for place, column in enumerate(table.column_names):
         known = policy.columns.get(column)
-        found_by_name = known is not None and (known.kind in ("ordinal", "set") or known.hierarchy is not None)
-        if found_by_name and name.startswith("data.csv"):
+        if known is not None and known.role in ("sensitive", "items") and name.startswith("data.csv"):
             table = table.set_column(place, column, unescaped(table.column(column)))
     return table
 

@@ -19,6 +19,7 @@ from shoal.model.column import FORMS, TRUTHFUL_FORMS, Column, Form, Kind, Role, 
 
 __all__ = [
     "FORMS",
+    "MOST_KNOWN",
     "MOST_TEXT",
     "NULL_WORDS",
     "TRUTHFUL_FORMS",
@@ -39,6 +40,7 @@ Missing = Literal["own-value", "suppress-row", "refuse"]
 Refine = Literal["none", "swift", "quick", "normal", "thorough"]
 
 MOST_TEXT = 1 << 26
+MOST_KNOWN = 2  # items that an attacker knows, if the policy does not say
 NULL_WORDS = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null")
 
 

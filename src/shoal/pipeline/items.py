@@ -9,10 +9,9 @@ from shoal.errors import InfeasibleError, WriteError
 from shoal.io.item_columns import from_list_column
 from shoal.model.findings import Finding
 from shoal.model.partition import Partition
-from shoal.model.policy import Policy
+from shoal.model.policy import MOST_KNOWN, Policy
 from shoal.model.release import Change
 from shoal.model.table import Table
-from shoal.privacy.items import MOST_KNOWN
 from shoal.recode.table import Recoded
 
 __all__ = ["exchange_items", "grouped", "spelt"]

@@ -30,7 +30,7 @@ from shoal.model.table import Table, canonical
 from shoal.pipeline.grouping import cluster, merged, refine
 from shoal.pipeline.hierarchies import given_trees, with_values
 from shoal.pipeline.items import exchange_items, grouped
-from shoal.pipeline.notes import ended_early, telling, unusual, warnings
+from shoal.pipeline.notes import ended_early, respelt, telling, unusual, warnings
 from shoal.pipeline.set_neighbours import check_release
 from shoal.pipeline.write import refuse_uncovered, refuse_unless, write
 from shoal.prepare.arrange import arrange
@@ -168,6 +168,7 @@ def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> R
         *exchanged,
         *partition.findings,
     )
+    notes = (*notes, *respelt(sensitive))
     said = (*unusual(table), *notes, *encoded.notes, *partition.notes, *ended_early(seconds, cut=cut_short()))
     said = (*said, *warnings(recoded, named, findings), *telling(telling_columns(arranged, named)))
     drawn = plane(encoded.X, partition, named.constraints.k) if found.sketches else None

@@ -1,11 +1,14 @@
 """What a holder would want to know before publishing, in sentences without cell values."""
 
+from collections.abc import Mapping
+
 from shoal.model.findings import Finding
 from shoal.model.policy import Policy
 from shoal.model.table import Table
+from shoal.privacy.values import Values
 from shoal.recode.table import Recoded
 
-__all__ = ["ended_early", "telling", "unusual", "warnings"]
+__all__ = ["ended_early", "respelt", "telling", "unusual", "warnings"]
 
 USUAL = ("encoding utf-8", "delimiter comma")
 
@@ -30,6 +33,17 @@ def telling(columns: tuple[str, ...]) -> tuple[str, ...]:
         f"column {name!r} alone decides the label: it may be the label under another name, or made from it. If so, "
         "make it an identifier, or sensitive."
         for name in columns
+    )
+
+
+def respelt(sensitive: Mapping[str, Values]) -> tuple[str, ...]:
+    """Return how many spellings of sensitive values counted as values that are spelt in another way."""
+    return tuple(
+        f"column {name!r}: {column.folded} spelling{'' if column.folded == 1 else 's'} counted as values that are "
+        "spelt otherwise: case, spaces, ways to write a letter, a number or a missing value. They are published as "
+        'they are. Set spelling = "exact" for the column to count them apart.'
+        for name, column in sensitive.items()
+        if column.folded
     )
 
 

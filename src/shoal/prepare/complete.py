@@ -145,6 +145,8 @@ def _named(given: Column | None, found: ColumnFacts, table: Table) -> Column:
         values["order"] = _order(name, given, table.levels)
     if given.importance is not None:
         values["importance"] = given.importance
+    if given.spelling is not None:
+        values["spelling"] = given.spelling
     if given.missing_codes:
         values["missing_codes"] = given.missing_codes
     return Column(**values)

@@ -14,9 +14,7 @@ from numpy.typing import NDArray
 from shoal.model.findings import Verdict
 from shoal.privacy.km_counts import family, itemsets
 
-__all__ = ["MOST_KNOWN", "item_verdict", "read_items"]
-
-MOST_KNOWN = 2  # items that an attacker knows, if the policy does not say
+__all__ = ["item_verdict", "read_items"]
 
 Ints = NDArray[np.int64]
 

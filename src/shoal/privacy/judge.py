@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from shoal.errors import DataError, PolicyError, listed, near
 from shoal.model.findings import Verdict
-from shoal.model.policy import Constraints, Policy
+from shoal.model.policy import MOST_KNOWN, Constraints, Policy
 from shoal.privacy import models
 from shoal.privacy.classes import Counts, Figures, Labels, classes
-from shoal.privacy.items import MOST_KNOWN, item_verdict
+from shoal.privacy.items import item_verdict
 from shoal.privacy.models import SLACK
 from shoal.privacy.values import Values, quasi_columns, sensitive_columns
 

@@ -2,8 +2,9 @@
 
 from shoal.measuring import measure
 from shoal.model.findings import Finding
+from shoal.model.policy import MOST_KNOWN
 from shoal.privacy.case import Case
-from shoal.privacy.items import MOST_KNOWN, item_verdict
+from shoal.privacy.items import item_verdict
 
 __all__ = ["k_km_anonymity"]
 

@@ -1,0 +1,79 @@
+"""Spellings: which texts of a sensitive column mean the same, so that models count them once.
+
+Two texts have one meaning if they are equal after these steps:
+
+1. Characters that print nothing are dropped: controls, zero-width characters, soft hyphens, variation selectors.
+2. Unicode compatibility normalisation and case folding (NFKC, UAX #15; caseless matching, Unicode 3.13, D147).
+3. White space at both ends is dropped, and inside it becomes one space.
+4. What is empty now, one of the usual words for a missing value, or no number at all (`NaN`) means a missing value.
+5. Decimal numbers are equal if their values are: `1`, `1.0`, `01`, `+1` and `1e0`.
+
+The verifier has its own reading of the same rules (`certify.meanings`); tests hold the two together.
+"""
+
+import re
+import unicodedata
+from decimal import Decimal
+
+from shoal.model.policy import NULL_WORDS
+
+__all__ = ["Meaning", "exactly", "meaning", "rank"]
+
+Meaning = Decimal | str | None
+
+DIGITS, POWER = 400, 10**6  # what has more significant digits, or a power of ten beyond, is text
+FLAGS = re.ASCII | re.IGNORECASE
+NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]{1,9})?", FLAGS)
+ENDLESS = re.compile(r"([+-]?)inf(?:inity)?", FLAGS)
+NO_NUMBER = re.compile(r"[+-]?s?nan", FLAGS)
+# Of Unicode's Default_Ignorable_Code_Point those that are letters, marks or unassigned, and the blank of Braille.
+BLANKS = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff]"
+)
+
+
+def meaning(text: str) -> Meaning:
+    """Return what a text means: None for a missing value, a number, or folded text.
+
+    Parameters
+    ----------
+    text : str
+
+    Examples
+    --------
+    >>> [meaning(text) for text in ("Flu ", "01.0", " ", "n/a")]
+    ['flu', Decimal('1.0'), None, None]
+    """
+    folded = _folded(text)
+    return None if folded in MISSING or NO_NUMBER.fullmatch(folded) else exactly(folded)
+
+
+def exactly(text: str) -> Decimal | str:
+    """Return the number that a text is as it stands, or else the text."""
+    if NUMBER.fullmatch(text):
+        digits = re.sub("[eE].*|[^0-9]", "", text).strip("0")
+        number = Decimal(text) if digits else Decimal(0)
+        # The power is that of 0.digits x 10^power.
+        return number if not digits or (len(digits) <= DIGITS and abs(number.adjusted() + 1) <= POWER) else text
+    endless = ENDLESS.fullmatch(text)
+    return Decimal(f"{endless[1]}Infinity") if endless else text
+
+
+def rank(value: Meaning) -> tuple[int, Decimal, str]:
+    """Return what numbers, then text, then missing values are sorted by."""
+    if value is None:
+        return 2, Decimal(0), ""
+    return (1, Decimal(0), value) if isinstance(value, str) else (0, value, "")
+
+
+def _folded(text: str) -> str:
+    """Return text without case, invisible characters and needless space."""
+    if text.isascii() and text.isprintable():
+        return " ".join(text.lower().split())
+    printed = "".join(one for one in BLANKS.sub("", text) if one.isspace() or unicodedata.category(one) not in DROPPED)
+    once = unicodedata.normalize("NFKC", unicodedata.normalize("NFD", printed).casefold())
+    return " ".join(unicodedata.normalize("NFKC", once.casefold()).split())
+
+
+DROPPED = ("Cc", "Cf")
+MISSING = frozenset(map(_folded, NULL_WORDS))
