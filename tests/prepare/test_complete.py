@@ -158,8 +158,22 @@ def test_the_weight_is_a_number_that_is_kept_or_an_identifier():
 
 def test_l_and_t_need_a_sensitive_column():
     assert "constraint l needs a sensitive column" in refused(Policy.of(l=2), SMALL)
-    assert "constraint l and t needs a sensitive column" in refused(Policy.of(l=2, t=0.2), SMALL)
+    assert "constraints l and t need a sensitive column" in refused(Policy.of(l=2, t=0.2), SMALL)
     assert completed(Policy.of(l=2, t=0.2, sensitive="sex"), SMALL)[0].constraints.l == 2
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"alpha": 0.3}, {"beta": 1.0}, {"delta": 2.0}, {"l": 2, "l_kind": "recursive", "c": 2.0}, {"others": {"x": 1.0}}],
+)
+def test_every_constraint_on_sensitive_values_needs_a_sensitive_column(asked):
+    assert "need a sensitive column" in refused(Policy.of(constraints=asked), SMALL).replace("needs", "need")
+
+
+@pytest.mark.parametrize(("kind", "word"), [("l_kind", "entropy"), ("l_kind", "distinct"), ("beta_kind", "enhanced")])
+def test_a_way_of_counting_needs_what_it_counts(kind, word):
+    said = refused(Policy.of(constraints={kind: word}, sensitive="sex"), SMALL)
+    assert said.startswith(f"policy: constraint {kind} says how {kind.removesuffix('_kind')} is counted")
 
 
 def test_a_policy_without_quasi_identifiers_is_refused():

@@ -106,8 +106,9 @@ def complete(policy: Policy, table: Table, facts: Profile) -> tuple[Policy, tupl
             notes += [f"column {name!r}: {note} in a policy." for note in found.notes if REMEDY in note]
         if given is None or given.kind is None:
             notes += [f"column {name!r}: {note} in a policy." for note in found.notes if IS_DATE in note]
-    _agree(policy, columns)
-    return policy.model_copy(update={"columns": columns, "method": method}), tuple(notes)
+    named = policy.model_copy(update={"columns": columns, "method": method})
+    _agree(named)
+    return named, tuple(notes)
 
 
 def _known(policy: Policy, table: Table) -> None:
@@ -259,29 +260,16 @@ def _unnamed(found: ColumnFacts) -> list[str]:
     return [f"{note}. If it is {'one' if found.role == 'identifier' else 'so'}, say so: {option}."]
 
 
-def _agree(policy: Policy, columns: Mapping[str, Column]) -> None:
+def _agree(policy: Policy) -> None:
     """Refuse roles that contradict the constraints, the label or the weight."""
+    columns = policy.columns
     roles = [column.role for column in columns.values()]
     if roles.count("items") > 1:
         raise PolicyError(
             f"policy: {roles.count('items')} columns have the role items; one set a row is what shoal can protect. "
             "Put the items of both into one column, or give the others the role identifier."
         )
-    if policy.constraints.m is not None and "items" not in roles:
-        raise PolicyError(
-            "policy: constraint m is for sets, and no column has the role items. Name one, or leave m out."
-        )
-    if "quasi" not in roles and "items" not in roles:
-        raise PolicyError(
-            "policy: no column is a quasi-identifier, so that there is nothing to make alike. "
-            "Give at least one column the role quasi."
-        )
-    asked = [what for what in ("l", "t") if getattr(policy.constraints, what) is not None]
-    if asked and "sensitive" not in roles:
-        raise PolicyError(
-            f"policy: constraint {' and '.join(asked)} needs a sensitive column, and there is none. "
-            "Name one with --sensitive, or leave the constraint out."
-        )
+    policy.refuse_unanswered()
     if policy.label is not None and (role := columns[policy.label].role) not in ("sensitive", "keep"):
         raise PolicyError(
             f"policy: label {policy.label!r} has the role {role}; expected sensitive or keep. "

@@ -26,6 +26,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.model.looks import BLANK_WORDS, DATES, DIRECT, shape_of
 from shoal.model.policy import Kind, Role
 
 __all__ = ["Seen", "notes", "suggest"]
@@ -41,25 +42,7 @@ FAR = 1000
 COUNTS = "all values differ and count the rows"
 REMEDY, IS_DATE = "missing_codes", 'its kind "date"'
 DAYS = r"\d{4}-\d{2}-\d{2}(?:[T ].*)?"
-
-NUMBERS = (
-    r"\d{3}-\d{2}-\d{4}|[A-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?[A-D]|\d{8}-?[A-Z]|"
-    r"\d{3}\.\d{3}\.\d{3}-\d{2}|756\.\d{4}\.\d{4}\.\d{2}|\d{6}(?:\d{2})?[-+]\d{4}"
-)
-PHONES = (
-    r"\+[1-9][\d ()./-]{6,18}\d|\(\d{2,5}\)[\d ./-]{5,12}|0\d{1,4}[ /-]\d[\d ./-]{4,10}\d|"
-    r"\d{3}[-. ]\d{3}[-. ]\d{4}"
-)
-DATES = r"\d{4}([-/.])\d{1,2}\1\d{1,2}(?:[T ].*)?|\d{1,2}([-/.])\d{1,2}\2(?:\d{2}|\d{4})(?:[T ].*)?"
 POSTCODES = r"\d{4,5}|\d{5}-\d{4}|[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}|[A-Z]\d[A-Z] \d[A-Z]\d"
-DIRECT = {
-    "e-mail addresses": r"[^@\s]+@[^@\s]+\.[^@\s]{2,}",
-    "random identifiers": r"\{?[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\}?|[0-9a-fA-F]{32,128}",
-    "bank account numbers": r"[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?",
-    "identity numbers": NUMBERS,
-    "network addresses": r"(?:\d{1,3}\.){3}\d{1,3}",
-    "phone numbers": PHONES,
-}
 
 ANY_NAME = "name names nom nombre nome naam imie"
 OWN_NAME = (
@@ -92,7 +75,6 @@ KNOWN = {
     "the sex": "sex gender geschlecht sexe sexo",
     "a date": "date year month day datum jahr annee fecha",
 }
-BLANKS = "unknown unbekannt inconnu desconocido unk missing none nil nan na n/a n.a. null ? - -- . -9 -99 -999 -9999"
 LIMITS = (2.0**15 - 1, 2.0**31 - 1, 2.0**15, 2.0**31, 2.0**63)
 
 
@@ -210,7 +192,7 @@ def notes(seen: Seen, role: Role = "quasi") -> tuple[str, ...]:
             found += _odd_numbers(numbers, seen.counts)
     if seen.is_text:
         plain = pc.utf8_lower(pc.utf8_trim_whitespace(seen.values))
-        blank = pc.is_in(plain, pa.array(BLANKS.split(), seen.values.type)).to_numpy(zero_copy_only=False)
+        blank = pc.is_in(plain, pa.array(sorted(BLANK_WORDS), seen.values.type)).to_numpy(zero_copy_only=False)
         if cells := int(seen.counts[blank].sum()):
             said = f"a word that looks like a code for missing in {_cells(cells)}"
             found.append(f"{said}; if so, name it in {REMEDY}")
@@ -324,7 +306,7 @@ def _is_person(cell: str) -> bool:
 
 def _one_shape(cells: list[str]) -> bool:
     """Whether nine in ten of the cells have letters and digits in the same places, and digits at all."""
-    shapes = Counter(re.sub(r"[^\W\d_]", "a", re.sub(r"\d", "0", cell)) for cell in cells)
+    shapes = Counter(shape_of(cell) for cell in cells)
     most, times = shapes.most_common(1)[0]
     return "0" in most and " " not in most and times >= SHARE * len(cells)
 
