@@ -62,7 +62,7 @@ def explore(
     quasi: Quasi = None,
     label: Annotated[str | None, typer.Option(help="The column that analysts predict, sensitive or kept.")] = None,
     seed: Annotated[int | None, typer.Option(help="Where chance starts. [default: 0]")] = None,
-    header: Header = False,
+    header: Header = None,
     json: Json = False,
 ) -> None:
     """Show risk against utility of many releases: `shoal explore patients.csv --policy policy.toml -o explored`."""

@@ -28,7 +28,13 @@ __all__ = [
 File = Annotated[Path, typer.Argument(help="A table: CSV (also .gz), Parquet or Feather.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Names = list[str] | None
-Header = Annotated[bool, typer.Option("--header", help="The first line is a header, whatever it looks like.")]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="The first line of a CSV file is a header, or a row. [default: refuse if that is not clear]",
+    ),
+]
 PolicyFile = Annotated[Path | None, typer.Option("--policy", "-p", help="A policy file; see `shoal init`.")]
 K = Annotated[int | None, typer.Option("-k", help="Rows that must look alike, at the least. [default: 5]")]
 L = Annotated[float | None, typer.Option("-l", help="Sensitive values that each class must hold.")]

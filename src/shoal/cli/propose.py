@@ -20,13 +20,13 @@ HEAD = """\
 """
 
 
-def propose(facts: Profile, k: int, *, header: bool = False) -> str:
+def propose(facts: Profile, k: int, *, header: bool | None = None) -> str:
     """Return the text of a policy file that names every column of the table."""
     sensitive = any(column.role == "sensitive" for column in facts.columns)
     constraints = {"constraints": {"k": k, **({"l": 2} if sensitive else {})}}
     parts = [
         HEAD,
-        'missing = "own-value"\n' + ("header = true\n" if header else ""),
+        'missing = "own-value"\n' + ("" if header is None else f"header = {str(header).lower()}\n"),
         tomli_w.dumps(constraints),
         tomli_w.dumps({"method": {"name": "auto"}}),
     ]

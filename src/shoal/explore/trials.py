@@ -61,7 +61,7 @@ class Trial:
     label : str or None
     roles : mapping of str to list of str
         Wishes of `anonymize`: identifiers, sensitive.
-    header : bool
+    header : bool or None
     """
 
     source: Any
@@ -73,7 +73,7 @@ class Trial:
     alpha: float
     label: str | None
     roles: dict[str, list[str]]
-    header: bool = False
+    header: bool | None = None
 
 
 @netted

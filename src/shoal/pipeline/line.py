@@ -176,7 +176,7 @@ def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> R
 
 @netted
 def profile(
-    source: Any, *, policy: Policy | dict[str, Any] | str | Path | None = None, header: bool = False
+    source: Any, *, policy: Policy | dict[str, Any] | str | Path | None = None, header: bool | None = None
 ) -> Profile:
     """Look at a table and say what each column is: kind, gaps, uniqueness, a proposed role and why.
 
@@ -185,8 +185,8 @@ def profile(
     source : path or frame
     policy : Policy, mapping or path, optional
         Only what it says about reading is used: words for missing values, and `header`.
-    header : bool
-        Whether the first line of a CSV file is a header though it looks like the rows below it.
+    header : bool, optional
+        Whether the first line of a CSV file is a header; if not given, that must be clear from the file.
 
     Returns
     -------
