@@ -97,22 +97,51 @@ def test_a_given_kind_goes_before_the_one_found():
     assert policy.columns["stage"].order is None
 
 
-def test_a_column_that_nobody_named_and_that_looks_like_an_identifier_is_noted():
-    table = held(id=[10, 20, 50], sex=["F", "M", "M"])
+def test_an_unnamed_column_that_looks_like_an_identifier_is_noted():
+    table = held(id=["x10", "x20", "x50"], sex=["F", "M", "M"])
     _, notes = completed(Policy.of(k=2, method="mdav"), table)
     said = (
-        "column 'id' looks like an identifier (all values differ) and is treated as a quasi-identifier, "
-        "because nobody named it. If it is one, say so: --identifier id."
+        "column 'id' looks like an identifier (all values differ) and is a quasi-identifier by default, as it is not "
+        "named. If it is one, say so: --identifier id."
     )
     assert notes == (said,)
     assert completed(Policy.of(k=2, quasi="id", method="mdav"), table)[1] == ()
+
+
+def test_an_unnamed_column_of_codes_is_dropped_loudly():
+    table = held(id=[10, 20, 50], sex=["F", "M", "M"])
+    policy, notes = completed(Policy.of(k=2, method="mdav"), table)
+    assert policy.columns["id"].role == "identifier"
+    [said] = notes
+    assert said.startswith("column 'id' IS DROPPED: it is not named, and holds numbers that look like codes")
+    assert "--quasi id" in said
+    policy, notes = completed(Policy.of(k=2, quasi="id", method="mdav"), table)
+    assert (policy.columns["id"].role, notes) == ("quasi", ())
+    assert completed(with_columns(id={"kind": "numeric"}), table)[0].columns["id"].role == "quasi"
+    judged, _ = complete(Policy.of(k=2, method="mdav"), table, profile(table), drop_codes=False)
+    assert judged.columns["id"].role == "quasi"
+
+
+def test_numbers_that_may_be_codes_or_amounts_are_averaged_and_noted():
+    amounts = [int(1.37**place) + 17 * place for place in range(30)]
+    policy, notes = completed(Policy.of(k=2), held(a=amounts, b=amounts[::-1], sex=["F", "M"] * 15))
+    assert policy.columns["a"].role == "quasi"
+    [said] = [note for note in notes if "nearly all differ" in note]
+    assert said.startswith("columns 'a', 'b': whole numbers of which nearly all differ, taken for amounts or measures")
+    assert not completed(Policy.of(k=2, quasi=["a", "b"], method="mdav"), held(a=amounts, b=amounts))[1]
+
+
+def test_a_table_of_codes_alone_is_refused_with_the_remedy():
+    said = refused(Policy.of(k=2), held(x=list(range(40))))
+    assert said.startswith("policy: no column is a quasi-identifier: 'x' look like codes")
+    assert "--quasi" in said
 
 
 def test_a_column_that_sounds_sensitive_is_noted():
     _, notes = completed(Policy.of(k=2, method="mdav"), held(**{"main diagnosis": ["a", "b"], "sex": ["F", "M"]}))
     said = (
         "column 'main diagnosis' looks sensitive (its name sounds like a matter of health, which an attacker rarely "
-        "knows) and is treated as a quasi-identifier, because nobody named it. "
+        "knows) and is a quasi-identifier by default, as it is not named. "
         "If it is so, say so: --sensitive 'main diagnosis'."
     )
     assert notes == (said,)

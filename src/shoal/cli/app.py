@@ -11,6 +11,7 @@ import typer
 
 from shoal.cli import comparing, exploring, judging, reporting, sets, show
 from shoal.cli.options import (
+    Accept,
     Ask,
     File,
     Header,
@@ -176,6 +177,7 @@ def anonymize(
     report: Annotated[
         bool, typer.Option("--report/--no-report", help="Write report.html into the folders, too.")
     ] = True,
+    accept: Accept = None,
     header: Header = None,
     json: Json = False,
 ) -> None:
@@ -209,6 +211,7 @@ def anonymize(
             threads=threads,
             budget=budget,
             header=header,
+            accept=accept or (),
             **roles,
         )
         release.save(output, private=private, format=format, report=report, original=file)

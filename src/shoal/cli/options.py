@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 __all__ = [
+    "Accept",
     "Ask",
     "File",
     "Header",
@@ -45,8 +46,12 @@ Ask = Annotated[
     Names,
     typer.Option("--ask", metavar="NAME=VALUE", help="Another constraint, by its name in a policy: `--ask alpha=0.5`."),
 ]
+Accept = Annotated[
+    Names,
+    typer.Option("--accept", metavar="RISK", help="Accept a risk that is refused otherwise: `--accept unique-kept`."),
+]
 Identifier = Annotated[Names, typer.Option("--identifier", help="A column to drop. Repeat for more.")]
-Quasi = Annotated[Names, typer.Option("--quasi", help="A quasi-identifier: what nobody names is one.")]
+Quasi = Annotated[Names, typer.Option("--quasi", help="A quasi-identifier, the default role. Repeat for more.")]
 Sensitive = Annotated[Names, typer.Option("--sensitive", help="A column to protect by l and t, published as it is.")]
 Keep = Annotated[Names, typer.Option("--keep", help="A column to publish as it is. Be sure that it tells nobody.")]
 Items = Annotated[

@@ -16,6 +16,8 @@ HEAD = """\
 # A policy for shoal, proposed from the table itself. Read every line before you use it:
 #   identifier = dropped          quasi = published as the value of a group (the default)
 #   sensitive  = published as it is, protected by l and t     keep = published as it is
+#   Numbers that matter, such as a salary, can be published by class (quasi: the mean, or form = "range") or as they
+#   are (sensitive). If nearly all differ, the latter makes rows unique and needs accept = ["unique-kept"].
 #   items      = a set of which an attacker may know some: put together anew inside each group
 """
 

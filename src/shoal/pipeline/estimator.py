@@ -54,6 +54,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         How many may work at once; all cores if not given. The release does not depend on it.
     budget : float, optional
         Seconds after which a search ends with the best that it has found.
+    accept : sequence of str
+        Risks that are refused otherwise, by name: "unique-kept".
 
     Attributes
     ----------
@@ -96,6 +98,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         seed: int = 0,
         threads: int | None = None,
         budget: float | None = None,
+        accept: Sequence[str] = (),
     ) -> None:
         self.method = method
         self.k = k
@@ -117,6 +120,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.seed = seed
         self.threads = threads
         self.budget = budget
+        self.accept = accept
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Make the release of X.

@@ -33,6 +33,7 @@ MODULES = (
     "shoal.privacy.inference",
     "shoal.privacy.singling",
     "shoal.privacy.composition",
+    "shoal.privacy.unchanged",
 )
 GROUP = "shoal.attacks"
 TIME_UP = "the time was up"  # how the note of an attack that was cut short begins
