@@ -64,7 +64,7 @@ def _unchanged(data: pa.Table, policy: Policy) -> list[str]:
     """Return what the columns that are published unchanged give away, from the first rare value on."""
     found, k = Unchanged.of(data, policy), policy.constraints.k
     said = [
-        f"column {name!r} is published unchanged, and {_rows(rows, k)} a value that fewer than {k} rows hold. Whoever "
+        f"column {name!r} is published unchanged, and {_rows(rows, k)} hold a value that fewer than {k} rows hold. Whoever "
         "knows that a person has such a value has found the person among these few. Merge rare values into larger "
         "ones before the release, or make the column a quasi-identifier."
         for name in found.codes
@@ -72,14 +72,14 @@ def _unchanged(data: pa.Table, policy: Policy) -> list[str]:
     ]
     if found.alone:
         share = 100 * found.alone / found.rows
-        many = f"{_rows(found.alone, k, 'are')}" + (f" ({share:.0f} %)" if share >= 1 and found.alone >= k else "")
+        many = _rows(found.alone, k) + (f" ({share:.0f} %)" if share >= 1 and found.alone >= k else "")
         said.append(
-            f"{many} unique in the columns that are published unchanged, sensitive and kept together. Whoever knows "
+            f"{many} are unique in the columns that are published unchanged, sensitive and kept together. Whoever knows "
             "these values of a person finds the row."
         )
     return said
 
 
-def _rows(count: int, k: int, verb: str = "hold") -> str:
+def _rows(count: int, k: int) -> str:
     """Write a number of rows so that it does not tell of fewer than k."""
-    return f"fewer than {k} rows {verb}" if count < k else f"{count:,} rows {verb}"
+    return f"fewer than {k} rows" if count < k else f"{count:,} rows"
