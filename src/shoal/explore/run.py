@@ -135,7 +135,7 @@ def explore(
         table = read(source, base.null_words, header=base.header)
         shape = Shape.of(table)
         # A policy that does not fit, or publishes too much unchanged, is refused before all else.
-        named, _ = complete(points[0].policy, table, profile(table))
+        named, _ = complete(Policy.of(points[0].policy, k=2), table, profile(table))
         refuse_unique_kept(arrange(table, named).data, named)
         folder = None if output is None else held.enter_context(Folder(output))
         marks = marks_of(points, aims, seal.mark(secrets.token_bytes(32) if folder is None else folder.key))

@@ -80,8 +80,8 @@ def header_doubt(names: list[str], columns: Columns, null_words: tuple[str, ...]
 
 
 def _is_word(name: str) -> bool:
-    """Whether a text begins like a word, and is none that people write for a missing value."""
-    return re.match(r"[^\W\d]", name) is not None and name.casefold() not in BLANK_WORDS
+    """Whether a text has a letter before any digit, and is no word that people write for a missing value."""
+    return re.match(r"[\W_]*[^\W\d_]", name) is not None and name.casefold().strip("<>[]()") not in BLANK_WORDS
 
 
 def _numbered(both: list[tuple[str, pa.ChunkedArray]], proofs: int) -> set[str]:

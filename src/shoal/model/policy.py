@@ -250,9 +250,11 @@ class Policy(Strict):
 
         Examples
         --------
-        >>> Policy.of(k=2, l=2, quasi=["age"]).refuse_unanswered()
+        >>> Policy.of(k=2, quasi=["age"]).refuse_unanswered()
+        >>> Policy.of(k=2, keep=["age"]).refuse_unanswered()
         Traceback (most recent call last):
-        shoal.errors.PolicyError: policy: constraint l needs a sensitive column, and there is none. ...
+        shoal.errors.PolicyError: policy: no column is a quasi-identifier or holds items, so there is nothing for k to \
+count. Give at least one column the role quasi.
         """
         if problem := self.constraints.unanswered({column.role for column in self.columns.values()}):
             raise PolicyError(f"policy: {problem}")

@@ -64,9 +64,9 @@ def _unchanged(data: pa.Table, policy: Policy) -> list[str]:
     """Return what the columns that are published unchanged give away, from the first rare value on."""
     found, k = Unchanged.of(data, policy), policy.constraints.k
     said = [
-        f"column {name!r} is published unchanged, and {_rows(rows, k)} hold a value that fewer than {k} rows hold. Whoever "
-        "knows that a person has such a value has found the person among these few. Merge rare values into larger "
-        "ones before the release, or make the column a quasi-identifier."
+        f"column {name!r} is published unchanged, and {_rows(rows, k)} hold a value that fewer than {k} rows hold. "
+        "Whoever knows that a person has such a value has found the person among these few. Merge rare values into "
+        "larger ones before the release, or make the column a quasi-identifier."
         for name in found.codes
         if (rows := found.rare(name, k))
     ]
@@ -74,8 +74,8 @@ def _unchanged(data: pa.Table, policy: Policy) -> list[str]:
         share = 100 * found.alone / found.rows
         many = _rows(found.alone, k) + (f" ({share:.0f} %)" if share >= 1 and found.alone >= k else "")
         said.append(
-            f"{many} are unique in the columns that are published unchanged, sensitive and kept together. Whoever knows "
-            "these values of a person finds the row."
+            f"{many} are unique in the columns that are published unchanged, sensitive and kept together. "
+            "Whoever knows these values of a person finds the row."
         )
     return said
 
