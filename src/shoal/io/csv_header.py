@@ -28,7 +28,8 @@ from shoal.model.looks import BLANK_WORDS, looks_like_a_value, shape_of
 __all__ = ["header_doubt"]
 
 DOUBT = 0.01
-SAMPLE = 1000  # distinct values whose shapes are compared
+SAMPLE = 1000  # rows whose shapes are compared
+LOOKED_AT = 100_000  # rows in which repetitions are counted
 SHARE = 0.9
 YEARS = (1800, 2200)
 # What all cells of a column may have in common and its name may lack.
@@ -138,7 +139,7 @@ def _of_one_shape(name: str, column: pa.ChunkedArray) -> bool:
 
 def _chance(name: str, column: pa.ChunkedArray) -> float:
     """Return the estimated chance that a row like those below has a cell that differs from them as the name does."""
-    trimmed = pc.ascii_trim(column.drop_null(), characters=BLANKS)
+    trimmed = pc.ascii_trim(column.slice(0, LOOKED_AT).drop_null(), characters=BLANKS)
     if not len(trimmed) or _times(name, column):
         return 1.0
     counted = trimmed.value_counts()
