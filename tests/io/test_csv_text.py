@@ -23,7 +23,7 @@ def kinds(path, **options):
 
 def one(put, *cells):
     """Return type and values of one column beside another that is never empty."""
-    table = read(put("".join(f"{line}\n" for line in ["x,row", *(f"{cell},r" for cell in cells)])))
+    table = read(put("".join(f"{line}\n" for line in ["x,row", *(f"{cell},r" for cell in cells)])), header=True)
     return str(table.column("x").type), table.column("x").to_pylist()
 
 
@@ -94,43 +94,6 @@ def test_dates_with_dots_are_dates_and_others_stay_text(put):
     assert read(put("a,b\n31.2.1999,1\n")).data.column("a").type == "string"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "F1,Marked Person,1959-01-20,w,01069\nF2,Other,1960-01-01,w,01069\n",
-        "w,01069\nm,01067\nw,01069\n",
-        "39,x\n40,y\n",
-        "1,Marked Person,Berlin\n2,Other,Berlin\n",
-        "1985,Marked Person,flu\n1986,Other,gout\n",
-        "name,101,102\nx,5,6\n",
-    ],
-)
-def test_a_first_line_that_looks_like_a_row_is_refused_and_not_shown(put, text):
-    with pytest.raises(ReadError, match=r"line 1: \d of its \d cells look like those of the rows below") as caught:
-        read(put(text))
-    assert "Marked" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "2019,2020\n1,2\n",
-        "0,1\n5,6\n",
-        "1,2\n5,6\n",
-        "c,2019,2020\nx,5,6\n",
-        "label,0,1\n7,5,6\n",
-        "a,b\na,1\n",
-        "A,b\nB,x\n",
-    ],
-)
-def test_years_positions_and_words_above_numbers_are_good_names(put, text):
-    assert read(put(text)).names == text.split("\n")[0].split(",")
-
-
-def test_a_first_line_is_a_header_if_the_user_says_so(put):
-    assert read(put("name,101,102\nx,5,6\n"), header=True).names == ["name", "101", "102"]
-
-
 def test_points_between_thousands_are_read_where_another_column_has_decimal_commas(put):
     table = read(put("pay;q\n900;0,5\n1.200;1,5\n"))
     assert table.data.to_pydict() == {"pay": [900, 1200], "q": [0.5, 1.5]}
@@ -188,7 +151,7 @@ def test_a_type_must_fit_cells_far_down_too(put):
 
 
 def test_quoted_words_for_missing_values_are_text(put):
-    assert columns(put('a,b\nNA,"NA"\n?,"?"\nx,""\n')) == {"a": [None, None, "x"], "b": ["NA", "?", ""]}
+    assert columns(put('a,b\nNA,"NA"\n?,"?"\nx,""\n'), header=True) == {"a": [None, None, "x"], "b": ["NA", "?", ""]}
 
 
 def test_a_quoted_empty_cell_among_numbers_is_missing(put):
@@ -202,7 +165,7 @@ def test_numbers_and_missing_values_may_have_blanks_around_them_and_text_keeps_t
 
 def test_quoted_blanks_around_a_word_for_a_missing_value_are_text(put):
     path = put('a,b\n   ? ,"   ? "\n ?," ?"\n\t,x\n')
-    assert columns(path) == {"a": [None, None, None], "b": ["   ? ", " ?", "x"]}
+    assert columns(path, header=True) == {"a": [None, None, None], "b": ["   ? ", " ?", "x"]}
 
 
 def test_other_words_can_mean_missing(put):
@@ -225,16 +188,17 @@ def test_all_line_ends_are_known(put):
 
 def test_quoted_cells_may_hold_line_ends_delimiters_and_quotes(put):
     path = put('a,"b\nc"\n"1, ""2""\r\n3",x\n')
-    assert columns(path) == {"a": ['1, "2"\r\n3'], "b\nc": ["x"]}
+    assert columns(path, header=True) == {"a": ['1, "2"\r\n3'], "b\nc": ["x"]}
 
 
 def test_quotes_within_a_cell_are_plain_signs(put):
-    assert columns(put('a,b\n5" pipe,x\ny,6"\nz,7"\n')) == {"a": ['5" pipe', "y", "z"], "b": ["x", '6"', '7"']}
+    path = put('a,b\n5" pipe,x\ny,6"\nz,7"\n')
+    assert columns(path, header=True) == {"a": ['5" pipe', "y", "z"], "b": ["x", '6"', '7"']}
 
 
 def test_a_file_of_one_column_is_legal(put):
     assert columns(put('age\n39\n\n50\n""\nNA\n')) == {"age": [39, 50, None, None]}
-    assert columns(put("note\nfirst; second\n")) == {"note": ["first; second"]}
+    assert columns(put("note\nfirst; second\n"), header=True) == {"note": ["first; second"]}
 
 
 def test_a_cell_larger_than_a_block_is_read(put):
@@ -267,7 +231,7 @@ def test_text_of_any_kind_comes_back_as_it_was_written(rows, delimiter):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "x.csv")
         path.write_bytes(text.getvalue().encode())
-        found = columns(path)
+        found = columns(path, header=True)
     assert list(zip(*found.values(), strict=True)) == [*(("t" + row[0], *row[1:]) for row in rows), ("t", "t", "t")]
 
 
@@ -310,7 +274,7 @@ def test_rows_are_those_of_pythons_own_reader(text):
 def test_a_row_with_too_few_cells_is_named_by_line_and_column(put):
     lines = ["a,b,c"] + ["1,2,3"] * 15 + [f"{MARK},2"] + ["1,2,3"] * 3
     assert refusal(put("\n".join(lines))) == (
-        "read: 'x.csv', line 17: 2 cells where the header has 3; 'c' is the first without one. Mend that line."
+        "read: 'x.csv', line 17: 2 cells where the header has 3; column 3 is the first without one. Mend that line."
     )
 
 

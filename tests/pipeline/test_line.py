@@ -228,9 +228,10 @@ def notes_of(table, **wishes):
 def test_notes_say_what_a_holder_should_know():
     different = {"a": [1, 2, 3, 4], "b": ["p", "q", "r", "s"]}
     assert "column 'b': 100 % of its cells are published as missing" in notes_of(different)
-    assert "100 % of the rows are unique in what is published as it is" in notes_of(different, keep=["b"])
-    assert "only l or t protects" in notes_of(different, sensitive=["b"])
-    assert "only l or t protects" not in notes_of(different, sensitive=["b"], l=2)
+    known = {"accept": ["unique-kept"]}
+    assert "4 rows (100 %) are unique in the columns that are published" in notes_of(different, keep=["b"], **known)
+    assert "only l or t protects" in notes_of(different, sensitive=["b"], **known)
+    assert "only l or t protects" not in notes_of(different, sensitive=["b"], l=2, **known)
     assert "all rows are in one class" in notes_of({"a": [1, 1, 1]})
 
 
@@ -268,7 +269,7 @@ def test_floats_keep_about_the_decimals_that_they_came_with():
 
 def test_whole_numbers_beyond_53_bits_are_told_apart_in_the_file_too(tmp_path):
     table = pa.table({"a": [1, 1, 1, 1], "s": [2**60, 2**60 + 1, 2**60 + 2, 2**60 + 3]})
-    release = shoal.anonymize(table, k=4, l=4, t=0.5, sensitive=["s"])
+    release = shoal.anonymize(table, k=4, l=4, t=0.5, sensitive=["s"], accept=["unique-kept"])
     assert shoal.verify(release.save(tmp_path / "out", format="csv")).holds
 
 
@@ -302,12 +303,12 @@ def test_kept_columns_of_any_type_go_out(tmp_path):
             "bytes": [b"\xff", b"a", None, b"b"],
         }
     )
-    release = shoal.anonymize(table, k=2, keep=["list", "moment", "bytes"])
+    release = shoal.anonymize(table, k=2, keep=["list", "moment", "bytes"], accept=["unique-kept"])
     assert release.data.column("list").to_pylist() == table.column("list").to_pylist()
     assert shoal.verify(release.save(tmp_path / "parquet", format="parquet")).holds
     with pytest.raises(WriteError, match="cells of type binary cannot be written to a CSV file"):
         release.save(tmp_path / "csv", format="csv")
-    plain = shoal.anonymize(table.drop_columns(["bytes"]), k=2, keep=["list", "moment"])
+    plain = shoal.anonymize(table.drop_columns(["bytes"]), k=2, keep=["list", "moment"], accept=["unique-kept"])
     folder = plain.save(tmp_path / "csv", format="csv")
     assert shoal.verify(folder).holds
     assert (folder / "data.csv").read_text().splitlines()[1] == "1,['x'],1970-01-01 00:00:00Z"

@@ -126,7 +126,7 @@ def test_a_report_tries_attacks_that_need_control_rows_if_it_has_some():
         rows = next(part for part in facts["sections"] if part["id"] == "attacks")["blocks"][1]["rows"]
         return {row[0]: row for row in rows}
 
-    assert {"exact combination", "near combination", "last member", "subset sum", "unchanged values"} <= {*told()}
+    assert {"exact combination", "near combination", "last member", "subset sum", "unchanged columns"} <= {*told()}
     assert "--control" in told()["exact combination"][-1]
     assert "--control" not in told(control=strangers)["exact combination"][-1]
     with pytest.raises(DataError, match="control rows are for attacks"):

@@ -97,22 +97,51 @@ def test_a_given_kind_goes_before_the_one_found():
     assert policy.columns["stage"].order is None
 
 
-def test_a_column_that_nobody_named_and_that_looks_like_an_identifier_is_noted():
-    table = held(id=[10, 20, 50], sex=["F", "M", "M"])
+def test_an_unnamed_column_that_looks_like_an_identifier_is_noted():
+    table = held(id=["x10", "x20", "x50"], sex=["F", "M", "M"])
     _, notes = completed(Policy.of(k=2, method="mdav"), table)
     said = (
-        "column 'id' looks like an identifier (all values differ) and is treated as a quasi-identifier, "
-        "because nobody named it. If it is one, say so: --identifier id."
+        "column 'id' looks like an identifier (all values differ) and is a quasi-identifier by default, as it is not "
+        "named. If it is one, say so: --identifier id."
     )
     assert notes == (said,)
     assert completed(Policy.of(k=2, quasi="id", method="mdav"), table)[1] == ()
+
+
+def test_an_unnamed_column_of_codes_is_dropped_loudly():
+    table = held(id=[10, 20, 50], sex=["F", "M", "M"])
+    policy, notes = completed(Policy.of(k=2, method="mdav"), table)
+    assert policy.columns["id"].role == "identifier"
+    [said] = notes
+    assert said.startswith("column 'id' IS DROPPED: it is not named, and holds numbers that look like codes")
+    assert "--quasi id" in said
+    policy, notes = completed(Policy.of(k=2, quasi="id", method="mdav"), table)
+    assert (policy.columns["id"].role, notes) == ("quasi", ())
+    assert completed(with_columns(id={"kind": "numeric"}), table)[0].columns["id"].role == "quasi"
+    judged, _ = complete(Policy.of(k=2, method="mdav"), table, profile(table), drop_codes=False)
+    assert judged.columns["id"].role == "quasi"
+
+
+def test_numbers_that_may_be_codes_or_amounts_are_averaged_and_noted():
+    amounts = [int(1.37**place) + 17 * place for place in range(30)]
+    policy, notes = completed(Policy.of(k=2), held(a=amounts, b=amounts[::-1], sex=["F", "M"] * 15))
+    assert policy.columns["a"].role == "quasi"
+    [said] = [note for note in notes if "nearly all differ" in note]
+    assert said.startswith("columns 'a', 'b': whole numbers of which nearly all differ, taken for amounts or measures")
+    assert not completed(Policy.of(k=2, quasi=["a", "b"], method="mdav"), held(a=amounts, b=amounts))[1]
+
+
+def test_a_table_of_codes_alone_is_refused_with_the_remedy():
+    said = refused(Policy.of(k=2), held(x=list(range(40))))
+    assert said.startswith("policy: no column is a quasi-identifier: 'x' look like codes")
+    assert "--quasi" in said
 
 
 def test_a_column_that_sounds_sensitive_is_noted():
     _, notes = completed(Policy.of(k=2, method="mdav"), held(**{"main diagnosis": ["a", "b"], "sex": ["F", "M"]}))
     said = (
         "column 'main diagnosis' looks sensitive (its name sounds like a matter of health, which an attacker rarely "
-        "knows) and is treated as a quasi-identifier, because nobody named it. "
+        "knows) and is a quasi-identifier by default, as it is not named. "
         "If it is so, say so: --sensitive 'main diagnosis'."
     )
     assert notes == (said,)
@@ -158,8 +187,22 @@ def test_the_weight_is_a_number_that_is_kept_or_an_identifier():
 
 def test_l_and_t_need_a_sensitive_column():
     assert "constraint l needs a sensitive column" in refused(Policy.of(l=2), SMALL)
-    assert "constraint l and t needs a sensitive column" in refused(Policy.of(l=2, t=0.2), SMALL)
+    assert "constraints l and t need a sensitive column" in refused(Policy.of(l=2, t=0.2), SMALL)
     assert completed(Policy.of(l=2, t=0.2, sensitive="sex"), SMALL)[0].constraints.l == 2
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"alpha": 0.3}, {"beta": 1.0}, {"delta": 2.0}, {"l": 2, "l_kind": "recursive", "c": 2.0}, {"others": {"x": 1.0}}],
+)
+def test_every_constraint_on_sensitive_values_needs_a_sensitive_column(asked):
+    assert "need a sensitive column" in refused(Policy.of(constraints=asked), SMALL).replace("needs", "need")
+
+
+@pytest.mark.parametrize(("kind", "word"), [("l_kind", "entropy"), ("l_kind", "distinct"), ("beta_kind", "enhanced")])
+def test_a_way_of_counting_needs_what_it_counts(kind, word):
+    said = refused(Policy.of(constraints={kind: word}, sensitive="sex"), SMALL)
+    assert said.startswith(f"policy: constraint {kind} says how {kind.removesuffix('_kind')} is counted")
 
 
 def test_a_policy_without_quasi_identifiers_is_refused():

@@ -73,8 +73,8 @@ def test_identifiers_are_proposed_with_their_reason(name, column, reason):
         ("diagnosis", ["a", "b"]),
         ("icd10", ["a", "b"]),
         ("hiv_status", [True, False]),
-        ("annual-income", list(range(0, 7000, 100))),
-        ("Salary", [1.5, 2.5]),
+        ("annual-income", [20_000, 30_000, 40_000] * 20),
+        ("Salary", [1.5, 2.5] * 3),
         ("religion", ["a", "b"]),
     ],
 )
@@ -113,6 +113,85 @@ def test_names_that_sound_sensitive_are_proposed_as_such(name, column):
 def test_everything_else_is_a_quasi_identifier(name, column, reason):
     found = facts(name, column)
     assert (found.role, found.reason) == ("quasi", reason)
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "role"),
+    [
+        ("annual-income", list(range(0, 7000, 100)), "quasi"),
+        ("Salary", CHANCE.lognormal(10, 1, ROWS).round(2), "quasi"),
+        ("salary", [*CHANCE.lognormal(10, 1, 13), *[1000.0] * 47], "quasi"),
+        ("wage", [31.5, 27.25, 40.0, 12.75, 33.0, 28.5], "quasi"),
+        ("diagnosis_date", pa.array(range(ROWS), pa.date32()), "quasi"),
+        ("diagnosis", [f"code {place}" for place in range(15)] + ["a"] * 45, "quasi"),
+        ("diagnosis", [f"words about {place}" for place in range(ROWS)], "identifier"),
+    ],
+)
+def test_what_sounds_sensitive_is_not_proposed_raw_if_rows_stand_out_by_it(name, column, role):
+    found = facts(name, column)
+    assert found.role == role
+    assert found.reason.startswith("its name sounds like a matter of ")
+    if role == "quasi":
+        assert found.reason.endswith("role sensitive, and accept unique-kept")
+
+
+def test_sensitive_columns_that_are_telling_together_are_not_proposed_raw_together():
+    chance = np.random.default_rng(3)
+    diagnosis, wage = chance.integers(0, 40, 300), chance.integers(0, 60, 300) * 500
+    found = profile(Table.of(pa.table({"diagnosis": diagnosis.astype(str), "wage": wage})))
+    assert [column.role for column in found.columns] == ["sensitive", "quasi"]
+    assert "together with other sensitive columns" in found.columns[1].reason
+    alone = profile(Table.of(pa.table({"diagnosis": diagnosis.astype(str), "sex": ["F", "M"] * 150})))
+    assert alone.columns[0].role == "sensitive"
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [
+        ("patient", list(range(100_000, 100_000 + ROWS))),
+        ("patient", CHANCE.permutation(900_000)[:ROWS] + 100_000),
+        ("patient", list(range(4_000_000, 4_000_000 + 977 * ROWS, 977))),
+        ("x", [*range(ROWS), 3, 7]),
+        ("x", CHANCE.permutation(10**6)[:2000]),
+        ("patient_no", [17, 3, 912]),
+        ("patient_id", [1, 2, 2, 9, 9, 9]),
+        ("id", [17.0, None, 912.0]),
+        ("Phone", [30123456, 30123457, 30123457]),
+    ],
+)
+def test_numbers_that_name_rows_are_codes(name, column):
+    found = facts(name, column)
+    assert found.code
+    assert found.role == "identifier"
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [
+        ("income", list(range(20_000, 20_000 + ROWS))),
+        ("year", list(range(1900, 1900 + ROWS))),
+        ("amount", (1000 * CHANCE.lognormal(3, 1, 500)).astype(int)),
+        ("weight", CHANCE.normal(250_000, 40_000, 500).astype(int)),
+        ("x", CHANCE.permutation(10**6)[:200]),
+        ("x", list(range(19))),
+        ("x", list(range(ROWS)) * 2),
+        ("x", np.arange(ROWS, dtype=float)),
+        ("hospital_id", [1, 2, 3] * 20),
+        ("code", [f"x{place}" for place in range(ROWS)]),
+    ],
+)
+def test_amounts_measures_and_text_are_no_codes(name, column):
+    assert not facts(name, column).code
+
+
+@pytest.mark.parametrize("name", ["adult.csv.gz", "census.csv", "german_credit.csv", "wine.csv", "page_blocks.csv"])
+def test_no_column_of_a_public_table_is_taken_for_a_code(data_file, name):
+    from shoal.io.files import read
+
+    table = read(data_file(name))
+    assert not [column.name for column in profile(table).columns if column.code]
+    some = Table.of(table.data.slice(0, 150))
+    assert not [column.name for column in profile(some).columns if column.code]
 
 
 def test_nine_in_ten_values_must_fit_a_pattern():

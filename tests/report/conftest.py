@@ -31,6 +31,7 @@ def reported(request, tmp_path_factory):
         names = {f"town {place}": [f"{MARK}-town-{place}"] for place in range(3)}
         wishes["hierarchies"] = {"town": {**wishes["hierarchies"]["town"], **names}}
     wishes.setdefault("keep", ["kept"])
+    wishes.setdefault("accept", ["unique-kept"])
     release = shoal.anonymize(table, k=K, method=request.param, identifiers=["person"], sensitive=["ill"], **wishes)
     place = tmp_path_factory.mktemp(request.param)
     folder, private = place / "release", place / "private"

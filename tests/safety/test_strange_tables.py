@@ -24,9 +24,9 @@ def saved(table, folder, format="csv", **wishes):
 def test_a_name_that_looks_like_a_path_is_a_name(tmp_path):
     values = np.random.default_rng(1).permutation(60)
     table = pa.table({".y": values, "y": [0] * 60})
-    release, _ = saved(table, tmp_path, keep=[".y"], k=5)
+    release, _ = saved(table, tmp_path, keep=[".y"], k=5, accept=["unique-kept"])
     assert release.table.column(".y").to_pylist() == sorted(values)
-    mixed = shoal.anonymize(table.take(pa.array(np.arange(59, -1, -1))), keep=[".y"], k=5)
+    mixed = shoal.anonymize(table.take(pa.array(np.arange(59, -1, -1))), keep=[".y"], k=5, accept=["unique-kept"])
     assert mixed.table.equals(release.table)
 
 
@@ -84,7 +84,7 @@ def test_tiny_numbers_beside_huge_ones_keep_their_mean():
 def test_extreme_weights_give_a_mean_inside_the_group(weights):
     for values in ([1, 3, 1, 3], [1.0, 3.0, 1.0, 3.0]):
         table = pa.table({"a": values, "w": weights})
-        got = shoal.anonymize(table, k=4, keep=["w"], weight="w").data.column("a").to_pylist()
+        got = shoal.anonymize(table, k=4, keep=["w"], weight="w", accept=["unique-kept"]).data.column("a").to_pylist()
         assert 1 <= got[0] <= 3
     assert shoal.anonymize(pa.table({"a": [1.0, 3.0], "w": [1e308, 1e308]}), k=2, keep=["w"], weight="w").data.column(
         "a"
@@ -103,7 +103,7 @@ def test_what_lies_behind_missing_cells_is_not_published(tmp_path):
     hidden = pa.StructArray.from_arrays([names], ["who"], mask=pa.array([True] * 3 + [False] * 3))
     numbers = pa.array(np.array([111.25, 222.5, 333.75, 1, 1, 1]), mask=np.array([True] * 3 + [False] * 3))
     table = pa.table({"a": [1, 1, 1, 2, 2, 2], "kept": hidden, "n": numbers})
-    release = shoal.anonymize(table, k=3, keep=["kept", "n"])
+    release = shoal.anonymize(table, k=3, keep=["kept", "n"], accept=["unique-kept"])
     place = release.save(tmp_path / "out", format="feather")
     back = pyarrow.feather.read_table(place / "data.feather")
     for chunk in back.column("kept").chunks:
@@ -117,7 +117,7 @@ def test_categories_inside_lists_do_not_survive_their_rows(tmp_path):
     lists = pa.ListArray.from_arrays(pa.array([0, 1, 2, 3, 4]), inner)
     table = pa.table({"a": pa.array([None, 1, 1, 1], pa.int64()), "l": lists})
     for format in ("parquet", "feather"):
-        release = shoal.anonymize(table, k=3, keep=["l"], missing="suppress-row")
+        release = shoal.anonymize(table, k=3, keep=["l"], missing="suppress-row", accept=["unique-kept"])
         place = release.save(tmp_path / format, format=format)
         assert b"SECRET" not in (place / f"data.{format}").read_bytes()
 
@@ -146,7 +146,7 @@ def test_formulas_in_any_kind_of_text_are_made_harmless(kind, tmp_path):
 @pytest.mark.parametrize("format", ["csv", "parquet", "feather"])
 def test_sensitive_values_of_any_type_are_judged_alike_in_memory_and_in_the_file(column, format, tmp_path):
     table = pa.table({"a": [1, 1, 9, 9], "s": column})
-    release, place = saved(table, tmp_path, format, sensitive=["s"], l=2, t=1.0)
+    release, place = saved(table, tmp_path, format, sensitive=["s"], l=2, t=1.0, accept=["unique-kept"])
     assert [v.found for v in shoal.verify(place).verdicts] == pytest.approx([v.found for v in release.verdicts])
 
 
@@ -157,7 +157,7 @@ def test_levels_that_are_numbers_are_found_in_the_file(tmp_path):
 
 
 def test_a_cell_of_some_megabytes_is_written_and_verified(tmp_path):
-    saved(pa.table({"a": [1, 1], "t": ["x" * 3_000_000, "y"]}), tmp_path, keep=["t"])
+    saved(pa.table({"a": [1, 1], "t": ["x" * 3_000_000, "y"]}), tmp_path, keep=["t"], accept=["unique-kept"])
 
 
 @pytest.mark.parametrize(

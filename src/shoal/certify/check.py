@@ -120,6 +120,7 @@ def check_folder(folder: str | Path) -> Checked:
         policy = Policy.load(place / POLICY)
         same = policy.as_dict() == stated
         lines.append(Line("policy", "as in the certificate", "the same" if same else "another", same))
+        policy.refuse_unanswered()
         released = read_release(place / data, data, policy)
         found = recount(released, policy)
     except PolicyError:

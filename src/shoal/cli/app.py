@@ -11,6 +11,7 @@ import typer
 
 from shoal.cli import comparing, exploring, judging, reporting, sets, show
 from shoal.cli.options import (
+    Accept,
     Ask,
     File,
     Header,
@@ -92,7 +93,7 @@ def init(
     output: Annotated[Path, typer.Option("-o", "--output", help="The policy file to write.")] = Path("policy.toml"),
     k: K = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a policy that is there.")] = False,
-    header: Header = False,
+    header: Header = None,
     json: Json = False,
 ) -> None:
     """Propose a policy for a table, with a reason for each column: `shoal init patients.csv -o policy.toml`."""
@@ -108,7 +109,7 @@ def init(
 
 
 @app.command()
-def profile(file: File, policy: PolicyFile = None, header: Header = False, json: Json = False) -> None:
+def profile(file: File, policy: PolicyFile = None, header: Header = None, json: Json = False) -> None:
     """Say what each column is and what makes rows unique: `shoal profile patients.csv`."""
     from shoal.pipeline.line import profile as look
 
@@ -176,7 +177,8 @@ def anonymize(
     report: Annotated[
         bool, typer.Option("--report/--no-report", help="Write report.html into the folders, too.")
     ] = True,
-    header: Header = False,
+    accept: Accept = None,
+    header: Header = None,
     json: Json = False,
 ) -> None:
     """Make a verified release: `shoal anonymize patients.csv -k 5 --identifier name -o release`."""
@@ -209,6 +211,7 @@ def anonymize(
             threads=threads,
             budget=budget,
             header=header,
+            accept=accept or (),
             **roles,
         )
         release.save(output, private=private, format=format, report=report, original=file)
@@ -230,7 +233,7 @@ def verify(
     keep: Keep = None,
     quasi: Annotated[Names, typer.Option("--quasi", help="A quasi-identifier; then only those named count.")] = None,
     items: Items = None,
-    header: Header = False,
+    header: Header = None,
     json: Json = False,
 ) -> None:
     """Check a release folder from its bytes, or count k, l and t in any file: `shoal verify release`."""
@@ -238,7 +241,7 @@ def verify(
     from shoal.pipeline.line import verify as check
 
     wishes: dict[str, Any] = {"k": k, "l": l, "l_kind": l_kind, "t": t, "m": m, "policy": policy}
-    wishes["header"] = header or None
+    wishes["header"] = header
     wishes["constraints"] = settings(ask, "--ask", "alpha=0.5") if ask else None
     roles: dict[str, Any] = roles_of(identifier, quasi, sensitive, keep, items)
     if path.is_dir() and any(

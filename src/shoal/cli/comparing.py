@@ -48,7 +48,7 @@ def compare(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="A folder for the page, the figures and the diagram.")
     ] = None,
-    header: Header = False,
+    header: Header = None,
     json: Json = False,
 ) -> None:
     """Compare methods over data sets: `shoal compare tables/ --methods mdav,k_tca,kde --label last -o compared`."""

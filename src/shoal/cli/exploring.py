@@ -11,7 +11,19 @@ import typer
 
 from shoal.cli import show
 from shoal.cli.drawing import console, row, table_of
-from shoal.cli.options import File, Header, Identifier, Json, Keep, Names, PolicyFile, Quasi, Sensitive, roles_of
+from shoal.cli.options import (
+    Accept,
+    File,
+    Header,
+    Identifier,
+    Json,
+    Keep,
+    Names,
+    PolicyFile,
+    Quasi,
+    Sensitive,
+    roles_of,
+)
 
 if TYPE_CHECKING:
     from shoal.explore.aims import Figure
@@ -62,7 +74,8 @@ def explore(
     quasi: Quasi = None,
     label: Annotated[str | None, typer.Option(help="The column that analysts predict, sensitive or kept.")] = None,
     seed: Annotated[int | None, typer.Option(help="Where chance starts. [default: 0]")] = None,
-    header: Header = False,
+    accept: Accept = None,
+    header: Header = None,
     json: Json = False,
 ) -> None:
     """Show risk against utility of many releases: `shoal explore patients.csv --policy policy.toml -o explored`."""
@@ -93,6 +106,7 @@ def explore(
             label=label,
             seed=seed,
             header=header,
+            accept=accept or (),
             **given,
         )
     if json:

@@ -53,7 +53,7 @@ def measure(
     fraction: Fraction = None,
     control: Control = None,
     seed: Seed = 0,
-    header: Header = False,
+    header: Header = None,
     json: Json = False,
 ) -> None:
     """Measure what a release protects and is worth: `shoal measure patients.csv release --private private`."""
@@ -83,7 +83,7 @@ def attack(
     control: Control = None,
     other: Other = None,
     seed: Seed = 0,
-    header: Header = False,
+    header: Header = None,
     json: Json = False,
 ) -> None:
     """Attack a release as a stranger would: `shoal attack patients.csv release --private private --budget 60`."""

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 __all__ = [
+    "Accept",
     "Ask",
     "File",
     "Header",
@@ -28,7 +29,13 @@ __all__ = [
 File = Annotated[Path, typer.Argument(help="A table: CSV (also .gz), Parquet or Feather.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Names = list[str] | None
-Header = Annotated[bool, typer.Option("--header", help="The first line is a header, whatever it looks like.")]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="The first line of a CSV file is a header, or a row. [default: refuse if that is not clear]",
+    ),
+]
 PolicyFile = Annotated[Path | None, typer.Option("--policy", "-p", help="A policy file; see `shoal init`.")]
 K = Annotated[int | None, typer.Option("-k", help="Rows that must look alike, at the least. [default: 5]")]
 L = Annotated[float | None, typer.Option("-l", help="Sensitive values that each class must hold.")]
@@ -39,8 +46,12 @@ Ask = Annotated[
     Names,
     typer.Option("--ask", metavar="NAME=VALUE", help="Another constraint, by its name in a policy: `--ask alpha=0.5`."),
 ]
+Accept = Annotated[
+    Names,
+    typer.Option("--accept", metavar="RISK", help="Accept a risk that is refused otherwise: `--accept unique-kept`."),
+]
 Identifier = Annotated[Names, typer.Option("--identifier", help="A column to drop. Repeat for more.")]
-Quasi = Annotated[Names, typer.Option("--quasi", help="A quasi-identifier: what nobody names is one.")]
+Quasi = Annotated[Names, typer.Option("--quasi", help="A quasi-identifier, the default role. Repeat for more.")]
 Sensitive = Annotated[Names, typer.Option("--sensitive", help="A column to protect by l and t, published as it is.")]
 Keep = Annotated[Names, typer.Option("--keep", help="A column to publish as it is. Be sure that it tells nobody.")]
 Items = Annotated[

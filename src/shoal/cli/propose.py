@@ -16,17 +16,19 @@ HEAD = """\
 # A policy for shoal, proposed from the table itself. Read every line before you use it:
 #   identifier = dropped          quasi = published as the value of a group (the default)
 #   sensitive  = published as it is, protected by l and t     keep = published as it is
+#   Numbers that matter, such as a salary, can be published by class (quasi: the mean, or form = "range") or as they
+#   are (sensitive). If nearly all differ, the latter makes rows unique and needs accept = ["unique-kept"].
 #   items      = a set of which an attacker may know some: put together anew inside each group
 """
 
 
-def propose(facts: Profile, k: int, *, header: bool = False) -> str:
+def propose(facts: Profile, k: int, *, header: bool | None = None) -> str:
     """Return the text of a policy file that names every column of the table."""
     sensitive = any(column.role == "sensitive" for column in facts.columns)
     constraints = {"constraints": {"k": k, **({"l": 2} if sensitive else {})}}
     parts = [
         HEAD,
-        'missing = "own-value"\n' + ("header = true\n" if header else ""),
+        'missing = "own-value"\n' + ("" if header is None else f"header = {str(header).lower()}\n"),
         tomli_w.dumps(constraints),
         tomli_w.dumps({"method": {"name": "auto"}}),
     ]

@@ -63,6 +63,7 @@ NEEDS = {
         "homogeneity",
         "recursive (c,l)-diversity",
         "t-closeness",
+        "unchanged columns",
     ),
     "a population, which an exploration has not": (
         "journalist risk",

@@ -51,7 +51,7 @@ def compare(
     identifiers: Iterable[str] = (),
     sensitive: Iterable[str] = (),
     jobs: int | None = None,
-    header: bool = False,
+    header: bool | None = None,
 ) -> MethodComparison:
     """Compare methods over data sets.
 
@@ -76,8 +76,8 @@ def compare(
         Columns to drop, and to measure as sensitive, in the data sets that have them.
     jobs : int, optional
         How many processes may work at once; all cores if not given. The figures do not depend on it.
-    header : bool
-        Whether the first line of CSV files is a header though it looks like the rows below it.
+    header : bool, optional
+        Whether the first line of CSV files is a header; if not given, that must be clear from the files.
 
     Returns
     -------
@@ -209,7 +209,7 @@ def _trials(
     seeds: int,
     label: str | None,
     asked: dict[str, list[str]],
-    header: bool,
+    header: bool | None,
     **settings: Any,
 ) -> tuple[list[Set], list[Trial], list[tuple[int, int, int]]]:
     """Return the data sets, all trials, the largest tables first, and method, data set and seed of each."""

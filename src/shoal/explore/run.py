@@ -35,8 +35,10 @@ from shoal.model.policy import Policy
 from shoal.model.progress import announce, step, tick
 from shoal.model.table import Table
 from shoal.pipeline.line import netted
+from shoal.prepare.arrange import arrange
 from shoal.prepare.complete import complete
 from shoal.prepare.profile import profile
+from shoal.privacy.unchanged import refuse_unique_kept
 
 __all__ = ["explore"]
 
@@ -102,7 +104,7 @@ def explore(
         Whether to stop after the pre-flight.
     **wishes
         As in `anonymize`: identifiers, quasi, sensitive, keep, hierarchies, label, weight, missing, refine, seed,
-        header.
+        header, accept.
 
     Returns
     -------
@@ -132,7 +134,9 @@ def explore(
         step("read")
         table = read(source, base.null_words, header=base.header)
         shape = Shape.of(table)
-        complete(points[0].policy, table, profile(table))  # a policy that does not fit is refused before all else
+        # A policy that does not fit, or publishes too much unchanged, is refused before all else.
+        named, _ = complete(Policy.of(points[0].policy, k=2), table, profile(table))
+        refuse_unique_kept(arrange(table, named).data, named)
         folder = None if output is None else held.enter_context(Folder(output))
         marks = marks_of(points, aims, seal.mark(secrets.token_bytes(32) if folder is None else folder.key))
         found = {} if folder is None else known_points(points, marks, folder)

@@ -33,6 +33,7 @@ from shoal.prepare.profile import profile
 from shoal.privacy.case import Case
 from shoal.privacy.judge import judge
 from shoal.privacy.pairs import Pair
+from shoal.privacy.unchanged import ACCEPTED
 from shoal.privacy.values import read_column, sensitive_columns
 from shoal.recode.table import recode
 from shoal.registry import is_mixed
@@ -61,7 +62,7 @@ class Trial:
     label : str or None
     roles : mapping of str to list of str
         Wishes of `anonymize`: identifiers, sensitive.
-    header : bool
+    header : bool or None
     """
 
     source: Any
@@ -73,7 +74,7 @@ class Trial:
     alpha: float
     label: str | None
     roles: dict[str, list[str]]
-    header: bool = False
+    header: bool | None = None
 
 
 @netted
@@ -86,7 +87,8 @@ def run(trial: Trial) -> dict[str, float]:
     """
     table = read(trial.source, header=trial.header)
     kept = [] if trial.label is None else [trial.label]
-    roles: dict[str, Any] = {**trial.roles, "keep": kept}
+    # Nothing of a comparison is published, so that a label may have as many values as it likes.
+    roles: dict[str, Any] = {**trial.roles, "keep": kept, "accept": [ACCEPTED]}
     wanted = Policy.of(k=trial.k, method=trial.method, seed=trial.seed, label=trial.label, **roles)
     # What the columns are is decided on the whole table, so that every fold is released in the same way.
     policy, _ = complete(wanted, table, profile(table))

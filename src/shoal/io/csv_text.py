@@ -5,7 +5,9 @@
 2. Cells: pyarrow reads them all as text. Unquoted words for missing values become gaps, with blanks around them
    too; quoted ones stay text.
 3. Types: `csv_types` finds the first that fits every cell of a column.
-4. Faults: pyarrow's own messages quote cells and count no lines, so where it refuses, the records are walked
+4. Header: `csv_header` looks whether the first line is one, unless the caller knows. Without one, columns are called
+   column_1, column_2 and so on.
+5. Faults: pyarrow's own messages quote cells and count no lines, so where it refuses, the records are walked
    once more, slowly, to name the line.
 
 Blank lines are skipped. In a file of one column an empty line is therefore no gap: write "NA" or "?" there.
@@ -21,7 +23,8 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from shoal.errors import ReadError
-from shoal.io.csv_types import BLANKS, alike_cells, typed_together
+from shoal.io.csv_header import header_doubt
+from shoal.io.csv_types import BLANKS, typed_together
 
 __all__ = ["parse"]
 
@@ -30,6 +33,7 @@ CHUNK = 1 << 22
 LARGEST_BLOCK = (1 << 31) - 1
 # Closes the text: found whole in the last row, it proves that no quote was left open before it.
 SEAL = "end of text"
+TOLD = "Say --header if it holds the names of the columns, or --no-header if it is the first row."
 
 
 class _Record(NamedTuple):
@@ -44,7 +48,7 @@ class _Record(NamedTuple):
 
 
 def parse(
-    data: bytearray, name: str, null_words: tuple[str, ...], *, header_sure: bool = False
+    data: bytearray, name: str, null_words: tuple[str, ...], *, header: bool | None = None
 ) -> tuple[pa.Table, tuple[str, ...]]:
     r"""Read the text of a CSV file.
 
@@ -56,8 +60,8 @@ def parse(
         How messages call the file.
     null_words : tuple of str
         Unquoted words that mean a missing value.
-    header_sure : bool
-        Whether the first line is a header whatever it looks like.
+    header : bool, optional
+        Whether the first line is a header. If not given, it must surely be one.
 
     Returns
     -------
@@ -71,21 +75,20 @@ def parse(
     ({'age': [39, 50], 'zip': ['01067', None]}, ('delimiter semicolon',))
     """
     delimiter = _delimiter(data)
-    header = next(_records(data, delimiter, 0, len(data)), None)
-    if header is None:
+    first = next(_records(data, delimiter, 0, len(data)), None)
+    if first is None:
         raise ReadError(f"read: {name!r} is empty; expected a header line and rows. Check the file.")
-    names = _names(data, delimiter, header, name)
-    if next(_records(data, delimiter, header.end, len(data)), None) is None:
+    names = _numbered(first, name) if header is False else _names(data, delimiter, first, name)
+    if header is not False and next(_records(data, delimiter, first.end, len(data)), None) is None:
         raise ReadError(f"read: {name!r} has a header but no rows. Check the file.")
-    cells = _cells(data, delimiter, header.end, names, name, null_words)
+    cells = _cells(data, delimiter, first, names, name, null_words, header=header is not False)
     found = typed_together(cells.columns, empty_is_gap="" in null_words, commas=delimiter != ",")
     columns = [column for column, _ in found]
-    if not header_sure and (alike := alike_cells(names, columns)):
-        raise ReadError(
-            f"read: {name!r}, line 1: {alike} of its {len(names)} cells look like those of the rows below, "
-            "not like names of columns. Put a line of names in front, or say --header if they are names."
-        )
-    notes = tuple(f"{note} in column {word!r}" for word, (_, note) in zip(names, found, strict=True) if note)
+    if header is None and (doubt := header_doubt(names, columns, null_words)):
+        raise ReadError(f"read: {name!r}, line 1: it is not clear whether this is a header: {doubt}. {TOLD}")
+    notes = [f"{note} in column {word!r}" for word, (_, note) in zip(names, found, strict=True) if note]
+    if header is False:
+        notes.append(f"the names {names[0]} to {names[-1]}, as the file has no header")
     return pa.table(columns, names=names), (f"delimiter {DELIMITERS[delimiter]}", *notes)
 
 
@@ -135,6 +138,13 @@ def _delimiter(data: bytearray) -> str:
     return found
 
 
+def _numbered(first: _Record, name: str) -> list[str]:
+    """Return names for the columns of a file that has none."""
+    if first.unclosed:
+        raise _open_quote(name, first.unclosed)
+    return [f"column_{position}" for position in range(1, first.cells + 1)]
+
+
 def _names(data: bytearray, delimiter: str, header: _Record, name: str) -> list[str]:
     """Return the column names; messages give positions, as the first line of a file without a header is a person."""
     if header.unclosed:
@@ -151,25 +161,33 @@ def _names(data: bytearray, delimiter: str, header: _Record, name: str) -> list[
     for position, word in enumerate(names, 1):
         if not word:
             raise ReadError(
-                f"read: {name!r}: column {position} of {len(names)} has no name in the header. Name every column."
+                f"read: {name!r}: column {position} of {len(names)} has no name in the header. "
+                "Name every column, or say --no-header if the first line is a row."
             )
         if (first := firsts.setdefault(word, position)) < position:
             raise ReadError(
                 f"read: {name!r}: columns {first} and {position} have the same name in the header. "
-                "Rename one, or add a header if there is none."
+                "Rename one, or say --no-header if the first line is a row."
             )
     return names
 
 
 def _cells(
-    data: bytearray, delimiter: str, start: int, names: list[str], name: str, null_words: tuple[str, ...]
+    data: bytearray,
+    delimiter: str,
+    first: _Record,
+    names: list[str],
+    name: str,
+    null_words: tuple[str, ...],
+    *,
+    header: bool,
 ) -> pa.Table:
     """Return all cells as text, missing ones as gaps, or raise the error that names the faulty line."""
     stop = len(data)
     quotes = b'"' in data
     if quotes:
         data += b"\n" + delimiter.join([SEAL] * len(names)).encode()
-    body = pa.py_buffer(data).slice(start)
+    body = pa.py_buffer(data).slice(first.end if header else first.start)
 
     def attempt(words: list[str], block: int = CHUNK) -> pa.Table | None:
         keys = [str(position) for position in range(len(names))]
@@ -197,7 +215,7 @@ def _cells(
     block = CHUNK
     table = attempt(words)
     if table is None:
-        _raise_fault(data, delimiter, names, name, stop)
+        _raise_fault(data, delimiter, names, name, stop, "the header" if header else "the first line")
         block = min(len(data) + 1, LARGEST_BLOCK)
         table = attempt(words, block)
     if table is not None and (padded := _padded(table, null_words) - set(words)):
@@ -220,17 +238,18 @@ def _padded(table: pa.Table, null_words: tuple[str, ...]) -> set[str]:
     return found
 
 
-def _raise_fault(data: bytearray, delimiter: str, names: list[str], name: str, stop: int) -> None:
+def _raise_fault(data: bytearray, delimiter: str, names: list[str], name: str, stop: int, above: str) -> None:
     """Raise the error for the first record that is ragged or holds an open quote; return if there is none."""
     for record in _records(data, delimiter, 0, stop):
         if record.unclosed:
             raise _open_quote(name, record.unclosed)
         if record.cells != len(names):
             cells = "1 cell" if record.cells == 1 else f"{record.cells} cells"
-            lacking = f"; {names[record.cells]!r} is the first without one" if record.cells < len(names) else ""
+            # No names here: it is not known yet whether the first line holds them.
+            lacking = f"; column {record.cells + 1} is the first without one" if record.cells < len(names) else ""
             runs = f" It runs to line {record.last}: is a quote left open?" if record.last > record.first else ""
             raise ReadError(
-                f"read: {name!r}, line {record.first}: {cells} where the header has {len(names)}{lacking}. "
+                f"read: {name!r}, line {record.first}: {cells} where {above} has {len(names)}{lacking}. "
                 f"Mend that line.{runs}"
             )
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["BLANKS", "alike_cells", "typed", "typed_together"]
+__all__ = ["BLANKS", "alike_cells", "fits", "typed", "typed_together"]
 
 BLANKS = " \t"
 WHOLE = r"^-?(?:0|[1-9][0-9]*)$"
@@ -90,13 +90,13 @@ def alike_cells(names: list[str], columns: list[pa.ChunkedArray]) -> int:
     echoes = echoes if echoes > 1 or max(again, default=0) > 1 else 0
     if not above:
         return echoes
-    fitting = sum(_fits(name, column.type) for name, column in above)
+    fitting = sum(fits(name, column.type) for name, column in above)
     if fitting < len(above) or (_consecutive([name for name, _ in above], len(names)) and not echoes):
         return 0
     return fitting + echoes
 
 
-def _fits(name: str, kind: pa.DataType) -> bool:
+def fits(name: str, kind: pa.DataType) -> bool:
     """Say whether a name could stand in a column of this type."""
     own = typed(pa.chunked_array([pa.array([name])]), empty_is_gap=False, commas=True)[0].type
     return bool(own == kind or (pa.types.is_integer(own) and pa.types.is_floating(kind)))

@@ -65,7 +65,7 @@ UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 FAULTS = (pa.ArrowException, OSError, ValueError, OverflowError)
 
 
-def read(source: Any, null_words: Iterable[str] = NULL_WORDS, *, header: bool = False) -> Table:
+def read(source: Any, null_words: Iterable[str] = NULL_WORDS, *, header: bool | None = None) -> Table:
     """Read a table from a file or a frame.
 
     Parameters
@@ -75,8 +75,9 @@ def read(source: Any, null_words: Iterable[str] = NULL_WORDS, *, header: bool = 
         frame of pandas, polars or pyarrow.
     null_words : iterable of str
         Unquoted words of a CSV file that mean a missing value. Quoted ones are text.
-    header : bool
-        Whether the first line of a CSV file is a header though it looks like the rows below it.
+    header : bool, optional
+        Whether the first line of a CSV file is a header. If not given, that must be clear from the file; a file without
+        a header gets the names column_1, column_2 and so on.
 
     Returns
     -------
@@ -107,7 +108,7 @@ def read(source: Any, null_words: Iterable[str] = NULL_WORDS, *, header: bool = 
             words = (null_words,) if isinstance(null_words, str) else tuple(null_words)
             text = unpacked(file, path.name, kind)
             encoding = _to_utf8(text, path.name)
-            data, found = parse(text, path.name, words, header_sure=header)
+            data, found = parse(text, path.name, words, header=header)
             notes = (f"encoding {encoding}", *found)
         else:
             data = typed_columns(path, kind)

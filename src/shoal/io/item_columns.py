@@ -202,7 +202,7 @@ def read_cells(data: bytearray, name: str, wanted: Iterable[str] = (), *, tabs: 
         raise ReadError(f"read: {name!r} is empty; expected a header line and rows. Check the file.")
     table = _parsed(data, delimiter)
     if table is None:
-        parse(bytearray(data), name, ("",), header_sure=True)
+        parse(bytearray(data), name, ("",), header=True)
         raise ReadError(f"read: {name!r} cannot be read as CSV. Save it anew as UTF-8 with comma and double quotes.")
     names = table.column_names
     if not set(wanted) & set(names) and table.num_rows:

@@ -16,6 +16,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from shoal.errors import PolicyError, near
 from shoal.model.column import FORMS, TRUTHFUL_FORMS, Column, Form, Kind, Role, Strict
+from shoal.model.constraints import Constraints
 
 __all__ = [
     "FORMS",
@@ -42,44 +43,6 @@ Refine = Literal["none", "swift", "quick", "normal", "thorough"]
 MOST_TEXT = 1 << 26
 MOST_KNOWN = 2  # items that an attacker knows, if the policy does not say
 NULL_WORDS = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null")
-
-
-class Constraints(Strict):
-    """What the judge must find in the release."""
-
-    k: int = Field(5, ge=2, le=10**9, description="Rows that look alike, at the least.")
-    l: float | None = Field(  # noqa: E741
-        None, gt=1, le=1e9, description="How many sensitive values each class holds."
-    )
-    l_kind: Literal["distinct", "entropy", "recursive"] = Field("distinct", description="How l is counted.")
-    c: float | None = Field(
-        None, gt=0, le=1e9, description="With recursive l: the commonest value is rarer than c times the rare ones."
-    )
-    t: float | None = Field(None, ge=0, le=1, description="How far a class may be from the whole table.")
-    alpha: float | None = Field(None, gt=0, le=1, description="The largest share of a value in a class.")
-    beta: float | None = Field(
-        None, gt=0, le=1e9, description="How much more frequent than in the table a value may be in a class."
-    )
-    beta_kind: Literal["basic", "enhanced"] = Field("basic", description="How beta is counted.")
-    delta: float | None = Field(
-        None, gt=0, le=1e9, description="How far the logarithm of a share may be from that in the table."
-    )
-    m: int | None = Field(
-        None, ge=1, le=1000, description="Items of a person's set that an attacker may know; 2 if not given."
-    )
-    others: dict[str, float] = Field(
-        default_factory=dict, description="What is asked of models that were installed beside shoal, by their names."
-    )
-
-    @model_validator(mode="after")
-    def _agrees(self) -> Self:
-        if self.l is not None and self.l_kind != "entropy" and self.l != int(self.l):
-            raise ValueError(f"l counts distinct values and must be whole; got {self.l:g}")
-        if self.l_kind == "recursive" and (self.l is None or self.c is None):
-            raise ValueError("recursive diversity needs both l and c")
-        if self.c is not None and self.l_kind != "recursive":
-            raise ValueError("c is for recursive diversity; set l_kind to 'recursive'")
-        return self
 
 
 class Method(Strict):
@@ -120,7 +83,10 @@ class Policy(Strict):
     null_words: Annotated[tuple[str, ...], Field(strict=False)] = Field(
         NULL_WORDS, description="Unquoted words of a CSV file that mean a missing value."
     )
-    header: bool = Field(False, description="The first line of a CSV file is a header, whatever it looks like.")
+    header: bool | None = Field(
+        None,
+        description="Whether the first line of a CSV file is a header; decided by looking at it if not given.",
+    )
     accept: Annotated[tuple[Literal["unique-kept"], ...], Field(strict=False)] = Field(
         (), description="Risks that shoal would refuse to take, accepted by name."
     )
@@ -178,7 +144,7 @@ class Policy(Strict):
         _put(asked, **(constraints or {}))
         both = {**how.get("parameters", {}), **parameters} if parameters else None
         _put(how, name=method, parameters=both, refine=refine)
-        _put(base, label=label, weight=weight, missing=missing, output=output, seed=seed, header=header or None)
+        _put(base, label=label, weight=weight, missing=missing, output=output, seed=seed, header=header)
         _put(base, accept=[accept] if isinstance(accept, str) else list(accept) or None, protect=protect)
         columns = base.setdefault("columns", {})
         named: dict[str, str] = {}
@@ -277,6 +243,24 @@ class Policy(Strict):
         """Return the columns that have this role, in the order of the policy."""
         return [name for name, column in self.columns.items() if column.role == role]
 
+    def refuse_unanswered(self) -> None:
+        """Refuse constraints that no verdict can answer, given the roles of the columns; all of them must be named.
+
+        Raises
+        ------
+        PolicyError
+
+        Examples
+        --------
+        >>> Policy.of(k=2, quasi=["age"]).refuse_unanswered()
+        >>> Policy.of(k=2, keep=["age"]).refuse_unanswered()
+        Traceback (most recent call last):
+        shoal.errors.PolicyError: policy: no column is a quasi-identifier or holds items, so there is nothing for k to \
+count. Give at least one column the role quasi.
+        """
+        if problem := self.constraints.unanswered({column.role for column in self.columns.values()}):
+            raise PolicyError(f"policy: {problem}")
+
     def published(self, levels: Mapping[str, Iterable[str]]) -> "Policy":
         """Return the policy as it may stand in a release folder.
 
@@ -293,7 +277,7 @@ class Policy(Strict):
                 shown["order"] = order
             columns[name] = Column.model_validate(shown)
         kept: dict[str, Any] = {
-            "constraints": self.constraints.model_dump(exclude_none=True),
+            "constraints": self.constraints.published(),
             "method": self.method.model_dump(),
             "missing": self.missing,
         }

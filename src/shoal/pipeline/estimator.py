@@ -54,6 +54,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         How many may work at once; all cores if not given. The release does not depend on it.
     budget : float, optional
         Seconds after which a search ends with the best that it has found.
+    accept : sequence of str
+        Risks that are refused otherwise, by name: "unique-kept".
 
     Attributes
     ----------
@@ -96,6 +98,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         seed: int = 0,
         threads: int | None = None,
         budget: float | None = None,
+        accept: Sequence[str] = (),
     ) -> None:
         self.method = method
         self.k = k
@@ -117,6 +120,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.seed = seed
         self.threads = threads
         self.budget = budget
+        self.accept = accept
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Make the release of X.
@@ -138,6 +142,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             numbers = self._numbers(X)
             source = pa.table({f"x{place}": column for place, column in enumerate(numbers.T)})
         wishes = {name: value for name, value in self.get_params(deep=False).items() if value is not None}
+        if self.l is None and self.l_kind == "distinct":
+            del wishes["l_kind"]  # the default, and no wish without l
         if y is not None and self.label is None and "label" in load(self.method).uses:
             if _is_frame(X):
                 raise DataError("Anonymizer: with a frame, put the label among its columns and name it: label='class'.")

@@ -171,10 +171,10 @@ def case_of(
         named,
         original=table,
         trees={} if table is None else hierarchies(table, named, given_trees(named)),
-        population=None if population is None else read(population).data,
+        population=None if population is None else read(population, header=named.header).data,
         fraction=fraction,
-        control=None if control is None else read(control, named.null_words),
-        other=None if other is None else read(other, named.null_words).data,
+        control=None if control is None else read(control, named.null_words, header=named.header),
+        other=None if other is None else read(other, named.null_words, header=named.header).data,
         places=places,
         seed=seed,
     )
@@ -195,7 +195,7 @@ def _aligned(
     released = read(release, wanted.null_words, header=wanted.header)
     table = None if original is None else read(original, wanted.null_words, header=wanted.header)
     whole = released if table is None else table
-    named, _ = complete(wanted, whole, profile_table(whole))
+    named, _ = complete(wanted, whole, profile_table(whole), drop_codes=False)
     missing = [
         name for name in named.columns if name not in released.names and named.columns[name].role != "identifier"
     ]

@@ -40,6 +40,7 @@ from shoal.prepare.profile import Profile
 from shoal.prepare.profile import profile as profile_table
 from shoal.privacy.judge import judge
 from shoal.privacy.pairs import pairs
+from shoal.privacy.unchanged import refuse_unique_kept
 from shoal.privacy.values import read_column, sensitive_columns
 from shoal.recode.table import Recoded, recode
 from shoal.registry import is_mixed
@@ -96,8 +97,9 @@ def anonymize(
         give other groups; a note says so.
     **wishes
         Values that replace those of the policy: k, l, l_kind, t, m, constraints, method, parameters, refine,
-        identifiers, quasi, sensitive, keep, items, hierarchies, label, weight, missing, output, seed, header. A column
-        that nobody names is a quasi-identifier, or has the role items if it holds lists.
+        identifiers, quasi, sensitive, keep, items, hierarchies, label, weight, missing, output, seed, header,
+        accept, protect. A column that is not named is a quasi-identifier; it has the role items if it holds lists, and
+        is dropped as an identifier if it holds numbers that are surely codes.
 
     Returns
     -------
@@ -132,6 +134,7 @@ def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> R
         announce(notes[0])
     step("encode")
     arranged, trees = arrange(table, named), given_trees(named)
+    refuse_unique_kept(arranged.data, named)
     named = with_values(named, arranged, trees)
     encoded = encode(arranged, named, trees, mixed=is_mixed(named.method.name))
     sensitive = sensitive_columns(arranged.data, named)
@@ -180,7 +183,7 @@ def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> R
 
 @netted
 def profile(
-    source: Any, *, policy: Policy | dict[str, Any] | str | Path | None = None, header: bool = False
+    source: Any, *, policy: Policy | dict[str, Any] | str | Path | None = None, header: bool | None = None
 ) -> Profile:
     """Look at a table and say what each column is: kind, gaps, uniqueness, a proposed role and why.
 
@@ -189,8 +192,8 @@ def profile(
     source : path or frame
     policy : Policy, mapping or path, optional
         Only what it says about reading is used: words for missing values, and `header`.
-    header : bool
-        Whether the first line of a CSV file is a header though it looks like the rows below it.
+    header : bool, optional
+        Whether the first line of a CSV file is a header; if not given, that must be clear from the file.
 
     Returns
     -------
@@ -229,7 +232,7 @@ def verify(source: Any, *, policy: Policy | dict[str, Any] | str | Path | None =
     if isinstance(source, str | Path) and not Path(source).exists():
         raise ReadError(f"verify: there is neither a folder nor a file {str(source)!r}.")
     table = read(source, wanted.null_words, header=wanted.header)
-    named, _ = complete(_only(wanted, table.names, wishes), table, profile_table(table))
+    named, _ = complete(_only(wanted, table.names, wishes), table, profile_table(table), drop_codes=False)
     return check_data(table.data.drop_columns(named.names("identifier")), named)
 
 

@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping
 
+import pyarrow as pa
+
 from shoal.model.findings import Finding
 from shoal.model.policy import Policy
 from shoal.model.table import Table
+from shoal.privacy.unchanged import Unchanged
 from shoal.privacy.values import Values
 from shoal.recode.table import Recoded
 
@@ -63,12 +66,7 @@ def warnings(recoded: Recoded, policy: Policy, findings: tuple[Finding, ...]) ->
             "classes are published by medoids, which are rows of the table: who knows a person's whole combination "
             "sees that they are in it. The form 'representative' publishes no such rows."
         )
-    alone = found.get("rows unique in unchanged columns %", 0.0)
-    if alone >= 1:
-        said.append(
-            f"{alone:.0f} % of the rows are unique in what is published as it is, the sensitive and kept columns. "
-            "Whoever knows these of a person finds the row."
-        )
+    said += _unchanged(recoded.data, policy)
     if policy.names("sensitive") and policy.constraints.l is None and policy.constraints.t is None:
         said.append("sensitive columns are published as they are; only l or t protects what a class says of its rows.")
     one = found.get("classes of one label %", 0.0)
@@ -80,3 +78,28 @@ def warnings(recoded: Recoded, policy: Policy, findings: tuple[Finding, ...]) ->
     if found["classes"] == 1:
         said.append("all rows are in one class: the release says of nobody more than of everybody.")
     return said
+
+
+def _unchanged(data: pa.Table, policy: Policy) -> list[str]:
+    """Return what the columns that are published unchanged give away, from the first rare value on."""
+    found, k = Unchanged.of(data, policy), policy.constraints.k
+    said = [
+        f"column {name!r} is published unchanged, and {_rows(rows, k)} hold a value that fewer than {k} rows hold. "
+        "Whoever knows that a person has such a value has found the person among these few. Merge rare values into "
+        "larger ones before the release, or make the column a quasi-identifier."
+        for name in found.codes
+        if (rows := found.rare(name, k))
+    ]
+    if found.alone:
+        share = 100 * found.alone / found.rows
+        many = _rows(found.alone, k) + (f" ({share:.0f} %)" if share >= 1 and found.alone >= k else "")
+        said.append(
+            f"{many} are unique in the columns that are published unchanged, sensitive and kept together. "
+            "Whoever knows these values of a person finds the row."
+        )
+    return said
+
+
+def _rows(count: int, k: int) -> str:
+    """Write a number of rows so that it does not tell of fewer than k."""
+    return f"fewer than {k} rows" if count < k else f"{count:,} rows"

@@ -1,8 +1,8 @@
 """Complete: where a policy meets a table. What the policy leaves open is decided, and said.
 
 1. Every name in the policy must be a column of the table.
-2. Every column of the table gets a role: the one given, or quasi-identifier. What nobody spoke of is never
-   taken to be harmless.
+2. Every column of the table gets a role: the one given, or quasi-identifier. Numbers that are surely codes, such as
+   patient numbers, are identifiers by default: their means would mean nothing.
 3. Every column gets a kind (given, or found in the table), and every quasi-identifier a form (given, or by
    kind); an ordinal column gets the order of its levels.
 4. Roles, kinds, forms, label, weight and constraints must agree with each other and with the types of the
@@ -21,8 +21,9 @@ from shoal.errors import PolicyError, listed, near
 from shoal.model.policy import FORMS, TRUTHFUL_FORMS, Column, Form, Kind, Policy
 from shoal.model.table import Table
 from shoal.prepare.choosing import choose, truthful
+from shoal.prepare.oddities import IS_DATE, REMEDY
 from shoal.prepare.profile import ColumnFacts, Profile
-from shoal.prepare.roles import COUNTS, IS_DATE, REMEDY
+from shoal.prepare.roles import COUNTS, FEW, NEARLY
 from shoal.registry import is_mixed
 
 __all__ = ["complete"]
@@ -53,7 +54,9 @@ FITTING: dict[str, tuple[Kind, ...]] = {
 }
 
 
-def complete(policy: Policy, table: Table, facts: Profile) -> tuple[Policy, tuple[str, ...]]:
+def complete(
+    policy: Policy, table: Table, facts: Profile, *, drop_codes: bool = True
+) -> tuple[Policy, tuple[str, ...]]:
     """Return the policy with every column of the table named, and what the holder should know.
 
     Parameters
@@ -64,13 +67,15 @@ def complete(policy: Policy, table: Table, facts: Profile) -> tuple[Policy, tupl
         The table that it is meant for.
     facts : Profile
         What was found in this table.
+    drop_codes : bool
+        Whether unnamed columns of codes are identifiers. They must count where somebody else's release is judged.
 
     Returns
     -------
     policy : Policy
         Every column in the order of the table, with role, kind, form and order set.
     notes : tuple of str
-        What `auto` chose, if it chose a method on mixed columns, and columns that nobody named and that look like
+        What `auto` chose, if it chose a method on mixed columns; unnamed columns that are dropped, or that look like
         something else than a quasi-identifier.
 
     Raises
@@ -88,7 +93,7 @@ def complete(policy: Policy, table: Table, facts: Profile) -> tuple[Policy, tupl
     """
     _known(policy, table)
     notes: list[str] = []
-    columns = {found.name: _named(policy.columns.get(found.name), found, table) for found in facts.columns}
+    columns = {found.name: _named(_given(policy, found, drop_codes), found, table) for found in facts.columns}
     method, said = choose(policy, columns, table.n)
     notes += [f"{said}."] if said else []
     usual = TRUTHFUL if truthful(policy) else REPRESENTATIVE if is_mixed(method.name) else USUAL
@@ -96,7 +101,9 @@ def complete(policy: Policy, table: Table, facts: Profile) -> tuple[Policy, tupl
         name, given = found.name, policy.columns.get(found.name)
         columns[name], said = _published(columns[name], usual)
         notes += [f"column {name!r}: {said}"] if said else []
-        if given is None or "role" not in given.model_fields_set:
+        if given is None and columns[name].role == "identifier":
+            notes.append(_dropped(found))
+        elif given is None or "role" not in given.model_fields_set:
             notes += _unnamed(found)
         elif given.role == "quasi" and found.reason == COUNTS:
             notes.append(f"column {name!r} counts the rows and is a quasi-identifier. A row number is an identifier.")
@@ -106,8 +113,18 @@ def complete(policy: Policy, table: Table, facts: Profile) -> tuple[Policy, tupl
             notes += [f"column {name!r}: {note} in a policy." for note in found.notes if REMEDY in note]
         if given is None or given.kind is None:
             notes += [f"column {name!r}: {note} in a policy." for note in found.notes if IS_DATE in note]
-    _agree(policy, columns)
-    return policy.model_copy(update={"columns": columns, "method": method}), tuple(notes)
+    measures = [found.name for found in facts.columns if found.name not in policy.columns and _in_doubt(found)]
+    notes += [_averaged(measures)] if measures else []
+    named = policy.model_copy(update={"columns": columns, "method": method})
+    _agree(named, [found.name for found in facts.columns if found.code and found.name not in policy.columns])
+    return named, tuple(notes)
+
+
+def _given(policy: Policy, found: ColumnFacts, drop_codes: bool) -> Column | None:
+    """Return what the policy says of a column, and of codes that it does not name that they are identifiers."""
+    if found.code and drop_codes and found.name not in policy.columns:
+        return Column(role="identifier")
+    return policy.columns.get(found.name)
 
 
 def _known(policy: Policy, table: Table) -> None:
@@ -250,41 +267,57 @@ def _order(name: str, given: Column, levels: Mapping[str, tuple[str, ...]]) -> t
     return tuple(order)
 
 
+def _dropped(found: ColumnFacts) -> str:
+    """Say that a column was dropped though nobody asked for it."""
+    return (
+        f"column {found.name!r} IS DROPPED: it is not named, and holds numbers that look like codes ({found.reason}), "
+        "whose means would mean nothing. If it is a measure or an amount, publish it by class: "
+        f"--quasi {shlex.quote(found.name)}. If it is a code, say so: --identifier {shlex.quote(found.name)}."
+    )
+
+
+def _in_doubt(found: ColumnFacts) -> bool:
+    """Whether a quasi-identifier by default holds whole numbers of which nearly all differ, but no sure codes."""
+    whole = found.type.startswith(("int", "uint")) and found.kind == "numeric"
+    enough = found.distinct >= FEW and found.uniqueness >= NEARLY
+    return whole and enough and found.role == "quasi" and not found.code
+
+
+def _averaged(names: list[str]) -> str:
+    """Say that columns of numbers that might be codes are taken for measures."""
+    many = len(names) > 1
+    return (
+        f"column{'s' * many} {listed(names)}: whole numbers of which nearly all differ, taken for amounts or measures "
+        f"by the way they are spread, and published by class. If {'one' if many else 'it'} is a code, drop it: "
+        "--identifier."
+    )
+
+
 def _unnamed(found: ColumnFacts) -> list[str]:
-    """Say what a column that nobody named looks like, if that should give the holder pause."""
+    """Say what an unnamed column looks like, if that should give the holder pause."""
     looks = {"identifier": "looks like an identifier", "sensitive": "looks sensitive"}.get(found.role)
     if not looks:
         return []
     option = f"--{found.role} {shlex.quote(found.name)}"
-    note = (
-        f"column {found.name!r} {looks} ({found.reason}) and is treated as a quasi-identifier, because nobody named it"
-    )
+    note = f"column {found.name!r} {looks} ({found.reason}) and is a quasi-identifier by default, as it is not named"
     return [f"{note}. If it is {'one' if found.role == 'identifier' else 'so'}, say so: {option}."]
 
 
-def _agree(policy: Policy, columns: Mapping[str, Column]) -> None:
+def _agree(policy: Policy, codes: list[str]) -> None:
     """Refuse roles that contradict the constraints, the label or the weight."""
+    columns = policy.columns
     roles = [column.role for column in columns.values()]
     if roles.count("items") > 1:
         raise PolicyError(
             f"policy: {roles.count('items')} columns have the role items; one set a row is what shoal can protect. "
             "Put the items of both into one column, or give the others the role identifier."
         )
-    if policy.constraints.m is not None and "items" not in roles:
+    if "quasi" not in roles and "items" not in roles and codes:
         raise PolicyError(
-            "policy: constraint m is for sets, and no column has the role items. Name one, or leave m out."
+            f"policy: no column is a quasi-identifier: {listed(codes)} look like codes and are identifiers by default. "
+            "If they are measures, name them with --quasi."
         )
-    if "quasi" not in roles and "items" not in roles:
-        raise PolicyError(
-            "policy: no column is a quasi-identifier, so that there is nothing to make alike. "
-            "Give at least one column the role quasi."
-        )
-    asked = [what for what in ("l", "t") if getattr(policy.constraints, what) is not None]
-    if asked and "sensitive" not in roles:
-        raise PolicyError(
-            f"policy: constraint {' and '.join(asked)} needs a sensitive column, and there is none. "
-            "Name one with --sensitive, or leave the constraint out."
-        )
+    policy.refuse_unanswered()
     if policy.label is not None and (role := columns[policy.label].role) not in ("sensitive", "keep"):
         raise PolicyError(
             f"policy: label {policy.label!r} has the role {role}; expected sensitive or keep. "

@@ -19,9 +19,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.model.exposure import stands_out
 from shoal.model.policy import Kind, Role
 from shoal.model.table import Table
-from shoal.prepare.roles import Seen, notes, suggest
+from shoal.prepare.oddities import notes
+from shoal.prepare.roles import BY_CLASS, Seen, is_code, suggest
 
 __all__ = ["ColumnFacts", "Profile", "profile"]
 
@@ -56,6 +58,8 @@ class ColumnFacts:
         Rows that stay unique if this column is left out of those counted.
     notes : tuple of str
         What looks odd.
+    code : bool
+        Whether these are numbers that surely name rows: if a policy does not name the column, it is dropped.
     """
 
     name: str
@@ -69,6 +73,7 @@ class ColumnFacts:
     alone: int
     without: int
     notes: tuple[str, ...] = ()
+    code: bool = False
 
 
 @dataclass(frozen=True, repr=False)
@@ -169,7 +174,7 @@ def profile(table: Table) -> Profile:
         one, code = _coded(table, name)
         seen.append(one)
         codes.append(code)
-    proposed = [suggest(one) for one in seen]
+    proposed = _not_too_telling([suggest(one) for one in seen], codes, table.n)
     counted = [place for place, (role, _) in enumerate(proposed) if role != "identifier"]
     sums = np.zeros(table.n, np.uint64)
     for place in counted:
@@ -193,10 +198,25 @@ def profile(table: Table) -> Profile:
                 alone=alone,
                 without=_classes(sums - _drawn(codes[place], place))[1] if role != "identifier" else unique,
                 notes=_all_notes(one, role, alone, table.n, pairs),
+                code=is_code(one),
             )
         )
     quasi = tuple(seen[place].name for place in counted)
     return Profile(table.n, tuple(columns), k, unique, quasi, pairs)
+
+
+def _not_too_telling(proposed: list[tuple[Role, str]], codes: list[Codes], rows: int) -> list[tuple[Role, str]]:
+    """Propose to publish fewer columns unchanged, if too many rows are unique in all that look sensitive together."""
+    found = list(proposed)
+    while True:
+        raw = [place for place, (role, _) in enumerate(found) if role == "sensitive"]
+        sums = np.zeros(rows, np.uint64)
+        for place in raw:
+            sums += _drawn(codes[place], place)
+        if len(raw) < 2 or not stands_out(_classes(sums)[1], rows):
+            return found
+        most = max(raw, key=lambda place: int(codes[place].max()))
+        found[most] = ("quasi", f"{found[most][1]}; together with other sensitive columns, {BY_CLASS}")
 
 
 def _all_notes(one: Seen, role: Role, alone: int, rows: int, pairs: tuple[tuple[str, str], ...]) -> tuple[str, ...]:

@@ -1,19 +1,23 @@
-"""Roles: what each column probably is to an attacker, with the reason, and what looks odd in it.
+"""Roles: what each column probably is to an attacker, with the reason.
 
 The first of these that fits gives the role:
 
 1. Values that show their nature (e-mail addresses, phone numbers, identity numbers): identifier.
 2. A name that speaks of a person's name or number: identifier.
-3. A name that sounds like health, money or belief: sensitive, as an attacker rarely knows it.
+3. A name that sounds like health, money or belief: sensitive, as an attacker rarely knows it. If so many values occur
+   once that rows stand out by them, the column is not proposed to be published unchanged: numbers and dates become
+   quasi-identifiers, published by class, and so does text, unless nearly all of it differs (identifier).
 4. A name or values that speak of a postcode, a date, an age or the sex: quasi-identifier.
-5. Values that all differ, text or whole numbers: identifier. Whole numbers must also be spread like keys:
-   without gaps, evenly, or all of seven or more digits; amounts and measurements, which crowd around the
-   middle, are none even if they happen to differ in every row.
+5. Values that all differ, text or whole numbers: identifier. Of whole numbers 95 % must differ, and they must be
+   spread like keys: without gaps, evenly, or all of seven or more digits; amounts and measurements, which crowd around
+   the middle, are none even if they happen to differ in every row.
 6. Text that looks like people's names, or like codes of one shape of which nearly all differ: identifier.
 7. Everything else is a quasi-identifier, because nobody said otherwise. To keep a column is never proposed.
 
+`is_code` says which whole numbers are so surely codes that they are dropped if a policy does not name them.
+
 Patterns are tried on at most 1,000 distinct values, and nine in ten must fit. A proposal is no decision:
-the policy decides. No value of a cell appears in a reason or a note.
+the policy decides. No value of a cell appears in a reason.
 """
 
 import re
@@ -23,43 +27,30 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.model.exposure import stands_out
+from shoal.model.looks import DATES, DIRECT, shape_of
 from shoal.model.policy import Kind, Role
 
-__all__ = ["Seen", "notes", "suggest"]
+__all__ = ["Seen", "fits", "is_code", "sampled", "suggest"]
 
 SAMPLE = 1000
 SHARE = 0.9
 LONG = 200  # a pattern may take time of the square of the length
 FEW = 20  # below this many rows, values that all differ prove nothing
+NEARLY = 0.95  # of the values must differ for numbers to be keys
+EVEN_ROWS = 1000  # below this many, amounts may be spread as evenly as keys by chance
+KEY_DIGITS = 5
 ROWS_PER_KEY = 20
 UNEVEN = 1.6  # the Kolmogorov-Smirnov distance that one in a hundred even samples exceeds, times root n
-MANY = 100
-FAR = 1000
 COUNTS = "all values differ and count the rows"
-REMEDY, IS_DATE = "missing_codes", 'its kind "date"'
-DAYS = r"\d{4}-\d{2}-\d{2}(?:[T ].*)?"
-
-NUMBERS = (
-    r"\d{3}-\d{2}-\d{4}|[A-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?[A-D]|\d{8}-?[A-Z]|"
-    r"\d{3}\.\d{3}\.\d{3}-\d{2}|756\.\d{4}\.\d{4}\.\d{2}|\d{6}(?:\d{2})?[-+]\d{4}"
+LONG_KEY = 7  # digits
+BY_CLASS = (
+    "published unchanged it would make many rows unique, so it is to be published by class. To publish it unchanged "
+    "all the same: role sensitive, and accept unique-kept"
 )
-PHONES = (
-    r"\+[1-9][\d ()./-]{6,18}\d|\(\d{2,5}\)[\d ./-]{5,12}|0\d{1,4}[ /-]\d[\d ./-]{4,10}\d|"
-    r"\d{3}[-. ]\d{3}[-. ]\d{4}"
-)
-DATES = r"\d{4}([-/.])\d{1,2}\1\d{1,2}(?:[T ].*)?|\d{1,2}([-/.])\d{1,2}\2(?:\d{2}|\d{4})(?:[T ].*)?"
 POSTCODES = r"\d{4,5}|\d{5}-\d{4}|[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}|[A-Z]\d[A-Z] \d[A-Z]\d"
-DIRECT = {
-    "e-mail addresses": r"[^@\s]+@[^@\s]+\.[^@\s]{2,}",
-    "random identifiers": r"\{?[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\}?|[0-9a-fA-F]{32,128}",
-    "bank account numbers": r"[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?",
-    "identity numbers": NUMBERS,
-    "network addresses": r"(?:\d{1,3}\.){3}\d{1,3}",
-    "phone numbers": PHONES,
-}
 
 ANY_NAME = "name names nom nombre nome naam imie"
 OWN_NAME = (
@@ -92,8 +83,6 @@ KNOWN = {
     "the sex": "sex gender geschlecht sexe sexo",
     "a date": "date year month day datum jahr annee fecha",
 }
-BLANKS = "unknown unbekannt inconnu desconocido unk missing none nil nan na n/a n.a. null ? - -- . -9 -99 -999 -9999"
-LIMITS = (2.0**15 - 1, 2.0**31 - 1, 2.0**15, 2.0**31, 2.0**63)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,16 +150,16 @@ def suggest(seen: Seen) -> tuple[Role, str]:
     if not seen.present:
         return "quasi", "every cell is missing"
     words = _words(seen.name)
-    cells = _sampled(seen.values) if seen.is_text else []
-    dates = _fits(cells, DATES)
+    cells = sampled(seen.values) if seen.is_text else []
+    dates = fits(cells, DATES)
     for what, form in DIRECT.items():
-        if not dates and _fits(cells, form):
+        if not dates and fits(cells, form):
             return "identifier", f"its values look like {what}"
     if said := _named_directly(seen, words):
         return "identifier", said
     for what, stems in SENSITIVE.items():
         if any(word.startswith(tuple(stems.split())) for word in words):
-            return "sensitive", f"its name sounds like {what}, which an attacker rarely knows"
+            return _protected(seen, what)
     for what, known in KNOWN.items():
         if words & _bag(known):
             return "quasi", f"its name sounds like {what}, which is widely known"
@@ -179,51 +168,43 @@ def suggest(seen: Seen) -> tuple[Role, str]:
     return _by_values(seen, words, cells)
 
 
-def notes(seen: Seen, role: Role = "quasi") -> tuple[str, ...]:
-    """Say what looks odd in a column: one value only, codes for missing, extremes, many categories.
+def is_code(seen: Seen) -> bool:
+    """Say whether a column surely holds numbers that name rows, which must never be averaged.
 
-    Parameters
-    ----------
-    seen : Seen
-        The column.
-    role : str
-        The role that was proposed: an identifier may have many categories.
-
-    Returns
-    -------
-    tuple of str
-        One clause each, with counts and without any value of the column.
+    That is so if its name speaks of a number or key and nearly all values differ; or if it has 20 rows or more of whole
+    numbers of which 95 % differ, and they leave few gaps, are all of the same seven or more digits, or are spread
+    evenly: all of the same five or more digits, or over 1,000 rows or more.
 
     Examples
     --------
-    >>> notes(Seen("country", "nominal", pa.array(["somewhere"]), np.array([9])))
-    ('all cells hold the same value',)
+    >>> is_code(Seen("patient_no", "numeric", pa.array([17, 4]), np.array([1, 1])))
+    True
+    >>> is_code(Seen("income", "numeric", pa.array([31_250, 48_012]), np.array([1, 1])))
+    False
     """
-    found = []
-    if not seen.present:
-        found.append("every cell is missing")
-    elif len(seen.values) == 1:
-        found.append("all cells hold the same value" + (", if any" if seen.missing else ""))
-    numbers = seen.numbers() if seen.kind in ("numeric", "ordinal") else None
-    if numbers is not None:
-        with np.errstate(over="ignore", invalid="ignore"):
-            found += _odd_numbers(numbers, seen.counts)
-    if seen.is_text:
-        plain = pc.utf8_lower(pc.utf8_trim_whitespace(seen.values))
-        blank = pc.is_in(plain, pa.array(BLANKS.split(), seen.values.type)).to_numpy(zero_copy_only=False)
-        if cells := int(seen.counts[blank].sum()):
-            said = f"a word that looks like a code for missing in {_cells(cells)}"
-            found.append(f"{said}; if so, name it in {REMEDY}")
-        if seen.kind == "nominal" and _fits(_sampled(seen.values), DAYS):
-            found.append(f"text that looks like dates; if so, call {IS_DATE}")
-    if role != "identifier" and seen.kind == "nominal" and len(seen.values) > MANY:
-        found.append(f"{len(seen.values)} categories; more than {MANY} are hard to group")
-    return tuple(found)
+    numbers = seen.numbers()
+    if numbers is None or seen.kind != "numeric" or suggest(seen)[0] != "identifier":
+        return False
+    words = _words(seen.name)
+    if words & _bag(KEYS) or _named_directly(seen, words):
+        return True
+    if seen.present < FEW or seen.uniqueness < NEARLY:
+        return False
+    one_length = _one_length(numbers)
+    surely_even = _even(numbers) and (one_length >= KEY_DIGITS or seen.present >= EVEN_ROWS)
+    return bool(_few_gaps(numbers) or one_length >= LONG_KEY or surely_even)
 
 
-def _cells(count: int) -> str:
-    """Say how many cells."""
-    return "1 cell" if count == 1 else f"{count} cells"
+def _protected(seen: Seen, what: str) -> tuple[Role, str]:
+    """Propose a role for a column that sounds sensitive: not raw, if its rows stand out by it."""
+    said = f"its name sounds like {what}, which an attacker rarely knows"
+    alone = int((seen.counts == 1).sum()) + (seen.missing == 1)
+    few = seen.numbers() is None and seen.present < FEW  # a few words that differ prove nothing
+    if few or not stands_out(alone, seen.present + seen.missing):
+        return "sensitive", said
+    if seen.is_text and seen.uniqueness >= SHARE:
+        return "identifier", f"its name sounds like {what}, and nearly all values differ"
+    return "quasi", f"its name sounds like {what}; {BY_CLASS}"
 
 
 def _bag(words: str) -> frozenset[str]:
@@ -238,13 +219,13 @@ def _words(name: str) -> set[str]:
     return {*parts, "".join(parts)}
 
 
-def _sampled(values: pa.Array) -> list[str]:
+def sampled(values: pa.Array) -> list[str]:
     """Return the beginnings of at most 1,000 values, spread evenly over them all."""
     chosen = np.unique(np.linspace(0, len(values) - 1, min(SAMPLE, len(values))).astype(np.int64))
     return [text.strip()[:LONG] for text in values.take(pa.array(chosen)).to_pylist()]
 
 
-def _fits(cells: list[str], form: str) -> bool:
+def fits(cells: list[str], form: str) -> bool:
     """Whether nine in ten of the cells have this form."""
     whole, misses = re.compile(form), 0
     for cell in cells:
@@ -278,12 +259,13 @@ def _by_values(seen: Seen, words: set[str], cells: list[str]) -> tuple[Role, str
     if all_differ and whole and _counts_up(numbers):
         return "identifier", COUNTS
     if seen.is_text or whole:
+        nearly = all_differ or (numbers is not None and seen.uniqueness >= NEARLY)
         enough = seen.present >= FEW and (numbers is None or _like_keys(numbers))
-        if all_differ and (enough or key):
-            return "identifier", "all values differ"
+        if (nearly and enough) or (all_differ and key):
+            return "identifier", "all values differ" if all_differ else "nearly all values differ, as those of keys do"
         if key and seen.present > 1 and seen.uniqueness >= SHARE:
             return "identifier", "its name sounds like a key and nearly all values differ"
-    if _fits(cells, POSTCODES):
+    if fits(cells, POSTCODES):
         return "quasi", "its values look like postcodes"
     if seen.is_text and seen.present >= FEW:
         if seen.uniqueness >= 0.5 and sum(map(_is_person, cells)) >= SHARE * len(cells):
@@ -304,12 +286,25 @@ def _counts_up(numbers: NDArray[np.float64] | None) -> bool:
 
 
 def _like_keys(numbers: NDArray[np.float64]) -> bool:
-    """Whether whole numbers that differ are close together, evenly spread, or all of one length."""
+    """Whether whole numbers that differ leave few gaps, are evenly spread, or are all of one length."""
+    return _few_gaps(numbers) or _one_length(numbers) >= LONG_KEY or _even(numbers)
+
+
+def _few_gaps(numbers: NDArray[np.float64]) -> bool:
+    """Whether at least half of the numbers between the smallest and the largest occur."""
+    return bool(np.ptp(numbers) < 2 * numbers.size)
+
+
+def _one_length(numbers: NDArray[np.float64]) -> int:
+    """Return how many digits all numbers have, or 0 if they differ in that."""
+    low, high = (len(str(int(end))) for end in (numbers.min(), numbers.max()))
+    return low if low == high else 0
+
+
+def _even(numbers: NDArray[np.float64]) -> bool:
+    """Whether numbers are spread evenly between the smallest and the largest."""
     ordered = np.sort(numbers)
-    spread = ordered[-1] - ordered[0]
-    if spread < 2 * ordered.size or 7 <= len(str(int(ordered[0]))) == len(str(int(ordered[-1]))):
-        return True
-    uneven = np.abs((ordered - ordered[0]) / spread - np.linspace(0, 1, ordered.size)).max()
+    uneven = np.abs((ordered - ordered[0]) / (ordered[-1] - ordered[0]) - np.linspace(0, 1, ordered.size)).max()
     return bool(uneven <= UNEVEN / np.sqrt(ordered.size))
 
 
@@ -324,61 +319,6 @@ def _is_person(cell: str) -> bool:
 
 def _one_shape(cells: list[str]) -> bool:
     """Whether nine in ten of the cells have letters and digits in the same places, and digits at all."""
-    shapes = Counter(re.sub(r"[^\W\d_]", "a", re.sub(r"\d", "0", cell)) for cell in cells)
+    shapes = Counter(shape_of(cell) for cell in cells)
     most, times = shapes.most_common(1)[0]
     return "0" in most and " " not in most and times >= SHARE * len(cells)
-
-
-def _odd_numbers(numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> list[str]:
-    """Say what looks odd in a column of numbers."""
-    found = []
-    finite = np.isfinite(numbers)
-    if infinite := int(counts[~finite].sum()):
-        found.append(f"infinite in {_cells(infinite)}")
-    numbers, counts = numbers[finite], counts[finite]
-    codes = _codes(numbers, counts)
-    if many := int(codes.sum()):
-        what = (
-            "one extreme value that looks like a code" if many == 1 else f"{many} extreme values that look like codes"
-        )
-        found.append(f"{int(counts[codes].sum())} cells share {what} for missing; if so, name it in {REMEDY}")
-    extremes = int(counts[_beyond(numbers, np.where(codes, 0, counts)) & ~codes].sum())
-    if extremes:
-        found.append(f"more than {FAR} interquartile ranges from the middle half in {_cells(extremes)}")
-    return found
-
-
-def _codes(numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which values look like codes for missing: shared, such as -999, and outside all the rest."""
-    like = np.zeros(numbers.size, bool)
-    # Codes lie outside the rest, so that only the ends need a look.
-    ends = np.argpartition(numbers, (8, -9))[np.r_[:9, -9:0]] if numbers.size > 18 else np.arange(numbers.size)
-    like[[place for place in ends if counts[place] > 1 and _is_code(float(numbers[place]))]] = True
-    rest = numbers[~like]
-    if not like.any() or rest.size < 3:
-        return np.zeros(numbers.size, bool)
-    low, high = float(rest.min()), float(rest.max())
-    away = np.maximum(low - numbers, numbers - high)
-    negative = (numbers < 0) & (low >= 0) & (rest.size >= 5)
-    return np.asarray(like & (away > 0) & ((away > high - low) | negative), bool)
-
-
-def _is_code(number: float) -> bool:
-    """Whether people write such a number for «missing»: -1, 99, -999, 8888, the last of a type."""
-    if number != np.floor(number) or abs(number) >= 1e18:
-        return abs(number) in LIMITS
-    digits = str(abs(int(number)))
-    same = len(set(digits)) == 1 and digits[0] in "789" and (len(digits) > 1 or number < 0)
-    return same or -9 <= number <= -1 or abs(number) in LIMITS
-
-
-def _beyond(numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which values lie more than 1,000 interquartile ranges outside the quartiles."""
-    for weights in (counts, np.minimum(counts, 1)):
-        held = np.repeat(numbers, weights)
-        if not held.size:
-            break
-        low, high = np.percentile(held, [25, 75], method="lower")
-        if (reach := FAR * (high - low)) > 0:
-            return np.asarray((numbers < low - reach) | (numbers > high + reach), bool)
-    return np.zeros(numbers.size, bool)

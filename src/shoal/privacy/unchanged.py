@@ -1,76 +1,142 @@
-"""Unchanged values: rows that stand out by what is published as it is.
+"""Columns that are published unchanged: the sensitive and the kept ones.
 
-Sensitive and kept columns go out unchanged. A value that few rows hold, or a combination of values that one row holds,
-finds this row for anybody who knows it, whatever k the quasi-identifiers have.
+Neither k nor any constraint on classes covers what they give away by themselves: somebody who knows these values of a
+person finds the row by them. So rare values and unique rows are counted, and a policy that makes many rows unique is
+refused unless it accepts that by name.
 """
 
-import numpy as np
+from dataclasses import dataclass
+from functools import cached_property
 
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.errors import PolicyError, listed
+from shoal.model.exposure import stands_out
 from shoal.model.findings import Attack
+from shoal.model.policy import Policy
 from shoal.privacy.attack import Clock, Profile, attack, concluded
 from shoal.privacy.case import Case
-from shoal.privacy.classes import Labels, classes
-from shoal.privacy.combination import alike
+from shoal.privacy.classes import classes
 from shoal.privacy.values import read_column
 
-__all__ = ["unchanged_columns", "unchanged_values"]
+__all__ = ["ACCEPTED", "Unchanged", "refuse_unique_kept", "unchanged_columns"]
+
+ACCEPTED = "unique-kept"
+MARGIN = 0.01  # above 1/k
+
+Codes = NDArray[np.int64]
 
 
-def unchanged_columns(case: Case) -> dict[str, tuple[Labels, Labels]]:
-    """Return the columns that are published as they are, by name, as codes before and after.
+@dataclass(frozen=True, eq=False)
+class Unchanged:
+    """The columns of a release that are published unchanged.
 
-    These are the sensitive and the kept ones, and any quasi-identifier of which no cell was changed.
+    Parameters
+    ----------
+    codes : dict of str to int64 array
+        The value of each row, by column.
+    rows : int
+        All rows.
+    """
+
+    codes: dict[str, Codes]
+    rows: int
+
+    @classmethod
+    def of(cls, data: pa.Table, policy: Policy) -> "Unchanged":
+        """Read the sensitive and the kept columns of a release, or of the rows that are to be released."""
+        names = [*policy.names("sensitive"), *policy.names("keep")]
+        return cls({name: read_column(data.column(name)).codes for name in names}, data.num_rows)
+
+    @cached_property
+    def alone(self) -> int:
+        """Rows that are unique in these columns together."""
+        if not self.codes:
+            return 0
+        return int((np.bincount(classes(list(self.codes.values()), self.rows)) == 1).sum())
+
+    def alone_in(self, name: str) -> int:
+        """Return how many rows are unique in one of the columns."""
+        return int((np.bincount(self.codes[name]) == 1).sum())
+
+    def rare(self, name: str, k: int) -> int:
+        """Return how many rows hold a value of a column that fewer than k rows hold."""
+        counts = np.bincount(self.codes[name])
+        return int(counts[counts < k].sum())
+
+
+def refuse_unique_kept(data: pa.Table, policy: Policy) -> None:
+    """Refuse to publish columns unchanged if too many rows are unique in them, unless the policy accepts that.
+
+    Parameters
+    ----------
+    data : pyarrow.Table
+        The rows that are to be released, or a release.
+    policy : Policy
+        With every column named.
+    """
+    found = Unchanged.of(data, policy)
+    if ACCEPTED in policy.accept or not stands_out(found.alone, found.rows):
+        return
+    telling = [name for name in found.codes if stands_out(found.alone_in(name), found.rows)]
+    which = telling or list(found.codes)
+    raise PolicyError(
+        f"policy: {100 * found.alone / found.rows:.0f} % of the rows are unique in the columns that are published "
+        f"unchanged, sensitive and kept, mostly by {listed(which)}. Whoever knows these values of a person finds the "
+        f"row. Make {'it a quasi-identifier' if len(which) == 1 else 'them quasi-identifiers'}, published by class as "
+        f"a mean or a range, or drop {'it' if len(which) == 1 else 'them'} as identifier"
+        f"{'' if len(which) == 1 else 's'}; to publish all the same, accept the risk by name: --accept {ACCEPTED}, or "
+        f'accept = ["{ACCEPTED}"] in the policy.'
+    )
+
+
+@attack("unchanged columns")
+def unchanged_columns(case: Case, profile: Profile, clock: Clock) -> Attack:  # noqa: ARG001 - counted at once
+    """Find each target by the columns that are published as they were.
+
+    These are the sensitive and kept columns, and known quasi-identifiers of which no cell was changed. Somebody may
+    know them from another source: a payroll, a newspaper. A guess among m rows with the same values is right with 1/m.
+    The baseline is a row drawn by chance, 1/n; allowed is 1/k + 0.01. The power is the same attack on a raw copy.
 
     Parameters
     ----------
     case : Case
-        With the original table.
+        With the original table, row by row as the release.
+    profile : Profile
+    clock : Clock
+        Not asked: rows are counted, not compared.
     """
-    kept = {*case.policy.names("sensitive"), *case.policy.names("keep")}
-    quasi = {column.name for column in case.columns if not column.truthful}
-    found = {}
-    for name in case.released.column_names:
-        if name not in case.before.names or name not in kept | quasi:
-            continue
-        codes = alike([case.before.column(name), case.released.column(name)])
-        before, after = codes[: case.n], codes[case.n :]
-        if name in kept or np.array_equal(before, after):
-            found[name] = before, after
-    return found
-
-
-@attack("unchanged values")
-def unchanged_values(case: Case, profile: Profile, clock: Clock) -> Attack:  # noqa: ARG001
-    """Find the row of a person by values that are published as they are.
-
-    The attacker knows all columns that are published unchanged: sensitive and kept ones, and quasi-identifiers of which
-    no cell was changed. Success: exactly one released row has the values of the person, and it is the person's. Trials:
-    all rows. Baseline: 1/n, a row drawn at random. Nothing is allowed above it: k protects the quasi-identifiers alone.
-    Power: the attack on an unprotected copy, all of whose columns are unchanged.
-    """
-    name, n, k = "unchanged values", case.n, case.policy.constraints.k
-    if not n:
-        return concluded(name, profile, np.zeros(0), baseline=0.0, note="the release has no rows")
-    columns = unchanged_columns(case)
-    both = classes([np.concatenate(pair) for pair in columns.values()], 2 * n)
-    mine, told = both[:n], both[n:]
-    alone = np.bincount(told, minlength=int(both.max()) + 1)[mine] == 1
-    right = alone & (mine == told)
-    if not columns:
-        right[:] = False  # of a single row, too: nothing told which it is
-    few = {column: np.bincount(after)[after] < k for column, (_, after) in columns.items()}
-    rare = [column for column, rows in few.items() if rows.any()]
-    notes = [f"unchanged: {', '.join(map(repr, columns))}" if columns else "no column is published as it is"]
-    if rare:
-        rows = int(np.any([few[column] for column in rare], axis=0).sum())
-        notes.append(f"{rows} of {n} rows hold a value of {', '.join(map(repr, rare))} that fewer than k rows hold")
-    every = [read_column(case.before.column(name)).codes for name in case.before.names]
-    copy = classes(every, n)
+    roles = [*case.policy.names("sensitive"), *case.policy.names("keep")]
+    names = [name for name in (*roles, *profile.known) if name in roles or _as_it_was(case, name)]
+    if not names:
+        return concluded(
+            "unchanged columns", profile, np.zeros(0), baseline=0.0, note="no column is published as it was"
+        )
+    right = _found([read_column(case.released.column(name)).codes for name in names], case.n)
+    every = [*roles, *case.policy.names("quasi")]
+    power = _found([read_column(case.before.column(name)).codes for name in every], case.n)
+    rare = int((right * case.policy.constraints.k > 1).sum())
     return concluded(
-        name,
+        "unchanged columns",
         profile,
-        right.astype(np.float64),
-        baseline=1 / n,
-        power=float((np.bincount(copy)[copy] == 1).mean()),
-        note="; ".join(notes),
+        right,
+        baseline=1 / max(1, case.n),
+        power=float(power.mean()) if power.size else None,
+        allowed=1 / case.policy.constraints.k + MARGIN,
+        note=f"by {listed(names, 4)}: {rare} rows share these values with fewer than {case.policy.constraints.k - 1} "
+        "others",
     )
+
+
+def _as_it_was(case: Case, name: str) -> bool:
+    """Whether every released cell of a column is the original one."""
+    before, after = case.before.column(name), case.released.column(name)
+    return bool(before.type == after.type and before.equals(after))
+
+
+def _found(columns: list[Codes], n: int) -> NDArray[np.float64]:
+    """Return the chance to find each row among those that are alike in these columns."""
+    labels = classes(columns, n)
+    return np.asarray(1 / np.bincount(labels)[labels] if n else np.zeros(0), np.float64)

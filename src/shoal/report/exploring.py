@@ -45,7 +45,7 @@ SHOWN = {
     "classes": "classes",
 }
 MOST_NOTES = 12
-GENERAL = ("column ", "read with ", "sensitive columns ")  # notes of the table, and not of a method
+GENERAL = ("column ", "columns ", "read with ", "sensitive columns ")  # notes of the table, and not of a method
 
 
 def explore_html(facts: Facts) -> str:

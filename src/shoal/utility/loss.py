@@ -12,7 +12,8 @@ from shoal.model.policy import Policy
 from shoal.model.release import Change
 from shoal.privacy.classes import classes
 from shoal.privacy.pairs import Pair
-from shoal.privacy.values import quasi_columns, read_column
+from shoal.privacy.unchanged import Unchanged
+from shoal.privacy.values import quasi_columns
 
 __all__ = ["class_sizes", "kept_uniques", "ledger_share", "partition_loss", "rounding_loss", "sse", "sst"]
 
@@ -115,11 +116,10 @@ def class_sizes(data: pa.Table, policy: Policy) -> tuple[Finding, ...]:
 
 def kept_uniques(data: pa.Table, policy: Policy) -> tuple[Finding, ...]:
     """Count the rows that are alone in what is published as it is: sensitive and kept columns together."""
-    names = [*policy.names("sensitive"), *policy.names("keep")]
-    if not names:
+    found = Unchanged.of(data, policy)
+    if not found.codes:
         return ()
-    labels = classes([read_column(data.column(name)).codes for name in names], data.num_rows)
-    alone = float((np.bincount(labels) == 1).mean() * np.bincount(labels).size / data.num_rows * 100)
+    alone = 100 * found.alone / max(1, found.rows)
     return (Finding("rows unique in unchanged columns %", alone, "sensitive and kept columns together", "release"),)
 
 

@@ -1,0 +1,116 @@
+"""The constraints of a policy: what the judge must find in a release, and what each of them needs to be counted."""
+
+from collections.abc import Collection
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from shoal.model.column import Role, Strict
+
+__all__ = ["ANSWERED_BY", "Constraints"]
+
+# What a constraint is answered by: columns of a role, or another constraint whose counting it sets.
+ANSWERED_BY: dict[str, Role | Literal["l", "beta"]] = {
+    "k": "quasi",
+    "l": "sensitive",
+    "l_kind": "l",
+    "c": "l",
+    "t": "sensitive",
+    "alpha": "sensitive",
+    "beta": "sensitive",
+    "beta_kind": "beta",
+    "delta": "sensitive",
+    "m": "items",
+    "others": "sensitive",
+}
+
+
+class Constraints(Strict):
+    """What the judge must find in the release."""
+
+    k: int = Field(5, ge=2, le=10**9, description="Rows that look alike, at the least.")
+    l: float | None = Field(  # noqa: E741
+        None, gt=1, le=1e9, description="How many sensitive values each class holds."
+    )
+    l_kind: Literal["distinct", "entropy", "recursive"] = Field("distinct", description="How l is counted.")
+    c: float | None = Field(
+        None, gt=0, le=1e9, description="With recursive l: the commonest value is rarer than c times the rare ones."
+    )
+    t: float | None = Field(None, ge=0, le=1, description="How far a class may be from the whole table.")
+    alpha: float | None = Field(None, gt=0, le=1, description="The largest share of a value in a class.")
+    beta: float | None = Field(
+        None, gt=0, le=1e9, description="How much more frequent than in the table a value may be in a class."
+    )
+    beta_kind: Literal["basic", "enhanced"] = Field("basic", description="How beta is counted.")
+    delta: float | None = Field(
+        None, gt=0, le=1e9, description="How far the logarithm of a share may be from that in the table."
+    )
+    m: int | None = Field(
+        None, ge=1, le=1000, description="Items of a person's set that an attacker may know; 2 if not given."
+    )
+    others: dict[str, float] = Field(
+        default_factory=dict, description="What is asked of models that were installed beside shoal, by their names."
+    )
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        if self.l is not None and self.l_kind != "entropy" and self.l != int(self.l):
+            raise ValueError(f"l counts distinct values and must be whole; got {self.l:g}")
+        if self.l_kind == "recursive" and (self.l is None or self.c is None):
+            raise ValueError("recursive diversity needs both l and c")
+        if self.c is not None and self.l_kind != "recursive":
+            raise ValueError("c is for recursive diversity; set l_kind to 'recursive'")
+        return self
+
+    def asked(self) -> list[str]:
+        """Return the names of the constraints that were set; k is always one of them."""
+        return [
+            name
+            for name in type(self).model_fields
+            if name == "k" or (name in self.model_fields_set and getattr(self, name) not in (None, {}))
+        ]
+
+    def unanswered(self, roles: Collection[Role]) -> str:
+        """Say which constraint no verdict can answer if the columns have these roles, or nothing if all can be.
+
+        A constraint that is not in `ANSWERED_BY` counts as unanswered, so that a new one cannot be dropped in silence.
+
+        Examples
+        --------
+        >>> Constraints(k=2, alpha=0.3).unanswered({"quasi", "keep"})[:70]
+        'constraint alpha needs a sensitive column, and there is none. Name one'
+        """
+        asked = self.asked()
+        if not {"quasi", "items"} & set(roles):
+            return (
+                "no column is a quasi-identifier or holds items, so there is nothing for k to count. "
+                "Give at least one column the role quasi."
+            )
+        for name in asked:
+            needs = ANSWERED_BY.get(name)
+            if needs is None:
+                return f"constraint {name} is not answered by any verdict. Leave it out."
+            if needs in ("l", "beta") and getattr(self, needs) is None:
+                return (
+                    f"constraint {name} says how {needs} is counted, but there is no constraint {needs}. "
+                    f"Set {needs}, or leave {name} out."
+                )
+        if "m" in asked and "items" not in roles:
+            return "constraint m is for sets, and no column has the role items. Name one, or leave m out."
+        needy = [name for name in asked if ANSWERED_BY[name] == "sensitive"]
+        if needy and "sensitive" not in roles:
+            s, verb = ("s", "need") if len(needy) > 1 else ("", "needs")
+            return (
+                f"constraint{s} {' and '.join(needy)} {verb} a sensitive column, and there is none. "
+                f"Name one with --sensitive, or leave the constraint{s} out."
+            )
+        return ""
+
+    def published(self) -> dict[str, Any]:
+        """Return the constraints as a release states them: ways of counting only beside what they count."""
+        stated = self.model_dump(exclude_none=True)
+        return {
+            name: value
+            for name, value in stated.items()
+            if ANSWERED_BY.get(name) not in ("l", "beta") or getattr(self, str(ANSWERED_BY[name])) is not None
+        }

@@ -1,0 +1,25 @@
+"""When rows stand out by values that are published unchanged: one rule for proposals, refusals and notes."""
+
+__all__ = ["MANY_ALONE", "MOST_ALONE", "SMALL_TABLE", "stands_out"]
+
+MANY_ALONE = 0.2  # share of unique rows from which a release is refused
+MOST_ALONE = 0.5  # the same for small tables, in which even common values occur once by chance
+SMALL_TABLE = 50  # rows
+
+
+def stands_out(alone: int, rows: int) -> bool:
+    """Say whether too many rows are unique in the columns that are published unchanged.
+
+    Parameters
+    ----------
+    alone : int
+        Rows that share these values with no other row.
+    rows : int
+        All rows.
+
+    Examples
+    --------
+    >>> stands_out(200, 1000), stands_out(199, 1000), stands_out(2, 6), stands_out(6, 6)
+    (True, False, False, True)
+    """
+    return alone > 0 and alone >= (MANY_ALONE if rows >= SMALL_TABLE else MOST_ALONE) * rows

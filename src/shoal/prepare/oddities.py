@@ -1,0 +1,123 @@
+"""Oddities: what looks odd in a column, such as codes for missing values, extremes and constants.
+
+No value of a cell appears in a note.
+"""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.model.looks import BLANK_WORDS
+from shoal.model.policy import Role
+from shoal.prepare.roles import Seen, fits, sampled
+
+__all__ = ["IS_DATE", "REMEDY", "notes"]
+
+MANY = 100
+FAR = 1000
+REMEDY, IS_DATE = "missing_codes", 'its kind "date"'
+DAYS = r"\d{4}-\d{2}-\d{2}(?:[T ].*)?"
+LIMITS = (2.0**15 - 1, 2.0**31 - 1, 2.0**15, 2.0**31, 2.0**63)
+
+
+def notes(seen: Seen, role: Role = "quasi") -> tuple[str, ...]:
+    """Say what looks odd in a column: one value only, codes for missing, extremes, many categories.
+
+    Parameters
+    ----------
+    seen : Seen
+        The column.
+    role : str
+        The role that was proposed: an identifier may have many categories.
+
+    Returns
+    -------
+    tuple of str
+        One clause each, with counts and without any value of the column.
+
+    Examples
+    --------
+    >>> notes(Seen("country", "nominal", pa.array(["somewhere"]), np.array([9])))
+    ('all cells hold the same value',)
+    """
+    found = []
+    if not seen.present:
+        found.append("every cell is missing")
+    elif len(seen.values) == 1:
+        found.append("all cells hold the same value" + (", if any" if seen.missing else ""))
+    numbers = seen.numbers() if seen.kind in ("numeric", "ordinal") else None
+    if numbers is not None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            found += _odd_numbers(numbers, seen.counts)
+    if seen.is_text:
+        plain = pc.utf8_lower(pc.utf8_trim_whitespace(seen.values))
+        blank = pc.is_in(plain, pa.array(sorted(BLANK_WORDS), seen.values.type)).to_numpy(zero_copy_only=False)
+        if cells := int(seen.counts[blank].sum()):
+            said = f"a word that looks like a code for missing in {_cells(cells)}"
+            found.append(f"{said}; if so, name it in {REMEDY}")
+        if seen.kind == "nominal" and fits(sampled(seen.values), DAYS):
+            found.append(f"text that looks like dates; if so, call {IS_DATE}")
+    if role != "identifier" and seen.kind == "nominal" and len(seen.values) > MANY:
+        found.append(f"{len(seen.values)} categories; more than {MANY} are hard to group")
+    return tuple(found)
+
+
+def _cells(count: int) -> str:
+    """Say how many cells."""
+    return "1 cell" if count == 1 else f"{count} cells"
+
+
+def _odd_numbers(numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> list[str]:
+    """Say what looks odd in a column of numbers."""
+    found = []
+    finite = np.isfinite(numbers)
+    if infinite := int(counts[~finite].sum()):
+        found.append(f"infinite in {_cells(infinite)}")
+    numbers, counts = numbers[finite], counts[finite]
+    codes = _codes(numbers, counts)
+    if many := int(codes.sum()):
+        what = (
+            "one extreme value that looks like a code" if many == 1 else f"{many} extreme values that look like codes"
+        )
+        found.append(f"{int(counts[codes].sum())} cells share {what} for missing; if so, name it in {REMEDY}")
+    extremes = int(counts[_beyond(numbers, np.where(codes, 0, counts)) & ~codes].sum())
+    if extremes:
+        found.append(f"more than {FAR} interquartile ranges from the middle half in {_cells(extremes)}")
+    return found
+
+
+def _codes(numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which values look like codes for missing: shared, such as -999, and outside all the rest."""
+    like = np.zeros(numbers.size, bool)
+    # Codes lie outside the rest, so that only the ends need a look.
+    ends = np.argpartition(numbers, (8, -9))[np.r_[:9, -9:0]] if numbers.size > 18 else np.arange(numbers.size)
+    like[[place for place in ends if counts[place] > 1 and _is_code(float(numbers[place]))]] = True
+    rest = numbers[~like]
+    if not like.any() or rest.size < 3:
+        return np.zeros(numbers.size, bool)
+    low, high = float(rest.min()), float(rest.max())
+    away = np.maximum(low - numbers, numbers - high)
+    negative = (numbers < 0) & (low >= 0) & (rest.size >= 5)
+    return np.asarray(like & (away > 0) & ((away > high - low) | negative), bool)
+
+
+def _is_code(number: float) -> bool:
+    """Whether people write such a number for «missing»: -1, 99, -999, 8888, the last of a type."""
+    if number != np.floor(number) or abs(number) >= 1e18:
+        return abs(number) in LIMITS
+    digits = str(abs(int(number)))
+    same = len(set(digits)) == 1 and digits[0] in "789" and (len(digits) > 1 or number < 0)
+    return same or -9 <= number <= -1 or abs(number) in LIMITS
+
+
+def _beyond(numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which values lie more than 1,000 interquartile ranges outside the quartiles."""
+    for weights in (counts, np.minimum(counts, 1)):
+        held = np.repeat(numbers, weights)
+        if not held.size:
+            break
+        low, high = np.percentile(held, [25, 75], method="lower")
+        if (reach := FAR * (high - low)) > 0:
+            return np.asarray((numbers < low - reach) | (numbers > high + reach), bool)
+    return np.zeros(numbers.size, bool)

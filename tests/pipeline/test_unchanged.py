@@ -1,0 +1,176 @@
+"""What is published unchanged: rare values are noted from the first on, and too many unique rows are refused."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import shoal
+from shoal.errors import PolicyError
+from shoal.model.exposure import MANY_ALONE, SMALL_TABLE, stands_out
+from shoal.model.policy import Policy
+from shoal.privacy.unchanged import Unchanged
+
+N = 200
+CHANCE = np.random.default_rng(11)
+AGE, ZONE = CHANCE.integers(20, 80, N), CHANCE.integers(0, 9, N)
+
+
+def table(**more):
+    return pa.table(
+        {"age": AGE[: len(next(iter(more.values())))], "zone": ZONE[: len(next(iter(more.values())))], **more}
+    )
+
+
+ILL = ["flu", "gout", "cold", "asthma"] * (N // 4)
+SALARY = CHANCE.lognormal(10, 1, N).round(2)
+
+
+def released(data, **wishes):
+    return shoal.anonymize(data, k=5, method="mdav", **wishes)
+
+
+def about(release, word):
+    return [note for note in release.notes if word in note]
+
+
+def test_one_rare_value_is_noted():
+    rare = ["E75.2", *ILL[1:]]
+    for role in ("sensitive", "keep"):
+        [said] = about(released(table(ill=rare), **{role: ["ill"]}), "published unchanged, and")
+        assert said.startswith(
+            "column 'ill' is published unchanged, and fewer than 5 rows hold a value that fewer than 5"
+        )
+        assert "E75.2" not in said
+    assert not about(released(table(ill=ILL), sensitive=["ill"]), "unchanged")
+
+
+def test_many_rare_values_are_counted():
+    rare = [f"rare {place // 2}" for place in range(20)] + ILL[20:]
+    [said] = about(released(table(ill=rare), sensitive=["ill"]), "published unchanged, and")
+    assert "20 rows hold a value that fewer than 5 rows hold" in said
+
+
+def test_one_row_that_is_unique_in_several_columns_is_noted():
+    ill, town = list(ILL), ["Ulm", "Bonn", "Ulm", "Bonn"] * (N // 4)
+    town[0] = "Bonn"  # the only flu in Bonn
+    release = released(table(ill=ill, town=town), sensitive=["ill"], keep=["town"])
+    [said] = about(release, "unique in the columns")
+    assert said.startswith("fewer than 5 rows are unique in the columns that are published unchanged")
+    assert not about(release, "published unchanged, and")
+
+
+def test_notes_of_rare_values_do_not_reach_public_files(tmp_path):
+    release = released(table(ill=["E75.2", *ILL[1:]]), sensitive=["ill"])
+    release.save(tmp_path / "out", private=tmp_path / "mine", format="csv", report=True)
+    for path in (tmp_path / "out").iterdir():
+        text = path.read_text()
+        assert "published unchanged" not in text
+        assert path.name == "data.csv" or "E75.2" not in text
+    assert any(
+        "published unchanged" in note for note in json.loads((tmp_path / "mine/findings.json").read_text())["notes"]
+    )
+
+
+@pytest.mark.parametrize("role", ["sensitive", "keep"])
+def test_a_nearly_unique_column_is_refused_unless_it_is_accepted_by_name(role):
+    data = table(salary=SALARY)
+    for accept in ((), []):
+        with pytest.raises(PolicyError) as caught:
+            released(data, accept=accept, **{role: ["salary"]})
+        said = str(caught.value)
+        assert said.startswith("policy: 100 % of the rows are unique in the columns that are published unchanged")
+        assert "mostly by 'salary'" in said
+        assert "--accept unique-kept" in said
+    for accept in ("unique-kept", ["unique-kept"]):
+        release = released(data, accept=accept, **{role: ["salary"]})
+        assert release.policy.accept == ("unique-kept",)
+        [said] = about(release, "are unique")
+        assert said.startswith("200 rows (100 %) are unique in the columns that are published unchanged")
+    with pytest.raises(PolicyError, match="accept"):
+        released(data, accept=["everything"], **{role: ["salary"]})
+
+
+def test_what_was_accepted_stands_in_the_published_policy(tmp_path):
+    released(table(salary=SALARY), sensitive=["salary"], accept=["unique-kept"]).save(tmp_path / "out", format="csv")
+    assert Policy.load(tmp_path / "out" / "policy.toml").accept == ("unique-kept",)
+    assert shoal.verify(tmp_path / "out").holds
+
+
+def test_columns_that_are_telling_together_are_refused_too():
+    data = table(a=np.arange(N) % 15, b=np.arange(N) // 15)
+    with pytest.raises(PolicyError, match="mostly by 'a', 'b'"):
+        released(data, keep=["a", "b"])
+    released(data, keep=["a"], quasi=["b"])
+
+
+def test_exploring_refuses_before_any_work_and_takes_the_same_word():
+    data = table(salary=SALARY)
+    with pytest.raises(PolicyError, match="--accept unique-kept"):
+        shoal.explore(data, sensitive=["salary"], methods=["mdav"], k=5, dry_run=True)
+    found = shoal.explore(
+        data, sensitive=["salary"], methods=["mdav"], k=5, dry_run=True, accept=["unique-kept"], jobs=1
+    )
+    assert found.policies["mdav-k5"].accept == ("unique-kept",)
+
+
+def test_the_estimator_takes_the_same_word():
+    data = table(salary=SALARY)
+    with pytest.raises(PolicyError, match="--accept unique-kept"):
+        shoal.Anonymizer(method="mdav", sensitive=["salary"]).fit(data)
+    shoal.Anonymizer(method="mdav", sensitive=["salary"], accept=["unique-kept"]).fit(data)
+
+
+def test_small_tables_are_refused_only_if_most_rows_are_unique():
+    small = {"age": [34, 36, 35, 61, 60, 62]}
+    shoal.anonymize(pa.table({**small, "ill": ["a", "b", "a", "b", "b", "a"]}), k=3, sensitive=["ill"])
+    shoal.anonymize(pa.table({**small, "ill": ["a", "b", "a", "b", "c", "d"]}), k=3, sensitive=["ill"])
+    with pytest.raises(PolicyError, match="100 % of the rows"):
+        shoal.anonymize(pa.table({**small, "pay": [1, 2, 3, 4, 5, 6]}), k=3, sensitive=["pay"])
+
+
+@pytest.mark.parametrize("rows", [6, SMALL_TABLE - 1, SMALL_TABLE, 1000])
+def test_the_rule_has_one_threshold_for_large_tables_and_one_for_small_ones(rows):
+    most = [alone for alone in range(rows + 1) if stands_out(alone, rows)]
+    assert most[0] == np.ceil((MANY_ALONE if rows >= SMALL_TABLE else 0.5) * rows)
+    assert most[-1] == rows
+    assert not stands_out(0, rows)
+
+
+def test_counts_agree_with_plain_counting():
+    chance = np.random.default_rng(5)
+    policy = Policy.of(sensitive=["a"], keep=["b"])
+    for _ in range(50):
+        n = int(chance.integers(1, 40))
+        a, b = (
+            chance.integers(0, 9, n).tolist(),
+            [None if one == 0 else one for one in chance.integers(0, 5, n).tolist()],
+        )
+        found = Unchanged.of(pa.table({"a": a, "b": pa.array(b, pa.int64())}), policy)
+        both = list(zip(a, b, strict=True))
+        assert found.alone == sum(both.count(one) == 1 for one in both)
+        assert found.rare("b", 3) == sum(b.count(one) < 3 for one in b)
+
+
+def test_an_attack_finds_people_by_what_is_published_unchanged():
+    data = table(salary=SALARY, ill=ILL)
+    open_ = released(data, sensitive=["ill", "salary"], accept=["unique-kept"])
+    [found] = shoal.attack(data, open_, only=["unchanged columns"])
+    assert (found.rate, found.outcome, found.trials) == (1.0, "leak", N)
+    safe = released(data, sensitive=["ill"])
+    [found] = shoal.attack(data, safe, only=["unchanged columns"])
+    assert found.rate == pytest.approx(4 / N)
+    assert found.outcome == "no evidence"
+    [found] = shoal.attack(data, released(data), only=["unchanged columns"])
+    assert (found.trials, found.note) == (0, "no column is published as it was")
+
+
+def test_unnamed_patient_numbers_are_dropped_and_never_averaged(tmp_path):
+    data = table(patient=np.arange(N) + 100_000)
+    release = released(data)
+    assert "patient" not in release.data.column_names
+    [said] = about(release, "IS DROPPED")
+    assert "--quasi patient" in said
+    assert "patient" in released(data, quasi=["patient"]).data.column_names
+    assert [verdict.holds for verdict in shoal.verify(data, k=2).verdicts] == [False]
