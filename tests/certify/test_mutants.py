@@ -67,7 +67,9 @@ def made(case):
     name = NUMBERS if column == NUMBERS else NAMES
     policy = {"columns": {name: {"role": "sensitive", **given}}}
     data = TABLE.drop_columns([NAMES if name == NUMBERS else NUMBERS])
-    return shoal.anonymize(data, policy=policy, k=3, constraints=asked, method="mdav", threads=1)
+    return shoal.anonymize(
+        data, policy=policy, k=3, constraints=asked, method="mdav", threads=1, quasi=["age", "height"]
+    )
 
 
 def met(case, folder):

@@ -157,7 +157,7 @@ def test_output_and_hierarchies_reach_the_line(table, tmp_path):
     assert policy["columns"]["postcode"]["form"] == policy["columns"]["birth_date"]["form"] == "tree"
     run("anonymize", table, "-k", 5, *more, *trees, "--same-schema", "-o", tmp_path / "same")
     policy = tomllib.loads((tmp_path / "same" / "policy.toml").read_text())
-    assert {column["form"] for column in policy["columns"].values() if "form" in column} == {"medoid"}
+    assert {column["form"] for column in policy["columns"].values() if "form" in column} == {"representative"}
     for folder in ("true", "trees", "same"):
         assert "Everything holds" in run("verify", tmp_path / folder)
 

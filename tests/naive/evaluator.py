@@ -5,6 +5,7 @@ dates, names or None.
 """
 
 from collections import Counter
+from datetime import date
 from fractions import Fraction
 from itertools import combinations
 
@@ -38,6 +39,69 @@ def set_loss(cells, all_cells):
     return Fraction(len(set(cells)) - 1, max(1, len(set(all_cells)) - 1))
 
 
+def parts(text, mark):
+    """Return what stands between the marks of a published text; a backslash guards the character behind it."""
+    found = [""]
+    for character in _marked(text, mark):
+        if character == "\0":
+            found.append("")
+        else:
+            found[-1] += character
+    return [one.replace("\1", "") for one in found]
+
+
+def _marked(text, mark):
+    """Return a text whose marks are zeros, unless they are guarded, and without the backslashes."""
+    made, place = "", 0
+    while place < len(text):
+        if text[place] == "\\":
+            made += "\1" + text[place + 1]
+            place += 2
+        elif text.startswith(mark, place):
+            made += "\0"
+            place += len(mark)
+        else:
+            made += text[place]
+            place += 1
+    return made
+
+
+def range_text_loss(kind, order, text, all_cells):
+    """Return what a published range loses; a limit beyond the values of the column loses no more than those."""
+    if text is None:
+        return Fraction(0)
+    there = order if kind == "ordinal" else [value for value in all_cells if value is not None]
+    known = sorted({place(kind, order, value) for value in there})
+    toll = Fraction(1, len(known) + 1) if None in all_cells else Fraction(0)
+    gap = text.endswith(" or missing")
+    ends = parts(text.removesuffix(" or missing"), "–")
+    read = {"ordinal": lambda one: Fraction(order.index(one)), "numeric": Fraction}.get(
+        kind, lambda one: Fraction(date.fromisoformat(one).toordinal())
+    )
+    low = known[0] if ends[0] == "*" else max(known[0], read(ends[0]))
+    high = known[-1] if ends[-1] == "*" else min(known[-1], read(ends[-1]))
+    single = len(ends) == 1 and ends[0] != "*"
+    whole = known[-1] - known[0]
+    wide = Fraction(0) if single or not whole else (high - low) / whole * (1 - toll)
+    return wide + (toll if gap else 0)
+
+
+def set_text_loss(text, texts, all_cells):
+    """Return what a published set loses; a star stands for all names that no set gives."""
+    if text is None:
+        return Fraction(0)
+
+    def names(one):
+        body = one.removesuffix(" or missing")
+        return parts(body[1:-1] if body.startswith("{") else body, ", ")
+
+    given = {name for one in texts if one is not None for name in names(one)} - {"*"}
+    words = {str(cell).lower() if isinstance(cell, bool) else str(cell) for cell in all_cells if cell is not None}
+    hidden = len(words - given)
+    count = sum(hidden if name == "*" else 1 for name in names(text)) + text.endswith(" or missing")
+    return Fraction(count - 1, max(1, len(set(all_cells)) - 1))
+
+
 def tree_loss(tree, cells):
     """Return what the lowest node above some cells loses; missing cells are below the root alone."""
     held = [value for value in cells if value is not None]
@@ -66,10 +130,15 @@ def losses(columns, n):
         for rows in together:
             cells = [before[row] for row in rows]
             hull = hull_loss(kind, order, cells, before)
-            own = {"tree": lambda c=cells, t=tree: tree_loss(t, c), "set": lambda c=cells, b=before: set_loss(c, b)}
+            text = after[rows[0]]
+            own = {
+                "tree": lambda c=cells, t=tree: tree_loss(t, c),
+                "set": lambda t=text, a=after, b=before: set_text_loss(t, a, b),
+                "range": lambda t=text, k=kind, o=order, b=before: range_text_loss(k, o, t, b),
+            }
             by_class += len(rows) * hull
             emptied = after[rows[0]] is None and any(cell is not None for cell in cells)
-            plain = Fraction(1) if emptied and form != "range" else hull
+            plain = Fraction(1) if emptied else hull
             by_form += len(rows) * (own[form]() if form in own else plain)
         size = len(leaves_of(tree)) if form == "tree" else len(set(before) - {None})
         weights.append(1 - Fraction(1, max(1, size)))

@@ -25,16 +25,16 @@ def completed(cells, **wishes):
     ("cells", "wishes", "method", "form"),
     [
         (NUMBERS, {}, "auto", "mean"),
-        (NAMES, {}, "gower", "medoid"),
+        (NAMES, {}, "gower", "representative"),
         (NAMES, {"identifiers": ["sex"]}, "auto", "mean"),
         (NAMES, {"output": "truthful"}, "grow", "range"),
         (NUMBERS, {"output": "truthful"}, "grow", "range"),
         (NAMES, {"hierarchies": TREE}, "cover", "range"),
-        (NAMES, {"hierarchies": TREE, "output": "same-schema"}, "gower", "medoid"),
+        (NAMES, {"hierarchies": TREE, "output": "same-schema"}, "gower", "representative"),
         (NAMES, {"weight": "dose", "keep": ["dose"]}, "auto", "mean"),
         (NAMES, {"refine": "quick"}, "auto", "mean"),
         (NAMES, {"method": "anneal"}, "anneal", "mean"),
-        (NAMES, {"method": "grow", "output": "same-schema"}, "grow", "medoid"),
+        (NAMES, {"method": "grow", "output": "same-schema"}, "grow", "representative"),
         (NAMES, {"method": "mdav", "output": "truthful"}, "mdav", "range"),
     ],
 )
@@ -48,7 +48,7 @@ def test_kinds_and_output_choose_the_method_and_the_forms(cells, wishes, method,
 
 def test_a_hierarchy_is_published_as_a_tree_only_where_output_is_truthful():
     assert completed(NAMES, hierarchies=TREE)[0].columns["sex"].form == "tree"
-    assert completed(NAMES, hierarchies=TREE, output="same-schema")[0].columns["sex"].form == "medoid"
+    assert completed(NAMES, hierarchies=TREE, output="same-schema")[0].columns["sex"].form == "representative"
     assert truthful(Policy.of(hierarchies=TREE))
     assert not truthful(Policy.of(hierarchies=TREE, output="same-schema"))
 

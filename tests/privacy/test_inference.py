@@ -62,7 +62,8 @@ def case_of(original, released=None, sensitive=("ill",), form=None, **more):
     """Return the case of a release, the original itself if none is given."""
     wished = {"columns": {name: {"role": "sensitive"} for name in sensitive}} if form is None else form
     table = Table.of(original)
-    policy, _ = complete(Policy.of(wished, k=5), table, profile_of(table))
+    others = [name for name in original.column_names if name not in wished.get("columns", {})]
+    policy, _ = complete(Policy.of(wished, k=5, quasi=others), table, profile_of(table))
     return Case(original if released is None else released, policy, original=table, **more)
 
 
@@ -72,7 +73,12 @@ def attacked(attack, case, clock=None):
 
 def anonymized(table, l=2, **wishes):
     release = shoal.anonymize(
-        table, k=5, l=l, sensitive=["ill"], **{"keep": ["town", "cost"], "method": "mdav"} | wishes
+        table,
+        k=5,
+        l=l,
+        sensitive=["ill"],
+        accept=["unique-kept"],
+        **{"keep": ["town", "cost"], "method": "mdav"} | wishes,
     )
     return Case(release.data, release.policy, original=Table.of(table))
 
