@@ -4,9 +4,9 @@ Text takes the colour of the page (`currentColor`), the ground is transparent, a
 the page knows how to turn for a dark screen: `ONE`, `TWO` and `PALE`. Blue and orange are told apart by everybody. Each
 mark carries what it shows as an `aria-label`, which screen readers say and the page's script shows.
 
-Names come from strangers. vl-convert ends the process at a control character, and Vega cuts a long name in the middle
-of an emoji. So other signs stand in for both while a chart is drawn. Afterwards emoji are put back, and what is no sign
-at all is shown as U+FFFD.
+Names come from strangers. vl-convert ends its process (`apart`) at a control character, and Vega cuts a long name in
+the middle of an emoji. So other characters stand in for both while a chart is drawn. Afterwards emoji are put back, and
+what is no character at all is shown as U+FFFD.
 """
 
 import html
@@ -17,6 +17,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
+
+from shoal.report.apart import converted
 
 __all__ = ["ONE", "PALE", "TWO", "moving", "plain", "rows", "svg", "themed"]
 
@@ -136,8 +138,6 @@ def svg(chart: Any) -> str:
     chart : altair.Chart
         As it was made; the look is added here.
     """
-    import vl_convert
-
     held: dict[str, str] = {}
 
     def stand_in(found: re.Match[str]) -> str:
@@ -146,7 +146,7 @@ def svg(chart: Any) -> str:
         return held.get(found[0], "\ufffd")
 
     spec = _each(themed(chart).to_dict(validate=False), lambda text: AWKWARD.sub(stand_in, text))
-    drawn = str(vl_convert.vegalite_to_svg(json.dumps(spec, sort_keys=True), show_warnings=False))
+    drawn = converted(json.dumps(spec, sort_keys=True))
     signs = {made[0]: plain(sign) for sign, made in held.items()}
     back = re.sub(f"([{chr(STANDS_IN)}-{chr(STANDS_IN + STAND_INS - 1)}]){WIDE}?", lambda found: signs[found[1]], drawn)
     return _compact(back)
