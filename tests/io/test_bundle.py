@@ -14,7 +14,7 @@ import pytest
 
 from shoal.errors import WriteError
 from shoal.io import bundle, swaps
-from shoal.io.bundle import draft
+from shoal.io.bundle import draft, draft_file
 
 OWNED = {"mark": "mark", "data": ""}
 
@@ -161,6 +161,23 @@ def test_without_locks_the_number_of_the_process_decides(tmp_path, monkeypatch):
         running.wait()
         fill(tmp_path / "two", "newer")
         assert not box.exists()
+
+
+def test_a_file_is_replaced_whole_and_left_as_it_was_by_an_error(tmp_path):
+    place = tmp_path / "deep" / "report.html"
+    with draft_file(place, 0o600) as made:
+        made.write_text("old")
+    assert stat.S_IMODE(place.stat().st_mode) == 0o600
+    with pytest.raises(RuntimeError), draft_file(place, 0o600) as made:
+        made.write_text("half")
+        raise RuntimeError
+    assert place.read_text() == "old"
+    with draft_file(place, 0o600) as made:
+        made.write_text("new")
+        (box,) = place.parent.glob(".report.html.shoal-*")
+        assert stat.S_IMODE(box.stat().st_mode) == 0o700
+    assert place.read_text() == "new"
+    assert [path.name for path in place.parent.iterdir()] == ["report.html"]
 
 
 def test_two_folders_are_written_beside_each_other_at_the_same_time(tmp_path):

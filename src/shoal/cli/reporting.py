@@ -45,12 +45,15 @@ def report(
     from shoal.certify.check_sets import holds_sets
     from shoal.pipeline.reporting import check_format, facts_of, write_report
     from shoal.pipeline.set_report import set_page
+    from shoal.report.apart import prepare
 
     format = format or ending(output)  # noqa: A001
     check_format(format)
     if original is None and (private is not None or attacks):
         raise typer.BadParameter("--private and --attacks are for the holder's report: name the original table, too.")
     place = output or Path(f"report.{format}")
+    if format == "html":
+        prepare()
     with show.progress():
         if holds_sets(folder):
             if original is not None:
