@@ -145,8 +145,8 @@ def _write(
         if report and original is not None:
             from shoal.pipeline.reporting import holder_page
 
-            page = _drawn(f"The private folder has no {REPORT}", lambda: holder_page(made, release, original), missing)
-            _put(hidden, {} if page is None else {REPORT: page})
+            own = _drawn(f"The private folder has no {REPORT}", lambda: holder_page(made, release, original), missing)
+            _put(hidden, {} if own is None else {REPORT: own})
         views = {name: column.view for name, column in release.policy.columns.items()}
         shown = _drawn(
             "The private folder has no pictures", lambda: pictures(release.sketches, release.sketched, views), missing

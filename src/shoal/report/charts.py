@@ -4,9 +4,9 @@ Text takes the colour of the page (`currentColor`), the ground is transparent, a
 the page knows how to turn for a dark screen: `ONE`, `TWO` and `PALE`. Blue and orange are told apart by everybody. Each
 mark carries what it shows as an `aria-label`, which screen readers say and the page's script shows.
 
-Names come from strangers. vl-convert ends its process (`apart`) at a control character, and Vega cuts a long name in
-the middle of an emoji. So other characters stand in for both while a chart is drawn. Afterwards emoji are put back, and
-what is no character at all is shown as U+FFFD.
+Names come from strangers. vl-convert ends the process at a control character, and Vega cuts a long name in the middle
+of an emoji. So other signs stand in for both while a chart is drawn. Afterwards emoji are put back, and what is no sign
+at all is shown as U+FFFD.
 """
 
 import html
