@@ -10,17 +10,21 @@
     │   ├── MethodError                            an unknown method, or a parameter out of range
     │   └── WriteError                             a place that cannot be written to
     ├── GuaranteeError                    exit 1   a verdict failed, nothing was written
-    └── InfeasibleError (also a ValueError) exit 3 no release can meet these wishes
+    ├── InfeasibleError (also a ValueError) exit 3 no release can meet these wishes
+    └── DrawingError                      exit 3   a picture or a page cannot be drawn
 
 The wording is always *who: what is wrong, with the value given; what was expected. What to do.*
 A cell value never appears in a message: counts, column names and positions only.
 """
 
+import traceback
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import Path
 
 __all__ = [
     "DataError",
+    "DrawingError",
     "GuaranteeError",
     "InfeasibleError",
     "MethodError",
@@ -31,6 +35,8 @@ __all__ = [
     "WriteError",
     "listed",
     "near",
+    "place_of",
+    "reason_of",
 ]
 
 
@@ -74,6 +80,28 @@ class InfeasibleError(ShoalError, ValueError):
     """No release of this table can meet the constraints; the message names the nearest that could."""
 
     exit_code = 3
+
+
+class DrawingError(ShoalError):
+    """A picture cannot be drawn, for want of memory or because of a fault of the drawing library."""
+
+    exit_code = 3
+
+
+def place_of(problem: BaseException) -> str:
+    """Name the kind and the place of a fault, and nothing of its message, which might quote a cell."""
+    frames = traceback.extract_tb(problem.__traceback__)
+    place = f", {Path(frames[-1].filename).name} line {frames[-1].lineno}" if frames else ""
+    return f"{type(problem).__name__}{place}"
+
+
+def reason_of(problem: BaseException) -> str:
+    """Return why something failed, in a sentence without a cell value."""
+    if isinstance(problem, ShoalError):
+        return str(problem)
+    if isinstance(problem, MemoryError):
+        return "memory is not enough for this table."
+    return f"a fault in shoal itself ({place_of(problem)}). Please report it."
 
 
 def near(word: str, words: Iterable[str]) -> str:

@@ -311,6 +311,13 @@ def test_help_names_every_command_with_an_example():
         assert f"shoal {command}" in " ".join(run(command, "--help").split())
 
 
+def test_what_a_killed_demo_leaves_does_not_keep_the_next_from_running(tmp_path):
+    for name in (".release.shoal-999999-00000000", ".private.shoal-999999-00000000"):
+        (tmp_path / name).mkdir()
+    shoal_run("demo", "--rows", 100, "-o", ".", cwd=tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"hospital.csv", "private", "release"}
+
+
 def test_demo_does_not_touch_a_folder_with_other_files(tmp_path):
     (tmp_path / "hospital.csv").write_text("my own")
     done = shoal_run("demo", "--rows", 100, "-o", ".", cwd=tmp_path, code=2)

@@ -7,12 +7,14 @@ import stat
 import subprocess
 import sys
 import textwrap
+import time
+from contextlib import contextmanager
 
 import pytest
 
 from shoal.errors import WriteError
-from shoal.io import bundle
-from shoal.io.bundle import draft
+from shoal.io import bundle, swaps
+from shoal.io.bundle import draft, draft_file
 
 OWNED = {"mark": "mark", "data": ""}
 
@@ -41,7 +43,7 @@ def test_an_earlier_folder_is_replaced(tmp_path):
 
 
 def test_an_earlier_folder_is_replaced_where_names_cannot_be_exchanged(tmp_path, monkeypatch):
-    monkeypatch.setattr(bundle, "_exchange", lambda *_: False)
+    monkeypatch.setattr(swaps, "_exchange", lambda *_: False)
     fill(tmp_path / "out", "old")
     fill(tmp_path / "out", "new")
     assert (tmp_path / "out" / "data").read_text() == "new"
@@ -104,6 +106,98 @@ def test_drafts_of_dead_processes_are_swept_up_and_others_left(tmp_path):
     assert mine.exists()
 
 
+HELD = """
+    import sys, time
+    from pathlib import Path
+    from shoal.io.bundle import draft
+    with draft(sys.argv[1], {"mark": "mark"}) as made:
+        (made / "secret").write_text("a draft")
+        Path(sys.argv[2]).touch()
+        time.sleep(60)
+"""
+
+
+@contextmanager
+def at_work(tmp_path, target):
+    """Run another process that is in the middle of writing a folder."""
+    ready = tmp_path / "ready"
+    running = subprocess.Popen([sys.executable, "-c", textwrap.dedent(HELD), str(target), str(ready)])
+    try:
+        while not ready.exists():
+            assert running.poll() is None
+            time.sleep(0.02)
+        ready.unlink()
+        yield running
+    finally:
+        running.kill()
+        running.wait()
+
+
+def test_the_draft_of_a_process_that_runs_is_left_alone_whatever_its_number(tmp_path):
+    with at_work(tmp_path, tmp_path / "one"):
+        (box,) = tmp_path.glob(".one.shoal-*")
+        renamed = box.rename(tmp_path / ".one.shoal-999999-0a0b0c0d")  # a number that no process has
+        fill(tmp_path / "two", "new")
+        assert (renamed / "new" / "secret").read_text() == "a draft"
+
+
+def test_drafts_for_any_target_are_swept_up_though_their_number_is_taken_by_another(tmp_path):
+    with at_work(tmp_path, tmp_path / "one") as running:
+        running.kill()
+        running.wait()
+        (box,) = tmp_path.glob(".one.shoal-*")
+        box.rename(tmp_path / f".one.shoal-{os.getpid()}-0a0b0c0d")  # a number that is in use again
+        fill(tmp_path / "two", "new")
+    assert [path.name for path in tmp_path.iterdir()] == ["two"]
+
+
+def test_without_locks_the_number_of_the_process_decides(tmp_path, monkeypatch):
+    monkeypatch.setattr(bundle, "try_lock", lambda _: None)
+    with at_work(tmp_path, tmp_path / "one") as running:
+        (box,) = tmp_path.glob(".one.shoal-*")
+        fill(tmp_path / "two", "new")
+        assert box.exists()
+        running.kill()
+        running.wait()
+        fill(tmp_path / "two", "newer")
+        assert not box.exists()
+
+
+def test_a_file_is_replaced_whole_and_left_as_it_was_by_an_error(tmp_path):
+    place = tmp_path / "deep" / "report.html"
+    with draft_file(place, 0o600) as made:
+        made.write_text("old")
+    assert stat.S_IMODE(place.stat().st_mode) == 0o600
+    with pytest.raises(RuntimeError), draft_file(place, 0o600) as made:
+        made.write_text("half")
+        raise RuntimeError
+    assert place.read_text() == "old"
+    with draft_file(place, 0o600) as made:
+        made.write_text("new")
+        (box,) = place.parent.glob(".report.html.shoal-*")
+        assert stat.S_IMODE(box.stat().st_mode) == 0o700
+    assert place.read_text() == "new"
+    assert [path.name for path in place.parent.iterdir()] == ["report.html"]
+
+
+def test_two_folders_are_written_beside_each_other_at_the_same_time(tmp_path):
+    with at_work(tmp_path, tmp_path / "one"):
+        fill(tmp_path / "two", "new")
+        with draft(tmp_path / "three", OWNED) as made:
+            fill(tmp_path / "four", "new")
+            (made / "mark").write_text("mark")
+    assert {path.name for path in tmp_path.iterdir()} >= {"two", "three", "four"}
+
+
+def test_what_somebody_puts_into_the_target_meanwhile_is_not_lost(tmp_path):
+    fill(tmp_path / "out", "old")
+    with pytest.raises(WriteError, match="holds other files"), draft(tmp_path / "out", OWNED) as made:
+        (made / "mark").write_text("mark")
+        (tmp_path / "out" / "thesis.tex").write_text("years of work")
+    assert (tmp_path / "out" / "thesis.tex").read_text() == "years of work"
+    assert not drafts(tmp_path / "out")
+
+
 KILLED = """
     import os, signal, sys
     from pathlib import Path
@@ -161,8 +255,16 @@ def test_the_folder_that_one_is_in_is_not_replaced(tmp_path, monkeypatch):
 def test_names_that_only_look_like_drafts_are_left_alone(tmp_path):
     for name in (".out.shoal-999999-keep", ".out.shoal-²-00000000", ".out.shoal-99999999999999999999-00000000"):
         (tmp_path / name).mkdir()
+    strange = tmp_path / ".out.shoal-999999-00000000"
+    strange.mkdir()
+    (strange / "thesis.tex").write_text("years of work")
+    copied = tmp_path / ".other.shoal-999999-00000000"
+    copied.mkdir()
+    (copied / bundle.MARK).write_text("another mark")
+    (tmp_path / ".linked.shoal-999999-00000000").symlink_to(strange)
     fill(tmp_path / "out", "new")
-    assert len(list(tmp_path.iterdir())) == 4
+    assert len(list(tmp_path.iterdir())) == 7
+    assert (strange / "thesis.tex").read_text() == "years of work"
 
 
 def test_a_name_that_is_too_long_is_refused(tmp_path):

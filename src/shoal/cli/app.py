@@ -30,7 +30,7 @@ from shoal.cli.options import (
     T,
     roles_of,
 )
-from shoal.errors import ShoalError
+from shoal.errors import ShoalError, place_of
 
 __all__ = ["app", "main"]
 
@@ -301,7 +301,7 @@ def main() -> None:
     except OSError as problem:
         _fail("OSError", f"what was found cannot be printed or read ({problem.strerror}). {WHOLE}", 2)
     except Exception as problem:  # noqa: BLE001 - a stranger's message might quote a cell, so only its place is shown
-        said = f"a fault in shoal itself ({show.place_of(problem)}). {WHOLE} Please report it."
+        said = f"a fault in shoal itself ({place_of(problem)}). {WHOLE} Please report it."
         _fail(type(problem).__name__, said, 70)
 
 

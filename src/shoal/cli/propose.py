@@ -7,6 +7,7 @@ import pyarrow as pa
 import tomli_w
 
 from shoal.errors import WriteError
+from shoal.io.bundle import is_left_over
 from shoal.io.data_file import write_data
 from shoal.prepare.profile import Profile
 
@@ -55,7 +56,8 @@ def write_policy(text: str, output: Path, *, force: bool) -> None:
 def check_demo(folder: Path) -> None:
     """Refuse a folder that holds anything but an earlier demo."""
     try:
-        names = {path.name for path in folder.iterdir()} if folder.exists() else set()
+        found = {path.name for path in folder.iterdir()} if folder.exists() else set()
+        names = {name for name in found if not is_left_over(name)}
     except OSError as problem:
         raise WriteError(f"demo: {str(folder)!r} cannot be written: {problem.strerror}.") from None
     if names and not (names <= {"hospital.csv", "private", "release"} and "release" in names):

@@ -47,6 +47,7 @@ def report(
     from shoal.certify.check_sets import holds_sets
     from shoal.pipeline.reporting import check_format, facts_of, write_report
     from shoal.pipeline.set_report import set_page
+    from shoal.report.apart import prepare
 
     format = format or ending(output)  # noqa: A001
     check_format(format)
@@ -55,6 +56,8 @@ def report(
     if control is not None and not attacks:
         raise typer.BadParameter("--control is for attacks: give --attacks and the original table, too.")
     place = output or Path(f"report.{format}")
+    if format == "html":
+        prepare()
     with show.progress():
         if holds_sets(folder):
             if original is not None:

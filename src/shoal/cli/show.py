@@ -3,7 +3,6 @@
 import json as json_
 import math
 import sys
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,7 +24,6 @@ __all__ = [
     "error",
     "method",
     "methods",
-    "place_of",
     "plain",
     "profile",
     "progress",
@@ -244,10 +242,3 @@ def _value(default: object) -> str:
 def error(text: str) -> None:
     """Print one sentence on stderr."""
     sys.stderr.write(f"shoal: {printable(text)}\n")
-
-
-def place_of(problem: BaseException) -> str:
-    """Name the kind and the place of a fault, and nothing of its message."""
-    frames = traceback.extract_tb(problem.__traceback__)
-    place = f", {Path(frames[-1].filename).name} line {frames[-1].lineno}" if frames else ""
-    return f"{type(problem).__name__}{place}"

@@ -13,19 +13,17 @@ import os
 import signal
 import sys
 import time
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection, wait
-from pathlib import Path
 from threading import Thread
 from types import ModuleType
 from typing import Any
 
-from shoal.errors import ShoalError
+from shoal.errors import reason_of
 
 __all__ = ["Failure", "cores", "spread"]
 
@@ -175,14 +173,8 @@ def _tried(work: Work, task: Any) -> Any:
     """Return the result of a task, or why there is none."""
     try:
         return work(task)
-    except ShoalError as problem:
-        return Failure(str(problem))
-    except MemoryError:
-        return Failure("memory is not enough for this table.")
-    except Exception as problem:  # noqa: BLE001 - a stranger's message might quote a cell, so only its place is shown
-        frame = traceback.extract_tb(problem.__traceback__)[-1]
-        place = f"{type(problem).__name__}, {Path(frame.filename).name} line {frame.lineno}"
-        return Failure(f"a fault in shoal itself ({place}). Please report it.")
+    except Exception as problem:  # noqa: BLE001 - one task must not take the others down
+        return Failure(reason_of(problem))
 
 
 def _died(worker: _Worker) -> Failure:

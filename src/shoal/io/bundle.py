@@ -1,31 +1,31 @@
-"""Folders that appear whole or not at all.
+"""Folders that appear whole or not at all, one or several together.
 
-1. A draft folder is made beside the target, with a name that carries the process number.
-2. Everything is written into the draft and checked there; then files and folder are flushed to disk.
-3. The draft takes the target's place in one step: by rename if there is none, by an exchange of the two
-   names (Linux) or two renames (elsewhere) if an earlier folder of shoal is there. What was there before is
-   removed last.
+1. A box is made beside each target: a folder with a name that carries the process number, a mark that is locked as
+   long as its process works on it, and the draft, another folder.
+2. Everything is written into the drafts and checked there; then files and folders are flushed to disk.
+3. The drafts take the places of their targets, all of them or none: see `swaps`. The boxes, with what was there
+   before, are removed last.
 
-A kill at any moment leaves the old folder or the complete new one; drafts of dead processes are swept up by
-the next run.
+A kill at any moment leaves the old folders or the complete new ones, if need be after whoever comes next has finished
+the swap (`settle`). Boxes of dead processes are swept up by the next that writes beside them.
 """
 
-import ctypes
 import os
-import re
 import secrets
 import shutil
-import sys
+import stat
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from shoal.errors import WriteError
+from shoal.io.locks import PATIENCE, alive, locked, try_lock
+from shoal.io.swaps import BOX, JOURNAL, Move, appear, mine, partners, recover, sync
+from shoal.model.progress import announce
 
-__all__ = ["check_outside", "check_target", "draft", "locked"]
+__all__ = ["Place", "check_outside", "check_target", "draft", "draft_file", "drafts", "is_left_over", "settle"]
 
-EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
-HERE = -100  # AT_FDCWD
 # A file of every folder that shoal writes, and what stands in it.
 OURS = {
     "certificate.json": "urn:shoal:",
@@ -33,11 +33,13 @@ OURS = {
     "explore.json": '"shoal exploration"',
     "compare.json": '"shoal comparison"',
 }
+SHORT = 60  # characters of a file name that are part of the name of its draft
+MARK, MARKED = "shoal-draft", b"A draft of shoal. It may be deleted if no run of shoal is under way.\n"
 
 
-@contextmanager
-def draft(folder: str | Path, owned: Mapping[str, str], *, private: bool = False) -> Iterator[Path]:
-    """Give a folder to write into that becomes `folder` if the block ends without an error.
+@dataclass(frozen=True)
+class Place:
+    """Where a folder is to appear.
 
     Parameters
     ----------
@@ -48,27 +50,118 @@ def draft(folder: str | Path, owned: Mapping[str, str], *, private: bool = False
         it must hold.
     private : bool
         Whether only the owner may look inside.
+    """
+
+    folder: str | Path
+    owned: Mapping[str, str]
+    private: bool = False
+
+
+@contextmanager
+def draft(folder: str | Path, owned: Mapping[str, str], *, private: bool = False) -> Iterator[Path]:
+    """Give a folder to write into that becomes `folder` if the block ends without an error; see `Place`."""
+    with drafts(Place(folder, owned, private)) as (made,):
+        yield made
+
+
+@contextmanager
+def drafts(*places: Place, patience: float = PATIENCE) -> Iterator[tuple[Path, ...]]:
+    """Give folders to write into that take their places together if the block ends without an error.
+
+    Parameters
+    ----------
+    *places : Place
+        In the order in which they appear.
+    patience : float
+        Seconds to wait for other processes that write beside them.
+
+    Yields
+    ------
+    tuple of Path
+        A draft for each place.
+    """
+    said = " and ".join(repr(str(place.folder)) for place in places)
+    for place in places:
+        check_target(place.folder, place.owned)
+    try:
+        targets = [_real(place.folder) for place in places]
+        for target in targets:
+            target.parent.mkdir(parents=True, exist_ok=True)
+        parents = {target.parent for target in targets}
+        with ExitStack() as held:
+            with _settled(parents, patience):
+                _refuse_unsettled(targets)
+                moves = [held.enter_context(_box(target)) for target in targets]
+            yield tuple(move.draft for move in moves)
+            for move, place in zip(moves, places, strict=True):
+                _flush(move.draft, private=place.private)
+                sync(move.box)
+            with _settled(parents, patience):
+                _refuse_unsettled(targets)
+                for place in places:
+                    check_target(place.folder, place.owned)  # again: somebody may have been here meanwhile
+                appear(moves)
+    except OSError as problem:
+        raise WriteError(f"write: {said} cannot be written: {problem.strerror or 'unknown reason'}.") from None
+
+
+@contextmanager
+def draft_file(place: Path, mode: int, *, patience: float = PATIENCE) -> Iterator[Path]:
+    """Give a file to write that takes its place in one step if the block ends without an error.
+
+    Parameters
+    ----------
+    place : Path
+        Absent, or a file that may be replaced: who calls has seen to that.
+    mode : int
+        Who may read and write it.
+    patience : float
+        As in `drafts`.
 
     Yields
     ------
     Path
-        The draft.
     """
-    target = check_target(folder, owned)
-    made = None
     try:
+        target = _real(place)
         target.parent.mkdir(parents=True, exist_ok=True)
-        _sweep(target)
-        made = target.parent / f".{target.name}.shoal-{os.getpid()}-{secrets.token_hex(4)}"
-        made.mkdir(mode=0o700)
-        yield made
-        _flush(made, private=private)
-        _swap(made, target)
+        with ExitStack() as held:
+            with _settled({target.parent}, patience):
+                box = held.enter_context(_box(target.with_name(target.name[:SHORT]))).box
+            made = box / "file"
+            made.touch(mode=mode)
+            yield made
+            sync(made)
+            made.replace(target)
+            sync(target.parent)
     except OSError as problem:
-        raise WriteError(f"write: {str(folder)!r} cannot be written: {problem.strerror or 'unknown reason'}.") from None
-    finally:
-        if made is not None and made.exists():
-            shutil.rmtree(made, ignore_errors=True)
+        raise WriteError(f"write: {str(place)!r} cannot be written: {problem.strerror or 'unknown reason'}.") from None
+
+
+def settle(*folders: str | Path | None, patience: float = PATIENCE) -> None:
+    """Finish or undo what a killed process has left half done, before these folders are read.
+
+    Parameters
+    ----------
+    *folders : path or None
+        Folders that `drafts` may have written. Where nothing was left, this costs a look for one file.
+    patience : float
+        Seconds to wait for a process that is writing them at present.
+    """
+    with suppress(OSError, ValueError):  # what cannot be mended can still be read
+        journals = [_journal(_real(folder)) for folder in folders if folder is not None]
+        left = [path for path in journals if os.path.lexists(path)]
+        if left:
+            with suppress(WriteError), _settled({path.parent for path in left}, patience):
+                pass
+        for path in left:
+            if os.path.lexists(path):
+                announce(f"read: {_unsettled(path)}")
+
+
+def is_left_over(name: str) -> bool:
+    """Say whether a file or folder of this name may have been left behind by a killed process."""
+    return bool(BOX.fullmatch(name) or JOURNAL.fullmatch(name))
 
 
 def check_target(folder: str | Path, owned: Mapping[str, str]) -> Path:
@@ -112,38 +205,106 @@ def _made(path: Path, mark: str) -> bool:
 
 
 @contextmanager
-def locked(*folders: Path) -> Iterator[None]:
-    """Let one process at a time write into these folders, where the system can lock a folder."""
-    with ExitStack() as held:
-        for folder in sorted(set(folders)):  # always in one order, so that two processes cannot wait for each other
-            folder.mkdir(parents=True, exist_ok=True)
-            if sys.platform.startswith("linux"):
-                import fcntl
-
-                handle = os.open(folder, os.O_RDONLY)
-                held.callback(os.close, handle)
-                fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
+def _settled(parents: set[Path], patience: float) -> Iterator[None]:
+    """Lock folders, and clear up what dead processes have left in them and in the folders that belong to it."""
+    wanted = set(parents)
+    while True:
+        wanted = wanted.union(*(partners(parent) for parent in wanted))
+        with locked(*wanted, patience=patience) as sure:
+            if all(partners(parent) <= wanted for parent in wanted):
+                _sweep(wanted, {box for parent in wanted for box in recover(parent, sure=sure)})
+                yield
+                return
 
 
-def _sweep(target: Path) -> None:
-    """Remove the drafts of processes that are no longer there."""
-    pattern = re.compile(rf"\.{re.escape(target.name)}\.shoal-([0-9]{{1,9}})-[0-9a-f]{{8}}(-old)?", re.ASCII)
-    for left in target.parent.iterdir():
-        found = pattern.fullmatch(left.name)
-        if found and not _alive(int(found[1])):
-            shutil.rmtree(left, ignore_errors=True)
+def _refuse_unsettled(targets: list[Path]) -> None:
+    """Refuse to write over what was left half done and cannot be mended."""
+    for target in targets:
+        if os.path.lexists(_journal(target)):
+            raise WriteError(f"write: {_unsettled(_journal(target))}")
 
 
-def _alive(number: int) -> bool:
-    """Say whether a process runs."""
+def _unsettled(journal: Path) -> str:
+    """Say what a journal that stays behind means."""
+    return (
+        f"an earlier run was interrupted while it replaced the folders named in {str(journal)!r}, and they were moved "
+        "or changed since. Put them back, or delete this file to keep them as they are."
+    )
+
+
+def _real(folder: str | Path) -> Path:
+    """Return the full path of a target, without links in what lies above it."""
+    target = Path(os.path.abspath(folder))  # noqa: PTH100 - as in check_target
+    return Path(os.path.realpath(target.parent)) / target.name
+
+
+def _journal(target: Path) -> Path:
+    """Return where the journal of a target would lie."""
+    return Move(target, target).journal
+
+
+@contextmanager
+def _box(target: Path) -> Iterator[Move]:
+    """Give a box with an empty draft beside a target, marked and locked; remove it with all that is in it then."""
+    box = target.parent / f".{target.name}.shoal-{os.getpid()}-{secrets.token_hex(4)}"
+    move = Move(target, box)
+    box.mkdir(mode=0o700)
     try:
-        os.kill(number, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+        handle = os.open(box / MARK, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            os.write(handle, MARKED)
+            try_lock(handle)
+            move.draft.mkdir(mode=0o700)
+            yield move
+        finally:
+            if not os.path.lexists(move.journal):  # else it may still be needed
+                with suppress(OSError):
+                    _discard(box)
+            os.close(handle)
+    finally:
+        with suppress(OSError):
+            box.rmdir()  # it is empty, or it stays
+
+
+def _sweep(parents: set[Path], kept: set[Path]) -> None:
+    """Remove the boxes of dead processes but those to be kept, and nothing that shoal did not make for this user."""
+    for box in [path for parent in parents for path in parent.iterdir()]:
+        named = BOX.fullmatch(box.name)
+        if named and box not in kept:
+            with suppress(OSError):
+                _sweep_box(box, int(named[2]))
+
+
+def _sweep_box(box: Path, process: int) -> None:
+    """Remove a box if its process is dead: if its mark is not locked or, where there are no locks, does not run."""
+    found = box.lstat()
+    if not (stat.S_ISDIR(found.st_mode) and mine(found)):
+        return
+    if not os.path.lexists(box / MARK):
+        if not alive(process):
+            box.rmdir()  # only if it is empty
+        return
+    handle = os.open(box / MARK, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+    try:
+        ours = stat.S_ISREG(os.fstat(handle).st_mode) and MARKED.startswith(os.read(handle, len(MARKED) + 1))
+        free = try_lock(handle)
+        if ours and (free or (free is None and not alive(process))):
+            _discard(box)
+            box.rmdir()
+    finally:
+        os.close(handle)
+
+
+def _discard(box: Path) -> None:
+    """Remove all that is in a box, its mark last: what is left after a kill is still known as a draft."""
+    for path in box.iterdir():
+        if path.name != MARK:
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+    if [path.name for path in box.iterdir()] == [MARK]:
+        (box / MARK).unlink()
 
 
 def _flush(folder: Path, *, private: bool) -> None:
@@ -152,37 +313,6 @@ def _flush(folder: Path, *, private: bool) -> None:
     os.umask(mask)
     for path in folder.iterdir():
         path.chmod(0o600 if private else 0o666 & ~mask)
-        _sync(path)
+        sync(path)
     folder.chmod(0o700 if private else 0o777 & ~mask)
-    _sync(folder)
-
-
-def _swap(made: Path, target: Path) -> None:
-    """Put the draft in the place of the target; what was there before is left under the draft's name."""
-    if target.exists() and not _exchange(made, target):
-        aside = made.with_name(made.name + "-old")
-        target.rename(aside)
-        made.rename(target)
-        aside.rename(made)
-    elif made.exists() and not target.exists():
-        made.rename(target)
-    _sync(target.parent)
-
-
-def _exchange(made: Path, target: Path) -> bool:
-    """Exchange two names in one step, where the system can."""
-    if not sys.platform.startswith("linux"):
-        return False
-    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-    if rename is None:
-        return False
-    return bool(rename(HERE, os.fsencode(made), HERE, os.fsencode(target), EXCHANGE) == 0)
-
-
-def _sync(path: Path) -> None:
-    """Flush a file or folder to the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    sync(folder)

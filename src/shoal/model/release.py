@@ -54,7 +54,10 @@ class Release:
     suppressed : int
         Rows left out because of missing values.
     notes : tuple of str
-        What the holder should know: columns that look like identifiers, for instance.
+        What the holder should know: columns that look like identifiers, for instance, and pages or pictures that the
+        last `save` could not draw.
+    missing : tuple of str
+        The latter alone.
     sketches, sketched : tuples
         Figures for the pictures of the private folder, and the columns that they speak of.
     """
@@ -76,6 +79,7 @@ class Release:
     sketched: tuple[str, ...] = ()
     writer: Callable[..., Path] | None = field(default=None, repr=False)
     reporter: Callable[..., str] | None = field(default=None, repr=False)
+    missing: tuple[str, ...] = ()
 
     @property
     def labels(self) -> NDArray[np.int64]:
@@ -88,6 +92,17 @@ class Release:
         if name not in found:
             raise KeyError(f"there is no finding {name!r}; there are {listed(found)}")
         return found[name]
+
+    @property
+    def own_notes(self) -> tuple[str, ...]:
+        """The notes without what the last `save` could not draw."""
+        return tuple(note for note in self.notes if note not in self.missing)
+
+    def note_missing(self, missing: tuple[str, ...]) -> None:
+        """Note what could not be drawn when the release was last saved, in place of what was noted so before."""
+        notes = (*self.own_notes, *missing)
+        for name, told in (("notes", notes), ("missing", missing)):
+            object.__setattr__(self, name, told)
 
     def save(
         self,
@@ -117,7 +132,7 @@ class Release:
         Returns
         -------
         Path
-            The folder.
+            The folder. A page that cannot be drawn costs nothing else: `notes` says that it is missing.
         """
         if self.writer is None:
             raise RuntimeError("this release was not made by shoal's line and cannot be written")

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from shoal.certify.certificate import CERTIFICATE, digest
 from shoal.certify.check import DATA_FILES, check_folder
 from shoal.errors import DataError, ReadError, listed
+from shoal.io.bundle import settle
 from shoal.io.files import read
 from shoal.measuring import cards, load_measure
 from shoal.model.findings import Attack, Finding
@@ -190,6 +191,8 @@ def _aligned(
         data = release.table.take(pa.array(places))
         _refuse_other_rows(table, data, named)
         return named, table, data, places
+    if isinstance(release, str | Path):
+        settle(release, private)
     if isinstance(release, str | Path) and Path(release).is_dir():
         return _of_folder(original, Path(release), private)
     released = read(release, wanted.null_words, header=wanted.header)

@@ -16,6 +16,7 @@ from shoal.certify.check import Checked, check_data, check_folder
 from shoal.certify.check_sets import holds_sets
 from shoal.enforce import check_feasible, enforce
 from shoal.errors import DataError, PolicyError, ReadError, listed, near
+from shoal.io.bundle import settle
 from shoal.io.files import read
 from shoal.io.frames import to_frame
 from shoal.kernels.threads import thread_count
@@ -221,6 +222,8 @@ def verify(source: Any, *, policy: Policy | dict[str, Any] | str | Path | None =
     Checked
         `.holds` says whether everything is as claimed.
     """
+    if isinstance(source, str | Path):
+        settle(source)
     if isinstance(source, str | Path) and Path(source).is_dir():
         if policy is not None or any(wish not in (None, [], ()) for wish in wishes.values()):
             raise PolicyError(

@@ -8,17 +8,15 @@ Figures are those of `measure` and `attack`: the same functions, from the same s
 """
 
 import json
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from shoal.certify.certificate import CERTIFICATE, POLICY, digest
 from shoal.certify.check import DATA_FILES, check_folder
 from shoal.errors import DataError, GuaranteeError, PolicyError, ShoalError, WriteError, listed
-from shoal.io.bundle import check_outside
+from shoal.io.bundle import check_outside, draft_file, settle
 from shoal.measuring import Measure, cards
 from shoal.model.findings import Attack, Finding, Verdict
 from shoal.model.partition import Partition
@@ -119,6 +117,7 @@ def facts_of(
         tried = _attacked(case) if attacks else ()
         return _held_facts(case, release, _measured(case, list(cards().values())), tried)
     folder = Path(release)
+    settle(folder, private)
     checked = check_folder(folder)
     if not checked.holds:
         raise GuaranteeError(f"report: {str(folder)!r} does not hold what it claims. `shoal verify` says why.")
@@ -154,21 +153,15 @@ def write_report(facts: dict[str, Any], place: Path, format: str) -> None:  # no
     format : {"html", "md", "json"}
     """
     check_outside(place)
-    draft = place.parent / f".{place.name[:60]}.shoal-{os.getpid()}"
     try:
         if not place.name or place.is_dir():
             raise WriteError(f"write: {str(place)!r} is a folder. Name a file, such as report.{format}.")
         if place.is_symlink() or (place.exists() and not (place.is_file() and _is_report(place))):
             raise WriteError(f"write: {str(place)!r} is no earlier report, and shoal will not replace it.")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        draft.touch(mode=0o600 if facts["kind"] == "holder" else 0o644)
-        draft.write_text(FORMATS[format](facts), encoding="utf-8", newline="\n")
-        draft.replace(place)
     except OSError as problem:
         raise WriteError(f"write: {str(place)!r} cannot be written: {problem.strerror}.") from None
-    finally:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
+    with draft_file(place, 0o600 if facts["kind"] == "holder" else 0o644) as made:
+        made.write_text(FORMATS[format](facts), encoding="utf-8", newline="\n")
 
 
 def _is_report(place: Path) -> bool:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from shoal.certify.certificate import CERTIFICATE, digest
 from shoal.certify.check import Checked, Line
 from shoal.errors import DataError, GuaranteeError, PolicyError, ReadError, WriteError
+from shoal.io.bundle import settle
 from shoal.io.disassociated import read_disassociated
 from shoal.io.item_lines import write_lines
 from shoal.io.transactions import read_transactions
@@ -50,6 +51,7 @@ def verify_sets(
     if isinstance(folder, SetRelease):
         lines = [Line(one.model, f"{one.asked:g}", f"{one.found:g}", one.holds) for one in folder.verdicts]
         return Checked(tuple(lines), folder.verdicts)
+    settle(folder, private)
     checked = check_release(folder)
     if original is None:
         return checked
@@ -73,6 +75,7 @@ def verified(folder: str | Path | SetRelease) -> Disassociated:
     """Return what a release publishes: one in memory, or a folder after a check of all its claims."""
     if isinstance(folder, SetRelease):
         return folder.published
+    settle(folder)
     checked = check_release(folder)
     if not checked.holds:
         raise DataError(f"sets: {str(folder)!r} does not hold what it claims. Run `shoal sets verify` on it first.")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import GuaranteeError
+from shoal.io.bundle import settle
 from shoal.io.disassociated import read_disassociated
 from shoal.io.transactions import read_transactions
 from shoal.model.disassociated import Disassociated
@@ -97,6 +98,7 @@ def set_page(folder: str | Path, figures: dict[str, dict[str, Any]] | None = Non
     figures : dict, optional
         What `set_report` returned, for the holder's report; without it, the report is made from the folder alone.
     """
+    settle(folder)
     checked = check_release(folder)
     if not checked.holds:
         raise GuaranteeError(f"report: {str(folder)!r} does not hold what it claims. `shoal sets verify` says why.")

@@ -2,9 +2,9 @@
 
 import csv
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -19,8 +19,8 @@ from shoal.certify.certificate import (
     write_policy,
 )
 from shoal.certify.check import check_folder, unescaped
-from shoal.errors import GuaranteeError, WriteError
-from shoal.io.bundle import check_outside, check_target, draft, locked
+from shoal.errors import DataError, GuaranteeError, PolicyError, ReadError, WriteError, reason_of
+from shoal.io.bundle import Place, check_outside, check_target, drafts
 from shoal.io.data_file import FORMATS, check_format, digest_of, write_data
 from shoal.io.files import read
 from shoal.model.findings import Verdict
@@ -30,6 +30,7 @@ from shoal.model.table import Table
 from shoal.pipeline.items import spelt
 from shoal.prepare.hierarchy import Hierarchy
 from shoal.privacy.covering import uncovered
+from shoal.report.apart import prepare
 from shoal.report.figures import NAMES, pictures
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "write",
 ]
 
+Drawn = TypeVar("Drawn")
 FINDINGS = "findings.json"
 MAP = "map.csv"
 HELD = {FINDINGS: '"certificate"', MAP: "", REPORT: "", **dict.fromkeys(NAMES, "<svg")}
@@ -61,14 +63,13 @@ def write(
     """Write a release and, if asked, the holder's folder; see `Release.save`."""
     chosen = format or _usual(release)
     check_places(folder, private, chosen)
-    try:
-        with locked(*(Path(place).absolute().parent for place in (folder, private) if place is not None)):
-            if private is None:
-                return _write_public(release, folder, chosen, None, report=report)
-            with draft(private, HELD, private=True) as hidden:
-                return _write_public(release, folder, chosen, hidden, report=report, original=original)
-    except OSError as problem:
-        raise WriteError(f"write: {str(folder)!r} cannot be written: {problem.strerror}.") from None
+    held = [] if private is None else [Place(private, HELD, private=True)]
+    if report:
+        prepare()
+    with drafts(*held, Place(folder, RELEASED)) as (*hidden, made):
+        missing = _write(release, made, chosen, hidden[0] if hidden else None, report=report, original=original)
+    release.note_missing(missing)
+    return Path(folder)
 
 
 def data_digest(release: Release) -> str:
@@ -114,42 +115,65 @@ def refuse_uncovered(table: Table, data: pa.Table, policy: Policy, trees: Mappin
                 )
 
 
-def _write_public(
+def _write(
     release: Release,
-    folder: str | Path,
+    made: Path,
     format: str,  # noqa: A002
     hidden: Path | None,
     *,
     report: bool,
     original: Any = None,
-) -> Path:
-    """Write the release into a draft, check it from its bytes, and let it appear."""
-    with draft(folder, RELEASED) as made:
-        name = write_data(spelt(release.table, release.policy, format), made, format)
-        policy = published_policy(release)
-        if report:
-            from shoal.pipeline.reporting import public_page
+) -> tuple[str, ...]:
+    """Write the release and what belongs to it into drafts, and check it from its bytes; say what cannot be drawn."""
+    missing: list[str] = []
+    name = write_data(spelt(release.table, release.policy, format), made, format)
+    policy = published_policy(release)
+    if report:
+        from shoal.pipeline.reporting import public_page
 
-            write_policy(made, policy)
-            (made / REPORT).write_text(public_page(made, release.verdicts), encoding="utf-8", newline="\n")
-        others = (REPORT,) if report else ()
-        certificate = write_certificate(made, name, policy, release.verdicts, release.table.num_rows, others)
-        # The claims were counted in memory; here they are counted again, from the bytes.
-        checked = check_folder(made)
-        if not checked.holds:
-            failed = ", ".join(line.what for line in checked.lines if not line.holds)
-            raise GuaranteeError(f"verify: the written files do not confirm {failed}. Nothing was written.")
-        if hidden is not None:
-            _write_private(release, hidden, digest(certificate))
-            if report and original is not None:
-                from shoal.pipeline.reporting import holder_page
+        write_policy(made, policy)
+        page = _drawn(f"The release has no {REPORT}", lambda: public_page(made, release.verdicts), missing)
+        _put(made, {} if page is None else {REPORT: page})
+    others = (REPORT,) if (made / REPORT).exists() else ()
+    certificate = write_certificate(made, name, policy, release.verdicts, release.table.num_rows, others)
+    # The claims were counted in memory; here they are counted again, from the bytes.
+    checked = check_folder(made)
+    if not checked.holds:
+        failed = ", ".join(line.what for line in checked.lines if not line.holds)
+        raise GuaranteeError(f"verify: the written files do not confirm {failed}. Nothing was written.")
+    if hidden is not None:
+        if report and original is not None:
+            from shoal.pipeline.reporting import holder_page
 
-                page = holder_page(made, release, original)
-                (hidden / REPORT).write_text(page, encoding="utf-8", newline="\n")
-    return Path(folder)
+            own = _drawn(f"The private folder has no {REPORT}", lambda: holder_page(made, release, original), missing)
+            _put(hidden, {} if own is None else {REPORT: own})
+        views = {name: column.view for name, column in release.policy.columns.items()}
+        shown = _drawn(
+            "The private folder has no pictures", lambda: pictures(release.sketches, release.sketched, views), missing
+        )
+        _put(hidden, shown or {})
+        _write_private(release, hidden, digest(certificate), (*release.own_notes, *missing))
+    return tuple(missing)
 
 
-def _write_private(release: Release, folder: Path, certificate: str) -> None:
+def _drawn(lack: str, draw: Callable[[], Drawn], missing: list[str]) -> Drawn | None:
+    """Return what is drawn; or None, and add to `missing` what the folder lacks: no picture is worth a release."""
+    try:
+        return draw()
+    except (DataError, PolicyError, ReadError):
+        raise  # the original that was given for it is of no use
+    except Exception as problem:  # noqa: BLE001 - whatever it is, the release stands without it
+        missing.append(f"{lack}; everything else is written. {reason_of(problem)}")
+        return None
+
+
+def _put(folder: Path, texts: Mapping[str, str]) -> None:
+    """Write texts into a folder, by their names."""
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+
+
+def _write_private(release: Release, folder: Path, certificate: str, notes: tuple[str, ...]) -> None:
     """Write what only the holder may see: which released row each input row became, and the findings."""
     place = np.full(release.inputs, -1, np.int64)
     place[release.rows] = release.position
@@ -162,14 +186,10 @@ def _write_private(release: Release, folder: Path, certificate: str) -> None:
         "findings": [finding.as_dict() for finding in release.findings],
         "ledger": [vars(change) for change in release.ledger],
         "suppressed": release.suppressed,
-        "notes": list(release.notes),
+        "notes": list(notes),
         "policy": release.policy.as_dict(),
     }
-    text = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
-    (folder / FINDINGS).write_text(text, encoding="utf-8", newline="\n")
-    views = {name: column.view for name, column in release.policy.columns.items()}
-    for name, picture in pictures(release.sketches, release.sketched, views).items():
-        (folder / name).write_text(picture, encoding="utf-8", newline="\n")
+    _put(folder, {FINDINGS: json.dumps(facts, indent=2, ensure_ascii=False) + "\n"})
 
 
 def read_back(data: Path, policy: Policy) -> pa.Table:

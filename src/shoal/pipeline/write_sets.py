@@ -6,8 +6,8 @@ from pathlib import Path
 
 from shoal.certify.certificate import CERTIFICATE, digest
 from shoal.certify.sets_certificate import SETS_PREDICATE, write_sets_certificate
-from shoal.errors import GuaranteeError, WriteError
-from shoal.io.bundle import check_outside, check_target, draft, locked
+from shoal.errors import GuaranteeError
+from shoal.io.bundle import Place, check_outside, check_target, drafts
 from shoal.io.disassociated import JSON_FILE, PARQUET_FILES, write_disassociated, write_neighbour
 from shoal.model.set_release import SetRelease
 from shoal.pipeline.set_neighbours import check_release
@@ -30,14 +30,10 @@ def write_sets(
 ) -> Path:
     """Write a release and, if asked, the holder's folder; see `SetRelease.save`."""
     check_set_places(folder, private)
-    try:
-        with locked(*(Path(place).absolute().parent for place in (folder, private) if place is not None)):
-            if private is None:
-                return _write_public(release, folder, format, None)
-            with draft(private, HELD, private=True) as hidden:
-                return _write_public(release, folder, format, hidden)
-    except OSError as problem:
-        raise WriteError(f"write: {str(folder)!r} cannot be written: {problem.strerror}.") from None
+    held = [] if private is None else [Place(private, HELD, private=True)]
+    with drafts(*held, Place(folder, RELEASED)) as (*hidden, made):
+        _write(release, made, format, hidden[0] if hidden else None)
+    return Path(folder)
 
 
 def check_set_places(folder: str | Path, private: str | Path | None) -> None:
@@ -50,21 +46,19 @@ def check_set_places(folder: str | Path, private: str | Path | None) -> None:
         check_outside(private)
 
 
-def _write_public(release: SetRelease, folder: str | Path, format: str, hidden: Path | None) -> Path:  # noqa: A002
-    """Write the release into a draft, check it from its bytes, and let it appear."""
-    with draft(folder, RELEASED) as made:
-        names = write_disassociated(release.published, made, format)  # type: ignore[arg-type]
-        if release.neighbour is not None:
-            names.append(write_neighbour(release.neighbour, made))
-        kind = None if release.kind == "none" else release.kind
-        certificate = write_sets_certificate(made, names, release.published, release.verdicts, kind)
-        checked = check_release(made)
-        if not checked.holds:
-            failed = ", ".join(line.what for line in checked.lines if not line.holds)
-            raise GuaranteeError(f"verify: the written files do not confirm {failed}. Nothing was written.")
-        if hidden is not None:
-            _write_private(release, hidden, digest(certificate))
-    return Path(folder)
+def _write(release: SetRelease, made: Path, format: str, hidden: Path | None) -> None:  # noqa: A002
+    """Write the release and what belongs to it into drafts, and check it from its bytes."""
+    names = write_disassociated(release.published, made, format)  # type: ignore[arg-type]
+    if release.neighbour is not None:
+        names.append(write_neighbour(release.neighbour, made))
+    kind = None if release.kind == "none" else release.kind
+    certificate = write_sets_certificate(made, names, release.published, release.verdicts, kind)
+    checked = check_release(made)
+    if not checked.holds:
+        failed = ", ".join(line.what for line in checked.lines if not line.holds)
+        raise GuaranteeError(f"verify: the written files do not confirm {failed}. Nothing was written.")
+    if hidden is not None:
+        _write_private(release, hidden, digest(certificate))
 
 
 def _write_private(release: SetRelease, folder: Path, certificate: str) -> None:

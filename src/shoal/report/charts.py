@@ -18,6 +18,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from shoal.report.apart import converted
+
 __all__ = ["ONE", "PALE", "TWO", "moving", "plain", "rows", "svg", "themed"]
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -136,8 +138,6 @@ def svg(chart: Any) -> str:
     chart : altair.Chart
         As it was made; the look is added here.
     """
-    import vl_convert
-
     held: dict[str, str] = {}
 
     def stand_in(found: re.Match[str]) -> str:
@@ -146,7 +146,7 @@ def svg(chart: Any) -> str:
         return held.get(found[0], "\ufffd")
 
     spec = _each(themed(chart).to_dict(validate=False), lambda text: AWKWARD.sub(stand_in, text))
-    drawn = str(vl_convert.vegalite_to_svg(json.dumps(spec, sort_keys=True), show_warnings=False))
+    drawn = converted(json.dumps(spec, sort_keys=True))
     signs = {made[0]: plain(sign) for sign, made in held.items()}
     back = re.sub(f"([{chr(STANDS_IN)}-{chr(STANDS_IN + STAND_INS - 1)}]){WIDE}?", lambda found: signs[found[1]], drawn)
     return _compact(back)

@@ -1,0 +1,141 @@
+"""A page or a picture that cannot be drawn costs nothing but itself, and is said to be missing."""
+
+import json
+import random
+import subprocess
+import sys
+
+import pyarrow as pa
+import pytest
+
+import shoal
+from shoal.errors import DataError, DrawingError
+from shoal.pipeline.write import write
+from shoal.report import charts
+
+MEMORY = 6_000_000_000  # bytes of address space
+PUBLIC, HOLDER, PICTURES = (
+    "The release has no report.html; ",
+    "The private folder has no report.html; ",
+    "The private folder has no pictures; ",
+)
+
+
+def table(rows=60):
+    chance = random.Random(1)
+    return pa.table(
+        {
+            "age": [chance.randrange(20, 90) for _ in range(rows)],
+            "weight": [chance.gauss(70, 9) for _ in range(rows)],
+            "illness": [chance.choice(["CANARY", "flu"]) for _ in range(rows)],
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def release():
+    return shoal.anonymize(table(), k=3, method="kde", sensitive=["illness"])
+
+
+@pytest.fixture
+def folders(tmp_path):
+    return tmp_path / "release", tmp_path / "private"
+
+
+def failing(problem):
+    def fail(*_):
+        raise problem
+
+    return fail
+
+
+def names(folder):
+    return {path.name for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("problem", "said"),
+    [
+        (DrawingError("report: a picture cannot be drawn."), "report: a picture cannot be drawn."),
+        (MemoryError("CANARY"), "memory is not enough"),
+        (RuntimeError("CANARY"), "a fault in shoal itself (RuntimeError, test_missing_pages.py line "),
+        (OSError(12, "CANARY"), "a fault in shoal itself (OSError, "),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_the_release_is_written_and_what_is_missing_is_said(release, folders, monkeypatch, problem, said):
+    public, private = folders
+    for room in ("shoal.report.drawing.svg", "shoal.report.figures.svg"):
+        monkeypatch.setattr(room, failing(problem))
+    release.save(public, private=private, format="csv", report=True, original=table())
+    assert names(public) == {"certificate.json", "data.csv", "policy.toml"}
+    assert names(private) == {"findings.json", "map.csv"}
+    assert shoal.verify(public).holds
+    assert [note[: len(lack)] for note, lack in zip(release.missing, (PUBLIC, HOLDER, PICTURES), strict=True)] == [
+        PUBLIC,
+        HOLDER,
+        PICTURES,
+    ]
+    assert all(said in note for note in release.missing)
+    assert release.notes[-3:] == release.missing
+    assert json.loads((private / "findings.json").read_text())["notes"] == list(release.notes)
+    assert "CANARY" not in "".join(release.notes)
+    assert all(name not in (public / "certificate.json").read_text() for name in ("report.html", "CANARY"))
+    shoal.measure(table(), public, private=private, only=["k-anonymity"])
+
+
+def test_what_can_be_drawn_again_is_no_longer_missing(release, folders, monkeypatch):
+    public, private = folders
+    with monkeypatch.context() as patched:
+        patched.setattr("shoal.report.figures.svg", failing(RuntimeError()))
+        release.save(public, private=private, report=True, original=table())
+    assert len(release.missing) == 2  # the holder's page has the pictures, too
+    assert "report.html" in names(public)
+    release.save(public, private=private, report=True, original=table())
+    assert release.missing == ()
+    assert not [note for note in release.notes if " has no " in note]
+    assert "report.html" in names(private)
+    assert "densities.svg" in names(private)
+
+
+def test_an_original_that_is_another_table_is_still_an_error(release, folders):
+    with pytest.raises(DataError, match="another table"):
+        write(release, folders[0], private=folders[1], report=True, original=table(61))
+    assert not folders[0].parent.exists() or names(folders[0].parent) == set()
+
+
+def test_an_explicit_report_that_cannot_be_drawn_is_an_error(release, folders, monkeypatch):
+    monkeypatch.setattr(charts, "converted", failing(DrawingError("report: no.")))
+    with pytest.raises(DrawingError, match="report: no"):
+        release.report()
+    assert release.report(format="md").startswith("# ")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="address space is limited on Linux")
+def test_with_too_little_address_space_to_draw_a_release_is_written(tmp_path):
+    import pyarrow.csv
+
+    pyarrow.csv.write_csv(table(), tmp_path / "table.csv")
+
+    def run(*words, code=0):
+        program = (
+            f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}))\n"
+            "from shoal.cli.app import main; main()"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", program, *words], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == code, done.stderr
+        return done
+
+    options = ("-k", "3", "--method", "kde", "--sensitive", "illness", "-o", "release", "--private", "private")
+    told = json.loads(run("anonymize", "table.csv", *options, "--json").stdout)
+    assert [note.partition(";")[0] + "; " for note in told["notes"][-3:]] == [PUBLIC, HOLDER, PICTURES]
+    assert all("the process that draws ended (SIG" in note for note in told["notes"][-3:])
+    assert "Everything holds." in run("verify", "release").stdout
+    assert names(tmp_path) == {"release", "private", "table.csv"}
+    failed = run("report", "release", code=3)
+    assert failed.stderr.startswith("shoal: report: a picture cannot be drawn")
+    assert len(failed.stderr.splitlines()) == 1
+    assert names(tmp_path) == {"release", "private", "table.csv"}
+    run("report", "release", "-o", "report.md")

@@ -1,0 +1,192 @@
+"""Charts are drawn in a process of their own, whose death is an error like any other."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from shoal.errors import DrawingError
+from shoal.report import apart, converter
+from shoal.report.apart import converted, prepare
+
+CHART = {
+    "data": {"values": [{"a": 1, "b": "CANARY"}]},
+    "mark": "bar",
+    "encoding": {"x": {"field": "a", "type": "quantitative"}, "y": {"field": "b", "type": "nominal"}},
+}
+TEXT = json.dumps(CHART)
+
+
+@pytest.fixture(autouse=True)
+def _fresh():
+    apart._end()
+    yield
+    apart._end()
+
+
+@pytest.fixture
+def instead(tmp_path, monkeypatch):
+    """Let another program stand in for the one that draws."""
+
+    def put(program):
+        path = tmp_path / "program.py"
+        path.write_text(textwrap.dedent(program))
+        monkeypatch.setattr(converter, "__file__", str(path))
+
+    return put
+
+
+def run(program):
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_chart_is_drawn_and_the_drawing_library_is_not_in_this_process():
+    told = run(f"""
+        import sys
+        from shoal.report.apart import converted
+        assert converted({TEXT!r}).startswith("<svg")
+        print("vl_convert" in sys.modules)
+    """)
+    assert told == "False\n"
+
+
+def test_one_process_draws_all_charts_and_the_same_chart_alike():
+    first = converted(TEXT)
+    number = apart._drawer.process.pid
+    assert converted(TEXT) == first
+    assert apart._drawer.process.pid == number
+
+
+def test_what_is_prepared_is_used():
+    prepare()
+    number = apart._drawer.process.pid
+    prepare()
+    converted(TEXT)
+    assert apart._drawer.process.pid == number
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT])
+def test_a_process_that_is_killed_is_an_error_and_the_next_chart_is_drawn(number):
+    converted(TEXT)
+    os.kill(apart._drawer.process.pid, number)
+    with pytest.raises(DrawingError, match=number.name) as caught:
+        converted(TEXT)
+    assert caught.value.exit_code == 3
+    assert "<svg" in converted(TEXT)
+
+
+def test_a_chart_that_makes_no_sense_is_an_error_that_quotes_nothing():
+    wrong = json.dumps(CHART | {"mark": {"type": "CANARY"}})
+    for chart in (wrong, "{CANARY"):
+        with pytest.raises(DrawingError, match=r"vl-convert fails \(\w+\)") as caught:
+            converted(chart)
+        assert "CANARY" not in str(caught.value)
+    assert "<svg" in converted(TEXT)
+
+
+def test_a_chart_that_takes_too_long_is_ended(instead):
+    instead("import time\ntime.sleep(60)")
+    start = time.monotonic()
+    with pytest.raises(DrawingError, match=r"it took more than 0.5 seconds"):
+        converted(TEXT, seconds=0.5)
+    assert time.monotonic() - start < 30
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("raise RuntimeError('CANARY')", "exit 1"),
+        ("import os; os._exit(7)", "exit 7"),
+        ("import os; os.write(1, b'CANARY')", "exit 0"),
+        ("import os; os.write(1, bytes(7) + bytes([9]) + b'+half')", "exit 0"),
+    ],
+)
+def test_whatever_happens_in_that_process_is_one_sentence(instead, capfd, program, said):
+    instead(program)
+    with pytest.raises(DrawingError, match=said) as caught:
+        converted(TEXT)
+    assert "CANARY" not in str(caught.value)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("program", ["", "/no/such/python"])
+def test_where_no_process_can_be_started_that_is_said(monkeypatch, program):
+    monkeypatch.setattr(sys, "executable", program)
+    prepare()
+    with pytest.raises(DrawingError, match="can(not)? be started"):
+        converted(TEXT)
+
+
+def test_a_stop_in_the_middle_of_a_chart_leaves_nothing_in_the_pipe(monkeypatch):
+    first = converted(TEXT)
+
+    def stop(_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(converter, "receive", stop)
+        with pytest.raises(KeyboardInterrupt):
+            converted(json.dumps(CHART | {"mark": "point"}))
+    assert converted(TEXT) == first
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
+def test_a_forked_process_draws_by_itself():
+    told = run(f"""
+        import os
+        from shoal.report import apart
+        first = apart.converted({TEXT!r})
+        child = os.fork()
+        if child == 0:
+            assert apart._drawer is None
+            same = apart.converted({TEXT!r}) == first
+            apart._end()
+            os._exit(0 if same else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        print(apart.converted({TEXT!r}) == first)
+    """)
+    assert told == "True\n"
+
+
+def runs(number):
+    """Say whether a process is there, and not only waits for somebody to hear that it ended."""
+    try:
+        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it looks into /proc")
+def test_it_ends_with_the_process_that_it_draws_for():
+    program = textwrap.dedent(f"""
+        import os, signal
+        from shoal.report import apart
+        apart.converted({TEXT!r})
+        print(apart._drawer.process.pid, flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+    """)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=120)
+    number = int(done.stdout)
+    until = time.monotonic() + 30
+    while runs(number) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not runs(number)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it looks into /proc")
+def test_a_fault_in_it_leaves_no_core_file():
+    converted(TEXT)
+    limits = Path(f"/proc/{apart._drawer.process.pid}/limits").read_text()
+    (line,) = [line for line in limits.splitlines() if line.startswith("Max core file size")]
+    assert line.split()[4:6] == ["0", "0"]
