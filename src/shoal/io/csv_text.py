@@ -44,7 +44,7 @@ class _Record(NamedTuple):
 
 
 def parse(
-    data: bytearray, name: str, null_words: tuple[str, ...], *, header_sure: bool = False
+    data: bytearray, name: str, null_words: tuple[str, ...], *, header_sure: bool = False, as_text: bool = False
 ) -> tuple[pa.Table, tuple[str, ...]]:
     r"""Read the text of a CSV file.
 
@@ -58,6 +58,8 @@ def parse(
         Unquoted words that mean a missing value.
     header_sure : bool
         Whether the first line is a header whatever it looks like.
+    as_text : bool
+        Whether cells stay the text that they are.
 
     Returns
     -------
@@ -86,7 +88,7 @@ def parse(
             "not like names of columns. Put a line of names in front, or say --header if they are names."
         )
     notes = tuple(f"{note} in column {word!r}" for word, (_, note) in zip(names, found, strict=True) if note)
-    return pa.table(columns, names=names), (f"delimiter {DELIMITERS[delimiter]}", *notes)
+    return pa.table(cells.columns if as_text else columns, names=names), (f"delimiter {DELIMITERS[delimiter]}", *notes)
 
 
 def _records(data: bytes | bytearray, delimiter: str, at: int, stop: int) -> Iterator[_Record]:
