@@ -116,7 +116,9 @@ def statement(
     made : mapping of str to str
         The version of shoal and of each library that the bytes depend on.
     """
-    claims = [{"model": v.model, "column": v.column, "asked": figure(v.asked), "found": figure(v.found)} for v in verdicts]
+    claims = [
+        {"model": v.model, "column": v.column, "asked": figure(v.asked), "found": figure(v.found)} for v in verdicts
+    ]
     said: dict[str, Any] = {
         "_type": STATEMENT,
         "subject": [{"name": name, "digest": {"sha256": found}} for name, found in digests.items()],

@@ -22,8 +22,8 @@ MOST_POLICY = 1 << 20
 def published_text(policy: Policy) -> str:
     """Return the text of the file that shoal writes for a published policy.
 
-    Seeds, words and codes for missing values, levels of quasi-identifiers and trees are no part of it, nor comments, and
-    its keys have one order.
+    Seeds, words and codes for missing values, levels of quasi-identifiers and trees are no part of it, nor are
+    comments, and its keys have one order.
     """
     levels = {
         name: policy.columns[name].order or ()

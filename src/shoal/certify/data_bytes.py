@@ -9,7 +9,7 @@ the parts are all found so.
 | --- | --- |
 | CSV | always; besides, no cell may be one that a spreadsheet would run |
 | gzip | the text always; how it is packed, if the certificate names the zlib that is installed here |
-| Parquet, Feather | if the certificate names the pyarrow that is installed here; else `data_layout` looks at the parts |
+| Parquet, Feather | if the certificate names the pyarrow that is installed here; else see `data_layout` |
 """
 
 import io

@@ -1,4 +1,4 @@
-"""The parts of a Parquet or Feather file that another version of pyarrow wrote: is there anything that no cell needs?
+"""Whether the parts of a Parquet or Feather file that another pyarrow wrote hold anything that no cell needs.
 
 Bytes cannot be compared where versions pack in other ways. So the file is taken apart: every byte must belong to a part
 that a released table has, there may be no notes of any kind, row groups and batches are cut where shoal cuts them,
@@ -137,7 +137,7 @@ def _feather(path: Path, cells: pa.Table) -> str:
     if not all(message.tidy for message in found):
         return "metadata or bytes between the buffers"
     kinds = [message.kind for message in found]
-    if kinds != sorted(kinds[:-1]) + [0] or kinds.count(arrow_messages.SCHEMA) != 1:
+    if kinds != [*sorted(kinds[:-1]), 0] or kinds.count(arrow_messages.SCHEMA) != 1:
         return "other messages"
     if [message.rows for message in found if message.kind == arrow_messages.BATCH] != _cut(cells.num_rows, BATCH):
         return "other batches"

@@ -107,6 +107,7 @@ def write_table(table: pa.Table, file: BinaryIO, format: str) -> None:  # noqa: 
     """Write a table in one of the formats into an open file."""
     plain = pa.table([_clean(column) for column in table.columns], names=table.column_names)
     if format == "parquet":
+        plain = pa.table([_storable(column) for column in plain.columns], names=plain.column_names)
         with pyarrow.parquet.ParquetWriter(file, plain.schema, compression="zstd") as writer:
             for start in range(0, plain.num_rows, GROUP):
                 writer.write_table(plain.slice(start, GROUP).combine_chunks(), row_group_size=GROUP)
@@ -160,6 +161,21 @@ def _occurring(column: pa.ChunkedArray) -> pa.ChunkedArray:
     codes = pc.index_in(cells, value_set=levels)
     codes = codes.combine_chunks() if isinstance(codes, pa.ChunkedArray) else codes
     return pa.chunked_array([pa.DictionaryArray.from_arrays(codes, levels, ordered=kind.ordered)])
+
+
+def _storable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column in a type that comes back from a Parquet file: it has no seconds, and only text as categories."""
+    kind = column.type
+    if pa.types.is_timestamp(kind) and kind.unit == "s":
+        return column.cast(pa.timestamp("ms", kind.tz))
+    if pa.types.is_time32(kind):
+        return column.cast(pa.time32("ms"))
+    if pa.types.is_date64(kind):
+        return column.cast(pa.date32())
+    if pa.types.is_dictionary(kind) and not pa.types.is_string(kind.value_type):
+        text = pa.types.is_large_string(kind.value_type)
+        return column.cast(pa.dictionary(pa.int32(), pa.string(), kind.ordered) if text else kind.value_type)
+    return column
 
 
 def _bare(kind: pa.DataType) -> pa.DataType:

@@ -69,9 +69,7 @@ UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 FAULTS = (pa.ArrowException, OSError, ValueError, OverflowError)
 
 
-def read(
-    source: Any, null_words: Iterable[str] = NULL_WORDS, *, header: bool = False, as_text: bool = False
-) -> Table:
+def read(source: Any, null_words: Iterable[str] = NULL_WORDS, *, header: bool = False, as_text: bool = False) -> Table:
     """Read a table from a file or a frame.
 
     Parameters

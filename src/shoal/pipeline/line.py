@@ -216,9 +216,9 @@ def verify(
     policy, **wishes
         For tables only.
     parse : bool
-        Whether the quasi-identifiers of a CSV file are compared as numbers, dates and missing values. If not, their text
-        is compared as it stands: to a reader, 0.3 and 0.30 or `NA` and `?` are different. Sensitive values are parsed
-        either way, as two spellings of one illness are one illness.
+        Whether the quasi-identifiers of a CSV file are compared as numbers, dates and missing values. If not, their
+        text is compared as it stands: to a reader, 0.3 and 0.30 or `NA` and `?` are different. Sensitive values are
+        parsed either way, as two spellings of one illness are one illness.
     report : bool
         Whether the report of a release folder is drawn again and compared.
 
@@ -242,7 +242,9 @@ def verify(
     data = table.data
     if not parse and table.origin.format.startswith("csv"):
         text = read(source, ("",), header=wanted.header, as_text=True)
-        data = pa.table({name: text.column(name) if _stands(named, name) else data.column(name) for name in table.names})
+        data = pa.table(
+            {name: text.column(name) if _stands(named, name) else data.column(name) for name in table.names}
+        )
     return check_data(data.drop_columns(named.names("identifier")), named)
 
 
