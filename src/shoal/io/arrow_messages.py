@@ -25,6 +25,8 @@ class Message(NamedTuple):
     kind : int
         `SCHEMA`, `DICTIONARY` or `BATCH`; 0 for the mark that ends them.
     rows : int
+    values : int
+        The lengths of its columns and of what is inside them, together.
     unpacked : int
         The bytes that its buffers claim to unpack to.
     tidy : bool
@@ -35,6 +37,7 @@ class Message(NamedTuple):
 
     kind: int
     rows: int
+    values: int
     unpacked: int
     tidy: bool
     stop: int
@@ -55,7 +58,7 @@ def messages(path: Path) -> Iterator[Message]:
         while True:
             length, modern = _length(file)
             if not length:
-                yield Message(0, 0, 0, tidy and modern, file.tell())
+                yield Message(0, 0, 0, 0, tidy and modern, file.tell())
                 return
             meta = _Flat(_exactly(file, length))
             body = file.tell()
@@ -103,7 +106,7 @@ def _message(meta: "_Flat", file: Any, start: int) -> Message:
     if size < 0:
         raise ValueError
     if kind == SCHEMA:
-        return Message(kind, 0, 0, tidy and not size, start + size)
+        return Message(kind, 0, 0, 0, tidy and not size, start + size)
     if kind not in (DICTIONARY, BATCH):
         raise ValueError
     held = meta.table(meta.root, 2)
@@ -119,7 +122,8 @@ def _message(meta: "_Flat", file: Any, start: int) -> Message:
             raise ValueError
         unpacked += length if claimed == -1 else claimed
         at = offset + length
-    return Message(kind, meta.number(batch, 0, "q"), unpacked, tidy, start + size)
+    values = sum(length for length, _ in meta.pairs(batch, 1))
+    return Message(kind, meta.number(batch, 0, "q"), values, unpacked, tidy, start + size)
 
 
 def _at(file: Any, at: int, length: int) -> bytes:
@@ -163,6 +167,8 @@ class _Flat:
 
     def pairs(self, table: int, field: int) -> Iterator[tuple[int, int]]:
         """Return a field that is a list of pairs of long numbers."""
+        if self.field(table, field) is None:
+            return
         at = self.table(table, field)
         count = self.unpack("I", at)
         if count * 16 > len(self.data):

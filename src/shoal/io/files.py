@@ -322,10 +322,10 @@ def _feather(path: Path) -> tuple[pa.Table | None, bool]:
     """Return a Feather file's table and whether it fits into memory, batch by batch."""
     batches = []
     with pa.OSFile(str(path)) as file, pa.ipc.open_file(file) as reader:
-        unpacked, rows = 0, 0
+        unpacked, cells = 0, 0
         for message in messages(path):
-            unpacked, rows = unpacked + message.unpacked, rows + message.rows
-            if _swells(path, unpacked, rows * max(1, len(reader.schema))):
+            unpacked, cells = unpacked + message.unpacked, cells + max(message.rows, message.values)
+            if _swells(path, unpacked, cells):
                 return None, False
         for number in range(reader.num_record_batches):
             batch = reader.get_batch(number)
