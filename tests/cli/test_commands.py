@@ -262,7 +262,7 @@ def test_a_stop_leaves_nothing_behind(number, table, tmp_path):
         import sys, time
         from pathlib import Path
         from shoal.pipeline import write
-        def slow(folder):
+        def slow(*_):
             Path("ready").touch()
             time.sleep(60)
         write.check_folder = slow

@@ -18,7 +18,7 @@ from shoal.io.data_file import FORMATS, digest_of, write_data
 from shoal.io.files import read
 from shoal.model.policy import Policy
 
-ORDINAL = Policy.of({"columns": {"a": {"kind": "ordinal"}}})
+GUARDED = Policy.of({"columns": {"a": {"role": "sensitive"}}})
 
 
 def test_numbers_dates_and_gaps_are_written_plainly(tmp_path):
@@ -41,13 +41,13 @@ def test_text_that_a_spreadsheet_would_run_gets_an_apostrophe_and_comes_back(tmp
     write_data(table, tmp_path, "csv")
     rows = list(csv.reader(io.StringIO((tmp_path / "data.csv").read_bytes().decode(), newline="")))
     assert rows[1] == [f"'{start}1+1", "-1"]
-    assert read_release(tmp_path / "data.csv", "data.csv", ORDINAL).column("a").to_pylist() == [f"{start}1+1", "plain"]
+    assert read_release(tmp_path / "data.csv", "data.csv", GUARDED).column("a").to_pylist() == [f"{start}1+1", "plain"]
 
 
 def test_a_header_that_a_spreadsheet_would_run_is_harmless_too(tmp_path):
     write_data(pa.table({"=a": ["x"], "b": ["y"]}), tmp_path, "csv")
     assert (tmp_path / "data.csv").read_text().startswith("'=a,b\n")
-    assert read_release(tmp_path / "data.csv", "data.csv", ORDINAL).column_names == ["=a", "b"]
+    assert read_release(tmp_path / "data.csv", "data.csv", GUARDED).column_names == ["=a", "b"]
 
 
 def test_words_that_mean_missing_are_quoted_so_that_they_stay_words(tmp_path):
@@ -70,7 +70,7 @@ def test_every_text_comes_back_from_a_csv_file(tmp_path_factory, rows):
     table = pa.table({"a": pa.array([row[0] for row in rows], pa.string()), "b": numbers})
     write_data(table, folder, "csv")
     assert (
-        read_release(folder / "data.csv", "data.csv", ORDINAL).column("a").to_pylist() == table.column("a").to_pylist()
+        read_release(folder / "data.csv", "data.csv", GUARDED).column("a").to_pylist() == table.column("a").to_pylist()
     )
 
 

@@ -273,7 +273,8 @@ def test_lists_that_nobody_names_are_items_and_other_nested_cells_are_refused():
 def test_a_form_that_does_not_suit_the_kind_found_is_refused():
     said = refused(with_columns(sex={"form": "mean"}), SMALL)
     assert said == (
-        "policy: form 'mean' does not suit column 'sex', which is nominal (string); choose mode, representative, medoid, set, tree."
+        "policy: form 'mean' does not suit column 'sex', which is nominal (string); "
+        "choose mode, representative, medoid, set, tree."
     )
 
 

@@ -1,22 +1,43 @@
-"""The certificate of a release: a Statement about its files, with claims and the figures behind them."""
+"""The certificate of a release: a Statement about its files, with claims and the figures behind them.
+
+Its bytes follow from what it says: keys are sorted, figures have twelve digits, whole ones no decimal point. It names
+the versions of the libraries that the bytes of data and report depend on, so that whoever has the same ones can write
+both again and compare.
+"""
 
 import hashlib
 import json
-from collections.abc import Sequence
+import zlib
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from shoal.model.findings import Verdict
 from shoal.model.policy import Policy
 
-__all__ = ["CERTIFICATE", "POLICY", "PREDICATE", "REPORT", "STATEMENT", "write_certificate", "write_policy"]
+__all__ = [
+    "CERTIFICATE",
+    "POLICY",
+    "PREDICATE",
+    "REPORT",
+    "STATEMENT",
+    "drawn_with",
+    "figure",
+    "statement",
+    "write_certificate",
+    "write_policy",
+    "written_with",
+]
 
 CERTIFICATE = "certificate.json"
 POLICY = "policy.toml"
 REPORT = "report.html"
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "urn:shoal:release:v1"
+DRAWING = ("altair", "jinja2", "vl-convert-python")
 
 
 def write_policy(folder: Path, policy: Policy) -> Path:
@@ -64,23 +85,80 @@ def write_certificate(
         The certificate.
     """
     write_policy(folder, policy)
-    listed = (data, POLICY, *others)
-    statement: dict[str, Any] = {
+    listed = {name: digest(folder / name) for name in (data, POLICY, *others)}
+    made = {**written_with(data), **(drawn_with() if REPORT in others else {})}
+    place = folder / CERTIFICATE
+    text = statement(data, policy, verdicts, rows, listed, {"shoal": version("shoal"), **made})
+    place.write_text(text, encoding="utf-8", newline="\n")
+    return place
+
+
+def statement(
+    data: str,
+    policy: Policy,
+    verdicts: Sequence[Verdict],
+    rows: int,
+    digests: Mapping[str, str],
+    made: Mapping[str, str],
+) -> str:
+    """Return the text of a certificate.
+
+    Parameters
+    ----------
+    data : str
+        The name of the data file.
+    policy : Policy
+        As it may be published.
+    verdicts : sequence of Verdict
+    rows : int
+    digests : mapping of str to str
+        The SHA-256 of each file.
+    made : mapping of str to str
+        The version of shoal and of each library that the bytes depend on.
+    """
+    claims = [
+        {"model": v.model, "column": v.column, "asked": figure(v.asked), "found": figure(v.found)} for v in verdicts
+    ]
+    said: dict[str, Any] = {
         "_type": STATEMENT,
-        "subject": [{"name": name, "digest": {"sha256": digest(folder / name)}} for name in listed],
+        "subject": [{"name": name, "digest": {"sha256": found}} for name, found in digests.items()],
         "predicateType": PREDICATE,
         "predicate": {
-            "shoal": version("shoal"),
+            "shoal": made["shoal"],
+            "made_with": {name: made[name] for name in made if name != "shoal"},
             "data": data,
             "rows": rows,
             "policy": policy.as_dict(),
-            "claims": [{"model": v.model, "column": v.column, "asked": v.asked, "found": v.found} for v in verdicts],
+            "claims": claims,
         },
     }
-    place = folder / CERTIFICATE
-    text = json.dumps(statement, indent=2, sort_keys=True, ensure_ascii=False)
-    place.write_text(text + "\n", encoding="utf-8", newline="\n")
-    return place
+    return json.dumps(said, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def figure(value: float) -> float:
+    """Return a figure as it is claimed: to twelve digits, and whole if it is."""
+    short = float(f"{value:.12g}")
+    return int(short) if short.is_integer() else short
+
+
+def written_with(data: str) -> dict[str, str]:
+    """Return the versions of the installed libraries that the bytes of a data file depend on.
+
+    Parameters
+    ----------
+    data : str
+        The name of the file, which tells its format. A CSV file depends on none.
+    """
+    if data.endswith(".csv.gz"):
+        return {"zlib": zlib.ZLIB_RUNTIME_VERSION}
+    if data.endswith(".csv"):
+        return {}
+    return {"pyarrow": pa.__version__, "pyarrow build": pa.cpp_build_info.package_kind or "unknown"}
+
+
+def drawn_with() -> dict[str, str]:
+    """Return the versions of the installed libraries that the bytes of a report depend on."""
+    return {name: version(name) for name in DRAWING}
 
 
 def digest(path: Path) -> str:

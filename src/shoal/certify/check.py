@@ -1,42 +1,65 @@
 """Check a release folder from its bytes: every claim is recomputed, nothing is believed.
 
 1. The certificate is read, and its list of files compared with the folder: names and digests.
-2. The policy is read from its own file and compared with the one in the certificate.
+2. The policy is read from its own file. It must be as shoal writes it, and one that shoal accepts (`check_policy`).
 3. The data file is read: of a CSV file the text of every cell, so that classes are counted on what is written and
-   not on numbers made from it.
+   not on numbers made from it. Its bytes must be those of its cells (`data_bytes`), and its rows ascend (`row_order`).
 4. `recount` counts, with nothing of what the makers count with; claimed and found figures are put side by side.
+5. The certificate must be, byte by byte, what shoal writes of all this, and so must the report, which is drawn again.
 
-`check_file` does steps 3 and 4 for anybody's file.
+`check_data` does step 4 for anybody's table.
 """
 
 import json
-import math
 import re
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.csv
 
-from shoal.certify.certificate import CERTIFICATE, POLICY, PREDICATE, REPORT, STATEMENT, digest
+from shoal.certify.certificate import (
+    CERTIFICATE,
+    POLICY,
+    PREDICATE,
+    REPORT,
+    STATEMENT,
+    digest,
+    drawn_with,
+    figure,
+    statement,
+    written_with,
+)
+from shoal.certify.check_policy import MOST_POLICY, published_text, refusals, unused_levels
+from shoal.certify.checked import (
+    Checked,
+    Claims,
+    Line,
+    claims_of,
+    compared,
+    compared_files,
+    is_plain,
+    name_of,
+    once,
+    published_as,
+    small_text,
+)
+from shoal.certify.data_bytes import compared_bytes, starts_with
 from shoal.certify.recount import recount
-from shoal.certify.recounted_models import SLACK
+from shoal.certify.released import read_cells, read_release, unescaped, unguarded
+from shoal.certify.row_order import ascends
 from shoal.errors import PolicyError, ReadError, ShoalError, listed
-from shoal.io.files import opened, typed_columns, unpacked
+from shoal.io.data_file import csv_header
 from shoal.model.findings import Verdict
-from shoal.model.policy import MOST_TEXT, Policy, Role
-
-Claims = dict[tuple[str, str | None], tuple[float, float]]
-DATA_FILES = ("data.csv", "data.csv.gz", "data.parquet", "data.feather")
-ROLES: tuple[Role, ...] = ("quasi", "sensitive", "keep", "items")
+from shoal.model.policy import Policy
 
 __all__ = [
     "Checked",
     "Claims",
     "Line",
+    "Page",
     "check_data",
     "check_folder",
     "claims_of",
@@ -49,58 +72,51 @@ __all__ = [
     "unescaped",
 ]
 
-
-@dataclass(frozen=True)
-class Line:
-    """One thing that was checked."""
-
-    what: str
-    claimed: str
-    found: str
-    holds: bool
+Page = Callable[[Path, Sequence[Verdict]], str]
+DATA_FILES = ("data.csv", "data.csv.gz", "data.parquet", "data.feather")
+MOST_CERTIFICATE = 1 << 22
+NOISE = 1e-14  # by which two ways of counting differ
+VERSION = re.compile(r"[0-9A-Za-z.+-]{1,60}")
+FAULTS = (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
 
 
-@dataclass(frozen=True)
-class Checked:
-    """All that was checked of a release; `holds` only if every line does."""
+class _Stated(NamedTuple):
+    """What a certificate says, and its text."""
 
-    lines: tuple[Line, ...]
-    verdicts: tuple[Verdict, ...] = ()
-    notes: tuple[str, ...] = ()
-
-    @property
-    def holds(self) -> bool:
-        """Whether everything is as claimed."""
-        return all(line.holds for line in self.lines) and all(verdict.holds for verdict in self.verdicts)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values, for JSON."""
-        return {
-            "holds": self.holds,
-            "lines": [asdict(line) for line in self.lines],
-            "verdicts": [verdict.as_dict() for verdict in self.verdicts],
-            "notes": list(self.notes),
-        }
-
-    def __str__(self) -> str:
-        """Say what was checked, a line each, and the outcome."""
-        said = [
-            f"{line.what}: {line.claimed} / {line.found}: {'holds' if line.holds else 'FAILS'}" for line in self.lines
-        ]
-        return "\n".join([*said, *self.notes, "Everything holds." if self.holds else "Not everything holds."])
+    text: str
+    data: str
+    rows: int
+    claims: Claims
+    subject: dict[str, str]
+    policy: Any
+    made: dict[str, str]
 
 
-def check_folder(folder: str | Path) -> Checked:
+def check_folder(folder: str | Path, page: Page | None = None) -> Checked:
     """Recompute every claim of a release folder from its bytes.
 
     Parameters
     ----------
     folder : path
         A folder with certificate.json, policy.toml and a data file, and a report if the certificate lists it.
+    page : callable, optional
+        Draws the public report of a folder, given the verdicts that it claims. Without it, a report is compared with
+        its digest alone, and a note says so.
 
     Returns
     -------
     Checked
+        With the role of every column.
+
+    Guarantee
+    ---------
+    If everything holds, then every byte of the folder follows from its cells, its policy and the versions of the
+    libraries that the certificate names, but for the packing of data that other versions wrote: a note says so then.
+
+    Cost
+    ----
+    That of reading, judging and writing the data once, and of drawing the report. Files that would unpack to far more
+    than their size are refused from their headers, policies above 1 MB and certificates above 4 MB unread.
     """
     place = Path(folder)
     if not place.is_dir():
@@ -108,111 +124,65 @@ def check_folder(folder: str | Path) -> Checked:
     if not (place / CERTIFICATE).is_file():
         raise ReadError(f"verify: {str(folder)!r} has no {CERTIFICATE}, so it is not a release of shoal.")
     try:
-        data, rows, claims, subject, stated = _statement(small_text(place / CERTIFICATE))
-    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        stated = _statement(small_text(place / CERTIFICATE, MOST_CERTIFICATE))
+    except FAULTS:
         return Checked((Line("certificate", "a statement about a release", "cannot be read", holds=False),))
     # A report is no part of the claims: it may be left out, but if it is listed, it is the one that was written.
-    expected = {data, POLICY} | ({REPORT} & set(subject))
-    lines = [Line("certificate", PREDICATE, PREDICATE, holds=True), *compared_files(place, subject, expected)]
-    if not all(is_plain(place / name) for name in (data, POLICY)):
+    data, expected = stated.data, {stated.data, POLICY} | ({REPORT} & set(stated.subject))
+    lines = [Line("certificate", PREDICATE, PREDICATE, holds=True), *compared_files(place, stated.subject, expected)]
+    if not all(is_plain(place / name) for name in expected):
         return Checked((*lines, Line("data and policy", "plain files", "not so", holds=False)))
     try:
-        policy = Policy.load(place / POLICY)
-        same = policy.as_dict() == stated
-        lines.append(Line("policy", "as in the certificate", "the same" if same else "another", same))
-        policy.refuse_unanswered()
-        released = read_release(place / data, data, policy)
+        text = small_text(place / POLICY, MOST_POLICY)
+        policy = Policy.from_toml(text)
+        lines += _policy(policy, text, stated.policy)
+    except (PolicyError, ValueError, RecursionError):
+        return Checked((*lines, Line("policy", "readable, of at most 1 MB", "cannot be read", holds=False)))
+    public = [name for name in policy.columns if policy.columns[name].role != "identifier"]
+    if data.startswith("data.csv") and not starts_with(place / data, data, csv_header(public)):
+        return Checked((*lines, Line("columns", listed(public), "others, or in another order", holds=False)))
+    try:
+        cells = read_cells(place / data, data)
+        released = unguarded(cells, policy) if data.startswith("data.csv") else cells
         found = recount(released, policy)
-    except PolicyError:
-        return Checked((*lines, Line("policy", "readable", "cannot be read", holds=False)))
-    except (ShoalError, KeyError):
+        more, note = _data(place / data, cells, released, public, policy, stated)
+    except (ShoalError, KeyError, pa.ArrowException):
         return Checked((*lines, Line("data", "readable by the policy", "cannot be read", holds=False)))
-    lines += _columns(released.column_names, policy)
-    lines.append(Line("rows", str(rows), str(released.num_rows), rows == released.num_rows))
-    return Checked((*lines, *compared(claims, found)), found)
+    lines += [*more, *compared(stated.claims, found)]
+    claimed = [_as_claimed(one, stated.claims) for one in found]
+    lines.append(_certificate(place, policy, claimed, released.num_rows, stated))
+    notes = [note] if note else []
+    if REPORT in expected and page is None:
+        notes.append(f"{REPORT} was compared with its digest, and not drawn again.")
+    elif REPORT in expected and page is not None and all(line.holds for line in lines):
+        line, remedy = _report(place, page, claimed, stated)
+        lines.append(line)
+        notes += [remedy] if remedy else []
+    return Checked(tuple(lines), found, tuple(notes), published_as(policy, released.column_names))
 
 
 def check_data(data: pa.Table, policy: Policy) -> Checked:
     """Judge a table against a policy; each verdict is a line."""
     found = recount(data, policy)
-    lines = tuple(Line(_name(v), f"asked {v.asked:g}", f"{v.found:.6g}", v.holds) for v in found)
-    roles = {role: [name for name in data.column_names if name in policy.names(role)] for role in ROLES}
-    return Checked(lines, found, tuple(f"{role}: {listed(names)}" for role, names in roles.items() if names))
+    lines = tuple(Line(name_of(v), f"asked {v.asked:g}", f"{v.found:.6g}", v.holds) for v in found)
+    columns = [replace(one, form="as in the file") for one in published_as(policy, data.column_names)]
+    return Checked(lines, found, (), tuple(columns))
 
 
-def read_release(path: Path, name: str, policy: Policy) -> pa.Table:
-    """Read a released data file: the text of a CSV file cell by cell, typed values of the other formats.
-
-    Cells of sensitive columns and of items lose the apostrophe that kept a spreadsheet from running them, so that their
-    meaning is found; all other text is judged as it stands.
-    """
-    try:
-        if name.endswith((".csv", ".csv.gz")):
-            table = _read_text(path, name)
-        else:
-            table = typed_columns(path, name.removeprefix("data."))
-    except (OSError, pa.ArrowException, ValueError):
-        raise ReadError(f"verify: {name!r} cannot be read as a released table.") from None
-    for place, column in enumerate(table.column_names):
-        known = policy.columns.get(column)
-        if known is not None and known.role in ("sensitive", "items") and name.startswith("data.csv"):
-            table = table.set_column(place, column, unescaped(table.column(column)))
-    return table
-
-
-def _read_text(path: Path, name: str) -> pa.Table:
-    """Read every cell of a CSV file as text; only an empty cell without quotes is missing."""
-    with opened(path) as file:
-        block = unpacked(file, name, "csv.gz" if name.endswith(".gz") else "csv")
-    buffer = pa.py_buffer(block)
-    parse = pyarrow.csv.ParseOptions(newlines_in_values=True)
-    whole = pyarrow.csv.ReadOptions(block_size=min(len(block) + 1, 2**31 - 1))
-    names = pyarrow.csv.open_csv(buffer, parse_options=parse, read_options=whole).schema.names
-    texts = pyarrow.csv.ConvertOptions(
-        column_types=dict.fromkeys(names, pa.string()),
-        null_values=[""],
-        strings_can_be_null=True,
-        quoted_strings_can_be_null=False,
-    )
-    table = pyarrow.csv.read_csv(buffer, parse_options=parse, read_options=whole, convert_options=texts)
-    return pa.table(table.columns, names=[unescaped(pa.array([word]))[0].as_py() for word in table.column_names])
-
-
-def unescaped(text: Any) -> Any:
-    """Return text without the apostrophe that keeps a spreadsheet from running a cell.
-
-    Parameters
-    ----------
-    text : pyarrow array of text
-    """
-    return pc.replace_substring_regex(text, r"(?s)^'(['=+\-@\t\r].*)$", r"\1")
-
-
-def small_text(path: Path) -> str:
-    """Return the text of a plain file that is not absurdly large."""
-    if not is_plain(path) or path.stat().st_size > MOST_TEXT:
-        raise ValueError
-    return path.read_text(encoding="utf-8")
-
-
-def is_plain(path: Path) -> bool:
-    """Say whether a path is a file itself, and neither a link nor a pipe nor a device."""
-    return path.is_file() and not path.is_symlink()
-
-
-def _statement(text: str) -> tuple[str, int, Claims, dict[str, str], Any]:
+def _statement(text: str) -> _Stated:
     """Read a certificate, or raise if it says anything twice, too much, too little or of another type."""
     statement = json.loads(text, object_pairs_hook=once)
     predicate = statement["predicate"]
     subject = {str(entry["name"]): str(entry["digest"]["sha256"]) for entry in statement["subject"]}
-    data, rows = predicate["data"], predicate["rows"]
+    data, rows, made = predicate["data"], predicate["rows"], {"shoal": predicate["shoal"], **predicate["made_with"]}
     sound = (
         statement["_type"] == STATEMENT
         and statement["predicateType"] == PREDICATE
         and set(statement) == {"_type", "subject", "predicateType", "predicate"}
-        and set(predicate) == {"shoal", "data", "rows", "policy", "claims"}
+        and set(predicate) == {"shoal", "made_with", "data", "rows", "policy", "claims"}
         and data in DATA_FILES
-        and re.fullmatch(r"[0-9A-Za-z.+-]{1,60}", predicate["shoal"])
+        and set(made) == {"shoal", *written_with(data), *(drawn_with() if REPORT in subject else ())}
+        and all(VERSION.fullmatch(one) for one in made.values())
         and type(rows) is int
         and len(subject) == len(statement["subject"])
         and all(
@@ -221,70 +191,73 @@ def _statement(text: str) -> tuple[str, int, Claims, dict[str, str], Any]:
     )
     if not sound:
         raise ValueError
-    return data, rows, claims_of(predicate["claims"]), subject, predicate["policy"]
+    return _Stated(text, data, rows, claims_of(predicate["claims"]), subject, predicate["policy"], made)
 
 
-def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse a key that is given twice."""
-    if len({key for key, _ in pairs}) < len(pairs):
-        raise ValueError
-    return dict(pairs)
+def _policy(policy: Policy, text: str, stated: Any) -> Iterable[Line]:
+    """Compare a policy with the certificate and with what shoal writes, and say why shoal would not accept it."""
+    same = policy.as_dict() == stated
+    yield Line("policy", "as in the certificate", "the same" if same else "another", same)
+    why = next(refusals(policy), "")
+    yield Line("policy", "one that shoal accepts", why or "it is", not why)
+    written = not why and text == published_text(policy)
+    yield Line("policy bytes", "as shoal writes them", "the same" if written else "others", written)
 
 
-def claims_of(given: Any) -> Claims:
-    """Read the claims of a certificate: asked and found by model and column."""
-    claims = {}
-    for claim in given:
-        asked, found = claim["asked"], claim["found"]
-        numbers = all(type(figure) in (int, float) and math.isfinite(figure) for figure in (asked, found))
-        if set(claim) != {"model", "column", "asked", "found"} or not numbers:
-            raise ValueError
-        claims[str(claim["model"]), claim["column"]] = (float(asked), float(found))
-    if len(claims) < len(given):
-        raise ValueError
-    return claims
-
-
-def compared_files(place: Path, subject: dict[str, str], expected: set[str]) -> Iterable[Line]:
-    """Compare the files of the folder with those that the certificate lists, and those with what a release has."""
-    present = {path.name for path in place.iterdir()} - {CERTIFICATE}
-    for name in sorted(expected | set(subject)):
-        claimed = subject.get(name, "not listed")
-        inside = name in present and is_plain(place / name)
-        found = digest(place / name) if inside else "not in the folder"
-        holds = inside and found == claimed and name in expected
-        yield Line(f"file {name}", claimed[:16], found[:16] if inside else found, holds)
-    for name in sorted(present - expected - set(subject)):
-        yield Line(f"file {name}", "not listed", "in the folder", holds=False)
-
-
-def _columns(names: list[str], policy: Policy) -> Iterable[Line]:
-    """Compare the columns of the data with those that the policy publishes."""
-    public = [name for name in policy.columns if policy.columns[name].role != "identifier"]
-    same = sorted(names) == sorted(public)
+def _data(
+    path: Path, cells: pa.Table, released: pa.Table, public: list[str], policy: Policy, stated: _Stated
+) -> tuple[list[Line], str]:
+    """Compare columns, rows and bytes of the data with what is claimed and what shoal writes."""
+    names = set(cells.column_names)
     dropped = sum(name in names for name in policy.names("identifier"))
-    found = (
-        f"{len(names)} columns" + (f", {dropped} of them identifiers" if dropped else "") + ("" if same else ", others")
+    same = cells.column_names == public
+    found = f"{len(names)} columns" + (f", {dropped} of them identifiers" if dropped else "")
+    lines = [
+        Line("columns", f"{len(public)} columns", found if same else f"{found}, others or in another order", same),
+        Line("rows", str(stated.rows), str(cells.num_rows), stated.rows == cells.num_rows),
+    ]
+    here = written_with(stated.data)
+    made = {name: stated.made[name] for name in here}
+    bytes_ = compared_bytes(path, stated.data, cells, made, here)
+    lines.append(Line("data bytes", "those of its cells", bytes_.found, bytes_.holds))
+    separators = {name: policy.columns[name].separator or "|" for name in policy.names("items")}
+    order = ascends(cells, separators)
+    lines.append(Line("order of rows", "ascending", "ascending" if order else "another", order))
+    if strange := unused_levels(policy, released):
+        lines.append(Line("levels", "those that occur", f"others, too, of {listed(strange)}", holds=False))
+    return lines, bytes_.note
+
+
+def _as_claimed(verdict: Verdict, claims: Claims) -> Verdict:
+    """Return a verdict with the figure that is claimed, if it is the one found but for noise in the last digit."""
+    claim = claims.get((verdict.model, verdict.column))
+    noise = NOISE * max(1.0, abs(verdict.found))
+    near = {figure(verdict.found + shift) for shift in (0.0, noise, -noise)}
+    return replace(verdict, found=claim[1] if claim is not None and claim[1] in near else verdict.found)
+
+
+def _certificate(place: Path, policy: Policy, claimed: list[Verdict], rows: int, stated: _Stated) -> Line:
+    """Compare a certificate with what shoal writes for this folder."""
+    files = [stated.data, POLICY, *({REPORT} & set(stated.subject))]
+    digests = {name: digest(place / name) for name in files}
+    same = stated.text == statement(stated.data, policy, claimed, rows, digests, stated.made)
+    return Line("certificate bytes", "as shoal writes them", "the same" if same else "others", same)
+
+
+def _report(place: Path, page: Page, claimed: list[Verdict], stated: _Stated) -> tuple[Line, str]:
+    """Draw the report again and compare it; return the line, and what to do if others drew it."""
+    try:
+        same = page(place, claimed).encode() == (place / REPORT).read_bytes()
+        found = "the same" if same else "another"
+    except Exception:  # noqa: BLE001 - a stranger's cells may break the drawing, and a message might quote them
+        same, found = False, "cannot be drawn"
+    here = {"shoal": version("shoal"), **drawn_with()}
+    made = {name: stated.made[name] for name in here}
+    if same or made == here:
+        return Line("report", "as shoal draws it", found, same), ""
+    by = ", ".join(f"{name} {made[name]}" for name in made if made[name] != here[name])
+    remedy = (
+        f"{REPORT} was drawn with {by}, which are not the versions installed here. Install them to compare it, or "
+        "leave it unread: `shoal report FOLDER` draws another one, and `shoal verify --no-report` checks all but it."
     )
-    yield Line("columns", f"{len(public)} columns", found, same)
-
-
-def compared(claims: dict[tuple[str, str | None], tuple[float, float]], found: Iterable[Verdict]) -> Iterable[Line]:
-    """Put the claimed and the found figure of each model side by side."""
-    left = dict(claims)
-    for verdict in found:
-        claim = left.pop((verdict.model, verdict.column), None)
-        shown = f"{verdict.found:.6g} (asked {verdict.asked:g})"
-        if claim is None:
-            yield Line(_name(verdict), "no claim", shown, holds=False)
-            continue
-        asked, claimed = claim
-        same = abs(asked - verdict.asked) <= SLACK and abs(claimed - verdict.found) <= SLACK
-        yield Line(_name(verdict), f"{claimed:.6g} (asked {asked:g})", shown, same and verdict.holds)
-    for model, column in left:
-        yield Line(f"{model} of {column!r}" if column else model, "claimed", "not asked for", holds=False)
-
-
-def _name(verdict: Verdict) -> str:
-    """Name a verdict by its model and column."""
-    return f"{verdict.model} of {verdict.column!r}" if verdict.column else verdict.model
+    return Line("report", f"as drawn with {by}", found, holds=False), remedy

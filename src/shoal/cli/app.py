@@ -233,6 +233,15 @@ def verify(
     keep: Keep = None,
     quasi: Annotated[Names, typer.Option("--quasi", help="A quasi-identifier; then only those named count.")] = None,
     items: Items = None,
+    parse: Annotated[
+        bool,
+        typer.Option(
+            "--parse", help="Compare quasi-identifiers of a CSV file as numbers, dates and gaps, not as text."
+        ),
+    ] = False,
+    report: Annotated[
+        bool, typer.Option("--report/--no-report", help="Draw the report of a folder again, and compare it.")
+    ] = True,
     header: Header = None,
     json: Json = False,
 ) -> None:
@@ -245,13 +254,13 @@ def verify(
     wishes["constraints"] = settings(ask, "--ask", "alpha=0.5") if ask else None
     roles: dict[str, Any] = roles_of(identifier, quasi, sensitive, keep, items)
     if path.is_dir() and any(
-        value is not None for value in (*wishes.values(), *(names or None for names in roles.values()))
+        value is not None for value in (*wishes.values(), parse or None, *(names or None for names in roles.values()))
     ):
         raise typer.BadParameter(
             "A release folder carries its own policy: give no options, or the data file inside it."
         )
     with show.progress():
-        checked = check(path, **wishes, **roles)
+        checked = check(path, parse=parse, report=report, **wishes, **roles)
     show.checked(checked, json=json)
     raise typer.Exit(0 if checked.holds else 1)
 

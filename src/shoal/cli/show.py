@@ -111,6 +111,11 @@ def checked(found: "Checked", *, json: bool) -> None:
     for line in found.lines:
         row(lines, line.what, line.claimed, line.found, mark(holds=line.holds))
     console().print(lines)
+    if found.columns:
+        roles = table_of("column", "role", "kind", "published")
+        for one in found.columns:
+            row(roles, one.column, one.role, one.kind or "", one.form)
+        console().print(roles)
     for note in found.notes:
         say(note)
     failed = sum(not line.holds for line in found.lines)

@@ -48,7 +48,7 @@ class _Record(NamedTuple):
 
 
 def parse(
-    data: bytearray, name: str, null_words: tuple[str, ...], *, header: bool | None = None
+    data: bytearray, name: str, null_words: tuple[str, ...], *, header: bool | None = None, as_text: bool = False
 ) -> tuple[pa.Table, tuple[str, ...]]:
     r"""Read the text of a CSV file.
 
@@ -62,6 +62,8 @@ def parse(
         Unquoted words that mean a missing value.
     header : bool, optional
         Whether the first line is a header. If not given, it must surely be one.
+    as_text : bool
+        Whether cells stay the text that they are.
 
     Returns
     -------
@@ -89,7 +91,7 @@ def parse(
     notes = [f"{note} in column {word!r}" for word, (_, note) in zip(names, found, strict=True) if note]
     if header is False:
         notes.append(f"the names {names[0]} to {names[-1]}, as the file has no header")
-    return pa.table(columns, names=names), (f"delimiter {DELIMITERS[delimiter]}", *notes)
+    return pa.table(cells.columns if as_text else columns, names=names), (f"delimiter {DELIMITERS[delimiter]}", *notes)
 
 
 def _records(data: bytes | bytearray, delimiter: str, at: int, stop: int) -> Iterator[_Record]:

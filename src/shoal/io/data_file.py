@@ -1,5 +1,9 @@
 """Write a released table: the same values always give the same bytes, and no metadata goes along.
 
+How a table lies in memory makes no difference: Parquet files have row groups of `GROUP` rows and Feather files batches
+of `BATCH`, cells are made anew before they are written, and categories are those that occur. So whoever reads a file
+and writes it again gets the same bytes, which is how `certify` sees that there is nothing else in it.
+
 CSV is written here and not by a library, because three things must be under control: a text cell that a
 spreadsheet would run as a formula (it starts with = + - @, a tab or a carriage return) gets an apostrophe in
 front, and so does a text cell that starts with an apostrophe, so that one can be taken away again; text that
@@ -9,22 +13,36 @@ would be read back as a missing value is quoted; a float keeps its decimal point
 import gzip
 import hashlib
 import io
+import math
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.feather
 import pyarrow.parquet
 
 from shoal.errors import WriteError, listed, near
 from shoal.model.policy import NULL_WORDS
 
-__all__ = ["FORMATS", "digest_of", "write_data"]
+__all__ = [
+    "BATCH",
+    "FORMATS",
+    "GROUP",
+    "csv_gap",
+    "csv_header",
+    "digest_of",
+    "packing",
+    "write_data",
+    "write_table",
+    "write_text",
+]
 
 FORMATS = ("csv", "csv.gz", "parquet", "feather")
 SLICE = 65_536  # rows turned into text at a time
+GROUP = 1 << 20  # rows of a row group
+BATCH = 1 << 16  # rows of a batch
 
 
 def write_data(table: pa.Table, folder: Path, format: str) -> str:  # noqa: A002
@@ -45,7 +63,7 @@ def write_data(table: pa.Table, folder: Path, format: str) -> str:  # noqa: A002
     check_format(format)
     path = folder / f"data.{format}"
     with path.open("wb") as file:
-        _write(table, file, format)
+        write_table(table, file, format)
     return path.name
 
 
@@ -59,7 +77,7 @@ def digest_of(table: pa.Table, format: str) -> str:  # noqa: A002
     """
     check_format(format)
     sink = _Digest()
-    _write(table, cast(BinaryIO, sink), format)
+    write_table(table, cast(BinaryIO, sink), format)
     return sink.sha256.hexdigest()
 
 
@@ -85,18 +103,29 @@ class _Digest(io.RawIOBase):
         return self.size
 
 
-def _write(table: pa.Table, file: BinaryIO, format: str) -> None:  # noqa: A002
-    """Write a table in one of the formats."""
+def write_table(table: pa.Table, file: BinaryIO, format: str) -> None:  # noqa: A002
+    """Write a table in one of the formats into an open file."""
     plain = pa.table([_clean(column) for column in table.columns], names=table.column_names)
     if format == "parquet":
-        pyarrow.parquet.write_table(plain, file, compression="zstd")
+        plain = pa.table([_storable(column) for column in plain.columns], names=plain.column_names)
+        with pyarrow.parquet.ParquetWriter(file, plain.schema, compression="zstd") as writer:
+            for start in range(0, plain.num_rows, GROUP):
+                writer.write_table(plain.slice(start, GROUP).combine_chunks(), row_group_size=GROUP)
     elif format == "feather":
-        pyarrow.feather.write_feather(plain, file, compression="zstd")
+        options = pa.ipc.IpcWriteOptions(compression="zstd")
+        with pa.ipc.new_file(file, plain.schema, options=options) as writer:
+            for start in range(0, plain.num_rows, BATCH):
+                writer.write_table(plain.slice(start, BATCH).combine_chunks(), max_chunksize=BATCH)
     elif format == "csv":
         _write_csv(plain, file)
     else:
-        with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
+        with packing(file) as packed:
             _write_csv(plain, packed)
+
+
+def packing(file: Any) -> gzip.GzipFile:
+    """Return a file that is packed into another one, without a name or a time."""
+    return gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0)
 
 
 def check_format(format: str) -> None:  # noqa: A002
@@ -112,8 +141,41 @@ def _clean(column: pa.ChunkedArray) -> pa.ChunkedArray:
     kind = column.type
     if pa.types.is_nested(kind):
         return pa.chunked_array([pa.array(column.to_pylist(), _bare(kind))])
+    if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
+        return column.cast(pa.large_string() if pa.types.is_string_view(kind) else pa.large_binary())
+    if pa.types.is_dictionary(kind):
+        return _occurring(column)
+    if pa.types.is_floating(kind) and pc.any(pc.is_nan(column)).as_py():
+        column = pc.if_else(pc.is_nan(column), pa.scalar(math.nan, kind), column)
     # Taking writes zeros behind missing cells, whatever stood there before.
-    return column.take(pa.array(np.arange(len(column)))) if column.null_count else column
+    return column.take(pa.array(np.arange(len(column))))
+
+
+def _occurring(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column of categories with those that occur, in the order that they have."""
+    kind = column.type
+    cells = column.cast(kind.value_type)
+    every = pa.concat_arrays([chunk.dictionary for chunk in column.chunks]) if column.num_chunks else cells
+    used = cells.unique().drop_null()
+    levels = every.unique().filter(pc.is_in(every.unique(), value_set=used)).drop_null()
+    codes = pc.index_in(cells, value_set=levels)
+    codes = codes.combine_chunks() if isinstance(codes, pa.ChunkedArray) else codes
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(codes, levels, ordered=kind.ordered)])
+
+
+def _storable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column in a type that comes back from a Parquet file: it has no seconds, and only text as categories."""
+    kind = column.type
+    if pa.types.is_timestamp(kind) and kind.unit == "s":
+        return column.cast(pa.timestamp("ms", kind.tz))
+    if pa.types.is_time32(kind):
+        return column.cast(pa.time32("ms"))
+    if pa.types.is_date64(kind):
+        return column.cast(pa.date32())
+    if pa.types.is_dictionary(kind) and not pa.types.is_string(kind.value_type):
+        text = pa.types.is_large_string(kind.value_type)
+        return column.cast(pa.dictionary(pa.int32(), pa.string(), kind.ordered) if text else kind.value_type)
+    return column
 
 
 def _bare(kind: pa.DataType) -> pa.DataType:
@@ -131,14 +193,28 @@ def _bare(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-def _write_csv(table: pa.Table, file: Any) -> None:
+def csv_header(names: Iterable[str]) -> bytes:
+    """Return the first line of a CSV file with these columns."""
+    return (",".join(_quoted(_escaped(pa.array([name])))[0].as_py() for name in names) + "\n").encode()
+
+
+def csv_gap(columns: int) -> str:
+    """Return what stands for a missing cell in a CSV file with so many columns."""
+    return "" if columns > 1 else "NA"
+
+
+def write_text(table: pa.Table, file: Any) -> None:
+    """Write the text of a CSV file's cells, apostrophes included, as `write_data` had written it."""
+    _write_csv(table, file, _quoted)
+
+
+def _write_csv(table: pa.Table, file: Any, spell: Callable[[pa.Array], pa.Array] | None = None) -> None:
     """Write header and rows, a slice of rows at a time."""
-    gap = "" if table.num_columns > 1 else "NA"
-    header = [_quoted(_escaped(pa.array([name])))[0].as_py() for name in table.column_names]
-    file.write((",".join(header) + "\n").encode())
+    gap = csv_gap(table.num_columns)
+    file.write(csv_header(table.column_names))
     for start in range(0, table.num_rows, SLICE):
         part = table.slice(start, SLICE)
-        cells = [_cells(column.combine_chunks()) for column in part.columns]
+        cells = [(spell or _cells)(column.combine_chunks()) for column in part.columns]
         lines = pc.binary_join_element_wise(*cells, ",", null_handling="replace", null_replacement=gap)
         file.write(("\n".join(lines.to_pylist()) + "\n").encode())
 

@@ -7,7 +7,8 @@
 4. Parquet and Feather (Arrow) are read by pyarrow, with their types as they are and without their metadata.
 
 Files may come from strangers. What grows beyond `MOST_BYTES` in memory, or beyond `SURELY_FINE` and `MOST_SWELL` times
-its size, is refused while it is being unpacked. Every buffer of a Parquet or Feather file is checked before use.
+its size, is refused: packed text while it is being unpacked, Parquet and Feather files by what their footers, page
+headers and message headers claim, before anything is unpacked. Every buffer of such a file is checked before use.
 No message quotes pyarrow, as its messages quote cells.
 """
 
@@ -27,8 +28,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from shoal.errors import ReadError
+from shoal.io.arrow_messages import messages
 from shoal.io.csv_text import parse
 from shoal.io.frames import from_frame
+from shoal.io.parquet_pages import footer_of
 from shoal.model.policy import NULL_WORDS
 from shoal.model.table import Origin, Table
 
@@ -36,6 +39,7 @@ __all__ = ["MOST_BYTES", "MOST_SWELL", "SURELY_FINE", "opened", "read", "typed_c
 
 MOST_BYTES = 8 << 30
 MOST_SWELL = 500
+MOST_CELLS = 32  # cells that a byte of a Parquet or Feather file may stand for
 SURELY_FINE = 1 << 28
 
 ENDINGS = {
@@ -65,7 +69,9 @@ UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 FAULTS = (pa.ArrowException, OSError, ValueError, OverflowError)
 
 
-def read(source: Any, null_words: Iterable[str] = NULL_WORDS, *, header: bool | None = None) -> Table:
+def read(
+    source: Any, null_words: Iterable[str] = NULL_WORDS, *, header: bool | None = None, as_text: bool = False
+) -> Table:
     """Read a table from a file or a frame.
 
     Parameters
@@ -78,6 +84,8 @@ def read(source: Any, null_words: Iterable[str] = NULL_WORDS, *, header: bool | 
     header : bool, optional
         Whether the first line of a CSV file is a header. If not given, that must be clear from the file; a file without
         a header gets the names column_1, column_2 and so on.
+    as_text : bool
+        Whether the cells of a CSV file stay the text that they are.
 
     Returns
     -------
@@ -108,7 +116,7 @@ def read(source: Any, null_words: Iterable[str] = NULL_WORDS, *, header: bool | 
             words = (null_words,) if isinstance(null_words, str) else tuple(null_words)
             text = unpacked(file, path.name, kind)
             encoding = _to_utf8(text, path.name)
-            data, found = parse(text, path.name, words, header=header)
+            data, found = parse(text, path.name, words, header=header, as_text=as_text)
             notes = (f"encoding {encoding}", *found)
         else:
             data = typed_columns(path, kind)
@@ -240,8 +248,8 @@ def _recoded(data: bytearray, encoding: str) -> bool:
 def _too_large(name: str) -> ReadError:
     """Return the error for a file that holds, or claims to hold, more than memory should."""
     return ReadError(
-        f"read: {name!r} unpacks to more than {MOST_BYTES >> 30} GiB, or to more than {MOST_SWELL} times its size. "
-        "Give a smaller table or, if you trust the file, unpack it yourself."
+        f"read: {name!r} unpacks to more than {MOST_BYTES >> 30} GiB, to more than {MOST_SWELL} times its size, or to "
+        f"more than {MOST_CELLS} cells per byte. Give a smaller table or, if you trust the file, convert it to CSV."
     )
 
 
@@ -261,14 +269,26 @@ def typed_columns(path: Path, kind: str) -> pa.Table:
     return from_frame(table)
 
 
+def _swells(path: Path, unpacked: int, cells: int = 0) -> bool:
+    """Tell whether a file holds more than memory should, given its bytes when unpacked and its number of cells."""
+    size = path.stat().st_size
+    most, many = max(SURELY_FINE, MOST_SWELL * size), max(SURELY_FINE // 8, MOST_CELLS * size)
+    return max(unpacked, 8 * cells) > MOST_BYTES or unpacked > most or cells > many
+
+
 def _parquet(path: Path) -> tuple[pa.Table | None, bool]:
     """Return a Parquet file's table and whether it fits into memory."""
-    plain = pq.ParquetFile(path)
-    schema, facts = plain.schema_arrow, plain.metadata
-    groups = [facts.row_group(number) for number in range(facts.num_row_groups)]
-    unpacked = sum(group.total_byte_size for group in groups)
-    if max(unpacked, 8 * facts.num_rows * facts.num_columns) > MOST_BYTES:
+    footer = footer_of(path)
+    if _swells(path, 0, max(sum(footer.rows), sum(chunk.values for chunk in footer.chunks))):
         return None, False
+    unpacked, cells = 0, 0
+    for chunk in footer.pages(path):
+        unpacked += sum(page.unpacked for page in chunk)
+        cells += sum(page.values for page in chunk)
+        if _swells(path, unpacked, cells):
+            return None, False
+    plain = pq.ParquetFile(path)
+    schema = plain.schema_arrow
     texts = [field.name for field in schema if _is_text(field.type)]
     try:
         # Folded, so that the size of the text is known before it is unfolded: a page of one long word may stand
@@ -278,7 +298,7 @@ def _parquet(path: Path) -> tuple[pa.Table | None, bool]:
         # Some encodings cannot be read so. Which ones a file has is not asked, as a false footer then ends Python.
         table = plain.read()
     table.validate(full=True)
-    if table.nbytes + sum(_unfolded(column) for column in table.columns) > MOST_BYTES:
+    if _swells(path, sum(_unfolded(column) for column in table.columns)) or table.nbytes > MOST_BYTES:
         return None, False
     return table.cast(schema), True
 
@@ -303,15 +323,17 @@ def _unfolded(column: pa.ChunkedArray) -> int:
 
 def _feather(path: Path) -> tuple[pa.Table | None, bool]:
     """Return a Feather file's table and whether it fits into memory, batch by batch."""
-    batches, size = [], 0
+    batches = []
     with pa.OSFile(str(path)) as file, pa.ipc.open_file(file) as reader:
+        unpacked, cells = 0, 0
+        for message in messages(path):
+            unpacked, cells = unpacked + message.unpacked, cells + max(message.rows, message.values)
+            if _swells(path, unpacked, cells):
+                return None, False
         for number in range(reader.num_record_batches):
             batch = reader.get_batch(number)
             # Before any offset or index of it is followed: even `nbytes` crashes on a false one.
             batch.validate(full=True)
             batches.append(batch)
-            size += batch.nbytes
-            if size > MOST_BYTES:
-                return None, False
         table = pa.Table.from_batches(batches, reader.schema)
-    return table, size + sum(_unfolded(column) for column in table.columns) <= MOST_BYTES
+    return table, not _swells(path, sum(_unfolded(column) for column in table.columns))

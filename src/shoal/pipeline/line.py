@@ -1,7 +1,7 @@
 """The straight line: read, profile, encode, cluster, enforce, refine, recode, verify, measure; then write."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from inspect import signature
 from numbers import Real
@@ -206,7 +206,14 @@ def profile(
 
 
 @netted
-def verify(source: Any, *, policy: Policy | dict[str, Any] | str | Path | None = None, **wishes: Any) -> Checked:
+def verify(
+    source: Any,
+    *,
+    policy: Policy | dict[str, Any] | str | Path | None = None,
+    parse: bool = False,
+    report: bool = True,
+    **wishes: Any,
+) -> Checked:
     """Check a release folder from its bytes, or count the constraints in anybody's file or frame.
 
     Parameters
@@ -216,11 +223,17 @@ def verify(source: Any, *, policy: Policy | dict[str, Any] | str | Path | None =
         `quasi` is given, columns that nobody names are left out; else they are quasi-identifiers.
     policy, **wishes
         For tables only.
+    parse : bool
+        Whether the quasi-identifiers of a CSV file are compared as numbers, dates and missing values. If not, their
+        text is compared as it stands: to a reader, 0.3 and 0.30 or `NA` and `?` are different. Sensitive values are
+        parsed either way, as two spellings of one illness are one illness.
+    report : bool
+        Whether the report of a release folder is drawn again and compared.
 
     Returns
     -------
     Checked
-        `.holds` says whether everything is as claimed.
+        `.holds` says whether everything is as claimed, `.columns` what each column is.
     """
     if isinstance(source, str | Path):
         settle(source)
@@ -229,14 +242,32 @@ def verify(source: Any, *, policy: Policy | dict[str, Any] | str | Path | None =
             raise PolicyError(
                 "verify: a release folder carries its own policy. Give no other, or the data file inside it."
             )
-        return check_release(source) if holds_sets(source) else check_folder(source)
+        return check_release(source) if holds_sets(source) else check_folder(source, _page if report else None)
     step("read")
     wanted = _wanted(policy, wishes)
     if isinstance(source, str | Path) and not Path(source).exists():
         raise ReadError(f"verify: there is neither a folder nor a file {str(source)!r}.")
     table = read(source, wanted.null_words, header=wanted.header)
     named, _ = complete(_only(wanted, table.names, wishes), table, profile_table(table), drop_codes=False)
-    return check_data(table.data.drop_columns(named.names("identifier")), named)
+    data = table.data
+    if not parse and table.origin.format.startswith("csv"):
+        text = read(source, ("",), header=wanted.header, as_text=True)
+        data = pa.table(
+            {name: text.column(name) if _stands(named, name) else data.column(name) for name in table.names}
+        )
+    return check_data(data.drop_columns(named.names("identifier")), named)
+
+
+def _stands(policy: Policy, name: str) -> bool:
+    """Say whether a column is compared as it stands in a file: if it is a quasi-identifier."""
+    return policy.columns[name].role == "quasi"
+
+
+def _page(folder: Path, verdicts: Sequence[Verdict]) -> str:
+    """Draw the public report of a folder; loaded when it is asked for, since it knows this line."""
+    from shoal.pipeline.reporting import public_page
+
+    return public_page(folder, verdicts)
 
 
 def _seconds(budget: Any) -> float | None:

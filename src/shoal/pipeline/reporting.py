@@ -10,14 +10,15 @@ Figures are those of `measure` and `attack`: the same functions, from the same s
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shoal.certify.certificate import CERTIFICATE, POLICY, digest
+from shoal.certify.certificate import CERTIFICATE, POLICY, digest, figure
 from shoal.certify.check import DATA_FILES, check_folder
 from shoal.errors import DataError, GuaranteeError, PolicyError, ShoalError, WriteError, listed
 from shoal.io.bundle import check_outside, draft_file, settle
-from shoal.measuring import Measure, cards
+from shoal.measuring import MODULES, Measure, cards
 from shoal.model.findings import Attack, Finding, Verdict
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
@@ -175,15 +176,21 @@ def _is_report(place: Path) -> bool:
 
 
 def public_page(folder: Path, verdicts: Sequence[Verdict]) -> str:
-    """Return the public report of a folder that is being written: what it claims is what the judge found.
+    """Return the public report of a folder that is being written or verified: what it claims is what was found.
 
     Parameters
     ----------
     folder : Path
         With the data and the policy.
     verdicts : sequence of Verdict
+
+    Guarantee
+    ---------
+    The same files give the same bytes, on every machine with the same versions of shoal and of the libraries that draw:
+    nothing depends on time, place, language, fonts, threads or measures that were installed beside shoal.
     """
-    return as_html(_public_facts(folder, verdicts, _own_claims(verdicts)))
+    claimed = [replace(one, asked=figure(one.asked), found=figure(one.found)) for one in verdicts]
+    return as_html(_public_facts(folder, claimed, _own_claims(claimed)))
 
 
 def holder_page(folder: Path, release: Release, original: Any) -> str:
@@ -240,8 +247,8 @@ def _public_facts(folder: Path, verdicts: Sequence[Verdict], claims: Claims) -> 
 
 
 def _of_release() -> list[Measure]:
-    """Return the measures that need the release alone."""
-    return [card for card in cards().values() if card.need == "release"]
+    """Return the measures that need the release alone; those of strangers are left out, as not everybody has them."""
+    return [card for card in cards().values() if card.need == "release" and card.function.__module__ in MODULES]
 
 
 def _measured(case: Case, wanted: Sequence[Measure]) -> list[Finding]:

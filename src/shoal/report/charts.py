@@ -5,13 +5,18 @@ the page knows how to turn for a dark screen: `ONE`, `TWO` and `PALE`. Blue and 
 mark carries what it shows as an `aria-label`, which screen readers say and the page's script shows.
 
 Names come from strangers. vl-convert ends the process at a control character, and Vega cuts a long name in the middle
-of an emoji. So other signs stand in for both while a chart is drawn. Afterwards emoji are put back, and what is no sign
-at all is shown as U+FFFD.
+of an emoji. So other characters stand in for both while a chart is drawn. Afterwards emoji are put back, and what is no
+character at all is shown as U+FFFD.
+
+The same chart is drawn with the same bytes on every machine: text is measured with the one font that vl-convert brings
+along, and characters that this font lacks, which would be measured with whatever fonts are installed, are replaced by
+stand-ins from that font, too.
 """
 
 import html
 import json
 import re
+import unicodedata
 from collections.abc import Callable
 from typing import Any
 from xml.etree import ElementTree
@@ -25,12 +30,16 @@ __all__ = ["ONE", "PALE", "TWO", "moving", "plain", "rows", "svg", "themed"]
 SVG = "{http://www.w3.org/2000/svg}"
 ONE, TWO, PALE = "#2a6f9e", "#c9671c", "#b9d2e3"
 FRAME = 470  # pixels of a chart in a notebook, axes and all
+BROUGHT = "Liberation Sans"  # the font that vl-convert brings along
 FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"  # all of one width, so that labels fit wherever they are read
 LAST_TWO = "".join(f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0, 0x110000, 0x10000))
 NO_SIGNS = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef{LAST_TWO}]")
-AWKWARD = re.compile(rf"{NO_SIGNS.pattern}|[\ue000-\uf8ff\U00010000-\U0010ffff]")
-STANDS_IN, STAND_INS = 0xE000, 6400  # signs for private use: the first, and how many
-WIDE = "\u2003"  # goes with each of them, to be as wide as an emoji
+# What the font has, but for the stand-ins and the wide space.
+LETTERS = "\\u0384-\\u038a\\u038c\\u038e-\\u03a1\\u03a3-\\u03ce\\u03d0-\\u0513\\u1e00-\\u1e9b\\u1ea0-\\u1ef9"
+AWKWARD = re.compile(f"[^\\t\\n\\r -~\\xa0-\\u036f{LETTERS}\\u2013\\u2014\\u2018-\\u201e\\u2026\\u200b\\u20ac]")
+# Phonetic letters of the font, then, if they do not suffice, characters for private use.
+STAND_INS = [*map(chr, range(0x1D00, 0x1DC0)), *map(chr, range(0xE000, 0xE000 + 6208))]
+WIDE = "\u2003"  # goes with each that stands for a wide character
 
 
 def rows(**columns: Any) -> Any:
@@ -141,15 +150,17 @@ def svg(chart: Any) -> str:
     held: dict[str, str] = {}
 
     def stand_in(found: re.Match[str]) -> str:
-        if len(held) < STAND_INS:
-            held.setdefault(found[0], f"{chr(STANDS_IN + len(held))}{WIDE}")
+        if len(held) < len(STAND_INS):
+            wide = unicodedata.east_asian_width(found[0]) in "WF"
+            held.setdefault(found[0], STAND_INS[len(held)] + WIDE * wide)
         return held.get(found[0], "\ufffd")
 
     spec = _each(themed(chart).to_dict(validate=False), lambda text: AWKWARD.sub(stand_in, text))
+    spec["config"]["font"] = BROUGHT
     drawn = converted(json.dumps(spec, sort_keys=True))
     signs = {made[0]: plain(sign) for sign, made in held.items()}
-    back = re.sub(f"([{chr(STANDS_IN)}-{chr(STANDS_IN + STAND_INS - 1)}]){WIDE}?", lambda found: signs[found[1]], drawn)
-    return _compact(back)
+    back = re.sub(f"([\u1d00-\u1dbf\ue000-\uf8ff]){WIDE}?", lambda found: signs[found[1]], drawn)
+    return _compact(back.replace(f'font-family="{BROUGHT}"', f'font-family="{FONT}"'))
 
 
 def _each(part: Any, change: Callable[[str], str]) -> Any:

@@ -58,9 +58,9 @@ def _steps(picture: dict[str, Any]) -> Any:
     widths /= np.median(widths)
     names = _between(limits)
     kind = "T" if picture["dates"] else "Q"
-    x = alt.X(
-        f"low:{kind}", title=None, scale=alt.Scale(nice=False, zero=False), axis=alt.Axis(grid=False, tickCount=5)
-    )
+    # Days are the same everywhere: a scale of the reader's time zone would move them.
+    scale = alt.Scale(type="utc", nice=False) if picture["dates"] else alt.Scale(nice=False, zero=False)
+    x = alt.X(f"low:{kind}", title=None, scale=scale, axis=alt.Axis(grid=False, tickCount=5))
     y = alt.Y("height:Q", title=None, axis=None)
     after = np.array(picture["after"], np.float64)
     held = {"low": limits[:-1], "high": limits[1:], "height": after / widths, "said": _said(names, picture)}

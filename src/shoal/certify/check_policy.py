@@ -1,0 +1,130 @@
+"""Whether the policy of a release folder is one that shoal publishes: as it writes it, and as it would accept it.
+
+The rules are those of `prepare.complete`, said once more and by other code, since a stranger's policy need not have
+passed through it.
+"""
+
+from collections.abc import Iterable, Iterator
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.errors import MethodError, PolicyError, listed
+from shoal.model.column import FORMS
+from shoal.model.policy import Policy
+from shoal.registry import ALIASES, BUILT_IN, load, names
+
+__all__ = ["MOST_POLICY", "published_text", "refusals", "unused_levels"]
+
+MOST_POLICY = 1 << 20
+
+
+def published_text(policy: Policy) -> str:
+    """Return the text of the file that shoal writes for a published policy.
+
+    Seeds, words and codes for missing values, levels of quasi-identifiers and trees are no part of it, nor are
+    comments, and its keys have one order.
+    """
+    levels = {
+        name: policy.columns[name].order or ()
+        for name in policy.names("sensitive")
+        if policy.columns[name].kind == "ordinal" and policy.columns[name].order
+    }
+    return policy.published(levels).to_toml()
+
+
+def refusals(policy: Policy) -> Iterator[str]:
+    """Return why `anonymize` would not have made a release by this policy; nothing if it would.
+
+    Parameters
+    ----------
+    policy : Policy
+        As it was read from a release folder.
+    """
+    roles = {role: policy.names(role) for role in ("quasi", "items", "sensitive")}
+    if not roles["quasi"] and not roles["items"]:
+        yield "no column is a quasi-identifier"
+    asked = policy.constraints
+    given = [what for what in ("l", "c", "t", "alpha", "beta", "delta") if getattr(asked, what) is not None]
+    if (given or asked.others) and not roles["sensitive"]:
+        yield f"no column is sensitive, and {listed([*given, *asked.others])} is asked"
+    if len(roles["items"]) > 1:
+        yield "several columns hold items"
+    if asked.m is not None and not roles["items"]:
+        yield "m is asked, and no column holds items"
+    yield from _columns(policy)
+    yield from _named(policy)
+    yield from _method(policy)
+
+
+def _columns(policy: Policy) -> Iterator[str]:
+    """Return what is wrong with single columns."""
+    for name, column in policy.columns.items():
+        if column.kind is None:
+            yield f"column {name!r} has no kind"
+        elif column.role == "quasi" and column.kind == "set":
+            yield f"column {name!r} holds sets and is a quasi-identifier"
+        elif column.role == "quasi" and (column.form is None or column.form not in FORMS[column.kind]):
+            yield f"column {name!r} has no form that suits it"
+        elif column.role == "items" and not column.separator:
+            yield f"column {name!r} has no separator"
+        elif column.role == "sensitive" and column.kind == "ordinal" and not column.order:
+            yield f"column {name!r} is ordinal without levels"
+        elif isinstance(column.hierarchy, str):
+            yield f"column {name!r} names a file or a word as its hierarchy"
+
+
+def _named(policy: Policy) -> Iterator[str]:
+    """Return what is wrong with label and weight."""
+    for what, fitting in (("label", ("sensitive", "keep")), ("weight", ("keep", "identifier"))):
+        name = getattr(policy, what)
+        if name is None:
+            continue
+        column = policy.columns.get(name)
+        if column is None or column.role not in fitting or (what == "weight" and column.kind != "numeric"):
+            yield f"the {what} is no column that can be one"
+
+
+def _method(policy: Policy) -> Iterator[str]:
+    """Return what is wrong with the method; text in its parameters would be text that nobody asked for."""
+    name, given = policy.method.name, policy.method.parameters
+    if name not in {*BUILT_IN, *ALIASES, *names()}:
+        yield f"there is no method {name!r} here"
+    elif given:
+        try:
+            load(name).check({"k": policy.constraints.k, **given})
+        except (MethodError, PolicyError):
+            yield f"method {name!r} has no such parameters"
+
+
+def unused_levels(policy: Policy, data: pa.Table) -> list[str]:
+    """Return sensitive columns whose levels or trees name values that are not in the data.
+
+    Parameters
+    ----------
+    policy : Policy
+    data : pyarrow.Table
+        Without what guards spreadsheets.
+    """
+    found = []
+    for name in policy.names("sensitive"):
+        column = policy.columns[name]
+        if name in data.column_names and (column.order or isinstance(column.hierarchy, dict)):
+            cells = data.column(name)
+            if pa.types.is_dictionary(cells.type):
+                cells = cells.cast(cells.type.value_type)
+            used = set(pc.unique(cells.cast(pa.string())).to_pylist())
+            leaves = list(_leaves(column.hierarchy.items())) if isinstance(column.hierarchy, dict) else []
+            if not {*(column.order or ()), *leaves} <= used:
+                found.append(name)
+    return found
+
+
+def _leaves(nested: Iterable[tuple[str, object]]) -> Iterator[str]:
+    """Return the values of nested tables."""
+    for _, below in nested:
+        for one in below if isinstance(below, list | tuple) else [below]:
+            if isinstance(one, dict):
+                yield from _leaves(one.items())
+            else:
+                yield str(one)

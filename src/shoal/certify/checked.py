@@ -1,0 +1,173 @@
+"""What a check found, and the parts that the checks of tables and of sets share."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from shoal.certify.certificate import CERTIFICATE, digest
+from shoal.certify.recounted_models import SLACK
+from shoal.model.findings import Verdict
+from shoal.model.policy import MOST_TEXT, Policy
+
+__all__ = [
+    "Checked",
+    "Claims",
+    "Line",
+    "Published",
+    "claims_of",
+    "compared",
+    "compared_files",
+    "is_plain",
+    "name_of",
+    "once",
+    "published_as",
+    "small_text",
+]
+
+Claims = dict[tuple[str, str | None], tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One thing that was checked."""
+
+    what: str
+    claimed: str
+    found: str
+    holds: bool
+
+
+@dataclass(frozen=True)
+class Published:
+    """What a policy says of a column: its role, its kind, and how it is published."""
+
+    column: str
+    role: str
+    kind: str | None
+    form: str
+
+
+@dataclass(frozen=True)
+class Checked:
+    """All that was checked of a release; `holds` only if every line does."""
+
+    lines: tuple[Line, ...]
+    verdicts: tuple[Verdict, ...] = ()
+    notes: tuple[str, ...] = ()
+    columns: tuple[Published, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything is as claimed."""
+        return all(line.holds for line in self.lines) and all(verdict.holds for verdict in self.verdicts)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return {
+            "holds": self.holds,
+            "lines": [asdict(line) for line in self.lines],
+            "verdicts": [verdict.as_dict() for verdict in self.verdicts],
+            "notes": list(self.notes),
+            "columns": [asdict(column) for column in self.columns],
+        }
+
+    def __str__(self) -> str:
+        """Say what was checked, a line each, the role of each column, and the outcome."""
+        said = [
+            f"{line.what}: {line.claimed} / {line.found}: {'holds' if line.holds else 'FAILS'}" for line in self.lines
+        ]
+        roles = [f"column {one.column!r}: {one.role}, {one.form}" for one in self.columns]
+        return "\n".join([*said, *roles, *self.notes, "Everything holds." if self.holds else "Not everything holds."])
+
+
+def published_as(policy: Policy, names: Iterable[str]) -> tuple[Published, ...]:
+    """Return what each column of a release is by its policy; whoever relies on a release should read it.
+
+    Parameters
+    ----------
+    policy : Policy
+    names : iterable of str
+        The columns of the data. One that the policy does not name counts as a quasi-identifier.
+    """
+    found = []
+    for name in names:
+        column = policy.columns.get(name)
+        role = "quasi" if column is None else column.role
+        changed = {"sensitive": "as it is", "keep": "as it is", "items": "sets put together anew"}
+        form = changed.get(role) or (column.form if column is not None and column.form else "as in the file")
+        found.append(Published(name, role, None if column is None else column.kind, form))
+    return tuple(found)
+
+
+def small_text(path: Path, most: int = MOST_TEXT) -> str:
+    """Return the text of a plain file that is not absurdly large."""
+    if not is_plain(path) or path.stat().st_size > most:
+        raise ValueError
+    return path.read_bytes().decode("utf-8")
+
+
+def is_plain(path: Path) -> bool:
+    """Say whether a path is a file itself, and neither a link nor a pipe nor a device."""
+    return path.is_file() and not path.is_symlink()
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse a key that is given twice."""
+    if len({key for key, _ in pairs}) < len(pairs):
+        raise ValueError
+    return dict(pairs)
+
+
+def claims_of(given: Any) -> Claims:
+    """Read the claims of a certificate: asked and found by model and column."""
+    claims = {}
+    for claim in given:
+        asked, found = claim["asked"], claim["found"]
+        numbers = all(type(figure) in (int, float) and math.isfinite(figure) for figure in (asked, found))
+        if set(claim) != {"model", "column", "asked", "found"} or not numbers:
+            raise ValueError
+        claims[str(claim["model"]), claim["column"]] = (float(asked), float(found))
+    if len(claims) < len(given):
+        raise ValueError
+    return claims
+
+
+def compared_files(place: Path, subject: dict[str, str], expected: set[str]) -> Iterable[Line]:
+    """Compare the files of the folder with those that the certificate lists, and those with what a release has."""
+    present = {path.name for path in place.iterdir()} - {CERTIFICATE}
+    for name in sorted(expected | set(subject)):
+        claimed = subject.get(name, "not listed")
+        inside = name in present and is_plain(place / name)
+        found = digest(place / name) if inside else "not in the folder"
+        holds = inside and found == claimed and name in expected
+        yield Line(f"file {name}", claimed[:16], found[:16] if inside else found, holds)
+    for name in sorted(present - expected - set(subject)):
+        yield Line(f"file {name}", "not listed", "in the folder", holds=False)
+
+
+def compared(claims: Claims, found: Iterable[Verdict]) -> Iterable[Line]:
+    """Put the claimed and the found figure of each model side by side."""
+    left = dict(claims)
+    for verdict in found:
+        claim = left.pop((verdict.model, verdict.column), None)
+        shown = f"{verdict.found:.6g} (asked {verdict.asked:g})"
+        if claim is None:
+            yield Line(name_of(verdict), "no claim", shown, holds=False)
+            continue
+        asked, claimed = claim
+        same = _close(asked, verdict.asked) and _close(claimed, verdict.found)
+        yield Line(name_of(verdict), f"{claimed:.6g} (asked {asked:g})", shown, same and verdict.holds)
+    for model, column in left:
+        yield Line(f"{model} of {column!r}" if column else model, "claimed", "not asked for", holds=False)
+
+
+def _close(claimed: float, found: float) -> bool:
+    """Say whether two figures differ by rounding alone."""
+    return abs(claimed - found) <= SLACK * max(1.0, abs(found))
+
+
+def name_of(verdict: Verdict) -> str:
+    """Name a verdict by its model and column."""
+    return f"{verdict.model} of {verdict.column!r}" if verdict.column else verdict.model

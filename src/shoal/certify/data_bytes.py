@@ -1,0 +1,181 @@
+"""Whether a data file has the bytes that shoal writes for its cells, and nothing else.
+
+What was read is written again and compared, byte by byte. This shares the writer with the maker, and may: it is asked
+whether there is anything in the file beside the cells that were judged, not whether the cells are good. Comments,
+metadata, names in packed files, unused categories, values behind missing cells, blank lines and bytes between or after
+the parts are all found so.
+
+| format | compared |
+| --- | --- |
+| CSV | always; besides, no cell may be one that a spreadsheet would run |
+| gzip | the text always; how it is packed, if the certificate names the zlib that is installed here |
+| Parquet, Feather | if the certificate names the pyarrow that is installed here; else see `data_layout` |
+"""
+
+import io
+import zlib
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, cast
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.certify.data_layout import strange_layout
+from shoal.io.data_file import packing, write_table, write_text
+from shoal.io.files import CHUNK
+
+__all__ = ["Bytes", "compared_bytes", "starts_with"]
+
+PACKED = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"  # gzip: no name, no comment, no time, no system
+NUMBER = r"^-[0-9.]+([eE][+-]?[0-9]+)?$"
+DAY = r"^-[0-9]+-[0-9]{2}-[0-9]{2}([ T].*)?$"
+
+
+class Bytes(NamedTuple):
+    """Whether the bytes are as they should be, what they are, and what is to be known of it."""
+
+    holds: bool
+    found: str
+    note: str = ""
+
+
+def compared_bytes(path: Path, name: str, cells: pa.Table, made: dict[str, str], here: dict[str, str]) -> Bytes:
+    """Compare a data file with what shoal writes for its cells.
+
+    Parameters
+    ----------
+    path : Path
+    name : str
+        Of the file, which tells its format.
+    cells : pyarrow.Table
+        What was read from it: of a CSV file the text of each cell, apostrophes included.
+    made, here : dict of str to str
+        The versions of the libraries that made it, as the certificate says, and of those that are installed.
+    """
+    format = name.removeprefix("data.")  # noqa: A001
+    if format.startswith("csv"):
+        runs = any(_would_run(column) for column in cells.columns)
+        if runs:
+            return Bytes(holds=False, found="cells that a spreadsheet would run")
+        if format == "csv.gz" and not _one_member(path):
+            return Bytes(holds=False, found="more than one packed text, or a comment")
+        if not _same(path, cells, format):
+            return Bytes(holds=False, found="other bytes")
+        if format == "csv" or _same(path, cells, "csv.gz", packed=True):
+            return Bytes(holds=True, found="the same bytes")
+    else:
+        if _same(path, cells, format):
+            return Bytes(holds=_sorted_categories(cells), found="the same bytes")
+        strange = strange_layout(path, format, cells) if made != here else "other bytes"
+        if strange:
+            return Bytes(holds=False, found=strange)
+    if made == here:
+        return Bytes(holds=False, found="other bytes")
+    by = ", ".join(f"{what} {version}" for what, version in made.items())
+    note = f"{name} was written with {by}; here its parts were checked. To compare its bytes, install these versions."
+    return Bytes(_sorted_categories(cells), "nothing else in it", note)
+
+
+def starts_with(path: Path, name: str, header: bytes) -> bool:
+    """Say whether the text of a CSV file starts with these bytes; of a packed one only as much is unpacked."""
+    with path.open("rb") as file:
+        start = file.read(CHUNK)
+    if name.endswith(".gz"):
+        try:
+            start = zlib.decompressobj(31).decompress(start, len(header))
+        except zlib.error:
+            return False
+    return start[: len(header)] == header
+
+
+def _same(path: Path, cells: pa.Table, format: str, *, packed: bool = False) -> bool:  # noqa: A002
+    """Write the cells again and compare with the bytes, or with the unpacked text, of the file."""
+    with path.open("rb") as file:
+        beside = _Beside(_Unpacked(file) if format == "csv.gz" and not packed else file)
+        if not format.startswith("csv"):
+            write_table(cells, cast(BinaryIO, beside), format)
+        elif packed:
+            with packing(beside) as sink:
+                write_text(cells, sink)
+        else:
+            write_text(cells, beside)
+        return beside.same and not beside.other.read(1)
+
+
+class _Beside(io.RawIOBase):
+    """A file that keeps nothing, and compares what is written with another one."""
+
+    def __init__(self, other: Any) -> None:
+        self.other = other
+        self.same = True
+        self.size = 0
+
+    def writable(self) -> bool:
+        """Say that it can be written to."""
+        return True
+
+    def write(self, part: Any) -> int:
+        """Compare the next bytes."""
+        given = memoryview(part).cast("B")
+        self.same = self.same and self.other.read(len(given)) == given
+        self.size += len(given)
+        return len(given)
+
+    def tell(self) -> int:
+        """Say how many bytes there have been."""
+        return self.size
+
+
+class _Unpacked:
+    """The unpacked text of a file, read in step with another one, never more of it than is asked for."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.file = file
+        self.packed = zlib.decompressobj(31)
+
+    def read(self, size: int) -> bytes:
+        """Return so many bytes, or what is left."""
+        found = bytearray()
+        while len(found) < size and not self.packed.eof:
+            given = self.packed.unconsumed_tail or self.file.read(CHUNK)
+            if not given:
+                break
+            found += self.packed.decompress(given, size - len(found))
+        return bytes(found)
+
+
+def _one_member(path: Path) -> bool:
+    """Say whether a packed file has the plainest header, one text, and nothing after it."""
+    with path.open("rb") as file:
+        if file.read(len(PACKED)) != PACKED:
+            return False
+        file.seek(0)
+        packed, given = zlib.decompressobj(31), b""
+        while not packed.eof:
+            given = packed.unconsumed_tail or file.read(CHUNK)
+            if not given:
+                return False
+            packed.decompress(given, CHUNK)
+        return not packed.unused_data and not file.read(1)
+
+
+def _would_run(column: pa.ChunkedArray) -> bool:
+    """Say whether a cell of a CSV file starts as a formula does, without being a number or a day before year 0."""
+    words = column.unique().drop_null()
+    formula = pc.match_substring_regex(words, r"^([=+@\t\r]|'($|[^'=+\-@\t\r]))")
+    minus = pc.and_(
+        pc.starts_with(words, "-"),
+        pc.invert(pc.or_(pc.match_substring_regex(words, NUMBER), pc.match_substring_regex(words, DAY))),
+    )
+    return bool(pc.any(pc.or_(formula, minus)).as_py())
+
+
+def _sorted_categories(cells: pa.Table) -> bool:
+    """Say whether categories without an order of their own ascend, so that their order says nothing."""
+    for column in cells.columns:
+        if pa.types.is_dictionary(column.type) and not column.type.ordered:
+            for chunk in column.chunks:
+                levels = chunk.dictionary
+                if not levels.equals(levels.take(pc.sort_indices(levels))):
+                    return False
+    return True

@@ -1,0 +1,84 @@
+"""Read a released data file for the judge: text as it stands, cell by cell."""
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+
+from shoal.errors import ReadError
+from shoal.io.data_file import csv_gap
+from shoal.io.files import opened, typed_columns, unpacked
+from shoal.model.policy import Policy
+
+__all__ = ["read_cells", "read_release", "unescaped", "unguarded"]
+
+
+def read_release(path: Path, name: str, policy: Policy) -> pa.Table:
+    """Read a released data file as it is judged; see `read_cells` and `unguarded`."""
+    cells = read_cells(path, name)
+    return unguarded(cells, policy) if name.startswith("data.csv") else cells
+
+
+def read_cells(path: Path, name: str) -> pa.Table:
+    """Read a released data file: the text of a CSV file cell by cell, typed values of the other formats.
+
+    Parameters
+    ----------
+    path : Path
+    name : str
+        Of the file, which tells its format.
+
+    Raises
+    ------
+    ReadError
+        If it is no released table.
+    """
+    try:
+        if name.endswith((".csv", ".csv.gz")):
+            return _read_text(path, name)
+        return typed_columns(path, name.removeprefix("data."))
+    except (OSError, pa.ArrowException, ValueError):
+        raise ReadError(f"verify: {name!r} cannot be read as a released table.") from None
+
+
+def unguarded(cells: pa.Table, policy: Policy) -> pa.Table:
+    """Return the text of a CSV file with sensitive values and items as they were before they were written.
+
+    They lose the apostrophe that keeps a spreadsheet from running them, so that levels and nodes are found in the
+    policy. Quasi-identifiers are judged as they stand: to a reader, two texts are two texts.
+    """
+    for place, column in enumerate(cells.column_names):
+        known = policy.columns.get(column)
+        if known is not None and known.role in ("sensitive", "items"):
+            cells = cells.set_column(place, column, unescaped(cells.column(column)))
+    return cells
+
+
+def _read_text(path: Path, name: str) -> pa.Table:
+    """Read every cell of a CSV file as text; only an empty cell without quotes is missing, or NA in a single column."""
+    with opened(path) as file:
+        block = unpacked(file, name, "csv.gz" if name.endswith(".gz") else "csv")
+    buffer = pa.py_buffer(block)
+    parse = pyarrow.csv.ParseOptions(newlines_in_values=True)
+    whole = pyarrow.csv.ReadOptions(block_size=min(len(block) + 1, 2**31 - 1))
+    names = pyarrow.csv.open_csv(buffer, parse_options=parse, read_options=whole).schema.names
+    texts = pyarrow.csv.ConvertOptions(
+        column_types=dict.fromkeys(names, pa.string()),
+        null_values=[csv_gap(len(names))],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+    )
+    table = pyarrow.csv.read_csv(buffer, parse_options=parse, read_options=whole, convert_options=texts)
+    return pa.table(table.columns, names=[unescaped(pa.array([word]))[0].as_py() for word in table.column_names])
+
+
+def unescaped(text: Any) -> Any:
+    """Return text without the apostrophe that keeps a spreadsheet from running a cell.
+
+    Parameters
+    ----------
+    text : pyarrow array of text
+    """
+    return pc.replace_substring_regex(text, r"(?s)^'(['=+\-@\t\r].*)$", r"\1")

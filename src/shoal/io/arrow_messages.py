@@ -1,0 +1,177 @@
+"""The messages of a Feather or Arrow file: what they hold and how large it becomes, before any of it is unpacked.
+
+A file is a mark, messages one after the other, an end mark, and a footer that repeats the schema and lists the
+messages. A message is a flatbuffer, of which a few fields are read here, and a body of buffers. A packed buffer starts
+with the number of bytes that it unpacks to, and pyarrow makes room for that many.
+"""
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+__all__ = ["BATCH", "DICTIONARY", "SCHEMA", "Message", "footer_of", "messages"]
+
+MARK = b"ARROW1"
+SCHEMA, DICTIONARY, BATCH = 1, 2, 3
+MOST_META = 1 << 24
+
+
+class Message(NamedTuple):
+    """A message.
+
+    Parameters
+    ----------
+    kind : int
+        `SCHEMA`, `DICTIONARY` or `BATCH`; 0 for the mark that ends them.
+    rows : int
+    values : int
+        The lengths of its columns and of what is inside them, together.
+    unpacked : int
+        The bytes that its buffers claim to unpack to.
+    tidy : bool
+        Whether it carries no notes and its body has nothing but its buffers in their order and zeros between them.
+    stop : int
+        Where it ends in the file.
+    """
+
+    kind: int
+    rows: int
+    values: int
+    unpacked: int
+    tidy: bool
+    stop: int
+
+
+def messages(path: Path) -> Iterator[Message]:
+    """Return the messages of a file in their order, the end mark last, or raise ValueError if there is none.
+
+    Parameters
+    ----------
+    path : Path
+    """
+    with path.open("rb") as file:
+        start = _exactly(file, 8)
+        if not start.startswith(MARK):
+            raise ValueError
+        tidy = start == MARK + b"\0\0"
+        while True:
+            length, modern = _length(file)
+            if not length:
+                yield Message(0, 0, 0, 0, tidy and modern, file.tell())
+                return
+            meta = _Flat(_exactly(file, length))
+            body = file.tell()
+            message = _message(meta, file, body)
+            yield message._replace(tidy=message.tidy and modern and tidy)
+            file.seek(message.stop)
+
+
+def footer_of(path: Path) -> tuple[int, bool]:
+    """Return where the footer of a file starts and whether it carries notes; raise ValueError if there is none."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        file.seek(max(0, size - 10))
+        end = file.read(10)
+        claimed = int.from_bytes(end[:4], "little")
+        if end[4:] != MARK or claimed > min(size - 18, MOST_META):
+            raise ValueError
+        file.seek(size - 10 - claimed)
+        footer = _Flat(file.read(claimed))
+    return size - 10 - claimed, footer.field(footer.root, 4) is not None
+
+
+def _length(file: Any) -> tuple[int, bool]:
+    """Return how long the next message is without its body, 0 at the end, and whether it is written as today."""
+    start = _exactly(file, 4)
+    modern = start == b"\xff\xff\xff\xff"
+    length = int.from_bytes(_exactly(file, 4) if modern else start, "little")
+    if length > MOST_META:
+        raise ValueError
+    return length, modern
+
+
+def _exactly(file: Any, length: int) -> bytes:
+    """Return that many bytes, or raise if there are fewer."""
+    data: bytes = file.read(length)
+    if len(data) < length:
+        raise ValueError
+    return data
+
+
+def _message(meta: "_Flat", file: Any, start: int) -> Message:
+    """Read a message, of its body only how long its buffers are."""
+    kind, size = meta.number(meta.root, 1, "B"), meta.number(meta.root, 3, "q")
+    tidy = meta.field(meta.root, 4) is None
+    if size < 0:
+        raise ValueError
+    if kind == SCHEMA:
+        return Message(kind, 0, 0, 0, tidy and not size, start + size)
+    if kind not in (DICTIONARY, BATCH):
+        raise ValueError
+    held = meta.table(meta.root, 2)
+    batch = meta.table(held, 1) if kind == DICTIONARY else held
+    packed = meta.field(batch, 3) is not None
+    at, unpacked = 0, 0
+    for offset, length in [*meta.pairs(batch, 2), (size, 0)]:
+        if min(offset, length) < 0 or offset + length > size:
+            raise ValueError
+        tidy = tidy and 0 <= offset - at < 64 and not any(_at(file, start + at, offset - at))
+        claimed = struct.unpack("<q", _at(file, start + offset, 8))[0] if packed and length else -1
+        if claimed < -1:
+            raise ValueError
+        unpacked += length if claimed == -1 else claimed
+        at = offset + length
+    values = sum(length for length, _ in meta.pairs(batch, 1))
+    return Message(kind, meta.number(batch, 0, "q"), values, unpacked, tidy, start + size)
+
+
+def _at(file: Any, at: int, length: int) -> bytes:
+    """Return the bytes at a place."""
+    file.seek(at)
+    return _exactly(file, length)
+
+
+class _Flat:
+    """A reader of flatbuffers: tables are offsets, fields are found by their numbers."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.root = self.unpack("I", 0)
+
+    def unpack(self, kind: str, at: int) -> int:
+        """Return the number at a place."""
+        if not 0 <= at <= len(self.data) - struct.calcsize(kind):
+            raise ValueError
+        return int(struct.unpack_from(f"<{kind}", self.data, at)[0])
+
+    def field(self, table: int, number: int) -> int | None:
+        """Return where a field of a table stands, or None if it has its default."""
+        names = table - self.unpack("i", table)
+        if self.unpack("H", names) <= 4 + 2 * number:
+            return None
+        offset = self.unpack("H", names + 4 + 2 * number)
+        return table + offset if offset else None
+
+    def number(self, table: int, field: int, kind: str) -> int:
+        """Return a field that is a number."""
+        at = self.field(table, field)
+        return 0 if at is None else self.unpack(kind, at)
+
+    def table(self, table: int, field: int) -> int:
+        """Return where the table that a field points to stands."""
+        at = self.field(table, field)
+        if at is None:
+            raise ValueError
+        return at + self.unpack("I", at)
+
+    def pairs(self, table: int, field: int) -> Iterator[tuple[int, int]]:
+        """Return a field that is a list of pairs of long numbers."""
+        if self.field(table, field) is None:
+            return
+        at = self.table(table, field)
+        count = self.unpack("I", at)
+        if count * 16 > len(self.data):
+            raise ValueError
+        for place in range(count):
+            yield self.unpack("q", at + 4 + 16 * place), self.unpack("q", at + 12 + 16 * place)

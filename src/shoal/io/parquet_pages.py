@@ -1,0 +1,191 @@
+"""The footer and the page headers of a Parquet file, read on their own: how large it becomes, and what else is in it.
+
+pyarrow believes the footer, makes room for a page before it has unpacked it, and some false footers end the process.
+So the footer and the headers of all pages are read here first; both are small. They are written in Thrift's compact
+protocol: a field is a byte of type and number, numbers are zigzag varints.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+__all__ = ["MOST_FOOTER", "Chunk", "Footer", "Page", "footer_of"]
+
+MOST_FOOTER = 1 << 23
+HEADER = 1 << 16  # bytes that a page header with its statistics has at the most
+DEPTH = 12
+
+
+class Page(NamedTuple):
+    """A page: whether it holds a dictionary, its values, its bytes when unpacked, where its packed bytes lie."""
+
+    dictionary: bool
+    values: int
+    unpacked: int
+    start: int
+    stop: int
+
+
+class Chunk(NamedTuple):
+    """A column chunk: where it lies, the number of its values, and whether an index or anything else belongs to it."""
+
+    start: int
+    stop: int
+    values: int
+    extras: bool
+
+
+class Footer(NamedTuple):
+    """A footer: its place, the rows of each group, the chunks, the keys of its notes, and who made it."""
+
+    start: int
+    rows: tuple[int, ...]
+    chunks: tuple[Chunk, ...]
+    keys: tuple[bytes, ...]
+    maker: bytes
+
+    def pages(self, path: Path) -> Iterator[list[Page]]:
+        """Return the pages of each chunk, or raise ValueError if they do not fill it exactly.
+
+        Parameters
+        ----------
+        path : Path
+            The file of this footer.
+        """
+        with path.open("rb") as file:
+            for chunk in self.chunks:
+                yield _pages(file, chunk)
+
+
+def footer_of(path: Path) -> Footer:
+    """Read the footer of a Parquet file, or raise ValueError if it is none.
+
+    Parameters
+    ----------
+    path : Path
+    """
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        file.seek(max(0, size - 8))
+        end = file.read(8)
+        length = int.from_bytes(end[:4], "little")
+        start = size - 8 - length
+        if end[4:] != b"PAR1" or start < 4 or length > MOST_FOOTER:
+            raise ValueError
+        file.seek(start)
+        reader = _Compact(file.read(length))
+    try:
+        facts = reader.struct()
+        groups = facts.get(4, [])
+        chunks = tuple(_chunk(column, start) for group in groups for column in group[1])
+        keys = tuple(pair[1] for pair in facts.get(5, []))
+        found = Footer(start, tuple(int(group[3]) for group in groups), chunks, keys, bytes(facts.get(6, b"")))
+    except (KeyError, IndexError, TypeError, AttributeError):
+        raise ValueError from None
+    if reader.at != length:
+        raise ValueError
+    return found
+
+
+def _chunk(column: dict[int, Any], end: int) -> Chunk:
+    """Read the entry of a column chunk."""
+    facts = column[3]
+    # Without rows there is a dictionary and no page of data, whose place is then said to be 0.
+    places = [place for place in (facts.get(9, 0), facts.get(11, 0)) if place]
+    start = min(places, default=4)
+    stop = start + facts[7]
+    if not 4 <= start <= stop <= end:
+        raise ValueError
+    # A file of its own, an offset or column index, a secret, notes of the chunk, an index page or a bloom filter.
+    extras = bool({1, 4, 6, 8, 9} & set(column)) or bool({8, 10, 14} & set(facts))
+    return Chunk(start, stop, int(facts[5]), extras)
+
+
+def _pages(file: Any, chunk: Chunk) -> list[Page]:
+    """Walk through the pages of one column chunk."""
+    found, at = [], chunk.start
+    while at < chunk.stop:
+        file.seek(at)
+        header = _Compact(file.read(min(HEADER, chunk.stop - at)))
+        fields = header.struct()
+        # Field 5 is the header of a data page, 7 of a dictionary, 8 of a data page of the second version.
+        inner = next((fields[number] for number in (5, 7, 8) if number in fields), None)
+        values = inner.get(1) if isinstance(inner, dict) else None
+        unpacked, packed = fields.get(2), fields.get(3)
+        if type(values) is not int or type(unpacked) is not int or type(packed) is not int:
+            raise ValueError
+        start = at + header.at
+        at = start + packed
+        if min(values, unpacked, packed) < 0 or at > chunk.stop:
+            raise ValueError
+        found.append(Page(7 in fields, values, unpacked, start, at))
+    return found
+
+
+class _Compact:
+    """A reader of Thrift's compact protocol: structs as dictionaries by field number."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.at = 0
+
+    def byte(self) -> int:
+        """Return the next byte."""
+        if self.at >= len(self.data):
+            raise ValueError
+        self.at += 1
+        return self.data[self.at - 1]
+
+    def varint(self) -> int:
+        """Return the next number without sign."""
+        value = 0
+        for shift in range(0, 70, 7):
+            byte = self.byte()
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return value
+        raise ValueError
+
+    def number(self) -> int:
+        """Return the next number with its sign."""
+        value = self.varint()
+        return (value >> 1) ^ -(value & 1)
+
+    def struct(self, depth: int = 0) -> dict[int, Any]:
+        """Return the fields of the struct that comes next."""
+        if depth > DEPTH:
+            raise ValueError
+        fields: dict[int, Any] = {}
+        last = 0
+        while kind := self.byte():
+            last = last + (kind >> 4) if kind >> 4 else self.number()
+            fields[last] = self.value(kind & 15, depth)
+        return fields
+
+    def value(self, kind: int, depth: int) -> Any:
+        """Return a value of any type but a map, which no footer has."""
+        if kind in (1, 2):
+            return kind == 1
+        if kind == 3:
+            return self.byte()
+        if kind in (4, 5, 6):
+            return self.number()
+        if kind in (7, 8):
+            length = 8 if kind == 7 else self.varint()
+            self.at += length
+            if self.at > len(self.data):
+                raise ValueError
+            return self.data[self.at - length : self.at]
+        if kind in (9, 10):
+            size = self.byte()
+            count = self.varint() if size >> 4 == 15 else size >> 4
+            if count > len(self.data) - self.at:
+                raise ValueError
+            return [self.item(size & 15, depth) for _ in range(count)]
+        if kind == 12:
+            return self.struct(depth + 1)
+        raise ValueError
+
+    def item(self, kind: int, depth: int) -> Any:
+        """Return an item of a list, in which a truth value is a byte."""
+        return self.byte() == 1 if kind in (1, 2) else self.value(kind, depth)

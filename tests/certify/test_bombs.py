@@ -1,0 +1,152 @@
+"""Small files that unpack to a great deal are refused with little time and memory: verify runs under hard limits."""
+
+import gzip
+import json
+import shutil
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from forging import seal
+
+import shoal
+
+MANY = 200_000_000
+PART = 10_000_000
+SMALL = pa.table({"age": [1] * 8, "town": ["a"] * 8})
+# One GB and ten seconds of work beyond what Python and its libraries take by themselves.
+LIMITED = textwrap.dedent(
+    """
+    import resource, sys
+    import shoal, pyarrow.parquet
+    from shoal.pipeline.line import verify
+    try:
+        shoal.verify({good!r})
+        pages = int(open("/proc/self/statm").read().split()[0])
+        resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (1 << 30),) * 2)
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + 10,) * 2)
+        checked = verify({folder!r}, report=False)
+        print(checked.holds, [line.what for line in checked.lines if not line.holds])
+    except shoal.errors.ShoalError as problem:
+        print("refused", problem)
+    """
+)
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory):
+    place = tmp_path_factory.mktemp("honest")
+    release = shoal.anonymize(SMALL, k=4, method="mdav")
+    return {name: release.save(place / name, format=name) for name in ("csv", "csv.gz", "parquet", "feather")}
+
+
+def answer(good, folder):
+    script = LIMITED.format(good=str(good), folder=str(folder))
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-500:]
+    return done.stdout
+
+
+def parts(table, rows=MANY):
+    """Return as many copies of a table as make up so many rows."""
+    return [table] * (rows // table.num_rows)
+
+
+def parquet(place, table, rows=MANY, **wishes):
+    with pyarrow.parquet.ParquetWriter(place, table.schema, compression="zstd", **wishes) as out:
+        for part in parts(table, rows):
+            out.write_table(part, row_group_size=table.num_rows)
+
+
+def feather(place, table, rows=MANY):
+    with pa.ipc.new_file(place, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as out:
+        for part in parts(table, rows):
+            out.write_table(part)
+
+
+def zeros(rows):
+    return pa.table({"age": np.zeros(rows, np.int64), "town": pa.array(np.zeros(rows, np.int8))})
+
+
+def words(rows):
+    """One word of a megabyte, in every row."""
+    town = pa.DictionaryArray.from_arrays(np.zeros(rows, np.int32), pa.array(["a" * 1_000_000]))
+    return pa.table({"age": np.zeros(rows, np.int64), "town": town})
+
+
+def lists(items):
+    held = pa.ListArray.from_arrays(pa.array([0, items], pa.int32()), pa.array(np.zeros(items, np.int8)))
+    return pa.table({"age": [1], "town": held})
+
+
+def gaps(rows):
+    return pa.table({"age": pa.nulls(rows), "town": pa.nulls(rows)})
+
+
+def one_page(place):
+    """A few rows, whose page unpacks to 400 MB."""
+    held = pa.FixedSizeBinaryArray.from_buffers(pa.binary(1000), 400_000, [None, pa.py_buffer(bytes(400_000_000))])
+    table = pa.table({"age": np.zeros(400_000, np.int64), "town": held})
+    wishes = {"use_dictionary": False, "data_page_size": 1 << 30, "write_batch_size": 400_000}
+    pyarrow.parquet.write_table(table, place, compression="zstd", write_statistics=False, **wishes)
+
+
+def packed_text(place):
+    with place.open("wb") as file, gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as out:
+        out.write(b"age,town\n")
+        for _ in range(60):
+            out.write(b"1,a\n" * 2_000_000)
+
+
+BOMBS = {
+    "parquet: 200 million rows": ("parquet", lambda place: parquet(place, zeros(PART))),
+    "parquet: 200 million gaps": ("parquet", lambda place: parquet(place, gaps(PART))),
+    "parquet: one long word": ("parquet", lambda place: parquet(place, words(1_000_000), 1_000_000)),
+    "parquet: one long list": ("parquet", lambda place: parquet(place, lists(100_000_000), 1)),
+    "parquet: large pages": ("parquet", one_page),
+    "feather: 200 million rows": ("feather", lambda place: feather(place, zeros(PART))),
+    "feather: 200 million gaps": ("feather", lambda place: feather(place, gaps(MANY))),
+    "feather: one long word": ("feather", lambda place: feather(place, words(1_000_000), 1_000_000)),
+    "feather: one long list": ("feather", lambda place: feather(place, lists(100_000_000), 1)),
+    "csv.gz: 480 MB of text": ("csv.gz", packed_text),
+    "csv: ten million columns": ("csv", lambda place: place.write_bytes(b"a" + b"," * 10_000_000 + b"\n")),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_bomb_is_refused_with_little_time_and_memory(honest, tmp_path, name):
+    format, build = BOMBS[name]
+    folder = shutil.copytree(honest[format], tmp_path / "bomb")
+    build(folder / f"data.{format}")
+    seal(folder, rows=MANY)
+    said = answer(honest[format], folder)
+    assert said.startswith("False")
+    assert "'data'" in said or "'columns'" in said
+
+
+@pytest.mark.parametrize("kind", ["deep", "wide", "long number", "many columns"])
+def test_policies_that_are_hard_to_read_are_refused(honest, tmp_path, kind):
+    folder = shutil.copytree(honest["csv"], tmp_path / "bomb")
+    odd = {
+        "deep": "a = " + "[" * 500_000 + "]" * 500_000,
+        "wide": "a = [" + "1," * 500_000 + "]",
+        "long number": "seed = 0x" + "f" * 1_000_000,
+        "many columns": "".join(f"[columns.c{place}]\n" for place in range(50_000)),
+    }
+    (folder / "policy.toml").write_text(odd[kind])
+    seal(folder)
+    assert "'policy" in answer(honest["csv"], folder)
+
+
+def test_certificates_that_are_hard_to_read_are_refused(honest, tmp_path):
+    folder = shutil.copytree(honest["csv"], tmp_path / "bomb")
+    place = folder / "certificate.json"
+    good = json.loads(place.read_text())
+    for text in ("[" * 4_000_000, json.dumps({**good, "x": "y" * (1 << 22)}), '{"rows": ' + "9" * 1_000_000 + "}"):
+        place.write_text(text)
+        assert "'certificate'" in answer(honest["csv"], folder)

@@ -1,0 +1,132 @@
+"""Forged folders are refused, each by name: only a look at the content can tell, as digests were put right."""
+
+import json
+import shutil
+
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+from forging import FEATHER, FORGED, PACKED, PARQUET, TABLE, N, data_of, seal, without_report
+
+import shoal
+from shoal.certify import check
+from shoal.io.data_file import FORMATS
+from shoal.pipeline.line import verify
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory):
+    """Return the folders of one release in every format, with reports."""
+    place = tmp_path_factory.mktemp("honest")
+    release = shoal.anonymize(TABLE, k=4, l=2, sensitive=["ill"], keep=["note"], method="mdav")
+    return {name: release.save(place / name, format=name, report=True) for name in FORMATS}
+
+
+@pytest.fixture
+def copy(honest, tmp_path):
+    """Return a function that copies the folder of a format."""
+    return lambda name: shutil.copytree(honest[name], tmp_path / "copy")
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_honest_folders_hold_with_and_without_their_reports(copy, format):
+    folder = copy(format)
+    assert verify(folder).holds
+    without_report(folder)
+    checked = verify(folder)
+    assert checked.holds
+    assert not checked.notes
+
+
+@pytest.mark.parametrize(("format", "name", "forge", "line"), FORGED, ids=[f"{one[0]}: {one[1]}" for one in FORGED])
+def test_a_forged_folder_is_refused(copy, format, name, forge, line):
+    folder = copy(format)
+    forge(folder)
+    checked = verify(folder)
+    assert not checked.holds
+    assert line in {one.what for one in checked.lines if not one.holds}
+
+
+LAID_OUT = [("parquet", name) for name in PARQUET if name != "no dictionaries"] + [
+    ("feather", name) for name in FEATHER
+]
+
+
+@pytest.mark.parametrize(("format", "name"), LAID_OUT)
+def test_a_forged_file_of_another_pyarrow_is_refused_by_its_parts(copy, format, name):
+    folder = copy(format)
+    forge, line = (PARQUET if format == "parquet" else FEATHER)[name]
+    forge(folder)
+    seal(folder, made_with={"pyarrow": "17.0.0", "pyarrow build": "unknown"})
+    assert line in {one.what for one in verify(folder).lines if not one.holds}
+
+
+@pytest.mark.parametrize("format", ["parquet", "feather", "csv.gz"])
+def test_an_honest_file_of_another_version_holds_and_a_note_says_so(copy, format):
+    folder = copy(format)
+    without_report(folder)
+    if format == "parquet":
+        pyarrow.parquet.write_table(pyarrow.parquet.read_table(data_of(folder)), data_of(folder), compression="snappy")
+    elif format == "feather":
+        pyarrow.feather.write_feather(pyarrow.feather.read_table(data_of(folder)), data_of(folder), compression="lz4")
+    else:
+        PACKED["packed otherwise"][0](folder)
+    made = {"zlib": "1.0"} if format == "csv.gz" else {"pyarrow": "17.0.0", "pyarrow build": "unknown"}
+    seal(folder, made_with=made)
+    checked = verify(folder)
+    assert checked.holds
+    assert "install these versions" in checked.notes[0]
+
+
+def test_a_report_of_another_version_fails_and_the_remedy_is_said(copy):
+    folder = copy("csv")
+    page = (folder / "report.html").read_text()
+    (folder / "report.html").write_text(page.replace("font", "Font", 1))
+    made = json.loads((folder / "certificate.json").read_text())["predicate"]["made_with"]
+    seal(folder, made_with={**made, "altair": "5.0.0"})
+    checked = verify(folder)
+    assert [line.what for line in checked.lines if not line.holds] == ["report"]
+    assert "drawn with altair 5.0.0" in checked.notes[0]
+    assert "--no-report" in checked.notes[0]
+    left = verify(folder, report=False)
+    assert left.holds
+    assert "not drawn again" in left.notes[0]
+
+
+def test_a_report_that_cannot_be_drawn_fails_without_a_word_of_why(copy):
+    def broken(*_):
+        raise RuntimeError("SECRET")
+
+    checked = check.check_folder(copy("csv"), broken)
+    assert [line.found for line in checked.lines if not line.holds] == ["cannot be drawn"]
+    assert "SECRET" not in str(checked)
+
+
+def test_a_raw_column_called_kept_is_listed_as_such(copy):
+    checked = verify(copy("csv"))
+    assert {one.column: one.role for one in checked.columns} == {
+        "age": "quasi",
+        "town": "quasi",
+        "ill": "sensitive",
+        "note": "keep",
+    }
+    assert "column 'note': keep, as it is" in str(checked)
+    assert checked.as_dict()["columns"][3] == {"column": "note", "role": "keep", "kind": "nominal", "form": "as it is"}
+
+
+def test_apostrophes_do_not_make_different_rows_alike(tmp_path):
+    """Ten ordinal columns with one level, written with and without a guard: 60 different rows."""
+    names = [f"q{place}" for place in range(10)]
+    table = pa.table({name: pa.array(["-1"] * N).dictionary_encode() for name in names})
+    policy = {"columns": {name: {"kind": "ordinal", "order": ["-1"]} for name in names}}
+    release = shoal.anonymize(table, k=N, policy=policy, method="mondrian")
+    folder = release.save(tmp_path / "out", format="csv")
+    assert verify(folder).holds
+    rows = [[f"{chr(39) * (row >> place & 1)}-1" for place in range(10)] for row in range(N)]
+    text = "\n".join(",".join(row) for row in [names, *sorted(rows)]) + "\n"
+    (folder / "data.csv").write_text(text)
+    seal(folder)
+    lines = {line.what: line for line in verify(folder).lines}
+    assert not lines["k-anonymity"].holds
+    assert lines["k-anonymity"].found.startswith("1 ")
