@@ -11,7 +11,21 @@ import typer
 
 from shoal.cli import show
 from shoal.cli.drawing import console, row, table_of
-from shoal.cli.options import File, Header, Identifier, Json, Keep, Names, PolicyFile, Quasi, Sensitive, roles_of
+from shoal.cli.options import (
+    File,
+    Header,
+    Identifier,
+    Json,
+    Keep,
+    Names,
+    PolicyFile,
+    Quasi,
+    Seed,
+    SeedFrom,
+    Sensitive,
+    chosen_seed,
+    roles_of,
+)
 
 if TYPE_CHECKING:
     from shoal.explore.aims import Figure
@@ -61,7 +75,8 @@ def explore(
     keep: Keep = None,
     quasi: Quasi = None,
     label: Annotated[str | None, typer.Option(help="The column that analysts predict, sensitive or kept.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Where chance starts. [default: 0]")] = None,
+    seed: Seed = None,
+    seed_from: SeedFrom = None,
     header: Header = False,
     json: Json = False,
 ) -> None:
@@ -91,7 +106,7 @@ def explore(
             output=output,
             dry_run=dry_run,
             label=label,
-            seed=seed,
+            seed=chosen_seed(seed, seed_from),
             header=header,
             **given,
         )

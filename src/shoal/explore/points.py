@@ -121,7 +121,7 @@ class Outcome:
             asked.l,
             asked.t,
             parameters,
-            len(point.seeds),
+            point.runs,
             status,
             **more,
         )
@@ -160,7 +160,10 @@ def attempt(task: Task) -> Outcome:
         return Outcome.of(point, LATE, reason="the time was up before it could begin.")
     start = time.monotonic()
     with silently():
-        runs = [one_run(task.source.table(), point.seeded(seed), seed, task.aims, task.threads) for seed in point.seeds]
+        runs = [
+            one_run(task.source.table(), point.seeded(seed), number, task.aims, task.threads)
+            for number, seed in enumerate(point.seeds)
+        ]
     names = [name for name in runs[0].figures if all(name in run.figures for run in runs)]
     both = ((task.aims.utility, runs[0].utility), (task.aims.risk, runs[0].risk))
     missing = [aim.name for aim, found in both if found is None]
@@ -206,7 +209,7 @@ def one_run(source: Any, policy: Policy, seed: int, aims: Aims, threads: int) ->
     source : path or frame
     policy : Policy
     seed : int
-        Where the chance of measures starts.
+        Random seed of the measures; that of the release stands in the policy.
     aims : Aims
     threads : int
     """

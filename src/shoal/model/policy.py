@@ -16,6 +16,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from shoal.errors import PolicyError, near
 from shoal.model.column import FORMS, TRUTHFUL_FORMS, Column, Form, Kind, Role, Strict
+from shoal.model.seeds import drawn_seed
 
 __all__ = [
     "FORMS",
@@ -112,7 +113,9 @@ class Policy(Strict):
     output: Output | None = Field(
         None, description="Whether values keep their type, or are truthful; the latter if a hierarchy is given."
     )
-    seed: int = Field(0, ge=0, lt=2**64, description="Where chance starts; never published.")
+    seed: int | None = Field(
+        None, ge=0, lt=2**64, description="Random seed; drawn from the system if not given, and never published."
+    )
     label: str | None = Field(None, description="The column that analysts predict: sensitive or kept.")
     weight: str | None = Field(None, description="The column of row weights: kept or an identifier.")
     null_words: Annotated[tuple[str, ...], Field(strict=False)] = Field(
@@ -274,6 +277,17 @@ class Policy(Strict):
     def names(self, role: Role) -> list[str]:
         """Return the columns that have this role, in the order of the policy."""
         return [name for name, column in self.columns.items() if column.role == role]
+
+    @property
+    def start(self) -> int:
+        """The random seed of a run; a policy without one must be `seeded` first."""
+        if self.seed is None:
+            raise ValueError("this policy has no seed yet")
+        return self.seed
+
+    def seeded(self) -> "Policy":
+        """Return the policy with a random seed: its own, or one drawn from the operating system."""
+        return self if self.seed is not None else self.model_copy(update={"seed": drawn_seed()})
 
     def published(self, levels: Mapping[str, Iterable[str]]) -> "Policy":
         """Return the policy as it may stand in a release folder.

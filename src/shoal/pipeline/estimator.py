@@ -48,8 +48,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         What becomes of rows with missing values.
     output : {"same-schema", "truthful"}, optional
         Whether values keep their type, or what is published of a row is true of it.
-    seed : int
-        Where chance starts.
+    seed : int, optional
+        Random seed. If not given, every fit draws another one from the system; `release_.policy.seed` has it.
     threads : int, optional
         How many may work at once; all cores if not given. The release does not depend on it.
     budget : float, optional
@@ -93,7 +93,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         weight: str | None = None,
         missing: str = "own-value",
         output: str | None = None,
-        seed: int = 0,
+        seed: int | None = None,
         threads: int | None = None,
         budget: float | None = None,
     ) -> None:

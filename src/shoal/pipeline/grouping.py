@@ -63,7 +63,7 @@ def cluster(
     if card.data == "mixed" and policy.method.refine != "none":
         raise PolicyError(f"policy: method.refine is for methods on numbers. Set the effort of {card.name} instead.")
     given = card.check({"k": policy.constraints.k, **policy.method.parameters})
-    run: dict[str, Any] = {"seed": policy.seed, "threads": threads, "weights": encoded.weights}
+    run: dict[str, Any] = {"seed": policy.start, "threads": threads, "weights": encoded.weights}
     if "limits" in card.uses:
         run["limits"] = _limits(policy, sensitive)
     run["view_of"], run["label"] = encoded.view_of, label
@@ -122,7 +122,7 @@ def refine(
     start = capped(X, partition.labels, k) if asked is None else partition.labels
     weights = row_weights(encoded.weights, len(X), "refine")
     found = Partition.of(
-        search(X, start, k, policy.method.refine, weights, asked, policy.seed, threads), partition.notes
+        search(X, start, k, policy.method.refine, weights, asked, policy.start, threads), partition.notes
     )
     # The search looks at k, l and t. Where the policy asks for more, groups are merged anew, if that is worth it.
     met = enforce(found, X, policy.constraints, sensitive, encoded.weights)

@@ -279,7 +279,7 @@ def _rows_of(original: Any, policy: Policy, rows: Places) -> Table:
     if unknown:
         raise DataError(f"measure: the original has no columns {listed(unknown)}: it is another table.")
     least = policy.constraints.model_copy(update={"k": 2})  # how many rows are alike is what is to be measured
-    arranged = arrange(table, policy.model_copy(update={"constraints": least}))
+    arranged = arrange(table, policy.model_copy(update={"constraints": least, "seed": 0}))  # the order is undone below
     place = np.full(table.n, -1, np.int64)
     place[arranged.rows] = np.arange(arranged.n)
     if rows.size != arranged.n or (rows.size and int(rows.max()) >= table.n) or (place[rows] < 0).any():

@@ -96,7 +96,9 @@ def anonymize(
     **wishes
         Values that replace those of the policy: k, l, l_kind, t, m, constraints, method, parameters, refine,
         identifiers, quasi, sensitive, keep, items, hierarchies, label, weight, missing, output, seed, header. A column
-        that nobody names is a quasi-identifier, or has the role items if it holds lists.
+        that nobody names is a quasi-identifier, or has the role items if it holds lists. Without a seed, one is drawn
+        from the system; it stands in `release.policy.seed` and in the private folder, from where `shoal.seed_of` reads
+        it.
 
     Returns
     -------
@@ -116,7 +118,7 @@ def anonymize(
     >>> release.data["age"].to_pylist()
     [35, 35, 35, 61, 61, 61]
     """
-    wanted, seconds, workers = _wanted(policy, wishes), _seconds(budget), thread_count(threads, "anonymize")
+    wanted, seconds, workers = _wanted(policy, wishes).seeded(), _seconds(budget), thread_count(threads, "anonymize")
     with within(seconds):
         return _walk(source, wanted, workers, seconds)
 

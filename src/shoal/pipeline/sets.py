@@ -9,7 +9,6 @@ A verdict that fails raises GuaranteeError, and there is no release.
 """
 
 import json
-import secrets
 from collections.abc import Iterable
 from numbers import Integral
 from pathlib import Path
@@ -25,6 +24,7 @@ from shoal.io.transactions import read_transactions
 from shoal.model.disassociated import Disassociated
 from shoal.model.findings import Finding, Verdict
 from shoal.model.progress import step
+from shoal.model.seeds import drawn_seed
 from shoal.model.set_release import Neighbour, SetRelease
 from shoal.model.transactions import Transactions
 from shoal.pipeline.line import netted
@@ -74,7 +74,7 @@ def anonymize_sets(
     neighbour : {"km", "raw", "none"}
         Plain records beside the chunks: k^m-anonymous by themselves, a mere draw, or none.
     seed : int, optional
-        Where chance starts. Drawn anew if not given, and never published.
+        Random seed; drawn from the system if not given, and never published.
     **given
         layout, column, record, item, separator, labels: how to read; levels, terms, beta, rounds, rho,
         publish_rare_labels: see `shoal.sets.disassociate`.
@@ -135,9 +135,9 @@ def anonymize_sets(
 
 
 def _start(seed: Any) -> int:
-    """Return where chance starts: as asked, or drawn anew."""
+    """Return the random seed: as asked, or drawn from the system."""
     if seed is None:
-        return secrets.randbits(63)
+        return drawn_seed()
     if isinstance(seed, bool) or not isinstance(seed, Integral) or int(seed) < 0:
         raise PolicyError(f"sets: seed must be a whole number of at least 0; got {seed!r}.")
     return int(seed)
