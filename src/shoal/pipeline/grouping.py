@@ -5,7 +5,7 @@ sensitive values, the label, and the views of columns. Nothing else of the run r
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from shoal.enforce import enforce
 from shoal.errors import MethodError, PolicyError
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
+from shoal.model.progress import step
 from shoal.prepare.encode import Encoded
 from shoal.privacy.values import Values
 from shoal.registry import load
@@ -23,13 +24,58 @@ from shoal.utility.loss import sse
 if TYPE_CHECKING:
     from shoal.cluster.limits import Limits
 
-__all__ = ["cluster", "merged", "refine"]
+__all__ = ["Grouped", "cluster", "make_groups", "merged", "refine"]
 
 UNGUIDED = "row weights count in means and in SSE, but do not guide this method."
 UNVIEWED = "the policy names views of columns, which this method does not look at; k_tca and c_tca do."
 MERGED = (
     "groups were merged to meet the constraints, which this method does not look at; anneal, or refine, loses less."
 )
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """The groups on their way.
+
+    Parameters
+    ----------
+    found : Partition
+        Of the method.
+    enforced : Partition
+        Of which every group meets every constraint; the same object if those of the method did.
+    partition : Partition
+        After the search that may follow.
+    """
+
+    found: Partition
+    enforced: Partition
+    partition: Partition
+
+
+def make_groups(
+    encoded: Encoded,
+    policy: Policy,
+    sensitive: Mapping[str, Values],
+    threads: int,
+    label: NDArray[np.int64] | None = None,
+) -> Grouped:
+    """Put rows into groups that meet the constraints: cluster, enforce, refine.
+
+    Parameters
+    ----------
+    encoded, policy, sensitive, threads, label
+        As for `cluster`.
+
+    Returns
+    -------
+    Grouped
+    """
+    step("cluster")
+    found = cluster(encoded, policy, sensitive, threads, label)
+    step("enforce")
+    enforced = enforce(found, encoded.X, policy.constraints, sensitive, encoded.weights)
+    step("refine")
+    return Grouped(found, enforced, refine(enforced, encoded, policy, sensitive, threads))
 
 
 def cluster(

@@ -27,6 +27,7 @@ from shoal.model.release import Release
 from shoal.model.table import Table
 from shoal.pipeline.hierarchies import given_trees
 from shoal.pipeline.line import netted
+from shoal.pipeline.regrouping import Regrouping
 from shoal.pipeline.write import FINDINGS, MAP, read_back
 from shoal.prepare.arrange import arrange
 from shoal.prepare.complete import complete
@@ -166,17 +167,20 @@ def case_of(
     if fraction is not None and not 0 < fraction <= 1:
         raise DataError(f"measure: fraction must be above 0 and at most 1; got {fraction!r}.")
     named, table, released, places = _aligned(original, release, private, Policy.of(policy, **wishes))
+    given = {} if table is None else given_trees(named)
+    own = isinstance(release, Release) or (isinstance(release, str | Path) and Path(release).is_dir())
     return Case(
         released,
         named,
         original=table,
-        trees={} if table is None else hierarchies(table, named, given_trees(named)),
+        trees={} if table is None else hierarchies(table, named, given),
         population=None if population is None else read(population).data,
         fraction=fraction,
         control=None if control is None else read(control, named.null_words),
         other=None if other is None else read(other, named.null_words).data,
         places=places,
         seed=seed,
+        regroup=Regrouping(table, named, given, released) if own and table is not None else None,
     )
 
 
