@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 import shoal
 from shoal import registry
 from shoal.cli import app as commands
-from shoal.errors import ReadError
+from shoal.errors import PolicyError, ReadError
 from shoal.io.data_file import write_data
 
 SHOAL = [sys.executable, "-c", "from shoal.cli.app import main; main()"]
@@ -368,5 +368,18 @@ def test_a_run_is_repeated_from_its_private_folder(table, tmp_path):
         CliRunner().invoke(
             commands.app,
             [str(word) for word in (*asked, "-o", tmp_path / "three", "--seed-from", tmp_path / "one")],
+            catch_exceptions=False,
+        )
+
+
+def test_protection_from_minimality_is_asked_for_and_refused_by_its_option(table, tmp_path):
+    asked = ("anonymize", table, "-k", 4, "--sensitive", "diagnosis", "--identifier", "name", "--no-report")
+    said = run(*asked, "-l", 2, "--protect", "minimality", "-o", tmp_path / "one")
+    assert "minimality, excess" in said
+    assert tomllib.loads((tmp_path / "one" / "policy.toml").read_text())["protect"] == "minimality"
+    with pytest.raises(PolicyError, match="ask for l, t, alpha, beta or delta"):
+        CliRunner().invoke(
+            commands.app,
+            [str(word) for word in (*asked, "--protect", "minimality", "-o", tmp_path / "two")],
             catch_exceptions=False,
         )

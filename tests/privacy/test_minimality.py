@@ -1,6 +1,7 @@
 """Minimality: what repeating the run tells."""
 
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pyarrow as pa
@@ -182,3 +183,23 @@ def test_a_run_that_cannot_be_repeated_has_no_power():
     case = Case(released, policy, regroup=lambda origin, seed: np.arange(4))
     found = module.minimality(case, profiles(case)["all"], Clock())
     assert (found.outcome, found.power, found.trials) == ("too weak to tell", 0.0, 0)
+
+
+def test_the_protection_keeps_its_promise_over_unknown_seeds():
+    """The posterior over many seeds, for every release of every placement of two cases among nine rows."""
+    table = nine({0, 1})
+    release = shoal.anonymize(table, k=3, l=2, sensitive=["ill"], protect="minimality", seed=1)
+    regroup = case_of(table, release).regroup
+    led = {}
+    for ill in combinations(range(9), 2):
+        origin = np.array([*ill, *(row for row in range(9) if row not in ill)]).argsort()
+        for seed in range(60):
+            labels = regroup(origin, seed)
+            key = (tuple(labels.tolist()), tuple(np.bincount(labels, [row in ill for row in range(9)]).tolist()))
+            led.setdefault(key, []).append(ill)
+    for (labels, counts), placed in led.items():
+        sizes = np.bincount(labels)
+        for row in range(9):
+            sure = np.mean([row in ill for ill in placed])
+            share = counts[labels[row]] / sizes[labels[row]]
+            assert sure - share <= 0.1 + 4 * np.sqrt(share * (1 - share) / len(placed))

@@ -168,6 +168,9 @@ def anonymize(
         str | None, typer.Option(help="A column of row weights, such as survey weights, kept or an identifier.")
     ] = None,
     missing: Annotated[str | None, typer.Option(help="own-value, suppress-row or refuse. [default: own-value]")] = None,
+    protect: Annotated[
+        str | None, typer.Option(help="minimality: groups that tell almost nothing of sensitive values, at a loss.")
+    ] = None,
     seed: Seed = None,
     seed_from: SeedFrom = None,
     threads: Annotated[int | None, typer.Option(min=1, help="How many may work at once. [default: all cores]")] = None,
@@ -210,6 +213,7 @@ def anonymize(
             missing=missing,
             hierarchies=trees,
             output=None if truthful is None else "truthful" if truthful else "same-schema",
+            protect=protect,
             seed=chosen_seed(seed, seed_from),
             threads=threads,
             budget=budget,

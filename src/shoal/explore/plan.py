@@ -14,7 +14,7 @@ from typing import Any
 
 from shoal.errors import MethodError, PolicyError, listed, near
 from shoal.explore.asked import MOST, shortened
-from shoal.model.policy import Policy
+from shoal.model.policy import BLIND, Policy
 from shoal.registry import Card, load, names
 
 __all__ = ["EVERY", "Point", "Skipped", "grid", "numbers"]
@@ -178,6 +178,9 @@ def _cards(base: Policy, methods: str | Iterable[str]) -> tuple[list[Card], list
         card = load(name)
         if card.data == "sets":
             skipped.append(Skipped(card.name, f"{card.name}: works on sets of items, not on tables."))
+        elif base.protect is not None and card.name not in ("auto", BLIND):
+            reason = f"{card.name}: the policy asks for protection from {base.protect}, which only {BLIND} gives."
+            skipped.append(Skipped(card.name, reason))
         elif "label" in card.uses and base.label is None:
             skipped.append(Skipped(card.name, f"{card.name}: learns from a label, and the policy names none."))
         elif everything and card.name == "auto":

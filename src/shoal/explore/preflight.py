@@ -39,6 +39,7 @@ DEEPER = 2.0  # times that trees of many different rows take those of the same r
 GROWTH = {
     "anneal": 1.3,
     "auto": 1.3,
+    "bisection": 1.1,
     "blocks": 1.1,
     "c_tca": 1.3,
     "c_tca_pp": 1.3,

@@ -19,6 +19,7 @@ from shoal.model.column import FORMS, TRUTHFUL_FORMS, Column, Form, Kind, Role, 
 from shoal.model.seeds import drawn_seed
 
 __all__ = [
+    "BLIND",
     "FORMS",
     "MOST_TEXT",
     "NULL_WORDS",
@@ -40,6 +41,7 @@ Missing = Literal["own-value", "suppress-row", "refuse"]
 Refine = Literal["none", "swift", "quick", "normal", "thorough"]
 
 MOST_TEXT = 1 << 26
+BLIND = "bisection"  # the method that protects from minimality: it looks at quasi-identifiers alone
 NULL_WORDS = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null")
 
 
@@ -129,6 +131,22 @@ class Policy(Strict):
         None, description="A protection beyond the constraints: groups that do not depend on sensitive values."
     )
     columns: dict[str, Column] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _protects(self) -> Self:
+        if self.protect is None:
+            return self
+        if self.method.name not in ("auto", BLIND):
+            raise ValueError(
+                f"protect: 'minimality' has a method of its own, {BLIND}; method.name must be 'auto' or '{BLIND}'; "
+                f"got {self.method.name!r}"
+            )
+        if self.method.refine != "none":
+            raise ValueError(
+                f"protect: 'minimality' allows no search after the groups are made; method.refine must be 'none'; got "
+                f"{self.method.refine!r}"
+            )
+        return self
 
     @classmethod
     def of(

@@ -18,6 +18,7 @@ from shoal.model.policy import Policy
 from shoal.model.progress import step
 from shoal.prepare.encode import Encoded
 from shoal.privacy.values import Values
+from shoal.protect import protected
 from shoal.registry import load
 from shoal.utility.loss import sse
 
@@ -70,6 +71,9 @@ def make_groups(
     -------
     Grouped
     """
+    if policy.protect is not None:
+        found = _protected(encoded, policy, sensitive)
+        return Grouped(found, found, found)
     step("cluster")
     found = cluster(encoded, policy, sensitive, threads, label)
     step("enforce")
@@ -125,6 +129,17 @@ def cluster(
         return found
     # What it found out about its groups it found out without the weights.
     return replace(found, notes=(*found.notes, f"{card.name}: {UNGUIDED}"), findings=())
+
+
+def _protected(encoded: Encoded, policy: Policy, sensitive: Mapping[str, Values]) -> Partition:
+    """Return groups whose making does not depend on sensitive values, or hardly."""
+    from shoal.cluster.bisection import cut_in_halves
+
+    step("cluster")
+    cuts = cut_in_halves(encoded.X, policy.constraints.k)
+    step("enforce")
+    found = protected(cuts, policy.constraints, sensitive, policy.start)
+    return found if encoded.weights is None else replace(found, notes=(f"{policy.method.name}: {UNGUIDED}",))
 
 
 def merged(before: Partition, after: Partition, policy: Policy) -> tuple[str, ...]:
