@@ -5,7 +5,9 @@ import hashlib
 import os
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from hypothesis import settings
 
@@ -32,16 +34,26 @@ os.environ["NUMBA_CACHE_DIR"] = str(
 
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.register_profile("nightly", deadline=None, max_examples=10_000)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
+settings.load_profile(PROFILE)
 
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 
+CHANCE = SimpleNamespace(stream=np.random.default_rng(0))
+
+
 def pytest_configure(config):
+    if PROFILE == "ci":  # every run of the tests draws the same seeds, as hypothesis does
+        from shoal.model import seeds
+
+        seeds.secrets = SimpleNamespace(randbits=lambda bits: int(CHANCE.stream.integers(1 << bits)))
     config.addinivalue_line("markers", "compiled: takes too long when the loops are not compiled")
 
 
 def pytest_runtest_setup(item):
+    # By the file alone: what several of its tests share is made by whichever of them comes first.
+    CHANCE.stream = np.random.default_rng([int(os.environ.get("SHOAL_TEST_SEED", "0")), *item.path.name.encode()])
     if item.get_closest_marker("compiled") and not COMPILED:
         pytest.skip("loops are not compiled (NUMBA_DISABLE_JIT is set), and this would take too long")
 

@@ -136,7 +136,7 @@ def test_permuted_rows_give_the_same_release(name):
     table = shoal.sample(90, seed=4).drop_columns(["patient_id", "name"])
     order = np.random.default_rng(0).permutation(90)
     one, two = (
-        shoal.anonymize(t, method=name, parameters=HELD[name], k=3, keep=["diagnosis"], label="diagnosis")
+        shoal.anonymize(t, method=name, parameters=HELD[name], k=3, keep=["diagnosis"], label="diagnosis", seed=1)
         for t in (table, table.take(pa.array(order)))
     )
     assert one.table.equals(two.table)

@@ -101,7 +101,8 @@ def test_the_judge_confirms_on_the_written_file_what_the_card_promises(name, out
 def test_permuted_rows_give_the_same_release(name):
     table = shoal.sample(90, seed=4).drop_columns(["patient_id", "name"])
     order = np.random.default_rng(0).permutation(90)
-    one, two = (shoal.anonymize(t, method=name, output="truthful", k=3) for t in (table, table.take(pa.array(order))))
+    tables = (table, table.take(pa.array(order)))
+    one, two = (shoal.anonymize(t, method=name, output="truthful", k=3, seed=1) for t in tables)
     assert one.table.equals(two.table)
 
 

@@ -22,7 +22,7 @@ def test_an_unknown_method_is_refused_with_the_known_ones():
 def test_a_method_is_found_by_its_other_name_in_the_literature(alias, name):
     assert registry.load(alias) is registry.load(name)
     table = shoal.sample(60, seed=2).select(["height_cm", "weight_kg", "days"])
-    one, two = (shoal.anonymize(table, k=4, method=word).table for word in (alias, name))
+    one, two = (shoal.anonymize(table, k=4, method=word, seed=1).table for word in (alias, name))
     assert one.equals(two)
 
 

@@ -28,7 +28,9 @@ def main() -> None:
     """Run the demo into a console that records, and write the picture."""
     console = Console(record=True, width=122, markup=False, force_terminal=True, file=io.StringIO())
     show.console = drawing.console = lambda **_: console
-    release = shoal.anonymize(shoal.sample(), k=5, l=2, identifiers=["patient_id", "name"], sensitive=["diagnosis"])
+    release = shoal.anonymize(
+        shoal.sample(), k=5, l=2, identifiers=["patient_id", "name"], sensitive=["diagnosis"], seed=0
+    )
     with tempfile.TemporaryDirectory() as place:
         release.save(Path(place) / "release")
     show.say("$ shoal demo")

@@ -21,7 +21,7 @@ def main() -> None:
     table = shoal.sample(2000).select(COLUMNS)
     for file, (method, picture) in DRAWN.items():
         release = shoal.anonymize(
-            table, k=5, l=2, method=method, sensitive=["smoker"], label="smoker", missing="suppress-row"
+            table, k=5, l=2, method=method, sensitive=["smoker"], label="smoker", missing="suppress-row", seed=0
         )
         svg = pictures(release.sketches, release.sketched)[picture]
         (HERE / file).write_text(svg, encoding="utf-8", newline="\n")

@@ -17,7 +17,9 @@ PAGE = """<body style="margin:0;background:#e9ecee;display:flex;gap:24px;padding
 <img src="wide.png" style="width:800px;border-radius:8px">
 <img src="narrow.png" style="width:258px;border-radius:8px">"""
 
-release = shoal.anonymize(shoal.sample(5000), k=5, l=2, identifiers=["patient_id", "name"], sensitive=["diagnosis"])
+release = shoal.anonymize(
+    shoal.sample(5000), k=5, l=2, identifiers=["patient_id", "name"], sensitive=["diagnosis"], seed=0
+)
 with tempfile.TemporaryDirectory() as folder, sync_playwright() as started:
     place = Path(folder)
     (place / "report.html").write_text(report(release), encoding="utf-8")

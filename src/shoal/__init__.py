@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from shoal.pipeline.estimator import Anonymizer
     from shoal.pipeline.judging import attack, measure
     from shoal.pipeline.line import anonymize, profile, verify
+    from shoal.pipeline.seeds import seed_of
     from shoal.registry import method
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "methods",
     "profile",
     "sample",
+    "seed_of",
     "sets",
     "verify",
 ]
@@ -73,6 +75,7 @@ _HOMES = {
     "method": "shoal.registry",
     "profile": "shoal.pipeline.line",
     "sample": "shoal.io.sample",
+    "seed_of": "shoal.pipeline.seeds",
     "verify": "shoal.pipeline.line",
 }
 

@@ -23,6 +23,7 @@ __all__ = ["Card", "Choice", "Flag", "Number", "Whole", "is_mixed", "load", "met
 BUILT_IN = {
     "anneal": "shoal.cluster.anneal",
     "auto": "shoal.cluster.auto",
+    "bisection": "shoal.cluster.bisection",
     "blocks": "shoal.cluster.blocks",
     "c_tca": "shoal.som.c_tca",
     "c_tca_pp": "shoal.som.c_tca_pp",

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 import shoal
 from shoal import registry
 from shoal.cli import app as commands
+from shoal.errors import PolicyError, ReadError
 from shoal.io.data_file import write_data
 
 SHOAL = [sys.executable, "-c", "from shoal.cli.app import main; main()"]
@@ -140,7 +141,7 @@ def test_one_method_is_shown_in_full():
     assert shown.startswith("anneal: Search for groups")
     assert "effort one of 'quick', 'normal', 'thorough' quick How long" in shown
     assert "Ensures by itself: k, l, t." in shown
-    assert "Uses: l and t with the sensitive values, the seed, several threads, the row weights." in shown
+    assert "Uses: l and t with the sensitive values, the random seed, several threads, the row weights." in shown
     card = json.loads(run("methods", "anneal", "--json"))
     assert card["params"]["effort"]["words"] == ["quick", "normal", "thorough"]
     assert "the table and its parameters alone" in run("methods", "mdav")
@@ -360,3 +361,32 @@ def test_init_proposes_what_anonymize_takes_for_lists_too(tmp_path):
     )
     run("init", tmp_path / "t.parquet", "-o", tmp_path / "p.toml", "-k", 2)
     run("anonymize", tmp_path / "t.parquet", "--policy", tmp_path / "p.toml", "-o", tmp_path / "out")
+
+
+def test_a_run_is_repeated_from_its_private_folder(table, tmp_path):
+    asked = ("anonymize", table, "-k", 4, "--method", "mdav", "--identifier", "name", "--no-report")
+    run(*asked, "-o", tmp_path / "one", "--private", tmp_path / "mine")
+    run(*asked, "-o", tmp_path / "two", "--seed-from", tmp_path / "mine")
+    assert (tmp_path / "one" / "data.csv").read_bytes() == (tmp_path / "two" / "data.csv").read_bytes()
+    said = run(*asked, "-o", tmp_path / "three", "--seed-from", tmp_path / "mine", "--seed", 3, code=2)
+    assert "both name a random seed" in said
+    assert not (tmp_path / "three").exists()
+    with pytest.raises(ReadError, match="holds no random seed"):
+        CliRunner().invoke(
+            commands.app,
+            [str(word) for word in (*asked, "-o", tmp_path / "three", "--seed-from", tmp_path / "one")],
+            catch_exceptions=False,
+        )
+
+
+def test_protection_from_minimality_is_asked_for_and_refused_by_its_option(table, tmp_path):
+    asked = ("anonymize", table, "-k", 4, "--sensitive", "diagnosis", "--identifier", "name", "--no-report")
+    said = run(*asked, "-l", 2, "--protect", "minimality", "-o", tmp_path / "one")
+    assert "minimality, excess" in said
+    assert tomllib.loads((tmp_path / "one" / "policy.toml").read_text())["protect"] == "minimality"
+    with pytest.raises(PolicyError, match="ask for l, t, alpha, beta or delta"):
+        CliRunner().invoke(
+            commands.app,
+            [str(word) for word in (*asked, "--protect", "minimality", "-o", tmp_path / "two")],
+            catch_exceptions=False,
+        )

@@ -80,3 +80,11 @@ def test_an_earlier_release_is_replaced_and_a_strangers_folder_is_not(baskets, t
     done = CliRunner().invoke(commands.app, ["sets", "anonymize", str(baskets), "-o", str(stranger)])
     assert "holds other files" in str(done.exception)
     assert (stranger / "letter.txt").read_text() == "mine"
+
+
+def test_a_run_is_repeated_from_its_private_folder(baskets, tmp_path):
+    asked = ("anonymize", baskets, "--delta", 30, "--format", "json")
+    run(*asked, "-o", tmp_path / "one", "--private", tmp_path / "mine")
+    run(*asked, "-o", tmp_path / "two", "--seed-from", tmp_path / "mine")
+    one, two = ({path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("one", "two"))
+    assert one == two

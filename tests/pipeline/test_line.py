@@ -72,7 +72,7 @@ def test_the_callers_type_of_frame_comes_back(make):
 def test_an_odd_pandas_index_changes_nothing():
     frame = hospital(60).to_pandas()
     odd = frame.set_index(pd.Index([7] * 60, name="person"))
-    one, two = (shoal.anonymize(f, method="mdav", k=5, **ROLES) for f in (frame, odd))
+    one, two = (shoal.anonymize(f, method="mdav", k=5, seed=1, **ROLES) for f in (frame, odd))
     assert one.table.equals(two.table)
     assert two.data.index.equals(pd.RangeIndex(60))
 
@@ -100,7 +100,7 @@ def test_permuted_rows_give_the_same_bytes(tmp_path):
     order = np.random.default_rng(5).permutation(150)
     files = []
     for name, some in (("one", table), ("two", table.take(pa.array(order)))):
-        folder = shoal.anonymize(some, k=4, l=2, **ROLES).save(tmp_path / name, format="csv")
+        folder = shoal.anonymize(some, k=4, l=2, seed=1, **ROLES).save(tmp_path / name, format="csv")
         files.append({path.name: path.read_bytes() for path in folder.iterdir()})
     assert files[0] == files[1]
 
@@ -116,8 +116,37 @@ def test_permuted_rows_give_the_same_release_whatever_the_ties(rows, chance):
     made = []
     for some in (rows, mixed):
         table = pa.table({"n": [r[0] for r in some], "c": [r[1] for r in some], "s": [r[2] for r in some]})
-        made.append(shoal.anonymize(table, method="mdav", k=2, sensitive=["s"]).table.to_pydict())
+        made.append(shoal.anonymize(table, method="mdav", k=2, sensitive=["s"], seed=1).table.to_pydict())
     assert made[0] == made[1]
+
+
+def test_without_a_seed_every_run_draws_its_own_and_the_private_folder_repeats_it(tmp_path):
+    one, two = (shoal.anonymize(hospital(60), method="mdav", k=3, **ROLES) for _ in range(2))
+    assert one.policy.seed != two.policy.seed
+    one.save(tmp_path / "out", private=tmp_path / "mine")
+    assert shoal.seed_of(tmp_path / "mine") == one.policy.seed
+    again = shoal.anonymize(hospital(60), method="mdav", k=3, seed=shoal.seed_of(tmp_path / "mine"), **ROLES)
+    assert again.table.equals(one.table)
+    assert again.labels.tolist() == one.labels.tolist()
+    drawn = str(one.policy.seed).encode()
+    assert all(drawn not in path.read_bytes() for path in (tmp_path / "out").iterdir())
+    assert drawn in (tmp_path / "mine" / "findings.json").read_bytes()
+
+
+def test_groups_of_tied_rows_differ_between_runs_without_a_seed():
+    table = pa.table({"a": [1] * 12, "s": list("abcdefghijkl")})
+    found = {tuple(shoal.anonymize(table, method="mdav", k=6, sensitive=["s"]).labels.tolist()) for _ in range(5)}
+    assert len(found) > 1
+
+
+@pytest.mark.parametrize(
+    "text", [None, "", "[]", "{}", '{"policy": {}}', '{"policy": {"seed": "7"}}', '{"seed": true}']
+)
+def test_a_folder_without_a_seed_is_refused(text, tmp_path):
+    if text is not None:
+        (tmp_path / "findings.json").write_text(text)
+    with pytest.raises(ReadError, match="^seed: .* holds no random seed; expected the private folder"):
+        shoal.seed_of(tmp_path)
 
 
 def test_the_same_seed_gives_the_same_release_and_the_seed_is_not_published(tmp_path):

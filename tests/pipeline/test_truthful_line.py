@@ -86,7 +86,8 @@ def test_a_file_a_table_and_a_policy_beside_the_file_give_the_same_release(metho
     (tmp_path / "policy.toml").write_text('[columns.code]\nhierarchy = "care.csv"\n[columns.zip]\nhierarchy = "auto"\n')
     policies = [given(CARE), given(str(tmp_path / "care.csv")), tmp_path / "policy.toml"]
     made = [
-        shoal.anonymize(people(), policy=policy, method=method, output="truthful", k=4, **ROLES) for policy in policies
+        shoal.anonymize(people(), policy=policy, method=method, output="truthful", k=4, seed=1, **ROLES)
+        for policy in policies
     ]
     assert made[0].table.equals(made[1].table)
     assert made[0].table.equals(made[2].table)

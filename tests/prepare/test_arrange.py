@@ -15,7 +15,7 @@ from shoal.prepare.arrange import arrange
 
 
 def arranged(columns, data, **wishes):
-    return arrange(Table.of(pa.table(data)), Policy.of({"columns": columns}, k=2, **wishes))
+    return arrange(Table.of(pa.table(data)), Policy.of({"columns": columns}, **{"k": 2, "seed": 0, **wishes}))
 
 
 NUMBER = {"role": "quasi", "kind": "numeric"}

@@ -85,9 +85,9 @@ def test_fewer_rows_than_k_are_refused_with_the_k_that_would_do():
 @pytest.mark.parametrize("index", [[7] * 120, list(range(119, -1, -1)), [None] * 120])
 def test_a_duplicate_index_gives_every_row_back_once(index):
     frame = pd.DataFrame(CHANCE.normal(size=(120, 2)), columns=["a", "b"], index=index)
-    release = certified(frame)
+    release = certified(frame, seed=1)
     assert len(release.data) == 120
-    plain = shoal.anonymize(frame.reset_index(drop=True), k=5)
+    plain = shoal.anonymize(frame.reset_index(drop=True), k=5, seed=1)
     assert release.table.equals(plain.table)
 
 
@@ -128,9 +128,9 @@ def test_ten_thousand_columns_are_certified():
 
 def test_offset_and_scale_give_the_same_partition():
     whole = CHANCE.integers(0, 30, (60, 3)).astype(float)
-    plain = shoal.anonymize(table(whole), k=5).labels
+    plain = shoal.anonymize(table(whole), k=5, seed=1).labels
     for other in (whole + 1e12, whole * 1e-9, whole * 2.0**200):
-        assert shoal.anonymize(table(other), k=5).labels.tolist() == plain.tolist()
+        assert shoal.anonymize(table(other), k=5, seed=1).labels.tolist() == plain.tolist()
 
 
 def test_released_order_says_nothing_of_the_order_of_the_input(tmp_path):

@@ -26,8 +26,11 @@ from shoal.cli.options import (
     Names,
     PolicyFile,
     Quasi,
+    Seed,
+    SeedFrom,
     Sensitive,
     T,
+    chosen_seed,
     roles_of,
 )
 from shoal.errors import ShoalError, place_of
@@ -79,7 +82,8 @@ def demo(
     check_demo(output)
     table = sample(rows)
     with show.progress():
-        release = anonymize(table, k=5, l=2, identifiers=["patient_id", "name"], sensitive=["diagnosis"])
+        # Nobody of an invented table needs a secret seed; a fixed one gives the figures of the docs.
+        release = anonymize(table, k=5, l=2, identifiers=["patient_id", "name"], sensitive=["diagnosis"], seed=0)
         release.save(output / "release", private=output / "private", format="csv", report=True, original=table)
         hospital = write_sample(table, output)
     show.release(release, output / "release", output / "private", json=json)
@@ -165,7 +169,11 @@ def anonymize(
         str | None, typer.Option(help="A column of row weights, such as survey weights, kept or an identifier.")
     ] = None,
     missing: Annotated[str | None, typer.Option(help="own-value, suppress-row or refuse. [default: own-value]")] = None,
-    seed: Annotated[int | None, typer.Option(help="Where chance starts. [default: 0]")] = None,
+    protect: Annotated[
+        str | None, typer.Option(help="minimality: groups that tell almost nothing of sensitive values, at a loss.")
+    ] = None,
+    seed: Seed = None,
+    seed_from: SeedFrom = None,
     threads: Annotated[int | None, typer.Option(min=1, help="How many may work at once. [default: all cores]")] = None,
     budget: Annotated[float | None, typer.Option(help="Seconds after which a search ends: `--budget 60`.")] = None,
     private: Annotated[
@@ -207,7 +215,8 @@ def anonymize(
             missing=missing,
             hierarchies=trees,
             output=None if truthful is None else "truthful" if truthful else "same-schema",
-            seed=seed,
+            protect=protect,
+            seed=chosen_seed(seed, seed_from),
             threads=threads,
             budget=budget,
             header=header,

@@ -21,8 +21,11 @@ __all__ = [
     "Names",
     "PolicyFile",
     "Quasi",
+    "Seed",
+    "SeedFrom",
     "Sensitive",
     "T",
+    "chosen_seed",
     "roles_of",
 ]
 
@@ -54,9 +57,27 @@ Identifier = Annotated[Names, typer.Option("--identifier", help="A column to dro
 Quasi = Annotated[Names, typer.Option("--quasi", help="A quasi-identifier, the default role. Repeat for more.")]
 Sensitive = Annotated[Names, typer.Option("--sensitive", help="A column to protect by l and t, published as it is.")]
 Keep = Annotated[Names, typer.Option("--keep", help="A column to publish as it is. Be sure that it tells nobody.")]
+Seed = Annotated[
+    int | None,
+    typer.Option(min=0, help="Random seed, never published. [default: drawn from the system]", show_default=False),
+]
+SeedFrom = Annotated[
+    Path | None, typer.Option(help="The private folder of an earlier run, whose random seed is used again.")
+]
 Items = Annotated[
     Names, typer.Option("--items", help="A column of sets, put together anew inside each group: lists need no naming.")
 ]
+
+
+def chosen_seed(seed: int | None, private: Path | None) -> int | None:
+    """Return the random seed given, or that of the earlier run whose private folder is named."""
+    if private is None:
+        return seed
+    if seed is not None:
+        raise typer.BadParameter("--seed and --seed-from both name a random seed: give one of them.")
+    from shoal.pipeline.seeds import seed_of
+
+    return seed_of(private)
 
 
 def roles_of(

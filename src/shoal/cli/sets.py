@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli import show, show_sets
-from shoal.cli.options import Json
+from shoal.cli.options import Json, Seed, SeedFrom, chosen_seed
 from shoal.cli.reporting import ending
 
 __all__ = ["add_to"]
@@ -28,7 +28,6 @@ Record = Annotated[str | None, typer.Option(help="The column of record numbers, 
 Item = Annotated[str | None, typer.Option(help="The column of items, in a table with an item a row.")]
 Separator = Annotated[str | None, typer.Option(help="What stands between items of a line or cell. [default: blanks]")]
 Folder = Annotated[Path, typer.Argument(help="A release folder of `shoal sets anonymize`.", show_default=False)]
-Seed = Annotated[int | None, typer.Option(min=0, help="The random seed; never published. [default: drawn anew]")]
 K = Annotated[int, typer.Option("-k", min=1, help="Candidates that an attacker must be left with.")]
 M = Annotated[int, typer.Option("-m", min=1, help="Items of a record that an attacker may know.")]
 
@@ -64,6 +63,7 @@ def anonymize(
     ] = 6,
     terms: Annotated[str, typer.Option(help="Items in no chunk: global, drop, cluster or suppress.")] = "global",
     seed: Seed = None,
+    seed_from: SeedFrom = None,
     private: Annotated[
         Path | None,
         typer.Option(help="A second folder for what only the holder may see: clusters of records, findings."),
@@ -82,7 +82,8 @@ def anonymize(
 
     check_set_places(output, private)
     reading = _reading(layout, column, record, item, separator)
-    how: dict[str, Any] = {"partition": partition, "rules": rules, "levels": levels, "terms": terms, "seed": seed}
+    how: dict[str, Any] = {"partition": partition, "rules": rules, "levels": levels, "terms": terms}
+    how["seed"] = chosen_seed(seed, seed_from)
     with show.progress():
         release = anonymize_sets(file, k=k, m=m, delta=delta, neighbour=neighbour, **how, **reading)  # type: ignore[arg-type]
         release.save(output, private=private, format=format)

@@ -36,7 +36,7 @@ __all__ = [
 HANDED = {
     "label": "the label",
     "limits": "l and t with the sensitive values",
-    "seed": "the seed",
+    "seed": "the random seed",
     "threads": "several threads",
     "view_of": "the views that the policy names",
     "weights": "the row weights",

@@ -61,6 +61,7 @@ NEEDS = {
         "distinct l-diversity",
         "entropy l-diversity",
         "homogeneity",
+        "minimality",
         "recursive (c,l)-diversity",
         "t-closeness",
         "unchanged columns",

@@ -2,7 +2,7 @@
 
 | file | what |
 | --- | --- |
-| `key` | a random key; marks of the table are made with it, so that they tell nothing without this file |
+| `key` | a random key: marks of the table tell nothing without it; policies without a seed get theirs from it |
 | `lock` | empty; whoever works in the folder holds it, and the system frees it even after kill -9 |
 | `preflight.json` | what the trials of each method told |
 | `points/*.json` | one file for each point that is done: a run that is there is not done again |
@@ -32,6 +32,7 @@ from typing import Any
 from shoal.errors import WriteError
 from shoal.io.bundle import check_outside
 from shoal.model.progress import announce
+from shoal.model.seeds import derived_seed
 
 __all__ = ["Folder"]
 
@@ -91,6 +92,11 @@ class Folder:
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None
+
+    @property
+    def seed(self) -> int:
+        """The random seed of policies that name none: from the key, so that a run that is continued has the same."""
+        return derived_seed(self.key)
 
     def put(self, name: str, text: str) -> None:
         """Write a file in one step, for the owner alone."""

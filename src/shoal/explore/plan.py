@@ -7,14 +7,14 @@ that cannot work on this table at all is left out, and the reason is told.
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, product
 from numbers import Integral, Real
 from typing import Any
 
 from shoal.errors import MethodError, PolicyError, listed, near
 from shoal.explore.asked import MOST, shortened
-from shoal.model.policy import Policy
+from shoal.model.policy import BLIND, Policy
 from shoal.registry import Card, load, names
 
 __all__ = ["EVERY", "Point", "Skipped", "grid", "numbers"]
@@ -44,16 +44,16 @@ class Point:
     name : str
         Of its row in tables and of its policy file: "mdav-k5".
     policy : Policy
-        What makes this release, with the first of the seeds.
-    seeds : tuple of int
-        One only for a method that does not draw by chance.
+        What makes this release, with the first of the seeds once it is `started`.
+    runs : int
+        How many seeds it is run from; 1 for a method that uses none.
     varied : tuple of (str, value)
         The parameters that were given for the grid.
     """
 
     name: str
     policy: Policy
-    seeds: tuple[int, ...]
+    runs: int
     varied: tuple[tuple[str, Value], ...] = ()
 
     @property
@@ -70,6 +70,15 @@ class Point:
     def line(self) -> str:
         """The method with its parameters: points that differ in k, l and t alone lie on one line."""
         return ", ".join([self.method, *(f"{name} {_written(value)}" for name, value in self.varied)])
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The random seeds: that of the policy, and those that follow it."""
+        return tuple(range(self.policy.start, self.policy.start + self.runs))
+
+    def started(self, seed: int) -> "Point":
+        """Return the point with this as its first seed, unless its policy names one."""
+        return self if self.policy.seed is not None else replace(self, policy=self.seeded(seed))
 
     def seeded(self, seed: int) -> Policy:
         """Return the policy with another seed."""
@@ -99,11 +108,12 @@ def grid(
     parameters : mapping, optional
         A value or several by the name of a parameter, for every method that has it, or by METHOD.NAME for one.
     seeds : int
-        From how many seeds each method that draws by chance is run.
+        From how many random seeds each method that uses one is run.
 
     Returns
     -------
     points : list of Point
+        Without a seed if the base has none.
     skipped : list of Skipped
     """
     cards, skipped = _cards(base, methods)
@@ -116,14 +126,13 @@ def grid(
     )
     given = _given({} if parameters is None else parameters, cards)
     _refuse_many(len(asked) * sum(math.prod(len(values) for values in given[card.name].values()) for card in cards))
-    start = base.seed
     points: list[Point] = []
     for card in cards:
-        runs = tuple(range(start, start + seeds)) if "seed" in card.uses else (start,)
+        runs = seeds if "seed" in card.uses else 1
         for chosen in product(*given[card.name].values()):
             varied = tuple(zip(given[card.name], chosen, strict=True))
             for rows, diversity, closeness in asked:
-                wishes: dict[str, Any] = {"k": rows, "l": diversity, "t": closeness, "seed": start}
+                wishes: dict[str, Any] = {"k": rows, "l": diversity, "t": closeness}
                 policy = Policy.of(base, method=card.name, parameters=dict(varied) or None, **wishes)
                 card.check({**policy.method.parameters, "k": rows})
                 points.append(Point(_name(card.name, policy, varied), policy, runs, varied))
@@ -169,6 +178,9 @@ def _cards(base: Policy, methods: str | Iterable[str]) -> tuple[list[Card], list
         card = load(name)
         if card.data == "sets":
             skipped.append(Skipped(card.name, f"{card.name}: works on sets of items, not on tables."))
+        elif base.protect is not None and card.name not in ("auto", BLIND):
+            reason = f"{card.name}: the policy asks for protection from {base.protect}, which only {BLIND} gives."
+            skipped.append(Skipped(card.name, reason))
         elif "label" in card.uses and base.label is None:
             skipped.append(Skipped(card.name, f"{card.name}: learns from a label, and the policy names none."))
         elif everything and card.name == "auto":
@@ -218,7 +230,7 @@ def _told_apart(points: Sequence[Point]) -> list[Point]:
         while name in found:
             number += 1
             name = f"{point.name}-{number}"
-        found[name] = Point(name, point.policy, point.seeds, point.varied)
+        found[name] = replace(point, name=name)
     return list(found.values())
 
 

@@ -28,9 +28,11 @@ ALWAYS = ("classes", "smallest class", "information loss %", "cell loss %", "cla
 RISKS = ("prosecutor risk", "marketer risk")
 LINKAGE = "record linkage"
 PDEATHSIG = 1  # PR_SET_PDEATHSIG of prctl(2)
-NEVER = (  # attacks
+# Attacks: some need what an exploration has not, one repeats every run some hundred times.
+NEVER = (
     *NEEDS["another release, which an exploration has not"],
     *NEEDS["control rows, which an exploration has not"],
+    "minimality",
 )
 
 
@@ -124,7 +126,7 @@ class Outcome:
             asked.l,
             asked.t,
             parameters,
-            len(point.seeds),
+            point.runs,
             status,
             **more,
         )
@@ -163,7 +165,10 @@ def attempt(task: Task) -> Outcome:
         return Outcome.of(point, LATE, reason="the time was up before it could begin.")
     start = time.monotonic()
     with silently():
-        runs = [one_run(task.source.table(), point.seeded(seed), seed, task.aims, task.threads) for seed in point.seeds]
+        runs = [
+            one_run(task.source.table(), point.seeded(seed), number, task.aims, task.threads)
+            for number, seed in enumerate(point.seeds)
+        ]
     names = [name for name in runs[0].figures if all(name in run.figures for run in runs)]
     both = ((task.aims.utility, runs[0].utility), (task.aims.risk, runs[0].risk))
     missing = [aim.name for aim, found in both if found is None]
@@ -209,7 +214,7 @@ def one_run(source: Any, policy: Policy, seed: int, aims: Aims, threads: int) ->
     source : path or frame
     policy : Policy
     seed : int
-        Where the chance of measures starts.
+        Random seed of the measures; that of the release stands in the policy.
     aims : Aims
     threads : int
     """

@@ -39,6 +39,7 @@ DEEPER = 2.0  # times that trees of many different rows take those of the same r
 GROWTH = {
     "anneal": 1.3,
     "auto": 1.3,
+    "bisection": 1.1,
     "blocks": 1.1,
     "c_tca": 1.3,
     "c_tca_pp": 1.3,
@@ -190,11 +191,11 @@ def probe(task: Probe) -> Probed:
             try:
                 with silently():
                     if first:
-                        one_run(sample, smaller, policy.seed, task.aims, 1)
+                        one_run(sample, smaller, 0, task.aims, 1)
                         first = False
-                    run = one_run(sample, smaller, policy.seed, task.aims, 1)
+                    run = one_run(sample, smaller, 0, task.aims, 1)
                     if run.made > SLOW:  # another loop may have been compiled for so many rows
-                        again = one_run(sample, smaller, policy.seed, task.aims, 1)
+                        again = one_run(sample, smaller, 0, task.aims, 1)
                         run = min(run, again, key=lambda one: one.made)
             except MethodError as problem:
                 if not times:
@@ -223,7 +224,7 @@ def seconds_of(point: Point, probed: Probed, n: int) -> float:
         return 1.0
     at = [_grown(point.method, probed, k, n) for k in ends]
     one = float(np.interp(np.log(point.k), np.log(ends), at))
-    return one * len(point.seeds)
+    return one * point.runs
 
 
 def affordable(
@@ -253,8 +254,8 @@ def affordable(
         if not _within_rows(point.method, shape.rows):
             limit = MOST_ROWS[point.method]
             reason = f"{point.method}: takes at most {limit:,} rows, and the table has {shape.rows:,}."
-        elif not reason and cost / len(point.seeds) > longest:
-            one = _round(cost / len(point.seeds))
+        elif not reason and cost / point.runs > longest:
+            one = _round(cost / point.runs)
             reason = (
                 f"{point.name}: one run would take about {one} s on {shape.rows:,} rows; the limit is {longest:g} s."
             )
@@ -284,7 +285,7 @@ def estimate(
     if not points:
         return Estimate(0, 0.0, 0.0, jobs)
     costs = [seconds[point.name] for point in points]
-    runs = sum(len(point.seeds) for point in points)
+    runs = sum(point.runs for point in points)
     most = max(megabytes[point.name] for point in points)
     busy = at_once(jobs, len(points), most)
     whole = START + max(sum(costs) / min(busy, cores()), *costs)

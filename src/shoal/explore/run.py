@@ -33,6 +33,7 @@ from shoal.explore.spawned import Failure, cores, spread
 from shoal.io.files import read
 from shoal.model.policy import Policy
 from shoal.model.progress import announce, step, tick
+from shoal.model.seeds import drawn_seed
 from shoal.model.table import Table
 from shoal.pipeline.line import netted
 from shoal.prepare.arrange import arrange
@@ -86,7 +87,7 @@ def explore(
     folds : int
         For intervals by a jackknife, and for "honest".
     seeds : int
-        From how many seeds methods that draw by chance are run.
+        From how many random seeds methods that use one are run.
     attacks : bool
         Whether each release is attacked.
     budget : float, optional
@@ -104,7 +105,7 @@ def explore(
         Whether to stop after the pre-flight.
     **wishes
         As in `anonymize`: identifiers, quasi, sensitive, keep, hierarchies, label, weight, missing, refine, seed,
-        header, accept.
+        header, accept. Without a seed, one is drawn from the system; a folder keeps it.
 
     Returns
     -------
@@ -138,6 +139,8 @@ def explore(
         named, _ = complete(Policy.of(points[0].policy, k=2), table, profile(table))
         refuse_unique_kept(arrange(table, named).data, named)
         folder = None if output is None else held.enter_context(Folder(output))
+        seed = drawn_seed() if folder is None else folder.seed
+        points = [point.started(seed) for point in points]
         marks = marks_of(points, aims, seal.mark(secrets.token_bytes(32) if folder is None else folder.key))
         found = {} if folder is None else known_points(points, marks, folder)
         left = [point for point in points if point.name not in found]

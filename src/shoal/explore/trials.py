@@ -15,14 +15,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.enforce import check_feasible, enforce
+from shoal.enforce import check_feasible
 from shoal.errors import DataError
 from shoal.io.files import read
 from shoal.measuring import load_measure
 from shoal.model.policy import Policy
 from shoal.model.progress import silently
 from shoal.model.table import Table
-from shoal.pipeline.grouping import cluster, refine
+from shoal.pipeline.grouping import make_groups
 from shoal.pipeline.judging import case_of
 from shoal.pipeline.line import anonymize, netted
 from shoal.pipeline.write import refuse_unless
@@ -156,9 +156,8 @@ def released(table: Table, policy: Policy) -> tuple[pa.Table, NDArray[np.int64]]
     sensitive = sensitive_columns(arranged.data, policy)
     check_feasible(arranged.n, policy.constraints, sensitive)
     label = None if policy.label is None else read_column(arranged.column(policy.label)).codes
-    found = cluster(encoded, policy, sensitive, 1, label)
-    partition = enforce(found, encoded.X, policy.constraints, sensitive, encoded.weights)
-    data = recode(arranged, refine(partition, encoded, policy, sensitive, 1), policy, encoded).data
+    partition = make_groups(encoded, policy, sensitive, 1, label).partition
+    data = recode(arranged, partition, policy, encoded).data
     refuse_unless(judge(data, policy))
     return data, arranged.rows
 

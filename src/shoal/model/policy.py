@@ -17,8 +17,10 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from shoal.errors import PolicyError, near
 from shoal.model.column import FORMS, TRUTHFUL_FORMS, Column, Form, Kind, Role, Strict
 from shoal.model.constraints import Constraints
+from shoal.model.seeds import drawn_seed
 
 __all__ = [
+    "BLIND",
     "FORMS",
     "MOST_KNOWN",
     "MOST_TEXT",
@@ -42,6 +44,7 @@ Refine = Literal["none", "swift", "quick", "normal", "thorough"]
 
 MOST_TEXT = 1 << 26
 MOST_KNOWN = 2  # items that an attacker knows, if the policy does not say
+BLIND = "bisection"  # the method that protects from minimality: it looks at quasi-identifiers alone
 NULL_WORDS = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null")
 
 
@@ -77,7 +80,9 @@ class Policy(Strict):
     output: Output | None = Field(
         None, description="Whether values keep their type, or are truthful; the latter if a hierarchy is given."
     )
-    seed: int = Field(0, ge=0, lt=2**64, description="Where chance starts; never published.")
+    seed: int | None = Field(
+        None, ge=0, lt=2**64, description="Random seed; drawn from the system if not given, and never published."
+    )
     label: str | None = Field(None, description="The column that analysts predict: sensitive or kept.")
     weight: str | None = Field(None, description="The column of row weights: kept or an identifier.")
     null_words: Annotated[tuple[str, ...], Field(strict=False)] = Field(
@@ -94,6 +99,22 @@ class Policy(Strict):
         None, description="A protection beyond the constraints: groups that do not depend on sensitive values."
     )
     columns: dict[str, Column] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _protects(self) -> Self:
+        if self.protect is None:
+            return self
+        if self.method.name not in ("auto", BLIND):
+            raise ValueError(
+                f"protect: 'minimality' has a method of its own, {BLIND}; method.name must be 'auto' or '{BLIND}'; "
+                f"got {self.method.name!r}"
+            )
+        if self.method.refine != "none":
+            raise ValueError(
+                f"protect: 'minimality' allows no search after the groups are made; method.refine must be 'none'; got "
+                f"{self.method.refine!r}"
+            )
+        return self
 
     @classmethod
     def of(
@@ -260,6 +281,17 @@ count. Give at least one column the role quasi.
         """
         if problem := self.constraints.unanswered({column.role for column in self.columns.values()}):
             raise PolicyError(f"policy: {problem}")
+
+    @property
+    def start(self) -> int:
+        """The random seed of a run; a policy without one must be `seeded` first."""
+        if self.seed is None:
+            raise ValueError("this policy has no seed yet")
+        return self.seed
+
+    def seeded(self) -> "Policy":
+        """Return the policy with a random seed: its own, or one drawn from the operating system."""
+        return self if self.seed is not None else self.model_copy(update={"seed": drawn_seed()})
 
     def published(self, levels: Mapping[str, Iterable[str]]) -> "Policy":
         """Return the policy as it may stand in a release folder.

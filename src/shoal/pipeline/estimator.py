@@ -48,8 +48,10 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         What becomes of rows with missing values.
     output : {"same-schema", "truthful"}, optional
         Whether values keep their type, or what is published of a row is true of it.
-    seed : int
-        Where chance starts.
+    protect : {"minimality"}, optional
+        Groups whose making tells almost nothing about sensitive values, at a loss.
+    seed : int, optional
+        Random seed. If not given, every fit draws another one from the system; `release_.policy.seed` has it.
     threads : int, optional
         How many may work at once; all cores if not given. The release does not depend on it.
     budget : float, optional
@@ -95,7 +97,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         weight: str | None = None,
         missing: str = "own-value",
         output: str | None = None,
-        seed: int = 0,
+        protect: str | None = None,
+        seed: int | None = None,
         threads: int | None = None,
         budget: float | None = None,
         accept: Sequence[str] = (),
@@ -117,6 +120,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.weight = weight
         self.missing = missing
         self.output = output
+        self.protect = protect
         self.seed = seed
         self.threads = threads
         self.budget = budget

@@ -5,7 +5,7 @@ sensitive values, the label, and the views of columns. Nothing else of the run r
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,21 +15,71 @@ from shoal.enforce import enforce
 from shoal.errors import MethodError, PolicyError
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
+from shoal.model.progress import step
 from shoal.prepare.encode import Encoded
 from shoal.privacy.values import Values
+from shoal.protect import protected
 from shoal.registry import load
 from shoal.utility.loss import sse
 
 if TYPE_CHECKING:
     from shoal.cluster.limits import Limits
 
-__all__ = ["cluster", "merged", "refine"]
+__all__ = ["Grouped", "cluster", "make_groups", "merged", "refine"]
 
 UNGUIDED = "row weights count in means and in SSE, but do not guide this method."
 UNVIEWED = "the policy names views of columns, which this method does not look at; k_tca and c_tca do."
 MERGED = (
     "groups were merged to meet the constraints, which this method does not look at; anneal, or refine, loses less."
 )
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """The groups on their way.
+
+    Parameters
+    ----------
+    found : Partition
+        Of the method.
+    enforced : Partition
+        Of which every group meets every constraint; the same object if those of the method did.
+    partition : Partition
+        After the search that may follow.
+    """
+
+    found: Partition
+    enforced: Partition
+    partition: Partition
+
+
+def make_groups(
+    encoded: Encoded,
+    policy: Policy,
+    sensitive: Mapping[str, Values],
+    threads: int,
+    label: NDArray[np.int64] | None = None,
+) -> Grouped:
+    """Put rows into groups that meet the constraints: cluster, enforce, refine.
+
+    Parameters
+    ----------
+    encoded, policy, sensitive, threads, label
+        As for `cluster`.
+
+    Returns
+    -------
+    Grouped
+    """
+    if policy.protect is not None:
+        found = _protected(encoded, policy, sensitive)
+        return Grouped(found, found, found)
+    step("cluster")
+    found = cluster(encoded, policy, sensitive, threads, label)
+    step("enforce")
+    enforced = enforce(found, encoded.X, policy.constraints, sensitive, encoded.weights)
+    step("refine")
+    return Grouped(found, enforced, refine(enforced, encoded, policy, sensitive, threads))
 
 
 def cluster(
@@ -63,7 +113,7 @@ def cluster(
     if card.data == "mixed" and policy.method.refine != "none":
         raise PolicyError(f"policy: method.refine is for methods on numbers. Set the effort of {card.name} instead.")
     given = card.check({"k": policy.constraints.k, **policy.method.parameters})
-    run: dict[str, Any] = {"seed": policy.seed, "threads": threads, "weights": encoded.weights}
+    run: dict[str, Any] = {"seed": policy.start, "threads": threads, "weights": encoded.weights}
     if "limits" in card.uses:
         run["limits"] = _limits(policy, sensitive)
     run["view_of"], run["label"] = encoded.view_of, label
@@ -79,6 +129,17 @@ def cluster(
         return found
     # What it found out about its groups it found out without the weights.
     return replace(found, notes=(*found.notes, f"{card.name}: {UNGUIDED}"), findings=())
+
+
+def _protected(encoded: Encoded, policy: Policy, sensitive: Mapping[str, Values]) -> Partition:
+    """Return groups whose making does not depend on sensitive values, or hardly."""
+    from shoal.cluster.bisection import cut_in_halves
+
+    step("cluster")
+    cuts = cut_in_halves(encoded.X, policy.constraints.k)
+    step("enforce")
+    found = protected(cuts, policy.constraints, sensitive, policy.start)
+    return found if encoded.weights is None else replace(found, notes=(f"{policy.method.name}: {UNGUIDED}",))
 
 
 def merged(before: Partition, after: Partition, policy: Policy) -> tuple[str, ...]:
@@ -122,7 +183,7 @@ def refine(
     start = capped(X, partition.labels, k) if asked is None else partition.labels
     weights = row_weights(encoded.weights, len(X), "refine")
     found = Partition.of(
-        search(X, start, k, policy.method.refine, weights, asked, policy.seed, threads), partition.notes
+        search(X, start, k, policy.method.refine, weights, asked, policy.start, threads), partition.notes
     )
     # The search looks at k, l and t. Where the policy asks for more, groups are merged anew, if that is worth it.
     met = enforce(found, X, policy.constraints, sensitive, encoded.weights)

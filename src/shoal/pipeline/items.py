@@ -65,7 +65,7 @@ def exchange_items(
     column, separator = table.column(name), policy.columns[name].separator or "|"
     text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
     data = from_list_column(column, f"column {name!r}", separator if text else None)
-    rows, items = exchanged(data, partition.labels, asked.k, asked.m or MOST_KNOWN, policy.seed)
+    rows, items = exchanged(data, partition.labels, asked.k, asked.m or MOST_KNOWN, policy.start)
     ends = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=partition.n))))
     words = pa.array(data.labels, pa.string()).take(pa.array(items))
     sets: pa.Array = pa.ListArray.from_arrays(pa.array(ends, pa.int32()), words)

@@ -28,6 +28,7 @@ from shoal.model.release import Release
 from shoal.model.table import Table
 from shoal.pipeline.hierarchies import given_trees
 from shoal.pipeline.line import netted
+from shoal.pipeline.regrouping import Regrouping
 from shoal.pipeline.write import FINDINGS, MAP, read_back
 from shoal.prepare.arrange import arrange
 from shoal.prepare.complete import complete
@@ -167,17 +168,20 @@ def case_of(
     if fraction is not None and not 0 < fraction <= 1:
         raise DataError(f"measure: fraction must be above 0 and at most 1; got {fraction!r}.")
     named, table, released, places = _aligned(original, release, private, Policy.of(policy, **wishes))
+    given = {} if table is None else given_trees(named)
+    own = isinstance(release, Release) or (isinstance(release, str | Path) and Path(release).is_dir())
     return Case(
         released,
         named,
         original=table,
-        trees={} if table is None else hierarchies(table, named, given_trees(named)),
+        trees={} if table is None else hierarchies(table, named, given),
         population=None if population is None else read(population, header=named.header).data,
         fraction=fraction,
         control=None if control is None else read(control, named.null_words, header=named.header),
         other=None if other is None else read(other, named.null_words, header=named.header).data,
         places=places,
         seed=seed,
+        regroup=Regrouping(table, named, given, released) if own and table is not None else None,
     )
 
 
@@ -282,7 +286,7 @@ def _rows_of(original: Any, policy: Policy, rows: Places) -> Table:
     if unknown:
         raise DataError(f"measure: the original has no columns {listed(unknown)}: it is another table.")
     least = policy.constraints.model_copy(update={"k": 2})  # how many rows are alike is what is to be measured
-    arranged = arrange(table, policy.model_copy(update={"constraints": least}))
+    arranged = arrange(table, policy.model_copy(update={"constraints": least, "seed": 0}))  # the order is undone below
     place = np.full(table.n, -1, np.int64)
     place[arranged.rows] = np.arange(arranged.n)
     if rows.size != arranged.n or (rows.size and int(rows.max()) >= table.n) or (place[rows] < 0).any():

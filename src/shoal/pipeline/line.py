@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from shoal.certify.check import Checked, check_data, check_folder
 from shoal.certify.check_sets import holds_sets
-from shoal.enforce import check_feasible, enforce
+from shoal.enforce import check_feasible
 from shoal.errors import DataError, PolicyError, ReadError, listed, near
 from shoal.io.bundle import settle
 from shoal.io.files import read
@@ -28,10 +28,11 @@ from shoal.model.progress import budget as within
 from shoal.model.release import Release
 from shoal.model.sketches import Sketch
 from shoal.model.table import Table, canonical
-from shoal.pipeline.grouping import cluster, merged, refine
+from shoal.pipeline.grouping import make_groups, merged
 from shoal.pipeline.hierarchies import given_trees, with_values
 from shoal.pipeline.items import exchange_items, grouped
 from shoal.pipeline.notes import ended_early, respelt, telling, unusual, warnings
+from shoal.pipeline.regrouping import Regrouping, inference_by_repetition
 from shoal.pipeline.set_neighbours import check_release
 from shoal.pipeline.write import refuse_uncovered, refuse_unless, write
 from shoal.prepare.arrange import arrange
@@ -100,7 +101,8 @@ def anonymize(
         Values that replace those of the policy: k, l, l_kind, t, m, constraints, method, parameters, refine,
         identifiers, quasi, sensitive, keep, items, hierarchies, label, weight, missing, output, seed, header,
         accept, protect. A column that is not named is a quasi-identifier; it has the role items if it holds lists, and
-        is dropped as an identifier if it holds numbers that are surely codes.
+        is dropped as an identifier if it holds numbers that are surely codes. Without a seed, one is drawn from the
+        system; it stands in `release.policy.seed` and in the private folder, from where `shoal.seed_of` reads it.
 
     Returns
     -------
@@ -120,7 +122,7 @@ def anonymize(
     >>> release.data["age"].to_pylist()
     [35, 35, 35, 61, 61, 61]
     """
-    wanted, seconds, workers = _wanted(policy, wishes), _seconds(budget), thread_count(threads, "anonymize")
+    wanted, seconds, workers = _wanted(policy, wishes).seeded(), _seconds(budget), thread_count(threads, "anonymize")
     with within(seconds):
         return _walk(source, wanted, workers, seconds)
 
@@ -140,15 +142,10 @@ def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> R
     encoded = encode(arranged, named, trees, mixed=is_mixed(named.method.name))
     sensitive = sensitive_columns(arranged.data, named)
     check_feasible(arranged.n, named.constraints, sensitive)
-    step("cluster")
-    shared = grouped(named, arranged.n)
     label = None if named.label is None else read_column(arranged.column(named.label)).codes
-    found = cluster(encoded, shared, sensitive, threads, label)
-    step("enforce")
-    partition = enforce(found, encoded.X, shared.constraints, sensitive, encoded.weights)
-    notes = (*notes, *merged(found, partition, named))
-    step("refine")
-    partition = refine(partition, encoded, shared, sensitive, threads)
+    made = make_groups(encoded, grouped(named, arranged.n), sensitive, threads, label)
+    found, partition = made.found, made.partition
+    notes = (*notes, *merged(found, made.enforced, named))
     step("recode")
     recoded, exchanged = exchange_items(arranged, recode(arranged, partition, named, encoded), partition, named)
     named = recoded.policy
@@ -172,8 +169,11 @@ def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> R
         *exchanged,
         *partition.findings,
     )
-    notes = (*notes, *respelt(sensitive))
-    said = (*unusual(table), *notes, *encoded.notes, *partition.notes, *ended_early(seconds, cut=cut_short()))
+    cut = cut_short()
+    repeated = Regrouping(arranged, named, trees, recoded.data)
+    inferred, inference = inference_by_repetition(made, named, repeated, measured=seconds is None)
+    findings, notes = (*findings, *inferred), (*notes, *inference, *respelt(sensitive))
+    said = (*unusual(table), *notes, *encoded.notes, *partition.notes, *ended_early(seconds, cut=cut))
     said = (*said, *warnings(recoded, named, findings), *telling(telling_columns(arranged, named)))
     drawn = plane(encoded.X, partition, named.constraints.k) if found.sketches else None
     sketches = found.sketches if drawn is None else (*found.sketches, drawn)

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import secrets
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from shoal.io.item_lines import write_lines
 from shoal.io.transactions import read_transactions
 from shoal.model.disassociated import Disassociated
 from shoal.model.progress import step
+from shoal.model.seeds import drawn_seed
 from shoal.model.set_release import SetRelease
 from shoal.model.transactions import Transactions
 from shoal.pipeline.line import netted
@@ -116,7 +116,7 @@ def reassociate_folder(
         raise WriteError(f"write: {str(output)!r} is there already. Choose another name.")
     step("verify")
     published = verified(folder)
-    start = secrets.randbits(63) if seed is None else seed
+    start = drawn_seed() if seed is None else seed
     drawn, verdicts, findings = neighbour_of(published, kind, start, **how)  # type: ignore[arg-type]
     if drawn is None or not all(verdict.holds for verdict in verdicts):
         raise GuaranteeError("verify: the neighbour is not k^m-anonymous. Nothing was written.")

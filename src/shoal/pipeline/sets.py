@@ -9,7 +9,6 @@ A verdict that fails raises GuaranteeError, and there is no release.
 """
 
 import json
-import secrets
 from collections.abc import Iterable
 from dataclasses import replace
 from numbers import Integral
@@ -25,6 +24,7 @@ from shoal.io.transactions import read_transactions
 from shoal.model.disassociated import Disassociated
 from shoal.model.findings import Finding, Verdict
 from shoal.model.progress import step
+from shoal.model.seeds import drawn_seed
 from shoal.model.set_release import Neighbour, SetRelease
 from shoal.model.transactions import Transactions
 from shoal.pipeline.line import netted
@@ -75,8 +75,8 @@ def anonymize_sets(
     neighbour : {"km", "raw", "none"}
         Plain records beside the chunks: k^m-anonymous by themselves, a mere draw, or none.
     seed : int, optional
-        The random seed of the clusters ("ugac") and of `terms="suppress"`. Drawn anew if not given, and never
-        published. The neighbour does not depend on it.
+        The random seed of the clusters ("ugac") and of `terms="suppress"`; drawn from the system if not given, and
+        never published. The neighbour does not depend on it.
     **given
         layout, column, record, item, separator, labels: how to read; levels, terms, beta, rounds, rho: see
         `shoal.sets.disassociate`.
@@ -154,9 +154,9 @@ def _shown(published: Disassociated) -> tuple[Disassociated, int]:
 
 
 def _start(seed: Any) -> int:
-    """Return where chance starts: as asked, or drawn anew."""
+    """Return the random seed: as asked, or drawn from the system."""
     if seed is None:
-        return secrets.randbits(63)
+        return drawn_seed()
     if isinstance(seed, bool) or not isinstance(seed, Integral) or int(seed) < 0:
         raise PolicyError(f"sets: seed must be a whole number of at least 0; got {seed!r}.")
     return int(seed)

@@ -3,7 +3,7 @@
 1. Cells that stand for a missing value become missing; text that the policy calls a number or a
    date becomes one, or the column is refused.
 2. Rows with a gap in a quasi-identifier or a sensitive column stay, go, or are refused, as the policy says.
-3. Rows are put in the order of their values and then shuffled by the seed. The result does not depend on
+3. Rows are put in the order of their values and then shuffled by the random seed. The result does not depend on
    the order of the input, and a tie that a method breaks by row number is broken by chance, not by a
    sensitive value.
 """
@@ -46,7 +46,7 @@ def arrange(table: Table, policy: Policy) -> Table:
             + (f"Lower k to {kept.n} or less." if kept.n >= 2 else "No release is possible.")
         )
     order = canonical(kept.data)
-    shuffle = np.random.default_rng(policy.seed).permutation(kept.n)
+    shuffle = np.random.default_rng(policy.start).permutation(kept.n)
     return kept.take(order[shuffle])
 
 

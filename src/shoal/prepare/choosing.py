@@ -2,6 +2,7 @@
 
 | the policy | the output | the method of `auto` |
 | --- | --- | --- |
+| asks for protection from minimality | as below | `bisection` |
 | gives hierarchies, or asks for truthful output | truthful | `cover` with hierarchies, else `grow` |
 | has a column of names, and no row weights | same-schema | `gower` |
 | else | same-schema | chosen among the methods on numbers, by `cluster.auto` |
@@ -9,7 +10,8 @@
 
 from collections.abc import Mapping
 
-from shoal.model.policy import Column, Method, Policy
+from shoal.errors import PolicyError
+from shoal.model.policy import BLIND, Column, Method, Policy
 
 __all__ = ["choose", "truthful"]
 
@@ -39,6 +41,11 @@ def choose(policy: Policy, columns: Mapping[str, Column], n: int) -> tuple[Metho
         Its rows.
     """
     method = policy.method
+    if policy.protect is not None:
+        _protectable(policy, columns)
+    if policy.protect is not None and method.name != BLIND:
+        said = f"auto: {BLIND}, because the policy asks for protection from {policy.protect}"
+        return method.model_copy(update={"name": BLIND}), said
     quasi = [column for column in columns.values() if column.role == "quasi"]
     if method.name != "auto" or (method.refine != "none" and not truthful(policy)):
         return method, ""
@@ -56,6 +63,17 @@ def choose(policy: Policy, columns: Mapping[str, Column], n: int) -> tuple[Metho
     seconds, megabytes = n * SECONDS.get(effort, 0.0) * size * longer, 100 + n * BYTES * size / 1e6
     said = f"auto: {name}, effort {effort}, because {why}; about {_rounded(seconds)} s and {_rounded(megabytes)} MB"
     return method.model_copy(update={"name": name}), said
+
+
+def _protectable(policy: Policy, columns: Mapping[str, Column]) -> None:
+    """Refuse a protection from what only constraints on sensitive values bring about, if there are none."""
+    asked = policy.constraints
+    free = all(value is None for value in (asked.l, asked.t, asked.alpha, asked.beta, asked.delta))
+    if (free and not asked.others) or all(column.role != "sensitive" for column in columns.values()):
+        raise PolicyError(
+            f"policy: protect is {policy.protect!r}, which is about constraints on sensitive values, and the policy "
+            "has none. Name a sensitive column and ask for l, t, alpha, beta or delta of it, or leave protect out."
+        )
 
 
 def _rounded(value: float) -> str:

@@ -37,6 +37,7 @@ MODULES = (
     "shoal.privacy.last_member",
     "shoal.privacy.subset_sum",
     "shoal.privacy.unchanged",
+    "shoal.privacy.minimality",
 )
 GROUP = "shoal.attacks"
 TIME_UP = "the time was up"  # how the note of an attack that was cut short begins
@@ -77,6 +78,11 @@ class Clock:
 
     def __init__(self, seconds: float | None = None) -> None:
         self._end = None if seconds is None else monotonic() + seconds
+
+    @property
+    def limited(self) -> bool:
+        """Whether there is a limit at all."""
+        return self._end is not None
 
     @property
     def over(self) -> bool:

@@ -4,7 +4,7 @@ A measure that needs the release alone looks at `released` and what is counted o
 groups looks at `columns` or `original` too, which only the holder has.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -47,7 +47,10 @@ class Case:
     places : int64 array, optional
         Where each row stands in the released file; as here if not given.
     seed : int
-        Where chance starts.
+        Random seed of measures and attacks.
+    regroup : callable, optional
+        Repeats the run on this table, with the sensitive values of row `origin[i]` at row i and another random seed:
+        takes `origin` and the seed, gives the class of each row.
     """
 
     released: pa.Table
@@ -60,6 +63,7 @@ class Case:
     other: pa.Table | None = None
     places: NDArray[np.int64] | None = None
     seed: int = 0
+    regroup: Callable[[Labels, int], Labels] | None = None
 
     @property
     def n(self) -> int:

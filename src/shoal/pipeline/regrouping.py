@@ -1,0 +1,172 @@
+"""Regrouping: the run repeated with sensitive values in other places, as an attacker would who knows all the rest.
+
+The rows of an arranged table are shuffled by another random seed, as `arrange` does, the sensitive values are put where
+they are supposed to be, and the steps from `encode` to `refine` are taken. A partition that is finer than the published
+classes is recoded too: groups with equal published values are one class.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.model.findings import Finding
+from shoal.model.partition import Partition
+from shoal.model.policy import Policy
+from shoal.model.progress import current_step, silently, step
+from shoal.model.table import Table
+from shoal.pipeline.grouping import Grouped, make_groups
+from shoal.pipeline.items import grouped
+from shoal.prepare.encode import Encoded, encode
+from shoal.prepare.hierarchy import Hierarchy
+from shoal.privacy.attack import Clock
+from shoal.privacy.classes import Labels, classes
+from shoal.privacy.judge import asked_of
+from shoal.privacy.minimality import allowed, told_by_all
+from shoal.privacy.values import Values, quasi_columns, read_column, sensitive_columns
+from shoal.recode.table import recode
+from shoal.registry import is_mixed, load
+
+__all__ = ["Regrouping", "inference_by_repetition"]
+
+SECONDS = 2.0  # that a release may wait for
+PLACEMENTS = 200  # up to which it does
+
+DEPENDS = (
+    "minimality: the groups depend on sensitive values, through {models}. Whoever knows all quasi-identifiers and "
+    "repeats the run may learn more of a person than the class says. `shoal attack --only minimality` estimates how "
+    'much; protect = "minimality" limits it, at a loss.'
+)
+EXCEEDS = (
+    "minimality: whoever knows all quasi-identifiers and repeats the run can be {posterior:.0f} % sure of one person's "
+    'value of column {column!r}; the class alone says {share:.0f} %. protect = "minimality" limits it, at a loss.'
+)
+
+
+class Regrouping:
+    """The run on one table, to be repeated.
+
+    Parameters
+    ----------
+    table : Table
+        Arranged.
+    policy : Policy
+        With every column named.
+    trees : mapping of str to Hierarchy
+        Those that were given.
+    data : pyarrow.Table
+        What is published, row by row as the table.
+    """
+
+    def __init__(self, table: Table, policy: Policy, trees: Mapping[str, Hierarchy], data: pa.Table) -> None:
+        self._table, self._policy, self._trees, self._data = table, policy, trees, data
+
+    @cached_property
+    def released(self) -> Labels:
+        """The published class of each row."""
+        return self._alike(self._data)
+
+    @cached_property
+    def sensitive(self) -> dict[str, Values]:
+        """The sensitive columns, row by row."""
+        return sensitive_columns(self._table.data, self._policy)
+
+    @cached_property
+    def _encoded(self) -> Encoded:
+        """The table as the method sees it."""
+        return self._encode(self._table)
+
+    @cached_property
+    def _label(self) -> Labels | None:
+        """The class of each row that analysts predict, if the policy names one."""
+        name = self._policy.label
+        return None if name is None else read_column(self._table.column(name)).codes
+
+    def __call__(self, origin: Labels, seed: int) -> Labels:
+        """Return the class of each row, if row i had the sensitive values of row `origin[i]` and this were the seed."""
+        order = np.random.default_rng(seed).permutation(self._table.n)
+        if self._encoded.columns is None:
+            weights = self._encoded.weights
+            encoded = replace(
+                self._encoded, X=self._encoded.X[order], weights=None if weights is None else weights[order]
+            )
+        else:
+            encoded = self._encode(self._table.take(order))
+        sensitive = {name: column.some(origin[order]) for name, column in self.sensitive.items()}
+        label = None if self._label is None else self._label[origin[order]]
+        policy = grouped(self._policy, self._table.n).model_copy(update={"seed": seed})
+        before = current_step()
+        with silently():
+            made = make_groups(encoded, policy, sensitive, 1, label).partition
+            step(before)
+        labels = np.empty(self._table.n, np.int64)
+        labels[order] = made.labels
+        return labels if not self._finer(labels) else self._classes(order, encoded, made)
+
+    def _encode(self, table: Table) -> Encoded:
+        """Return a table as the method sees it."""
+        return encode(table, self._policy, self._trees, mixed=is_mixed(self._policy.method.name))
+
+    def _finer(self, labels: Labels) -> bool:
+        """Say whether groups lie inside the published classes and are more than these."""
+        groups, wanted = int(labels.max()) + 1, int(self.released.max()) + 1
+        return groups > wanted and len(np.unique(labels * wanted + self.released)) == groups
+
+    def _classes(self, order: Labels, encoded: Encoded, made: Partition) -> Labels:
+        """Return the classes of published values."""
+        data = recode(self._table.take(order), made, self._policy, encoded).data
+        labels = np.empty(self._table.n, np.int64)
+        labels[order] = self._alike(data)
+        return labels
+
+    def _alike(self, data: pa.Table) -> Labels:
+        """Return the class of each row of published values."""
+        return classes([column.codes for column in quasi_columns(data, self._policy)], self._table.n)
+
+
+def inference_by_repetition(
+    made: Grouped, policy: Policy, regroup: Regrouping, *, measured: bool
+) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
+    """Return what the groups may tell of sensitive values: measured for a small table, else in a sentence.
+
+    Parameters
+    ----------
+    made : Grouped
+        The groups of the release.
+    policy : Policy
+        Of the release.
+    regroup : Regrouping
+    measured : bool
+        Whether there is time to measure.
+
+    Returns
+    -------
+    findings, notes : tuples
+        None if the groups do not depend on sensitive values.
+    """
+    models = [model.name for model, _ in asked_of(policy.constraints)] if policy.names("sensitive") else []
+    if not models or policy.protect or not _depends(made, policy):
+        return (), ()
+    told = None
+    if measured:
+        told = told_by_all(regroup.released, regroup.sensitive, regroup, policy.start, Clock(SECONDS), PLACEMENTS)
+    if told is None:
+        return (), (DEPENDS.format(models=", ".join(models)),)
+    how = f"the most likely value of a person for whoever repeats the run, over {told.runs} repetitions"
+    findings = (
+        Finding("minimality, worst posterior", told.posterior, how, "groups"),
+        Finding("minimality, excess", told.excess, "that, less the share of the value in the class", "groups"),
+    )
+    if told.posterior <= allowed(policy.constraints.l, told.share):
+        return findings, ()
+    said = EXCEEDS.format(posterior=100 * told.posterior, share=100 * told.share, column=told.column)
+    return findings, (said,)
+
+
+def _depends(made: Grouped, policy: Policy) -> bool:
+    """Say whether sensitive values had a part in the groups: in the method, by merging or in the search after it."""
+    card = load(policy.method.name)
+    taught = "label" in card.uses and policy.label in policy.names("sensitive")
+    return "limits" in card.uses or taught or made.enforced is not made.found or policy.method.refine != "none"
