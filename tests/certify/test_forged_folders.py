@@ -58,7 +58,7 @@ def test_a_forged_file_of_another_pyarrow_is_refused_by_its_parts(copy, format, 
     folder = copy(format)
     forge, line = (PARQUET if format == "parquet" else FEATHER)[name]
     forge(folder)
-    seal(folder, made_with={"pyarrow": "17.0.0", "pyarrow build": "unknown"})
+    seal(folder, made_with={"pyarrow": "17.0.0", "pyarrow build": "other"})
     assert line in {one.what for one in verify(folder).lines if not one.holds}
 
 
@@ -72,7 +72,7 @@ def test_an_honest_file_of_another_version_holds_and_a_note_says_so(copy, format
         pyarrow.feather.write_feather(pyarrow.feather.read_table(data_of(folder)), data_of(folder), compression="lz4")
     else:
         PACKED["packed otherwise"][0](folder)
-    made = {"zlib": "1.0"} if format == "csv.gz" else {"pyarrow": "17.0.0", "pyarrow build": "unknown"}
+    made = {"zlib": "1.0"} if format == "csv.gz" else {"pyarrow": "17.0.0", "pyarrow build": "other"}
     seal(folder, made_with=made)
     checked = verify(folder)
     assert checked.holds
@@ -130,3 +130,38 @@ def test_apostrophes_do_not_make_different_rows_alike(tmp_path):
     lines = {line.what: line for line in verify(folder).lines}
     assert not lines["k-anonymity"].holds
     assert lines["k-anonymity"].found.startswith("1 ")
+
+
+def test_a_release_of_a_newer_shoal_is_not_judged_by_this_one(copy):
+    folder = copy("csv")
+    seal(folder, shoal="999.0.0")
+    checked = verify(folder)
+    assert not checked.holds
+    assert checked.notes == ("Install shoal 999.0.0 or later to verify this release.",)
+
+
+@pytest.mark.parametrize("word", ["SECRET", "1.0 SECRET", "1.0+SECRET", "", None, 1])
+def test_versions_are_versions(copy, word):
+    for format in ("csv.gz", "feather"):
+        folder = copy(format)
+        made = json.loads((folder / "certificate.json").read_text())["predicate"]["made_with"]
+        for name in made:
+            seal(folder, made_with={**made, name: word})
+            assert [line.what for line in verify(folder).lines if not line.holds] == ["certificate"]
+        shutil.rmtree(folder)
+
+
+def test_a_parquet_file_cannot_be_said_to_come_from_another_pyarrow(copy):
+    folder = copy("parquet")
+    without_report(folder)
+    seal(folder, made_with={"pyarrow": "17.0.0", "pyarrow build": "wheel"})
+    assert [line.what for line in verify(folder).lines if not line.holds] == ["data bytes"]
+
+
+def test_another_version_is_repeated_though_the_bytes_are_the_same(copy):
+    folder = copy("feather")
+    without_report(folder)
+    seal(folder, made_with={"pyarrow": "17.0.0", "pyarrow build": "wheel"})
+    checked = verify(folder)
+    assert checked.holds
+    assert "written with pyarrow 17.0.0" in checked.notes[0]
