@@ -48,6 +48,15 @@ def test_a_forged_folder_is_refused(copy, format, name, forge, line):
     assert line in {one.what for one in checked.lines if not one.holds}
 
 
+def said_to_be_of_another(folder):
+    """Put another version of pyarrow into a Parquet file, and return it."""
+    here = pa.__version__
+    other = f"{'1' if here[0] != '1' else '2'}{here[1:]}"
+    place = data_of(folder)
+    place.write_bytes(place.read_bytes().replace(f"version {here}".encode(), f"version {other}".encode()))
+    return other
+
+
 LAID_OUT = [("parquet", name) for name in PARQUET if name != "no dictionaries"] + [
     ("feather", name) for name in FEATHER
 ]
@@ -58,7 +67,7 @@ def test_a_forged_file_of_another_pyarrow_is_refused_by_its_parts(copy, format, 
     folder = copy(format)
     forge, line = (PARQUET if format == "parquet" else FEATHER)[name]
     forge(folder)
-    seal(folder, made_with={"pyarrow": "17.0.0", "pyarrow build": "unknown"})
+    seal(folder, made_with={"pyarrow": said_to_be_of_another(folder), "pyarrow build": "other"})
     assert line in {one.what for one in verify(folder).lines if not one.holds}
 
 
@@ -72,8 +81,8 @@ def test_an_honest_file_of_another_version_holds_and_a_note_says_so(copy, format
         pyarrow.feather.write_feather(pyarrow.feather.read_table(data_of(folder)), data_of(folder), compression="lz4")
     else:
         PACKED["packed otherwise"][0](folder)
-    made = {"zlib": "1.0"} if format == "csv.gz" else {"pyarrow": "17.0.0", "pyarrow build": "unknown"}
-    seal(folder, made_with=made)
+    other = said_to_be_of_another(folder)
+    seal(folder, made_with={"zlib": "1.0"} if format == "csv.gz" else {"pyarrow": other, "pyarrow build": "other"})
     checked = verify(folder)
     assert checked.holds
     assert "install these versions" in checked.notes[0]
@@ -130,3 +139,38 @@ def test_apostrophes_do_not_make_different_rows_alike(tmp_path):
     lines = {line.what: line for line in verify(folder).lines}
     assert not lines["k-anonymity"].holds
     assert lines["k-anonymity"].found.startswith("1 ")
+
+
+def test_a_release_of_a_newer_shoal_is_not_judged_by_this_one(copy):
+    folder = copy("csv")
+    seal(folder, shoal="999.0.0")
+    checked = verify(folder)
+    assert not checked.holds
+    assert checked.notes == ("Install shoal 999.0.0 or later to verify this release.",)
+
+
+@pytest.mark.parametrize("word", ["SECRET", "1.0 SECRET", "1.0+SECRET", "", None, 1])
+def test_versions_are_versions(copy, word):
+    for format in ("csv.gz", "feather"):
+        folder = copy(format)
+        made = json.loads((folder / "certificate.json").read_text())["predicate"]["made_with"]
+        for name in made:
+            seal(folder, made_with={**made, name: word})
+            assert [line.what for line in verify(folder).lines if not line.holds] == ["certificate"]
+        shutil.rmtree(folder)
+
+
+def test_a_parquet_file_cannot_be_said_to_come_from_another_pyarrow(copy):
+    folder = copy("parquet")
+    without_report(folder)
+    seal(folder, made_with={"pyarrow": "17.0.0", "pyarrow build": "wheel"})
+    assert [line.what for line in verify(folder).lines if not line.holds] == ["data bytes"]
+
+
+def test_another_version_is_repeated_though_the_bytes_are_the_same(copy):
+    folder = copy("feather")
+    without_report(folder)
+    seal(folder, made_with={"pyarrow": "17.0.0", "pyarrow build": "wheel"})
+    checked = verify(folder)
+    assert checked.holds
+    assert "written with pyarrow 17.0.0" in checked.notes[0]

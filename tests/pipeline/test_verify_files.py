@@ -67,7 +67,7 @@ def test_the_command_parses_if_asked_to_and_lists_every_role(tmp_path):
     stands, parsed = (
         subprocess.run([*words, *more], capture_output=True, text=True, check=False) for more in ([], ["--parse"])
     )
-    assert (stands.returncode, parsed.returncode) == (1, 0)
+    assert (stands.returncode, parsed.returncode) == (1, 0), (stands.stderr, parsed.stderr)
     said = json.loads(parsed.stdout)
     assert [(one["column"], one["role"]) for one in said["columns"]] == [("size", "quasi"), ("ill", "keep")]
     shown = subprocess.run([word for word in words if word != "--json"], capture_output=True, text=True, check=False)

@@ -19,6 +19,7 @@ from shoal.model.findings import Verdict
 from shoal.model.policy import Policy
 
 __all__ = [
+    "BUILDS",
     "CERTIFICATE",
     "POLICY",
     "PREDICATE",
@@ -26,6 +27,7 @@ __all__ = [
     "STATEMENT",
     "drawn_with",
     "figure",
+    "plain_version",
     "statement",
     "write_certificate",
     "write_policy",
@@ -37,6 +39,7 @@ POLICY = "policy.toml"
 REPORT = "report.html"
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "urn:shoal:release:v1"
+BUILDS = ("wheel", "other")
 DRAWING = ("altair", "jinja2", "vl-convert-python")
 
 
@@ -88,7 +91,7 @@ def write_certificate(
     listed = {name: digest(folder / name) for name in (data, POLICY, *others)}
     made = {**written_with(data), **(drawn_with() if REPORT in others else {})}
     place = folder / CERTIFICATE
-    text = statement(data, policy, verdicts, rows, listed, {"shoal": version("shoal"), **made})
+    text = statement(data, policy, verdicts, rows, listed, {"shoal": plain_version(version("shoal")), **made})
     place.write_text(text, encoding="utf-8", newline="\n")
     return place
 
@@ -150,15 +153,22 @@ def written_with(data: str) -> dict[str, str]:
         The name of the file, which tells its format. A CSV file depends on none.
     """
     if data.endswith(".csv.gz"):
-        return {"zlib": zlib.ZLIB_RUNTIME_VERSION}
+        return {"zlib": plain_version(zlib.ZLIB_RUNTIME_VERSION)}
     if data.endswith(".csv"):
         return {}
-    return {"pyarrow": pa.__version__, "pyarrow build": pa.cpp_build_info.package_kind or "unknown"}
+    # Wheels bring their own libraries for packing, others use those of the system.
+    wheel = str(pa.cpp_build_info.package_kind).startswith("python-wheel")
+    return {"pyarrow": plain_version(pa.__version__), "pyarrow build": BUILDS[0 if wheel else 1]}
 
 
 def drawn_with() -> dict[str, str]:
     """Return the versions of the installed libraries that the bytes of a report depend on."""
-    return {name: version(name) for name in DRAWING}
+    return {name: plain_version(version(name)) for name in DRAWING}
+
+
+def plain_version(given: str) -> str:
+    """Return a version without what is local to a machine."""
+    return given.split("+", maxsplit=1)[0]
 
 
 def digest(path: Path) -> str:

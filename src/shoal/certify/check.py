@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from shoal.certify.certificate import (
+    BUILDS,
     CERTIFICATE,
     POLICY,
     PREDICATE,
@@ -29,6 +30,7 @@ from shoal.certify.certificate import (
     digest,
     drawn_with,
     figure,
+    plain_version,
     statement,
     written_with,
 )
@@ -76,7 +78,7 @@ Page = Callable[[Path, Sequence[Verdict]], str]
 DATA_FILES = ("data.csv", "data.csv.gz", "data.parquet", "data.feather")
 MOST_CERTIFICATE = 1 << 22
 NOISE = 1e-14  # by which two ways of counting differ
-VERSION = re.compile(r"[0-9A-Za-z.+-]{1,60}")
+VERSION = re.compile(r"(\d{1,4}(\.\d{1,4}){1,3})((a|b|rc|\.post|\.dev)\d{1,6})?(\.zlib-ng)?")
 FAULTS = (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
 
 
@@ -127,6 +129,10 @@ def check_folder(folder: str | Path, page: Page | None = None) -> Checked:
         stated = _statement(small_text(place / CERTIFICATE, MOST_CERTIFICATE))
     except FAULTS:
         return Checked((Line("certificate", "a statement about a release", "cannot be read", holds=False),))
+    own, newer = plain_version(version("shoal")), stated.made["shoal"]
+    if _release(newer) > _release(own):
+        line = Line("certificate", f"by shoal {newer}", f"shoal {own} is installed", holds=False)
+        return Checked((line,), notes=(f"Install shoal {newer} or later to verify this release.",))
     # A report is no part of the claims: it may be left out, but if it is listed, it is the one that was written.
     data, expected = stated.data, {stated.data, POLICY} | ({REPORT} & set(stated.subject))
     lines = [Line("certificate", PREDICATE, PREDICATE, holds=True), *compared_files(place, stated.subject, expected)]
@@ -182,7 +188,7 @@ def _statement(text: str) -> _Stated:
         and set(predicate) == {"shoal", "made_with", "data", "rows", "policy", "claims"}
         and data in DATA_FILES
         and set(made) == {"shoal", *written_with(data), *(drawn_with() if REPORT in subject else ())}
-        and all(VERSION.fullmatch(one) for one in made.values())
+        and all(one in BUILDS if name == "pyarrow build" else VERSION.fullmatch(one) for name, one in made.items())
         and type(rows) is int
         and len(subject) == len(statement["subject"])
         and all(
@@ -192,6 +198,12 @@ def _statement(text: str) -> _Stated:
     if not sound:
         raise ValueError
     return _Stated(text, data, rows, claims_of(predicate["claims"]), subject, predicate["policy"], made)
+
+
+def _release(given: str) -> tuple[int, ...]:
+    """Return the numbers of a version."""
+    found = VERSION.match(given)
+    return tuple(int(part) for part in found[1].split(".")) if found else ()
 
 
 def _policy(policy: Policy, text: str, stated: Any) -> Iterable[Line]:
@@ -251,7 +263,7 @@ def _report(place: Path, page: Page, claimed: list[Verdict], stated: _Stated) ->
         found = "the same" if same else "another"
     except Exception:  # noqa: BLE001 - a stranger's cells may break the drawing, and a message might quote them
         same, found = False, "cannot be drawn"
-    here = {"shoal": version("shoal"), **drawn_with()}
+    here = {"shoal": plain_version(version("shoal")), **drawn_with()}
     made = {name: stated.made[name] for name in here}
     if same or made == here:
         return Line("report", "as shoal draws it", found, same), ""

@@ -62,18 +62,25 @@ def compared_bytes(path: Path, name: str, cells: pa.Table, made: dict[str, str],
         if not _same(path, cells, format):
             return Bytes(holds=False, found="other bytes")
         if format == "csv" or _same(path, cells, "csv.gz", packed=True):
-            return Bytes(holds=True, found="the same bytes")
+            return Bytes(holds=True, found="the same bytes", note=_other(name, made, here))
     else:
         if _same(path, cells, format):
-            return Bytes(holds=_sorted_categories(cells), found="the same bytes")
-        strange = strange_layout(path, format, cells) if made != here else "other bytes"
+            # A Parquet file names its maker, so that another one cannot have written the same bytes.
+            holds = _sorted_categories(cells) and (format != "parquet" or made == here)
+            return Bytes(holds, "the same bytes", _other(name, made, here))
+        strange = strange_layout(path, format, cells, made["pyarrow"]) if made != here else "other bytes"
         if strange:
             return Bytes(holds=False, found=strange)
     if made == here:
         return Bytes(holds=False, found="other bytes")
-    by = ", ".join(f"{what} {version}" for what, version in made.items())
-    note = f"{name} was written with {by}; here its parts were checked. To compare its bytes, install these versions."
+    note = f"{_other(name, made, here)} Its parts were checked. To compare its bytes, install these versions."
     return Bytes(_sorted_categories(cells), "nothing else in it", note)
+
+
+def _other(name: str, made: dict[str, str], here: dict[str, str]) -> str:
+    """Say that others wrote a file, if they did."""
+    by = ", ".join(f"{what} {version}" for what, version in made.items())
+    return f"{name} was written with {by}, as its certificate says." if made != here else ""
 
 
 def starts_with(path: Path, name: str, header: bytes) -> bool:

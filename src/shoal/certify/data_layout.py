@@ -6,7 +6,6 @@ dictionaries have no entry that no row has, statistics are those of the cells, a
 How values are packed inside a page or a buffer is not compared.
 """
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,12 +20,11 @@ from shoal.io.data_file import BATCH, GROUP
 
 __all__ = ["strange_layout"]
 
-MAKER = re.compile(rb"parquet-cpp-arrow version [0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}(\.dev[0-9]{1,5})?")
 NOTED = (b"ARROW:schema",)
 FAULTS = (pa.ArrowException, OSError, ValueError, TypeError, OverflowError)
 
 
-def strange_layout(path: Path, format: str, cells: pa.Table) -> str:  # noqa: A002
+def strange_layout(path: Path, format: str, cells: pa.Table, maker: str) -> str:  # noqa: A002
     """Return what a file holds beside its cells, or nothing if there is nothing.
 
     Parameters
@@ -35,13 +33,15 @@ def strange_layout(path: Path, format: str, cells: pa.Table) -> str:  # noqa: A0
     format : {"parquet", "feather"}
     cells : pyarrow.Table
         What was read from it.
+    maker : str
+        The version of pyarrow that wrote it, as the certificate says.
     """
     if any(_is_odd(column.type) for column in cells.columns):
         return "a type that shoal does not write"
     if any(_has_unused(column) for column in cells.columns):
         return "unused categories"
     try:
-        return _parquet(path, cells) if format == "parquet" else _feather(path, cells)
+        return _parquet(path, cells, maker) if format == "parquet" else _feather(path, cells)
     except FAULTS:
         return "parts that cannot be told apart"
 
@@ -82,12 +82,12 @@ def _cut(rows: int, most: int) -> list[int]:
     return [min(most, rows - start) for start in range(0, rows, most)]
 
 
-def _parquet(path: Path, cells: pa.Table) -> str:
+def _parquet(path: Path, cells: pa.Table, maker: str) -> str:
     """Look at a Parquet file."""
     footer, file = parquet_pages.footer_of(path), pq.ParquetFile(path)
     if not set(footer.keys) <= set(NOTED) or len(footer.keys) > 1 or _noted(file.schema_arrow):
         return "metadata"
-    if not MAKER.fullmatch(footer.maker):
+    if footer.maker != f"parquet-cpp-arrow version {maker}".encode():
         return "another maker"
     if list(footer.rows) != _cut(cells.num_rows, GROUP):
         return "other row groups"
