@@ -1,9 +1,9 @@
-"""Random tables, methods, forms and constraints, written and counted: `python -m benchmarks.random_releases [N] [SEED]`.
+"""Random tables, methods and constraints, written and counted: `python -m benchmarks.random_releases [N] [SEED]`.
 
 Each of N releases (5,000 if not given) is made from a small random table with gaps, ties, extreme and rare values, by a
-random method and policy, and written. `benchmarks.plain_counts`, which imports nothing of shoal, then counts in the files
-what was asked, looks for what fewer than k rows hold, and compares ranges and sets with the rows that they were made
-from. A refusal is fine; a violation, or an error that is not one of shoal's, is not.
+random method and policy, and written. `benchmarks.plain_counts`, which imports nothing of shoal, then counts in its
+files what was asked, looks for what fewer than k rows hold, and compares ranges and sets with the rows that they were
+made from. A refusal is fine; a violation, or an error that is not one of shoal's, is not.
 """
 
 import csv
@@ -45,9 +45,8 @@ def column_of(kind: str, n: int, draw: random.Random) -> list[Any]:
     elif kind == "level":
         cells = [draw.choices(ORDER, [1, 6, 6, 2])[0] for _ in range(n)]
     else:
-        cells = draw.choices(
-            NAMES[: max(2, many % 12)], [1 / (place + 1) for place in range(max(2, many % 12))][:11], k=n
-        )
+        names = NAMES[: max(2, many % 12)]
+        cells = draw.choices(names, [1 / (place + 1) for place in range(len(names))], k=n)
     if draw.random() < 0.33:
         cells = [None if draw.random() < 0.15 else cell for cell in cells]
     return cells
@@ -108,10 +107,8 @@ def tried(number: int, seed: int, folder: Path) -> tuple[str, list[str]]:
     with (folder / "mine" / "map.csv").open(newline="") as file:
         places = [int(line["released_row"] or -1) for line in csv.DictReader(file)]
     kept = [row for row, place in zip(original, places, strict=True) if place >= 0]
-    faults = [
-        *plain_counts.wrong(rows, list(forms), ["s"], asked),
-        *plain_counts.exposed(kept, rows, forms, asked["k"]),
-    ]
+    faults = [*plain_counts.wrong(rows, list(forms), ["s"], asked)]
+    faults += plain_counts.exposed(kept, rows, forms, int(asked["k"]))
     if (untrue := plain_counts.untrue(original, rows, places, forms, ORDER)) > 0:
         faults.append(f"{untrue} cells are not true of their rows")
     return "released", faults
