@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal.errors import GuaranteeError, PolicyError, ReadError, WriteError
 from shoal.model.progress import listening
-from shoal.pipeline import line, write
+from shoal.pipeline import grouping, write
 
 
 def hospital(rows=200):
@@ -186,8 +186,8 @@ def test_suppressed_rows_are_counted_and_have_no_place_in_the_map(tmp_path):
 
 
 def test_a_failed_verdict_means_that_nothing_is_written(tmp_path, monkeypatch):
-    monkeypatch.setattr(line, "enforce", lambda partition, *_: partition)
-    monkeypatch.setattr(line, "cluster", lambda encoded, *_: shoal.Partition.of(np.arange(len(encoded.X))))
+    monkeypatch.setattr(grouping, "enforce", lambda partition, *_: partition)
+    monkeypatch.setattr(grouping, "cluster", lambda encoded, *_: shoal.Partition.of(np.arange(len(encoded.X))))
     with pytest.raises(GuaranteeError, match="k-anonymity: asked 3, found 1: FAILS"):
         shoal.anonymize(pa.table({"a": [1, 2, 3, 4]}), k=3)
 
