@@ -137,7 +137,7 @@ def explore(
         shape = Shape.of(table)
         # A policy that does not fit, or publishes too much unchanged, is refused before all else.
         named, _ = complete(Policy.of(points[0].policy, k=2), table, profile(table))
-        refuse_unique_kept(arrange(table, named).data, named)
+        refuse_unique_kept(arrange(table, named.seeded()).data, named)
         folder = None if output is None else held.enter_context(Folder(output))
         seed = drawn_seed() if folder is None else folder.seed
         points = [point.started(seed) for point in points]
