@@ -14,7 +14,7 @@ from naive import privacy_models as naive
 from shoal import enforce
 from shoal.errors import GuaranteeError
 from shoal.model.findings import Verdict
-from shoal.pipeline import line
+from shoal.pipeline import grouping, line
 from shoal.privacy import classes, judge, models, spellings, values
 
 N, SLACK = 36, 1e-9
@@ -160,7 +160,7 @@ FAULTS = {
     "no class ever fails": ("distinct l", enforce, "failing", lambda labels, *_: np.zeros(int(labels.max()) + 1, bool)),
     "no figure ever fails": ("distinct l", judge.Model, "fails", lambda self, figures, _: np.zeros(figures.size, bool)),
     "rounding excuses everything": ("distinct l", judge, "SLACK", 1e9),
-    "nothing is enforced": ("distinct l", line, "enforce", lambda partition, *_: partition),
+    "nothing is enforced": ("distinct l", grouping, "enforce", lambda partition, *_: partition),
     "every verdict holds": ("ordered t", line, "judge", lambda *given: always(judge.judge(*given))),
 }  # fmt: skip
 
@@ -183,7 +183,7 @@ def test_the_release_of_a_fault_would_break_its_promise(fault, monkeypatch, tmp_
     monkeypatch.setattr(owner, name, wrong)
     release = made(case)  # the makers' own judge is content
     monkeypatch.undo()
-    monkeypatch.setattr("shoal.pipeline.write.check_folder", lambda _: type("Blind", (), {"holds": True}))
+    monkeypatch.setattr("shoal.pipeline.write.check_folder", lambda *_: type("Blind", (), {"holds": True}))
     assert not met(case, release.save(tmp_path / "out", format="csv"))
 
 

@@ -41,7 +41,7 @@ def test_rows_of_a_group_are_published_alike(X):
         rows = anonymizer.labels_ == label
         assert rows.sum() >= 5
         assert (released[rows] == released[rows][0]).all()
-        assert released[rows][0] == pytest.approx(X[rows].mean(axis=0), abs=0.005)
+        assert (np.abs(released[rows][0] - X[rows].mean(axis=0)) <= 0.2 * X[rows].std(axis=0).max() + 0.05).all()
 
 
 def test_output_comes_as_the_frame_that_was_asked_for(X):

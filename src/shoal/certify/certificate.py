@@ -139,8 +139,8 @@ def statement(
 
 
 def figure(value: float) -> float:
-    """Return a figure as it is claimed: to twelve digits, and whole if it is."""
-    short = float(f"{value:.12g}")
+    """Return a figure as it is claimed: to twelve digits and twelve decimals, and whole if it is."""
+    short = float(f"{round(value, 12):.12g}")
     return int(short) if short.is_integer() else short
 
 

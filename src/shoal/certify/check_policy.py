@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.errors import MethodError, PolicyError, listed
+from shoal.errors import MethodError, PolicyError
 from shoal.model.column import FORMS
 from shoal.model.policy import Policy
 from shoal.registry import ALIASES, BUILT_IN, load, names
@@ -41,17 +41,10 @@ def refusals(policy: Policy) -> Iterator[str]:
     policy : Policy
         As it was read from a release folder.
     """
-    roles = {role: policy.names(role) for role in ("quasi", "items", "sensitive")}
-    if not roles["quasi"] and not roles["items"]:
-        yield "no column is a quasi-identifier"
-    asked = policy.constraints
-    given = [what for what in ("l", "c", "t", "alpha", "beta", "delta") if getattr(asked, what) is not None]
-    if (given or asked.others) and not roles["sensitive"]:
-        yield f"no column is sensitive, and {listed([*given, *asked.others])} is asked"
-    if len(roles["items"]) > 1:
+    if problem := policy.constraints.unanswered({column.role for column in policy.columns.values()}):
+        yield problem
+    if len(policy.names("items")) > 1:
         yield "several columns hold items"
-    if asked.m is not None and not roles["items"]:
-        yield "m is asked, and no column holds items"
     yield from _columns(policy)
     yield from _named(policy)
     yield from _method(policy)

@@ -3,6 +3,7 @@
 Whole numbers, decimals and days are counted in their least units, without a rounding error on the way.
 """
 
+import math
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import Any
@@ -19,6 +20,7 @@ from shoal.recode.steps import DAY, in_units
 __all__ = ["Centres", "centres"]
 
 EXACT = Context(prec=100)
+MOST_DIGITS = 15  # decimals to which floats are rounded
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -52,7 +54,7 @@ class Centres:
         """
         each = list(zip(self.numbers, self.steps or [0] * len(self.numbers), strict=True))
         if pa.types.is_floating(self.kind):
-            there = [one if one is None or not shift else _multiple(one / step + shift, step) for one, step in each]
+            there = [one if one is None or not shift else _multiple(one + shift * step, step) for one, step in each]
             return pa.array(there, pa.float64()).cast(self.kind, safe=False)
         moved: list[int | None] = [None if one is None else one + shift * step for one, step in each]
         if pa.types.is_temporal(self.kind):
@@ -121,18 +123,19 @@ def _float_centres(
     found = _float_means(values, rows, groups) if form == "mean" else _float_medians(column, rows, groups)
     if steps is not None:
         each = zip(found.tolist(), steps, strict=True)
-        return [None if np.isnan(one) else _multiple(one / step, step) for one, step in each]
+        return [None if np.isnan(one) else _multiple(one, step) for one, step in each]
     digits = _decimals(values)
     rounded = found if digits is None else np.round(found, digits + 1) + 0.0
     return [None if np.isnan(one) else one for one in rounded.tolist()]
 
 
-def _multiple(times: float, step: float) -> float:
-    """Return a multiple of a step, written with as many decimals as the step has."""
-    if not abs(times) < 2**52:
-        return times * step
+def _multiple(number: float, step: float) -> float:
+    """Return the multiple of a step that is nearest to a number, written with as many decimals as the step has."""
+    if not abs(number) < 2**52 * step:
+        return number  # its last digit is worth more than a step
     digits = max(0, -int(Decimal(str(step)).as_tuple().exponent))
-    return float(np.round(np.floor(times + 0.5) * step, digits)) + 0.0
+    found = math.floor(number / step + 0.5) * step
+    return (round(found, digits) if digits <= MOST_DIGITS else found) + 0.0
 
 
 def _float_means(values: Floats, rows: Rows, groups: Groups) -> Floats:

@@ -80,12 +80,13 @@ def rounding_loss(columns: Sequence[Pair], labels: NDArray[np.int64]) -> tuple[F
             continue
         before, after = column.numbers
         held = ~(np.isnan(before) | np.isnan(after))
-        spread = float(before[held].std()) if held.any() else 0.0
-        if not 0 < spread < np.inf:
+        largest = float(np.abs(before[held]).max(initial=0.0)) or 1.0  # squares of huge numbers would overflow
+        scaled, moved = before[held] / largest, after[held] / largest
+        spread = float(scaled.std()) if held.any() else 0.0
+        if spread == 0:
             continue
-        scores = (before[held] - before[held].mean()) / spread
-        own = sse(scores[:, None], labels[held])
-        moved = (before[held] - after[held]) / spread
+        own = sse((scaled / spread)[:, None], labels[held])
+        moved = (scaled - moved) / spread
         exact += own
         rounded += float(moved @ moved)
     if exact <= 0:
