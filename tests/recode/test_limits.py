@@ -82,3 +82,11 @@ def test_other_names_stand_for_k_rows_at_least():
     release = shoal.anonymize(table, k=5, output="truthful", seed=0)
     cells = set(release.data["job"].to_pylist())
     assert not any("c" in cell or "b" in cell for cell in cells)  # b joins c, which one row alone holds
+
+
+def test_single_precision_and_wide_numbers_have_limits_that_nobody_holds():
+    single = pa.array(np.float32(1) + np.arange(8, dtype=np.float32) * np.float32(1.2e-7))
+    held = set(single.cast(pa.string()).to_pylist())
+    assert not {end for pair in ends(single, [1] * 8, 2) for end in pair} & held
+    wide = [1, 2**60, 2**60 + 5, 2**60 + 9, 2**61 - 2, 2**61 - 1]
+    assert not {int(end) for pair in ends(wide, [1] * 6, 2) for end in pair} & set(wide)

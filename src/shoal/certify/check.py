@@ -34,6 +34,7 @@ from shoal.certify.certificate import (
     statement,
     written_with,
 )
+from shoal.certify.check_cells import contradicted
 from shoal.certify.check_policy import MOST_POLICY, published_text, refusals, unused_levels
 from shoal.certify.checked import (
     Checked,
@@ -235,6 +236,7 @@ def _data(
     separators = {name: policy.columns[name].separator or "|" for name in policy.names("items")}
     order = ascends(cells, separators)
     lines.append(Line("order of rows", "ascending", "ascending" if order else "another", order))
+    lines += contradicted(released, policy)
     if strange := unused_levels(policy, released):
         lines.append(Line("levels", "those that occur", f"others, too, of {listed(strange)}", holds=False))
     return lines, bytes_.note

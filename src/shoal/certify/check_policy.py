@@ -108,9 +108,17 @@ def unused_levels(policy: Policy, data: pa.Table) -> list[str]:
                 cells = cells.cast(cells.type.value_type)
             used = set(pc.unique(cells.cast(pa.string())).to_pylist())
             leaves = list(_leaves(column.hierarchy.items())) if isinstance(column.hierarchy, dict) else []
-            if not {*(column.order or ()), *leaves} <= used:
+            empty = isinstance(column.hierarchy, dict) and _has_empty(column.hierarchy)
+            if empty or not {*(column.order or ()), *leaves} <= used:
                 found.append(name)
     return found
+
+
+def _has_empty(nested: object) -> bool:
+    """Say whether a node of nested tables has nothing below it."""
+    if isinstance(nested, dict):
+        return not nested or any(_has_empty(below) for below in nested.values())
+    return isinstance(nested, list | tuple) and (not nested or any(_has_empty(below) for below in nested))
 
 
 def _leaves(nested: Iterable[tuple[str, object]]) -> Iterator[str]:

@@ -20,6 +20,7 @@ from shoal.model.findings import Verdict
 __all__ = ["recount_sets"]
 
 MOST = 4e8  # combinations that are counted before the work is refused
+MOST_DISTINCT = 4e6  # different ones of a class, which are held in memory
 
 Set = tuple[str, ...]
 
@@ -52,6 +53,13 @@ def recount_sets(
             raise InfeasibleError(
                 f"verify: combinations of at most m={m} items occur some {work:.0e} times; at most {MOST:.0e} are "
                 "counted. Lower m, or split long sets."
+            )
+        # A class that passes holds every combination k times at the least, so that it has no more than this.
+        own = sum(comb(len(items), size) for items in sets for size in range(1, min(m, len(items)) + 1))
+        if own / k > MOST_DISTINCT:
+            raise InfeasibleError(
+                f"verify: a class has some {own:.0e} combinations of at most m={m} items; at most "
+                f"{MOST_DISTINCT * k:.0e} are counted. Lower m, or split long sets."
             )
         for size in range(1, min(m, max(map(len, sets))) + 1):
             held = Counter(chain.from_iterable(combinations(items, size) for items in sets)).values()

@@ -31,7 +31,8 @@ HEADS = (5, 2, 1)
 SPANS = ("Y", "M", "D", "h", "m", "s", "us")  # what a moment may be the beginning of, the roundest first
 WIDE = 2**61  # whole numbers from here on are held as objects, lest sums overflow
 LARGEST = float(np.finfo(np.float64).max)
-FINE = 1e-12  # of the larger of two floats: how far apart they must be to have a number between them
+FINE, FINE_SINGLE = 1e-12, 1e-5  # of the larger of two floats, and of two in single precision: how far apart they
+# must be to have a number between them
 
 Whole = NDArray[np.int64]
 Numbers = NDArray[Any]  # of float64 or int64
@@ -136,6 +137,7 @@ class _Between:
     def __init__(self, kind: pa.DataType, step: Any) -> None:
         self.temporal, self.whole = pa.types.is_temporal(kind), not pa.types.is_floating(kind)
         self.step = step
+        self.fine = FINE if not pa.types.is_float32(kind) else FINE_SINGLE
         self.unit = DAY if pa.types.is_date(kind) else 1 if self.whole else 0
 
     def possible(self, low: Numbers, high: Numbers) -> NDArray[np.bool_]:
@@ -144,7 +146,7 @@ class _Between:
             return np.asarray(self._multiples(low, self.step) < high, np.bool_)
         if self.whole:
             return np.asarray(high - low > self.unit, np.bool_)
-        return np.asarray(high / 2 - low / 2 > FINE * np.maximum(np.abs(low), np.abs(high)), np.bool_)
+        return np.asarray(high / 2 - low / 2 > self.fine * np.maximum(np.abs(low), np.abs(high)), np.bool_)
 
     def roundest(self, low: Numbers, high: Numbers) -> Numbers:
         """Return the roundest number between two others, both excluded; there must be one."""
@@ -187,8 +189,10 @@ class _Between:
         least = 0 if self.whole else max(int(np.floor(np.log10(max(narrowest, 1e-300)))) - 1, -300)
         for power in range(top, least - 1, -1):
             for head in HEADS:
-                if self.whole:
+                if self.whole and head * 10**power < WIDE:
                     yield self._multiples(low, head * 10**power)
+                elif self.whole:
+                    continue
                 else:
                     size = head * 10.0**power
                     with np.errstate(over="ignore", invalid="ignore"):

@@ -30,7 +30,7 @@ ROUNDED = ("mean", "median", "representative")  # the forms that publish rounded
 WIDTH = Fraction(1, 10)  # of the standard deviation: the interval in which the last member of a class may lie
 CAPPED = 2  # times the standard deviation without extreme values: the most that counts
 ROUND = tuple(Fraction(head, 10) for head in (10, 12, 15, 20, 25, 30, 40, 50, 60, 80))
-FINEST = 4  # units in the last place of the largest number, below which a step would be lost in rounding
+FINEST = 4  # units in the last place of the largest number, which a step has at least
 NOTHING = 1e-9  # of the standard deviation: what rounding leaves of a spread of 0
 DAY = 86_400_000_000  # microseconds
 
@@ -94,7 +94,7 @@ def _unit(kind: pa.DataType) -> Fraction:
 
 
 def _default(column: pa.ChunkedArray, k: int) -> float | None:
-    """Return the default step of a column; None if all its values are alike, or too close to be told from rounding."""
+    """Return the default step of a column; None if all its values are alike."""
     present = column.drop_null()
     if not len(present):
         return None
@@ -104,9 +104,8 @@ def _default(column: pa.ChunkedArray, k: int) -> float | None:
         return None
     rows = k if column.null_count == 0 else k // 2 + 1
     unit = _unit(present.type)
-    step = _round_up(Fraction(spread) * WIDTH / rows, unit)
-    finest = FINEST * np.spacing(float(np.abs(numbers).max()))
-    return float(step) if unit or float(step) >= finest else None
+    finest = 0.0 if unit else FINEST * float(np.spacing(np.abs(numbers).max()))
+    return float(_round_up(max(Fraction(spread) * WIDTH / rows, Fraction(finest)), unit))
 
 
 def as_numbers(column: pa.ChunkedArray) -> Floats:

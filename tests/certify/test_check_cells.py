@@ -1,0 +1,62 @@
+"""Cells that contradict their policy, and text that hides in a schema."""
+
+import pyarrow as pa
+import pytest
+
+from shoal.certify.check_cells import contradicted
+from shoal.model.policy import Policy
+
+AGES = pa.array([10, 10, 20, 20])
+
+
+def lines(table, accept=(), **columns):
+    return [line.what for line in contradicted(table, Policy.of({"columns": columns}, k=2, accept=accept))]
+
+
+def quasi(kind="numeric", form="mean", **more):
+    return {"role": "quasi", "kind": kind, "form": form, **more}
+
+
+def test_an_honest_table_has_no_line():
+    table = pa.table({"age": AGES, "ill": ["a", "a", "b", "b"]})
+    assert lines(table, age=quasi(step=5.0), ill={"role": "sensitive", "kind": "nominal"}) == []
+    assert lines(pa.table({"age": ["10", "10", None, None]}), age=quasi(step=5.0)) == []
+
+
+def test_numbers_are_multiples_of_their_step():
+    assert lines(pa.table({"age": AGES}), age=quasi(step=7.0)) == ["column 'age'"]
+    assert lines(pa.table({"age": ["10", "10", "12.5", "12.5"]}), age=quasi(step=5.0)) == ["column 'age'"]
+
+
+def test_a_number_is_a_number_and_a_day_a_day():
+    assert lines(pa.table({"age": ["Ann", "Ann"]}), age=quasi()) == ["column 'age'"]
+    assert lines(pa.table({"born": ["1990-01-01", "soon"]}), born=quasi("date")) == ["column 'born'"]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.nulls(4, pa.timestamp("us", "Ann has flu")),
+        pa.array([1, 1, 2, 2], pa.timestamp("us", "Ann has flu")),
+        pa.nulls(4, pa.struct([("Ann has flu", pa.int32())])),
+        pa.nulls(4, pa.list_(pa.struct([("Ann has flu", pa.int32())]))),
+    ],
+)
+def test_text_in_a_type_is_found(column):
+    table = pa.table({"age": AGES, "kept": column})
+    assert "types" in lines(table, age=quasi(), kept={"role": "keep", "kind": "nominal"})
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "+09:00"])
+def test_zones_and_lists_are_plain(zone):
+    table = pa.table(
+        {"age": AGES, "at": pa.array([1, 1, 2, 2], pa.timestamp("us", zone)), "items": [[1], [1], [2], [2]]}
+    )
+    assert lines(table, age=quasi(), at={"role": "keep", "kind": "date"}, items={"role": "keep", "kind": "set"}) == []
+
+
+def test_nearly_unique_kept_columns_hold_only_if_they_were_accepted():
+    table = pa.table({"age": AGES, "pay": [1.5, 2.5, 3.5, 4.5]})
+    kept = {"role": "keep", "kind": "numeric"}
+    assert lines(table, age=quasi(), pay=kept) == ["unchanged columns"]
+    assert lines(table, accept=["unique-kept"], age=quasi(), pay=kept) == []
