@@ -56,7 +56,7 @@ def fidelity(columns: Sequence[Pair]) -> tuple[Finding, ...]:
         how = "of the tables of two columns, mean" + (f" of {MOST_PAIRS:,} of them" if len(some) < len(two) else "")
         found.append(Finding("2-way total variation %", 100 * both, how, "pair"))
     found.append(
-        Finding("invented combinations %", 100 * invented(plain), "no input row has it; means make new ones", "pair")
+        Finding("invented combinations %", 100 * invented(plain), "rows whose combination no input row has", "pair")
     )
     return tuple(found)
 
