@@ -25,7 +25,7 @@ def places(rows, columns, weights):
             below, ranks = 0, {}
             for place in known:
                 below += counts[place]
-                ranks[place] = on_grid((below - counts[place] / 2) / max(1, held) * (1.25 * weight))
+                ranks[place] = on_grid((below - counts[place] / 2) / max(1, held) * weight)
             found.append((ranks, on_grid(weight)))
         else:
             found.append(weight)

@@ -2,7 +2,7 @@
 
 1. Two names that differ are 1 apart, over the root of the chance that two rows differ in this column: who shares a rare
    name has more in common. A missing name is a name.
-2. Two numbers, days or levels are three times the share of rows between them apart, which is 1 for two rows by chance.
+2. Two numbers, days or levels are as far apart as the share of rows between them, a third for two rows by chance.
    Ranks do not mind the unit, nor one value far from all others. A missing one is 1 apart from all others.
 3. Two leaves of a tree are apart what the lowest node above both loses.
 4. Columns are weighted, and the distance is the sum. All parts are multiples of 2^-40, so that sums are exact and ties
@@ -26,7 +26,6 @@ __all__ = ["apart", "medoids"]
 
 MANY = 500  # rows of a group that are compared with each other
 ALMOST = 1.15  # times the least sum of distances: rows that may stand for their group
-RANKS = 1.25  # how far apart the least and the greatest value are, where names that differ are about 1 apart
 RARELY = 1 / 64  # the least chance of two rows to differ that counts
 GRID = 2.0**40
 VALUES, PARTS = 100, 20  # a range of more values is balanced by parts of equal frequency
@@ -47,7 +46,7 @@ def apart(columns: Columns) -> Columns:
         elif columns.kind[j] == RANGE and size:
             toll[j] += at[start + size - 1]
             ranks = (np.cumsum(counts[:size]) - counts[:size] / 2) / max(1, counts[:size].sum())
-            at[start : start + size] = ranks * (RANKS * toll[j])
+            at[start : start + size] = ranks * toll[j]
     return columns._replace(at=np.rint(at * GRID) / GRID, toll=np.rint(toll * GRID) / GRID)
 
 

@@ -30,7 +30,7 @@ __all__ = ["Cells", "without_small_combinations"]
 
 NEAR, FAR = 8, 64  # values on either side of a published number that it may be exchanged for, at first and if need be
 FREQUENT = 50  # names of the table that are tried if need be
-BALANCE, MOVED = 1.0, 0.1  # what the balance of values, and a standard deviation in each row, cost in cells
+BALANCE, MOVED = 1.0, 0.03  # what the balance of values, and a standard deviation in each row, cost in cells
 TURNS = 64  # parts in which classes are exchanged; each sees what those before it have done to the balance
 TRIED = 8  # cheapest exchanges of a class of which those are left out that almost show a row
 MORE = 3  # cells more that are exchanged if a class almost shows a row
