@@ -1,9 +1,12 @@
 """Cells that contradict their policy, and text that hides in a schema."""
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from shoal.certify.check_cells import contradicted
+from shoal.certify.recounted_sets import recount_sets
+from shoal.errors import InfeasibleError
 from shoal.model.policy import Policy
 
 AGES = pa.array([10, 10, 20, 20])
@@ -60,3 +63,10 @@ def test_nearly_unique_kept_columns_hold_only_if_they_were_accepted():
     kept = {"role": "keep", "kind": "numeric"}
     assert lines(table, age=quasi(), pay=kept) == ["unchanged columns"]
     assert lines(table, accept=["unique-kept"], age=quasi(), pay=kept) == []
+
+
+def test_combinations_of_long_sets_are_refused_before_they_are_counted():
+    sets = pa.chunked_array([["|".join(f"i{number}" for number in range(60))] * 2])
+    with pytest.raises(InfeasibleError, match="Lower m, or split long sets"):
+        recount_sets("s", sets, "|", np.zeros(2, np.int64), 2, 6)
+    assert recount_sets("s", sets, "|", np.zeros(2, np.int64), 2, 2).holds
