@@ -95,7 +95,7 @@ def published_as(policy: Policy, names: Iterable[str]) -> tuple[Published, ...]:
     for name in names:
         column = policy.columns.get(name)
         role = "quasi" if column is None else column.role
-        changed = {"sensitive": "as it is", "keep": "as it is", "items": "sets put together anew"}
+        changed = {"sensitive": "as it is", "keep": "as it is", "items": "items exchanged within groups"}
         form = changed.get(role) or (column.form if column is not None and column.form else "as in the file")
         found.append(Published(name, role, None if column is None else column.kind, form))
     return tuple(found)

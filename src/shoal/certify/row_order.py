@@ -66,7 +66,7 @@ def _ranks(column: pa.ChunkedArray, separator: str | None) -> Iterator[Ints]:
 
 
 def _ranked(ascending: pa.Array, words: pa.Array) -> Ints:
-    """Return the rank of typed values; zeros of both signs have the same."""
+    """Return the rank of typed values; 0.0 and -0.0 have the same rank."""
     new = np.ones(len(words), bool)
     if len(words) > 1 and not pa.types.is_null(words.type):
         new[1:] = pc.not_equal(ascending.slice(1), ascending.slice(0, len(words) - 1)).to_numpy(zero_copy_only=False)

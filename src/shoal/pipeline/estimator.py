@@ -147,7 +147,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             source = pa.table({f"x{place}": column for place, column in enumerate(numbers.T)})
         wishes = {name: value for name, value in self.get_params(deep=False).items() if value is not None}
         if self.l is None and self.l_kind == "distinct":
-            del wishes["l_kind"]  # the default, and no wish without l
+            del wishes["l_kind"]  # the default, which a policy may state only beside l
         if y is not None and self.label is None and "label" in load(self.method).uses:
             if _is_frame(X):
                 raise DataError("Anonymizer: with a frame, put the label among its columns and name it: label='class'.")

@@ -57,7 +57,7 @@ def rows(**columns: Any) -> Any:
 
 
 def plain(text: str) -> str:
-    r"""Return a text in which control characters, halves of signs and what is no sign at all are shown as U+FFFD.
+    r"""Return a text in which control characters, unpaired surrogates and unassigned code points are shown as U+FFFD.
 
     Parameters
     ----------
@@ -158,8 +158,8 @@ def svg(chart: Any) -> str:
     spec = _each(themed(chart).to_dict(validate=False), lambda text: AWKWARD.sub(stand_in, text))
     spec["config"]["font"] = BROUGHT
     drawn = converted(json.dumps(spec, sort_keys=True))
-    signs = {made[0]: plain(sign) for sign, made in held.items()}
-    back = re.sub(f"([\u1d00-\u1dbf\ue000-\uf8ff]){WIDE}?", lambda found: signs[found[1]], drawn)
+    characters = {made[0]: plain(one) for one, made in held.items()}
+    back = re.sub(f"([\u1d00-\u1dbf\ue000-\uf8ff]){WIDE}?", lambda found: characters[found[1]], drawn)
     return _compact(back.replace(f'font-family="{BROUGHT}"', f'font-family="{FONT}"'))
 
 
