@@ -1,5 +1,6 @@
 """Subset sums: by hand, beside a plain twin, on means that are rounded or not."""
 
+from dataclasses import replace
 from math import comb
 
 import numpy as np
@@ -85,6 +86,22 @@ def test_rounded_means_fit_many_groups():
     assert found.power == 1.0
     assert found.rate < 0.3
     assert attacked(subset_sum, averaged(normal(300, 8, columns=1), step=0.1)).rate < 0.1
+
+
+def test_the_closest_group_is_named_if_all_others_are_twice_as_far_away():
+    sums = Sums(np.array([[0.0], [1.0], [10.0], [30.0]]), 1, np.array([1.0]))
+    half = np.array([0.5])
+    assert searching._closest(sums, np.array([1.8]), half, Clock()) == [(1,)]  # 0.8 away, the next one 1.8
+    assert len(searching._closest(sums, np.array([4.0]), half, Clock())) == 2  # 3 away, the others 4 and 6
+    assert searching._closest(sums, np.array([1000.0]), half, Clock()) == []
+    assert searching._closest(sums, np.array([3.0]), half, Clock(0.0)) is None
+
+
+def test_a_class_published_some_steps_off_is_still_named():
+    table = normal(60, 8)
+    case = averaged(table, step=0.001)
+    off = pa.table([pa.array(column.to_numpy() + 0.003) for column in case.released.columns], names=table.column_names)
+    assert attacked(subset_sum, replace(case, released=off)).rate > 0.9
 
 
 def test_one_class_that_is_named_for_sure_is_a_leak():

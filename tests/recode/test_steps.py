@@ -13,7 +13,6 @@ import shoal
 from shoal.errors import PolicyError
 from shoal.model.policy import Policy
 from shoal.model.table import Table
-from shoal.recode.coarsening import coarsened
 from shoal.recode.steps import with_steps
 
 
@@ -80,15 +79,8 @@ def test_the_last_member_of_every_class_has_an_interval(values, k, whole):
         # Whatever rounds to the published value may be the mean, so that the last member may lie as far away.
         assert one / step == pytest.approx(round(one / step), abs=1e-6)
         assert mine.sum() * step >= asked * (1 - 1e-9)
-        levels = step * 2.0 ** np.arange(60)
-        assert any(abs(one - numbers[mine].mean()) <= level / 2 * (1 + 1e-6) for level in levels)
-
-
-def test_classes_of_wide_spread_are_rounded_more():
-    X = np.array([[0.0], [0.1], [0.2], [100.0], [140.0], [180.0]])
-    powers = coarsened(X, np.array([0, 0, 0, 1, 1, 1]), np.array([0.1]))
-    assert powers[0, 0] == 0
-    assert powers[1, 0] > 5
+        moved = abs(one - numbers[mine].mean()) > step / 2 * (1 + 1e-6)
+        assert not moved or release.finding("loss by rounding %") <= 1.001
 
 
 def test_rounding_costs_at_most_one_part_in_a_hundred_of_the_loss():

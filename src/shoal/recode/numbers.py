@@ -34,14 +34,14 @@ class Centres:
     ----------
     numbers : list
         In units of the column: ones, last places of decimals, days; floats as they are. None where there is no value.
-    steps : list or None
-        What each number is a multiple of, in the same units; None if numbers are not rounded.
+    step : int, float or None
+        What the numbers are multiples of, in the same units; None if they are not rounded.
     kind : pyarrow.DataType
         The type of the column.
     """
 
     numbers: list[Any]
-    steps: list[Any] | None
+    step: Any
     kind: pa.DataType
 
     def values(self, shift: int = 0) -> pa.Array:
@@ -52,11 +52,10 @@ class Centres:
         shift : int
             Move every number by so many steps. One that leaves the range of its type becomes missing.
         """
-        each = list(zip(self.numbers, self.steps or [0] * len(self.numbers), strict=True))
         if pa.types.is_floating(self.kind):
-            there = [one if one is None or not shift else _multiple(one + shift * step, step) for one, step in each]
+            there = [_moved(one, shift, self.step) for one in self.numbers]
             return pa.array(there, pa.float64()).cast(self.kind, safe=False)
-        moved: list[int | None] = [None if one is None else one + shift * step for one, step in each]
+        moved: list[int | None] = [None if one is None else one + shift * self.step for one in self.numbers]
         if pa.types.is_temporal(self.kind):
             return _as_dates(moved, self.kind)
         if pa.types.is_decimal(self.kind):
@@ -75,7 +74,7 @@ def centres(
     empty: Flags,
     groups: Groups,
     step: float | None = None,
-    powers: NDArray[np.int64] | None = None,
+    away: NDArray[np.int64] | None = None,
 ) -> Centres:
     """Return the mean or median of each group, halves rounded up.
 
@@ -92,38 +91,34 @@ def centres(
     step : float, optional
         The result is a multiple of it, in days for dates. Without, floats are rounded to one decimal more than all
         values of the column are written with.
-    powers : int64 array, optional
-        How often the step is doubled for each group.
+    away : int64 array, optional
+        By how many steps the result of each group is moved.
     """
     kind = column.type
     cells = _days(column) if pa.types.is_temporal(kind) else column
     units = _whole_numbers(cells)
-    doubled = [0] * groups.count if powers is None else powers.tolist()
+    shifts = [0] * groups.count if away is None else away.tolist()
     if units is None:
-        steps = None if step is None else [step * 2**power for power in doubled]
-        found = _float_centres(cells, form, rows, groups, steps)
-        return Centres([None if gap else one for one, gap in zip(found, empty, strict=True)], steps, kind)
-    unit = (in_units(step, kind, "") if step is not None else None) or 1
-    own = [unit << power for power in doubled]
+        found = _float_centres(cells, form, rows, groups, step)
+        each = zip(found, shifts, empty, strict=True)
+        return Centres([None if gap else _moved(one, shift, step) for one, shift, gap in each], step, kind)
+    own = (in_units(step, kind, "") if step is not None else None) or 1
     if form == "mean":
         weights = _positive_weights(groups, rows)
         whole = _whole_means(units[rows], groups.labels[rows], weights, groups.count, own)
     else:
         whole = _whole_medians(cells, units, rows, groups, own)
-    each = zip(whole, own, empty, strict=True)
-    numbers = [None if gap or one is None else _inside(one, step, kind) for one, step, gap in each]
+    every = zip(whole, shifts, empty, strict=True)
+    numbers = [None if gap or one is None else _inside(one + shift * own, own, kind) for one, shift, gap in every]
     return Centres(numbers, own, kind)
 
 
-def _float_centres(
-    column: pa.ChunkedArray, form: str, rows: Rows, groups: Groups, steps: list[float] | None
-) -> list[Any]:
+def _float_centres(column: pa.ChunkedArray, form: str, rows: Rows, groups: Groups, step: float | None) -> list[Any]:
     """Return means or medians of floats."""
     values = column.take(pa.array(rows)).cast(pa.float64(), safe=False).to_numpy()
     found = _float_means(values, rows, groups) if form == "mean" else _float_medians(column, rows, groups)
-    if steps is not None:
-        each = zip(found.tolist(), steps, strict=True)
-        return [None if np.isnan(one) else _multiple(one, step) for one, step in each]
+    if step is not None:
+        return [None if np.isnan(one) else _multiple(one, step) for one in found.tolist()]
     digits = _decimals(values)
     rounded = found if digits is None else np.round(found, digits + 1) + 0.0
     return [None if np.isnan(one) else one for one in rounded.tolist()]
@@ -136,6 +131,11 @@ def _multiple(number: float, step: float) -> float:
     digits = max(0, -int(Decimal(str(step)).as_tuple().exponent))
     found = math.floor(number / step + 0.5) * step
     return (round(found, digits) if digits <= MOST_DIGITS else found) + 0.0
+
+
+def _moved(number: float | None, shift: int, step: float | None) -> float | None:
+    """Return a multiple of a step moved by so many steps."""
+    return number if number is None or step is None or not shift else _multiple(number + shift * step, step)
 
 
 def _float_means(values: Floats, rows: Rows, groups: Groups) -> Floats:
@@ -159,14 +159,12 @@ def _float_medians(column: pa.ChunkedArray, rows: Rows, groups: Groups) -> Float
     return np.where(low == high, cells[low], cells[low] / 2 + cells[high] / 2)
 
 
-def _whole_medians(
-    cells: pa.ChunkedArray, units: NDArray[Any], rows: Rows, groups: Groups, steps: list[int]
-) -> list[Any]:
+def _whole_medians(cells: pa.ChunkedArray, units: NDArray[Any], rows: Rows, groups: Groups, step: int) -> list[Any]:
     """Return the same of whole numbers."""
     low, high = middle(ranks_of(cells, None)[0], rows, groups)
     numbers = units.tolist()
-    pairs = zip(low.tolist(), high.tolist(), steps, strict=True)
-    return [None if a < 0 else _nearest(numbers[a] + numbers[b], 2, step) for a, b, step in pairs]
+    pairs = zip(low.tolist(), high.tolist(), strict=True)
+    return [None if a < 0 else _nearest(numbers[a] + numbers[b], 2, step) for a, b in pairs]
 
 
 def _whole_numbers(column: pa.ChunkedArray) -> NDArray[Any] | None:
@@ -182,7 +180,7 @@ def _whole_numbers(column: pa.ChunkedArray) -> NDArray[Any] | None:
 
 
 def _whole_means(
-    numbers: NDArray[Any], labels: Rows, weights: Floats | None, count: int, steps: list[int]
+    numbers: NDArray[Any], labels: Rows, weights: Floats | None, count: int, step: int
 ) -> list[int | None]:
     """Return the mean of the whole numbers of each group, summed from its least one up."""
     least = np.full(count, numbers.max(), numbers.dtype)
@@ -192,13 +190,13 @@ def _whole_means(
     if weights is None:
         sums = np.zeros(count, numbers.dtype)
         np.add.at(sums, labels, away)
-        parts = zip(least.tolist(), sums.tolist(), sizes, steps, strict=True)
-        return [None if not size else _nearest(low * size + total, size, step) for low, total, size, step in parts]
+        parts = zip(least.tolist(), sums.tolist(), sizes, strict=True)
+        return [None if not size else _nearest(low * size + total, size, step) for low, total, size in parts]
     shares = _shares(labels, weights, count)
     more = np.floor(np.bincount(labels, away.astype(np.float64) * shares, minlength=count) + 0.5)
     return [
         None if not size else _nearest(int(low) + int(shift), 1, step)
-        for low, shift, size, step in zip(least, more, sizes, steps, strict=True)
+        for low, shift, size in zip(least, more, sizes, strict=True)
     ]
 
 

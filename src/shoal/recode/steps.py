@@ -3,7 +3,7 @@
 Somebody who knows all members of a class but one, and its exact mean, can compute the value of the last one. If the
 mean of g rows is published as a multiple of a step s, the last value can lie anywhere in an interval of width g s.
 
-1. The default step is the least round number (1, 1.2, 1.5, 2, 2.5 and so on) for which that interval is at least a
+1. The default step is the least round number (1, 1.1, 1.2, 1.4 and so on) for which that interval is at least a
    tenth of the column's standard deviation in every class. A class has at least k rows; where a column has
    missing values, more than half of them hold one.
 2. Whole numbers and days have a step of at least 1, and decimals one of at least their last place.
@@ -29,7 +29,8 @@ __all__ = ["DAY", "ROUNDED", "as_numbers", "in_units", "with_steps"]
 ROUNDED = ("mean", "median", "representative")  # the forms that publish rounded numbers
 WIDTH = Fraction(1, 10)  # of the standard deviation: the interval in which the last member of a class may lie
 CAPPED = 2  # times the standard deviation without extreme values: the most that counts
-ROUND = tuple(Fraction(head, 10) for head in (10, 12, 15, 20, 25, 30, 40, 50, 60, 80))
+HEADS = (10, 11, 12, 14, 15, 16, 18, 20, 22, 25, 28, 30, 32, 34, 36, 40, 45, 50, 55, 60, 70, 80, 90)
+ROUND = tuple(Fraction(head, 10) for head in HEADS)
 FINEST = 4  # units in the last place of the largest number, which a step has at least
 NOTHING = 1e-9  # of the standard deviation: what rounding leaves of a spread of 0
 DAY = 86_400_000_000  # microseconds

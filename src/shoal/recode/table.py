@@ -25,10 +25,10 @@ from shoal.model.release import Change
 from shoal.model.table import Table
 from shoal.prepare.encode import Encoded
 from shoal.prepare.hierarchy import Hierarchy
-from shoal.recode.coarsening import coarsened
 from shoal.recode.combinations import Cells, without_small_combinations
 from shoal.recode.groups import Groups, Rows, middle, ranks_of
 from shoal.recode.limits import level_ends, number_ends
+from shoal.recode.moving import moves
 from shoal.recode.numbers import centres
 from shoal.recode.steps import as_numbers, with_steps
 from shoal.recode.truthful import guarded, nodes, ranges, sets
@@ -80,16 +80,15 @@ def recode(table: Table, partition: Partition, policy: Policy, encoded: Encoded)
     -------
     Recoded
     """
-    asked = [name for name, given in policy.columns.items() if given.step is not None]
     policy = with_steps(policy, table)
     rare = _rare(table, policy)
     shy = np.sum([cells.astype(np.int64) for cells in rare.values()], axis=0) if rare else None
     groups = Groups(partition, policy.constraints.k, encoded.weights, encoded.X, encoded.columns, shy)
-    powers = _powers(table, policy, partition.labels, asked)
+    moved = {} if encoded.weights is not None else _moved(table, policy, partition.labels)
     found: dict[str, Cells] = {}
     for name in policy.names("quasi"):
         given, column = policy.columns[name], table.column(name)
-        found[name] = _cells(column, given, groups, encoded.trees.get(name), rare.get(name), powers.get(name))
+        found[name] = _cells(column, given, groups, encoded.trees.get(name), rare.get(name), moved.get(name))
     combined = [name for name in found if policy.columns[name].form in COMBINED]
     apart = policy.constraints.delta is not None  # a union of classes may miss delta-disclosure though its parts do not
     values, exchanged = without_small_combinations([found[name] for name in combined], groups, apart=apart)
@@ -120,15 +119,19 @@ def _rare(table: Table, policy: Policy) -> dict[str, Flags]:
     return found
 
 
-def _powers(table: Table, policy: Policy, labels: Rows, asked: list[str]) -> dict[str, Rows]:
-    """Return how often the default step of each column of means is doubled, class by class."""
-    columns = [(name, policy.columns[name]) for name in policy.names("quasi")]
-    names = [name for name, given in columns if given.form == "mean" and given.step and name not in asked]
-    if not names:
+def _moved(table: Table, policy: Policy, labels: Rows) -> dict[str, Rows]:
+    """Return by how many steps the mean of each class is moved, column by column."""
+    numbers = {
+        name: as_numbers(table.column(name))
+        for name in policy.names("quasi")
+        if policy.columns[name].form == "mean" and policy.columns[name].step
+    }
+    varied = {name: cells for name, cells in numbers.items() if cells.min() != cells.max()}  # gaps compare unequal
+    if not varied:
         return {}
-    numbers = np.column_stack([as_numbers(table.column(name)) for name in names])
-    steps = np.array([policy.columns[name].step for name in names], np.float64)
-    return dict(zip(names, coarsened(numbers, labels, steps).T, strict=True))
+    steps = np.array([policy.columns[name].step for name in varied], np.float64)
+    found = moves(np.column_stack([*varied.values()]), labels, steps)
+    return dict(zip(varied, found.T, strict=True))
 
 
 def _cells(
@@ -137,7 +140,7 @@ def _cells(
     groups: Groups,
     tree: Hierarchy | None,
     rare: Flags | None,
-    powers: Rows | None = None,
+    away: Rows | None = None,
 ) -> Cells:
     """Return the published value of each group, and what else it might be published as."""
     form, kind = given.form or "mode", given.kind or "nominal"
@@ -150,9 +153,9 @@ def _cells(
         medoids = column.take(pa.array(groups.medoids)).combine_chunks()
         return Cells(column, _without_rare(medoids, column, rare, given, groups), kind, given.order)
     if form in ("mean", "median") and kind in ("numeric", "date"):
-        middles = centres(column, form, rows, empty, groups, given.step, powers)
-        moved = [middles.values(shift) for shift in SHIFTS] if middles.steps else []
-        return Cells(column, middles.values(), kind, given.order, moved)
+        middles = centres(column, form, rows, empty, groups, given.step, away)
+        shifted = [middles.values(shift) for shift in SHIFTS] if middles.step else []
+        return Cells(column, middles.values(), kind, given.order, shifted)
     ranks, values = ranks_of(column, given.order)
     if form == "mode":
         return Cells(column, _pick(values, _modes(ranks, len(values), rows, groups), empty), kind, given.order)
