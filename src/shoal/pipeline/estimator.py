@@ -74,7 +74,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> from shoal import Anonymizer
     >>> X = np.array([[1.0], [2.0], [3.0], [11.0], [12.0], [13.0]])
     >>> Anonymizer(k=3).fit_transform(X).ravel().tolist()
-    [2.0, 2.0, 2.0, 12.0, 12.0, 12.0]
+    [1.98, 1.98, 1.98, 12.06, 12.06, 12.06]
     """
 
     def __init__(
