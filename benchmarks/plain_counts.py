@@ -98,7 +98,7 @@ def exposed(original: list[Row], rows: list[Row], forms: dict[str, str], k: int)
         counts = Counter(_number(row[name]) for row in original if row[name] is not None)
         few = {value for value, count in counts.items() if count < k}
         shown = {part for row in rows if row[name] is not None for part in _parts(str(row[name]), form)}
-        if form in ("range", "set", "mode") and {_number(part) for part in shown if part != "*"} & few:
+        if form in ("range", "set", "mode", "tree") and {_number(part) for part in shown if part != "*"} & few:
             yield f"a value of few rows in {name}, published by {form}"
 
 
@@ -114,7 +114,7 @@ def _parts(text: str, form: str) -> list[str]:
     """Return the values that a published text names; a backslash guards the character behind it."""
     body = text.removesuffix(" or missing") if not text.endswith("\\ or missing") else text
     if form not in ("range", "set"):
-        return [body]
+        return body.split("–") if form == "tree" else [body]
     mark = "–" if form == "range" else ", "
     inner = body[1:-1] if form == "set" and body.startswith("{") else body
     found, place = [""], 0

@@ -22,9 +22,13 @@ import pyarrow as pa
 import shoal
 from benchmarks import plain_counts
 from shoal.errors import ShoalError
+from shoal.model.column import FORMS, Kind
+from shoal.registry import names
 
 ORDER = ["none", "low", "mid", "high"]
-METHODS = ("auto", "mdav", "gower", "grow", "cover", "kmeans", "mondrian", "md", "hac", "one_pass", "kde", "bisection")
+METHODS = sorted({*names()} - {"c_tca_pp", "k_tca_pp", "kde_pp"})  # those need a label
+KINDS: dict[str, Kind] = {"whole": "numeric", "float": "numeric", "date": "date", "truth": "boolean", "name": "nominal"}
+TREES = {"numeric": ("equal-width", "equal-frequency", "round"), "date": ("calendar",)}
 NAMES = ["ash", "oak", "elm", "fir", "yew", "box, dwarf", "{bay}", "Flu", "flu ", "=cmd", "a–b"]
 FORMATS = ("csv", "csv.gz", "parquet", "feather")
 ACCEPTED = {"accept": ["unique-kept"]}
@@ -61,6 +65,8 @@ def case_of(draw: random.Random) -> tuple[pa.Table, dict[str, Any], dict[str, fl
     columns: dict[str, Any] = {"s": {"role": "sensitive", "kind": "nominal"}}
     for place, kind in enumerate(kinds):
         columns[f"c{place}"] = {"role": "quasi"} | ({"kind": "ordinal", "order": ORDER} if kind == "level" else {})
+        if draw.random() < 0.2:
+            columns[f"c{place}"] |= published_by(KINDS.get(kind, "ordinal"), draw)
     asked: dict[str, float] = {"k": k}
     wishes: dict[str, Any] = {"k": k, "seed": draw.randrange(10**6), "threads": 1, **ACCEPTED}
     limit = draw.choice(["", "", "l", "entropy", "t", "alpha", "beta", "delta"])
@@ -75,6 +81,13 @@ def case_of(draw: random.Random) -> tuple[pa.Table, dict[str, Any], dict[str, fl
     wishes["missing"] = draw.choice(["own-value", "own-value", "suppress-row"])
     wishes["policy"] = {"columns": columns}
     return pa.table(table), wishes, asked
+
+
+def published_by(kind: Kind, draw: random.Random) -> dict[str, Any]:
+    """Return a random form of a column, and a way to build its tree if it needs one."""
+    form = draw.choice(FORMS[kind])
+    tree = {"hierarchy": draw.choice(TREES.get(kind, ("auto",)))} if form == "tree" else {}
+    return {"kind": kind, "form": form} | tree
 
 
 def texts(table: pa.Table) -> list[plain_counts.Row]:
