@@ -102,7 +102,7 @@ def test_an_unnamed_column_that_looks_like_an_identifier_is_noted():
     _, notes = completed(Policy.of(k=2, method="mdav"), table)
     said = (
         "column 'id' looks like an identifier (all values differ) and is a quasi-identifier by default, as it is not "
-        "named. If it is one, say so: --identifier id."
+        "named. If it is one, say so: identifiers=['id'] in Python, --identifier id on the command line."
     )
     assert notes == (said,)
     assert completed(Policy.of(k=2, quasi="id", method="mdav"), table)[1] == ()
@@ -142,7 +142,7 @@ def test_a_column_that_sounds_sensitive_is_noted():
     said = (
         "column 'main diagnosis' looks sensitive (its name sounds like a matter of health, which an attacker rarely "
         "knows) and is a quasi-identifier by default, as it is not named. "
-        "If it is so, say so: --sensitive 'main diagnosis'."
+        "If it is so, say so: sensitive=['main diagnosis'] in Python, --sensitive 'main diagnosis' on the command line."
     )
     assert notes == (said,)
 

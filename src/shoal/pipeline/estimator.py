@@ -49,7 +49,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     output : {"same-schema", "truthful"}, optional
         Whether values keep their type, or what is published of a row is true of it.
     protect : {"minimality"}, optional
-        Groups whose making tells almost nothing about sensitive values, at a loss.
+        Groups whose making tells almost nothing about sensitive values. It costs information loss.
     seed : int, optional
         Random seed. If not given, every fit draws another one from the system; `release_.policy.seed` has it.
     threads : int, optional

@@ -21,6 +21,7 @@ from shoal.errors import DataError, ReadError, listed
 from shoal.io.bundle import settle
 from shoal.io.files import read
 from shoal.measuring import cards, load_measure
+from shoal.model.asking import option
 from shoal.model.findings import Attack, Finding
 from shoal.model.policy import Policy
 from shoal.model.progress import step, tick
@@ -236,7 +237,7 @@ def _of_folder(
         if original is not None:
             raise DataError(
                 "measure: the rows of a release stand in an order of their own. Name the private folder that was "
-                "written with it (private, or --private)."
+                f"written with it ({option('private', 'FOLDER')})."
             )
         named = Policy.load(folder / "policy.toml")
         return named, None, read_back(data, named), None
@@ -273,7 +274,10 @@ def _held(private: Path, folder: Path) -> tuple[Policy, Places]:
         places = np.array([int(line) if line else -1 for line in lines], np.int64)
         policy, signed = Policy.of(facts["policy"]), facts["certificate"]
     except (OSError, ValueError, KeyError, TypeError):
-        raise ReadError(f"measure: {str(private)!r} is no private folder of a release: see `--private`.") from None
+        raise ReadError(
+            f"measure: {str(private)!r} is no private folder of a release; expected the one that was written with it "
+            f"({option('private', 'FOLDER')})."
+        ) from None
     if signed != digest(folder / CERTIFICATE):
         raise DataError(f"measure: the private folder {str(private)!r} belongs to another release.")
     return policy, places

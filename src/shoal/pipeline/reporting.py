@@ -19,6 +19,7 @@ from shoal.certify.check import DATA_FILES, check_folder
 from shoal.errors import DataError, GuaranteeError, PolicyError, ShoalError, WriteError, listed
 from shoal.io.bundle import check_outside, draft_file, settle
 from shoal.measuring import MODULES, Measure, cards
+from shoal.model.asking import option
 from shoal.model.findings import Attack, Finding, Verdict
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
@@ -108,7 +109,7 @@ def facts_of(
     if attacks and original is None:
         raise DataError("report: an attack needs to know what would be right. Give the original table, too.")
     if control is not None and not attacks:
-        raise DataError("report: control rows are for attacks. Ask for these too (attacks, or --attacks).")
+        raise DataError(f"report: control rows are for attacks. Ask for these too ({option('attacks', value=True)}).")
     step("report")
     if isinstance(release, Release):
         if original is None:

@@ -11,13 +11,13 @@
 Whether the cells fit their kind is seen when they are encoded.
 """
 
-import shlex
 from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
 
 from shoal.errors import PolicyError, listed, near
+from shoal.model.asking import option
 from shoal.model.policy import FORMS, TRUTHFUL_FORMS, Column, Form, Kind, Policy
 from shoal.model.table import Table
 from shoal.prepare.choosing import choose, truthful
@@ -44,6 +44,7 @@ TRUTHFUL: dict[Kind, Form] = {
     "date": "range",
 }
 SEPARATOR = "|"
+ROLE_WISH = {"identifier": "identifiers"}  # roles whose keyword is not their name
 FITTING: dict[str, tuple[Kind, ...]] = {
     "truth value": ("boolean", "nominal", "ordinal", "numeric"),
     "whole number": ("numeric", "nominal", "ordinal", "boolean"),
@@ -272,7 +273,7 @@ def _dropped(found: ColumnFacts) -> str:
     return (
         f"column {found.name!r} IS DROPPED: it is not named, and holds numbers that look like codes ({found.reason}), "
         "whose means would mean nothing. If it is a measure or an amount, publish it by class: "
-        f"--quasi {shlex.quote(found.name)}. If it is a code, say so: --identifier {shlex.quote(found.name)}."
+        f"{option('quasi', found.name)}. If it is a code, say so: {option('identifiers', found.name)}."
     )
 
 
@@ -289,7 +290,7 @@ def _averaged(names: list[str]) -> str:
     return (
         f"column{'s' * many} {listed(names)}: whole numbers of which nearly all differ, taken for amounts or measures "
         f"by the way they are spread, and published by class. If {'one' if many else 'it'} is a code, drop it: "
-        "--identifier."
+        f"{option('identifiers', 'COLUMN' if many else names[0])}."
     )
 
 
@@ -298,9 +299,9 @@ def _unnamed(found: ColumnFacts) -> list[str]:
     looks = {"identifier": "looks like an identifier", "sensitive": "looks sensitive"}.get(found.role)
     if not looks:
         return []
-    option = f"--{found.role} {shlex.quote(found.name)}"
+    wish = option(ROLE_WISH.get(found.role, found.role), found.name)
     note = f"column {found.name!r} {looks} ({found.reason}) and is a quasi-identifier by default, as it is not named"
-    return [f"{note}. If it is {'one' if found.role == 'identifier' else 'so'}, say so: {option}."]
+    return [f"{note}. If it is {'one' if found.role == 'identifier' else 'so'}, say so: {wish}."]
 
 
 def _agree(policy: Policy, codes: list[str]) -> None:
@@ -315,7 +316,7 @@ def _agree(policy: Policy, codes: list[str]) -> None:
     if "quasi" not in roles and "items" not in roles and codes:
         raise PolicyError(
             f"policy: no column is a quasi-identifier: {listed(codes)} look like codes and are identifiers by default. "
-            "If they are measures, name them with --quasi."
+            f"If they are measures, name them ({option('quasi', 'COLUMN')})."
         )
     policy.refuse_unanswered()
     if policy.label is not None and (role := columns[policy.label].role) not in ("sensitive", "keep"):

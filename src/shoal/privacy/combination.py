@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.model.asking import option
 from shoal.model.findings import Attack
 from shoal.privacy.attack import FEW, Clock, Profile, attack, concluded
 from shoal.privacy.case import Case
@@ -182,7 +183,9 @@ def _membership(name: str, case: Case, profile: Profile, margin: float) -> Attac
         return concluded(name, profile, np.zeros(0), baseline=0.0, note=said)
 
     if case.control is None or not case.control.n or not case.n:
-        return nothing("give people who are not in the table (--control): without them everybody is a member")
+        return nothing(
+            f"give people who are not in the table ({option('control', 'FILE')}): without them everybody is a member"
+        )
     held = register(case, profile.known)
     if not held.people.shape[1]:
         return nothing("no known column can be compared for equality: ranges, sets and trees have no exact combination")
