@@ -15,7 +15,8 @@ __all__ = ["check_demo", "propose", "write_policy", "write_sample"]
 
 HEAD = """\
 # A policy for shoal, proposed from the table itself. Read every line before you use it:
-#   identifier = dropped          quasi = published as the value of a group (the default)
+#   identifier = dropped (give the column another role to keep it)
+#   quasi      = published as the value of a group (the default)
 #   sensitive  = published as it is, protected by l and t     keep = published as it is
 #   Numbers that matter, such as a salary, can be published by class (quasi: the mean, or form = "range") or as they
 #   are (sensitive). If nearly all differ, the latter makes rows unique and needs accept = ["unique-kept"].

@@ -203,7 +203,7 @@ def _aligned(
     released = read(release, wanted.null_words, header=wanted.header)
     table = None if original is None else read(original, wanted.null_words, header=wanted.header)
     whole = released if table is None else table
-    named, _ = complete(wanted, whole, profile_table(whole), drop_codes=False)
+    named, _ = complete(wanted, whole, profile_table(whole), drop_direct=False)
     missing = [
         name for name in named.columns if name not in released.names and named.columns[name].role != "identifier"
     ]

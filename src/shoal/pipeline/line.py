@@ -101,7 +101,7 @@ def anonymize(
         Values that replace those of the policy: k, l, l_kind, t, m, constraints, method, parameters, refine,
         identifiers, quasi, sensitive, keep, items, hierarchies, label, weight, missing, output, seed, header,
         accept, protect. A column that is not named is a quasi-identifier; it has the role items if it holds lists, and
-        is dropped as an identifier if it holds numbers that are surely codes. Without a seed, one is drawn from the
+        is dropped as an identifier if it surely names people or rows. Without a seed, one is drawn from the
         system; it stands in `release.policy.seed` and in the private folder, from where `shoal.seed_of` reads it.
 
     Returns
@@ -248,7 +248,7 @@ def verify(
     if isinstance(source, str | Path) and not Path(source).exists():
         raise ReadError(f"verify: there is neither a folder nor a file {str(source)!r}.")
     table = read(source, wanted.null_words, header=wanted.header)
-    named, _ = complete(_only(wanted, table.names, wishes), table, profile_table(table), drop_codes=False)
+    named, _ = complete(_only(wanted, table.names, wishes), table, profile_table(table), drop_direct=False)
     data = table.data
     if not parse and table.origin.format.startswith("csv"):
         text = read(source, ("",), header=wanted.header, as_text=True)
