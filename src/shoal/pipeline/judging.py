@@ -20,6 +20,7 @@ from shoal.certify.check import DATA_FILES, check_folder
 from shoal.errors import DataError, ReadError, listed
 from shoal.io.bundle import settle
 from shoal.io.files import read
+from shoal.io.text_columns import read_for
 from shoal.measuring import cards, load_measure
 from shoal.model.asking import option
 from shoal.model.findings import Attack, Finding
@@ -178,7 +179,7 @@ def case_of(
         trees={} if table is None else hierarchies(table, named, given),
         population=None if population is None else read(population, header=named.header).data,
         fraction=fraction,
-        control=None if control is None else read(control, named.null_words, header=named.header),
+        control=None if control is None else read_for(control, named),
         other=None if other is None else read(other, named.null_words, header=named.header).data,
         places=places,
         seed=seed,
@@ -285,7 +286,7 @@ def _held(private: Path, folder: Path) -> tuple[Policy, Places]:
 
 def _rows_of(original: Any, policy: Policy, rows: Places) -> Table:
     """Return these rows of the original, typed as they were when the release was made."""
-    table = read(original, policy.null_words, header=policy.header)
+    table = read_for(original, policy)
     unknown = [name for name in policy.columns if name not in table.names]
     if unknown:
         raise DataError(f"measure: the original has no columns {listed(unknown)}: it is another table.")

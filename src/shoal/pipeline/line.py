@@ -19,6 +19,7 @@ from shoal.errors import DataError, PolicyError, ReadError, listed, near
 from shoal.io.bundle import settle
 from shoal.io.files import read
 from shoal.io.frames import to_frame
+from shoal.io.text_columns import read_for
 from shoal.kernels.threads import thread_count
 from shoal.model.findings import Finding, Verdict
 from shoal.model.partition import Partition
@@ -130,7 +131,7 @@ def anonymize(
 def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> Release:
     """Walk the line from its beginning to its end."""
     step("read")
-    table = read(source, wanted.null_words, header=wanted.header)
+    table = read_for(source, wanted)
     step("profile")
     named, notes = complete(wanted, table, profile_table(table))
     if named.method.name != wanted.method.name:
@@ -202,7 +203,7 @@ def profile(
     """
     step("read")
     wanted = Policy.of(policy, header=header)
-    return profile_table(read(source, wanted.null_words, header=wanted.header))
+    return profile_table(read_for(source, wanted))
 
 
 @netted
