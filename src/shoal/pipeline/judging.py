@@ -7,7 +7,8 @@
 
 import csv
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,11 +37,14 @@ from shoal.prepare.arrange import arrange
 from shoal.prepare.complete import complete
 from shoal.prepare.profile import profile as profile_table
 from shoal.prepare.trees import hierarchies
-from shoal.privacy.attack import Clock, attacks, load_attack, profiles
+from shoal.privacy.attack import AttackCard, Clock, attacks, load_attack, profiles
+from shoal.privacy.attack import Profile as Known
 from shoal.privacy.case import Case
+from shoal.privacy.control import doubts
+from shoal.privacy.singling import beside
 from shoal.privacy.values import read_column
 
-__all__ = ["attack", "case_of", "measure"]
+__all__ = ["attack", "case_of", "measure", "tried"]
 
 Places = NDArray[np.int64]
 
@@ -127,11 +131,32 @@ def attack(
     known = profiles(case)
     if profile not in known:
         raise DataError(f"attack: there is no profile {profile!r} for this table. There are {listed(known)}.")
+    found = tried(case, wanted, known[profile], budget)
+    step("")
+    return found
+
+
+def tried(case: Case, wanted: Sequence[AttackCard], known: Known, budget: float | None = None) -> tuple[Attack, ...]:
+    """Try attacks one after the other, and say of those that use control rows if these are doubtful.
+
+    Parameters
+    ----------
+    case : Case
+    wanted : sequence of AttackCard
+    known : Profile
+        What the attacker knows.
+    budget : float, optional
+        Seconds in all.
+    """
+    if any(card.control for card in wanted):
+        beside(case)  # refuses control rows that lack a quasi-identifier
+    said = "; ".join(doubts(case))
     found, whole = [], Clock(budget)
     for number, card in enumerate(wanted):
         tick(number, len(wanted))
-        found.append(card.function(case, known[profile], whole.part(len(wanted) - number)))
-    step("")
+        one = card.function(case, known, whole.part(len(wanted) - number))
+        note = "; ".join(filter(None, (one.note, f"CONTROL ROWS ARE DOUBTFUL: {said}")))
+        found.append(replace(one, note=note) if said and card.control else one)
     return tuple(found)
 
 

@@ -27,12 +27,12 @@ from shoal.model.progress import step, tick
 from shoal.model.release import Change, Release
 from shoal.model.sketches import PlaneSketch
 from shoal.pipeline.hierarchies import given_trees
-from shoal.pipeline.judging import case_of
+from shoal.pipeline.judging import case_of, tried
 from shoal.pipeline.line import netted
 from shoal.pipeline.write import FINDINGS, published_policy, read_back
 from shoal.prepare.encode import encode
-from shoal.privacy.attack import Clock, profiles
 from shoal.privacy.attack import attacks as attack_cards
+from shoal.privacy.attack import profiles
 from shoal.privacy.case import Case
 from shoal.report.facts import Claims, public_facts
 from shoal.report.figures import NAMES, pictures
@@ -116,8 +116,8 @@ def facts_of(
             case = Case(release.table, published_policy(release))
             return public_facts(case, release.verdicts, _measured(case, _of_release()))
         case = case_of(original, release, control=control)
-        tried = _attacked(case) if attacks else ()
-        return _held_facts(case, release, _measured(case, list(cards().values())), tried)
+        told = _attacked(case) if attacks else ()
+        return _held_facts(case, release, _measured(case, list(cards().values())), told)
     folder = Path(release)
     settle(folder, private)
     checked = check_folder(folder)
@@ -261,11 +261,9 @@ def _measured(case: Case, wanted: Sequence[Measure]) -> list[Finding]:
     return found
 
 
-def _attacked(case: Case) -> list[Attack]:
+def _attacked(case: Case) -> tuple[Attack, ...]:
     """Attack the release, as `attack` does with all quasi-identifiers known and all the time that it takes."""
-    known, whole = profiles(case)["all"], Clock(None)
-    wanted = list(attack_cards().values())
-    return [card.function(case, known, whole.part(len(wanted) - number)) for number, card in enumerate(wanted)]
+    return tried(case, list(attack_cards().values()), profiles(case)["all"])
 
 
 def _plane(case: Case) -> PlaneSketch | None:
