@@ -26,7 +26,7 @@ from shoal.prepare.profile import ColumnFacts, Profile
 from shoal.prepare.roles import COUNTS, FEW, NEARLY
 from shoal.registry import is_mixed
 
-__all__ = ["complete"]
+__all__ = ["complete", "usual_forms"]
 
 USUAL: dict[Kind, Form] = {
     "numeric": "mean",
@@ -98,7 +98,7 @@ def complete(
     columns = {found.name: _named(_given(policy, found, drop_direct), found, table) for found in facts.columns}
     method, said = choose(policy, columns, table.n)
     notes += [f"{said}."] if said else []
-    usual = TRUTHFUL if truthful(policy) else REPRESENTATIVE if is_mixed(method.name) else USUAL
+    usual = usual_forms(policy, method.name)
     for found in facts.columns:
         name, given = found.name, policy.columns.get(found.name)
         columns[name], said = _published(columns[name], usual)
@@ -121,6 +121,18 @@ def complete(
     open_ = [found for found in facts.columns if _role_is_open(policy.columns.get(found.name), found)]
     _agree(named, [found.name for found in open_ if found.direct and drop_direct])
     return named, tuple(notes)
+
+
+def usual_forms(policy: Policy, method: str) -> Mapping[Kind, Form]:
+    """Return the form in which a quasi-identifier of each kind is published if the policy gives none.
+
+    Parameters
+    ----------
+    policy : Policy
+    method : str
+        The method that makes the groups.
+    """
+    return TRUTHFUL if truthful(policy) else REPRESENTATIVE if is_mixed(method) else USUAL
 
 
 def _given(policy: Policy, found: ColumnFacts, drop_direct: bool) -> Column | None:

@@ -267,8 +267,8 @@ def _named_directly(seen: Seen, words: set[str], cells: list[str]) -> str | None
         whose = words & _bag(PERSON) or (_varied(seen) and not _mostly(cells, r"\d"))
         if words & _bag(OWN_NAME) or (named and whose):
             return "its name sounds like a person's name"
-        numbered = _varied(seen) and _mostly(cells, r"\d")  # house numbers, unlike names of streets
-        if words & _bag(PLACES) and (seen.uniqueness >= HALF or numbered):
+        houses = _varied(seen) and _mostly(cells, r"\d")  # with house numbers, unlike names of streets
+        if words & _bag(PLACES) and (seen.uniqueness >= HALF or houses):
             return "its name sounds like an address"
     numbered = words & _bag(NUMBERED) or (words & _bag(PERSON) and words & _bag(KEYS))
     if numbered and (seen.is_text or seen.is_whole) and seen.uniqueness * ROWS_PER_KEY >= 1:

@@ -103,7 +103,8 @@ def _differ(codes: NDArray[np.int64], n: int, *, ordered: bool) -> float:
     m, size = codes.size - n, int(codes.max()) + 1
     shares = [np.bincount(part, minlength=size) / part.size for part in (codes[:n], codes[n:])]
     if ordered:
-        return float(np.abs(np.cumsum(shares[0] - shares[1])).max()) - max(FAR, SURE * np.sqrt((n + m) / (n * m)))
+        chance = SURE * np.sqrt((n + m) / (n * m))
+        return float(np.abs(np.cumsum(shares[0] - shares[1])).max() - max(FAR, chance))
     # Half the sum of absolute differences grows with the number of values by chance alone: about root of size / 2.
     chance = np.sqrt(size * (n + m) / (n * m) / (2 * np.pi)) + SURE * np.sqrt((n + m) / (n * m)) / 2
-    return float(np.abs(shares[0] - shares[1]).sum()) / 2 - max(FAR, float(chance))
+    return float(np.abs(shares[0] - shares[1]).sum() / 2 - max(FAR, chance))
