@@ -69,7 +69,7 @@ def test_init_names_the_form_that_numbers_have_by_default(tmp_path):
         (tmp_path / "x.csv").write_text(f"age{town}\n{rows}")
         run("init", tmp_path / "x.csv", "-o", tmp_path / "policy.toml", "--force")
         text = (tmp_path / "policy.toml").read_text()
-        assert f'by class (quasi: {said}, or form = "range")' in text
+        assert f'by class\n#   (quasi: {said}, or form = "range")' in text
         release = shoal.anonymize(tmp_path / "x.csv", policy=tmp_path / "policy.toml")
         assert release.policy.columns["age"].form == ("representative" if town else "mean")
 

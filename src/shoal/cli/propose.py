@@ -21,8 +21,9 @@ HEAD = """\
 #   identifier = dropped (give the column another role to keep it)
 #   quasi      = published as the value of a group (the default)
 #   sensitive  = published as it is, protected by l and t     keep = published as it is
-#   Numbers that matter, such as a salary, can be published by class (quasi: {form}, or form = "range") or as
-#   they are (sensitive). If nearly all differ, the latter makes rows unique and needs accept = ["unique-kept"].
+#   Numbers that matter, such as a salary, can be published by class
+#   (quasi: {form}, or form = "range") or as they are (sensitive).
+#   If nearly all differ, the latter makes rows unique and needs accept = ["unique-kept"].
 #   items      = a set of which an attacker may know some: put together anew inside each group
 """
 
