@@ -63,6 +63,17 @@ def test_init_proposes_a_policy_that_anonymize_takes(table, tmp_path):
     assert shoal.verify(tmp_path / "out").holds
 
 
+def test_init_names_the_form_that_numbers_have_by_default(tmp_path):
+    for town, said in (("", "the mean of the group"), (",town", "the value of a typical row of the group")):
+        rows = "".join(f"{age}{',Ulm' if town else ''}\n" for age in [30, 40, 50] * 7)
+        (tmp_path / "x.csv").write_text(f"age{town}\n{rows}")
+        run("init", tmp_path / "x.csv", "-o", tmp_path / "policy.toml", "--force")
+        text = (tmp_path / "policy.toml").read_text()
+        assert f'by class\n#   (quasi: {said}, or form = "range")' in text
+        release = shoal.anonymize(tmp_path / "x.csv", policy=tmp_path / "policy.toml")
+        assert release.policy.columns["age"].form == ("representative" if town else "mean")
+
+
 def test_init_does_not_replace_a_policy_unless_forced(table, tmp_path):
     (tmp_path / "policy.toml").write_text("mine")
     done = shoal_run("init", table, cwd=tmp_path, code=2)

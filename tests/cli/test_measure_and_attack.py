@@ -64,6 +64,16 @@ def test_a_release_is_attacked(place):
     assert found[0]["interval"][0] <= found[0]["rate"] <= found[0]["interval"][1]
 
 
+def test_an_attack_that_was_not_tried_shows_no_rate(place):
+    words = ("attack", place / "people.csv", place / "release", "--private", place / "private")
+    words += ("--only", "exact combination")
+    code, out, _ = run(*words)
+    assert code == 0
+    assert "not tried" in out
+    assert "0.000" not in out
+    assert json.loads(run(*words, "--json")[1])[0]["rate"] is None
+
+
 def test_what_is_missing_is_said_in_a_sentence(place):
     code, _, said = run("measure", place / "people.csv", place / "release")
     assert code == 2

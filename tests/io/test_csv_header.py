@@ -55,7 +55,8 @@ def test_a_first_line_that_may_be_a_row_is_refused_and_not_shown(put, text, said
     with pytest.raises(ReadError, match=said) as caught:
         read(put(text))
     shown = str(caught.value)
-    assert shown.endswith("Say --header if it holds the names of the columns, or --no-header if it is the first row.")
+    assert "(header=True in Python, --header on the command line)" in shown
+    assert shown.endswith("or is a row (header=False in Python, --no-header on the command line).")
     assert not any(cell in shown for cell in ("Marked", "Berlin", "unknown", "Unknown", "keine", "01069", "P0017"))
 
 

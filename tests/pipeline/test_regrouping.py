@@ -52,8 +52,8 @@ def test_small_tables_are_measured_and_larger_ones_are_told_that_groups_depend_o
     )
     (note,) = said(large)
     assert "the groups depend on sensitive values, through distinct l-diversity." in note
-    assert "shoal attack --only minimality" in note
-    assert 'protect = "minimality"' in note
+    assert "only=['minimality'] in Python, --only minimality on the command line" in note
+    assert "at the cost of more information loss: protect='minimality' in Python" in note
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,9 @@ def test_a_folder_and_its_table_give_the_figures_of_measure_and_attack(folders):
     few = [one.name for one in tried if 0 < one.successes < 3 or 0 < one.trials - one.successes < 3]
     assert [row[0] for row in told] == [one.name for one in tried]
     for row, one in zip(told, tried, strict=True):
-        assert row[1] == f"{one.rate:.3f}" or one.name in few
+        assert row[1] == (f"{one.rate:.3f}" if one.trials else "–") or one.name in few
+        assert row[6] == (one.outcome if one.trials else "not tried")
+        assert one.trials or row[-1]
 
 
 def test_a_report_tries_attacks_that_need_control_rows_if_it_has_some():

@@ -166,6 +166,22 @@ def test_an_attack_finds_people_by_what_is_published_unchanged():
     assert (found.trials, found.note) == (0, "no column is published as it was")
 
 
+def test_names_shared_by_k_people_are_dropped_unless_they_are_asked_for():
+    chance = np.random.default_rng(8)
+    rare = [f"{first}{last}" for first in ("Abe", "Bo", "Cy") for last in ("li", "ma", "no", "ra", "su", "ta")]
+    people = [*(rare * N)[: N // 2], *[f"Zed{place}" for place in range(N - N // 2)]]
+    data = table(surname=chance.permutation(people))
+    release = released(data)
+    assert "surname" not in release.data.column_names
+    assert release.policy.columns["surname"].role == "identifier"
+    [said] = about(release, "IS DROPPED")
+    assert "quasi=['surname'] in Python, --quasi surname on the command line" in said
+    assert "surname" in released(data, quasi=["surname"]).data.column_names
+    assert not about(released(data, identifiers=["surname"]), "IS DROPPED")
+    wards = table(name=["north", "south"] * (N // 2))
+    assert "name" in released(wards).data.column_names
+
+
 def test_unnamed_patient_numbers_are_dropped_and_never_averaged(tmp_path):
     data = table(patient=np.arange(N) + 100_000)
     release = released(data)

@@ -97,29 +97,35 @@ def test_a_given_kind_goes_before_the_one_found():
     assert policy.columns["stage"].order is None
 
 
-def test_an_unnamed_column_that_looks_like_an_identifier_is_noted():
-    table = held(id=["x10", "x20", "x50"], sex=["F", "M", "M"])
-    _, notes = completed(Policy.of(k=2, method="mdav"), table)
-    said = (
-        "column 'id' looks like an identifier (all values differ) and is a quasi-identifier by default, as it is not "
-        "named. If it is one, say so: --identifier id."
-    )
-    assert notes == (said,)
-    assert completed(Policy.of(k=2, quasi="id", method="mdav"), table)[1] == ()
-
-
-def test_an_unnamed_column_of_codes_is_dropped_loudly():
-    table = held(id=[10, 20, 50], sex=["F", "M", "M"])
+@pytest.mark.parametrize("ids", [[10, 20, 50], ["x10", "x20", "x50"]])
+def test_an_unnamed_column_that_names_rows_is_dropped_loudly(ids):
+    table = held(id=ids, sex=["F", "M", "M"])
     policy, notes = completed(Policy.of(k=2, method="mdav"), table)
     assert policy.columns["id"].role == "identifier"
-    [said] = notes
-    assert said.startswith("column 'id' IS DROPPED: it is not named, and holds numbers that look like codes")
-    assert "--quasi id" in said
+    assert notes == (
+        (
+            "column 'id' IS DROPPED: its role is not given, and it looks like an identifier (all values differ). "
+            "To publish it by class all the same: quasi=['id'] in Python, --quasi id on the command line. "
+            "If it is an identifier, say so: identifiers=['id'] in Python, --identifier id on the command line."
+        ),
+    )
     policy, notes = completed(Policy.of(k=2, quasi="id", method="mdav"), table)
     assert (policy.columns["id"].role, notes) == ("quasi", ())
-    assert completed(with_columns(id={"kind": "numeric"}), table)[0].columns["id"].role == "quasi"
-    judged, _ = complete(Policy.of(k=2, method="mdav"), table, profile(table), drop_codes=False)
+    judged, notes = complete(Policy.of(k=2, method="mdav"), table, profile(table), drop_direct=False)
     assert judged.columns["id"].role == "quasi"
+    [said] = notes
+    assert said.startswith(
+        "column 'id' looks like an identifier (all values differ) and is a quasi-identifier by default"
+    )
+    assert said.endswith("say so: identifiers=['id'] in Python, --identifier id on the command line.")
+
+
+def test_a_role_is_open_until_something_is_said_that_only_a_quasi_identifier_has():
+    people, codes = held(name=["Ann", "Bob", "Cid"], sex=["F", "M", "M"]), held(id=[10, 20, 50], sex=["F", "M", "M"])
+    for given in ({"kind": "nominal"}, {"missing_codes": ["?"]}):
+        assert completed(with_columns(name=given), people)[0].columns["name"].role == "identifier"
+    assert completed(with_columns(name={"form": "mode"}), people)[0].columns["name"].role == "quasi"
+    assert completed(with_columns(id={"kind": "numeric"}), codes)[0].columns["id"].role == "quasi"
 
 
 def test_numbers_that_may_be_codes_or_amounts_are_averaged_and_noted():
@@ -133,7 +139,7 @@ def test_numbers_that_may_be_codes_or_amounts_are_averaged_and_noted():
 
 def test_a_table_of_codes_alone_is_refused_with_the_remedy():
     said = refused(Policy.of(k=2), held(x=list(range(40))))
-    assert said.startswith("policy: no column is a quasi-identifier: 'x' look like codes")
+    assert said.startswith("policy: no column is a quasi-identifier: 'x' look like identifiers and are dropped")
     assert "--quasi" in said
 
 
@@ -142,7 +148,7 @@ def test_a_column_that_sounds_sensitive_is_noted():
     said = (
         "column 'main diagnosis' looks sensitive (its name sounds like a matter of health, which an attacker rarely "
         "knows) and is a quasi-identifier by default, as it is not named. "
-        "If it is so, say so: --sensitive 'main diagnosis'."
+        "If it is so, say so: sensitive=['main diagnosis'] in Python, --sensitive 'main diagnosis' on the command line."
     )
     assert notes == (said,)
 

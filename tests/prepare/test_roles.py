@@ -14,6 +14,8 @@ CHANCE = np.random.default_rng(5)
 FIRST = ["Anna", "Paul", "Eva", "Jan", "Ruth", "Omar"]
 LAST = ["Koch", "O'Neill", "Meyer-Graf", "Silva", "Weiß", "Kim", "Rossi", "Novak", "Moore", "Lang"]
 PEOPLE = [f"{first} {last}" for first in FIRST for last in LAST]
+SHARED = [*(f"{last.lower()}{end}" for last in LAST for end in "aeiouy"), *["koch"] * 7, *["kim"] * 5]
+FREE = "text of which most values differ, as in names and free text"
 
 
 def facts(name: str, column: object) -> ColumnFacts:
@@ -60,6 +62,12 @@ def facts(name: str, column: object) -> ColumnFacts:
         ("Prénom", ["x", "x", "y"], "its name sounds like a person's name"),
         ("nombre", ["x", "x", "y"], "its name sounds like a person's name"),
         ("who", PEOPLE + PEOPLE[:20], "its values look like people's names"),
+        ("name", SHARED, "its name sounds like a person's name"),
+        ("last name", LAST * 40, "its name sounds like a person's name"),
+        ("nom", SHARED, "its name sounds like a person's name"),
+        ("who", SHARED, FREE),
+        ("remarks", [f"words {place} and more" for place in range(40)] + ["none"] * 30, FREE),
+        ("address", [f"Main Street {place % 150}" for place in range(600)], "its name sounds like an address"),
     ],
 )
 def test_identifiers_are_proposed_with_their_reason(name, column, reason):
@@ -102,6 +110,11 @@ def test_names_that_sound_sensitive_are_proposed_as_such(name, column):
         ("measure", CHANCE.normal(size=ROWS), "nobody said otherwise"),
         ("amount", (1000 * CHANCE.lognormal(3, 1, 500)).astype(int) * 500 + np.arange(500), "nobody said otherwise"),
         ("product_name", ["Red Wine", "Oat Milk"] * 30, "nobody said otherwise"),
+        ("name", ["Red Wine", "Oat Milk", "Tea"] * 30, "nobody said otherwise"),
+        ("name", [f"Ward {place % 25}" for place in range(60)], "nobody said otherwise"),
+        ("ward_name", [f"ward {chr(97 + place % 26)}" for place in range(600)], "nobody said otherwise"),
+        ("street", [f"{last} Street" for last in LAST] * 40, "nobody said otherwise"),
+        ("phone", ["landline", "mobile"] * 30, "nobody said otherwise"),
         ("hospital_id", [1, 2, 3] * 20, "nobody said otherwise"),
         ("moment", pa.array(range(ROWS), pa.timestamp("us")), "nobody said otherwise"),
         ("few", ["a", "b", "c"], "nobody said otherwise"),
@@ -159,9 +172,9 @@ def test_sensitive_columns_that_are_telling_together_are_not_proposed_raw_togeth
         ("Phone", [30123456, 30123457, 30123457]),
     ],
 )
-def test_numbers_that_name_rows_are_codes(name, column):
+def test_numbers_that_name_rows_are_direct_identifiers(name, column):
     found = facts(name, column)
-    assert found.code
+    assert found.direct
     assert found.role == "identifier"
 
 
@@ -177,21 +190,41 @@ def test_numbers_that_name_rows_are_codes(name, column):
         ("x", list(range(ROWS)) * 2),
         ("x", np.arange(ROWS, dtype=float)),
         ("hospital_id", [1, 2, 3] * 20),
-        ("code", [f"x{place}" for place in range(ROWS)]),
+        ("diagnosis_name", ["flu", "gout", "asthma"] * 20),
+        ("name", ["Red Wine", "Oat Milk", "Tea"] * 30),
+        ("postcode", [f"{place:05d}" for place in range(ROWS)]),
+        ("born", [f"1990-05-{1 + place:02d}" for place in range(28)]),
     ],
 )
-def test_amounts_measures_and_text_are_no_codes(name, column):
-    assert not facts(name, column).code
+def test_amounts_measures_and_categories_name_nobody(name, column):
+    assert not facts(name, column).direct
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [
+        ("name", SHARED),
+        ("surname", LAST * 6),
+        ("e-mail", [f"x{place}@y.org" for place in range(6)] * 5),
+        ("contact", ["+49 30 123456", "+49 30 123457", "+49 30 123457"]),
+        ("address", [f"Road {place}" for place in range(9)]),
+        ("code", [f"x{place}" for place in range(ROWS)]),
+        ("remarks", SHARED),
+        ("name", pa.array(SHARED).dictionary_encode()),
+    ],
+)
+def test_text_that_names_people_or_rows_is_a_direct_identifier(name, column):
+    assert facts(name, column).direct
 
 
 @pytest.mark.parametrize("name", ["adult.csv.gz", "census.csv", "german_credit.csv", "wine.csv", "page_blocks.csv"])
-def test_no_column_of_a_public_table_is_taken_for_a_code(data_file, name):
+def test_no_column_of_a_public_table_is_taken_for_a_direct_identifier(data_file, name):
     from shoal.io.files import read
 
     table = read(data_file(name))
-    assert not [column.name for column in profile(table).columns if column.code]
+    assert not [column.name for column in profile(table).columns if column.direct]
     some = Table.of(table.data.slice(0, 150))
-    assert not [column.name for column in profile(some).columns if column.code]
+    assert not [column.name for column in profile(some).columns if column.direct]
 
 
 def test_nine_in_ten_values_must_fit_a_pattern():

@@ -40,6 +40,40 @@ def test_limits_are_multiples_of_a_step_that_the_policy_sets():
     assert ends([11, 18, 29, 44], [1, 1, 1, 1], 2, step=5) == [("10", "20")] * 2 + [("20", "45")] * 2
 
 
+def test_a_plain_day_is_a_limit_only_if_k_rows_hold_it():
+    days = [dt.date(1980, 3, day) for day in (4, 6, 9, 20, 25)]
+    assert ends(days, [2] * 5, 3) == [("1980-03-01", "1980-04-01")] * 5
+    assert ends(days[:1], [1], 3) == [("1980-03-01", "1980-04-01")]
+    held = ends(days, [2, 2, 3, 2, 2], 3)
+    assert held[0] == ("1980-03-01", "1980-03-09")
+    assert held[-1] == ("1980-03-09", "1980-04-01")
+
+
+def test_moments_have_limits_within_a_month_only_on_days_on_which_k_rows_fall():
+    busy = [dt.datetime(2021, 3, 4, hour, 7) for hour in range(6, 18)]
+    assert ends(busy, [1] * 12, 3)[4] == ("2021-03-04 09:00:00.000000", "2021-03-04 12:00:00.000000")
+    quiet = [dt.datetime(2021, 3, day, 7) for day in range(6, 18)]
+    assert ends(quiet, [1] * 12, 3) == [("2021-03-01 00:00:00.000000", "2021-04-01 00:00:00.000000")] * 12
+
+
+def test_a_range_that_would_leave_the_calendar_is_open():
+    assert ends([dt.date(1980, 3, 4), dt.date(9999, 12, 31)], [5, 1], 3)[-1] == ("1980-03-04", "*")
+    assert ends([dt.date(1, 1, 1), dt.date(1980, 3, 4)], [1, 5], 3)[0] == ("*", "1980-03-04")
+
+
+def test_a_truthful_release_shows_round_dates_alone(tmp_path):
+    rng = np.random.default_rng(3)
+    born = [dt.date(1950, 1, 1) + dt.timedelta(int(day)) for day in rng.integers(0, 400, 120)]
+    table = pa.table({"born": [*born[:-1], dt.date(9999, 12, 31)], "age": rng.integers(20, 30, 120)})
+    release = shoal.anonymize(table, k=4, output="truthful", seed=1)
+    counts = {day.isoformat(): born.count(day) for day in born}
+    for cell in set(release.data["born"].to_pylist()):
+        for limit in cell.split("–"):
+            assert limit == "*" or limit.endswith("-01") or counts.get(limit, 0) >= 4
+    release.save(tmp_path / "out")
+    assert shoal.verify(tmp_path / "out").holds
+
+
 def test_levels_that_few_hold_are_no_limits():
     found = level_ends(["none", "low", "mid", "high"], np.array([1, 5, 0, 2]), 3)
     assert found.low == ["*", "low", "mid", "mid"]

@@ -55,6 +55,7 @@ from shoal.certify.released import read_cells, read_release, unescaped, unguarde
 from shoal.certify.row_order import ascends
 from shoal.errors import PolicyError, ReadError, ShoalError, listed
 from shoal.io.data_file import csv_header
+from shoal.model.asking import option
 from shoal.model.findings import Verdict
 from shoal.model.policy import Policy
 
@@ -272,6 +273,7 @@ def _report(place: Path, page: Page, claimed: list[Verdict], stated: _Stated) ->
     by = ", ".join(f"{name} {made[name]}" for name in made if made[name] != here[name])
     remedy = (
         f"{REPORT} was drawn with {by}, which are not the versions installed here. Install them to compare it, or "
-        "leave it unread: `shoal report FOLDER` draws another one, and `shoal verify --no-report` checks all but it."
+        "leave it unread: `shoal report FOLDER` draws another one, and `shoal verify` checks all but it if you ask so "
+        f"({option('report', value=False)})."
     )
     return Line("report", f"as drawn with {by}", found, holds=False), remedy

@@ -170,7 +170,10 @@ def anonymize(
     ] = None,
     missing: Annotated[str | None, typer.Option(help="own-value, suppress-row or refuse. [default: own-value]")] = None,
     protect: Annotated[
-        str | None, typer.Option(help="minimality: groups that tell almost nothing of sensitive values, at a loss.")
+        str | None,
+        typer.Option(
+            help="minimality: groups that tell almost nothing about sensitive values; costs information loss."
+        ),
     ] = None,
     seed: Seed = None,
     seed_from: SeedFrom = None,

@@ -9,26 +9,38 @@ import tomli_w
 from shoal.errors import WriteError
 from shoal.io.bundle import is_left_over
 from shoal.io.data_file import write_data
+from shoal.model.policy import Column, Policy
+from shoal.prepare.choosing import choose
+from shoal.prepare.complete import usual_forms
 from shoal.prepare.profile import Profile
 
 __all__ = ["check_demo", "propose", "write_policy", "write_sample"]
 
 HEAD = """\
 # A policy for shoal, proposed from the table itself. Read every line before you use it:
-#   identifier = dropped          quasi = published as the value of a group (the default)
+#   identifier = dropped (give the column another role to keep it)
+#   quasi      = published as the value of a group (the default)
 #   sensitive  = published as it is, protected by l and t     keep = published as it is
-#   Numbers that matter, such as a salary, can be published by class (quasi: the mean, or form = "range") or as they
-#   are (sensitive). If nearly all differ, the latter makes rows unique and needs accept = ["unique-kept"].
+#   Numbers that matter, such as a salary, can be published by class
+#   (quasi: {form}, or form = "range") or as they are (sensitive).
+#   If nearly all differ, the latter makes rows unique and needs accept = ["unique-kept"].
 #   items      = a set of which an attacker may know some: put together anew inside each group
 """
+
+
+# How the head calls the form that numbers have by default.
+CALLED = {"mean": "the mean of the group", "representative": "the value of a typical row of the group"}
 
 
 def propose(facts: Profile, k: int, *, header: bool | None = None) -> str:
     """Return the text of a policy file that names every column of the table."""
     sensitive = any(column.role == "sensitive" for column in facts.columns)
     constraints = {"constraints": {"k": k, **({"l": 2} if sensitive else {})}}
+    columns = {column.name: Column(role=column.role, kind=column.kind) for column in facts.columns}
+    policy = Policy(columns=columns)
+    forms = usual_forms(policy, choose(policy, columns, facts.rows)[0].name)
     parts = [
-        HEAD,
+        HEAD.format(form=CALLED.get(forms["numeric"], forms["numeric"])),
         'missing = "own-value"\n' + ("" if header is None else f"header = {str(header).lower()}\n"),
         tomli_w.dumps(constraints),
         tomli_w.dumps({"method": {"name": "auto"}}),

@@ -224,10 +224,8 @@ def attacks(found: "tuple[Attack, ...]", *, json: bool) -> None:
     heads = (">rate", "95 % interval", ">baseline", ">control", ">bound", ">trials")
     table = table_of("attack", *heads, "outcome", "note")
     for one in found:
-        low, high = one.interval
-        control = "" if one.control is None else f"{one.control:.3f}"
-        figures = (f"{one.rate:.3f}", f"{low:.3f} to {high:.3f}", f"{one.baseline:.3f}", control, f"{one.bound:.3f}")
-        row(table, one.name, *figures, f"{one.trials:,}", one.outcome, one.note)
+        *figures, outcome = one.shown().values()
+        row(table, one.name, *figures, f"{one.trials:,}", outcome, one.note)
     console().print(table)
     say("A leak has its whole interval above the bound: what luck, a control or the policy (1/k) gives anyway.")
     say("An attack that fails proves nothing; one that succeeds does. These figures are for your eyes only.")

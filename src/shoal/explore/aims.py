@@ -21,7 +21,7 @@ import pyarrow as pa
 from shoal.errors import MethodError, near
 from shoal.explore.asked import shortened
 from shoal.explore.trials import HONEST, honest
-from shoal.io.files import read
+from shoal.io.text_columns import read_for
 from shoal.measuring import Measure, cards
 from shoal.model.findings import Finding
 from shoal.model.policy import Policy
@@ -182,7 +182,7 @@ def figure_of(aim: Aim, case: Case, source: Any, folds: int) -> Figure | None:
         found = attacks()[aim.name].function(case, profiles(case)["all"], Clock())
         return Figure(found.rate, *found.interval) if found.trials else None
     if aim.kind == "honest":
-        table = read(source, case.policy.null_words, header=case.policy.header)
+        table = read_for(source, case.policy)
         share = honest(table, case.policy, folds, case.seed)
         low, high = wilson(share * table.n, table.n)
         return Figure(100 * share, 100 * low, 100 * high)

@@ -30,7 +30,7 @@ from shoal.explore.points import DONE, FAILED, Aims, Outcome, Task, attempt
 from shoal.explore.preflight import LIGHT, LONGEST, Estimate, Probed, Shape, affordable, estimate, probe, probes
 from shoal.explore.sources import Seal, Source, shared
 from shoal.explore.spawned import Failure, cores, spread
-from shoal.io.files import read
+from shoal.io.text_columns import read_for
 from shoal.model.policy import Policy
 from shoal.model.progress import announce, step, tick
 from shoal.model.seeds import drawn_seed
@@ -133,7 +133,7 @@ def explore(
         where = held.enter_context(shared(source))
         seal = Seal(where, base)
         step("read")
-        table = read(source, base.null_words, header=base.header)
+        table = read_for(source, base)
         shape = Shape.of(table)
         # A policy that does not fit, or publishes too much unchanged, is refused before all else.
         named, _ = complete(Policy.of(points[0].policy, k=2), table, profile(table))

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from shoal.enforce import check_feasible
 from shoal.errors import DataError
 from shoal.io.files import read
+from shoal.io.text_columns import with_types
 from shoal.measuring import load_measure
 from shoal.model.policy import Policy
 from shoal.model.progress import silently
@@ -91,6 +92,7 @@ def run(trial: Trial) -> dict[str, float]:
     roles: dict[str, Any] = {**trial.roles, "keep": kept, "accept": [ACCEPTED]}
     wanted = Policy.of(k=trial.k, method=trial.method, seed=trial.seed, label=trial.label, **roles)
     # What the columns are is decided on the whole table, so that every fold is released in the same way.
+    table = with_types(table, wanted)
     policy, _ = complete(wanted, table, profile(table))
     with silently():
         figures: dict[str, float] = {}

@@ -25,6 +25,7 @@ from pyarrow import csv
 from shoal.errors import ReadError
 from shoal.io.csv_header import header_doubt
 from shoal.io.csv_types import BLANKS, typed_together
+from shoal.model.asking import option
 
 __all__ = ["parse"]
 
@@ -33,7 +34,10 @@ CHUNK = 1 << 22
 LARGEST_BLOCK = (1 << 31) - 1
 # Closes the text: found whole in the last row, it proves that no quote was left open before it.
 SEAL = "end of text"
-TOLD = "Say --header if it holds the names of the columns, or --no-header if it is the first row."
+A_ROW = f"say so if the first line is a row ({option('header', False)})."
+TOLD = (
+    f"Say whether it holds the names of the columns ({option('header', True)}) or is a row ({option('header', False)})."
+)
 
 
 class _Record(NamedTuple):
@@ -164,12 +168,12 @@ def _names(data: bytearray, delimiter: str, header: _Record, name: str) -> list[
         if not word:
             raise ReadError(
                 f"read: {name!r}: column {position} of {len(names)} has no name in the header. "
-                "Name every column, or say --no-header if the first line is a row."
+                f"Name every column, or {A_ROW}"
             )
         if (first := firsts.setdefault(word, position)) < position:
             raise ReadError(
                 f"read: {name!r}: columns {first} and {position} have the same name in the header. "
-                "Rename one, or say --no-header if the first line is a row."
+                f"Rename one, or {A_ROW}"
             )
     return names
 

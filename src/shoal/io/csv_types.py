@@ -11,7 +11,7 @@ from itertools import pairwise
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["BLANKS", "alike_cells", "fits", "typed", "typed_together"]
+__all__ = ["BLANKS", "alike_cells", "fits", "typed", "typed_together", "written_like"]
 
 BLANKS = " \t"
 WHOLE = r"^-?(?:0|[1-9][0-9]*)$"
@@ -100,6 +100,34 @@ def fits(name: str, kind: pa.DataType) -> bool:
     """Say whether a name could stand in a column of this type."""
     own = typed(pa.chunked_array([pa.array([name])]), empty_is_gap=False, commas=True)[0].type
     return bool(own == kind or (pa.types.is_integer(own) and pa.types.is_floating(kind)))
+
+
+def written_like(column: pa.ChunkedArray, cells: list[str]) -> pa.ChunkedArray:
+    """Return dates, moments or numbers as text, written as these cells are.
+
+    Parameters
+    ----------
+    column : pyarrow.ChunkedArray
+    cells : list of str
+        Some of the text that it was read from: ISO dates or dates with dots, points or commas before decimals.
+
+    Examples
+    --------
+    >>> written_like(pa.chunked_array([pa.array([18690], pa.date32())]), ["31.12.1999"]).to_pylist()
+    ['04.03.2021']
+    """
+    kind = column.type
+    if pa.types.is_date(kind):
+        dotted = any(re.fullmatch(DOTTED, cell.strip()) for cell in cells)
+        return pc.strftime(column, "%d.%m.%Y") if dotted else column.cast(pa.string())
+    if pa.types.is_timestamp(kind):
+        joined = "T" if any("T" in cell for cell in cells) else " "
+        seconds = _cast(column, pa.timestamp("s", kind.tz))
+        zone = "%z" if kind.tz else ""
+        return pc.strftime(column if seconds is None else seconds, f"%Y-%m-%d{joined}%H:%M:%S{zone}")
+    comma = not any("." in cell for cell in cells) and any("," in cell for cell in cells)
+    text = column.cast(pa.string())
+    return pc.replace_substring(text, ".", ",") if comma else text
 
 
 def _consecutive(words: list[str], columns: int) -> bool:

@@ -3,7 +3,8 @@
 In: every column by itself, so that no index comes along, whatever it is. Labels become text. What arrow cannot
 hold as it is (numbers and text in one column, intervals, periods, complex numbers) becomes text.
 
-Out: every column goes back to the type that it had, as long as it is still of that kind. Categories are made anew
+Out: every column goes back to the type that it had, as long as it is still of that kind; dates and numbers that were
+held as text are written as text. Categories are made anew
 from the released values: a category that no row has is a value of the original.
 
 shoal imports neither pandas nor polars: the caller's own frame, narwhals and pyarrow know the way.
@@ -16,9 +17,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.errors import ReadError, listed
+from shoal.io.csv_types import written_like
 
 __all__ = ["from_frame", "to_frame"]
 
+STYLE = 100  # cells that show how text is written
 UNFIT = (pa.ArrowException, OverflowError, TypeError, ValueError)
 
 
@@ -97,7 +100,9 @@ def to_frame(table: pa.Table, frame: Any) -> Any:
         if name in kept
     }
     columns = {
-        name: _as_before(table.column(name), before[name]) if name in before else table.column(name)
+        name: _as_before(_as_text(table.column(name), before[name], wrapped, place), before[name])
+        if (place := numbers.get(name)) is not None
+        else table.column(name)
         for name in table.column_names
     }
     restored = pa.table(columns)
@@ -113,6 +118,16 @@ def to_frame(table: pa.Table, frame: Any) -> Any:
                 levels = restored[name].chunk(0).dictionary.to_pylist()
                 result = result.with_columns(nw.col(name).cast(nw.Enum(levels)))
     return result if isinstance(frame, nw.DataFrame) else result.to_native()
+
+
+def _as_text(column: pa.ChunkedArray, before: Any, wrapped: Any, place: int) -> pa.ChunkedArray:
+    """Return dates and numbers that the frame held as text as text again, written as there."""
+    kind = column.type
+    number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    if not _is_text(before.type) or not (number or pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
+        return column
+    series = wrapped.get_column(wrapped.columns[place])
+    return written_like(column, [str(cell) for cell in series.drop_nulls().head(STYLE).to_list()])
 
 
 def _called(thing: Any) -> str:

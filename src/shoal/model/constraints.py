@@ -5,6 +5,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from shoal.model.asking import option
 from shoal.model.column import Role, Strict
 
 __all__ = ["ANSWERED_BY", "Constraints"]
@@ -102,7 +103,7 @@ class Constraints(Strict):
             s, verb = ("s", "need") if len(needy) > 1 else ("", "needs")
             return (
                 f"constraint{s} {' and '.join(needy)} {verb} a sensitive column, and there is none. "
-                f"Name one with --sensitive, or leave the constraint{s} out."
+                f"Name one ({option('sensitive', 'COLUMN')}), or leave the constraint{s} out."
             )
         return ""
 

@@ -3,10 +3,11 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-__all__ = ["Attack", "Finding", "Need", "Outcome", "Verdict"]
+__all__ = ["NOT_TRIED", "Attack", "Finding", "Need", "Outcome", "Verdict"]
 
 Need = Literal["release", "pair", "groups"]
 Outcome = Literal["leak", "no evidence", "too weak to tell"]
+NOT_TRIED = "not tried"  # what is shown as the outcome of an attack without trials
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,8 @@ class Attack:
     outcome : {"leak", "no evidence", "too weak to tell"}
         A leak if the whole interval lies above `bound`.
     note : str
-        What else is to be known: that the time was up before all targets were tried, for instance.
+        What else is to be known: that the time was up before all targets were tried, for instance. Without trials, why
+        there are none.
     bound : float
         The rate that proves nothing: the largest of the baseline, the control and what the policy allows.
     """
@@ -123,13 +125,25 @@ class Attack:
         """The share of trials that were successes; 0 without trials."""
         return self.successes / self.trials if self.trials else 0.0
 
+    def shown(self) -> dict[str, str]:
+        """Return rate, interval, baseline, control, bound and outcome as they are shown; dashes without trials."""
+        names = ("rate", "interval", "baseline", "control", "bound")
+        if not self.trials:
+            return {**dict.fromkeys(names, "–"), "outcome": NOT_TRIED}
+        low, high = self.interval
+        control = "" if self.control is None else f"{self.control:.3f}"
+        texts = (f"{self.rate:.3f}", f"{low:.3f} to {high:.3f}", f"{self.baseline:.3f}", control, f"{self.bound:.3f}")
+        return {**dict(zip(names, texts, strict=True)), "outcome": self.outcome}
+
     def __str__(self) -> str:
         """Say it in one line."""
         low, high = self.interval
         beside = f"baseline {self.baseline:.3f}" + ("" if self.control is None else f", control {self.control:.3f}")
         tail = f" ({self.note})" if self.note else ""
+        if not self.trials:
+            return f"{self.name}, {self.profile}: {NOT_TRIED}{tail}"
         return f"{self.name}, {self.profile}: {self.rate:.3f} [{low:.3f}, {high:.3f}], {beside}: {self.outcome}{tail}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the attack as plain values, for JSON."""
-        return {**asdict(self), "rate": self.rate}
+        """Return the attack as plain values, for JSON; the rate is null without trials."""
+        return {**asdict(self), "rate": self.rate if self.trials else None}

@@ -37,7 +37,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     refine : {"none", "swift", "quick", "normal", "thorough"}
         How long a local search improves the groups afterwards.
     identifiers, quasi, sensitive, keep : sequences of str
-        Column names, for frames. A column that nobody names is a quasi-identifier.
+        Column names, for frames. A column that is not named is a quasi-identifier, or
+        dropped if it surely names people or rows.
     hierarchies : mapping, optional
         The tree of a column, for frames: nested mappings and lists, a CSV file, or a word such as "mask".
     label : str, optional
@@ -49,7 +50,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     output : {"same-schema", "truthful"}, optional
         Whether values keep their type, or what is published of a row is true of it.
     protect : {"minimality"}, optional
-        Groups whose making tells almost nothing about sensitive values, at a loss.
+        Groups whose making tells almost nothing about sensitive values. It costs information loss.
     seed : int, optional
         Random seed. If not given, every fit draws another one from the system; `release_.policy.seed` has it.
     threads : int, optional

@@ -7,7 +7,8 @@
 
 import csv
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ from shoal.certify.check import DATA_FILES, check_folder
 from shoal.errors import DataError, ReadError, listed
 from shoal.io.bundle import settle
 from shoal.io.files import read
+from shoal.io.text_columns import read_for
 from shoal.measuring import cards, load_measure
+from shoal.model.asking import option
 from shoal.model.findings import Attack, Finding
 from shoal.model.policy import Policy
 from shoal.model.progress import step, tick
@@ -34,11 +37,14 @@ from shoal.prepare.arrange import arrange
 from shoal.prepare.complete import complete
 from shoal.prepare.profile import profile as profile_table
 from shoal.prepare.trees import hierarchies
-from shoal.privacy.attack import Clock, attacks, load_attack, profiles
+from shoal.privacy.attack import AttackCard, Clock, attacks, load_attack, profiles
+from shoal.privacy.attack import Profile as Known
 from shoal.privacy.case import Case
+from shoal.privacy.control import doubts
+from shoal.privacy.singling import beside
 from shoal.privacy.values import read_column
 
-__all__ = ["attack", "case_of", "measure"]
+__all__ = ["attack", "case_of", "measure", "tried"]
 
 Places = NDArray[np.int64]
 
@@ -125,11 +131,32 @@ def attack(
     known = profiles(case)
     if profile not in known:
         raise DataError(f"attack: there is no profile {profile!r} for this table. There are {listed(known)}.")
+    found = tried(case, wanted, known[profile], budget)
+    step("")
+    return found
+
+
+def tried(case: Case, wanted: Sequence[AttackCard], known: Known, budget: float | None = None) -> tuple[Attack, ...]:
+    """Try attacks one after the other, and say of those that use control rows if these are doubtful.
+
+    Parameters
+    ----------
+    case : Case
+    wanted : sequence of AttackCard
+    known : Profile
+        What the attacker knows.
+    budget : float, optional
+        Seconds in all.
+    """
+    if any(card.control for card in wanted):
+        beside(case)  # refuses control rows that lack a quasi-identifier
+    said = "; ".join(doubts(case))
     found, whole = [], Clock(budget)
     for number, card in enumerate(wanted):
         tick(number, len(wanted))
-        found.append(card.function(case, known[profile], whole.part(len(wanted) - number)))
-    step("")
+        one = card.function(case, known, whole.part(len(wanted) - number))
+        note = "; ".join(filter(None, (one.note, f"CONTROL ROWS ARE DOUBTFUL: {said}")))
+        found.append(replace(one, note=note) if said and card.control else one)
     return tuple(found)
 
 
@@ -177,7 +204,7 @@ def case_of(
         trees={} if table is None else hierarchies(table, named, given),
         population=None if population is None else read(population, header=named.header).data,
         fraction=fraction,
-        control=None if control is None else read(control, named.null_words, header=named.header),
+        control=None if control is None else read_for(control, named),
         other=None if other is None else read(other, named.null_words, header=named.header).data,
         places=places,
         seed=seed,
@@ -202,7 +229,7 @@ def _aligned(
     released = read(release, wanted.null_words, header=wanted.header)
     table = None if original is None else read(original, wanted.null_words, header=wanted.header)
     whole = released if table is None else table
-    named, _ = complete(wanted, whole, profile_table(whole), drop_codes=False)
+    named, _ = complete(wanted, whole, profile_table(whole), drop_direct=False)
     missing = [
         name for name in named.columns if name not in released.names and named.columns[name].role != "identifier"
     ]
@@ -236,7 +263,7 @@ def _of_folder(
         if original is not None:
             raise DataError(
                 "measure: the rows of a release stand in an order of their own. Name the private folder that was "
-                "written with it (private, or --private)."
+                f"written with it ({option('private', 'FOLDER')})."
             )
         named = Policy.load(folder / "policy.toml")
         return named, None, read_back(data, named), None
@@ -273,7 +300,10 @@ def _held(private: Path, folder: Path) -> tuple[Policy, Places]:
         places = np.array([int(line) if line else -1 for line in lines], np.int64)
         policy, signed = Policy.of(facts["policy"]), facts["certificate"]
     except (OSError, ValueError, KeyError, TypeError):
-        raise ReadError(f"measure: {str(private)!r} is no private folder of a release: see `--private`.") from None
+        raise ReadError(
+            f"measure: {str(private)!r} is no private folder of a release; expected the one that was written with it "
+            f"({option('private', 'FOLDER')})."
+        ) from None
     if signed != digest(folder / CERTIFICATE):
         raise DataError(f"measure: the private folder {str(private)!r} belongs to another release.")
     return policy, places
@@ -281,7 +311,7 @@ def _held(private: Path, folder: Path) -> tuple[Policy, Places]:
 
 def _rows_of(original: Any, policy: Policy, rows: Places) -> Table:
     """Return these rows of the original, typed as they were when the release was made."""
-    table = read(original, policy.null_words, header=policy.header)
+    table = read_for(original, policy)
     unknown = [name for name in policy.columns if name not in table.names]
     if unknown:
         raise DataError(f"measure: the original has no columns {listed(unknown)}: it is another table.")

@@ -19,6 +19,7 @@ from shoal.errors import DataError, PolicyError, ReadError, listed, near
 from shoal.io.bundle import settle
 from shoal.io.files import read
 from shoal.io.frames import to_frame
+from shoal.io.text_columns import read_for
 from shoal.kernels.threads import thread_count
 from shoal.model.findings import Finding, Verdict
 from shoal.model.partition import Partition
@@ -101,7 +102,7 @@ def anonymize(
         Values that replace those of the policy: k, l, l_kind, t, m, constraints, method, parameters, refine,
         identifiers, quasi, sensitive, keep, items, hierarchies, label, weight, missing, output, seed, header,
         accept, protect. A column that is not named is a quasi-identifier; it has the role items if it holds lists, and
-        is dropped as an identifier if it holds numbers that are surely codes. Without a seed, one is drawn from the
+        is dropped as an identifier if it surely names people or rows. Without a seed, one is drawn from the
         system; it stands in `release.policy.seed` and in the private folder, from where `shoal.seed_of` reads it.
 
     Returns
@@ -130,7 +131,7 @@ def anonymize(
 def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> Release:
     """Walk the line from its beginning to its end."""
     step("read")
-    table = read(source, wanted.null_words, header=wanted.header)
+    table = read_for(source, wanted)
     step("profile")
     named, notes = complete(wanted, table, profile_table(table))
     if named.method.name != wanted.method.name:
@@ -202,7 +203,7 @@ def profile(
     """
     step("read")
     wanted = Policy.of(policy, header=header)
-    return profile_table(read(source, wanted.null_words, header=wanted.header))
+    return profile_table(read_for(source, wanted))
 
 
 @netted
@@ -248,7 +249,7 @@ def verify(
     if isinstance(source, str | Path) and not Path(source).exists():
         raise ReadError(f"verify: there is neither a folder nor a file {str(source)!r}.")
     table = read(source, wanted.null_words, header=wanted.header)
-    named, _ = complete(_only(wanted, table.names, wishes), table, profile_table(table), drop_codes=False)
+    named, _ = complete(_only(wanted, table.names, wishes), table, profile_table(table), drop_direct=False)
     data = table.data
     if not parse and table.origin.format.startswith("csv"):
         text = read(source, ("",), header=wanted.header, as_text=True)

@@ -19,6 +19,7 @@ from shoal.certify.check import DATA_FILES, check_folder
 from shoal.errors import DataError, GuaranteeError, PolicyError, ShoalError, WriteError, listed
 from shoal.io.bundle import check_outside, draft_file, settle
 from shoal.measuring import MODULES, Measure, cards
+from shoal.model.asking import option
 from shoal.model.findings import Attack, Finding, Verdict
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
@@ -26,12 +27,12 @@ from shoal.model.progress import step, tick
 from shoal.model.release import Change, Release
 from shoal.model.sketches import PlaneSketch
 from shoal.pipeline.hierarchies import given_trees
-from shoal.pipeline.judging import case_of
+from shoal.pipeline.judging import case_of, tried
 from shoal.pipeline.line import netted
 from shoal.pipeline.write import FINDINGS, published_policy, read_back
 from shoal.prepare.encode import encode
-from shoal.privacy.attack import Clock, profiles
 from shoal.privacy.attack import attacks as attack_cards
+from shoal.privacy.attack import profiles
 from shoal.privacy.case import Case
 from shoal.report.facts import Claims, public_facts
 from shoal.report.figures import NAMES, pictures
@@ -108,15 +109,15 @@ def facts_of(
     if attacks and original is None:
         raise DataError("report: an attack needs to know what would be right. Give the original table, too.")
     if control is not None and not attacks:
-        raise DataError("report: control rows are for attacks. Ask for these too (attacks, or --attacks).")
+        raise DataError(f"report: control rows are for attacks. Ask for these too ({option('attacks', value=True)}).")
     step("report")
     if isinstance(release, Release):
         if original is None:
             case = Case(release.table, published_policy(release))
             return public_facts(case, release.verdicts, _measured(case, _of_release()))
         case = case_of(original, release, control=control)
-        tried = _attacked(case) if attacks else ()
-        return _held_facts(case, release, _measured(case, list(cards().values())), tried)
+        told = _attacked(case) if attacks else ()
+        return _held_facts(case, release, _measured(case, list(cards().values())), told)
     folder = Path(release)
     settle(folder, private)
     checked = check_folder(folder)
@@ -260,11 +261,9 @@ def _measured(case: Case, wanted: Sequence[Measure]) -> list[Finding]:
     return found
 
 
-def _attacked(case: Case) -> list[Attack]:
+def _attacked(case: Case) -> tuple[Attack, ...]:
     """Attack the release, as `attack` does with all quasi-identifiers known and all the time that it takes."""
-    known, whole = profiles(case)["all"], Clock(None)
-    wanted = list(attack_cards().values())
-    return [card.function(case, known, whole.part(len(wanted) - number)) for number, card in enumerate(wanted)]
+    return tried(case, list(attack_cards().values()), profiles(case)["all"])
 
 
 def _plane(case: Case) -> PlaneSketch | None:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from shoal.errors import ReadError
+from shoal.model.asking import option
 from shoal.pipeline.write import FINDINGS
 
 __all__ = ["seed_of"]
@@ -41,6 +42,6 @@ def seed_of(private: str | Path) -> int:
     if not isinstance(seed, int) or isinstance(seed, bool):
         raise ReadError(
             f"seed: {str(folder)!r} holds no random seed; expected the private folder of an earlier run. Name the "
-            "folder that was given as --private."
+            f"folder that was given to it ({option('private', 'FOLDER')})."
         )
     return seed

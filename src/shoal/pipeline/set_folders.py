@@ -15,6 +15,7 @@ from shoal.io.bundle import settle
 from shoal.io.disassociated import read_disassociated
 from shoal.io.item_lines import write_lines
 from shoal.io.transactions import read_transactions
+from shoal.model.asking import option
 from shoal.model.disassociated import Disassociated
 from shoal.model.progress import step
 from shoal.model.seeds import drawn_seed
@@ -56,7 +57,10 @@ def verify_sets(
     if original is None:
         return checked
     if private is None:
-        raise PolicyError("verify: which record went into which cluster is in the private folder. Name it (--private).")
+        raise PolicyError(
+            "verify: which record went into which cluster is in the private folder. "
+            f"Name it ({option('private', 'FOLDER')})."
+        )
     if not checked.holds:
         return checked
     data = read_transactions(original, **reading)
@@ -236,7 +240,10 @@ def _held(private: Path, folder: Path, data: Transactions) -> NDArray[np.int64]:
         cluster_of = np.array([int(line) if line else -1 for line in lines], np.int64)
         signed = facts["certificate"]
     except (OSError, ValueError, KeyError, TypeError):
-        raise ReadError(f"verify: {str(private)!r} is no private folder of a release: see `--private`.") from None
+        raise ReadError(
+            f"verify: {str(private)!r} is no private folder of a release; expected the one that was written with it "
+            f"({option('private', 'FOLDER')})."
+        ) from None
     if signed != digest(folder / CERTIFICATE):
         raise DataError(f"verify: the private folder {str(private)!r} belongs to another release.")
     if cluster_of.size != data.inputs or (cluster_of[data.rows] < 0).any():

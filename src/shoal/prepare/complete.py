@@ -1,8 +1,8 @@
 """Complete: where a policy meets a table. What the policy leaves open is decided, and said.
 
 1. Every name in the policy must be a column of the table.
-2. Every column of the table gets a role: the one given, or quasi-identifier. Numbers that are surely codes, such as
-   patient numbers, are identifiers by default: their means would mean nothing.
+2. Every column of the table gets a role: the one given, or quasi-identifier. Columns that surely name people or rows
+   (names, e-mail addresses, patient numbers) are identifiers by default.
 3. Every column gets a kind (given, or found in the table), and every quasi-identifier a form (given, or by
    kind); an ordinal column gets the order of its levels.
 4. Roles, kinds, forms, label, weight and constraints must agree with each other and with the types of the
@@ -11,13 +11,13 @@
 Whether the cells fit their kind is seen when they are encoded.
 """
 
-import shlex
 from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
 
 from shoal.errors import PolicyError, listed, near
+from shoal.model.asking import option
 from shoal.model.policy import FORMS, TRUTHFUL_FORMS, Column, Form, Kind, Policy
 from shoal.model.table import Table
 from shoal.prepare.choosing import choose, truthful
@@ -26,7 +26,7 @@ from shoal.prepare.profile import ColumnFacts, Profile
 from shoal.prepare.roles import COUNTS, FEW, NEARLY
 from shoal.registry import is_mixed
 
-__all__ = ["complete"]
+__all__ = ["complete", "usual_forms"]
 
 USUAL: dict[Kind, Form] = {
     "numeric": "mean",
@@ -44,6 +44,7 @@ TRUTHFUL: dict[Kind, Form] = {
     "date": "range",
 }
 SEPARATOR = "|"
+ROLE_WISH = {"identifier": "identifiers"}  # roles whose keyword is not their name
 FITTING: dict[str, tuple[Kind, ...]] = {
     "truth value": ("boolean", "nominal", "ordinal", "numeric"),
     "whole number": ("numeric", "nominal", "ordinal", "boolean"),
@@ -55,7 +56,7 @@ FITTING: dict[str, tuple[Kind, ...]] = {
 
 
 def complete(
-    policy: Policy, table: Table, facts: Profile, *, drop_codes: bool = True
+    policy: Policy, table: Table, facts: Profile, *, drop_direct: bool = True
 ) -> tuple[Policy, tuple[str, ...]]:
     """Return the policy with every column of the table named, and what the holder should know.
 
@@ -67,8 +68,9 @@ def complete(
         The table that it is meant for.
     facts : Profile
         What was found in this table.
-    drop_codes : bool
-        Whether unnamed columns of codes are identifiers. They must count where somebody else's release is judged.
+    drop_direct : bool
+        Whether columns that surely name people or rows are identifiers if their role is left open. They must count
+        where somebody else's release is judged.
 
     Returns
     -------
@@ -93,15 +95,15 @@ def complete(
     """
     _known(policy, table)
     notes: list[str] = []
-    columns = {found.name: _named(_given(policy, found, drop_codes), found, table) for found in facts.columns}
+    columns = {found.name: _named(_given(policy, found, drop_direct), found, table) for found in facts.columns}
     method, said = choose(policy, columns, table.n)
     notes += [f"{said}."] if said else []
-    usual = TRUTHFUL if truthful(policy) else REPRESENTATIVE if is_mixed(method.name) else USUAL
+    usual = usual_forms(policy, method.name)
     for found in facts.columns:
         name, given = found.name, policy.columns.get(found.name)
         columns[name], said = _published(columns[name], usual)
         notes += [f"column {name!r}: {said}"] if said else []
-        if given is None and columns[name].role == "identifier":
+        if columns[name].role == "identifier" and _role_is_open(given, found):
             notes.append(_dropped(found))
         elif given is None or "role" not in given.model_fields_set:
             notes += _unnamed(found)
@@ -116,15 +118,37 @@ def complete(
     measures = [found.name for found in facts.columns if found.name not in policy.columns and _in_doubt(found)]
     notes += [_averaged(measures)] if measures else []
     named = policy.model_copy(update={"columns": columns, "method": method})
-    _agree(named, [found.name for found in facts.columns if found.code and found.name not in policy.columns])
+    open_ = [found for found in facts.columns if _role_is_open(policy.columns.get(found.name), found)]
+    _agree(named, [found.name for found in open_ if found.direct and drop_direct])
     return named, tuple(notes)
 
 
-def _given(policy: Policy, found: ColumnFacts, drop_codes: bool) -> Column | None:
-    """Return what the policy says of a column, and of codes that it does not name that they are identifiers."""
-    if found.code and drop_codes and found.name not in policy.columns:
+def usual_forms(policy: Policy, method: str) -> Mapping[Kind, Form]:
+    """Return the form in which a quasi-identifier of each kind is published if the policy gives none.
+
+    Parameters
+    ----------
+    policy : Policy
+    method : str
+        The method that makes the groups.
+    """
+    return TRUTHFUL if truthful(policy) else REPRESENTATIVE if is_mixed(method) else USUAL
+
+
+def _given(policy: Policy, found: ColumnFacts, drop_direct: bool) -> Column | None:
+    """Return what the policy says of a column; if it leaves the role of a direct identifier open, that it is one."""
+    given = policy.columns.get(found.name)
+    if found.direct and drop_direct and _role_is_open(given, found):
         return Column(role="identifier")
-    return policy.columns.get(found.name)
+    return given
+
+
+def _role_is_open(given: Column | None, found: ColumnFacts) -> bool:
+    """Whether a policy says nothing about a column that only a quasi-identifier would have."""
+    if given is None:
+        return True
+    said = given.model_fields_set
+    return found.kind == "nominal" and said <= {"kind", "missing_codes"} and given.kind in (None, "nominal")
 
 
 def _known(policy: Policy, table: Table) -> None:
@@ -270,9 +294,9 @@ def _order(name: str, given: Column, levels: Mapping[str, tuple[str, ...]]) -> t
 def _dropped(found: ColumnFacts) -> str:
     """Say that a column was dropped though nobody asked for it."""
     return (
-        f"column {found.name!r} IS DROPPED: it is not named, and holds numbers that look like codes ({found.reason}), "
-        "whose means would mean nothing. If it is a measure or an amount, publish it by class: "
-        f"--quasi {shlex.quote(found.name)}. If it is a code, say so: --identifier {shlex.quote(found.name)}."
+        f"column {found.name!r} IS DROPPED: its role is not given, and it looks like an identifier ({found.reason}). "
+        f"To publish it by class all the same: {option('quasi', found.name)}. "
+        f"If it is an identifier, say so: {option('identifiers', found.name)}."
     )
 
 
@@ -280,7 +304,7 @@ def _in_doubt(found: ColumnFacts) -> bool:
     """Whether a quasi-identifier by default holds whole numbers of which nearly all differ, but no sure codes."""
     whole = found.type.startswith(("int", "uint")) and found.kind == "numeric"
     enough = found.distinct >= FEW and found.uniqueness >= NEARLY
-    return whole and enough and found.role == "quasi" and not found.code
+    return whole and enough and found.role == "quasi" and not found.direct
 
 
 def _averaged(names: list[str]) -> str:
@@ -289,7 +313,7 @@ def _averaged(names: list[str]) -> str:
     return (
         f"column{'s' * many} {listed(names)}: whole numbers of which nearly all differ, taken for amounts or measures "
         f"by the way they are spread, and published by class. If {'one' if many else 'it'} is a code, drop it: "
-        "--identifier."
+        f"{option('identifiers', 'COLUMN' if many else names[0])}."
     )
 
 
@@ -298,12 +322,12 @@ def _unnamed(found: ColumnFacts) -> list[str]:
     looks = {"identifier": "looks like an identifier", "sensitive": "looks sensitive"}.get(found.role)
     if not looks:
         return []
-    option = f"--{found.role} {shlex.quote(found.name)}"
+    wish = option(ROLE_WISH.get(found.role, found.role), found.name)
     note = f"column {found.name!r} {looks} ({found.reason}) and is a quasi-identifier by default, as it is not named"
-    return [f"{note}. If it is {'one' if found.role == 'identifier' else 'so'}, say so: {option}."]
+    return [f"{note}. If it is {'one' if found.role == 'identifier' else 'so'}, say so: {wish}."]
 
 
-def _agree(policy: Policy, codes: list[str]) -> None:
+def _agree(policy: Policy, direct: list[str]) -> None:
     """Refuse roles that contradict the constraints, the label or the weight."""
     columns = policy.columns
     roles = [column.role for column in columns.values()]
@@ -312,10 +336,10 @@ def _agree(policy: Policy, codes: list[str]) -> None:
             f"policy: {roles.count('items')} columns have the role items; one set a row is what shoal can protect. "
             "Put the items of both into one column, or give the others the role identifier."
         )
-    if "quasi" not in roles and "items" not in roles and codes:
+    if "quasi" not in roles and "items" not in roles and direct:
         raise PolicyError(
-            f"policy: no column is a quasi-identifier: {listed(codes)} look like codes and are identifiers by default. "
-            "If they are measures, name them with --quasi."
+            f"policy: no column is a quasi-identifier: {listed(direct)} look like identifiers and are dropped by "
+            f"default. If one is not, name it ({option('quasi', 'COLUMN')})."
         )
     policy.refuse_unanswered()
     if policy.label is not None and (role := columns[policy.label].role) not in ("sensitive", "keep"):

@@ -23,7 +23,7 @@ from shoal.model.exposure import stands_out
 from shoal.model.policy import Kind, Role
 from shoal.model.table import Table
 from shoal.prepare.oddities import notes
-from shoal.prepare.roles import BY_CLASS, Seen, is_code, suggest
+from shoal.prepare.roles import BY_CLASS, Seen, is_direct, suggest
 
 __all__ = ["ColumnFacts", "Profile", "profile"]
 
@@ -58,8 +58,8 @@ class ColumnFacts:
         Rows that stay unique if this column is left out of those counted.
     notes : tuple of str
         What looks odd.
-    code : bool
-        Whether these are numbers that surely name rows: if a policy does not name the column, it is dropped.
+    direct : bool
+        Whether it so surely names people or rows that it is dropped if a policy leaves its role open.
     """
 
     name: str
@@ -73,7 +73,7 @@ class ColumnFacts:
     alone: int
     without: int
     notes: tuple[str, ...] = ()
-    code: bool = False
+    direct: bool = False
 
 
 @dataclass(frozen=True, repr=False)
@@ -198,7 +198,7 @@ def profile(table: Table) -> Profile:
                 alone=alone,
                 without=_classes(sums - _drawn(codes[place], place))[1] if role != "identifier" else unique,
                 notes=_all_notes(one, role, alone, table.n, pairs),
-                code=is_code(one),
+                direct=is_direct(one),
             )
         )
     quasi = tuple(seen[place].name for place in counted)

@@ -3,7 +3,8 @@
 The first of these that fits gives the role:
 
 1. Values that show their nature (e-mail addresses, phone numbers, identity numbers): identifier.
-2. A name that speaks of a person's name or number: identifier.
+2. A name that speaks of a person's name or number: identifier. Under "name" alone there may be products or wards: only
+   if so many values differ as those of names do.
 3. A name that sounds like health, money or belief: sensitive, as an attacker rarely knows it. If so many values occur
    once that rows stand out by them, the column is not proposed to be published unchanged: numbers and dates become
    quasi-identifiers, published by class, and so does text, unless nearly all of it differs (identifier).
@@ -11,10 +12,12 @@ The first of these that fits gives the role:
 5. Values that all differ, text or whole numbers: identifier. Of whole numbers 95 % must differ, and they must be
    spread like keys: without gaps, evenly, or all of seven or more digits; amounts and measurements, which crowd around
    the middle, are none even if they happen to differ in every row.
-6. Text that looks like people's names, or like codes of one shape of which nearly all differ: identifier.
+6. Text that looks like people's names, like codes of one shape of which nearly all differ, or of which so many values
+   differ that two rows share one on average: identifier.
 7. Everything else is a quasi-identifier, because nobody said otherwise. To keep a column is never proposed.
 
-`is_code` says which whole numbers are so surely codes that they are dropped if a policy does not name them.
+`is_direct` says which columns are dropped if a policy leaves their role open: text that rules 1 to 6 call an
+identifier, and whole numbers that are surely codes.
 
 Patterns are tried on at most 1,000 distinct values, and nine in ten must fit. A proposal is no decision:
 the policy decides. No value of a cell appears in a reason.
@@ -33,13 +36,16 @@ from shoal.model.exposure import stands_out
 from shoal.model.looks import DATES, DIRECT, shape_of
 from shoal.model.policy import Kind, Role
 
-__all__ = ["Seen", "fits", "is_code", "sampled", "suggest"]
+__all__ = ["Seen", "fits", "is_code", "is_direct", "sampled", "suggest"]
 
 SAMPLE = 1000
 SHARE = 0.9
 LONG = 200  # a pattern may take time of the square of the length
 FEW = 20  # below this many rows, values that all differ prove nothing
 NEARLY = 0.95  # of the values must differ for numbers to be keys
+HALF = 0.5  # distinct values a row: with so many, two rows share one on average
+# Distinct values for each row, and in all, that a column called "name" must have to hold names of people.
+VARIED, VARIED_LARGE, MANY = 1 / 3, 0.05, 500
 EVEN_ROWS = 1000  # below this many, amounts may be spread as evenly as keys by chance
 KEY_DIGITS = 5
 ROWS_PER_KEY = 20
@@ -55,16 +61,19 @@ POSTCODES = r"\d{4,5}|\d{5}-\d{4}|[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}|[A-Z]\d[A-Z] \
 ANY_NAME = "name names nom nombre nome naam imie"
 OWN_NAME = (
     "surname forename nickname prenom nombres apellido apellidos vorname nachname familienname cognome "
-    "sobrenome voornaam achternaam nazwisko fornamn efternamn firstname lastname fullname username"
+    "sobrenome voornaam achternaam nazwisko fornamn efternamn firstname lastname fullname username givenname "
+    "familyname middlename maidenname geburtsname"
 )
 PERSON = (
     "patient client customer person employee user student pupil member contact subject participant voter "
-    "respondent full first last given family middle maiden birth mother father spouse partner legal paciente "
+    "respondent full first last given family middle maiden birth mother father spouse partner legal famille complet "
+    "completo paciente "
     "cliente usuario kunde mitarbeiter"
 )
 NUMBERED = (
     "ssn mrn nino dni cpf ahv passport iban email mail phone telephone mobile fax telefon telefono telefone "
-    "courriel correo uuid guid imei patientid personid customerid clientid userid employeeid studentid"
+    "telefonnummer handynummer rufnummer tel courriel correo uuid guid imei patientid personid customerid clientid "
+    "userid employeeid studentid"
 )
 KEYS = "id ids identifier key pk uid rowid nr no num number code index record account numero nummer matricule"
 PLACES = "address street adresse strasse direccion indirizzo"
@@ -155,7 +164,7 @@ def suggest(seen: Seen) -> tuple[Role, str]:
     for what, form in DIRECT.items():
         if not dates and fits(cells, form):
             return "identifier", f"its values look like {what}"
-    if said := _named_directly(seen, words):
+    if said := _named_directly(seen, words, cells):
         return "identifier", said
     for what, stems in SENSITIVE.items():
         if any(word.startswith(tuple(stems.split())) for word in words):
@@ -186,13 +195,28 @@ def is_code(seen: Seen) -> bool:
     if numbers is None or seen.kind != "numeric" or suggest(seen)[0] != "identifier":
         return False
     words = _words(seen.name)
-    if words & _bag(KEYS) or _named_directly(seen, words):
+    if words & _bag(KEYS) or _named_directly(seen, words, []):
         return True
     if seen.present < FEW or seen.uniqueness < NEARLY:
         return False
     one_length = _one_length(numbers)
     surely_even = _even(numbers) and (one_length >= KEY_DIGITS or seen.present >= EVEN_ROWS)
     return bool(_few_gaps(numbers) or one_length >= LONG_KEY or surely_even)
+
+
+def is_direct(seen: Seen) -> bool:
+    """Say whether a column so surely names people or rows that it is dropped if its role is left open.
+
+    Of text, names shared by k people by chance would be published otherwise, and all others would be missing.
+
+    Examples
+    --------
+    >>> is_direct(Seen("surname", "nominal", pa.array(["Koch", "Silva"]), np.array([1, 1])))
+    True
+    >>> is_direct(Seen("name", "nominal", pa.array(["red wine", "oat milk"]), np.array([30, 30])))
+    False
+    """
+    return is_code(seen) or (seen.is_text and suggest(seen)[0] == "identifier")
 
 
 def _protected(seen: Seen, what: str) -> tuple[Role, str]:
@@ -235,18 +259,32 @@ def fits(cells: list[str], form: str) -> bool:
     return bool(cells)
 
 
-def _named_directly(seen: Seen, words: set[str]) -> str | None:
-    """Say that a column's name speaks of a person's name, number or address, if so."""
+def _named_directly(seen: Seen, words: set[str], cells: list[str]) -> str | None:
+    """Say that a column's name speaks of a person's name, number or address, if so and its values may be such."""
     if seen.is_text:
         others = words - _bag(ANY_NAME) - _bag(PERSON) - {max(words, key=len, default="")}
-        if words & _bag(OWN_NAME) or (words & _bag(ANY_NAME) and not others):
+        named = words & _bag(ANY_NAME) and not others
+        whose = words & _bag(PERSON) or (_varied(seen) and not _mostly(cells, r"\d"))
+        if words & _bag(OWN_NAME) or (named and whose):
             return "its name sounds like a person's name"
-        if words & _bag(PLACES) and seen.uniqueness >= 0.5:
+        houses = _varied(seen) and _mostly(cells, r"\d")  # with house numbers, unlike names of streets
+        if words & _bag(PLACES) and (seen.uniqueness >= HALF or houses):
             return "its name sounds like an address"
     numbered = words & _bag(NUMBERED) or (words & _bag(PERSON) and words & _bag(KEYS))
     if numbered and (seen.is_text or seen.is_whole) and seen.uniqueness * ROWS_PER_KEY >= 1:
         return "its name sounds like a person's number or address"
     return None
+
+
+def _varied(seen: Seen) -> bool:
+    """Whether so many values differ as those of people's names do, and those of products or wards rarely."""
+    distinct = len(seen.values)
+    return seen.uniqueness >= VARIED or (distinct >= FEW and seen.uniqueness >= VARIED_LARGE) or distinct >= MANY
+
+
+def _mostly(cells: list[str], part: str) -> bool:
+    """Whether at least half of the cells hold something of this form."""
+    return 2 * sum(re.search(part, cell) is not None for cell in cells) >= max(1, len(cells))
 
 
 def _by_values(seen: Seen, words: set[str], cells: list[str]) -> tuple[Role, str]:
@@ -268,10 +306,12 @@ def _by_values(seen: Seen, words: set[str], cells: list[str]) -> tuple[Role, str
     if fits(cells, POSTCODES):
         return "quasi", "its values look like postcodes"
     if seen.is_text and seen.present >= FEW:
-        if seen.uniqueness >= 0.5 and sum(map(_is_person, cells)) >= SHARE * len(cells):
+        if seen.uniqueness >= HALF and sum(map(_is_person, cells)) >= SHARE * len(cells):
             return "identifier", "its values look like people's names"
         if seen.uniqueness >= SHARE and _one_shape(cells):
             return "identifier", "nearly all values differ and have one shape"
+        if seen.uniqueness >= HALF:
+            return "identifier", "text of which most values differ, as in names and free text"
     return "quasi", "nobody said otherwise"
 
 

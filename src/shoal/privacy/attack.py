@@ -9,7 +9,8 @@ knows, and the release, and counts how often a guess about a target is right. Be
 
 It is a **leak** if the lower end of the interval lies above baseline and control, and above what the policy allows in
 any case (1/k for a guess who a row is). If the attack does not even succeed on an unprotected copy, has too few trials
-to tell, or was cut short, it is **too weak to tell**; else there is **no evidence**.
+to tell, or was cut short, it is **too weak to tell**; else there is **no evidence**. An attack without trials is shown
+as **not tried**, with the reason in its note.
 """
 
 from collections.abc import Callable
@@ -108,19 +109,22 @@ class AttackCard:
         The first sentence of the function's docstring.
     function : callable
         Takes a `Case`, a `Profile` and a `Clock`, gives an `Attack`.
+    control : bool
+        Whether it uses control rows.
     """
 
     name: str
     summary: str
     function: Function = field(repr=False)
+    control: bool = False
 
 
-def attack(name: str) -> Callable[[Function], Function]:
+def attack(name: str, *, control: bool = False) -> Callable[[Function], Function]:
     """Give a function its card."""
 
     def give(function: Function) -> Function:
         summary = (function.__doc__ or "").strip().split("\n", 1)[0]
-        function.card = AttackCard(name, summary, function)  # type: ignore[attr-defined]
+        function.card = AttackCard(name, summary, function, control)  # type: ignore[attr-defined]
         return function
 
     return give
@@ -166,8 +170,10 @@ def concluded(
     allowed : float
         What the policy allows in any case.
     note : str
+        Without trials it must say why, or it will say that there was nobody to try it on.
     """
     trials, successes = int(right.size), float(right.sum())
+    note = note or ("" if trials else "there was nobody to try it on")
     low, high = wilson(successes, trials)
     bound = max(baseline, allowed, 0.0 if control is None else control)
     outcome: Outcome

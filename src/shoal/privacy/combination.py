@@ -18,6 +18,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.model.asking import option
+from shoal.model.column import Kind
 from shoal.model.findings import Attack
 from shoal.privacy.attack import FEW, Clock, Profile, attack, concluded
 from shoal.privacy.case import Case
@@ -78,13 +80,15 @@ class Register(NamedTuple):
     left_out: int
 
 
-def alike(parts: Sequence[pa.ChunkedArray]) -> Labels:
+def alike(parts: Sequence[pa.ChunkedArray], kind: Kind | None = None) -> Labels:
     """Return the cells of several columns one after the other as codes, equal where the values are.
 
     Parameters
     ----------
     parts : sequence of pyarrow.ChunkedArray
         Of one type, or of types that are compared as numbers, moments or else by their text.
+    kind : str, optional
+        With "numeric" or "date", codes ascend with the values.
 
     Examples
     --------
@@ -96,7 +100,8 @@ def alike(parts: Sequence[pa.ChunkedArray]) -> Labels:
     if len(kinds) > 1:
         target = next((to for fits, to in COMMON if all(map(fits, kinds))), pa.string())
         plain = [part.cast(target, safe=False) for part in plain]
-    return read_column(pa.chunked_array([chunk for part in plain for chunk in part.chunks], plain[0].type)).codes
+    whole = pa.chunked_array([chunk for part in plain for chunk in part.chunks], plain[0].type)
+    return read_column(whole, kind).codes
 
 
 def matches(people: Labels, published: Labels) -> Matches:
@@ -151,7 +156,7 @@ def register(case: Case, known: Sequence[str]) -> Register:
     return Register(cells[:m], cells[m:], member, len(columns) - len(compared))
 
 
-@attack("exact combination")
+@attack("exact combination", control=True)
 def exact_combination(case: Case, profile: Profile, clock: Clock) -> Attack:  # noqa: ARG001
     """Name everybody of a register a member whose combination of values is published.
 
@@ -163,7 +168,7 @@ def exact_combination(case: Case, profile: Profile, clock: Clock) -> Attack:  # 
     return _membership("exact combination", case, profile, EXACT)
 
 
-@attack("near combination")
+@attack("near combination", control=True)
 def near_combination(case: Case, profile: Profile, clock: Clock) -> Attack:  # noqa: ARG001
     """Name everybody of a register a member whose combination differs from a published one in a single cell.
 
@@ -182,7 +187,9 @@ def _membership(name: str, case: Case, profile: Profile, margin: float) -> Attac
         return concluded(name, profile, np.zeros(0), baseline=0.0, note=said)
 
     if case.control is None or not case.control.n or not case.n:
-        return nothing("give people who are not in the table (--control): without them everybody is a member")
+        return nothing(
+            f"give people who are not in the table ({option('control', 'FILE')}): without them everybody is a member"
+        )
     held = register(case, profile.known)
     if not held.people.shape[1]:
         return nothing("no known column can be compared for equality: ranges, sets and trees have no exact combination")
@@ -201,8 +208,10 @@ def _membership(name: str, case: Case, profile: Profile, margin: float) -> Attac
     if alone:
         whole = f"{every.mean():.3f} with a baseline of {held.member.mean():.3f}"
         notes.insert(0, f"people alone in the register with their combination; all who match: {whole}")
-    else:
+    elif every.size:
         notes.insert(0, "all who match, as few are alone in the register with their combination")
+    else:
+        notes.insert(0, "nobody of the register holds such a combination")
     if right.size >= FEW and wilson(float(right.sum()), right.size)[1] < base:
         notes.append(
             f"below the baseline: read the other way round, {1 - right.mean():.3f} of the people who match are not in "

@@ -237,7 +237,7 @@ def homogeneity(case: Case, profile: Profile, clock: Clock) -> Attack:
     return max(worst, key=lambda one: one[0])[1]
 
 
-@attack("attribute inference")
+@attack("attribute inference", control=True)
 def attribute_inference(case: Case, profile: Profile, clock: Clock) -> Attack:
     """Guess the sensitive value of each person from the rows nearest to them.
 

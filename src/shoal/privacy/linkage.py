@@ -87,7 +87,7 @@ def record_linkage(case: Case, profile: Profile, clock: Clock) -> Attack:
     return _told("record linkage", case, profile, right, power, note)
 
 
-@attack("linkability")
+@attack("linkability", control=True)
 def linkability(case: Case, profile: Profile, clock: Clock) -> Attack:
     """Join two tables of the same people, each with half of the known columns, through the release.
 

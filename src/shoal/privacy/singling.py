@@ -228,7 +228,7 @@ def isolating(columns: Sequence[Column], said: Statements, clock: Clock) -> tupl
     return np.concatenate([np.zeros(0, bool), *one]), np.concatenate([np.zeros(0, bool), *several])
 
 
-@attack("singling out")
+@attack("singling out", control=True)
 def singling_out(case: Case, profile: Profile, clock: Clock) -> Attack:
     """Say things that follow from the release, and count which are true of exactly one original row.
 

@@ -144,7 +144,7 @@ class Sums:
                 yield np.repeat(low, many), high
 
 
-@attack("subset sum")
+@attack("subset sum", control=True)
 def subset_sum(case: Case, profile: Profile, clock: Clock) -> Attack:
     """Search a register for the people whose means are the published values of a class.
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.errors import PolicyError, listed
+from shoal.model.asking import option
 from shoal.model.exposure import stands_out
 from shoal.model.findings import Attack
 from shoal.model.policy import Policy
@@ -87,8 +88,7 @@ def refuse_unique_kept(data: pa.Table, policy: Policy) -> None:
         f"unchanged, sensitive and kept, mostly by {listed(which)}. Whoever knows these values of a person finds the "
         f"row. Make {'it a quasi-identifier' if len(which) == 1 else 'them quasi-identifiers'}, published by class as "
         f"a mean or a range, or drop {'it' if len(which) == 1 else 'them'} as identifier"
-        f"{'' if len(which) == 1 else 's'}; to publish all the same, accept the risk by name: --accept {ACCEPTED}, or "
-        f'accept = ["{ACCEPTED}"] in the policy.'
+        f"{'' if len(which) == 1 else 's'}; to publish all the same, accept the risk: {option('accept', ACCEPTED)}."
     )
 
 

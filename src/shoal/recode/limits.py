@@ -8,9 +8,11 @@ person's. So ranges begin and end at limits that are fixed for the whole column:
    many between it and the one behind. It is the roundest number, or the first day of a year or month, between the two
    values; if the policy sets a step for the column, a multiple of it.
 3. If fewer than k rows hold the least or the greatest value, the outermost limit is a round number beyond it, about as
-   far away as the next limit on the other side.
+   far away as the next limit on the other side; of dates, the first day of a year or month.
 
-Of levels, only those can be limits that k rows, or none, hold. Where there is none left, the range is open, «*».
+A plain day would look like somebody's date of birth. So a limit within a month is allowed for moments alone, on a day
+on which k rows fall. Of levels, only those can be limits that k rows, or none, hold. Where no limit is left, or none
+before the year 1 or after 9999, the range is open, «*».
 """
 
 from dataclasses import dataclass
@@ -28,7 +30,9 @@ __all__ = ["OPEN", "Ends", "level_ends", "number_ends"]
 
 OPEN = "*"
 HEADS = (5, 2, 1)
-SPANS = ("Y", "M", "D", "h", "m", "s", "us")  # what a moment may be the beginning of, the roundest first
+ROUND_SPANS = ("Y", "M")  # what a limit of dates may be the first day of, the roundest first
+FINE_SPANS = ("D", "h", "m", "s", "us")  # what a limit may begin besides, on days on which k rows fall
+CALENDAR = tuple(np.array(["0001-01-01", "9999-12-31"], "M8[us]").astype(np.int64).tolist())
 WIDE = 2**61  # whole numbers from here on are held as objects, lest sums overflow
 LARGEST = float(np.finfo(np.float64).max)
 FINE, FINE_SINGLE = 1e-12, 1e-5  # of the larger of two floats, and of two in single precision: how far apart they
@@ -97,7 +101,7 @@ def number_ends(values: pa.Array, counts: Whole, k: int, step: float | None, nam
     (['0', '17', '17', '17', '17'], ['17', '17', '100', '100', '100'])
     """
     places = _places(values)
-    between = _Between(values.type, None if step is None else _step(step, values.type, name))
+    between = _Between(values.type, None if step is None else _step(step, values.type, name), _busy(places, counts, k))
     limits = _inner(places, counts, k, between)
     ends = []
     for below in (True, False):
@@ -105,11 +109,19 @@ def number_ends(values: pa.Array, counts: Whole, k: int, step: float | None, nam
         if counts[0 if below else -1] < k:
             other = (limits[0] if below else limits[-1]) if limits.size else (places[-1] if below else places[0])
             ends.append(between.beyond(edge, other, below=below))
-    found = np.unique(np.concatenate([limits, np.array(ends, places.dtype)]))
-    texts = _texts(found, values.type)
+    found = np.unique(np.concatenate([limits, np.array([end for end in ends if end is not None], places.dtype)]))
+    texts = [*_texts(found, values.type), OPEN]  # before the first limit, at -1, and behind the last, ranges are open
     low = np.searchsorted(found, places, "right") - 1
     high = np.searchsorted(found, places, "left")
     return Ends([texts[at] for at in low], [texts[at] for at in high])
+
+
+def _busy(places: Numbers, counts: Whole, k: int) -> Whole:
+    """Return the days on which k rows or more fall, if the places are moments."""
+    if places.dtype != np.int64:
+        return np.zeros(0, np.int64)
+    days, owner = np.unique(places // DAY, return_inverse=True)
+    return np.asarray(days[np.bincount(owner.reshape(-1), counts) >= k], np.int64)
 
 
 def _inner(places: Numbers, counts: Whole, k: int, between: "_Between") -> Numbers:
@@ -134,9 +146,10 @@ def _inner(places: Numbers, counts: Whole, k: int, between: "_Between") -> Numbe
 class _Between:
     """How a number between two others is found, in the units of a column."""
 
-    def __init__(self, kind: pa.DataType, step: Any) -> None:
+    def __init__(self, kind: pa.DataType, step: Any, busy: Whole) -> None:
         self.temporal, self.whole = pa.types.is_temporal(kind), not pa.types.is_floating(kind)
         self.step = step
+        self.busy = busy if pa.types.is_timestamp(kind) else busy[:0]
         self.fine = FINE if not pa.types.is_float32(kind) else FINE_SINGLE
         self.unit = DAY if pa.types.is_date(kind) else 1 if self.whole else 0
 
@@ -144,6 +157,8 @@ class _Between:
         """Say whether there is a number between two others, both excluded."""
         if self.step is not None:
             return np.asarray(self._multiples(low, self.step) < high, np.bool_)
+        if self.temporal:
+            return self._roundest(low, high)[1]
         if self.whole:
             return np.asarray(high - low > self.unit, np.bool_)
         return np.asarray(high / 2 - low / 2 > self.fine * np.maximum(np.abs(low), np.abs(high)), np.bool_)
@@ -152,17 +167,21 @@ class _Between:
         """Return the roundest number between two others, both excluded; there must be one."""
         if self.step is not None or not low.size:
             return low if not low.size else self._multiples(low, self.step)
+        return self._roundest(low, high)[0]
+
+    def _roundest(self, low: Numbers, high: Numbers) -> tuple[Numbers, NDArray[np.bool_]]:
+        """Return a number between two others, and whether a round one was found."""
         found, done = (low / 2 + high / 2 if not self.whole else low + self.unit), np.zeros(low.size, np.bool_)
         for made in self._moments(low) if self.temporal else self._round(low, high):
             fits = ~done & (made > low) & (made < high)
             found[fits] = made[fits]
             done |= fits
-        return found
+        return found, done
 
     def beyond(self, edge: Any, other: Any, *, below: bool) -> Any:
         """Return a round number beyond an edge, seen from another limit and about as far away as that is.
 
-        Of a step that the policy sets, the next multiple is taken.
+        Of a step that the policy sets, the next multiple is taken. None if it lies outside the calendar.
         """
         if self.step is not None:
             return -(-edge // self.step) * self.step - self.step if below else (edge // self.step + 1) * self.step
@@ -175,7 +194,11 @@ class _Between:
         ends = (edge - width, edge) if below else (edge, edge + width)
         kind = np.float64 if not self.whole else np.int64 if max(map(abs, ends)) < WIDE else object
         low, high = (np.array([end], kind) for end in ends)
-        return self.roundest(low, high)[0]
+        found, done = self._roundest(low, high)
+        if self.temporal and not done[0]:
+            found = _month(low[0] if not below else high[0] - 1, later=not below)
+        inside = not self.temporal or CALENDAR[0] <= found[0] <= CALENDAR[1]
+        return found[0] if inside else None
 
     def _multiples(self, low: Numbers, step: Any) -> Numbers:
         """Return the least multiple of a step above each number."""
@@ -199,10 +222,19 @@ class _Between:
                         yield np.round((np.floor(low / size) + 1) * size, max(0, -power)) + 0.0
 
     def _moments(self, low: Numbers) -> Any:
-        """Return the beginning of the next year, month, day and so on after each moment."""
+        """Return the beginning of the next year and month after each moment, and of smaller spans on busy days."""
         moments = low.astype("M8[us]")
-        for span in SPANS:
-            yield (moments.astype(f"M8[{span}]") + 1).astype("M8[us]").astype(np.int64)
+        for span in ROUND_SPANS + FINE_SPANS * bool(self.busy.size):
+            made = (moments.astype(f"M8[{span}]") + 1).astype("M8[us]").astype(np.int64)
+            # The end of a busy day is the beginning of the next one.
+            busy = np.isin(made // DAY, self.busy) | np.isin((made - 1) // DAY, self.busy)
+            yield made if span in ROUND_SPANS else np.where(busy, made, low)
+
+
+def _month(moment: int, *, later: bool) -> Whole:
+    """Return the beginning of the month of a moment, or of the month after it."""
+    month = np.array([moment]).astype("M8[us]").astype("M8[M]")
+    return np.asarray((month + int(later)).astype("M8[us]").astype(np.int64))
 
 
 def _places(values: pa.Array) -> Numbers:

@@ -235,18 +235,7 @@ def _attacks(attacks: Sequence[Attack], n: int, k: int) -> list[Block | None]:
     """Show how far each attack got."""
     if not attacks:
         return []
-    rows = [
-        (
-            one.name,
-            *_rate(one, k),
-            f"{one.baseline:.3f}",
-            "" if one.control is None else f"{one.control:.3f}",
-            f"{one.bound:.3f}",
-            one.outcome,
-            discreet(one.note, n, k),
-        )
-        for one in attacks
-    ]
+    rows = [(one.name, *({**one.shown(), **_few(one, k)}).values(), discreet(one.note, n, k)) for one in attacks]
     heads = ("attack", ">rate", ">95 % interval", ">baseline", ">control", ">bound", "outcome", "note")
     return [
         blocks.text(f"What somebody tried who {attacks[0].profile}. {say('attacks')}"),
@@ -254,13 +243,13 @@ def _attacks(attacks: Sequence[Attack], n: int, k: int) -> list[Block | None]:
     ]
 
 
-def _rate(one: Attack, k: int) -> tuple[str, str]:
-    """Write the rate of an attack and its interval, unless fewer than k tries were right, or wrong."""
+def _few(one: Attack, k: int) -> dict[str, str]:
+    """Write the rate of an attack without its interval, if fewer than k tries were right, or wrong."""
     if 0 < one.successes < k:
-        return f"below {k / one.trials:.3f}", ""
+        return {"rate": f"below {k / one.trials:.3f}", "interval": ""}
     if 0 < one.trials - one.successes < k:
-        return f"above {1 - k / one.trials:.3f}", ""
-    return f"{one.rate:.3f}", f"{one.interval[0]:.3f} to {one.interval[1]:.3f}"
+        return {"rate": f"above {1 - k / one.trials:.3f}", "interval": ""}
+    return {}
 
 
 def _without_few(findings: Sequence[Finding], ledger: Sequence[Change], k: int) -> Sequence[Finding]:
