@@ -6,18 +6,26 @@ import json
 from set_releases import SOUND, published
 from shoal.certify.sets_certificate import write_sets_certificate
 from shoal.io.disassociated import JSON_FILE, write_disassociated, write_neighbour
+from shoal.model.findings import Verdict
 from shoal.pipeline.set_neighbours import check_release, neighbour_of
 from shoal.privacy.km import verify
 
 NAMED = {**SOUND, "labels": SOUND["labels"][:5], "term_global": [4]}  # every label is in a chunk
 
 
-def written(folder, made=NAMED, format="json", kind="km", neighbour=None):
-    """Write a release with its certificate; with another neighbour than the drawn one, if there is one to forge."""
+def written(folder, made=NAMED, format="json", kind="km", neighbour=None, claimed=False):
+    """Write a release with its certificate; with another neighbour than the drawn one, if there is one to forge.
+
+    What is `claimed` of it is then k, without drawing another.
+    """
     folder.mkdir()
     given = published(made)
     names, verdicts = write_disassociated(given, folder, format), [*verify(given).verdicts]
-    if kind:
+    if claimed:
+        k = float(given.k)
+        names.append(write_neighbour(neighbour, folder))
+        verdicts.append(Verdict("k^m-anonymity of the neighbour", None, k, k, holds=True))
+    elif kind:
         drawn, more, _ = neighbour_of(given, kind)
         names.append(write_neighbour(neighbour or drawn, folder))
         verdicts += more

@@ -13,6 +13,7 @@ import shoal
 from shoal.certify import check
 from shoal.io.data_file import FORMATS
 from shoal.pipeline.line import verify
+from shoal.report import apart, converter
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +110,33 @@ def test_a_report_that_cannot_be_drawn_fails_without_a_word_of_why(copy):
 
     checked = check.check_folder(copy("csv"), broken)
     assert [line.found for line in checked.lines if not line.holds] == ["cannot be drawn"]
+    assert "SECRET" not in str(checked)
+
+
+@pytest.mark.parametrize(
+    "program", ["import os; os.abort()", "import sys; sys.exit(1)", "raise MemoryError('SECRET')"], ids=str
+)
+def test_a_drawing_library_that_dies_leaves_a_report_that_could_not_be_compared(copy, tmp_path, monkeypatch, program):
+    folder = copy("csv")
+    (tmp_path / "program.py").write_text(program)
+    monkeypatch.setattr(converter, "__file__", str(tmp_path / "program.py"))
+    apart._end()
+    checked = verify(folder)
+    apart._end()
+    [failed] = [line for line in checked.lines if not line.holds]
+    assert (failed.what, failed.found) == ("report", "could not be compared")
+    assert "the process that draws ended" in checked.notes[0]
+    assert "--no-report" in checked.notes[0]
+    assert "SECRET" not in str(checked)
+
+
+def test_a_report_that_memory_is_not_enough_for_could_not_be_compared(copy):
+    def broken(*_):
+        raise MemoryError("SECRET")
+
+    checked = check.check_folder(copy("csv"), broken)
+    assert [line.found for line in checked.lines if not line.holds] == ["could not be compared"]
+    assert "memory is not enough" in checked.notes[0]
     assert "SECRET" not in str(checked)
 
 

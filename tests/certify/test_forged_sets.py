@@ -160,8 +160,9 @@ def test_records_with_too_many_combinations_are_not_hardened(plain, monkeypatch)
     assert failed(plain) == NEIGHBOUR
 
 
-def test_a_draw_that_takes_too_long_is_given_up(plain, monkeypatch):
-    monkeypatch.setattr(sets_neighbour, "SECONDS", -1.0)
+def test_a_draw_that_takes_too_much_work_is_given_up(plain, monkeypatch):
+    monkeypatch.setattr("shoal.pipeline.set_neighbours.WORK", 10.0)
+    monkeypatch.setattr("shoal.pipeline.set_neighbours.WORK_PER_ITEM", 1.0)
     assert failed(plain) == NEIGHBOUR
     line = next(line for line in check_release(plain).lines if line.what == "neighbour")
     assert line.found == "not compared: it takes too long for files of this size"

@@ -1,6 +1,7 @@
 """Truthful output through the whole line: ranges, sets and names of trees."""
 
 import csv
+import datetime as dt
 import random
 from collections import Counter, defaultdict
 from dataclasses import replace
@@ -92,6 +93,45 @@ def test_a_file_a_table_and_a_policy_beside_the_file_give_the_same_release(metho
     assert made[0].table.equals(made[1].table)
     assert made[0].table.equals(made[2].table)
     assert_truthful(people(), made[2], 4)
+
+
+@pytest.mark.parametrize("word", ["equal-width", "equal-frequency", "round", "auto"])
+@pytest.mark.parametrize("kind", ["whole", "cents"])
+def test_trees_of_numbers_show_no_value_that_few_hold(word, kind):
+    chance = random.Random(3)
+    pay = sorted({1500 + round(chance.lognormvariate(7.5, 0.6), 2 if kind == "cents" else None) for _ in range(150)})
+    table = pa.table({"pay": [*pay, *[2500] * 20, 98763], "ill": [chance.choice("abcd") for _ in range(len(pay) + 21)]})
+    given = {"columns": {"pay": {"hierarchy": word}}}
+    release = shoal.anonymize(table, policy=given, output="truthful", method="cover", k=4, sensitive=["ill"])
+    held = Counter(str(value) for value in pc.cast(table["pay"], pa.string()).to_pylist())
+    limits = {limit for name in set(release.data["pay"].to_pylist()) - {"*"} for limit in name.split("–")}
+    assert len(limits) > 3
+    # Bins of whole numbers by `round` end just before a round number.
+    fifth = (0, 4) if word in ("round", "auto") else (0,)
+    shown = {limit for limit in limits if 0 < held[limit] < 4}
+    assert all(kind == "whole" and int(limit) % 5 in fifth for limit in shown)
+    assert "98763" not in limits
+
+
+@pytest.mark.parametrize("word", ["auto", "prefix", "mask", "calendar"])
+def test_names_of_trees_cover_k_rows(word):
+    chance = random.Random(4)
+    start = dt.date(1950, 1, 1)
+    values = [start + dt.timedelta(days=chance.randrange(9000)) for _ in range(160)]
+    if word != "calendar":
+        values = [f"{chance.choice('IJK')}{chance.randrange(1000):03d}" for _ in range(160)]
+    table = pa.table({"code": values, "ill": [chance.choice("abcd") for _ in range(160)]})
+    given = {"columns": {"code": {"hierarchy": word}}}
+    release = shoal.anonymize(table, policy=given, output="truthful", method="cover", k=4, sensitive=["ill"])
+    texts = [str(value) for value in values]
+    names = Counter(release.data["code"].to_pylist())
+    assert len(names) > 3
+    for name in set(names) - {"*"}:
+        stem, _, quarter = name.rstrip("*").partition("-Q")
+        stem = stem.removesuffix("0s")
+        below = [text for text in texts if text.startswith(stem)]
+        below = [text for text in below if not quarter or (int(text[5:7]) + 2) // 3 == int(quarter)]
+        assert len(below) >= names[name] >= 4
 
 
 def test_a_hierarchy_alone_asks_for_truthful_output():

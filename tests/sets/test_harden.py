@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from naive.harden import harden as naive_harden
 from naive.harden import holds
-from shoal.errors import MethodError
+from shoal.errors import InfeasibleError, MethodError
 from shoal.model.progress import listening
 from shoal.model.transactions import Transactions
 from shoal.privacy.km import verify_plain
@@ -127,9 +127,30 @@ def test_long_records_that_are_alike_are_no_trouble(compiled):
 def test_occurrences_are_counted_in_the_rare_itemsets_that_they_stand_in():
     # Records ab (twice), abc, c: rare at k = 2 are {a, c} and {b, c}, and {a, b, c} begins with {a, b}.
     indptr, items = np.array([0, 2, 5, 6]), np.array([0, 1, 0, 1, 2, 2], np.int32)
-    rare, fragile = breaches(indptr, items, np.array([2, 1, 1]), 3, 2, 3)
+    rare, fragile, work = breaches(indptr, items, np.array([2, 1, 1]), 3, 2, 3, 1000)
     assert rare.tolist() == [0, 0, 2, 2, 3, 0]
     assert fragile[2:].tolist() == [0, 0, 1, 1]
+    assert breaches(indptr, items, np.array([2, 1, 1]), 3, 2, 3, work)[2] == work
+    assert work - 1 < breaches(indptr, items, np.array([2, 1, 1]), 3, 2, 3, work - 1)[2] <= work
+
+
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_work_beyond_the_limit_is_refused_and_the_same_everywhere(m):
+    rng = random.Random(m)
+    data = Transactions.of([rng.sample("abcdefghijkl", 6) for _ in range(60)])
+    free = harden_km(data, 4, m)
+    low, high = 0, 1 << 24
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            harden_km(data, 4, m, most=middle)
+            high = middle
+        except InfeasibleError:
+            low = middle
+    assert 60 < high < 1 << 23
+    assert harden_km(data, 4, m, most=high).data.records() == free.data.records()
+    with pytest.raises(InfeasibleError, match="harden: suppressing rare itemsets takes more work than allowed"):
+        harden_km(data, 4, m, most=high - 1)
 
 
 def test_progress_goes_from_size_to_size():

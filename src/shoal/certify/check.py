@@ -53,7 +53,7 @@ from shoal.certify.data_bytes import compared_bytes, starts_with
 from shoal.certify.recount import recount
 from shoal.certify.released import read_cells, read_release, unescaped, unguarded
 from shoal.certify.row_order import ascends
-from shoal.errors import PolicyError, ReadError, ShoalError, listed
+from shoal.errors import DrawingError, PolicyError, ReadError, ShoalError, listed
 from shoal.io.data_file import csv_header
 from shoal.model.asking import option
 from shoal.model.findings import Verdict
@@ -260,10 +260,15 @@ def _certificate(place: Path, policy: Policy, claimed: list[Verdict], rows: int,
 
 
 def _report(place: Path, page: Page, claimed: list[Verdict], stated: _Stated) -> tuple[Line, str]:
-    """Draw the report again and compare it; return the line, and what to do if others drew it."""
+    """Draw the report again and compare it; return the line, and what to do if others drew it or it cannot be drawn."""
     try:
         same = page(place, claimed).encode() == (place / REPORT).read_bytes()
         found = "the same" if same else "another"
+    except (DrawingError, MemoryError) as problem:
+        # Pictures are drawn in a process of their own, so this one outlives whatever happens to it.
+        why = str(problem) if isinstance(problem, DrawingError) else "memory is not enough."
+        remedy = f"{REPORT} could not be compared: {why} `shoal verify --no-report` checks all but it."
+        return Line("report", "as shoal draws it", "could not be compared", holds=False), remedy
     except Exception:  # noqa: BLE001 - a stranger's cells may break the drawing, and a message might quote them
         same, found = False, "cannot be drawn"
     here = {"shoal": plain_version(version("shoal")), **drawn_with()}

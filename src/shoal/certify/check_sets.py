@@ -54,8 +54,8 @@ def check_sets_folder(folder: str | Path, redraw: Redraw | None = None) -> Check
     folder : path
         A folder with certificate.json, the files of a disassociated data set, and perhaps a neighbour.
     redraw : callable, optional
-        Draws the neighbour of a kind ("km" or "raw") from a release, in so many CPU seconds at most. Without it a
-        neighbour cannot be compared, and a folder that has one does not hold.
+        Draws the neighbour of a kind ("km" or "raw") from a release, or raises `InfeasibleError` if that takes too much
+        work. Without it a neighbour cannot be compared, and a folder that has one does not hold.
 
     Returns
     -------

@@ -29,11 +29,10 @@ __all__ = ["NEIGHBOURS", "Redraw", "check_neighbour", "neighbour_verdict", "read
 NEIGHBOURS = ("neighbour.dat", "neighbour.json")
 DRAWN = "drawn from the release"
 RECORD_BYTES, ITEM_BYTES = 200, 60  # what a record and an item take while they are drawn and compared
-ALWAYS_DRAWN = 1 << 30
+ALWAYS_DRAWN = 1 << 29
 MOST_SWELL = 200
-SECONDS, SECONDS_PER_BYTE = 120.0, 1e-4  # CPU seconds for any draw, and more for large files
 
-Redraw = Callable[[Disassociated, str, float], Transactions]
+Redraw = Callable[[Disassociated, str], Transactions]
 
 
 def check_neighbour(
@@ -50,12 +49,12 @@ def check_neighbour(
     published : Disassociated
         The release; every verdict on it must hold.
     redraw : callable, optional
-        Draws the neighbour of this kind from a release, in so many CPU seconds at most. Without it nothing can be
-        compared, which is a failure.
+        Draws the neighbour of this kind from a release, or raises `InfeasibleError` if that takes more work than a
+        release of its size may cost. Without it nothing can be compared, which is a failure.
     by : str
         The version of shoal that the certificate names.
     size : int
-        Bytes of all files of the release: what takes far more memory or time than they do is not drawn.
+        Bytes of all files of the release: what takes far more memory than they do is not drawn.
 
     Returns
     -------
@@ -67,7 +66,7 @@ def check_neighbour(
     if _memory(published) > min(MOST_BYTES, max(ALWAYS_DRAWN, MOST_SWELL * size)):
         return [Line("neighbour", DRAWN, "not compared: too many records for files of this size", holds=False)], []
     try:
-        name, content = neighbour_file(redraw(published, stated["kind"], SECONDS + SECONDS_PER_BYTE * size))
+        name, content = neighbour_file(redraw(published, stated["kind"]))
     except InfeasibleError:
         return [Line("neighbour", DRAWN, "not compared: it takes too long for files of this size", holds=False)], []
     except ShoalError:

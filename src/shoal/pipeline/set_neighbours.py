@@ -6,7 +6,6 @@ can draw it again, nobody can choose it, and it says nothing that the release do
 
 import hashlib
 import json
-import time
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from shoal.certify.sets_neighbour import neighbour_verdict
 from shoal.errors import InfeasibleError
 from shoal.model.disassociated import Disassociated
 from shoal.model.findings import Finding, Verdict
-from shoal.model.progress import listening, step
+from shoal.model.progress import step
 from shoal.model.set_release import Neighbour
 from shoal.model.transactions import Transactions
 from shoal.privacy.km_counts import steps
@@ -27,6 +26,9 @@ from shoal.privacy.km_counts import steps
 __all__ = ["check_release", "neighbour_of", "neighbour_seed"]
 
 MOST_COMBINATIONS = 2e10  # before any is suppressed; most are gone when long ones are counted
+# The work of `harden_km` for any release, some seconds, and for each item in its chunks. Makers and verifiers have the
+# same limit, and it does not depend on the machine: whatever is written can be verified.
+WORK, WORK_PER_ITEM = 1.2e9, 1.6e5
 
 
 def neighbour_of(
@@ -46,7 +48,7 @@ def neighbour_of(
     Raises
     ------
     InfeasibleError
-        If records drawn for "km" hold too many combinations of m items to be counted.
+        If records drawn for "km" hold too many combinations of m items, or if it takes too much work to break them.
     """
     if kind == "none":
         return None, (), ()
@@ -90,17 +92,10 @@ def check_release(folder: str | Path) -> Checked:
     return check_sets_folder(folder, _again)
 
 
-def _again(published: Disassociated, kind: str, seconds: float) -> Transactions:
-    """Draw the neighbour that belongs into the folder of a release, unless that takes too many CPU seconds."""
-    start = time.process_time()
-
-    def impatient(_step: str, _done: int, _total: int) -> None:
-        if time.process_time() - start > seconds:
-            raise InfeasibleError(f"verify: to draw the neighbour again takes more than {seconds:.0f} CPU seconds.")
-
-    with listening(impatient):
-        drawn = _drawn(published, kind)
-        return drawn if kind == "raw" else _hardened(drawn, published)[0]
+def _again(published: Disassociated, kind: str) -> Transactions:
+    """Draw the neighbour that belongs into the folder of a release, unless that takes too much work."""
+    drawn = _drawn(published, kind)
+    return drawn if kind == "raw" else _hardened(drawn, published)[0]
 
 
 def _drawn(published: Disassociated, kind: str, seed: int | None = None, **how: Any) -> Transactions:
@@ -121,5 +116,11 @@ def _hardened(drawn: Transactions, published: Disassociated) -> tuple[Transactio
     """Return a draw made k^m-anonymous, and how many occurrences that cost."""
     from shoal.sets.harden import harden_km
 
-    hard = harden_km(drawn, published.k, published.m)
+    try:
+        hard = harden_km(drawn, published.k, published.m, WORK + WORK_PER_ITEM * published.items.size)
+    except InfeasibleError:
+        raise InfeasibleError(
+            f"sets: making a neighbour k^m-anonymous with m={published.m} takes more work than a release of this size "
+            "may cost those who verify it. Lower m, split long records, or ask for a neighbour 'raw' or 'none'."
+        ) from None
     return hard.data, hard.suppressed

@@ -16,19 +16,18 @@ ROOM = 1024  # of a stack at the beginning
 LIGHT = 1 << 40  # more than there are occurrences
 WHERE, ABOVE, RARE, FRAGILE = 0, 1, 2, 3  # of an entry: its occurrence, the entry of the shorter beginning, two counts
 ITEM, WEIGHT, UNTIL = 0, 1, 2  # of an item that follows: its number, its support, the end of its entries
-FIRST, LAST, FREE, ITEMS, STOP, CURSOR = (
-    0,
-    1,
-    2,
-    3,
-    4,
-    5,
-)  # of a beginning: entries, rest of the stack, items
+# Of a beginning: entries, rest of the stack, items; and how many occurrences were looked at, in the first place alone.
+FIRST, LAST, FREE, ITEMS, STOP, CURSOR, WORK = 0, 1, 2, 3, 4, 5, 6
 
 
 @loop
-def breaches(indptr: Places, items: Whole, weights: Places, count: int, k: int, m: int) -> tuple[Places, Places]:
+def breaches(
+    indptr: Places, items: Whole, weights: Places, count: int, k: int, m: int, most: int
+) -> tuple[Places, Places, int]:
     """Return for every occurrence in how many rare itemsets of at most m items it stands, and in how many fragile ones.
+
+    The third number is the work that it took: how many occurrences were looked at. If it exceeds `most`, counting ends,
+    and the other two say nothing.
 
     Records differ and have weights. An itemset is rare if records of less weight than k hold it, and counted if none of
     its beginnings is rare; it is fragile for a record if it would be rare without it. Records of weight k and more
@@ -39,7 +38,8 @@ def breaches(indptr: Places, items: Whole, weights: Places, count: int, k: int, 
     _mark_single(items, weights, owner, support, k, found)
     # Stacks of lists: the entries of each beginning, and the items that follow it.
     entries, following = np.zeros((4, ROOM), np.int64), np.zeros((3, ROOM), np.int64)
-    path = np.zeros((6, m + 1), np.int64)
+    path = np.zeros((7, m + 1), np.int64)
+    path[WORK, 0] = items.size + count
     tally, begin = np.zeros(count, np.int64), np.zeros(count, np.int64)
     for root in range(count if m > 1 else 0):
         size = ends[root + 1] - ends[root]
@@ -53,11 +53,17 @@ def breaches(indptr: Places, items: Whole, weights: Places, count: int, k: int, 
         while depth > 0:
             if fresh:
                 following = _roomy(following, path[STOP, depth - 1] + count)
+                before = path[WORK, 0]
                 safe = _follow(indptr, items, weights, owner, k, entries, following, path, tally, depth)
+                last = safe or depth + 1 == m
+                # To mark, divide and list takes as long as to follow, each.
+                path[WORK, 0] += (path[WORK, 0] - before) * (0 if safe else 1 if last else 3)
+                if path[WORK, 0] > most:
+                    return found[0], found[1], path[WORK, 0]
                 if not safe:
                     _mark(indptr, items, weights, owner, k, entries, path, tally, depth, found)
                 path[FREE, depth] = path[FREE, depth - 1]
-                if safe or depth + 1 == m:
+                if last:
                     path[CURSOR, depth] = path[STOP, depth]
                 else:
                     _divide(indptr, items, weights, owner, k, entries, following, path, begin, depth)
@@ -71,7 +77,7 @@ def breaches(indptr: Places, items: Whole, weights: Places, count: int, k: int, 
             else:
                 _hand_up(entries, path, depth, found)
                 depth -= 1
-    return found[0], found[1]
+    return found[0], found[1], path[WORK, 0]
 
 
 @loop
@@ -141,6 +147,7 @@ def _follow(
     for entry in range(path[FIRST, depth], path[LAST, depth]):
         record = owner[entries[WHERE, entry]]
         rest, end = entries[WHERE, entry] + 1, indptr[record + 1]
+        path[WORK, 0] += 1 + end - rest
         # 2k - 1 of weight keep an itemset from being rare even without a record of weight k - 1.
         if weights[record] >= 2 * k - 1 and end - rest > widest:
             widest = end - rest

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import MethodError
+from shoal.errors import InfeasibleError, MethodError
 from shoal.kernels.loops import inner_loop, loop
 from shoal.model.progress import tick
 from shoal.model.transactions import Transactions, in_order
@@ -31,6 +31,8 @@ from shoal.sets.lexical import Places, Whole, gathered, lexical_order
 __all__ = ["Hardened", "harden_km"]
 
 Flags = NDArray[np.bool_]
+ENDLESS = 1 << 60
+SORTING, LISTING = 50, 1000  # the work of sorting an occurrence, and of making the lists for an item to be given back
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +62,7 @@ class Hardened:
         return self.suppressed / max(1, self.occurrences)
 
 
-def harden_km(data: Transactions, k: int, m: int) -> Hardened:
+def harden_km(data: Transactions, k: int, m: int, most: float | None = None) -> Hardened:
     """Suppress occurrences of items until every set of at most m items is in k records or in none.
 
     Parameters
@@ -70,10 +72,18 @@ def harden_km(data: Transactions, k: int, m: int) -> Hardened:
         The least number of records that hold what one of them is known to hold.
     m : int, at least 1
         How many items of a record may be known.
+    most : float, optional
+        The work after which to give up: about how many times an occurrence may be looked at. The work depends on the
+        records, k and m alone, and some 250 million of it take a second.
 
     Returns
     -------
     Hardened
+
+    Raises
+    ------
+    InfeasibleError
+        If it takes more work than that.
 
     Guarantee
     ---------
@@ -84,7 +94,8 @@ def harden_km(data: Transactions, k: int, m: int) -> Hardened:
     Cost
     ----
     A round takes time in proportion to the itemsets of up to m items that records hold, and there are about as many
-    rounds as items that the worst record loses. BMS1 after re-association takes about a second at k = m = 3.
+    rounds as items that the worst record loses. BMS1 after re-association takes a second at k = 3, m = 2, and eight at
+    k = m = 3.
 
     Examples
     --------
@@ -95,30 +106,46 @@ def harden_km(data: Transactions, k: int, m: int) -> Hardened:
     for name, value in (("k", k), ("m", m)):
         if value < 1:
             raise MethodError(f"harden: {name} must be a whole number of at least 1; got {value}.")
-    given = distinct(data.indptr, data.items)[0]
+    given, work = distinct(data.indptr, data.items)[0], _Work(most)
     kept, rounds = np.ones(given.items.size, np.bool_), 0
     deepest = min(m, int(np.diff(given.indptr).max(initial=0)))
     for size in range(1, deepest + 1):
         mended = False
         while not mended:
             tick(size - 1, deepest)
-            mended = _mend(given, kept, len(data.labels), k, size)
+            mended = _mend(given, kept, len(data.labels), k, size, work)
             rounds += 1
     owner = np.repeat(np.arange(given.weights.size), np.diff(given.indptr))
-    # Where a whole pass gives nothing back, nothing can be given back.
-    while not kept.all() and _give_back(
-        given.indptr, given.items, given.weights, owner, len(data.labels), kept, k, deepest
-    ):
-        pass
+    back = int(not kept.all())
+    while back:  # where a whole pass gives nothing back, nothing can be given back
+        back, taken = _give_back(
+            given.indptr, given.items, given.weights, owner, len(data.labels), kept, k, deepest, work.left
+        )
+        work.add(taken)
     left = np.repeat(given.weights, np.diff(given.indptr))[kept].sum()
     return Hardened(_written(given, kept, data), int(data.items.size - left), rounds, int(data.items.size))
 
 
-def _mend(given: Distinct, kept: Flags, count: int, k: int, m: int) -> bool:
+class _Work:
+    """How much work is done, and how much may be."""
+
+    def __init__(self, most: float | None) -> None:
+        self.left = int(min(most if most is not None else ENDLESS, ENDLESS))
+
+    def add(self, work: int) -> None:
+        """Count some work, or give up if it is too much."""
+        self.left -= work
+        if self.left < 0:
+            raise InfeasibleError("harden: suppressing rare itemsets takes more work than allowed. Lower m.")
+
+
+def _mend(given: Distinct, kept: Flags, count: int, k: int, m: int, work: _Work) -> bool:
     """Take an item each from the records where that mends most; return whether nothing was rare."""
     heads = np.concatenate(([0], np.cumsum(kept)))
     now, number = distinct(heads[given.indptr], given.items[kept], given.weights)
-    rare, fragile = breaches(now.indptr, now.items, now.weights, count, k, m)
+    work.add(SORTING * (now.items.size + now.weights.size))
+    rare, fragile, taken = breaches(now.indptr, now.items, now.weights, count, k, m, work.left)
+    work.add(taken)
     if not rare.any():
         return True
     support = np.zeros(count, np.int64)
@@ -171,9 +198,9 @@ def _chosen(indptr: Places, items: Whole, support: Places, rare: Places, fragile
 
 @loop
 def _give_back(
-    indptr: Places, items: Whole, weights: Places, owner: Places, count: int, kept: Flags, k: int, m: int
-) -> int:
-    """Keep again, one after the other, what makes nothing rare; return how many there were."""
+    indptr: Places, items: Whole, weights: Places, owner: Places, count: int, kept: Flags, k: int, m: int, most: int
+) -> tuple[int, int]:
+    """Keep again, one after the other, what makes nothing rare; return how many there were, and the work it took."""
     ends = np.zeros(count + 1, np.int64)
     for item in items:
         ends[item + 1] += 1
@@ -183,8 +210,10 @@ def _give_back(
     for at in range(items.size):
         index[filled[items[at]]] = at
         filled[items[at]] += 1
-    place, back = np.zeros(count, np.int64), 0
+    place, back, work = np.zeros(count, np.int64), 0, items.size + count
     for lost in range(items.size):
+        if work > most:
+            break
         if kept[lost]:
             continue
         record, item = owner[lost], items[lost]
@@ -195,7 +224,8 @@ def _give_back(
                 length += 1
                 place[items[at]] = length
         tally = np.full(length + 1, weights[record], np.int64)
-        size = _meet(indptr, items, weights, owner, kept, holders, place, tally)
+        size, met = _meet(indptr, items, weights, owner, kept, holders, place, tally)
+        work += met + indptr[record + 1] - indptr[record]
         safe = tally.min() >= k
         if safe and m > 2:
             # What others that hold the item share with the record: with the item it is rare if it is here.
@@ -204,13 +234,15 @@ def _give_back(
             parts[:length] = np.arange(length)
             heads[1], mass[0] = length, weights[record]
             n = _share(indptr, items, weights, owner, kept, holders, place, heads, parts, mass)
-            safe = not breaches(heads[: n + 1], parts, mass[:n], length, k, m - 1)[0].any()
+            rare, _, taken = breaches(heads[: n + 1], parts, mass[:n], length, k, m - 1, most - work)
+            safe = not rare.any()
+            work += LISTING + met + taken
         for at in range(indptr[record], indptr[record + 1]):
             place[items[at]] = 0
         if safe:
             kept[lost] = True
             back += 1
-    return back
+    return back, work
 
 
 @inner_loop
@@ -223,18 +255,19 @@ def _meet(
     holders: Places,
     place: Places,
     tally: Places,
-) -> int:
-    """Count how often each placed item is in records that hold an item; return how many there are in all."""
-    size = 0
+) -> tuple[int, int]:
+    """Count how often each placed item is in records that hold an item; return how many there are, and were seen."""
+    size, seen = 0, holders.size
     for holder in holders:
         if kept[holder]:
             other = owner[holder]
             tally[0] += weights[other]
+            seen += indptr[other + 1] - indptr[other]
             for at in range(indptr[other], indptr[other + 1]):
                 if kept[at] and place[items[at]] > 0:
                     tally[place[items[at]]] += weights[other]
                     size += 1
-    return size
+    return size, seen
 
 
 @inner_loop
