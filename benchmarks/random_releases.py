@@ -21,7 +21,7 @@ import pyarrow as pa
 
 import shoal
 from benchmarks import plain_counts
-from shoal.errors import ShoalError
+from shoal.errors import GuaranteeError, ShoalError
 from shoal.model.column import FORMS, Kind
 from shoal.registry import names
 
@@ -110,6 +110,8 @@ def tried(number: int, seed: int, folder: Path) -> tuple[str, list[str]]:
         release.save(folder / "out", private=folder / "mine", format=form)
         if not shoal.verify(folder / "out").holds:
             return "released", ["verify does not hold"]
+    except GuaranteeError as problem:  # nothing was released, but maker and judge disagree
+        return "refused (GuaranteeError)", [str(problem)]
     except ShoalError as problem:
         return f"refused ({type(problem).__name__})", []
     except Exception:  # noqa: BLE001 - that is what is looked for
