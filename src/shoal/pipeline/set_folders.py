@@ -235,7 +235,7 @@ def _held(private: Path, folder: Path, data: Transactions) -> NDArray[np.int64]:
             lines = [line["cluster"] for line in csv.DictReader(file)]
         cluster_of = np.array([int(line) if line else -1 for line in lines], np.int64)
         signed = facts["certificate"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise ReadError(f"verify: {str(private)!r} is no private folder of a release: see `--private`.") from None
     if signed != digest(folder / CERTIFICATE):
         raise DataError(f"verify: the private folder {str(private)!r} belongs to another release.")
