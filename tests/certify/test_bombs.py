@@ -129,12 +129,13 @@ def test_a_bomb_is_refused_with_little_time_and_memory(honest, tmp_path, name):
     assert "'data'" in said or "'columns'" in said
 
 
-@pytest.mark.parametrize("kind", ["deep", "wide", "long number", "many columns"])
+@pytest.mark.parametrize("kind", ["deep", "wide", "long key", "long number", "many columns"])
 def test_policies_that_are_hard_to_read_are_refused(honest, tmp_path, kind):
     folder = shutil.copytree(honest["csv"], tmp_path / "bomb")
     odd = {
         "deep": "a = " + "[" * 500_000 + "]" * 500_000,
         "wide": "a = [" + "1," * 500_000 + "]",
+        "long key": "a." * 400_000 + "b = 1",
         "long number": "seed = 0x" + "f" * 1_000_000,
         "many columns": "".join(f"[columns.c{place}]\n" for place in range(50_000)),
     }

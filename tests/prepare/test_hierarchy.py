@@ -99,6 +99,9 @@ def test_more_than_64_levels_are_refused():
         deep = {"x": deep}
     with pytest.raises(PolicyError, match="more than 64 levels"):
         from_nested(deep, "it")
+    assert read_csv(f"a;{';'.join(f'x{level}' for level in range(64))};*\n", "it").leaves == 1
+    with pytest.raises(PolicyError, match="it: the hierarchy has more than 64 levels"):
+        read_csv(f"a;{';'.join(f'x{level}' for level in range(65))};*\n", "it")
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,13 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-__all__ = ["FORMS", "TRUTHFUL_FORMS", "Column", "Form", "Kind", "Role", "Strict"]
+__all__ = ["FORMS", "MOST_LEVELS", "TRUTHFUL_FORMS", "Column", "Form", "Kind", "Role", "Strict"]
 
 Role = Literal["identifier", "quasi", "sensitive", "keep", "items"]
 Kind = Literal["numeric", "ordinal", "nominal", "date", "boolean", "set"]
 Form = Literal["mean", "median", "mode", "representative", "medoid", "range", "set", "tree"]
 
+MOST_LEVELS = 64  # of a hierarchy, between a value and the root
 TRUTHFUL_FORMS: tuple[Form, ...] = ("range", "set", "tree")
 FORMS: dict[Kind, tuple[Form, ...]] = {
     "numeric": ("mean", "median", "mode", "representative", "medoid", "range", "tree"),
@@ -65,6 +66,12 @@ class Column(Strict):
     )
 
     @model_validator(mode="after")
+    def _is_shallow(self) -> Self:
+        if isinstance(self.hierarchy, dict) and _too_deep(self.hierarchy):
+            raise ValueError(f"the hierarchy has more than {MOST_LEVELS} levels")
+        return self
+
+    @model_validator(mode="after")
     def _agrees(self) -> Self:
         if self.step is not None and self.role != "quasi":
             raise ValueError(f"step is for quasi-identifiers, and this column has the role {self.role}")
@@ -94,3 +101,15 @@ class Column(Strict):
         if self.view is not None and self.role != "quasi":
             raise ValueError(f"view is for quasi-identifiers, and this column has the role {self.role}")
         return self
+
+
+def _too_deep(hierarchy: dict[str, Any]) -> bool:
+    """Say whether nested tables have too many levels; a list may stand at each of them, beside the tables below."""
+    below: list[tuple[Any, int]] = [(hierarchy, 1)]
+    while below:
+        given, depth = below.pop()
+        if depth > 2 * MOST_LEVELS + 1:
+            return True
+        inner = given.values() if isinstance(given, dict) else given
+        below += [(one, depth + 1) for one in inner if isinstance(one, dict | list)]
+    return False

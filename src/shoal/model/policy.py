@@ -18,6 +18,7 @@ from shoal.errors import PolicyError, near
 from shoal.model.column import FORMS, TRUTHFUL_FORMS, Column, Form, Kind, Role, Strict
 from shoal.model.constraints import Constraints
 from shoal.model.seeds import drawn_seed
+from shoal.model.toml_keys import MOST_PARTS, has_long_key
 
 __all__ = [
     "BLIND",
@@ -235,6 +236,8 @@ class Policy(Strict):
     @classmethod
     def from_toml(cls, text: str, name: str = "policy") -> "Policy":
         """Read a policy from the text of a TOML file."""
+        if has_long_key(text):
+            raise PolicyError(f"policy: {name!r} is nested too deeply: a key has more than {MOST_PARTS} parts.")
         try:
             return cls._checked(tomllib.loads(text))
         except RecursionError:

@@ -37,7 +37,7 @@ def seed_of(private: str | Path) -> int:
     try:
         facts = json.loads((folder / FINDINGS).read_text(encoding="utf-8"))
         seed = facts["seed"] if "seed" in facts else facts["policy"]["seed"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         seed = None
     if not isinstance(seed, int) or isinstance(seed, bool):
         raise ReadError(

@@ -239,7 +239,7 @@ def _held(private: Path, folder: Path, data: Transactions) -> NDArray[np.int64]:
             lines = [line["cluster"] for line in csv.DictReader(file)]
         cluster_of = np.array([int(line) if line else -1 for line in lines], np.int64)
         signed = facts["certificate"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise ReadError(
             f"verify: {str(private)!r} is no private folder of a release; expected the one that was written with it "
             f"({option('private', 'FOLDER')})."

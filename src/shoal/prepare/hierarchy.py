@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import PolicyError
+from shoal.model.column import MOST_LEVELS
 
 __all__ = ["ROOT", "Hierarchy", "from_lines", "from_nested", "read_csv"]
 
@@ -141,6 +142,8 @@ def read_csv(text: str, who: str) -> Hierarchy:
         raise PolicyError(f"{who}: line {wrong} of the hierarchy cannot be read as CSV; look at its quotes.")
     if lines and all(cell.strip().lower() == f"level{place}" for place, cell in enumerate(lines[0][1])):
         lines = lines[1:]
+    if lines and len(lines[0][1]) > MOST_LEVELS + 2:
+        raise PolicyError(f"{who}: the hierarchy has more than {MOST_LEVELS} levels.")
     return from_lines([line for _, line in lines], who, [number for number, _ in lines])
 
 
@@ -191,8 +194,8 @@ def from_nested(given: Mapping[str, Any] | Sequence[Any], who: str) -> Hierarchy
 
 def _paths(given: Any, above: list[str], who: str) -> Iterable[list[str]]:
     """Return the names from the root to each value."""
-    if len(above) > 64:
-        raise PolicyError(f"{who}: the hierarchy has more than 64 levels.")
+    if len(above) > MOST_LEVELS:
+        raise PolicyError(f"{who}: the hierarchy has more than {MOST_LEVELS} levels.")
     if isinstance(given, Mapping):
         for name, below in given.items():
             yield from _paths(below, [*above, str(name)], who)

@@ -1,0 +1,44 @@
+"""Long dotted keys in the text of a TOML file, found before it is parsed.
+
+`tomllib` takes time and memory with the square of the parts of a key, so that a file of some hundred kilobytes would
+need more memory than there is. Keys are found in one pass over the text, whatever it holds: strings and comments are
+passed over as a whole, to the end of the line or of the text if they are not closed.
+"""
+
+import re
+
+__all__ = ["MOST_PARTS", "has_long_key"]
+
+MOST_PARTS = 100  # of a key: more than a hierarchy has levels
+
+_PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\[^\n])*+"?|'[^'\n]*+'?)"""
+_DOT = r"[ \t]*+\.[ \t]*+"
+_TOKENS = re.compile(
+    rf'''
+    """(?:[^"\\]|\\.|"(?!""))*+(?:""")?
+    | \'\'\'(?:[^']|'(?!\'\'))*+(?:\'\'\')?
+    | \#[^\n]*+
+    | (?P<long>(?:{_PART}{_DOT}){{{MOST_PARTS}}})
+    | {_PART}(?:{_DOT}{_PART})*+
+    | [^\w"'\#-]++
+    ''',
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def has_long_key(text: str) -> bool:
+    """Say whether a key of a TOML file has more than `MOST_PARTS` parts.
+
+    Parameters
+    ----------
+    text : str
+        The file.
+
+    Examples
+    --------
+    >>> has_long_key("a.b.c = 1")
+    False
+    >>> has_long_key("a." * MOST_PARTS + "b = 1")
+    True
+    """
+    return any(token.lastgroup == "long" for token in _TOKENS.finditer(text))
