@@ -98,6 +98,7 @@ def exposed(original: list[Row], rows: list[Row], forms: dict[str, str], k: int)
         counts = Counter(_number(row[name]) for row in original if row[name] is not None)
         few = {value for value, count in counts.items() if count < k}
         shown = {part for row in rows if row[name] is not None for part in _parts(str(row[name]), form)}
+        shown -= {part for part in shown if form == "tree" and _multiple_of_five(part)}  # a round number is nobody's
         if form in ("range", "set", "mode", "tree") and {_number(part) for part in shown if part != "*"} & few:
             yield f"a value of few rows in {name}, published by {form}"
 
@@ -108,6 +109,11 @@ def _number(text: str | None) -> object:
         return None if text is None else Decimal(text)
     except InvalidOperation:
         return text
+
+
+def _multiple_of_five(text: str) -> bool:
+    """Say whether a text is a whole number that is a multiple of 5."""
+    return text.isdecimal() and int(text) % 5 == 0
 
 
 def _parts(text: str, form: str) -> list[str]:

@@ -117,7 +117,11 @@ def tried(number: int, seed: int, folder: Path) -> tuple[str, list[str]]:
     except Exception:  # noqa: BLE001 - that is what is looked for
         return "traceback", [traceback.format_exc(limit=-3)]
     rows = plain_counts.rows_of(folder / "out")
-    forms = {name: column.form for name, column in release.policy.columns.items() if column.role == "quasi"}
+    forms = {
+        name: column.form if column.hierarchy != "round" else "round"  # bins of fixed widths, whoever is in them
+        for name, column in release.policy.columns.items()
+        if column.role == "quasi"
+    }
     original = texts(table)
     with (folder / "mine" / "map.csv").open(newline="") as file:
         places = [int(line["released_row"] or -1) for line in csv.DictReader(file)]

@@ -33,6 +33,7 @@ from shoal.pipeline.grouping import make_groups, merged
 from shoal.pipeline.hierarchies import given_trees, with_values
 from shoal.pipeline.items import exchange_items, grouped
 from shoal.pipeline.notes import ended_early, respelt, telling, unusual, warnings
+from shoal.pipeline.recoding import recode_classes
 from shoal.pipeline.regrouping import Regrouping, inference_by_repetition
 from shoal.pipeline.set_neighbours import check_release
 from shoal.pipeline.write import refuse_uncovered, refuse_unless, write
@@ -148,7 +149,8 @@ def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> R
     found, partition = made.found, made.partition
     notes = (*notes, *merged(found, made.enforced, named))
     step("recode")
-    recoded, exchanged = exchange_items(arranged, recode(arranged, partition, named, encoded), partition, named)
+    recoded, partition = recode_classes(arranged, partition, named, encoded, sensitive)
+    recoded, exchanged = exchange_items(arranged, recoded, partition, named)
     named = recoded.policy
     step("verify")
     verdicts = judge(recoded.data, named)
