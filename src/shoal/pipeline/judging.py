@@ -299,16 +299,11 @@ def _held(private: Path, folder: Path) -> tuple[Policy, Places]:
             lines = [line["released_row"] for line in csv.DictReader(file)]
         places = np.array([int(line) if line else -1 for line in lines], np.int64)
         policy, signed = Policy.of(facts["policy"]), facts["certificate"]
-<<<<<<< HEAD
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise ReadError(
             f"measure: {str(private)!r} is no private folder of a release; expected the one that was written with it "
             f"({option('private', 'FOLDER')})."
         ) from None
-=======
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        raise ReadError(f"measure: {str(private)!r} is no private folder of a release: see `--private`.") from None
->>>>>>> trees
     if signed != digest(folder / CERTIFICATE):
         raise DataError(f"measure: the private folder {str(private)!r} belongs to another release.")
     return policy, places
