@@ -46,7 +46,7 @@ from shoal.privacy.judge import judge
 from shoal.privacy.pairs import pairs
 from shoal.privacy.unchanged import refuse_unique_kept
 from shoal.privacy.values import read_column, sensitive_columns
-from shoal.recode.table import Recoded, recode
+from shoal.recode.table import Recoded
 from shoal.registry import is_mixed
 from shoal.utility.cell_loss import cell_losses
 from shoal.utility.fidelity import fidelity
