@@ -202,7 +202,7 @@ def minimality(case: Case, profile: Profile, clock: Clock) -> Attack:
         return _unknown(profile, note or "no repetition of the run led to the published classes", failed=not ended)
     l = case.policy.constraints.l  # noqa: E741
     leaks = [one for one in found if one.low > allowed(l, one.share)]
-    worst = max(leaks or found, key=lambda one: (one.low if leaks else one.posterior, one.posterior))
+    worst = max(leaks or found, key=lambda one: (one.low, one.posterior))  # a posterior of few runs says little
     matching = sum(one.matching for one in found)
     outcome: Outcome = "leak" if leaks else "no evidence"
     unsure = any(one.posterior > allowed(l, one.share) for one in found)
