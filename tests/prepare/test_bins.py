@@ -135,3 +135,10 @@ def test_limits_of_any_numbers(make, numbers, data):
             place = bisect_right(bins, (Decimal(line[0]), Decimal("Infinity"))) - 1
             assert bins[place] == (low, high)
             assert Decimal(line[0]) < high or (Decimal(line[0]) == high and line is lines[-1])
+
+
+def test_a_multiple_of_five_that_one_row_holds_is_no_limit_if_there_is_another_number():
+    texts = [str(number) for number in (7401, 7405, 7409, 7410, 7427, 7430)]
+    names = {name for line in equal_frequency(texts, common=()) for name in line[1:-1]}
+    assert names
+    assert not {"7410"} & {limit for name in names for limit in name.split("–")}

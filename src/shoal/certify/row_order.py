@@ -6,6 +6,7 @@ lists of items.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -42,8 +43,7 @@ def ascends(cells: pa.Table, separators: dict[str, str]) -> bool:
                 tied &= steps == 0
                 break
         else:
-            # Lists of numbers are sorted as such, and written as text: their order cannot be told, nor what follows.
-            return name in separators and pa.types.is_string(column.type)
+            return False
         if not tied.any():
             break
     return True
@@ -86,5 +86,9 @@ def _keys(texts: list[str], separator: str | None) -> Iterator[list[Any]]:
             yield numbers
     except InvalidOperation:
         pass
-    if separator is not None:
-        yield [repr(text.split(separator) if text else []) for text in texts]
+    if separator is not None:  # lists are sorted by what Python writes for them
+        items = [text.split(separator) if text else [] for text in texts]
+        yield [repr(each) for each in items]
+        for number in (int, float):
+            with suppress(ValueError):
+                yield [repr([number(item) for item in each]) for each in items]

@@ -28,6 +28,7 @@ MOST_BINS = 64
 EXACT = Context(prec=120)
 HEADS = (5, 2, 1)
 ROUND = 5  # its multiples, and those of larger steps, are round among whole numbers
+TRIED = 32  # multiples on each side of a number that are looked at
 FINEST = 3  # powers of ten below the width of an interval at which a number in it is still looked for
 
 
@@ -95,7 +96,8 @@ def equal_width(texts: Sequence[str], common: Collection[str]) -> list[list[str]
         for place in range(1, bins):
             ideal = low + place * width
             near = found.roundest(ideal - width / 4, ideal + width / 4)
-            cuts.append(near if near is not None else found.roundest(ideal - width / 2, ideal + width / 2))
+            wide = (ideal - width / 2, ideal + width / 2)
+            cuts.append(near if near is not None else found.roundest(*wide, held=True))
         return found.lines(cuts)
 
 
@@ -124,7 +126,7 @@ def equal_frequency(texts: Sequence[str], common: Collection[str]) -> list[list[
             size = (place + 1) * len(texts) // bins - start
             near = found.roundest(numbers[start - 1 - size // 4], numbers[start + size // 4])
             below, above = max(start - 1 - (size - 1) // 2, 0), min(start + size // 2, last)
-            cuts.append(near if near is not None else found.roundest(numbers[below], numbers[above]))
+            cuts.append(near if near is not None else found.roundest(numbers[below], numbers[above], held=True))
         return found.lines(cuts)
 
 
@@ -138,17 +140,19 @@ class _Bins:
         self.whole = self.finite and _whole(self.numbers)
         self.rare = {number for number, text in zip(self.numbers, texts, strict=True) if text not in self.common}
 
-    def roundest(self, low: Decimal, high: Decimal) -> Decimal | None:
-        """Return the roundest number above `low`, and not above `high`, that may be a limit; None if there is none."""
+    def roundest(self, low: Decimal, high: Decimal, *, held: bool = False) -> Decimal | None:
+        """Return the roundest number above `low`, and not above `high`, that may be a limit; None if there is none.
+
+        With `held`, if all whole numbers there are values that few rows hold, a multiple of 5 may be one of them.
+        """
         middle, spare = (low + high) / 2, None
         for step in _steps(low, high):
             if self.whole and step < 1:
                 break
-            sides = [(middle / step).to_integral_value(side) * step for side in (ROUND_CEILING, ROUND_FLOOR)]
-            for number in sorted(sides, key=lambda side: abs(side - middle)):
+            for number in _multiples(step, middle, high - middle):
                 if low < number <= high and number not in self.rare:
                     return number
-                if low < number <= high and self.whole and step >= ROUND and spare is None:
+                if held and low < number <= high and self.whole and step >= ROUND and spare is None:
                     spare = number
         return spare
 
@@ -176,6 +180,14 @@ class _Bins:
         start, far = sign * edge, max(abs(edge - next_cut), Decimal(2 * ROUND if self.whole else 0))
         beyond = (((start / step).to_integral_value(ROUND_FLOOR) + 1) * step for step in _steps(start, start + far))
         return sign * next(number for number in beyond if number <= start + far)
+
+
+def _multiples(step: Decimal, middle: Decimal, reach: Decimal) -> Iterator[Decimal]:
+    """Yield multiples of a step up to so far from a number, the nearest first, at most `TRIED` on each side."""
+    below, above = ((middle / step).to_integral_value(side) * step for side in (ROUND_FLOOR, ROUND_CEILING))
+    for away in range(min(TRIED, int(reach / step) + 1)):
+        pair = {below - away * step, above + away * step}
+        yield from sorted(pair, key=lambda number: (abs(number - middle), number))
 
 
 def _steps(low: Decimal, high: Decimal) -> Iterator[Decimal]:

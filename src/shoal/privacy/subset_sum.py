@@ -39,6 +39,7 @@ AXES = 4  # columns of a grid
 ROOM = 16  # cells for each sum
 WIDER = 6  # times that the interval is doubled where no group fits
 TIES = 1_000  # groups of which the closest one is found
+COMPARED = 5_000  # groups that fit, of which the most compact one is found
 
 
 def combinations(n: int, size: int) -> Labels:
@@ -74,6 +75,7 @@ class Sums:
 
     def __init__(self, people: Floats, size: int, width: Floats) -> None:
         self.people = people
+        self.variance = np.where(np.ptp(people, axis=0) > 0, people.var(axis=0), 1.0)
         high = (size + 1) // 2
         self.low, self.high = combinations(len(people), size - high), combinations(len(people), high)
         self.low_sums, self.high_sums = (_sums(people, one) for one in (self.low, self.high))
@@ -152,7 +154,8 @@ def subset_sum(case: Case, profile: Profile, clock: Clock) -> Attack:
     than half as far away as all others, and it is the class. Trials:
     up to 40 classes of at most 10 rows. The register holds the members of the class and others, of the table and of
     the control if there is one: 1,000 people for classes of up to three rows, fewer for larger ones, so that every
-    group can be searched. Baseline: one group drawn at random. Power: the attack on exact means.
+    group can be searched. The note also says how often the most compact group that fits is the class: groups that were
+    made by clustering are. Baseline: one group drawn at random. Power: the attack on exact means.
     """
     name = "subset sum"
 
@@ -175,6 +178,7 @@ def subset_sum(case: Case, profile: Profile, clock: Clock) -> Attack:
     tried = chance.permutation(able)[:CLASSES]
     right: list[bool] = []
     power: list[bool] = []
+    compact: list[bool] = []
     blind, registers = [], []
     for size, some in _batches(case.sizes, tried, len(columns)):
         if right and clock.over:
@@ -188,14 +192,18 @@ def subset_sum(case: Case, profile: Profile, clock: Clock) -> Attack:
         places = [tuple(np.sort(np.flatnonzero(np.isin(listed, mine))).tolist()) for mine in members]
         published = size * np.array([[column.after[mine[0]] for column in columns] for mine in members])
         exact = np.array([people[mine].sum(axis=0) for mine in members])
-        found = _named(Sums(rows, size, 2 * half), published, half, places, clock)
+        sums = Sums(rows, size, 2 * half)
+        found = _named(sums, published, half, places, clock)
         right += found
+        compact += _compact(sums, published[: len(found)], half, places[: len(found)], clock)
         blind += [1 / comb(listed.size, size)] * len(found)
         if len(power) < FEW and found:
             power += _named(Sums(rows, size, 2 * slack), exact, slack, places, clock)
     if not right:  # the time was up before the first class was searched
         return nothing(f"the time was up after 0 of {tried.size} classes")
     notes = [f"by {len(columns)} column{'s' * (len(columns) > 1)}, in registers of {_between(registers)} people"]
+    if compact:
+        notes.append(f"the most compact group that fits is the class in {sum(compact)} of {len(compact)} cases")
     left = int((case.sizes > LARGEST).sum())
     notes += [f"classes of more than {LARGEST} rows are not searched"] if left else []
     if len(right) < tried.size:
@@ -220,6 +228,21 @@ def _named(sums: Sums, wanted: Floats, half: Floats, members: list[tuple[int, ..
         if found is None:
             break
         told.append(found == [own])
+    return told
+
+
+def _compact(sums: Sums, wanted: Floats, half: Floats, members: list[tuple[int, ...]], clock: Clock) -> list[bool]:
+    """Return of each class whether it has the least SSE of the groups that fit, or of those at most a step away."""
+    told = []
+    for total, own in zip(wanted, members, strict=True):
+        fits = sums.fitting(total - half, total + half, clock, COMPARED)
+        if fits == []:
+            fits = sums.fitting(total - 2 * half, total + 2 * half, clock, COMPARED)
+        if fits is None:
+            break
+        rows = sums.people[np.array(fits, np.int64).reshape(len(fits), len(own))]
+        spread = ((rows - rows.mean(axis=1, keepdims=True)) ** 2).sum(axis=1) / sums.variance
+        told.append(bool(fits) and fits[int(np.argmin(spread.sum(axis=1)))] == own)
     return told
 
 

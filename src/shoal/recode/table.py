@@ -180,7 +180,9 @@ def _without_rare(values: pa.Array, column: pa.ChunkedArray, rare: Flags, given:
     if not hidden.any():
         return values
     kind = given.kind or "nominal"
-    middle = "median" if "median" in FORMS[kind] else FORMS[kind][0]  # a mean would show how far out an extreme value is
+    middle = (
+        "median" if "median" in FORMS[kind] else FORMS[kind][0]
+    )  # a mean would show how far out an extreme value is
     usual = _cells(column, given.model_copy(update={"form": middle}), groups, None, None).published
     # A group with one value beside gaps has this value as its mean.
     ranks, known = ranks_of(column, None)
