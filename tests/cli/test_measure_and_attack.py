@@ -71,7 +71,8 @@ def test_an_attack_that_was_not_tried_shows_no_rate(place):
     assert code == 0
     assert "not tried" in out
     assert "0.000" not in out
-    assert json.loads(run(*words, "--json")[1])[0]["rate"] is None
+    [told] = json.loads(run(*words, "--json")[1])
+    assert (told["outcome"], told["rate"], told["interval"], told["trials"]) == ("not tried", None, None, 0)
 
 
 def test_what_is_missing_is_said_in_a_sentence(place):

@@ -126,7 +126,7 @@ def test_medoids_leak_and_ranges_have_no_combination():
     assert (found.rate, found.outcome) == (1.0, "leak")
     ranges = shoal.anonymize(table, policy={"columns": {name: {"form": "range"} for name in "abc"}}, **wishes)
     for found in judging.attack(table, ranges, control=control, only=["exact combination", "near combination"]):
-        assert (found.trials, found.outcome) == (0, "too weak to tell")
+        assert (found.trials, found.outcome) == (0, "not tried")
         assert "ranges, sets and trees have no exact combination" in found.note
     some = shoal.anonymize(table, policy={"columns": {"a": {"form": "range"}}}, **wishes)
     found = judging.attack(table, some, control=control, only=["exact combination"])[0]
@@ -138,7 +138,7 @@ def test_medoids_leak_and_ranges_have_no_combination():
 def test_without_a_control_nothing_is_tried(attack):
     for case in (case_of(people()), case_of(people(), control=Table.of(people(0)))):
         found = attacked(attack, case)
-        assert (found.trials, found.outcome) == (0, "too weak to tell")
+        assert (found.trials, found.outcome) == (0, "not tried")
         assert "--control" in found.note
 
 
