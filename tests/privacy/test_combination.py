@@ -142,6 +142,21 @@ def test_without_a_control_nothing_is_tried(attack):
         assert "--control" in found.note
 
 
+def test_notes_say_in_plain_words_who_was_counted():
+    table = pa.table({"a": [1] * 4, "b": [1] * 4, "c": [1] * 4, "ill": ["x", "y"] * 2})
+    control = Table.of(pa.table({"a": [9] * 4, "b": [9] * 4, "c": [9] * 4, "ill": ["x", "y"] * 2}))
+    everything = Profile("knows all", ("a", "b", "c"))
+    found = near_combination(case_of(table, control=control), everything, Clock())
+    assert "people who match one exactly are counted as well" in found.note
+    other = pa.table({"a": [5] * 4, "b": [5] * 4, "c": [5] * 4, "ill": ["x", "y"] * 2})
+    for attack, end in ((near_combination, " exactly or in all cells but one"), (exact_combination, "")):
+        found = attack(case_of(table, other, control=control), everything, Clock())
+        assert (found.outcome, found.note) == (
+            "not tried",
+            f"nobody in the register matches a published combination{end}",
+        )
+
+
 def test_one_column_alone_has_no_near_combination():
     case = case_of(people(), control=Table.of(people(seed=1)))
     found = near_combination(case, Profile("knows the age", ("age",)), Clock())
