@@ -101,7 +101,8 @@ def check_attack(function: Any) -> None:
     shuffled = card.function(_case(table, _shuffled(table)), everybody, Clock())
     for found in (raw, shuffled):
         _must(isinstance(found, Attack), "an attack gives an Attack")
-        _must(found.interval[0] <= found.rate <= found.interval[1], "the rate must lie within its interval")
+        if found.interval is not None and found.rate is not None:
+            _must(found.interval[0] <= found.rate <= found.interval[1], "the rate must lie within its interval")
         _must(MARK not in str(found), "an attack must quote no cell")
     _must(raw.outcome == "leak", "a raw copy must be called a leak")
     _must(shuffled.outcome != "leak", "a copy whose columns were shuffled must not be called a leak")

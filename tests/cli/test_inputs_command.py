@@ -121,6 +121,22 @@ def test_an_unnamed_code_is_dropped_and_the_note_says_how_to_keep_it(pay, tmp_pa
     assert "patient" in (tmp_path / "out" / "data.csv").read_text().splitlines()[0]
 
 
+def test_full_names_that_people_share_are_dropped_whatever_the_column_is_called(tmp_path):
+    path = tmp_path / "bare.csv"
+    firsts, lasts = ["Anna", "José", "Eva", "Jan", "Ruth", "Omar"], ["Berg", "O'Neill", "Weiß", "Kim-Lee", "Rossi"]
+    people = [f"{first} {last}{end}" for first in firsts for last in lasts for end in ("", "er")]
+    rows = [f"{20 + place % 41},{people[place % 60]},{place % 7}" for place in range(480)]
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    run("init", path, "--no-header", "-o", tmp_path / "p.toml")
+    assert tomllib.loads((tmp_path / "p.toml").read_text())["columns"]["column_2"]["role"] == "identifier"
+    output = run("anonymize", path, "--no-header", "-k", 5, "-o", tmp_path / "out")
+    assert "column 'column_2' IS DROPPED" in output
+    released = (tmp_path / "out" / "data.csv").read_text(encoding="utf-8")
+    assert not any(last in released for last in lasts)
+    run("anonymize", path, "--no-header", "-k", 5, "--quasi", "column_2", "-o", tmp_path / "out")
+    assert "column_2" in (tmp_path / "out" / "data.csv").read_text(encoding="utf-8").splitlines()[0]
+
+
 def test_a_constraint_that_nothing_answers_ends_with_two(pay, tmp_path):
     for asked in ("alpha=0.3", "beta=1", "delta=1", "beta_kind=enhanced"):
         for words in (["anonymize", pay, "-o", tmp_path / "out"], ["verify", pay]):

@@ -71,13 +71,19 @@ def test_an_attack_that_was_not_tried_shows_no_rate(place):
     assert code == 0
     assert "not tried" in out
     assert "0.000" not in out
-    assert json.loads(run(*words, "--json")[1])[0]["rate"] is None
+    [told] = json.loads(run(*words, "--json")[1])
+    assert (told["outcome"], told["rate"], told["interval"], told["trials"]) == ("not tried", None, None, 0)
 
 
 def test_what_is_missing_is_said_in_a_sentence(place):
     code, _, said = run("measure", place / "people.csv", place / "release")
     assert code == 2
     assert "--private" in said
+    assert "measure: the rows" in said
+    code, _, said = run("attack", place / "people.csv", place / "release")
+    assert code == 2
+    assert "attack: the rows of a release" in said
+    assert "measure:" not in said
     code, _, said = run(
         "attack", place / "people.csv", place / "release", "--private", place / "private", "--only", "x"
     )

@@ -49,6 +49,14 @@ def exploration():
             "bound": 0.21,
             "outcome": "no evidence",
         },
+        {
+            "name": "exact combination",
+            "rate": None,
+            "interval": None,
+            "baseline": 0.0,
+            "bound": 0.0,
+            "outcome": "not tried",
+        },
     )
     notes = (f"column '{STRANGE}': 3 rows are strange.", "mdav: something of its own.")
     return made(
@@ -72,6 +80,7 @@ def test_the_page_shows_the_front_every_point_and_what_was_left_out(page):
         "14 [13, 15]",
         ">failed</td>",
         ">verify: it does not hold.</td>",
+        ">not tried</td>",
         "exact: takes at most 2,000 rows",
         "is itself a channel",
         "clearly better in one of them",

@@ -150,6 +150,11 @@ def test_a_folder_without_a_seed_is_refused(text, tmp_path):
         shoal.seed_of(tmp_path)
 
 
+def test_a_folder_of_a_seed_that_does_not_exist_is_said_not_to_exist(tmp_path):
+    with pytest.raises(ReadError, match="^seed: .*nowhere' does not exist; expected the private folder"):
+        shoal.seed_of(tmp_path / "nowhere")
+
+
 def test_the_same_seed_gives_the_same_release_and_the_seed_is_not_published(tmp_path):
     one = shoal.anonymize(hospital(60), k=3, seed=987654, **ROLES)
     two = shoal.anonymize(hospital(60), k=3, seed=987654, **ROLES)

@@ -139,3 +139,20 @@ def test_with_too_little_address_space_to_draw_a_release_is_written(tmp_path):
     assert len(failed.stderr.splitlines()) == 1
     assert names(tmp_path) == {"release", "private", "table.csv"}
     run("report", "release", "-o", "report.md")
+
+
+def test_a_report_for_the_holder_without_the_original_is_said_to_be_missing(release, folders):
+    public, private = folders
+    release.save(public, private=private, report=True)
+    assert "report.html" in names(public)
+    assert "report.html" not in names(private)
+    [said] = release.missing
+    assert said.startswith("The private folder has no report.html")
+    assert "original=" in said
+    assert said in release.notes
+    assert said in json.loads((private / "findings.json").read_text())["notes"]
+    release.save(public, private=private, report=True, original=table())
+    assert release.missing == ()
+    assert "report.html" in names(private)
+    release.save(public, report=True)
+    assert release.missing == ()

@@ -38,9 +38,10 @@ def about(release, word):
 def test_one_rare_value_is_noted():
     rare = ["E75.2", *ILL[1:]]
     for role in ("sensitive", "keep"):
-        [said] = about(released(table(ill=rare), **{role: ["ill"]}), "published unchanged, and")
+        [said] = about(released(table(ill=rare), **{role: ["ill"]}), "has rare values")
         assert said.startswith(
-            "column 'ill' is published unchanged, and fewer than 5 rows hold a value that fewer than 5"
+            "column 'ill' is published unchanged and has rare values, each in fewer than 5 rows "
+            "(fewer than 5 rows in all)."
         )
         assert "E75.2" not in said
     assert not about(released(table(ill=ILL), sensitive=["ill"]), "unchanged")
@@ -48,8 +49,8 @@ def test_one_rare_value_is_noted():
 
 def test_many_rare_values_are_counted():
     rare = [f"rare {place // 2}" for place in range(20)] + ILL[20:]
-    [said] = about(released(table(ill=rare), sensitive=["ill"]), "published unchanged, and")
-    assert "20 rows hold a value that fewer than 5 rows hold" in said
+    [said] = about(released(table(ill=rare), sensitive=["ill"]), "has rare values")
+    assert "each in fewer than 5 rows (20 rows in all)" in said
 
 
 def test_one_row_that_is_unique_in_several_columns_is_noted():
@@ -58,7 +59,7 @@ def test_one_row_that_is_unique_in_several_columns_is_noted():
     release = released(table(ill=ill, town=town), sensitive=["ill"], keep=["town"])
     [said] = about(release, "unique in the columns")
     assert said.startswith("fewer than 5 rows are unique in the columns that are published unchanged")
-    assert not about(release, "published unchanged, and")
+    assert not about(release, "has rare values")
 
 
 def test_notes_of_rare_values_do_not_reach_public_files(tmp_path):

@@ -1,5 +1,6 @@
 """Roles are proposed with a reason, and odd values are noted without being shown."""
 
+import unicodedata
 import uuid
 
 import numpy as np
@@ -14,6 +15,7 @@ CHANCE = np.random.default_rng(5)
 FIRST = ["Anna", "Paul", "Eva", "Jan", "Ruth", "Omar"]
 LAST = ["Koch", "O'Neill", "Meyer-Graf", "Silva", "Weiß", "Kim", "Rossi", "Novak", "Moore", "Lang"]
 PEOPLE = [f"{first} {last}" for first in FIRST for last in LAST]
+DIFFERENT = [f"{first}{second}".title() for first in "bcdfghjk" for second in "aeiouyrl"]  # more than there are people
 SHARED = [*(f"{last.lower()}{end}" for last in LAST for end in "aeiouy"), *["koch"] * 7, *["kim"] * 5]
 FREE = "text of which most values differ, as in names and free text"
 
@@ -62,6 +64,18 @@ def facts(name: str, column: object) -> ColumnFacts:
         ("Prénom", ["x", "x", "y"], "its name sounds like a person's name"),
         ("nombre", ["x", "x", "y"], "its name sounds like a person's name"),
         ("who", PEOPLE + PEOPLE[:20], "its values look like people's names"),
+        ("column_2", PEOPLE * 25, "its values look like people's names"),
+        (
+            "column_2",
+            [*PEOPLE * 25, *["Ward 7", "unclear", "Ludwig van Beethoven"] * 9],
+            "its values look like people's names",
+        ),
+        ("column_2", [", ".join(reversed(one.split())) for one in PEOPLE] * 25, "its values look like people's names"),
+        (
+            "column_2",
+            [unicodedata.normalize("NFD", f"{one} É") for one in PEOPLE] * 9,
+            "its values look like people's names",
+        ),
         ("name", SHARED, "its name sounds like a person's name"),
         ("last name", LAST * 40, "its name sounds like a person's name"),
         ("nom", SHARED, "its name sounds like a person's name"),
@@ -114,6 +128,11 @@ def test_names_that_sound_sensitive_are_proposed_as_such(name, column):
         ("name", [f"Ward {place % 25}" for place in range(60)], "nobody said otherwise"),
         ("ward_name", [f"ward {chr(97 + place % 26)}" for place in range(600)], "nobody said otherwise"),
         ("street", [f"{last} Street" for last in LAST] * 40, "nobody said otherwise"),
+        ("column_2", PEOPLE[:49] * 25, "nobody said otherwise"),
+        ("column_2", [one.lower() for one in PEOPLE] * 25, "nobody said otherwise"),
+        ("column_2", [f"{one} {DIFFERENT[place]}" for place, one in enumerate(PEOPLE)] * 25, "nobody said otherwise"),
+        ("column_2", [f"{DIFFERENT[place]} {one}" for place, one in enumerate(PEOPLE)] * 25, "nobody said otherwise"),
+        ("column_2", [*PEOPLE, *(f"ward {place}" for place in range(7))] * 25, "nobody said otherwise"),
         ("phone", ["landline", "mobile"] * 30, "nobody said otherwise"),
         ("hospital_id", [1, 2, 3] * 20, "nobody said otherwise"),
         ("moment", pa.array(range(ROWS), pa.timestamp("us")), "nobody said otherwise"),
@@ -307,3 +326,12 @@ def test_text_of_dates_is_told_what_it_could_be():
     [said] = [note for note in facts("born", days).notes if "dates" in note]
     assert said == 'text that looks like dates; if so, call its kind "date"'
     assert not any("dates" in note for note in facts("born", ["11.1.1950", "12.1.1950"]).notes)
+
+
+def test_names_are_told_by_all_values_of_a_large_table():
+    syllables = [f"{first}{second}" for first in "bdfgklmnprst" for second in "aeiou"]
+    lasts = [f"{first}{second}".title() for first in syllables for second in syllables[:40]]
+    people = [
+        f"{first.title()} {last}" for first in syllables for last in lasts[::3]
+    ]  # 1,000 of them share few surnames
+    assert facts("column_2", people * 3).reason == "its values look like people's names"

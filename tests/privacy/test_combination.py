@@ -126,7 +126,7 @@ def test_medoids_leak_and_ranges_have_no_combination():
     assert (found.rate, found.outcome) == (1.0, "leak")
     ranges = shoal.anonymize(table, policy={"columns": {name: {"form": "range"} for name in "abc"}}, **wishes)
     for found in judging.attack(table, ranges, control=control, only=["exact combination", "near combination"]):
-        assert (found.trials, found.outcome) == (0, "too weak to tell")
+        assert (found.trials, found.outcome) == (0, "not tried")
         assert "ranges, sets and trees have no exact combination" in found.note
     some = shoal.anonymize(table, policy={"columns": {"a": {"form": "range"}}}, **wishes)
     found = judging.attack(table, some, control=control, only=["exact combination"])[0]
@@ -138,8 +138,23 @@ def test_medoids_leak_and_ranges_have_no_combination():
 def test_without_a_control_nothing_is_tried(attack):
     for case in (case_of(people()), case_of(people(), control=Table.of(people(0)))):
         found = attacked(attack, case)
-        assert (found.trials, found.outcome) == (0, "too weak to tell")
+        assert (found.trials, found.outcome) == (0, "not tried")
         assert "--control" in found.note
+
+
+def test_notes_say_in_plain_words_who_was_counted():
+    table = pa.table({"a": [1] * 4, "b": [1] * 4, "c": [1] * 4, "ill": ["x", "y"] * 2})
+    control = Table.of(pa.table({"a": [9] * 4, "b": [9] * 4, "c": [9] * 4, "ill": ["x", "y"] * 2}))
+    everything = Profile("knows all", ("a", "b", "c"))
+    found = near_combination(case_of(table, control=control), everything, Clock())
+    assert "people who match one exactly are counted as well" in found.note
+    other = pa.table({"a": [5] * 4, "b": [5] * 4, "c": [5] * 4, "ill": ["x", "y"] * 2})
+    for attack, end in ((near_combination, " exactly or in all cells but one"), (exact_combination, "")):
+        found = attack(case_of(table, other, control=control), everything, Clock())
+        assert (found.outcome, found.note) == (
+            "not tried",
+            f"nobody in the register matches a published combination{end}",
+        )
 
 
 def test_one_column_alone_has_no_near_combination():

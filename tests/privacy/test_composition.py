@@ -78,7 +78,7 @@ def test_two_releases_with_another_k_tell_more_than_either():
 
 def test_without_another_release_nothing_is_tried():
     found = attacked(intersection, case_of(people()))
-    assert (found.trials, found.outcome) == (0, "too weak to tell")
+    assert (found.trials, found.outcome) == (0, "not tried")
     assert found.note == "there is no other release of the same rows"
     none = people(0)
     assert attacked(intersection, case_of(none, other=none)).note == "there are no rows"
@@ -167,7 +167,7 @@ def test_rows_that_are_alike_in_every_cell_are_a_tie_and_others_still_leak():
 @pytest.mark.parametrize("n", [0, 1])
 def test_the_order_of_less_than_two_rows_tells_nothing(n):
     found = attacked(row_order, case_of(people(n)))
-    assert (found.trials, found.outcome, found.note) == (0, "too weak to tell", "there are no two rows")
+    assert (found.trials, found.outcome, found.note) == (0, "not tried", "there are no two rows")
 
 
 def test_places_of_other_rows_are_refused():

@@ -260,12 +260,12 @@ def test_control_rows_without_a_quasi_identifier_are_refused():
 @pytest.mark.parametrize("attack", [homogeneity, attribute_inference])
 def test_without_a_sensitive_column_nothing_is_tried(attack):
     found = attacked(attack, case_of(people(), sensitive=()))
-    assert (found.trials, found.outcome, found.note) == (0, "too weak to tell", "there is no sensitive column")
+    assert (found.trials, found.outcome, found.note) == (0, "not tried", "there is no sensitive column")
 
 
 def test_without_a_column_with_an_order_nothing_is_tried():
     found = attacked(rank_interval, case_of(people().select(["town", "ill"])))
-    assert (found.trials, found.outcome, found.note) == (0, "too weak to tell", "there is no column with an order")
+    assert (found.trials, found.outcome, found.note) == (0, "not tried", "there is no column with an order")
 
 
 ODD = {
@@ -288,9 +288,10 @@ def test_odd_tables_are_attacked_without_a_word(attack, name):
     empty = table.set_column(0, "age", pa.nulls(len(table), table.schema.field("age").type))
     for released in (table, shuffled(table), empty):
         found = attacked(attack, case_of(table, released, form=form))
-        assert 0 <= found.rate <= 1
+        assert {found.rate is None, found.interval is None, found.outcome == "not tried"} == {not found.trials}
+        assert found.rate is None or 0 <= found.rate <= 1
         assert 0 <= found.baseline <= 1
-        assert found.outcome in ("leak", "no evidence", "too weak to tell")
+        assert found.outcome in ("leak", "no evidence", "too weak to tell", "not tried")
 
 
 def test_levels_are_attacked_by_their_order():

@@ -160,7 +160,7 @@ def test_a_folder_is_attacked_as_its_release_is(tmp_path):
 def test_a_table_of_somebody_else_cannot_be_repeated():
     table = pa.table({"age": [30] * 4 + [60] * 5, "ill": ["yes", "no", "no"] * 3})
     (found,) = shoal.attack(table, table, only=["minimality"], k=4, sensitive=["ill"])
-    assert (found.outcome, found.trials) == ("too weak to tell", 0)
+    assert (found.outcome, found.trials) == ("not tried", 0)
     assert "a release of shoal" in found.note
 
 
@@ -173,7 +173,7 @@ def test_values_of_classes_below_k_are_read_off():
 def test_time_that_is_up_is_said():
     case = case_of(nine({0, 3}), shoal.anonymize(nine({0, 3}), k=3, l=2, sensitive=["ill"], method="mdav"))
     found = module.minimality(case, profiles(case)["all"], Clock(0))
-    assert found.outcome == "too weak to tell"
+    assert found.outcome == "not tried"
     assert found.note.startswith("the time was up")
 
 
@@ -182,7 +182,7 @@ def test_a_run_that_cannot_be_repeated_has_no_power():
     policy = Policy.of({"columns": {"a": {"kind": "numeric"}, "s": {"role": "sensitive"}}}, k=2, l=2)
     case = Case(released, policy, regroup=lambda origin, seed: np.arange(4))
     found = module.minimality(case, profiles(case)["all"], Clock())
-    assert (found.outcome, found.power, found.trials) == ("too weak to tell", 0.0, 0)
+    assert (found.outcome, found.power, found.trials) == ("not tried", 0.0, 0)
 
 
 def test_the_protection_keeps_its_promise_over_unknown_seeds():

@@ -162,7 +162,7 @@ def test_the_raw_case_publishes_the_table_itself():
     assert not any(column.truthful for column in case.columns)
 
 
-@pytest.mark.parametrize(("n", "outcome"), [(0, "too weak to tell"), (1, "too weak to tell"), (3, "leak")])
+@pytest.mark.parametrize(("n", "outcome"), [(0, "not tried"), (1, "too weak to tell"), (3, "leak")])
 def test_very_few_rows_are_attacked_without_a_word(n, outcome):
     found = attacked(singling_out, case_of(people(n)))
     assert found.outcome == outcome
@@ -179,7 +179,7 @@ def test_degenerate_tables_single_nobody_out():
 
 def test_somebody_who_knows_nothing_has_nothing_to_state():
     found = singling_out(case_of(people()), Profile("knows nothing", ()), Clock())
-    assert (found.trials, found.outcome, found.note) == (0, "too weak to tell", "there is nothing to state")
+    assert (found.trials, found.outcome, found.note) == (0, "not tried", "there is nothing to state")
 
 
 def test_an_attack_whose_time_is_up_says_so(monkeypatch):

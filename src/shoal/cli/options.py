@@ -56,7 +56,9 @@ Accept = Annotated[
 Identifier = Annotated[Names, typer.Option("--identifier", help="A column to drop. Repeat for more.")]
 Quasi = Annotated[Names, typer.Option("--quasi", help="A quasi-identifier, the default role. Repeat for more.")]
 Sensitive = Annotated[Names, typer.Option("--sensitive", help="A column to protect by l and t, published as it is.")]
-Keep = Annotated[Names, typer.Option("--keep", help="A column to publish as it is. Be sure that it tells nobody.")]
+Keep = Annotated[
+    Names, typer.Option("--keep", help="A column to publish as it is. Must not help to re-identify anyone.")
+]
 Seed = Annotated[
     int | None,
     typer.Option(min=0, help="Random seed, never published. [default: drawn from the system]", show_default=False),

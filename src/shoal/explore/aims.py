@@ -180,7 +180,9 @@ def figure_of(aim: Aim, case: Case, source: Any, folds: int) -> Figure | None:
     """
     if aim.kind == "attack":
         found = attacks()[aim.name].function(case, profiles(case)["all"], Clock())
-        return Figure(found.rate, *found.interval) if found.trials else None
+        if found.rate is None or found.interval is None:
+            return None
+        return Figure(found.rate, *found.interval)
     if aim.kind == "honest":
         table = read_for(source, case.policy)
         share = honest(table, case.policy, folds, case.seed)

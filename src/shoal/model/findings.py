@@ -1,13 +1,13 @@
 """What the judge says: a verdict is yes or no, a finding is a measured number."""
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 __all__ = ["NOT_TRIED", "Attack", "Finding", "Need", "Outcome", "Verdict"]
 
 Need = Literal["release", "pair", "groups"]
-Outcome = Literal["leak", "no evidence", "too weak to tell"]
-NOT_TRIED = "not tried"  # what is shown as the outcome of an attack without trials
+Outcome = Literal["leak", "no evidence", "too weak to tell", "not tried"]
+NOT_TRIED: Final = "not tried"  # the outcome of an attack without trials
 
 
 @dataclass(frozen=True)
@@ -91,16 +91,16 @@ class Attack:
     successes : float
         A guess among several that are equally good counts as a part of one.
     trials : int
-    interval : pair of float
-        Wilson's 95 % interval of the rate.
+    interval : pair of float or None
+        Wilson's 95 % interval of the rate; None without trials.
     baseline : float
         The rate of somebody who guesses as well as can be without the release.
     control : float or None
         The rate of the same attack on people who are not in the release, where that makes sense.
     power : float or None
         The rate of the same attack on an unprotected copy: an attack that fails there proves nothing by failing here.
-    outcome : {"leak", "no evidence", "too weak to tell"}
-        A leak if the whole interval lies above `bound`.
+    outcome : {"leak", "no evidence", "too weak to tell", "not tried"}
+        A leak if the whole interval lies above `bound`; "not tried" without trials, always.
     note : str
         What else is to be known: that the time was up before all targets were tried, for instance. Without trials, why
         there are none.
@@ -112,7 +112,7 @@ class Attack:
     profile: str
     successes: float
     trials: int
-    interval: tuple[float, float]
+    interval: tuple[float, float] | None
     baseline: float
     control: float | None
     power: float | None
@@ -120,16 +120,22 @@ class Attack:
     note: str = ""
     bound: float = 0.0
 
+    def __post_init__(self) -> None:
+        """See to it that an attack without trials claims no result."""
+        if not self.trials:
+            object.__setattr__(self, "interval", None)
+            object.__setattr__(self, "outcome", NOT_TRIED)
+
     @property
-    def rate(self) -> float:
-        """The share of trials that were successes; 0 without trials."""
-        return self.successes / self.trials if self.trials else 0.0
+    def rate(self) -> float | None:
+        """The share of trials that were successes; None without trials."""
+        return self.successes / self.trials if self.trials else None
 
     def shown(self) -> dict[str, str]:
         """Return rate, interval, baseline, control, bound and outcome as they are shown; dashes without trials."""
         names = ("rate", "interval", "baseline", "control", "bound")
-        if not self.trials:
-            return {**dict.fromkeys(names, "–"), "outcome": NOT_TRIED}
+        if self.interval is None:
+            return {**dict.fromkeys(names, "–"), "outcome": self.outcome}
         low, high = self.interval
         control = "" if self.control is None else f"{self.control:.3f}"
         texts = (f"{self.rate:.3f}", f"{low:.3f} to {high:.3f}", f"{self.baseline:.3f}", control, f"{self.bound:.3f}")
@@ -137,13 +143,13 @@ class Attack:
 
     def __str__(self) -> str:
         """Say it in one line."""
-        low, high = self.interval
         beside = f"baseline {self.baseline:.3f}" + ("" if self.control is None else f", control {self.control:.3f}")
         tail = f" ({self.note})" if self.note else ""
-        if not self.trials:
-            return f"{self.name}, {self.profile}: {NOT_TRIED}{tail}"
+        if self.interval is None:
+            return f"{self.name}, {self.profile}: {self.outcome}{tail}"
+        low, high = self.interval
         return f"{self.name}, {self.profile}: {self.rate:.3f} [{low:.3f}, {high:.3f}], {beside}: {self.outcome}{tail}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the attack as plain values, for JSON; the rate is null without trials."""
-        return {**asdict(self), "rate": self.rate if self.trials else None}
+        """Return the attack as plain values, for JSON; rate and interval are null without trials."""
+        return {**asdict(self), "rate": self.rate}

@@ -1,9 +1,10 @@
 """What single cells look like, whatever column they stand in: patterns of values that name or date somebody."""
 
 import re
+import unicodedata
 from collections.abc import Collection
 
-__all__ = ["BLANK_WORDS", "DATES", "DIRECT", "looks_like_a_value", "shape_of"]
+__all__ = ["BLANK_WORDS", "DATES", "DIRECT", "is_full_name", "looks_like_a_value", "recombine", "shape_of"]
 
 NUMBERS = (
     r"\d{3}-\d{2}-\d{4}|[A-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?[A-D]|\d{8}-?[A-Z]|"
@@ -45,6 +46,42 @@ def looks_like_a_value(text: str, null_words: Collection[str] = ()) -> bool:
     if re.search(r"\d", start) and not re.search(r"[^\W\d]", start):
         return True
     return any(re.fullmatch(form, start) for form in (NUMBER, DATES, *DIRECT.values()))
+
+
+def is_full_name(text: str) -> bool:
+    """Say whether a text is two to four capitalised words, such as a first name and a surname.
+
+    Examples
+    --------
+    >>> [is_full_name(text) for text in ("Anna Berg", "O'Neill, José-Luis", "Anna", "Ward 7", "oat milk")]
+    [True, True, False, False, False]
+    """
+    parts = _words(text)
+    return 2 <= len(parts) <= 4 and all(
+        part[:1].isupper() and part.replace("-", "").replace("'", "").replace("’", "").rstrip(".").isalpha()
+        for part in parts
+    )
+
+
+def recombine(texts: Collection[str]) -> bool:
+    """Say whether the same words begin, and the same words end, at least two distinct texts on average.
+
+    First names and surnames recombine; of towns, products or titles often only the first or only the last words do.
+
+    Examples
+    --------
+    >>> recombine(["Anna Berg", "Anna Koch", "Paul Berg", "Paul Koch"])
+    True
+    >>> recombine(["New York", "New Orleans", "San Diego", "San Marino"])
+    False
+    """
+    ends = {(parts[0], parts[-1]) for parts in map(_words, texts) if len(parts) > 1}
+    return all(2 * len({end[place] for end in ends}) <= len(texts) for place in (0, 1)) and bool(ends)
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a text, split at spaces and commas; accents are joined to their letters."""
+    return re.split(r"[ ,]+", unicodedata.normalize("NFC", text[:LONG].strip()))
 
 
 def shape_of(text: str) -> str:

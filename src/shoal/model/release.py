@@ -55,7 +55,7 @@ class Release:
         Rows left out because of missing values.
     notes : tuple of str
         What the holder should know: columns that look like identifiers, for instance, and pages or pictures that the
-        last `save` could not draw.
+        last `save` did not write.
     missing : tuple of str
         The latter alone.
     sketches, sketched : tuples
@@ -127,7 +127,8 @@ class Release:
             Whether a page for whoever receives the release goes into the folder, and one for the holder into the
             private folder.
         original : path or frame, optional
-            The table that the release was made from, for the holder's page.
+            The table that the release was made from, for the holder's page. Without it there is none, and `missing`
+            says so.
 
         Returns
         -------

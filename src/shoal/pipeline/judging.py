@@ -7,7 +7,8 @@
 
 import csv
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from shoal.certify.certificate import CERTIFICATE, digest
 from shoal.certify.check import DATA_FILES, check_folder
-from shoal.errors import DataError, ReadError, listed
+from shoal.errors import DataError, ReadError, UseError, listed
 from shoal.io.bundle import settle
 from shoal.io.files import read
 from shoal.io.text_columns import read_for
@@ -126,8 +127,9 @@ def attack(
     """
     wanted = [load_attack(name) for name in only] or list(attacks().values())
     step("attack")
-    case = case_of(original, release, **given)
-    _ = case.before  # an attack needs to know what would be right
+    with _called("attack"):
+        case = case_of(original, release, **given)
+        _ = case.before  # an attack needs to know what would be right
     known = profiles(case)
     if profile not in known:
         raise DataError(f"attack: there is no profile {profile!r} for this table. There are {listed(known)}.")
@@ -158,6 +160,18 @@ def tried(case: Case, wanted: Sequence[AttackCard], known: Known, budget: float 
         note = "; ".join(filter(None, (one.note, f"CONTROL ROWS ARE DOUBTFUL: {said}")))
         found.append(replace(one, note=note) if said and card.control else one)
     return tuple(found)
+
+
+@contextmanager
+def _called(name: str) -> Iterator[None]:
+    """Let errors of `case_of`, which begin with "measure", begin with the name of the function that was called."""
+    try:
+        yield
+    except UseError as problem:
+        said = str(problem)
+        if said.startswith("measure: "):
+            problem.args = (f"{name}{said.removeprefix('measure')}",)
+        raise
 
 
 def case_of(

@@ -84,9 +84,9 @@ def _unchanged(data: pa.Table, policy: Policy) -> list[str]:
     """Return what the columns that are published unchanged give away, from the first rare value on."""
     found, k = Unchanged.of(data, policy), policy.constraints.k
     said = [
-        f"column {name!r} is published unchanged, and {_rows(rows, k)} hold a value that fewer than {k} rows hold. "
-        "Whoever knows that a person has such a value has found the person among these few. Merge rare values into "
-        "larger ones before the release, or make the column a quasi-identifier."
+        f"column {name!r} is published unchanged and has rare values, each in fewer than {k} rows "
+        f"({_rows(rows, k)} in all). Whoever knows that a person has such a value can narrow the person down to these "
+        "few rows. Merge rare values into broader ones before the release, or make the column a quasi-identifier."
         for name in found.codes
         if (rows := found.rare(name, k))
     ]

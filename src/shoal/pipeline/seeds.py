@@ -34,6 +34,10 @@ def seed_of(private: str | Path) -> int:
     True
     """
     folder = Path(private)
+    if not folder.exists():
+        raise ReadError(
+            f"seed: {str(folder)!r} does not exist; expected the private folder of an earlier run. Check the path."
+        )
     try:
         facts = json.loads((folder / FINDINGS).read_text(encoding="utf-8"))
         seed = facts["seed"] if "seed" in facts else facts["policy"]["seed"]

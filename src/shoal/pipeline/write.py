@@ -48,6 +48,10 @@ Drawn = TypeVar("Drawn")
 FINDINGS = "findings.json"
 MAP = "map.csv"
 HELD = {FINDINGS: '"certificate"', MAP: "", REPORT: "", **dict.fromkeys(NAMES, "<svg")}
+NO_ORIGINAL = (
+    f"The private folder has no {REPORT}, as the holder's report needs the table that the release was made from. Give "
+    "it to `save` (original=TABLE), or get the report as text from release.report(TABLE)."
+)
 RELEASED = {CERTIFICATE: PREDICATE, POLICY: "", REPORT: "", **{f"data.{ending}": "" for ending in FORMATS}}
 
 
@@ -124,7 +128,7 @@ def _write(
     report: bool,
     original: Any = None,
 ) -> tuple[str, ...]:
-    """Write the release and what belongs to it into drafts, and check it from its bytes; say what cannot be drawn."""
+    """Write the release and what belongs to it into drafts, and check it from its bytes; say what is missing."""
     missing: list[str] = []
     name = write_data(spelt(release.table, release.policy, format), made, format)
     policy = published_policy(release)
@@ -148,6 +152,8 @@ def _write(
 
             own = _drawn(f"The private folder has no {REPORT}", lambda: holder_page(made, release, original), missing)
             _put(hidden, {} if own is None else {REPORT: own})
+        elif report:
+            missing.append(NO_ORIGINAL)
         views = {name: column.view for name, column in release.policy.columns.items()}
         shown = _drawn(
             "The private folder has no pictures", lambda: pictures(release.sketches, release.sketched, views), missing

@@ -12,8 +12,9 @@ The first of these that fits gives the role:
 5. Values that all differ, text or whole numbers: identifier. Of whole numbers 95 % must differ, and they must be
    spread like keys: without gaps, evenly, or all of seven or more digits; amounts and measurements, which crowd around
    the middle, are none even if they happen to differ in every row.
-6. Text that looks like people's names, like codes of one shape of which nearly all differ, or of which so many values
-   differ that two rows share one on average: identifier.
+6. Text that looks like full names of people: identifier. Half of the values must differ, or there are at least 50
+   distinct values whose first and last words recombine, as first names and surnames do and words of towns do not.
+   Likewise codes of one shape of which nearly all differ, and text with one distinct value for every two rows or more.
 7. Everything else is a quasi-identifier, because nobody said otherwise. To keep a column is never proposed.
 
 `is_direct` says which columns are dropped if a policy leaves their role open: text that rules 1 to 6 call an
@@ -33,7 +34,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.model.exposure import stands_out
-from shoal.model.looks import DATES, DIRECT, shape_of
+from shoal.model.looks import DATES, DIRECT, is_full_name, recombine, shape_of
 from shoal.model.policy import Kind, Role
 
 __all__ = ["Seen", "fits", "is_code", "is_direct", "sampled", "suggest"]
@@ -46,6 +47,7 @@ NEARLY = 0.95  # of the values must differ for numbers to be keys
 HALF = 0.5  # distinct values a row: with so many, two rows share one on average
 # Distinct values for each row, and in all, that a column called "name" must have to hold names of people.
 VARIED, VARIED_LARGE, MANY = 1 / 3, 0.05, 500
+FULL_NAMES = 50  # distinct values, from which on their words show how they are put together
 EVEN_ROWS = 1000  # below this many, amounts may be spread as evenly as keys by chance
 KEY_DIGITS = 5
 ROWS_PER_KEY = 20
@@ -306,7 +308,8 @@ def _by_values(seen: Seen, words: set[str], cells: list[str]) -> tuple[Role, str
     if fits(cells, POSTCODES):
         return "quasi", "its values look like postcodes"
     if seen.is_text and seen.present >= FEW:
-        if seen.uniqueness >= HALF and sum(map(_is_person, cells)) >= SHARE * len(cells):
+        named = sum(map(is_full_name, cells)) >= SHARE * len(cells)
+        if named and (seen.uniqueness >= HALF or _shared_names(seen)):
             return "identifier", "its values look like people's names"
         if seen.uniqueness >= SHARE and _one_shape(cells):
             return "identifier", "nearly all values differ and have one shape"
@@ -348,13 +351,9 @@ def _even(numbers: NDArray[np.float64]) -> bool:
     return bool(uneven <= UNEVEN / np.sqrt(ordered.size))
 
 
-def _is_person(cell: str) -> bool:
-    """Whether a cell is two to four capitalised words, such as a first and a last name."""
-    parts = re.split(r"[ ,]+", cell)
-    return 2 <= len(parts) <= 4 and all(
-        part[:1].isupper() and part.replace("-", "").replace("'", "").replace("’", "").rstrip(".").isalpha()
-        for part in parts
-    )
+def _shared_names(seen: Seen) -> bool:
+    """Whether full names differ enough, and are put together as first and last names are, to be those of people."""
+    return len(seen.values) >= FULL_NAMES and recombine(seen.values.to_pylist())
 
 
 def _one_shape(cells: list[str]) -> bool:

@@ -9,8 +9,8 @@ knows, and the release, and counts how often a guess about a target is right. Be
 
 It is a **leak** if the lower end of the interval lies above baseline and control, and above what the policy allows in
 any case (1/k for a guess who a row is). If the attack does not even succeed on an unprotected copy, has too few trials
-to tell, or was cut short, it is **too weak to tell**; else there is **no evidence**. An attack without trials is shown
-as **not tried**, with the reason in its note.
+to tell, or was cut short, it is **too weak to tell**; else there is **no evidence**. An attack without trials is
+**not tried**, with the reason in its note.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import MethodError, listed, near
-from shoal.model.findings import Attack, Outcome
+from shoal.model.findings import NOT_TRIED, Attack, Outcome
 from shoal.privacy.case import Case
 from shoal.privacy.intervals import wilson
 
@@ -177,7 +177,9 @@ def concluded(
     low, high = wilson(successes, trials)
     bound = max(baseline, allowed, 0.0 if control is None else control)
     outcome: Outcome
-    if trials and low > bound:
+    if not trials:
+        outcome = NOT_TRIED
+    elif low > bound:
         outcome = "leak"
     elif trials < FEW or (power is not None and power <= bound) or TIME_UP in note:
         # What was tried before the time was up may be the weaker part of the attack.

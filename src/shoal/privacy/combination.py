@@ -199,7 +199,11 @@ def _membership(name: str, case: Case, profile: Profile, margin: float) -> Attac
     who, notes = found.near if name == "near combination" else found.exact, []
     if name == "near combination" and int(who.sum()) < FEW:
         who = found.near | found.exact
-        notes.append("people who hold a published combination count as well, as few are one cell off")
+        if who.any():
+            notes.append(
+                "few people differ from a published combination in exactly one cell, so people who match one exactly "
+                "are counted as well"
+            )
     every, single = held.member[who], held.member[who & found.alone]
     alone = single.size >= FEW
     right = (single if alone else every).astype(np.float64)
@@ -211,7 +215,8 @@ def _membership(name: str, case: Case, profile: Profile, margin: float) -> Attac
     elif every.size:
         notes.insert(0, "all who match, as few are alone in the register with their combination")
     else:
-        notes.insert(0, "nobody of the register holds such a combination")
+        but = " exactly or in all cells but one" if name == "near combination" else ""
+        notes.insert(0, f"nobody in the register matches a published combination{but}")
     if right.size >= FEW and wilson(float(right.sum()), right.size)[1] < base:
         notes.append(
             f"below the baseline: read the other way round, {1 - right.mean():.3f} of the people who match are not in "

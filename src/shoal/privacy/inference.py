@@ -233,7 +233,7 @@ def homogeneity(case: Case, profile: Profile, clock: Clock) -> Attack:
         said += [f"{close} targets are given away by values that are close to each other"] if close else []
         said += note
         made = concluded(name, profile, right, baseline=baseline, power=power, allowed=most, note="; ".join(said))
-        worst.append((made.rate - max(baseline, most), made))
+        worst.append(((made.rate or 0.0) - max(baseline, most), made))
     return max(worst, key=lambda one: one[0])[1]
 
 
@@ -273,7 +273,7 @@ def attribute_inference(case: Case, profile: Profile, clock: Clock) -> Attack:
         made = concluded(
             name, profile, right, baseline=baseline, control=control, power=power, allowed=allowed, note="; ".join(said)
         )
-        worst.append((made.rate - max(baseline, allowed, control or 0.0), made))
+        worst.append(((made.rate or 0.0) - max(baseline, allowed, control or 0.0), made))
     return max(worst, key=lambda one: one[0])[1]
 
 

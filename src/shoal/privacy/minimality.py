@@ -27,7 +27,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.model.findings import Attack, Outcome
+from shoal.model.findings import NOT_TRIED, Attack, Outcome
 from shoal.privacy.attack import TIME_UP, Clock, Profile, attack, concluded
 from shoal.privacy.case import Case
 from shoal.privacy.classes import Labels, classes
@@ -237,7 +237,7 @@ def _as_released(case: Case, name: str) -> NDArray[np.bool_]:
 def _unknown(profile: Profile, why: str, *, failed: bool = False) -> Attack:
     """Return an attack that could not be tried."""
     power = 0.0 if failed else None
-    return Attack("minimality", profile.name, 0.0, 0, (0.0, 1.0), 0.0, None, power, "too weak to tell", why, 0.0)
+    return Attack("minimality", profile.name, 0.0, 0, None, 0.0, None, power, NOT_TRIED, why, 0.0)
 
 
 def _placements(codes: Labels, most: int) -> int:

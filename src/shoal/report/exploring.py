@@ -185,7 +185,9 @@ def _attacks(facts: Facts) -> Table | None:
     rows = []
     for one in _front(facts):
         for tried in one["attacks"]:
-            figures = (f"{tried['rate']:.3f}", _ends(*tried["interval"]), f"{tried['bound']:.3f}")
+            figures = ("–", "–", "–")
+            if tried["interval"] is not None:
+                figures = (f"{tried['rate']:.3f}", _ends(*tried["interval"]), f"{tried['bound']:.3f}")
             rows.append([one["name"], tried["name"], *figures, tried["outcome"]])
     heads = ["point", "attack", ">rate", ">95 % interval", ">bound", "outcome"]
     said = "Attacks on the points of the front, by somebody who knows all quasi-identifiers"

@@ -1,0 +1,39 @@
+"""The page of errors quotes messages as they are."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import shoal
+
+PAGE = (Path(__file__).parents[1] / "docs" / "errors.md").read_text(encoding="utf-8").splitlines()
+N = 100
+SALARY = np.random.default_rng(1).permutation(N) * 0.5
+TABLE = pa.table({"age": np.arange(N) % 30, "salary": [*SALARY[:-1], SALARY[0]]})
+
+
+def header(place):
+    (place / "patients.csv").write_text("x,y,3,4,1990-01-01\n" + "a,b,5,6,1990-02-01\n" * 5)
+    shoal.profile("patients.csv")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        header,
+        lambda _: shoal.anonymize(TABLE, k=5, l=2),
+        lambda _: shoal.anonymize(TABLE, k=5, l_kind="entropy"),
+        lambda _: shoal.anonymize(TABLE, k=5, sensitive=["salary"]),
+        lambda _: shoal.Policy.of({"columns": {"income": {"role": "keep", "importance": 2}}}),
+        lambda _: shoal.Policy.of({"columns": {"ward": {"role": "keep", "hierarchy": "prefix"}}}),
+        lambda _: shoal.anonymize(TABLE, k=5, budget=0),
+    ],
+    ids=["header", "constraint", "kind", "unique-kept", "importance", "hierarchy", "budget"],
+)
+def test_a_message_stands_on_the_page_as_it_is(wrong, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(shoal.ShoalError) as caught:
+        wrong(tmp_path)
+    assert str(caught.value) in PAGE
