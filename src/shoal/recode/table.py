@@ -180,15 +180,23 @@ def _without_rare(values: pa.Array, column: pa.ChunkedArray, rare: Flags, given:
     if not hidden.any():
         return values
     kind = given.kind or "nominal"
-    middle = (
-        "median" if "median" in FORMS[kind] else FORMS[kind][0]
-    )  # a mean would show how far out an extreme value is
-    usual = _cells(column, given.model_copy(update={"form": middle}), groups, None, None).published
+    capped = _capped(column, groups.k) if kind in ("numeric", "date") else column
+    usual = _cells(capped, given.model_copy(update={"form": FORMS[kind][0]}), groups, None, None).published
     # A group with one value beside gaps has this value as its mean.
     ranks, known = ranks_of(column, None)
     low, high = groups.limits(ranks, len(known), np.flatnonzero(ranks >= 0))
     usual = pc.if_else(pa.array(low == high), pa.scalar(None, usual.type), usual)
     return pc.if_else(pc.and_(pa.array(hidden), pc.is_valid(values)), usual, values)
+
+
+def _capped(column: pa.ChunkedArray, k: int) -> pa.ChunkedArray:
+    """Return numbers or dates with the fewer than k least and greatest ones pulled in, which would move a mean far."""
+    present = column.drop_null()
+    if len(present) < 2 * k:
+        return column
+    order = pc.sort_indices(present)
+    low, high = (present[order[place].as_py()] for place in (k - 1, len(present) - k))
+    return pc.min_element_wise(pc.max_element_wise(column, low, skip_nulls=False), high, skip_nulls=False)
 
 
 def _modes(ranks: Rows, size: int, rows: Rows, groups: Groups) -> Rows:
