@@ -22,8 +22,9 @@ def random_case(rng):
     kind = rng.choice(["distinct", "entropy"])
     l = rng.choice([None, 2, 3]) if kind == "distinct" else rng.choice([None, 1.5, 2.25])
     t = rng.choice([None, 0.0, 0.1, 0.2, 0.5])
+    alpha = rng.choice([None, None, 0.3, 0.5, 0.8])
     rows = np.array(sorted(rng.sample(range(n), rng.randint(1, n))))
-    return columns, Constraints(k=2, l=l, l_kind=kind, t=t), rows
+    return columns, Constraints(k=2, l=l, l_kind=kind, t=t, alpha=alpha), rows
 
 
 @pytest.mark.parametrize("part", range(4))
@@ -36,7 +37,7 @@ def test_a_group_meets_the_limits_when_the_judge_says_so(part, compiled):
         ref = not failing(np.zeros(rows.size, np.int64), loose, some, columns)[0]
         limits = Limits.of(constraints, columns)
         assert limits.met(rows) == ref
-        assert limits.binding == (constraints.l is not None or constraints.t is not None)
+        assert limits.binding == any(one is not None for one in (constraints.l, constraints.t, constraints.alpha))
 
 
 def test_some_of_the_rows_are_judged_by_the_shares_of_all():

@@ -32,7 +32,7 @@ GROWN = 8_000  # rows in which growing groups takes about a second
 @method(
     "anneal",
     data="numeric",
-    ensures={"k", "l", "t"},
+    ensures={"k", "l", "t", "alpha"},
     params={
         "k": Whole(2, help="The least number of rows in a group."),
         "effort": EFFORT,

@@ -65,7 +65,7 @@ class Plan:
 @method(
     "auto",
     data="numeric",
-    ensures={"k", "l", "t"},
+    ensures={"k", "l", "t", "alpha"},
     params={"k": Whole(2, help="The least number of rows in a group."), "effort": EFFORT},
     uses={"limits", "seed", "threads", "weights"},
 )

@@ -48,7 +48,7 @@ DRAWN = 20_261_116  # where the numbers of classes start: any will do
 @method(
     "cover",
     data="mixed",
-    ensures={"k", "l", "t"},
+    ensures={"k", "l", "t", "alpha"},
     params={
         "k": Whole(2, help="The least number of rows in a group."),
         "effort": EFFORT,

@@ -3,6 +3,7 @@
 1. Each row finds rows near it by Gower's distance (`kernels.gower`, `cluster.closest`).
 2. Rows are taken in the order of the distance of their (k - 1)th nearest row, the least first. A row that is free grows
    a group: of the nearest rows of its members, the free one with the least sum of distances to them joins.
+   Under t or alpha, groups are grown to several sizes (`cluster.feasible`), and those of the least cost are kept.
 3. Rows left over join the group where they cost least.
 4. A chain of proposals moves a row to the group of a row near it, or swaps it with a row of that group. A proposal is
    taken if it lowers the cost; if it raises it by delta, with a chance of exp(-delta / T), and T falls all the time.
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.closest import Near, closest
+from shoal.cluster.feasible import Aim, aims, best_of
 from shoal.cluster.given import Floats, Rows
 from shoal.cluster.improving import binding, checked
 from shoal.cluster.joining_rules import may_join
@@ -38,6 +40,7 @@ HEAT, COOL = 0.05, 0.02  # the first temperature, as a part of the mean cost of 
 PASSES = 4
 KEEP, MOST_KEPT = 12, 64  # nearest rows that a row keeps: the more, the less groups follow the densest combinations
 MOST = 4  # times k: rows of a group that does not meet the limits sooner
+WAITING = 0.5  # of the rows: if more have no group, the groups are too small for t to be worth going on with
 
 Whole32 = NDArray[np.int32]
 
@@ -45,7 +48,7 @@ Whole32 = NDArray[np.int32]
 @method(
     "gower",
     data="mixed",
-    ensures={"k", "l", "t"},
+    ensures={"k", "l", "t", "alpha"},
     params={
         "k": Whole(2, help="The least number of rows in a group."),
         "effort": Choice(
@@ -101,12 +104,20 @@ def gower(
     array([0, 1, 0, 1])
     """
     given = checked(columns, k, "gower")
-    asked, workers = binding(limits), thread_count(threads, "gower")
+    workers = thread_count(threads, "gower")
+    sizes = aims(binding(limits), k)
+    k, asked = sizes[0]
     gaps = apart(given)
     with part(0, 4):
-        near, away = closest(gaps, max(KEEP, min(2 * k, MOST_KEPT)), (seed, 0), asked, workers)
-    labels = _grown(gaps, k, near, away, asked)
-    _joined(gaps, labels, near, asked)
+        near, away = closest(gaps, max(KEEP, min(2 * sizes[-1].size, MOST_KEPT)), (seed, 0), asked, workers)
+
+    def start(aim: Aim) -> Rows:
+        labels = _grown(gaps, aim.size, near, away, aim.limits)
+        if len(sizes) == 1 or np.mean(labels < 0) <= WAITING:
+            _joined(gaps, labels, near, aim.limits)
+        return labels
+
+    labels = best_of(sizes, start, lambda now: distance_cost(gaps, now))[1]
     labels = placed(given, labels, near, k, asked, np.random.default_rng((seed, 3)))
     steps = STEPS[effort] / PASSES
     if steps == 0:

@@ -3,6 +3,7 @@
 1. Each row finds rows that lose little when they are joined with it (`cluster.closest`).
 2. Rows are taken in the order of the loss with their (k - 1)th closest row, the least first. A row that is free grows a
    group: of the closest rows of its members, the free one that leaves the least loss joins, until there are k.
+   Under t or alpha, groups are grown to several sizes (`cluster.feasible`), and those of the least cost are kept.
 3. A row whose group cannot reach k waits. In the end each of those joins the group where it costs least.
 4. Groups are rebuilt a few at a time (`cluster.rebuild`), the longer the more effort is asked for.
 
@@ -15,11 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.closest import Near, closest
+from shoal.cluster.feasible import aims, best_of
 from shoal.cluster.given import Floats, Rows
 from shoal.cluster.improving import EFFORT, binding, checked, improved, keeping
 from shoal.cluster.joining_rules import may_join
 from shoal.cluster.leftover import placed
 from shoal.cluster.limits import Limits, Rules, meets_in
+from shoal.cluster.rebuild import costs_of
 from shoal.kernels.columns import Columns, Hulls, add, clear, hulls_of, join_loss
 from shoal.kernels.loops import inner_loop
 from shoal.kernels.threads import thread_count
@@ -35,7 +38,7 @@ MOST = 4  # times k: rows of a group that does not meet the limits sooner
 @method(
     "grow",
     data="mixed",
-    ensures={"k", "l", "t"},
+    ensures={"k", "l", "t", "alpha"},
     params={"k": Whole(2, help="The least number of rows in a group."), "effort": EFFORT},
     uses={"limits", "seed", "threads"},
 )
@@ -86,10 +89,15 @@ def grow(
     array([0, 1, 0, 1])
     """
     given = checked(columns, k, "grow")
-    asked, workers = binding(limits), thread_count(threads, "grow")
+    workers = thread_count(threads, "grow")
+    sizes = aims(binding(limits), k)
     with part(0, 4):
-        near, away = closest(given, keeping(k), (seed, 0), asked, workers)
-    labels = grown(given, k, near, away, asked)
+        near, away = closest(given, keeping(sizes[-1].size), (seed, 0), sizes[0].limits, workers)
+    (k, asked), labels = best_of(
+        sizes,
+        lambda aim: grown(given, aim.size, near, away, aim.limits),
+        lambda now: float(costs_of(given, now).sum()),
+    )
     labels = placed(given, labels, near, k, asked, np.random.default_rng((seed, 3)))
     with part(1, 4):
         return Partition.of(improved(given, labels, k, effort, asked, near, seed, workers))

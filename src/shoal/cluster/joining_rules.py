@@ -15,6 +15,7 @@ def may_join(rules: Rules | None, members: NDArray[np.integer], start: int, size
 
     1. A value that the group has already is refused if all places left are needed for other values.
     2. A bin of values may not hold so much more than its share that t would be missed.
+    3. A value may not hold so many rows that alpha would be missed.
 
     It guides the choice of rows; `meets` decides in the end.
     """
@@ -22,14 +23,16 @@ def may_join(rules: Rules | None, members: NDArray[np.integer], start: int, size
         return True
     least = np.ceil(rules.asked[0] - 1e-9)
     for c in range(rules.codes.shape[1]):
-        kinds, known = 0, False
+        kinds, alike = 0, 0
         for i in range(start, start + size):
             new = True
             for j in range(start, i):
                 new = new and rules.codes[members[j], c] != rules.codes[members[i], c]
             kinds += new
-            known = known or rules.codes[members[i], c] == rules.codes[row, c]
-        if known and least - kinds >= want - size:
+            alike += rules.codes[members[i], c] == rules.codes[row, c]
+        if rules.asked[3] < 1.0 and alike + 1 > (rules.asked[3] + 1e-9) * want:
+            return False
+        if alike > 0 and least - kinds >= want - size:
             return False
         if rules.bin_limit[c] < 1.0 and _excess(rules, members, start, size, row, want, c) > rules.bin_limit[c] + 1e-9:
             return False

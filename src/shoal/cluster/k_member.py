@@ -18,7 +18,7 @@ k-anonymisation, SAC 2007:
 
 * for its last place, those with which it would meet the limits;
 * before, those whose sensitive values do not occur in it yet, as soon as it needs as many of them as it
-  has places: l less those it has; all, if t or entropy is asked and it does not meet the limits as it is.
+  has places: l less those it has; all, if t, alpha or entropy is asked and it does not meet the limits as it is.
 * Of these the one that raises SSE least joins, if it raises it at most DEAREST times as much as the best
   row of all; else the best row does, and merging will serve the group better (`enforce`).
 
@@ -126,10 +126,10 @@ def _wishes(limits: Limits | None, n: int) -> Wishes:
         raise MethodError(
             f"k_member: limits must hold the sensitive values of {n} rows, as X does; got {len(limits.codes)}."
         )
-    rules = limits.rules if limits.binding else limits.rules._replace(asked=np.array([2.0, 0.0, 2.0]))
+    rules = limits.rules if limits.binding else limits.rules._replace(asked=np.array([2.0, 0.0, 2.0, 2.0]))
     values = np.unique(limits.codes, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
-    least, entropy, t = rules.asked
-    wanted = ANY if entropy or t < 1 else int(np.ceil(least - 1e-9))
+    least, entropy, _, _ = rules.asked
+    wanted = ANY if entropy or limits.sized else int(np.ceil(least - 1e-9))
     return rules, values, wanted, np.zeros(n, np.int64)
 
 

@@ -1,6 +1,6 @@
 """Limits: what the sensitive values of a group must meet, asked inside a search.
 
-The policy's l and t, as the judge counts them (`privacy.models`), in a form that compiled loops can ask
+The policy's l, t and alpha, as the judge counts them (`privacy.models`), in a form that compiled loops can ask
 millions of times. The judge's own code stays apart: it counts again on what was written.
 
 1. The sensitive values of a group are put in order, so that equal ones are neighbours.
@@ -8,12 +8,14 @@ millions of times. The judge's own code stays apart: it counts again on what was
 3. t with equal distance sums max(0, share in the group - share in the table) over the stretches; with
    ordered distance it sums |difference of cumulative shares| over all values, stretch by stretch, from
    prefix sums.
+4. alpha compares the longest stretch with the number of rows.
 
 All of them are met by the union of two groups that meet them, so merging never breaks one.
 
 Growing a group calls for a cheaper question: may this row join, if the group is to have s rows in the end?
 There values fall into bins (an ordered column into a few of equal share), and a bin may not hold so much
-more than its share that t would be missed. It guides the choice of rows; `meets` decides.
+more than its share that t would be missed, nor a value so many rows that alpha would be.
+It guides the choice of rows; `meets` decides.
 """
 
 from collections.abc import Mapping
@@ -28,7 +30,7 @@ from shoal.kernels.loops import loop
 from shoal.model.policy import Constraints
 from shoal.privacy.values import Values
 
-__all__ = ["NONE", "Limits", "Rules", "meets", "meets_in"]
+__all__ = ["NONE", "SLACK", "Limits", "Rules", "meets", "meets_in", "ordered_distance"]
 
 FEW = 256  # values that are counted rather than sorted
 SLACK = 5e-10  # half of what the judge allows for rounding
@@ -48,7 +50,8 @@ class Rules(NamedTuple):
     share, whole, prefix : float64 arrays
         The share of each value in the table, its cumulative sums, and the prefix sums of those.
     ordered : bool array of shape (c,)
-    asked : float64 array (l, 1 for entropy, t); l of 1 or less and t of 1 or more ask nothing
+    asked : float64 array (l, 1 for entropy, t, alpha)
+        l of 1 or less, and t and alpha of 1 or more, ask nothing.
     bins, bin_start, bin_share : as codes, start and share, for growing
     bin_limit : float64 array of shape (c,)
         How much more than their shares bins may hold in all; 1 if anything will do.
@@ -85,6 +88,7 @@ class Limits:
             return None
         columns = list(sensitive.values())
         t = 2.0 if constraints.t is None else constraints.t
+        alpha = 2.0 if constraints.alpha is None else constraints.alpha
         shares = [np.bincount(column.codes, minlength=column.distinct) / column.codes.size for column in columns]
         wholes = [np.cumsum(share) for share in shares]
         bins = [_bins(column, share, t) for column, share in zip(columns, shares, strict=True)]
@@ -103,7 +107,7 @@ class Limits:
                 np.concatenate(wholes),
                 np.concatenate([np.concatenate([[0.0], np.cumsum(whole)]) for whole in wholes]),
                 np.array([column.ordered and column.distinct > 1 for column in columns]),
-                np.array([constraints.l or 0.0, float(constraints.l_kind == "entropy"), t]),
+                np.array([constraints.l or 0.0, float(constraints.l_kind == "entropy"), t, alpha]),
                 _stacked(bins),
                 _starts(binned),
                 np.concatenate(binned),
@@ -118,8 +122,13 @@ class Limits:
 
     @property
     def binding(self) -> bool:
-        """Whether anything is asked at all: l or t."""
-        return bool(self.rules.asked[0] > 1 or self.rules.asked[2] < 1)
+        """Whether anything is asked at all: l, t or alpha."""
+        return bool(self.rules.asked[0] > 1 or self.sized)
+
+    @property
+    def sized(self) -> bool:
+        """Whether t or alpha is asked, which small groups may miss whatever values they have."""
+        return bool(self.rules.asked[2] < 1 or self.rules.asked[3] < 1)
 
     def met(self, rows: Rows) -> bool:
         """Say whether these rows, as one group, meet everything."""
@@ -158,7 +167,7 @@ NONE = Rules(
     _NO_SHARES,
     _NO_SHARES,
     np.zeros(0, bool),
-    np.array([0.0, 0.0, 2.0]),
+    np.array([0.0, 0.0, 2.0, 2.0]),
     _NO_CODES,
     np.zeros(1, np.int64),
     _NO_SHARES,
@@ -176,7 +185,7 @@ def meets(rules: Rules, rows: Rows, count: int) -> bool:
 def meets_in(rules: Rules, rows: Rows, count: int, room: Codes) -> bool:
     """Say the same, with room for `count` values that is given."""
     codes, start, asked = rules.codes, rules.start, rules.asked
-    if asked[0] <= 1.0 and asked[2] >= 1.0:
+    if asked[0] <= 1.0 and asked[2] >= 1.0 and asked[3] >= 1.0:
         return True
     if count == 0:
         return False
@@ -189,9 +198,11 @@ def meets_in(rules: Rules, rows: Rows, count: int, room: Codes) -> bool:
         _sort(values, size)
         if not _diverse(values, asked[0], asked[1] > 0):
             return False
+        if asked[3] < 1.0 and _longest(values) > (asked[3] + SLACK) * count:
+            return False
         if asked[2] < 1.0:
             if rules.ordered[column]:
-                far = _ordered_distance(values, size, rules.whole[first:], rules.prefix[first + column :])
+                far = ordered_distance(values, size, rules.whole[first:], rules.prefix[first + column :])
             else:
                 far = _equal_distance(values, rules.share[first:])
             if far > asked[2] + SLACK:
@@ -243,6 +254,16 @@ def _diverse(values: Codes, least: float, entropy: bool) -> bool:
 
 
 @loop
+def _longest(values: Codes) -> int:
+    """Return the length of the longest stretch of equal values."""
+    most, start = 0, 0
+    for i in range(1, values.size + 1):
+        if i == values.size or values[i] != values[start]:
+            most, start = max(most, i - start), i
+    return most
+
+
+@loop
 def _equal_distance(values: Codes, share: Floats) -> float:
     """Return half the sum of absolute differences of shares, for sorted values."""
     total, start = 0.0, 0
@@ -254,7 +275,7 @@ def _equal_distance(values: Codes, share: Floats) -> float:
 
 
 @loop
-def _ordered_distance(values: Codes, size: int, whole: Floats, prefix: Floats) -> float:
+def ordered_distance(values: Codes, size: int, whole: Floats, prefix: Floats) -> float:
     """Return the ordered distance of sorted values to the table, 0 to 1."""
     # Before the first value the group's cumulative share is 0: the difference is the table's own.
     total, start = prefix[values[0]], 0

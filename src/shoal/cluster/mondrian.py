@@ -36,7 +36,7 @@ PIECE = 1 << 24  # cells looked at between two ticks
 @method(
     "mondrian",
     data="numeric",
-    ensures={"k", "l", "t"},
+    ensures={"k", "l", "t", "alpha"},
     params={
         "k": Whole(2, help="The least number of rows in a group."),
         "split": Choice(
