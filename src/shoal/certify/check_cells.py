@@ -33,16 +33,17 @@ def contradicted(data: pa.Table, policy: Policy) -> Iterator[Line]:
     policy : Policy
     """
     # The names of fields are seen in the cells, if there are any.
-    empty = {name for name in data.column_names if data.column(name).null_count == data.num_rows}
-    strange = [name for name in data.column_names if not _plain(data.column(name).type, named=name not in empty)]
+    cells = dict(zip(data.column_names, data.columns, strict=True))  # a table looks for a name among all of them
+    empty = {name for name, column in cells.items() if column.null_count == data.num_rows}
+    strange = [name for name, column in cells.items() if not _plain(column.type, named=name not in empty)]
     if strange:
         yield Line("types", "plain ones", f"others, of {listed(strange)}", holds=False)
-    other = [name for name in policy.names("quasi") if name in data.column_names and not strange]
+    other = [name for name in policy.names("quasi") if name in cells and not strange]
     for name in other:
-        said = _against(data.column(name), policy.columns[name])
+        said = _against(cells[name], policy.columns[name])
         if said:
             yield Line(f"column {name!r}", "as its policy says", said, holds=False)
-    names = [name for name in (*policy.names("sensitive"), *policy.names("keep")) if name in data.column_names]
+    names = [name for name in (*policy.names("sensitive"), *policy.names("keep")) if name in cells]
     if names and not strange and "unique-kept" not in policy.accept and stands_out(_alone(data, names), data.num_rows):
         yield Line("unchanged columns", "few unique rows", "too many, and not accepted by name", holds=False)
 

@@ -97,7 +97,23 @@ def without_each(columns: Sequence[Labels]) -> list[int]:
     columns : sequence of int64 arrays
         The codes of each column; rows that occur more than once may be left out, see `distinct_rows`.
     """
-    return [_distinct([*columns[:j], *columns[j + 1 :]]) for j in range(len(columns))]
+    if not columns:
+        return []
+    return _without(columns, np.zeros(columns[0].size, np.int64), 1)
+
+
+def _without(columns: Sequence[Labels], key: Labels, room: int) -> list[int]:
+    """Return the number of combinations without each column, beside those of a key: each half is joined once."""
+    if len(columns) == 1:
+        return [_count(key)]
+    half = len(columns) // 2
+    found = []
+    for mine, others in ((columns[:half], columns[half:]), (columns[half:], columns[:half])):
+        joined, wide = key, room
+        for codes in others:
+            joined, wide = _joined(joined, wide, codes)
+        found += _without(mine, joined, wide)
+    return found
 
 
 def contributions(columns: Sequence[Labels], n: int, seed: int = 0) -> tuple[Floats, int]:
