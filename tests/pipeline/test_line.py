@@ -355,3 +355,13 @@ def test_kept_columns_of_any_type_go_out(tmp_path):
 def test_nested_sensitive_columns_are_judged_cell_by_cell():
     table = pa.table({"a": [1, 1, 1], "s": [["x"], ["x"], ["y"]]})
     assert shoal.anonymize(table, k=3, l=2, sensitive=["s"]).verdicts[1].found == 2
+
+
+def test_a_column_of_means_with_an_extreme_value_is_pointed_out():
+    plain = pa.table({"pay": [float(30 + row % 17) for row in range(60)], "age": [20 + row % 23 for row in range(60)]})
+    extreme = plain.set_column(0, "pay", pa.array([9_876.0, *plain["pay"].to_pylist()[1:]]))
+    said = [note for note in shoal.anonymize(extreme, k=5, seed=1).notes if "far from all others" in note]
+    assert len(said) == 1
+    assert "'pay'" in said[0]
+    assert "9876" not in said[0]
+    assert not [note for note in shoal.anonymize(plain, k=5, seed=1).notes if "far from all others" in note]

@@ -57,7 +57,7 @@ class Release:
         What the holder should know: columns that look like identifiers, for instance, and pages or pictures that the
         last `save` did not write.
     missing : tuple of str
-        The latter alone.
+        Pages or pictures that the last `save` did not write.
     sketches, sketched : tuples
         Figures for the pictures of the private folder, and the columns that they speak of.
     """

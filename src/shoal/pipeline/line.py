@@ -32,7 +32,7 @@ from shoal.model.table import Table, canonical
 from shoal.pipeline.grouping import make_groups, merged
 from shoal.pipeline.hierarchies import given_trees, with_values
 from shoal.pipeline.items import exchange_items, grouped
-from shoal.pipeline.notes import ended_early, respelt, telling, unusual, warnings
+from shoal.pipeline.notes import ended_early, extremes, respelt, telling, unusual, warnings
 from shoal.pipeline.recoding import recode_classes
 from shoal.pipeline.regrouping import Regrouping, inference_by_repetition
 from shoal.pipeline.set_neighbours import check_release
@@ -177,7 +177,12 @@ def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> R
     inferred, inference = inference_by_repetition(made, named, repeated, measured=seconds is None)
     findings, notes = (*findings, *inferred), (*notes, *inference, *respelt(sensitive))
     said = (*unusual(table), *notes, *encoded.notes, *partition.notes, *ended_early(seconds, cut=cut))
-    said = (*said, *warnings(recoded, named, findings), *telling(telling_columns(arranged, named)))
+    said = (
+        *said,
+        *warnings(recoded, named, findings),
+        *extremes(arranged, named),
+        *telling(telling_columns(arranged, named)),
+    )
     drawn = plane(encoded.X, partition, named.constraints.k) if found.sketches else None
     sketches = found.sketches if drawn is None else (*found.sketches, drawn)
     release = _release(table, arranged, recoded, partition, named, verdicts, findings, said, sketches, encoded.names)

@@ -9,9 +9,10 @@ from shoal.model.policy import Policy
 from shoal.model.table import Table
 from shoal.privacy.unchanged import Unchanged
 from shoal.privacy.values import Values
+from shoal.recode.steps import has_extremes
 from shoal.recode.table import Recoded
 
-__all__ = ["ended_early", "respelt", "telling", "unusual", "warnings"]
+__all__ = ["ended_early", "extremes", "respelt", "telling", "unusual", "warnings"]
 
 USUAL = ("encoding utf-8", "delimiter comma")
 
@@ -28,6 +29,17 @@ def ended_early(seconds: float | None, *, cut: bool) -> tuple[str, ...]:
     many = "" if seconds == 1 else "s"
     said = f"a budget of {seconds:g} second{many} ended the search early: another run may give other groups"
     return (f"{said}, and more seconds groups of less loss.",)
+
+
+def extremes(table: Table, policy: Policy) -> tuple[str, ...]:
+    """Return a warning of columns published by mean in which a few values lie far from all others."""
+    k = policy.constraints.k
+    return tuple(
+        f"column {name!r} is published by means, and fewer than {k} of its values lie far from all others: the means "
+        "of their classes show about how large they are. Cap such values before the release, or publish ranges."
+        for name in policy.names("quasi")
+        if policy.columns[name].form == "mean" and has_extremes(table.column(name), k)
+    )
 
 
 def telling(columns: tuple[str, ...]) -> tuple[str, ...]:
@@ -75,6 +87,8 @@ def warnings(recoded: Recoded, policy: Policy, findings: tuple[Finding, ...]) ->
             f"{one:.0f} % of the classes have one label: whoever knows that a person is in such a class knows it. "
             "If that matters, make the label sensitive and ask for l or t."
         )
+    if policy.protect is not None and len(policy.names("sensitive")) > 1:
+        said.append("protection from minimality looks at sensitive columns one by one, not at what they tell together.")
     if found["classes"] == 1:
         said.append("all rows are in one class: the release says of nobody more than of everybody.")
     return said

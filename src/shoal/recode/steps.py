@@ -24,7 +24,7 @@ from shoal.model.policy import Policy
 from shoal.model.table import Table
 from shoal.prepare.encode import microseconds
 
-__all__ = ["DAY", "ROUNDED", "as_numbers", "in_units", "with_steps"]
+__all__ = ["DAY", "ROUNDED", "as_numbers", "has_extremes", "in_units", "with_steps"]
 
 ROUNDED = ("mean", "median", "representative")  # the forms that publish rounded numbers
 WIDTH = Fraction(1, 10)  # of the standard deviation: the interval in which the last member of a class may lie
@@ -116,16 +116,36 @@ def as_numbers(column: pa.ChunkedArray) -> Floats:
     return np.asarray(numbers / DAY if pa.types.is_temporal(column.type) else numbers)
 
 
+def has_extremes(column: pa.ChunkedArray, k: int) -> bool:
+    """Say whether fewer than k values of a column make up most of its standard deviation.
+
+    Parameters
+    ----------
+    column : pyarrow.ChunkedArray
+        Of numbers, dates or moments.
+    k : int
+    """
+    present = column.drop_null()
+    if not len(present):
+        return False
+    whole, within = _spreads(as_numbers(present), k)
+    return whole > CAPPED * within > NOTHING * whole
+
+
 def _spread(numbers: Floats, k: int) -> float:
     """Return the standard deviation, at most twice that without extreme values."""
+    whole, within = _spreads(numbers, k)
+    return min(whole, CAPPED * within) if within > NOTHING * whole else whole
+
+
+def _spreads(numbers: Floats, k: int) -> tuple[float, float]:
+    """Return the standard deviation, and that of the column with its k least and k greatest values pulled in."""
     largest = float(np.abs(numbers).max()) or 1.0
     scaled = np.sort(numbers / largest)  # squares of huge numbers would overflow
     whole = float(scaled.std())
     if scaled.size <= 2 * k:
-        return whole * largest
-    pulled = scaled.clip(scaled[k], scaled[-k - 1])
-    within = float(pulled.std())
-    return (min(whole, CAPPED * within) if within > NOTHING * whole else whole) * largest
+        return whole * largest, whole * largest
+    return whole * largest, float(scaled.clip(scaled[k], scaled[-k - 1]).std()) * largest
 
 
 def _round_up(least: Fraction, unit: Fraction) -> Fraction:
