@@ -58,6 +58,7 @@ def said_to_be_of_another(folder):
     return other
 
 
+SECRET = b"row 5 is CANARY."
 LAID_OUT = [("parquet", name) for name in PARQUET if name != "no dictionaries"] + [
     ("feather", name) for name in FEATHER
 ]
@@ -72,14 +73,38 @@ def test_a_forged_file_of_another_pyarrow_is_refused_by_its_parts(copy, format, 
     assert line in {one.what for one in verify(folder).lines if not one.holds}
 
 
+def behind_the_footer(data):
+    """Return a Feather file whose footer is longer than what it says."""
+    length = int.from_bytes(data[-10:-6], "little")
+    return data[:-10] + SECRET + (length + len(SECRET)).to_bytes(4, "little") + b"ARROW1"
+
+
+def in_an_unknown_field(data):
+    """Return a Parquet file whose footer has a field with the number 100."""
+    length = int.from_bytes(data[-8:-4], "little")
+    footer = data[-8 - length : -9] + bytes([0x08, 0xC8, 0x01, len(SECRET)]) + SECRET + b"\0"
+    return data[: -8 - length] + footer + len(footer).to_bytes(4, "little") + b"PAR1"
+
+
+@pytest.mark.parametrize(("format", "hide"), [("feather", behind_the_footer), ("parquet", in_an_unknown_field)])
+def test_a_footer_that_hides_a_message_is_refused_whatever_pyarrow_wrote_it(copy, format, hide):
+    folder = copy(format)
+    without_report(folder)
+    data_of(folder).write_bytes(hide(data_of(folder).read_bytes()))
+    seal(folder, made_with={"pyarrow": said_to_be_of_another(folder), "pyarrow build": "other"})
+    assert "data bytes" in {one.what for one in verify(folder).lines if not one.holds}
+
+
 @pytest.mark.parametrize("format", ["parquet", "feather", "csv.gz"])
 def test_an_honest_file_of_another_version_holds_and_a_note_says_so(copy, format):
     folder = copy(format)
     without_report(folder)
     if format == "parquet":
-        pyarrow.parquet.write_table(pyarrow.parquet.read_table(data_of(folder)), data_of(folder), compression="snappy")
+        table = pyarrow.parquet.read_table(data_of(folder))
+        pyarrow.parquet.write_table(table, data_of(folder), compression="zstd", compression_level=9)
     elif format == "feather":
-        pyarrow.feather.write_feather(pyarrow.feather.read_table(data_of(folder)), data_of(folder), compression="lz4")
+        table = pyarrow.feather.read_table(data_of(folder))
+        pyarrow.feather.write_feather(table, data_of(folder), compression="zstd", compression_level=9)
     else:
         PACKED["packed otherwise"][0](folder)
     other = said_to_be_of_another(folder)

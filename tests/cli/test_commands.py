@@ -151,8 +151,8 @@ def test_one_method_is_shown_in_full():
     shown = " ".join(run("methods", "anneal").split())
     assert shown.startswith("anneal: Search for groups")
     assert "effort one of 'quick', 'normal', 'thorough' quick How long" in shown
-    assert "Ensures by itself: k, l, t." in shown
-    assert "Uses: l and t with the sensitive values, the random seed, several threads, the row weights." in shown
+    assert "Ensures by itself: alpha, k, l, t." in shown
+    assert "Uses: l, t and alpha with the sensitive values, the random seed, several threads, the row weights." in shown
     card = json.loads(run("methods", "anneal", "--json"))
     assert card["params"]["effort"]["words"] == ["quick", "normal", "thorough"]
     assert "the table and its parameters alone" in run("methods", "mdav")

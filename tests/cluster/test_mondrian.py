@@ -215,7 +215,7 @@ def test_census_has_the_sse_of_the_docs_page(census_sample, split, figures):
 def test_it_is_found_by_its_name_and_carries_its_card():
     card = load("mondrian")
     assert card.function is mondrian
-    assert card.ensures == {"k", "l", "t"}
+    assert card.ensures == {"k", "l", "t", "alpha"}
     assert card.uses == {"limits"}
     assert card.check({"k": 3}) == {"k": 3, "split": "strict"}
     assert all(parameter.help for parameter in card.params.values())

@@ -129,7 +129,7 @@ def test_a_report_has_every_section(release, tmp_path):
 
 
 def test_a_failed_verdict_writes_nothing(monkeypatch, tmp_path):
-    def broken(data, k, m):
+    def broken(data, k, m, most):
         return type("Hard", (), {"data": data, "suppressed": 0})
 
     monkeypatch.setattr("shoal.sets.harden.harden_km", broken)

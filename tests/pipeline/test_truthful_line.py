@@ -13,7 +13,7 @@ import pytest
 
 import shoal
 from shoal.errors import DataError, GuaranteeError, PolicyError
-from shoal.pipeline import line
+from shoal.pipeline import recoding
 
 METHODS = ["cover", "grow"]
 CARE = {"heart": ["I20", "I21", "I25"], "lung": ["J18", "J45"]}
@@ -212,8 +212,8 @@ def test_what_is_not_true_of_a_row_is_never_released(method, column, monkeypatch
         texts = [DAMAGE[column](text) for text in made.data.column(column).to_pylist()]
         return replace(made, data=made.data.set_column(place, column, pa.array(texts)))
 
-    line_recode = line.recode
-    monkeypatch.setattr(line, "recode", damaged)
+    line_recode = recoding.recode
+    monkeypatch.setattr(recoding, "recode", damaged)
     with pytest.raises(GuaranteeError) as refused:
         shoal.anonymize(people(), policy=given(CARE), method=method, output="truthful", k=2, **ROLES)
     said = str(refused.value)
@@ -230,8 +230,8 @@ def test_one_row_outside_its_range_is_counted(monkeypatch):
         texts = pc.if_else(pc.equal(made.data.column("age"), own), "1", made.data.column("age"))
         return replace(made, data=made.data.set_column(0, "age", texts))
 
-    line_recode = line.recode
-    monkeypatch.setattr(line, "recode", moved)
+    line_recode = recoding.recode
+    monkeypatch.setattr(recoding, "recode", moved)
     with pytest.raises(GuaranteeError, match="column 'age' is not true of 1 rows"):
         shoal.anonymize(pa.table({"age": [1, 2, 50, 51]}), method="cover", output="truthful", k=2)
 

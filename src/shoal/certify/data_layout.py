@@ -3,11 +3,14 @@
 Bytes cannot be compared where versions pack in other ways. So the file is taken apart: every byte must belong to a part
 that a released table has, there may be no notes of any kind, row groups and batches are cut where shoal cuts them,
 dictionaries have no entry that no row has, statistics are those of the cells, and behind missing cells there are zeros.
-How values are packed inside a page or a buffer is not compared.
+Then the cells are written again, and the skeletons of both files are compared: everything but the packed values, their
+places and the name of the library. The file may lack fields that this pyarrow writes, and may have truth values that it
+does not write, as other versions do; nothing else. How values are packed inside a page or a buffer is not compared.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -16,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from shoal.io import arrow_messages, parquet_pages
-from shoal.io.data_file import BATCH, GROUP
+from shoal.io.data_file import BATCH, GROUP, write_table
 
 __all__ = ["strange_layout"]
 
@@ -41,9 +44,30 @@ def strange_layout(path: Path, format: str, cells: pa.Table, maker: str) -> str:
     if any(_has_unused(column) for column in cells.columns):
         return "unused categories"
     try:
-        return _parquet(path, cells, maker) if format == "parquet" else _feather(path, cells)
+        strange = _parquet(path, cells, maker) if format == "parquet" else _feather(path, cells)
+        return strange or ("" if _same_skeleton(path, format, cells) else "other parts than this pyarrow writes")
     except FAULTS:
         return "parts that cannot be told apart"
+
+
+def _same_skeleton(path: Path, format: str, cells: pa.Table) -> bool:  # noqa: A002
+    """Write the cells again, and compare all that is not packed."""
+    skeleton = parquet_pages.skeleton if format == "parquet" else arrow_messages.skeleton
+    with TemporaryDirectory() as place:
+        again = Path(place) / path.name
+        with again.open("wb") as file:
+            write_table(cells, file, format)
+        return _within(skeleton(path), skeleton(again))
+
+
+def _within(given: Any, ours: Any) -> bool:
+    """Say whether a structure has nothing that another one has not, but for truth values."""
+    if isinstance(given, dict) and isinstance(ours, dict):
+        known = all(_within(value, ours[key]) for key, value in given.items() if key in ours)
+        return known and all(isinstance(value, bool) for key, value in given.items() if key not in ours)
+    if isinstance(given, list) and isinstance(ours, list):
+        return len(given) == len(ours) and all(map(_within, given, ours))
+    return type(given) is type(ours) and bool(given == ours)
 
 
 def _is_odd(kind: pa.DataType) -> bool:

@@ -35,7 +35,7 @@ __all__ = [
 
 HANDED = {
     "label": "the label",
-    "limits": "l and t with the sensitive values",
+    "limits": "l, t and alpha with the sensitive values",
     "seed": "the random seed",
     "threads": "several threads",
     "view_of": "the views that the policy names",

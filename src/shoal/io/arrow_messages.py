@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["BATCH", "DICTIONARY", "SCHEMA", "Message", "footer_of", "messages"]
+__all__ = ["BATCH", "DICTIONARY", "SCHEMA", "Message", "footer_of", "messages", "skeleton"]
 
 MARK = b"ARROW1"
 SCHEMA, DICTIONARY, BATCH = 1, 2, 3
@@ -79,6 +79,31 @@ def footer_of(path: Path) -> tuple[int, bool]:
         file.seek(size - 10 - claimed)
         footer = _Flat(file.read(claimed))
     return size - 10 - claimed, footer.field(footer.root, 4) is not None
+
+
+def skeleton(path: Path) -> list[bytes]:
+    """Return the messages without their bodies, and the footer, but for where packed bytes lie and how many there are.
+
+    Parameters
+    ----------
+    path : Path
+    """
+    found = []
+    with path.open("rb") as file:
+        _exactly(file, 8)
+        while length := _length(file)[0]:
+            meta = _Flat(_exactly(file, length))
+            file.seek(meta.number(meta.root, 3, "q"), 1)
+            hidden = [(meta.field(meta.root, 3), 8)]
+            kind = meta.number(meta.root, 1, "B")
+            if kind in (DICTIONARY, BATCH):
+                held = meta.table(meta.root, 2)
+                hidden.append(meta.vector(meta.table(held, 1) if kind == DICTIONARY else held, 2, 16))
+            found.append(meta.without(hidden))
+        start = footer_of(path)[0]
+        file.seek(start)
+        footer = _Flat(file.read()[:-10])
+    return [*found, footer.without([footer.vector(footer.root, field, 24) for field in (2, 3)])]
 
 
 def _length(file: Any) -> tuple[int, bool]:
@@ -164,6 +189,23 @@ class _Flat:
         if at is None:
             raise ValueError
         return at + self.unpack("I", at)
+
+    def vector(self, table: int, field: int, width: int) -> tuple[int | None, int]:
+        """Return where the items of a list stand, each of so many bytes, and how many bytes they take."""
+        if self.field(table, field) is None:
+            return None, 0
+        at = self.table(table, field)
+        return at + 4, width * self.unpack("I", at)
+
+    def without(self, parts: list[tuple[int | None, int]]) -> bytes:
+        """Return all bytes, with zeros in some parts."""
+        data = bytearray(self.data)
+        for start, length in parts:
+            if start is not None:
+                if not 0 <= start <= start + length <= len(data):
+                    raise ValueError
+                data[start : start + length] = bytes(length)
+        return bytes(data)
 
     def pairs(self, table: int, field: int) -> Iterator[tuple[int, int]]:
         """Return a field that is a list of pairs of long numbers."""

@@ -9,11 +9,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["MOST_FOOTER", "Chunk", "Footer", "Page", "footer_of"]
+__all__ = ["MOST_FOOTER", "Chunk", "Footer", "Page", "footer_of", "skeleton"]
 
 MOST_FOOTER = 1 << 23
 HEADER = 1 << 16  # bytes that a page header with its statistics has at the most
 DEPTH = 12
+MAKER = 6  # the field of the footer that names the library
+ORDINAL = 7  # the field of a row group that numbers it, which some versions write
+# Fields that depend on how well values were packed, of a row group, a column chunk, its metadata and a page header.
+GROUP_SIZES, CHUNK_PLACE, CHUNK_SIZES, PAGE_SIZES = (2, 5, 6), (2,), (6, 7, 9, 11), (3,)
 
 
 class Page(NamedTuple):
@@ -64,6 +68,46 @@ def footer_of(path: Path) -> Footer:
     ----------
     path : Path
     """
+    start, facts = _facts(path)
+    try:
+        groups = facts.get(4, [])
+        chunks = tuple(_chunk(column, start) for group in groups for column in group[1])
+        keys = tuple(pair[1] for pair in facts.get(5, []))
+        return Footer(start, tuple(int(group[3]) for group in groups), chunks, keys, bytes(facts.get(6, b"")))
+    except (KeyError, IndexError, TypeError, AttributeError):
+        raise ValueError from None
+
+
+def skeleton(path: Path) -> list[dict[int, Any]]:
+    """Return the fields of the footer and of all page headers, but for who wrote the file and where packed bytes lie.
+
+    Parameters
+    ----------
+    path : Path
+    """
+    facts = _facts(path)[1]
+    facts.pop(MAKER, None)
+    for number, group in enumerate(facts.get(4, [])):
+        _drop(group, GROUP_SIZES if group.get(ORDINAL) != number else (*GROUP_SIZES, ORDINAL))
+        for column in group[1]:
+            _drop(column, CHUNK_PLACE)
+            _drop(column[3], CHUNK_SIZES)
+    found = [facts]
+    with path.open("rb") as file:
+        for chunk in footer_of(path).chunks:
+            found += [_drop(header, PAGE_SIZES) for header, _ in _headers(file, chunk)]
+    return found
+
+
+def _drop(fields: dict[int, Any], numbers: tuple[int, ...]) -> dict[int, Any]:
+    """Take fields out of a struct."""
+    for number in numbers:
+        fields.pop(number, None)
+    return fields
+
+
+def _facts(path: Path) -> tuple[int, dict[int, Any]]:
+    """Return where the footer of a file begins, and its fields."""
     size = path.stat().st_size
     with path.open("rb") as file:
         file.seek(max(0, size - 8))
@@ -76,15 +120,11 @@ def footer_of(path: Path) -> Footer:
         reader = _Compact(file.read(length))
     try:
         facts = reader.struct()
-        groups = facts.get(4, [])
-        chunks = tuple(_chunk(column, start) for group in groups for column in group[1])
-        keys = tuple(pair[1] for pair in facts.get(5, []))
-        found = Footer(start, tuple(int(group[3]) for group in groups), chunks, keys, bytes(facts.get(6, b"")))
     except (KeyError, IndexError, TypeError, AttributeError):
         raise ValueError from None
     if reader.at != length:
         raise ValueError
-    return found
+    return start, facts
 
 
 def _chunk(column: dict[int, Any], end: int) -> Chunk:
@@ -103,23 +143,30 @@ def _chunk(column: dict[int, Any], end: int) -> Chunk:
 
 def _pages(file: Any, chunk: Chunk) -> list[Page]:
     """Walk through the pages of one column chunk."""
-    found, at = [], chunk.start
+    found = []
+    for fields, start in _headers(file, chunk):
+        # Field 5 is the header of a data page, 7 of a dictionary, 8 of a data page of the second version.
+        inner = next((fields[number] for number in (5, 7, 8) if number in fields), None)
+        values = inner.get(1) if isinstance(inner, dict) else None
+        unpacked = fields.get(2)
+        if type(values) is not int or type(unpacked) is not int or min(values, unpacked) < 0:
+            raise ValueError
+        found.append(Page(7 in fields, values, unpacked, start, start + fields[3]))
+    return found
+
+
+def _headers(file: Any, chunk: Chunk) -> Iterator[tuple[dict[int, Any], int]]:
+    """Return the fields of each page header of a chunk, and where the bytes of the page begin."""
+    at = chunk.start
     while at < chunk.stop:
         file.seek(at)
         header = _Compact(file.read(min(HEADER, chunk.stop - at)))
         fields = header.struct()
-        # Field 5 is the header of a data page, 7 of a dictionary, 8 of a data page of the second version.
-        inner = next((fields[number] for number in (5, 7, 8) if number in fields), None)
-        values = inner.get(1) if isinstance(inner, dict) else None
-        unpacked, packed = fields.get(2), fields.get(3)
-        if type(values) is not int or type(unpacked) is not int or type(packed) is not int:
+        start, packed = at + header.at, fields.get(3)
+        if type(packed) is not int or packed < 0 or start + packed > chunk.stop:
             raise ValueError
-        start = at + header.at
+        yield fields, start
         at = start + packed
-        if min(values, unpacked, packed) < 0 or at > chunk.stop:
-            raise ValueError
-        found.append(Page(7 in fields, values, unpacked, start, at))
-    return found
 
 
 class _Compact:
