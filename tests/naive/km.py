@@ -135,7 +135,8 @@ def disorders(release):
     wrong += sum(a >= b for a, b in pairwise([(-1, item) for item in release["term_global"]] + named))
     contents = [(cluster["size"], cluster["chunks"]) for cluster in release["clusters"]]
     wrong += sum(a > b for a, b in pairwise(contents))
-    wrong += sum(a > b for a, b in pairwise([joint["clusters"] for joint in release["joints"]]))
+    wrong += sum(a >= b for a, b in pairwise([joint["clusters"] for joint in release["joints"]]))
+    wrong += sum(not joint["chunks"] for joint in release["joints"])
     used = set().union(*(domain(chunk) for chunks in every for chunk in chunks), release["term_global"])
     used |= {item for _, item in named}
     wrong += len(release["labels"]) - len(used)

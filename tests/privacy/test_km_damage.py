@@ -122,6 +122,13 @@ def test_a_joint_that_names_a_cluster_twice_or_none_is_found(sound):
     assert failing(sound) == {"C4 joints"}
 
 
+def test_a_joint_without_a_chunk_or_given_twice_is_found(sound):
+    sound["joints"] = [*sound["joints"], {"clusters": [0, 2], "chunks": []}]
+    assert failing(sound) == {"C6"}
+    sound["joints"] = [sound["joints"][0], {"clusters": sound["joints"][0]["clusters"], "chunks": []}]
+    assert failing(sound) == {"C6"}
+
+
 def test_a_joint_of_a_cluster_that_is_not_there_is_found(sound):
     sound["joints"][0]["clusters"] = [0, 3]
     assert failing(sound) == {"form"}

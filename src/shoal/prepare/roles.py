@@ -47,7 +47,7 @@ NEARLY = 0.95  # of the values must differ for numbers to be keys
 HALF = 0.5  # distinct values a row: with so many, two rows share one on average
 # Distinct values for each row, and in all, that a column called "name" must have to hold names of people.
 VARIED, VARIED_LARGE, MANY = 1 / 3, 0.05, 500
-FULL_NAMES = 50  # distinct values, from which on their words show how they are put together
+FULL_NAMES = 20  # distinct values, from which on their words show how they are put together
 EVEN_ROWS = 1000  # below this many, amounts may be spread as evenly as keys by chance
 KEY_DIGITS = 5
 ROWS_PER_KEY = 20

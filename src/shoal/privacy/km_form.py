@@ -103,7 +103,8 @@ def order(published: Disassociated) -> Check:
     """Check C6: whatever has an order has one that says nothing, and every label is used.
 
     Items ascend in a sub-record; sub-records of a chunk, chunks of a cluster (by their smallest item), terms and joints
-    ascend; clusters ascend by size, then by content; clusters come before joints. Labels are different and in order.
+    ascend; clusters ascend by size, then by content; clusters come before joints. Joints differ, and each
+    has a chunk. Labels are different and in order.
     """
     p = published
     wrong = np.concatenate([np.asarray(part, bool).ravel() for part in _disorders(p)])
@@ -143,7 +144,8 @@ def _disorders(p: Disassociated) -> Iterator[Any]:
     yield [one >= two for one, two in pairwise(terms)]
     yield [one > two for one, two in pairwise(_contents(p, subs))]
     joints = [p.joint_clusters[a:b].tolist() for a, b in pairwise(p.joint_ptr.tolist())]
-    yield [one > two for one, two in pairwise(joints)]
+    yield [one >= two for one, two in pairwise(joints)]
+    yield np.bincount(p.chunk_joint[p.chunk_joint >= 0], minlength=len(joints)) == 0  # it would say something else
     used = np.zeros(len(p.labels), bool)
     used[p.items] = True
     used[p.term_item] = True
