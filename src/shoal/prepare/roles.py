@@ -15,7 +15,7 @@ The first of these that fits gives the role:
 6. Text that looks like full names of people: identifier. Half of the values must differ, or there are at least 50
    distinct values whose first and last words recombine, as first names and surnames do and words of towns do not.
    Likewise codes of one shape of which nearly all differ, and text with one distinct value for every two rows or more.
-7. Everything else is a quasi-identifier, because nobody said otherwise. To keep a column is never proposed.
+7. Everything else is a quasi-identifier, because no rule matched. The role `keep` is never proposed.
 
 `is_direct` says which columns are dropped if a policy leaves their role open: text that rules 1 to 6 call an
 identifier, and whole numbers that are surely codes.
@@ -315,7 +315,7 @@ def _by_values(seen: Seen, words: set[str], cells: list[str]) -> tuple[Role, str
             return "identifier", "nearly all values differ and have one shape"
         if seen.uniqueness >= HALF:
             return "identifier", "text of which most values differ, as in names and free text"
-    return "quasi", "nobody said otherwise"
+    return "quasi", "no rule matched"
 
 
 def _all_whole(numbers: NDArray[np.float64]) -> bool:
