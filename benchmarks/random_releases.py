@@ -41,7 +41,8 @@ def column_of(kind: str, n: int, draw: random.Random) -> list[Any]:
     if kind == "whole":
         cells = [draw.randint(0, many) + (97 if draw.random() < 0.02 else 0) for _ in range(n)]
     elif kind == "float":
-        cells = [round(draw.lognormvariate(2, 1), draw.choice([1, 2])) for _ in range(n)]
+        scale = draw.choice([1, 1, 1, 1, 1, 1e-310, 1e305])
+        cells = [round(draw.lognormvariate(2, 1), draw.choice([1, 2])) * scale for _ in range(n)]
     elif kind == "date":
         cells = [date(2000, 1, 1) + timedelta(draw.randint(0, 30 * many)) for _ in range(n)]
     elif kind == "truth":

@@ -31,6 +31,20 @@ def test_numbers_are_multiples_of_their_step():
     assert lines(pa.table({"age": ["10", "10", "12.5", "12.5"]}), age=quasi(step=5.0)) == ["column 'age'"]
 
 
+@pytest.mark.parametrize("kind", [pa.float16(), pa.float32(), pa.float64()])
+def test_multiples_of_a_step_are_compared_as_precisely_as_their_type_allows(kind):
+    numbers = np.array([round(0.034 * times, 3) for times in range(200)]).astype(kind.to_pandas_dtype())
+    assert lines(pa.table({"age": pa.array(numbers, kind)}), age=quasi(step=0.034)) == []
+    assert lines(pa.table({"age": pa.array(numbers + numbers.dtype.type(0.01), kind)}), age=quasi(step=0.034)) != []
+
+
+@pytest.mark.parametrize("form", ["mean", "median", "representative"])
+def test_rounded_numbers_have_a_step(form):
+    assert lines(pa.table({"age": AGES}), age=quasi(form=form)) == ["column 'age'"]
+    assert lines(pa.table({"age": [7.5, 7.5, None, None]}), age=quasi(form=form)) == []
+    assert lines(pa.table({"age": AGES}), age=quasi(form=form, step=5.0)) == []
+
+
 def test_a_number_is_a_number_and_a_day_a_day():
     assert lines(pa.table({"age": ["Ann", "Ann"]}), age=quasi()) == ["column 'age'"]
     assert lines(pa.table({"born": ["1990-01-01", "soon"]}), born=quasi("date")) == ["column 'born'"]
@@ -47,7 +61,7 @@ def test_a_number_is_a_number_and_a_day_a_day():
 )
 def test_text_in_a_type_is_found(column):
     table = pa.table({"age": AGES, "kept": column})
-    assert "types" in lines(table, age=quasi(), kept={"role": "keep", "kind": "nominal"})
+    assert "types" in lines(table, age=quasi(step=5.0), kept={"role": "keep", "kind": "nominal"})
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "+09:00"])
@@ -55,14 +69,17 @@ def test_zones_and_lists_are_plain(zone):
     table = pa.table(
         {"age": AGES, "at": pa.array([1, 1, 2, 2], pa.timestamp("us", zone)), "items": [[1], [1], [2], [2]]}
     )
-    assert lines(table, age=quasi(), at={"role": "keep", "kind": "date"}, items={"role": "keep", "kind": "set"}) == []
+    assert (
+        lines(table, age=quasi(step=5.0), at={"role": "keep", "kind": "date"}, items={"role": "keep", "kind": "set"})
+        == []
+    )
 
 
 def test_nearly_unique_kept_columns_hold_only_if_they_were_accepted():
     table = pa.table({"age": AGES, "pay": [1.5, 2.5, 3.5, 4.5]})
     kept = {"role": "keep", "kind": "numeric"}
-    assert lines(table, age=quasi(), pay=kept) == ["unchanged columns"]
-    assert lines(table, accept=["unique-kept"], age=quasi(), pay=kept) == []
+    assert lines(table, age=quasi(step=5.0), pay=kept) == ["unchanged columns"]
+    assert lines(table, accept=["unique-kept"], age=quasi(step=5.0), pay=kept) == []
 
 
 def test_combinations_of_long_sets_are_refused_before_they_are_counted():

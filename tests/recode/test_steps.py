@@ -44,9 +44,18 @@ def test_one_extreme_value_does_not_blur_all_others():
     assert step_of(np.append(values, 1e6), k=5) < 3 * step_of(values, k=5)
 
 
-def test_columns_without_spread_have_no_step():
+def test_columns_without_spread_have_the_step_of_their_unit_or_none():
     assert step_of([7.5] * 9) is None
     assert step_of(pa.array([None] * 9, pa.float64())) is None
+    assert step_of([7] * 9) == 1
+    assert step_of([Decimal("0.50")] * 9) == 0.01
+    assert step_of([dt.date(2000, 1, 1)] * 9, kind="date") == 1
+
+
+def test_numbers_at_the_ends_of_their_range_have_a_step():
+    assert step_of([0.0] * 90 + [5e-324]) > 0
+    assert np.isfinite(step_of([-1.7e308, 1.7e308] * 9))
+    assert step_of([2**62, 2**62 + 1] * 9) == 1
 
 
 def test_a_step_must_suit_its_column():

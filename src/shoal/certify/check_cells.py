@@ -1,8 +1,8 @@
 """What the cells of a release say against its policy.
 
 A policy states kinds, forms and steps that a reader relies on, and a schema can carry text of its own. So types must be
-plain, numbers and dates must be numbers and dates, rounded numbers multiples of their step, and a policy under which
-`anonymize` would refuse to publish nearly unique columns does not hold.
+plain, numbers and dates must be numbers and dates, rounded numbers multiples of a step that the policy states, and a
+policy under which `anonymize` would refuse to publish nearly unique columns does not hold.
 """
 
 from collections.abc import Iterator
@@ -19,6 +19,7 @@ from shoal.model.policy import Column, Policy
 __all__ = ["contradicted"]
 
 SLACK = 1e-6  # of a step
+PRECISION = {pa.float16(): -10, pa.float32(): -23}  # powers of two: twice the relative rounding error
 NUMBER = r"^-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 DAY = r"^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}([ T].*)?$"
 
@@ -74,11 +75,14 @@ def _against(cells: pa.ChunkedArray, given: Column) -> str:
         fits = pc.all(pc.match_substring_regex(cells, wanted)).as_py()
         if fits is False:
             return f"cells that are no {'numbers' if given.kind == 'numeric' else 'dates'}"
-    if given.step is None or given.form == "representative" or given.kind == "date":
+    if given.step is None:
+        return "rounded values without a step" if pc.count_distinct(cells, mode="only_valid").as_py() > 1 else ""
+    if given.form == "representative" or given.kind == "date":
         return ""
     times = pc.divide(cells.cast(pa.float64(), safe=False), given.step)
-    # Beyond 2^52 steps the last digit of a float is worth more than one.
-    near = pc.or_(pc.less(pc.abs(pc.subtract(times, pc.round(times))), SLACK), pc.greater(pc.abs(times), 2.0**40))
+    precision = 2.0 ** PRECISION.get(cells.type, -51)
+    slack = pc.add(pc.multiply(pc.abs(times), precision), SLACK)
+    near = pc.less(pc.abs(pc.subtract(times, pc.round(times))), slack)
     return "" if pc.all(near).as_py() is not False else "numbers that are no multiples of its step"
 
 

@@ -58,7 +58,7 @@ class Column(Strict):
     )
 
     step: float | None = Field(
-        None, gt=0, le=1e300, description="Numbers and range limits are published as multiples of this."
+        None, gt=0, allow_inf_nan=False, description="Numbers and range limits are published as multiples of this."
     )
     spelling: Literal["folded", "exact"] | None = Field(
         None,

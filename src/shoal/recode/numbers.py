@@ -130,12 +130,17 @@ def _multiple(number: float, step: float) -> float:
         return number  # its last digit is worth more than a step
     digits = max(0, -int(Decimal(str(step)).as_tuple().exponent))
     found = math.floor(number / step + 0.5) * step
+    if math.isinf(found):
+        found = math.trunc(number / step) * step
     return (round(found, digits) if digits <= MOST_DIGITS else found) + 0.0
 
 
 def _moved(number: float | None, shift: int, step: float | None) -> float | None:
-    """Return a multiple of a step moved by so many steps."""
-    return number if number is None or step is None or not shift else _multiple(number + shift * step, step)
+    """Return a multiple of a step moved by so many steps; None if it leaves the range of floats."""
+    if number is None or step is None or not shift:
+        return number
+    there = number + shift * step
+    return _multiple(there, step) if math.isfinite(there) else None
 
 
 def _float_means(values: Floats, rows: Rows, groups: Groups) -> Floats:

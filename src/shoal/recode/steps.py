@@ -6,7 +6,8 @@ mean of g rows is published as a multiple of a step s, the last value can lie an
 1. The default step is the least round number (1, 1.1, 1.2, 1.4 and so on) for which that interval is at least a
    tenth of the column's standard deviation in every class. A class has at least k rows; where a column has
    missing values, more than half of them hold one.
-2. Whole numbers and days have a step of at least 1, and decimals one of at least their last place.
+2. Whole numbers and days have a step of at least 1, and decimals one of at least their last place. Every column has a
+   step but one without values, or of equal floating-point numbers, which are published unchanged.
 3. A few extreme values shall not make the step useless for everybody else: the standard deviation counts at most as
    twice that of the column with its k least and k greatest values pulled in to the next ones.
 
@@ -95,16 +96,15 @@ def _unit(kind: pa.DataType) -> Fraction:
 
 
 def _default(column: pa.ChunkedArray, k: int) -> float | None:
-    """Return the default step of a column; None if all its values are alike."""
+    """Return the default step of a column; None for one without values or of equal floating-point numbers."""
     present = column.drop_null()
     if not len(present):
         return None
-    numbers = as_numbers(present)
-    spread = _spread(numbers, k)
-    if not 0 < spread < np.inf:
+    numbers, unit = as_numbers(present), _unit(present.type)
+    if not unit and numbers.min() == numbers.max():
         return None
+    spread = _spread(numbers, k)
     rows = k if column.null_count == 0 else k // 2 + 1
-    unit = _unit(present.type)
     finest = 0.0 if unit else FINEST * float(np.spacing(np.abs(numbers).max()))
     return float(_round_up(max(Fraction(spread) * WIDTH / rows, Fraction(finest)), unit))
 
