@@ -2,6 +2,7 @@
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from shoal.certify.check_cells import contradicted
@@ -50,6 +51,57 @@ def test_a_number_is_a_number_and_a_day_a_day():
     assert lines(pa.table({"born": ["1990-01-01", "soon"]}), born=quasi("date")) == ["column 'born'"]
 
 
+WORDS = pa.array(["Ann has flu"] * 4)
+
+
+@pytest.mark.parametrize(
+    ("column", "given"),
+    [
+        (WORDS.dictionary_encode(), quasi(step=5.0)),
+        (WORDS.cast(pa.binary()), quasi(step=5.0)),
+        (WORDS, quasi(form="mode")),
+        (WORDS, quasi(form="range")),
+        (WORDS, quasi("date", "range")),
+        (pa.array(["1977-07-07 Ann has flu"] * 4), quasi("date", step=1.0)),
+        (WORDS.cast(pa.binary()), quasi("nominal", "mode")),
+        (pa.array([["Ann"]] * 4), quasi("nominal", "mode")),
+        (pa.array([{"name": "Ann"}] * 4), quasi("nominal", "mode")),
+        (pa.array([True] * 4), quasi("date", step=1.0)),
+        (pa.array([5] * 4), quasi(form="range")),
+        (pa.array([5] * 4, pa.duration("s")), quasi("nominal", "mode")),
+    ],
+)
+def test_cells_that_are_not_of_their_kind_are_refused(column, given):
+    assert lines(pa.table({"x": column}), x=given) == ["column 'x'"]
+
+
+@pytest.mark.parametrize(
+    ("column", "given"),
+    [
+        (pa.array(["7.5"] * 4), quasi(form="range")),
+        (pa.array(["-1e+20–*", "*", "3–5 or missing", None]), quasi(form="range")),
+        (pa.array(["2001-01-01–2002-03-01"] * 4), quasi("date", "range")),
+        (pa.array(["2001-01-01T00:00:00+0100"] * 4), quasi("date", step=1.0)),
+        (pa.array(["a", "a", "b", None]), quasi("nominal", "mode")),
+        (pa.array(["yes", "yes", "no", "no"]), quasi("boolean", "mode")),
+        (pa.array([True, True, False, None]), quasi("boolean", "mode")),
+    ],
+)
+def test_cells_of_their_kind_hold(column, given):
+    assert lines(pa.table({"x": column}), x=given) == []
+
+
+@pytest.mark.parametrize("kind", [pa.date32(), pa.timestamp("ms"), pa.timestamp("ms", "Europe/Berlin"), pa.string()])
+def test_dates_are_multiples_of_their_step_in_days(kind):
+    days = pa.array([0, 0, 3650, 3650], pa.int32()).cast(pa.date32())
+    if pa.types.is_timestamp(kind):
+        moments = days.cast(pa.timestamp("ms"))
+        days = pc.assume_timezone(moments, kind.tz) if kind.tz else moments
+    column = days.cast(kind)
+    assert lines(pa.table({"x": column}), x=quasi("date", step=365.0)) == []
+    assert lines(pa.table({"x": column}), x=quasi("date", step=364.0)) == ["column 'x'"]
+
+
 @pytest.mark.parametrize(
     "column",
     [
@@ -80,6 +132,23 @@ def test_nearly_unique_kept_columns_hold_only_if_they_were_accepted():
     kept = {"role": "keep", "kind": "numeric"}
     assert lines(table, age=quasi(step=5.0), pay=kept) == ["unchanged columns"]
     assert lines(table, accept=["unique-kept"], age=quasi(step=5.0), pay=kept) == []
+
+
+def test_bytes_that_are_no_text_are_counted_too():
+    table = pa.table({"age": AGES, "kept": [b"\xff\xfe", b"\xff\xfe", b"b", b"b"]})
+    assert lines(table, age=quasi(step=5.0), kept={"role": "keep", "kind": "nominal"}) == []
+
+
+def test_combinations_that_would_take_minutes_are_refused():
+    rng = np.random.default_rng(1)
+    sets = pa.chunked_array([["|".join(map(str, rng.permutation(40)[:36])) for _ in range(700)]])
+    with pytest.raises(InfeasibleError, match="Lower m, or split long sets"):
+        recount_sets("s", sets, "|", np.zeros(700, np.int64), 100, 5)
+
+
+def test_many_rows_of_few_items_are_counted():
+    sets = pa.chunked_array([["a|b|c|d|e|f|g|h|i|j"] * 150_000])
+    assert recount_sets("s", sets, "|", np.zeros(150_000, np.int64), 2, 2).holds
 
 
 def test_combinations_of_long_sets_are_refused_before_they_are_counted():

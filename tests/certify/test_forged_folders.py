@@ -3,6 +3,7 @@
 import json
 import shutil
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
@@ -93,6 +94,51 @@ def test_a_footer_that_hides_a_message_is_refused_whatever_pyarrow_wrote_it(copy
     data_of(folder).write_bytes(hide(data_of(folder).read_bytes()))
     seal(folder, made_with={"pyarrow": said_to_be_of_another(folder), "pyarrow build": "other"})
     assert "data bytes" in {one.what for one in verify(folder).lines if not one.holds}
+
+
+def in_a_field_given_twice(footer):
+    """Return a footer that names its library twice, the first time by a message."""
+    assert footer[0] == 0x15
+    return bytes([0x08, 12, len(SECRET)]) + SECRET + bytes([0x05, 2]) + footer[1:]
+
+
+def in_truth_values(footer):
+    """Return a footer with an unknown truth value for each bit of a message."""
+    bits = [byte >> place & 1 for byte in SECRET[:6] for place in range(8)]
+    fields = [
+        bytes([1 if bit else 2, 0x80 | (2 * number & 0x7F), 2 * number >> 7]) for number, bit in enumerate(bits, 100)
+    ]
+    first, *rest = fields
+    return footer[:-1] + first + b"".join(bytes([0x10 | one[0]]) for one in rest) + b"\0"
+
+
+def in_long_numbers(footer):
+    """Return a footer whose first number has a byte that it does not need."""
+    return footer[:1] + bytes([footer[1] | 0x80, 0]) + footer[2:]
+
+
+@pytest.mark.parametrize("hide", [in_a_field_given_twice, in_truth_values, in_long_numbers])
+def test_a_footer_is_read_in_the_shortest_form_and_has_known_fields_alone(copy, hide):
+    folder = copy("parquet")
+    without_report(folder)
+    other, data = said_to_be_of_another(folder), data_of(folder).read_bytes()
+    start = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    footer = hide(data[start:-8])
+    data_of(folder).write_bytes(data[:start] + footer + len(footer).to_bytes(4, "little") + b"PAR1")
+    seal(folder, made_with={"pyarrow": other, "pyarrow build": "other"})
+    assert {one.what for one in verify(folder).lines if not one.holds} & {"data", "data bytes"}
+
+
+@pytest.mark.parametrize("format", ["parquet", "feather"])
+@pytest.mark.parametrize("wrap", [lambda one: [one], lambda one: {"x": one}])
+def test_no_number_hides_in_the_bits_of_nested_nans(tmp_path, format, wrap):
+    odd = np.array([0x7FF8_00C0_FFEE_0000 + row for row in range(10)], np.uint64).view(np.float64)
+    table = pa.table({"age": [20, 40] * 5, "kept": [wrap(one) for one in odd.tolist()]})
+    folder = shoal.anonymize(table, k=5, keep=["kept"], seed=1).save(tmp_path / "out", format=format)
+    read = pyarrow.parquet.read_table if format == "parquet" else pyarrow.feather.read_table
+    held = read(data_of(folder)).column("kept").combine_chunks()
+    inner = held.values if pa.types.is_list(held.type) else held.field(0)
+    assert len(set(inner.to_numpy().view(np.uint64).tolist())) == 1
 
 
 @pytest.mark.parametrize("format", ["parquet", "feather", "csv.gz"])

@@ -114,3 +114,10 @@ def test_moments_are_written_with_their_zone_and_their_fractions():
     assert written_like(zoned, ["2021-03-04 10:00:00+01:00"]).to_pylist() == ["2021-03-04 01:00:00+0100"]
     fine = pa.chunked_array([pa.array([dt.datetime(2021, 3, 4, 1, 2, 3, 500)])])
     assert written_like(fine, ["2021-03-04T10:00:00"]).to_pylist() == ["2021-03-04T01:02:03.000500"]
+
+
+def test_decimal_commas_far_down_a_column_are_seen():
+    cells = [str(row) for row in range(150)] + [f"{row},25" for row in range(150)]
+    pay = shoal.anonymize(pd.DataFrame({"pay": cells}), k=5, seed=1).data["pay"]
+    assert pay.str.contains(",").any()
+    assert not pay.str.contains(".", regex=False).any()

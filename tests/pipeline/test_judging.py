@@ -1,8 +1,10 @@
 """Measuring and attacking through the doors: releases, folders and strangers' tables, aligned or refused."""
 
+import datetime as dt
 import json
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -141,3 +143,16 @@ def test_every_card_says_what_it_is():
         assert card["need"] in ("release", "pair", "groups")
         assert card["high"] is None or card["low"] < card["high"]
         assert card["summary"].endswith(".")
+
+
+def test_dates_that_are_text_are_read_alike_in_every_table():
+    days = [(dt.date(1950, 1, 1) + dt.timedelta(31 * row)).strftime("%d.%m.%Y") for row in range(120)]
+    table = pd.DataFrame({"born": days, "size": np.random.default_rng(1).normal(size=120)})
+    release = shoal.anonymize(table, k=6, seed=1)
+    twice = pd.concat([release.data, release.data])
+    [found] = [one for one in shoal.measure(table, release, population=twice) if one.name == "k-map"]
+    assert found.value == 2 * release.verdicts[0].found
+    [attack] = shoal.attack(table, release, other=release.data, only=["intersection"])
+    assert attack.trials
+    tried = shoal.attack(table, release.data, control=table.iloc[::2], only=["record linkage"])
+    assert not any("values of 'born'" in one.note for one in tried)

@@ -365,3 +365,17 @@ def test_a_column_of_means_with_an_extreme_value_is_pointed_out():
     assert "'pay'" in said[0]
     assert "9876" not in said[0]
     assert not [note for note in shoal.anonymize(plain, k=5, seed=1).notes if "far from all others" in note]
+    mostly_zero = pa.table({"gain": [0.0] * 500 + [1e6]})
+    for form in ({"method": "mdav"}, {"output": "truthful"}):
+        notes = shoal.anonymize(mostly_zero, k=5, seed=1, **form).notes
+        assert [note for note in notes if "far from all others" in note]
+
+
+@pytest.mark.parametrize("unit", ["s", "us", "ns"])
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+def test_moments_are_published_by_representatives_in_every_unit_and_zone(unit, zone):
+    seconds = pa.array([row * 86_400 * 37 for row in range(60)]).cast(pa.timestamp("s"))
+    table = pa.table({"at": seconds.cast(pa.timestamp(unit)).cast(pa.timestamp(unit, zone)), "b": ["x", "y"] * 30})
+    release = shoal.anonymize(table, k=3, quasi=["at", "b"], method="gower", seed=1)
+    assert release.data["at"].type == table["at"].type
+    assert all(verdict.holds for verdict in release.verdicts)

@@ -110,7 +110,10 @@ def test_an_unnamed_column_that_names_rows_is_dropped_loudly(ids):
         ),
     )
     policy, notes = completed(Policy.of(k=2, quasi="id", method="mdav"), table)
-    assert (policy.columns["id"].role, notes) == ("quasi", ())
+    assert policy.columns["id"].role == "quasi"
+    assert [note.split(",")[0] for note in notes] == (
+        ["column 'id' looks like a direct identifier (all values differ)"] if isinstance(ids[0], str) else []
+    )
     judged, notes = complete(Policy.of(k=2, method="mdav"), table, profile(table), drop_direct=False)
     assert judged.columns["id"].role == "quasi"
     [said] = notes
@@ -118,6 +121,17 @@ def test_an_unnamed_column_that_names_rows_is_dropped_loudly(ids):
         "column 'id' looks like an identifier (all values differ) and is a quasi-identifier by default"
     )
     assert said.endswith("say so: identifiers=['id'] in Python, --identifier id on the command line.")
+
+
+def test_a_kept_column_of_names_is_pointed_out():
+    table = held(name=["Ann Koch", "Bob Wolf", "Eva Berg"], sex=["F", "M", "M"])
+    [said] = completed(Policy.of(k=2, keep="name", method="mdav"), table)[1]
+    assert said == (
+        "column 'name' looks like a direct identifier (its name sounds like a person's name), and by its role keep "
+        "every value is published unchanged. If it names people, drop it: identifiers=['name'] in Python, "
+        "--identifier name on the command line."
+    )
+    assert completed(Policy.of(k=2, identifiers="name", method="mdav"), table)[1] == ()
 
 
 def test_a_role_is_open_until_something_is_said_that_only_a_quasi_identifier_has():

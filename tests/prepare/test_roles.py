@@ -77,6 +77,11 @@ def facts(name: str, column: object) -> ColumnFacts:
             "its values look like people's names",
         ),
         ("name", SHARED, "its name sounds like a person's name"),
+        *(
+            (name, [f"P{row % 100:05}" for row in range(3000)], "its name sounds like a person's number or address")
+            for name in ("patient_no", "PatientID", "pid", "mrn", "insurance_number")
+        ),
+        ("patient_no", [7000 + row % 100 for row in range(3000)], "its name sounds like a person's number or address"),
         ("last name", LAST * 40, "its name sounds like a person's name"),
         ("nom", SHARED, "its name sounds like a person's name"),
         ("who", SHARED, FREE),

@@ -45,9 +45,9 @@ APART = [
 WORDS = [cell for group in ALIKE for cell in group if cell is not None]
 
 
-def numbered(cells):
+def numbered(cells, kind=None):
     """The numbers that privacy and certify give to cells, both from 0 in the order in which they come."""
-    column = pa.chunked_array([pa.array(cells, pa.string())])
+    column = pa.chunked_array([pa.array(cells, kind or pa.string())])
     told = read_column(column, folded=True).codes.tolist(), meanings(column, exact=False).to_pylist()
     return tuple([list(dict.fromkeys(each)).index(one) for one in each] for each in told)
 
@@ -59,6 +59,35 @@ def test_spellings_of_one_value_have_one_code(group):
 
 def test_values_that_only_look_alike_stay_apart():
     assert numbered(APART) == (list(range(len(APART))),) * 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "group"),
+    [
+        (pa.list_(pa.string()), (["a", "b"], ["b", "a"], ["B", "a", "a"])),
+        (pa.list_(pa.int64()), ([1, 2], [2, 1, 2])),
+        (pa.list_(pa.string()), ([], None)),
+        (pa.binary(), (b"Flu", b"flu ", "\ufb02u".encode())),
+    ],
+)
+def test_lists_and_bytes_that_mean_the_same_have_one_code(kind, group):
+    assert numbered(group, kind) == ([0] * len(group), [0] * len(group))
+
+
+def test_long_text_is_folded_by_case_and_white_space_alone_and_quickly():
+    marks = "a" + "\u0301\u0323" * 100_000
+    assert numbered([marks, marks.upper(), f"{marks} ", f"{marks}x"]) == ([0, 0, 0, 1], [0, 0, 0, 1])
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.none() | st.lists(st.sampled_from(WORDS) | st.text(max_size=3), max_size=3), max_size=8),
+    st.lists(st.none() | st.binary(max_size=3) | st.sampled_from([b"Flu", b"flu", b""]), max_size=8),
+)
+def test_makers_and_verifier_fold_any_lists_and_bytes_alike(lists, texts):
+    for cells, kind in ((lists, pa.list_(pa.string())), (texts, pa.binary())):
+        makers, verifier = numbered(cells, kind)
+        assert makers == verifier
 
 
 @settings(max_examples=300, deadline=None)

@@ -60,8 +60,19 @@ def test_nothing_moves_where_no_search_helps():
     assert not moves(X, labels, np.full(3, 0.05)).any()  # large classes
     X, labels = grouped(300, 3, 3)
     assert not moves(X, labels, np.full(3, 5.0)).any()  # steps that cost too much as it is
-    X[0, 0] = np.nan
+    X[:, 0] = np.nan
     assert not moves(X, labels, np.full(3, 0.05)).any()  # missing values
+    assert not moves(np.zeros((6, 2)), np.arange(6) // 3, np.ones(2)).any()  # no spread
+
+
+def test_a_gap_leaves_its_class_alone_and_no_other():
+    X, labels = grouped(60, 2, 3)
+    steps = np.full(2, 1 / 64)
+    X[labels == 0, 0] = np.nan
+    here = moves(X, labels, steps)
+    assert here.any()
+    assert not here[0].any()
+    assert (here[1:] == moves(X[labels > 0], labels[labels > 0] - 1, steps)).all()
 
 
 def test_the_same_rows_elsewhere_and_larger_move_alike():

@@ -158,8 +158,11 @@ def test_a_value_that_fewer_than_k_rows_hold_is_not_published_by_medoid():
     assert values == [9] * 6
     # All rows hold one: numbers are published by their mean, names not at all.
     assert published([1, 5, 12], [0] * 3, "numeric", "medoid")[0] == [6, 6, 6]
-    # An extreme value counts as the k-th greatest one of the table, so that it does not show in the mean.
-    assert published([1, 5, 9, 11, 13, 9999], TWO, "numeric", "medoid", step=1)[0] == [6, 6, 6, 12, 12, 12]
+    # An outlier lies at most as far beyond the k-th greatest value as that one beyond the 2k-th greatest.
+    assert published([1, 5, 9, 11, 13, 9999], TWO, "numeric", "medoid", step=1)[0] == [5, 5, 5, 14, 14, 14]
+    assert published([-9999, 5, 9, 11, 13, 15], TWO, "numeric", "medoid", step=1)[0] == [4, 4, 4, 13, 13, 13]
+    # A class of the k greatest values does not show the least of them.
+    assert published([*range(20), 700, 800, 900], [0] * 20 + [1] * 3, "numeric", "medoid", step=1)[0][-1] == 800
     assert published(["a", "b", "c"], [0] * 3, "nominal", "medoid")[0] == [None] * 3
     # A mean of one value is this value.
     assert published([7, 7, None], [0] * 3, "numeric", "medoid", k=3)[0] == [None] * 3

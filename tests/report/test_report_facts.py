@@ -1,5 +1,6 @@
 """What both kinds of report say, and what they never say."""
 
+import json
 import math
 import re
 
@@ -163,3 +164,23 @@ def test_more_sections_can_be_added():
     own = blocks.section("chunks", "Chunks", [blocks.text("Three."), None])
     facts = holder_facts(case, release.verdicts, release.findings, sections=[own])
     assert own in facts["sections"]
+
+
+@pytest.mark.parametrize("accept", [(), ("unique-kept",)])
+def test_accepted_unique_rows_are_said_first(accept):
+    table = pa.table(
+        {"age": [20, 21, 22, 40, 41, 42] * 5, "cost": [float(row // (1 if accept else 6)) for row in range(30)]}
+    )
+    release = shoal.anonymize(table, k=3, sensitive=["cost"], accept=accept, seed=1)
+    done = json.loads(release.report(format="json"))["sections"][0]
+    said = [block["text"] for block in done["blocks"] if block["type"] == "note"]
+    assert [text.startswith("The holder accepted that many rows are unique") for text in said] == [True] * len(accept)
+
+
+def test_protection_from_minimality_is_said():
+    table = pa.table({"age": list(range(40)), "ill": ["a", "b"] * 20})
+    said = [
+        shoal.anonymize(table, k=3, l=2, sensitive=["ill"], protect=protect, seed=1).report(format="md")
+        for protect in (None, "minimality")
+    ]
+    assert ["asks for protection from minimality" in text for text in said] == [False, True]

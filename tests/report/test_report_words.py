@@ -100,4 +100,4 @@ def test_every_method_says_in_its_own_words_what_it_does():
 
 def test_all_paragraphs_can_be_said():
     for key in words()["says"]:
-        assert not re.search(r"[{}]", say(key, k=5, n="100"))
+        assert not re.search(r"[{}]", say(key, k=5, n="100", columns="'a'"))

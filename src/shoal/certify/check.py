@@ -267,7 +267,7 @@ def _report(place: Path, page: Page, claimed: list[Verdict], stated: _Stated) ->
     except (DrawingError, MemoryError) as problem:
         # Pictures are drawn in a process of their own, so this one outlives whatever happens to it.
         why = str(problem) if isinstance(problem, DrawingError) else "memory is not enough."
-        remedy = f"{REPORT} could not be compared: {why} `shoal verify --no-report` checks all but it."
+        remedy = f"{REPORT} could not be compared: {why} To check all but it: {option('report', value=False)}."
         return Line("report", "as shoal draws it", "could not be compared", holds=False), remedy
     except Exception:  # noqa: BLE001 - a stranger's cells may break the drawing, and a message might quote them
         same, found = False, "cannot be drawn"

@@ -8,6 +8,7 @@ policy under which `anonymize` would refuse to publish nearly unique columns doe
 from collections.abc import Iterator
 from zoneinfo import available_timezones
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -21,7 +22,15 @@ __all__ = ["contradicted"]
 SLACK = 1e-6  # of a step
 PRECISION = {pa.float16(): -10, pa.float32(): -23}  # powers of two: twice the relative rounding error
 NUMBER = r"^-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-DAY = r"^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}([ T].*)?$"
+DAY = r"^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?$"
+RANGE = r"^'?[0-9eE.+:TZ *–-]+( or missing)?$"  # of numbers or dates: no word has room in it
+WRITTEN = {"numeric": NUMBER, "date": DAY}
+WORDS = {"numeric": "numbers", "date": "dates"}
+types = pa.types
+NUMBERS = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean, types.is_null)
+DATES = (types.is_date, types.is_timestamp, types.is_null)
+PLAIN = (*NUMBERS, *DATES, types.is_time)
+SUITING = {"numeric": NUMBERS, "date": DATES}
 
 
 def contradicted(data: pa.Table, policy: Policy) -> Iterator[Line]:
@@ -45,7 +54,12 @@ def contradicted(data: pa.Table, policy: Policy) -> Iterator[Line]:
         if said:
             yield Line(f"column {name!r}", "as its policy says", said, holds=False)
     names = [name for name in (*policy.names("sensitive"), *policy.names("keep")) if name in cells]
-    if names and not strange and "unique-kept" not in policy.accept and stands_out(_alone(data, names), data.num_rows):
+    if (
+        names
+        and not strange
+        and "unique-kept" not in policy.accept
+        and stands_out(_alone([cells[name] for name in names]), data.num_rows)
+    ):
         yield Line("unchanged columns", "few unique rows", "too many, and not accepted by name", holds=False)
 
 
@@ -67,35 +81,69 @@ def _against(cells: pa.ChunkedArray, given: Column) -> str:
     """Say what is wrong with the cells of a quasi-identifier, or nothing."""
     if given.step is not None and given.kind not in ("numeric", "date"):
         return "a step without numbers"
+    cells = cells.cast(cells.type.value_type) if pa.types.is_dictionary(cells.type) else cells
+    if wrong := _unsuited(cells, given):
+        return wrong
     if given.form not in ("mean", "median", "representative") or given.kind not in ("numeric", "date"):
         return ""
-    text = pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)
-    if text:
-        wanted = NUMBER if given.kind == "numeric" else DAY
-        fits = pc.all(pc.match_substring_regex(cells, wanted)).as_py()
-        if fits is False:
-            return f"cells that are no {'numbers' if given.kind == 'numeric' else 'dates'}"
     if given.step is None:
         return "rounded values without a step" if pc.count_distinct(cells, mode="only_valid").as_py() > 1 else ""
-    if given.form == "representative" or given.kind == "date":
+    if given.form == "representative":
         return ""
-    times = pc.divide(cells.cast(pa.float64(), safe=False), given.step)
+    near = _are_multiples(cells, given.step) if given.kind == "numeric" else _are_steps_of_days(cells, given.step)
+    return "" if near else f"{WORDS[given.kind]} that are no multiples of its step"
+
+
+def _unsuited(cells: pa.ChunkedArray, given: Column) -> str:
+    """Say whether cells are of a type, or written in a way, that their kind and form do not have."""
+    text, form = _is_text(cells.type), given.form in ("range", "set", "tree")
+    if not text and (form or not any(suits(cells.type) for suits in SUITING.get(given.kind or "", PLAIN))):
+        return "cells of a type that its kind and form do not have"
+    wanted = RANGE if given.form == "range" else None if form else WRITTEN.get(given.kind or "")
+    if not text or wanted is None or given.kind not in WORDS or pc.all(_fits(cells, wanted)).as_py() is not False:
+        return ""
+    return f"cells that are no {'ranges of ' * form}{WORDS[given.kind]}"
+
+
+def _fits(cells: pa.ChunkedArray, pattern: str) -> pa.ChunkedArray:
+    """Say of each text whether it has a form."""
+    return pc.match_substring_regex(cells, pattern)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    """Say whether cells of a type are text."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _are_multiples(cells: pa.ChunkedArray, step: float) -> bool:
+    """Say whether numbers are multiples of a step, as far as their type can tell."""
+    times = pc.divide(cells.cast(pa.float64(), safe=False), step)
     precision = 2.0 ** PRECISION.get(cells.type, -51)
     slack = pc.add(pc.multiply(pc.abs(times), precision), SLACK)
     near = pc.less(pc.abs(pc.subtract(times, pc.round(times))), slack)
-    return "" if pc.all(near).as_py() is not False else "numbers that are no multiples of its step"
+    return pc.all(near).as_py() is not False
 
 
-def _alone(data: pa.Table, names: list[str]) -> int:
+def _are_steps_of_days(cells: pa.ChunkedArray, step: float) -> bool:
+    """Say whether dates and beginnings of days are multiples of a step in days, counted from 1970 on."""
+    if pa.types.is_timestamp(cells.type):
+        cells = (pc.local_timestamp(cells) if cells.type.tz else cells).cast(pa.date32(), safe=False)
+    texts = cells.unique().drop_null().cast(pa.string()).to_pylist()
+    days = np.array([np.datetime64(text[:10], "D").astype(np.int64) for text in texts], np.int64)
+    return not (days % max(1, round(step))).any()
+
+
+def _alone(columns: list[pa.ChunkedArray]) -> int:
     """Return how many rows are unique in some columns together."""
-    cells = {
-        str(place): column.cast(pa.string()) if not pa.types.is_nested(column.type) else _texts(column)
-        for place, column in enumerate(data.column(name) for name in names)
-    }
+    cells = {str(place): _comparable(column) for place, column in enumerate(columns)}
     counts = pa.table(cells).group_by(list(cells)).aggregate([([], "count_all")]).column("count_all")
     return int(pc.sum(pc.equal(counts, 1)).as_py() or 0)
 
 
-def _texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return lists as text."""
+def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return cells of a type that arrow can count."""
+    kind = column.type
+    if not pa.types.is_nested(kind):
+        binary = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
+        return column if binary else column.cast(pa.string())
     return pa.chunked_array([pa.array([None if cell is None else repr(cell) for cell in column.to_pylist()])])

@@ -100,10 +100,11 @@ def unused_levels(policy: Policy, data: pa.Table) -> list[str]:
         Without what guards spreadsheets.
     """
     found = []
+    held = dict(zip(data.column_names, data.columns, strict=True))
     for name in policy.names("sensitive"):
         column = policy.columns[name]
-        if name in data.column_names and (column.order or isinstance(column.hierarchy, dict)):
-            cells = data.column(name)
+        if name in held and (column.order or isinstance(column.hierarchy, dict)):
+            cells = held[name]
             if pa.types.is_dictionary(cells.type):
                 cells = cells.cast(cells.type.value_type)
             used = set(pc.unique(cells.cast(pa.string())).to_pylist())

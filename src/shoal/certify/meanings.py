@@ -5,6 +5,7 @@ becomes an arrow column of meanings, in which cells are equal if and only if the
 
 - text becomes folded text, and a number in it the one plain way to write that number;
 - of floating-point numbers both zeros become one, and NaN becomes missing;
+- of lists neither order nor repetition counts, and an empty one is missing; bytes mean the text that they are;
 - other types mean what they are.
 
 Only the different cells of a column are folded. ASCII text is folded by arrow, all other text character by character.
@@ -21,6 +22,7 @@ from shoal.model.policy import NULL_WORDS
 
 __all__ = ["ascending", "meanings", "plain"]
 
+LONG = 500  # characters; Unicode's normal forms take time with the square of a run of accents
 DIGITS, POWER = 400, 10**6  # what has more significant digits, or a power of ten beyond, is text
 NUMBER = re.compile(r"([+-]?)(?:([0-9]+)(?:\.([0-9]*))?|\.([0-9]+))(?:[eE]([+-]?[0-9]{1,9}))?")
 INFINITY = re.compile(r"([+-]?)[iI][nN][fF](?:[iI][nN][iI][tT][yY])?")
@@ -69,6 +71,10 @@ def meanings(column: pa.ChunkedArray, *, exact: bool) -> pa.Array:
     cells = plain(column)
     if exact:
         return cells
+    if _is_list(column.type):
+        cells = pa.array([_unordered(cell) for cell in column.to_pylist()], pa.string())
+    elif _is_binary(cells.type):
+        cells = _decoded(cells)
     if pa.types.is_floating(cells.type):
         zero = pc.equal(cells, pa.scalar(0.0, cells.type))
         one = pc.if_else(zero, pa.scalar(0.0, cells.type), cells)
@@ -181,8 +187,32 @@ def _folded(texts: pa.Array) -> pa.Array:
     return pc.replace_with_mask(short, gone, pa.scalar(None, texts.type))
 
 
+def _is_list(kind: pa.DataType) -> bool:
+    """Say whether cells of a type are lists."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return any(test(kind) for test in (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list))
+
+
+def _unordered(cell: list[Any] | None) -> str | None:
+    """Return a list as text in which neither order nor repetition counts; an empty one is missing."""
+    return " ".join(sorted({_by_characters(repr(one)) for one in cell})) if cell else None
+
+
+def _is_binary(kind: pa.DataType) -> bool:
+    """Say whether cells of a type are bytes."""
+    return any(test(kind) for test in (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary))
+
+
+def _decoded(cells: pa.Array) -> pa.Array:
+    """Return bytes as the text that they are in UTF-8, those that are none as their digits."""
+    texts = [None if cell is None else cell.decode(errors="backslashreplace") for cell in cells.to_pylist()]
+    return pa.array(texts, pa.string())
+
+
 def _by_characters(text: str) -> str:
     """Return text without case, invisible characters and needless space, by the tables of Unicode."""
+    if len(text) > LONG:
+        return re.sub(r"\s+", " ", text.lower()).strip()
     seen = filter(lambda one: one.isspace() or not (one in BLANK or unicodedata.category(one) in ("Cc", "Cf")), text)
     done = unicodedata.normalize("NFD", "".join(seen))
     for _ in range(2):

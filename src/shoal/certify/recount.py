@@ -66,25 +66,26 @@ def _verdicts(data: pa.Table, policy: Policy) -> Iterator[Verdict]:
     """Return one verdict after the other."""
     asked = policy.constraints
     others = {name for name, column in policy.columns.items() if column.role in ("sensitive", "keep", "items")}
-    label, sizes = _classes([plain(data.column(name)) for name in data.column_names if name not in others], data)
+    cells = dict(zip(data.column_names, data.columns, strict=True))  # a table looks for a name among all of them
+    label, sizes = _classes([plain(column) for name, column in cells.items() if name not in others], data)
     rows = sizes.astype(np.float64)
     yield _verdict(Asked("k-anonymity", asked.k, lambda _: rows, high=True), None, rows)
     models = asked_models(asked)
     for name in policy.names("sensitive"):
-        _check_there(data, name, f"the sensitive column {name!r}")
+        _check_there(cells, name, f"the sensitive column {name!r}")
         if models:
-            counts = tally(_cells(data.column(name), policy.columns[name], name), label)
+            counts = tally(_cells(cells[name], policy.columns[name], name), label)
             for model in models:
                 yield _verdict(model, name, model.figures(counts) if data.num_rows else np.empty(0))
     for name in policy.names("items"):
-        _check_there(data, name, f"the column {name!r} of items")
+        _check_there(cells, name, f"the column {name!r} of items")
         separator = policy.columns[name].separator or "|"
-        yield recount_sets(name, data.column(name), separator, label, asked.k, asked.m or MOST_KNOWN)
+        yield recount_sets(name, cells[name], separator, label, asked.k, asked.m or MOST_KNOWN)
 
 
-def _check_there(data: pa.Table, name: str, who: str) -> None:
+def _check_there(cells: Mapping[str, pa.ChunkedArray], name: str, who: str) -> None:
     """Refuse a column that the policy names and the release does not have."""
-    if name not in data.column_names:
+    if name not in cells:
         raise DataError(f"verify: {who} is not in the release.")
 
 

@@ -6,7 +6,7 @@ at most m items that a row holds is held by k rows or more.
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import chain, combinations
+from itertools import combinations
 from math import comb
 
 import numpy as np
@@ -19,7 +19,7 @@ from shoal.model.findings import Verdict
 
 __all__ = ["recount_sets"]
 
-MOST = 4e8  # combinations that are counted before the work is refused
+MOST, MOST_A_ROW = 3e7, 200  # combinations that are counted, in any table and for each row, before the work is refused
 MOST_DISTINCT = 4e6  # different ones of a class, which are held in memory
 
 Set = tuple[str, ...]
@@ -46,32 +46,42 @@ def recount_sets(
     Verdict
         `found` is the number of rows of a class that hold its rarest combination; k if there are no items.
     """
-    checked, wrong, least, work = 0, 0, len(label), 0.0
+    checked, wrong, least, work = 0, 0, len(label), 0
+    most = max(MOST, MOST_A_ROW * len(label))
     for sets in _classes(column, separator, label):
-        work += sum(comb(len(items), size) for items in sets for size in range(1, min(m, len(items)) + 1))
-        if work > MOST:
+        work += sum(_combinations(len(items), m) for items in sets)
+        if work > most:
             raise InfeasibleError(
-                f"verify: combinations of at most m={m} items occur some {work:.0e} times; at most {MOST:.0e} are "
+                f"verify: combinations of at most m={m} items occur some {work:.0e} times; at most {most:.0e} are "
                 "counted. Lower m, or split long sets."
             )
-        # A class that passes holds every combination k times at the least, so that it has no more than this.
-        own = sum(comb(len(items), size) for items in sets for size in range(1, min(m, len(items)) + 1))
-        if own / k > MOST_DISTINCT:
+        # A class that passes holds every combination k times or more, and has no more than its items allow.
+        own = sum(rows * _combinations(len(items), m) for items, rows in sets.items())
+        distinct = min(own / k, _combinations(len(set().union(*sets)), m))
+        if distinct > MOST_DISTINCT:
             raise InfeasibleError(
-                f"verify: a class has some {own:.0e} combinations of at most m={m} items; at most "
-                f"{MOST_DISTINCT * k:.0e} are counted. Lower m, or split long sets."
+                f"verify: a class may have {distinct:.0e} different combinations of at most m={m} items; at most "
+                f"{MOST_DISTINCT:.0e} are counted. Lower m, or split long sets."
             )
         for size in range(1, min(m, max(map(len, sets))) + 1):
-            held = Counter(chain.from_iterable(combinations(items, size) for items in sets)).values()
+            held: Counter[Set] = Counter()
+            for items, rows in sets.items():
+                for combination in combinations(items, size):
+                    held[combination] += rows
             checked += len(held)
-            wrong += sum(rows < k for rows in held)
-            least = min(least, *held)
+            wrong += sum(rows < k for rows in held.values())
+            least = min(least, *held.values())
     note = f"{wrong} of {checked} combinations of at most {m} items fail" if wrong else ""
     return Verdict("(k,k^m)-anonymity", name, float(k), float(least if checked else k), wrong == 0, note)
 
 
-def _classes(column: pa.ChunkedArray, separator: str, label: NDArray[np.int64]) -> Iterator[list[Set]]:
-    """Return the sets of the rows of each class that has any, items in ascending order and each once."""
+def _combinations(items: int, m: int) -> int:
+    """Return how many sets of at most m items there are, without the empty one."""
+    return sum(comb(items, size) for size in range(1, min(m, items) + 1))
+
+
+def _classes(column: pa.ChunkedArray, separator: str, label: NDArray[np.int64]) -> Iterator[Counter[Set]]:
+    """Return the different sets of each class that has any, items in ascending order, and the rows of each."""
     cells = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
     if pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type):
         cells = pc.split_pattern(cells, separator)
@@ -80,6 +90,6 @@ def _classes(column: pa.ChunkedArray, separator: str, label: NDArray[np.int64]) 
     texts = cells.take(pa.array(order)).cast(pa.list_(pa.string())).to_pylist()
     for start, end in zip(np.cumsum(sizes) - sizes, np.cumsum(sizes), strict=True):
         whole = ({item for item in cell or () if item} for cell in texts[start:end])
-        sets = [tuple(sorted(items)) for items in whole if items]
+        sets = Counter(tuple(sorted(items)) for items in whole if items)
         if sets:
             yield sets

@@ -338,3 +338,7 @@ def _stop(number: int, _: object) -> NoReturn:
     """End in good order: drafts are removed on the way out."""
     show.error(f"stopped. {WHOLE}")
     sys.exit(128 + number)
+
+
+if __name__ == "__main__":
+    main()

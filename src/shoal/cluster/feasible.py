@@ -39,7 +39,7 @@ def aims(limits: Limits | None, k: int) -> list[Aim]:
     """
     if limits is None or not limits.sized:
         return [Aim(k, limits)]
-    least, n = feasible_size(limits, k), len(limits.codes)
+    least, n = feasible_size(limits, k, max(k, LARGEST)), len(limits.codes)
     sizes = sorted({min(round(factor * least), max(k, LARGEST), max(least, n // 2)) for factor in FACTORS})
     return [Aim(size, _guided(limits, size)) for size in sizes]
 
@@ -59,8 +59,10 @@ def _guided(limits: Limits, size: int) -> Limits:
     return Limits(rules._replace(bin_limit=np.minimum(1.0, np.maximum(rules.bin_limit, least))))
 
 
-def feasible_size(limits: Limits, k: int) -> int:
+def feasible_size(limits: Limits, k: int, most: int | None = None) -> int:
     """Return the least number of rows, k or more, with which a group can meet t and alpha, column by column.
+
+    Sizes beyond `most` are not tried: if none of the others will do, the number of all rows is returned.
 
     Examples
     --------
@@ -70,7 +72,8 @@ def feasible_size(limits: Limits, k: int) -> int:
     3
     """
     n = len(limits.codes)
-    return next((size for size in range(k, n) if _possible(limits, size)), max(k, n))
+    sizes = range(k, n if most is None else min(n, most + 1))
+    return next((size for size in sizes if _possible(limits, size)), max(k, n))
 
 
 def _possible(limits: Limits, size: int) -> bool:

@@ -140,7 +140,7 @@ def _clean(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return the same cells made anew: behind a missing cell, and in metadata, an original value could hide."""
     kind = column.type
     if pa.types.is_nested(kind):
-        return pa.chunked_array([pa.array(column.to_pylist(), _bare(kind))])
+        return pa.chunked_array([pa.array([_one_nan(cell) for cell in column.to_pylist()], _bare(kind))])
     if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
         return column.cast(pa.large_string() if pa.types.is_string_view(kind) else pa.large_binary())
     if pa.types.is_dictionary(kind):
@@ -149,6 +149,15 @@ def _clean(column: pa.ChunkedArray) -> pa.ChunkedArray:
         column = pc.if_else(pc.is_nan(column), pa.scalar(math.nan, kind), column)
     # Taking writes zeros behind missing cells, whatever stood there before.
     return column.take(pa.array(np.arange(len(column))))
+
+
+def _one_nan(cell: Any) -> Any:
+    """Return a nested cell in which every NaN has the same bits."""
+    if isinstance(cell, dict):
+        return {key: _one_nan(value) for key, value in cell.items()}
+    if isinstance(cell, list | tuple):
+        return [_one_nan(value) for value in cell] if isinstance(cell, list) else tuple(map(_one_nan, cell))
+    return math.nan if isinstance(cell, float) and math.isnan(cell) else cell
 
 
 def _occurring(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -10,6 +10,7 @@ from the released values: a category that no row has is a value of the original.
 shoal imports neither pandas nor polars: the caller's own frame, narwhals and pyarrow know the way.
 """
 
+from itertools import islice
 from typing import Any
 
 import narwhals as nw
@@ -127,7 +128,11 @@ def _as_text(column: pa.ChunkedArray, before: Any, wrapped: Any, place: int) -> 
     if not _is_text(before.type) or not (number or pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
         return column
     series = wrapped.get_column(wrapped.columns[place])
-    return written_like(column, [str(cell) for cell in series.drop_nulls().head(STYLE).to_list()])
+    cells = [str(cell) for cell in series.drop_nulls().to_list()]
+    telling = (
+        cell for cell in cells if "." in cell or "," in cell
+    )  # whole numbers do not show how decimals are written
+    return written_like(column, [*cells[:STYLE], *islice(telling, STYLE)])
 
 
 def _called(thing: Any) -> str:

@@ -2,7 +2,8 @@
 
 pyarrow believes the footer, makes room for a page before it has unpacked it, and some false footers end the process.
 So the footer and the headers of all pages are read here first; both are small. They are written in Thrift's compact
-protocol: a field is a byte of type and number, numbers are zigzag varints.
+protocol: a field is a byte of type and number, numbers are zigzag varints. What can be written in several ways is read
+in the shortest one alone, so that nothing hides in the way in which it is written.
 """
 
 from collections.abc import Iterator
@@ -102,7 +103,8 @@ def skeleton(path: Path) -> list[dict[int, Any]]:
 def _drop(fields: dict[int, Any], numbers: tuple[int, ...]) -> dict[int, Any]:
     """Take fields out of a struct."""
     for number in numbers:
-        fields.pop(number, None)
+        if not isinstance(fields.pop(number, 0), int):
+            raise ValueError
     return fields
 
 
@@ -149,7 +151,7 @@ def _pages(file: Any, chunk: Chunk) -> list[Page]:
         inner = next((fields[number] for number in (5, 7, 8) if number in fields), None)
         values = inner.get(1) if isinstance(inner, dict) else None
         unpacked = fields.get(2)
-        if type(values) is not int or type(unpacked) is not int or min(values, unpacked) < 0:
+        if not isinstance(values, int) or not isinstance(unpacked, int) or min(values, unpacked) < 0:
             raise ValueError
         found.append(Page(7 in fields, values, unpacked, start, start + fields[3]))
     return found
@@ -163,10 +165,21 @@ def _headers(file: Any, chunk: Chunk) -> Iterator[tuple[dict[int, Any], int]]:
         header = _Compact(file.read(min(HEADER, chunk.stop - at)))
         fields = header.struct()
         start, packed = at + header.at, fields.get(3)
-        if type(packed) is not int or packed < 0 or start + packed > chunk.stop:
+        if not isinstance(packed, int) or packed < 0 or start + packed > chunk.stop:
             raise ValueError
         yield fields, start
         at = start + packed
+
+
+class _Short(int):
+    """A number of 16 bits."""
+
+
+class _Word(int):
+    """A number of 32 bits."""
+
+
+INTEGERS = {4: _Short, 5: _Word, 6: int}
 
 
 class _Compact:
@@ -190,6 +203,8 @@ class _Compact:
             byte = self.byte()
             value |= (byte & 0x7F) << shift
             if byte < 0x80:
+                if shift and not byte:
+                    break
                 return value
         raise ValueError
 
@@ -205,28 +220,30 @@ class _Compact:
         fields: dict[int, Any] = {}
         last = 0
         while kind := self.byte():
-            last = last + (kind >> 4) if kind >> 4 else self.number()
-            fields[last] = self.value(kind & 15, depth)
+            number = last + (kind >> 4) if kind >> 4 else self.number()
+            if number <= last or (not kind >> 4 and number <= last + 15):
+                raise ValueError
+            fields[number], last = self.value(kind & 15, depth), number
         return fields
 
     def value(self, kind: int, depth: int) -> Any:
-        """Return a value of any type but a map, which no footer has."""
+        """Return a value of any type that a footer has."""
         if kind in (1, 2):
             return kind == 1
         if kind == 3:
             return self.byte()
-        if kind in (4, 5, 6):
-            return self.number()
-        if kind in (7, 8):
-            length = 8 if kind == 7 else self.varint()
+        if kind in INTEGERS:
+            return INTEGERS[kind](self.number())
+        if kind == 8:
+            length = self.varint()
             self.at += length
             if self.at > len(self.data):
                 raise ValueError
             return self.data[self.at - length : self.at]
-        if kind in (9, 10):
+        if kind == 9:
             size = self.byte()
             count = self.varint() if size >> 4 == 15 else size >> 4
-            if count > len(self.data) - self.at:
+            if count > len(self.data) - self.at or (size >> 4 == 15 and count < 15):
                 raise ValueError
             return [self.item(size & 15, depth) for _ in range(count)]
         if kind == 12:
@@ -235,4 +252,9 @@ class _Compact:
 
     def item(self, kind: int, depth: int) -> Any:
         """Return an item of a list, in which a truth value is a byte."""
-        return self.byte() == 1 if kind in (1, 2) else self.value(kind, depth)
+        if kind not in (1, 2):
+            return self.value(kind, depth)
+        truth = self.byte()
+        if truth not in (1, 2):
+            raise ValueError
+        return truth == 1

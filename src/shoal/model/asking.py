@@ -20,6 +20,7 @@ FLAGS = {
     "report": "--report",
     "sensitive": "--sensitive",
 }
+PLACEHOLDERS = ("COLUMN", "FILE", "FOLDER")
 LISTS = ("accept", "identifiers", "keep", "only", "quasi", "sensitive")
 
 
@@ -31,7 +32,7 @@ def option(name: str, value: str | bool) -> str:
     name : str
         The keyword in Python, one of `FLAGS`.
     value : str or bool
-        What to give it. A word in capitals stands for a value of the reader's own.
+        What to give it; one of `PLACEHOLDERS` stands for a value of the reader's own.
 
     Examples
     --------
@@ -46,6 +47,6 @@ def option(name: str, value: str | bool) -> str:
     if isinstance(value, bool):
         given, option = str(value), flag if value else flag.replace("--", "--no-", 1)
     else:
-        word = value if value.isupper() and value.isalpha() else repr(value)
+        word = value if value in PLACEHOLDERS else repr(value)
         given, option = f"[{word}]" if name in LISTS else word, f"{flag} {shlex.quote(value)}"
     return f"{name}={given} in Python, {option} on the command line"

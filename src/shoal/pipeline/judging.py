@@ -21,7 +21,6 @@ from shoal.certify.certificate import CERTIFICATE, digest
 from shoal.certify.check import DATA_FILES, check_folder
 from shoal.errors import DataError, ReadError, UseError, listed
 from shoal.io.bundle import settle
-from shoal.io.files import read
 from shoal.io.text_columns import read_for
 from shoal.measuring import cards, load_measure
 from shoal.model.asking import option
@@ -216,10 +215,10 @@ def case_of(
         named,
         original=table,
         trees={} if table is None else hierarchies(table, named, given),
-        population=None if population is None else read(population, header=named.header).data,
+        population=None if population is None else read_for(population, named).data,
         fraction=fraction,
         control=None if control is None else read_for(control, named),
-        other=None if other is None else read(other, named.null_words, header=named.header).data,
+        other=None if other is None else read_for(other, named).data,
         places=places,
         seed=seed,
         regroup=Regrouping(table, named, given, released) if own and table is not None else None,
@@ -240,8 +239,8 @@ def _aligned(
         settle(release, private)
     if isinstance(release, str | Path) and Path(release).is_dir():
         return _of_folder(original, Path(release), private)
-    released = read(release, wanted.null_words, header=wanted.header)
-    table = None if original is None else read(original, wanted.null_words, header=wanted.header)
+    released = read_for(release, wanted)
+    table = None if original is None else read_for(original, wanted)
     whole = released if table is None else table
     named, _ = complete(wanted, whole, profile_table(whole), drop_direct=False)
     missing = [

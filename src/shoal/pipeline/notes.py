@@ -32,13 +32,15 @@ def ended_early(seconds: float | None, *, cut: bool) -> tuple[str, ...]:
 
 
 def extremes(table: Table, policy: Policy) -> tuple[str, ...]:
-    """Return a warning of columns published by mean in which a few values lie far from all others."""
+    """Return a warning of columns published by mean or range in which a few values lie far from all others."""
     k = policy.constraints.k
     return tuple(
-        f"column {name!r} is published by means, and fewer than {k} of its values lie far from all others: the means "
-        "of their classes show about how large they are. Cap such values before the release, or publish ranges."
+        f"column {name!r} is published by {form}s, and a few of its values lie far from all others: the {form}s of "
+        "their classes show about how large they are. Cap such values before the release."
         for name in policy.names("quasi")
-        if policy.columns[name].form == "mean" and has_extremes(table.column(name), k)
+        if (form := policy.columns[name].form) in ("mean", "range")
+        and policy.columns[name].kind in ("numeric", "date")
+        and has_extremes(table.column(name), k)
     )
 
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from shoal.errors import PolicyError, listed, near
 from shoal.model.asking import option
-from shoal.model.policy import FORMS, TRUTHFUL_FORMS, Column, Form, Kind, Policy
+from shoal.model.policy import FORMS, TRUTHFUL_FORMS, Column, Form, Kind, Policy, Role
 from shoal.model.table import Table
 from shoal.prepare.choosing import choose, truthful
 from shoal.prepare.oddities import IS_DATE, REMEDY
@@ -111,6 +111,9 @@ def complete(
             notes.append(f"column {name!r} counts the rows and is a quasi-identifier. A row number is an identifier.")
         elif given.form and given.role != "quasi":
             notes.append(f"column {name!r} is {given.role}, so that its form {given.form!r} is not used.")
+        averaged = columns[name].role == "quasi" and found.kind == "numeric"
+        if given is not None and columns[name].role != "identifier" and found.direct and not averaged:
+            notes.append(_published_though_direct(found, columns[name].role))
         if given is None or "missing_codes" not in given.model_fields_set:
             notes += [f"column {name!r}: {note} in a policy." for note in found.notes if REMEDY in note]
         if given is None or given.kind is None:
@@ -297,6 +300,19 @@ def _dropped(found: ColumnFacts) -> str:
         f"column {found.name!r} IS DROPPED: its role is not given, and it looks like an identifier ({found.reason}). "
         f"To publish it by class all the same: {option('quasi', found.name)}. "
         f"If it is an identifier, say so: {option('identifiers', found.name)}."
+    )
+
+
+def _published_though_direct(found: ColumnFacts, role: Role) -> str:
+    """Warn of a column that names people or rows and is published, since the policy says so."""
+    what = (
+        "its values that k rows or more share are published"
+        if role == "quasi"
+        else "every value is published unchanged"
+    )
+    return (
+        f"column {found.name!r} looks like a direct identifier ({found.reason}), and by its role {role} {what}. "
+        f"If it names people, drop it: {option('identifiers', found.name)}."
     )
 
 

@@ -12,7 +12,7 @@ The first of these that fits gives the role:
 5. Values that all differ, text or whole numbers: identifier. Of whole numbers 95 % must differ, and they must be
    spread like keys: without gaps, evenly, or all of seven or more digits; amounts and measurements, which crowd around
    the middle, are none even if they happen to differ in every row.
-6. Text that looks like full names of people: identifier. Half of the values must differ, or there are at least 50
+6. Text that looks like full names of people: identifier. Half of the values must differ, or there are at least 20
    distinct values whose first and last words recombine, as first names and surnames do and words of towns do not.
    Likewise codes of one shape of which nearly all differ, and text with one distinct value for every two rows or more.
 7. Everything else is a quasi-identifier, because no rule matched. The role `keep` is never proposed.
@@ -74,9 +74,10 @@ PERSON = (
 )
 NUMBERED = (
     "ssn mrn nino dni cpf ahv passport iban email mail phone telephone mobile fax telefon telefono telefone "
-    "telefonnummer handynummer rufnummer tel courriel correo uuid guid imei patientid personid customerid clientid "
+    "telefonnummer handynummer rufnummer tel courriel correo uuid guid imei pid patientid personid customerid clientid "
     "userid employeeid studentid"
 )
+NUMBERING = "insurance insured social national tax licence license chart"  # with a key: a number of a person
 KEYS = "id ids identifier key pk uid rowid nr no num number code index record account numero nummer matricule"
 PLACES = "address street adresse strasse direccion indirizzo"
 SENSITIVE = {
@@ -272,8 +273,9 @@ def _named_directly(seen: Seen, words: set[str], cells: list[str]) -> str | None
         houses = _varied(seen) and _mostly(cells, r"\d")  # with house numbers, unlike names of streets
         if words & _bag(PLACES) and (seen.uniqueness >= HALF or houses):
             return "its name sounds like an address"
-    numbered = words & _bag(NUMBERED) or (words & _bag(PERSON) and words & _bag(KEYS))
-    if numbered and (seen.is_text or seen.is_whole) and seen.uniqueness * ROWS_PER_KEY >= 1:
+    numbered = words & _bag(NUMBERED) or (words & (_bag(PERSON) | _bag(NUMBERING)) and words & _bag(KEYS))
+    many = seen.uniqueness * ROWS_PER_KEY >= 1 or len(seen.values) >= FEW  # a person may have any number of rows
+    if numbered and (seen.is_text or seen.is_whole) and many:
         return "its name sounds like a person's number or address"
     return None
 
@@ -347,6 +349,8 @@ def _one_length(numbers: NDArray[np.float64]) -> int:
 def _even(numbers: NDArray[np.float64]) -> bool:
     """Whether numbers are spread evenly between the smallest and the largest."""
     ordered = np.sort(numbers)
+    if ordered[0] == ordered[-1]:  # whole numbers that a float cannot tell apart
+        return False
     uneven = np.abs((ordered - ordered[0]) / (ordered[-1] - ordered[0]) - np.linspace(0, 1, ordered.size)).max()
     return bool(uneven <= UNEVEN / np.sqrt(ordered.size))
 

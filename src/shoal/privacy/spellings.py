@@ -8,19 +8,23 @@ Two texts have one meaning if they are equal after these steps:
 4. What is empty now, one of the usual words for a missing value, or no number at all (`NaN`) means a missing value.
 5. Decimal numbers are equal if their values are: `1`, `1.0`, `01`, `+1` and `1e0`.
 
+Of text of more than 500 characters only case and white space do not count.
+
 The verifier has its own reading of the same rules (`certify.meanings`); tests hold the two together.
 """
 
 import re
 import unicodedata
 from decimal import Decimal
+from typing import Any
 
 from shoal.model.policy import NULL_WORDS
 
-__all__ = ["Meaning", "exactly", "meaning", "rank"]
+__all__ = ["Meaning", "exactly", "meaning", "rank", "text_of"]
 
 Meaning = Decimal | str | None
 
+LONG = 500  # characters, beyond which text is not normalised
 DIGITS, POWER = 400, 10**6  # what has more significant digits, or a power of ten beyond, is text
 FLAGS = re.ASCII | re.IGNORECASE
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]{1,9})?", FLAGS)
@@ -59,6 +63,19 @@ def exactly(text: str) -> Decimal | str:
     return Decimal(f"{endless[1]}Infinity") if endless else text
 
 
+def text_of(cell: bytes | list[Any]) -> str:
+    """Return bytes as the text that they are in UTF-8, and a list as text in which neither order nor repetition counts.
+
+    Examples
+    --------
+    >>> text_of(b"Flu"), text_of(["b", "A", "a"])
+    ('Flu', "'a' 'b'")
+    """
+    if isinstance(cell, bytes):
+        return cell.decode(errors="backslashreplace")
+    return " ".join(sorted({_folded(repr(one)) for one in cell}))
+
+
 def rank(value: Meaning) -> tuple[int, Decimal, str]:
     """Return what numbers, then text, then missing values are sorted by."""
     if value is None:
@@ -68,6 +85,8 @@ def rank(value: Meaning) -> tuple[int, Decimal, str]:
 
 def _folded(text: str) -> str:
     """Return text without case, invisible characters and needless space."""
+    if len(text) > LONG:
+        return " ".join(text.lower().split())
     if text.isascii() and text.isprintable():
         return " ".join(text.lower().split())
     printed = "".join(one for one in BLANKS.sub("", text) if one.isspace() or unicodedata.category(one) not in DROPPED)

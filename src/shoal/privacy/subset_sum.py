@@ -193,12 +193,12 @@ def subset_sum(case: Case, profile: Profile, clock: Clock) -> Attack:
         published = size * np.array([[column.after[mine[0]] for column in columns] for mine in members])
         exact = np.array([people[mine].sum(axis=0) for mine in members])
         sums = Sums(rows, size, 2 * half)
-        found = _named(sums, published, half, places, clock)
+        found, closest = _searched(sums, published, half, places, clock)
         right += found
-        compact += _compact(sums, published[: len(found)], half, places[: len(found)], clock)
+        compact += closest
         blind += [1 / comb(listed.size, size)] * len(found)
         if len(power) < FEW and found:
-            power += _named(Sums(rows, size, 2 * slack), exact, slack, places, clock)
+            power += _searched(Sums(rows, size, 2 * slack), exact, slack, places, clock)[0]
     if not right:  # the time was up before the first class was searched
         return nothing(f"the time was up after 0 of {tried.size} classes")
     notes = [f"by {len(columns)} column{'s' * (len(columns) > 1)}, in registers of {_between(registers)} people"]
@@ -218,32 +218,33 @@ def subset_sum(case: Case, profile: Profile, clock: Clock) -> Attack:
     )
 
 
-def _named(sums: Sums, wanted: Floats, half: Floats, members: list[tuple[int, ...]], clock: Clock) -> list[bool]:
-    """Return of each class whether its members stand out among all groups; those that there was time for."""
-    told = []
-    for total, own in zip(wanted, members, strict=True):
-        found = sums.fitting(total - half, total + half, clock)
-        if found == []:
-            found = _closest(sums, total, half, clock)
-        if found is None:
-            break
-        told.append(found == [own])
-    return told
+def _searched(
+    sums: Sums, wanted: Floats, half: Floats, members: list[tuple[int, ...]], clock: Clock
+) -> tuple[list[bool], list[bool]]:
+    """Search the groups that fit each class, as long as there is time.
 
-
-def _compact(sums: Sums, wanted: Floats, half: Floats, members: list[tuple[int, ...]], clock: Clock) -> list[bool]:
-    """Return of each class whether it has the least SSE of the groups that fit, or of those at most a step away."""
-    told = []
+    Returns
+    -------
+    named : list of bool
+        Whether its members stand out among all groups.
+    compact : list of bool
+        Whether it has the least SSE of the groups that fit, or of those at most a step away; classes that too many
+        groups fit are left out.
+    """
+    named, compact = [], []
     for total, own in zip(wanted, members, strict=True):
         fits = sums.fitting(total - half, total + half, clock, COMPARED)
+        alone = _closest(sums, total, half, clock) if fits == [] else fits
+        if alone is None:
+            break
+        named.append(alone == [own])
         if fits == []:
             fits = sums.fitting(total - 2 * half, total + 2 * half, clock, COMPARED)
-        if fits is None:
-            break
-        rows = sums.people[np.array(fits, np.int64).reshape(len(fits), len(own))]
-        spread = ((rows - rows.mean(axis=1, keepdims=True)) ** 2).sum(axis=1) / sums.variance
-        told.append(bool(fits) and fits[int(np.argmin(spread.sum(axis=1)))] == own)
-    return told
+        if fits is not None and len(fits) < COMPARED:
+            rows = sums.people[np.array(fits, np.int64).reshape(len(fits), len(own))]
+            spread = ((rows - rows.mean(axis=1, keepdims=True)) ** 2).sum(axis=1) / sums.variance
+            compact.append(bool(fits) and fits[int(np.argmin(spread.sum(axis=1)))] == own)
+    return named, compact
 
 
 def _closest(sums: Sums, total: Floats, half: Floats, clock: Clock) -> list[tuple[int, ...]] | None:

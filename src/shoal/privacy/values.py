@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import DataError
 from shoal.model.policy import Kind, Policy
-from shoal.privacy.spellings import Meaning, exactly, meaning, rank
+from shoal.privacy.spellings import Meaning, exactly, meaning, rank, text_of
 
 __all__ = ["Values", "quasi_columns", "read_column", "sensitive_columns"]
 
@@ -117,18 +117,23 @@ def sensitive_columns(data: pa.Table, policy: Policy) -> dict[str, Values]:
     return found
 
 
-def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a column without categories; nested cells as text."""
+def _plain(column: pa.ChunkedArray, *, folded: bool = False) -> pa.ChunkedArray:
+    """Return a column without categories; nested cells, and bytes whose spelling does not count, as text."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    if pa.types.is_nested(column.type):
+    kind = column.type
+    binary = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
+    if folded and (binary or _is_list(kind)):
+        texts = [None if cell is None else text_of(cell) for cell in column.to_pylist()]
+        return pa.chunked_array([pa.array(texts, pa.string())])
+    if pa.types.is_nested(kind):
         column = pa.chunked_array([pa.array([None if cell is None else repr(cell) for cell in column.to_pylist()])])
     return column
 
 
 def _read(column: pa.ChunkedArray, kind: Kind | None, order: list[str] | None, *, folded: bool) -> _Read:
     """Read a column into codes: its different cells are looked at once, its rows only by number."""
-    plain = _plain(column).combine_chunks()
+    plain = _plain(column, folded=folded).combine_chunks()
     plain, alike = _one_zero(plain) if folded and pa.types.is_floating(plain.type) else (plain, 0)
     coded = plain.dictionary_encode()
     cells, gaps = coded.dictionary, bool(coded.indices.null_count)
@@ -240,6 +245,11 @@ def _moments(texts: list[str], told: list[Meaning] | None) -> list[tuple[bool, i
 def _sorted(keys: list[Any], texts: list[str]) -> Codes:
     """Return the order of keys; equal ones by their text."""
     return np.array(sorted(range(len(keys)), key=lambda one: (keys[one], texts[one])), dtype=np.int64)
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    """Say whether cells of a type are lists."""
+    return any(test(kind) for test in (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list))
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -44,7 +44,7 @@ def moves(X: Floats, labels: Whole, steps: Floats) -> Whole:
     Parameters
     ----------
     X : float64 array of shape (n, d)
-        The columns that are published by means, each with a spread; NaN where a value is missing.
+        The columns that are published by means; NaN where a value is missing. Classes with a gap are not moved.
     labels : int64 array of shape (n,)
     steps : float64 array of shape (d,)
         Means are rounded to multiples of these, halves up.
@@ -53,6 +53,19 @@ def moves(X: Floats, labels: Whole, steps: Floats) -> Whole:
     -------
     int64 array of shape (classes, d)
     """
+    count, d = int(labels.max()) + 1, X.shape[1]
+    found = np.zeros((count, d), np.int64)
+    gaps = np.bincount(labels, ~np.isfinite(X).all(axis=1)) > 0
+    rows = np.flatnonzero(~gaps[labels])
+    varied = np.flatnonzero(X[rows].min(axis=0) < X[rows].max(axis=0)) if rows.size else np.zeros(0, np.int64)
+    if varied.size:
+        own = np.cumsum(~gaps) - 1
+        found[np.ix_(~gaps, varied)] = _moves(X[np.ix_(rows, varied)], own[labels[rows]], steps[varied])
+    return found
+
+
+def _moves(X: Floats, labels: Whole, steps: Floats) -> Whole:
+    """Return the same for classes without gaps and columns with a spread."""
     count, d = int(labels.max()) + 1, X.shape[1]
     found = np.zeros((count, d), np.int64)
     with np.errstate(over="ignore"):

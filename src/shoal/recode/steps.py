@@ -117,7 +117,7 @@ def as_numbers(column: pa.ChunkedArray) -> Floats:
 
 
 def has_extremes(column: pa.ChunkedArray, k: int) -> bool:
-    """Say whether fewer than k values of a column make up most of its standard deviation.
+    """Say whether the k - 1 least and greatest values of a column make up most of its standard deviation.
 
     Parameters
     ----------
@@ -128,8 +128,8 @@ def has_extremes(column: pa.ChunkedArray, k: int) -> bool:
     present = column.drop_null()
     if not len(present):
         return False
-    whole, within = _spreads(as_numbers(present), k)
-    return whole > CAPPED * within > NOTHING * whole
+    whole, within = _spreads(as_numbers(present), k - 1)
+    return whole > CAPPED * within
 
 
 def _spread(numbers: Floats, k: int) -> float:
@@ -138,14 +138,14 @@ def _spread(numbers: Floats, k: int) -> float:
     return min(whole, CAPPED * within) if within > NOTHING * whole else whole
 
 
-def _spreads(numbers: Floats, k: int) -> tuple[float, float]:
-    """Return the standard deviation, and that of the column with its k least and k greatest values pulled in."""
+def _spreads(numbers: Floats, few: int) -> tuple[float, float]:
+    """Return the standard deviation, and that of the column with so many least and greatest values pulled in."""
     largest = float(np.abs(numbers).max()) or 1.0
     scaled = np.sort(numbers / largest)  # squares of huge numbers would overflow
     whole = float(scaled.std())
-    if scaled.size <= 2 * k:
+    if scaled.size <= 2 * few:
         return whole * largest, whole * largest
-    return whole * largest, float(scaled.clip(scaled[k], scaled[-k - 1]).std()) * largest
+    return whole * largest, float(scaled.clip(scaled[few], scaled[-few - 1]).std()) * largest
 
 
 def _round_up(least: Fraction, unit: Fraction) -> Fraction:

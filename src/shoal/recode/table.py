@@ -126,12 +126,11 @@ def _moved(table: Table, policy: Policy, labels: Rows) -> dict[str, Rows]:
         for name in policy.names("quasi")
         if policy.columns[name].form == "mean" and policy.columns[name].step
     }
-    varied = {name: cells for name, cells in numbers.items() if cells.min() != cells.max()}  # gaps compare unequal
-    if not varied:
+    if not numbers:
         return {}
-    steps = np.array([policy.columns[name].step for name in varied], np.float64)
-    found = moves(np.column_stack([*varied.values()]), labels, steps)
-    return dict(zip(varied, found.T, strict=True))
+    steps = np.array([policy.columns[name].step for name in numbers], np.float64)
+    found = moves(np.column_stack([*numbers.values()]), labels, steps)
+    return dict(zip(numbers, found.T, strict=True))
 
 
 def _cells(
@@ -180,8 +179,8 @@ def _without_rare(values: pa.Array, column: pa.ChunkedArray, rare: Flags, given:
     if not hidden.any():
         return values
     kind = given.kind or "nominal"
-    capped = _capped(column, groups.k) if kind in ("numeric", "date") else column
-    usual = _cells(capped, given.model_copy(update={"form": FORMS[kind][0]}), groups, None, None).published
+    tamed = _without_outliers(column, groups.k) if kind in ("numeric", "date") else column
+    usual = _cells(tamed, given.model_copy(update={"form": FORMS[kind][0]}), groups, None, None).published
     # A group with one value beside gaps has this value as its mean.
     ranks, known = ranks_of(column, None)
     low, high = groups.limits(ranks, len(known), np.flatnonzero(ranks >= 0))
@@ -189,14 +188,23 @@ def _without_rare(values: pa.Array, column: pa.ChunkedArray, rare: Flags, given:
     return pc.if_else(pc.and_(pa.array(hidden), pc.is_valid(values)), usual, values)
 
 
-def _capped(column: pa.ChunkedArray, k: int) -> pa.ChunkedArray:
-    """Return numbers or dates with the fewer than k least and greatest ones pulled in, which would move a mean far."""
-    present = column.drop_null()
-    if len(present) < 2 * k:
+def _without_outliers(column: pa.ChunkedArray, k: int) -> pa.ChunkedArray:
+    """Return numbers or dates whose far outliers are pulled in, since they would show in the mean of their class.
+
+    The farthest that a value may lie beyond the k-th greatest one is the distance from there to the 2k-th greatest one,
+    and likewise at the other end. The limit itself is nobody's value.
+    """
+    kind = column.type
+    cells = column.cast(pa.int64()) if pa.types.is_timestamp(kind) or pa.types.is_date64(kind) else column
+    cells = cells.cast(pa.int32()) if pa.types.is_date32(kind) else cells
+    order = pc.sort_indices(cells)[: len(column) - column.null_count]
+    if len(order) < 2 * k:
         return column
-    order = pc.sort_indices(present)
-    low, high = (present[order[place].as_py()] for place in (k - 1, len(present) - k))
-    return pc.min_element_wise(pc.max_element_wise(column, low, skip_nulls=False), high, skip_nulls=False)
+    places = order.take([0, k - 1, 2 * k - 1, -2 * k % len(order), len(order) - k, len(order) - 1])
+    least, low, lower, higher, high, greatest = cells.take(places).to_pylist()
+    low, high = max(least, low - (lower - low)), min(greatest, high + (high - higher))
+    inside = pc.max_element_wise(cells, pa.scalar(low, cells.type), skip_nulls=False)
+    return pc.min_element_wise(inside, pa.scalar(high, cells.type), skip_nulls=False).cast(kind)
 
 
 def _modes(ranks: Rows, size: int, rows: Rows, groups: Groups) -> Rows:

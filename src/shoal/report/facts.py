@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.errors import listed
 from shoal.model.findings import Finding, Verdict
 from shoal.model.policy import Policy
 from shoal.privacy.case import Case
@@ -143,7 +144,7 @@ def shared_sections(
         blocks.section("risk", "Risk of being found", _risk(findings, case.n, case.policy.constraints.k)),
     ]
     last = [
-        blocks.section("limits", "What it does not protect against", _limits(verdicts)),
+        blocks.section("limits", "What it does not protect against", _limits(verdicts, case.policy)),
         blocks.section("verify", "How to verify this", _verify(files)),
         blocks.section("figures", "All figures", [all_figures(findings, case.n, case.policy.constraints.k)]),
     ]
@@ -195,9 +196,12 @@ def _done(policy: Policy, case: Case, verdicts: Sequence[Verdict]) -> list[Block
                 (f"{len(case.released.column_names):,}", "columns"),
                 (f"{sizes.size:,}", "classes of rows alike"),
                 (f"{least:,}", "rows in the smallest class"),
-                (f"{100 / max(fewest, 1):.3g} %", f"largest risk of being found{known_items}"),
+                (f"{100 / max(fewest, 1):.3g} %", f"largest risk of being found by quasi-identifiers{known_items}"),
             )
         ),
+        blocks.note(say("accepted", columns=listed(policy.names("sensitive") + policy.names("keep"))))
+        if "unique-kept" in policy.accept
+        else None,
         blocks.text(f"{say('done')} {how} {say('order')}"),
         blocks.table(("column", "role", "published as"), rows, "What became of each column"),
         blocks.items([f"{role}: {known['roles'][role][1]}" for role, held in roles.items() if held]),
@@ -308,7 +312,7 @@ def column_words(picture: Mapping[str, Any], n: int, k: int) -> str:
     return f"{said} Without a value: {', '.join(gaps)}."
 
 
-def _limits(verdicts: Sequence[Verdict]) -> list[Block | None]:
+def _limits(verdicts: Sequence[Verdict], policy: Policy) -> list[Block | None]:
     """Say what is not promised, for each constraint asked and for all of them."""
     asked = []
     for verdict in verdicts:
@@ -319,7 +323,7 @@ def _limits(verdicts: Sequence[Verdict]) -> list[Block | None]:
         blocks.text(say("asked")),
         blocks.terms(asked),
         blocks.text(say("beyond")),
-        blocks.terms(words()["limits"].items()),
+        blocks.terms((words()["limits"] | (words()["protected"] if policy.protect else {})).items()),
     ]
 
 

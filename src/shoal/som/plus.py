@@ -17,6 +17,7 @@ from shoal.cluster.given import Floats, Rows, matrix
 from shoal.cluster.limits import Limits
 from shoal.errors import MethodError
 from shoal.kernels.threads import thread_count
+from shoal.model.asking import option
 from shoal.model.partition import Partition
 from shoal.model.progress import part
 from shoal.som.lvq import PROTOTYPES, Codebook, wlvq2
@@ -32,7 +33,9 @@ def classes_of(label: ArrayLike | None, n: int, who: str) -> Rows:
     """Return the labels as numbers from 0 on, or refuse what cannot teach."""
     base = who.removesuffix("_pp")
     if label is None:
-        raise MethodError(f"{who}: it learns from labels. Name the label column (label, or --label), or take {base}.")
+        raise MethodError(
+            f"{who}: it learns from labels. Name the label column ({option('label', 'COLUMN')}), or take {base}."
+        )
     given = np.asarray(label)
     if given.shape != (n,):
         raise MethodError(f"{who}: label must be {n} values, one a row; got an array of shape {given.shape}.")
