@@ -1,16 +1,19 @@
 """Plug-ins: what conformance accepts, what it refuses, and a model of strangers in a policy."""
 
+import json
 from importlib.metadata import EntryPoint
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import shoal
+from shoal import measuring
 from shoal.certify import recounted_models
 from shoal.conformance import check_attack, check_measure, check_model
 from shoal.errors import PolicyError
-from shoal.measuring import cards, measure
+from shoal.measuring import GROUP, cards, measure
 from shoal.model.findings import Finding
 from shoal.privacy import judge
 from shoal.privacy.attack import attack, attacks, concluded
@@ -38,11 +41,11 @@ def test_a_model_conforms_or_is_refused_with_a_sentence():
         check_model(Model.of("gaps", lambda counts, _: np.full(counts.sizes.size, np.nan)))
 
 
-def counted(value, name="rows", how="of the release", need="release"):
+def counted(value, name="rows", how="of the release", need="release", counts_rows=True):
     @measure("rows", formula="n", low=0, high=1000, better="high", need="release", cost="O(1)")
     def rows(case):
         """Return the number of rows."""
-        return (Finding(name, value(case), how, need),)
+        return (Finding(name, value(case), how, need, counts_rows=counts_rows),)
 
     return rows
 
@@ -54,6 +57,8 @@ def test_a_measure_conforms_or_is_refused_with_a_sentence():
         (counted(lambda case: float("nan")), "NaN"),
         (counted(lambda case: float(case.n), name="other"), "begins with the name"),
         (counted(lambda case: float(case.n), how="canary"), "quote no cell"),
+        (counted(lambda case: float(case.n), counts_rows=None), "whether it counts rows"),
+        (counted(lambda case: float(case.n), how="3 records of the file have it"), "those of a Sentence"),
         (counted(lambda case: float(case.released.column("age")[0].as_py())), "order"),
         (lambda case: (), "decorated"),
     ):
@@ -74,6 +79,22 @@ def test_an_attack_that_never_succeeds_is_refused():
 def test_a_model_that_works_for_the_makers_alone_is_refused():
     with pytest.raises(AssertionError, match="the counts of the verifier"):
         check_model(Model.of("narrow", lambda counts, _: counts.sizes * float(isinstance(counts, Counts))))
+
+
+@pytest.mark.parametrize("counts_rows", [None, True])
+def test_a_measure_of_strangers_cannot_show_a_number_of_fewer_than_k_rows(monkeypatch, counts_rows):
+    rare = counted(lambda _: 3.0, how="3 records of the file have it", counts_rows=counts_rows)
+    monkeypatch.setattr(
+        measuring, "entry_points", lambda group: [SimpleNamespace(name="rows", load=lambda: rare)] * (group == GROUP)
+    )
+    table = pa.table({"age": [30, 31, 32, 33, 34, 60, 61, 62, 63, 64], "ill": ["a", "b"] * 5})
+    release = shoal.anonymize(table, k=5, sensitive=["ill"], seed=1)
+    assert [one for one in shoal.measure(table, release) if one.name == "rows"] != []
+    told = json.loads(release.report(table, format="json"))
+    [line] = [one for one in told["findings"] if one["name"] == "rows"]
+    assert (line["shown"], line["value"], line["how"]) == ("fewer than 5", None, "")
+    for form in ("html", "md"):
+        assert "records of the file" not in release.report(table, format=form)
 
 
 def test_a_policy_may_ask_for_a_model_of_strangers(monkeypatch, tmp_path):

@@ -18,6 +18,7 @@ from shoal.certify.recounted_models import Cells
 from shoal.measuring import Measure
 from shoal.model.findings import Attack, Finding
 from shoal.model.policy import Constraints
+from shoal.model.sentences import Sentence
 from shoal.model.table import Table
 from shoal.pipeline.judging import case_of
 from shoal.privacy.attack import AttackCard, Clock, profiles
@@ -120,7 +121,11 @@ def _check_findings(found: tuple[Finding, ...], card: Measure) -> None:
     """Check what a measure gives."""
     if found:
         _must(found[0].name.startswith(card.name), "the first finding begins with the name of the measure")
+    own = card.function.__module__.startswith("shoal.")
     for one in found:
+        _must(own or one.counts_rows is not None, "a finding must say by counts_rows whether it counts rows or people")
+        told = isinstance(one.how, Sentence) or not any(letter.isdigit() for letter in one.how)
+        _must(own or told, "numbers in `how` must be those of a Sentence, or pages leave it out")
         _must(MARK not in f"{one.name}{one.how}", "a finding must quote no cell")
         _must(one.need in (card.need, "release"), "a finding must say what it was measured from")
         _must(not math.isnan(one.value), "a figure must not be NaN")

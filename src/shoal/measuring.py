@@ -7,7 +7,7 @@ through the same door.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any, Literal
@@ -18,7 +18,7 @@ from shoal.model.findings import Finding, Need
 __all__ = ["Better", "Measure", "cards", "load_measure", "measure"]
 
 MODULES = (
-    "shoal.privacy.adversary",
+    "shoal.privacy.adversary_measures",
     "shoal.privacy.figures",
     "shoal.privacy.population",
     "shoal.privacy.risk",
@@ -68,6 +68,13 @@ class Measure:
     chance: bool
     summary: str
     function: Function = field(repr=False)
+
+    def take(self, case: Any) -> tuple[Finding, ...]:
+        """Return what the measure finds; a figure of another package that does not say what it counts counts rows."""
+        found = self.function(case)
+        if self.function.__module__.startswith("shoal."):
+            return found
+        return tuple(replace(one, counts_rows=True) if one.counts_rows is None else one for one in found)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the card as plain values, for JSON and tables; None for a range without an end."""

@@ -135,8 +135,10 @@ def protected(
         labels[rows] = part
     how = "posterior of a person's value for whoever repeats the run, less its share in the class; worst class"
     findings = (
-        Finding("minimality, excess", worst, how, "groups"),
-        Finding("rows left in larger groups %", 100 * held / cuts.n, "by chance, against minimality", "groups"),
+        Finding("minimality", worst, how, "groups", part="excess"),
+        Finding(
+            "rows left in larger groups %", 100 * held / cuts.n, "by chance, against minimality", "groups", unit="%"
+        ),
     )
     return Partition.of(labels, (), findings)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from shoal.errors import DataError
 from shoal.model.policy import Policy
 from shoal.model.table import Table
-from shoal.privacy import adversary as room
+from shoal.privacy import adversary_measures as room
 from shoal.privacy.adversary import (
     SCALE,
     bins,

@@ -8,7 +8,7 @@ from shoal.model.findings import Finding, Verdict
 from shoal.model.policy import Policy
 from shoal.privacy.judge import MODELS
 from shoal.registry import BUILT_IN
-from shoal.report.words import discreet, few, figure, method_words, promise, say, shown, wish, words
+from shoal.report.words import few, figure, method_words, promise, say, shown, wish, words
 
 
 def test_few_rows_are_hidden_by_themselves_and_by_what_is_left():
@@ -22,43 +22,36 @@ def test_few_rows_are_hidden_by_themselves_and_by_what_is_left():
     ]
 
 
-@pytest.mark.parametrize(
-    ("said", "told"),
-    [
-        ("rows left out for gaps: 3", "rows left out for gaps: fewer than 5"),
-        ("values of 97 rows; 3 rows with a missing cell", None),
-        ("4 cells share one extreme value", "fewer than 5 cells share one extreme value"),
-        ("2 of 100 rows are in classes with one value", "fewer than 5 of 100 rows are in classes with one value"),
-        ("mean 0.3 rows; 40 rows; 1,234 rows; 3 classes", "mean 0.3 rows; 40 rows; 1,234 rows; 3 classes"),
-    ],
-)
-def test_sentences_lose_counts_of_fewer_than_k_rows(said, told):
-    found = discreet(said, 100, 5)
-    assert found == (told or "values of the rows that have both; fewer than 5 rows with a missing cell")
-
-
 def test_findings_that_count_fewer_than_k_rows_are_not_written():
-    assert shown(Finding("rows by risk, 1/2", 2.0, "of 100 rows", "release"), 100, 5) == "fewer than 5"
-    assert shown(Finding("rows unique in unchanged columns %", 3.0, "", "release"), 100, 5) == "below 5"
-    assert shown(Finding("distinct l-diversity", 2.0, "", "release"), 100, 5) == "2"
+    def said(value, **given):
+        return shown(Finding("rows", value, "", "release", **given), 100, 5)
+
+    assert said(2.0, counts_rows=True) == "fewer than 5"
+    assert said(97.0, counts_rows=True) == "all but fewer than 5"
+    assert said(40.0, counts_rows=True) == "40"
+    assert said(3.0, counts_rows=True, unit="%") == "below 5"
+    assert said(0.5, counts_rows=True, unit="%", whole=1000) == "0.5"
+    assert said(0.3, counts_rows=True, unit="%", whole=1000) == "below 0.5"
+    assert said(0.02, counts_rows=True, share=True) == "below 0.05"
+    assert said(2.0, counts_rows=False) == "2"
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "told"),
+    ("unit", "value", "told"),
     [
-        ("classification metric", 0.02, "below 0.05"),
-        ("cells changed %", 2.0, "below 5"),
-        ("majority rate %", 98.0, "above 95"),
-        ("majority rate %", 95.0, "95"),
-        ("honest accuracy %", 61.0, "61"),
-        ("marketer risk", 0.02, "0.02"),
-        ("t-closeness", 0.03, "0.03"),
-        ("pMSE", 0.0214, "0.0214"),
-        ("cell loss %", 0.0, "0"),
+        ("", 0.02, "below 0.05"),
+        ("%", 2.0, "below 5"),
+        ("%", 98.0, "above 95"),
+        ("%", 95.0, "95"),
+        ("%", 61.0, "61"),
+        ("", 0.0214, "0.0214"),
+        ("%", 0.0, "0"),
+        ("", 2.0, "2"),
     ],
 )
-def test_a_share_of_fewer_than_k_rows_is_not_written(name, value, told):
-    assert shown(Finding(name, value, "", "pair"), 100, 5) == told
+def test_a_share_that_may_be_of_fewer_than_k_rows_is_not_written(unit, value, told):
+    assert shown(Finding("share", value, "", "pair", unit=unit), 100, 5) == told
+    assert shown(Finding("share", value, "", "pair", unit=unit, counts_rows=False), 100, 5) == figure(value)
 
 
 def test_figures_are_written_as_the_commands_write_them():

@@ -145,7 +145,7 @@ def _answer(labels: Rows, upper: float, lower: float, *, scaled: bool) -> Partit
         said = "no partition has an SSE that is lower by more than this"
     else:
         said = "no lower bound was proved; the groups are the best that were found"
-    findings = [Finding("gap %", gap, said, "groups")]
+    findings = [Finding("gap %", gap, said, "groups", unit="%")]
     if not scaled:
         how = "no partition into groups of k rows or more has less"
         findings.insert(0, Finding("proved lower bound of SSE", lower, how, "groups"))

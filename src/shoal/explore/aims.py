@@ -241,7 +241,7 @@ def averaged(figures: Sequence[Figure]) -> Figure:
 
 def _finding(card: Measure, name: str, case: Case) -> Finding | None:
     """Return the finding of this name, if the measure has one for this table."""
-    return next((one for one in card.function(case) if one.name == name), None)
+    return next((one for one in card.take(case) if one.name == name), None)
 
 
 def _jackknife(card: Measure, name: str, case: Case, folds: int) -> float | None:

@@ -223,7 +223,7 @@ def one_run(source: Any, policy: Policy, seed: int, aims: Aims, threads: int) ->
     made = time.process_time()
     case = case_of(source, release, seed=seed)
     figures = {one.name: Figure(one.value) for one in release.findings if one.name in ALWAYS}
-    figures |= {one.name: Figure(one.value) for name in RISKS for one in _first(load_measure(name).function(case))}
+    figures |= {one.name: Figure(one.value) for name in RISKS for one in _first(load_measure(name).take(case))}
     linked = figure_of(Aim(LINKAGE, "attack", higher=False, how=""), case, source, aims.folds)
     figures |= {} if linked is None else {LINKAGE: linked}
     known, bounded = {LINKAGE: linked}, 0.0

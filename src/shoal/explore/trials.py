@@ -176,7 +176,7 @@ def _matrices(before: pa.Table, after: pa.Table, policy: Policy) -> tuple[Any, A
 
 def _figure(name: str, case: Case) -> float:
     """Return what one measure finds."""
-    for finding in load_measure(name).function(case):
+    for finding in load_measure(name).take(case):
         if finding.name == name:
             if not np.isfinite(finding.value):
                 raise DataError(f"compare: {name!r} is not finite on this table.")

@@ -49,27 +49,49 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Finding:
-    """A measured number.
+    """A measured number, which knows what it counts.
 
     Parameters
     ----------
-    name : str
+    measure : str
         What was measured.
     value : float
         The figure.
-    how : str
-        How it was measured, in a few words.
+    how : Sentence or str
+        How it was measured, in a few words. One with numbers must be a `Sentence`: pages leave out any other.
     need : {"release", "pair", "groups"}
         What it was measured from. Only those of "release" may be published.
     interval : pair of float or None
         A 95 % interval, where chance is involved.
+    part, column : str, optional
+        Which figure of the measure it is, and the column that it speaks of.
+    unit : {"", "%"}
+        Whether the figure is a percentage.
+    counts_rows : bool, optional
+        Whether it is a number or a share of rows, cells or people, of which pages show none that tells of fewer than
+        k. If not said, shares that are those of a whole number of rows are taken for such.
+    whole : int, optional
+        How many rows or cells a share is of; those of the release if not given. For `counts_rows` alone.
+    share : bool
+        Whether the figure is a share and no number. For `counts_rows` alone; percentages always are.
     """
 
-    name: str
+    measure: str
     value: float
     how: str
     need: Need
     interval: tuple[float, float] | None = None
+    part: str = ""
+    column: str | None = None
+    unit: Literal["", "%"] = ""
+    counts_rows: bool | None = None
+    whole: int | None = None
+    share: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name under which the figure is listed: measure, part and column."""
+        return ", ".join(word for word in (self.measure, self.part, self.column) if word)
 
     def __str__(self) -> str:
         """Say the finding in one line."""
@@ -77,7 +99,8 @@ class Finding:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the finding as plain values, for JSON."""
-        return asdict(self)
+        held = {key: getattr(self, key) for key in ("name", "value", "need", "interval", "column", "unit")}
+        return {**held, "how": str(self.how)}
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from shoal.model.findings import Finding
 from shoal.model.partition import Partition
 from shoal.model.policy import MOST_KNOWN, Policy
 from shoal.model.release import Change
+from shoal.model.sentences import Sentence
 from shoal.model.table import Table
 from shoal.recode.table import Recoded
 
@@ -82,8 +83,10 @@ def exchange_items(
     kept = 100.0 * items.size / max(1, data.items.size)
     used = 100.0 * np.unique(items).size / max(1, len(data.labels))
     findings = (
-        Finding("items kept %", kept, f"of the items of all sets of column {name!r}", "pair"),
-        Finding("different items kept %", used, f"of those of column {name!r}", "pair"),
+        Finding(
+            "items kept %", kept, Sentence("of the items of all sets of column {name!r}", name=name), "pair", unit="%"
+        ),
+        Finding("different items kept %", used, Sentence("of those of column {name!r}", name=name), "pair", unit="%"),
     )
     return replace(recoded, data=released, ledger=ledger), findings
 

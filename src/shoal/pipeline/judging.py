@@ -28,6 +28,7 @@ from shoal.model.findings import Attack, Finding
 from shoal.model.policy import Policy
 from shoal.model.progress import step, tick
 from shoal.model.release import Release
+from shoal.model.sentences import Sentence
 from shoal.model.table import Table
 from shoal.pipeline.hierarchies import given_trees
 from shoal.pipeline.line import netted
@@ -89,7 +90,7 @@ def measure(original: Any, release: Any, *, only: Iterable[str] = (), **given: A
     found: list[Finding] = []
     for number, card in enumerate(able):
         tick(number, len(able))
-        found += card.function(case)
+        found += card.take(case)
     step("")
     return tuple(found)
 
@@ -156,8 +157,8 @@ def tried(case: Case, wanted: Sequence[AttackCard], known: Known, budget: float 
     for number, card in enumerate(wanted):
         tick(number, len(wanted))
         one = card.function(case, known, whole.part(len(wanted) - number))
-        note = "; ".join(filter(None, (one.note, f"CONTROL ROWS ARE DOUBTFUL: {said}")))
-        found.append(replace(one, note=note) if said and card.control else one)
+        doubt = Sentence("{between}CONTROL ROWS ARE DOUBTFUL: {said}", between="; " if one.note else "", said=said)
+        found.append(replace(one, note=one.note + doubt if one.note else doubt) if said and card.control else one)
     return tuple(found)
 
 

@@ -27,6 +27,7 @@ from shoal.model.policy import Policy
 from shoal.model.progress import announce, current_step, cut_short, step
 from shoal.model.progress import budget as within
 from shoal.model.release import Release
+from shoal.model.sentences import Sentence
 from shoal.model.sketches import Sketch
 from shoal.model.table import Table, canonical
 from shoal.pipeline.grouping import make_groups, merged
@@ -182,6 +183,9 @@ def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> R
         *warnings(recoded, named, findings),
         *extremes(arranged, named),
         *telling(telling_columns(arranged, named)),
+    )
+    said = tuple(
+        note.suppressed(arranged.n, named.constraints.k) if isinstance(note, Sentence) else note for note in said
     )
     drawn = plane(encoded.X, partition, named.constraints.k) if found.sketches else None
     sketches = found.sketches if drawn is None else (*found.sketches, drawn)

@@ -17,6 +17,7 @@ from shoal.model.findings import Finding
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
 from shoal.model.progress import current_step, silently, step
+from shoal.model.sentences import Sentence
 from shoal.model.table import Table
 from shoal.pipeline.grouping import Grouped, make_groups
 from shoal.pipeline.items import grouped
@@ -156,10 +157,11 @@ def inference_by_repetition(
         told = told_by_all(regroup.released, regroup.sensitive, regroup, policy.start, Clock(SECONDS), PLACEMENTS)
     if told is None:
         return (), (DEPENDS.format(models=", ".join(models)),)
-    how = f"the most likely value of a person for whoever repeats the run, over {told.runs} repetitions"
+    most = "the most likely value of a person for whoever repeats the run, over {runs} repetitions"
+    how, less = Sentence(most, runs=told.runs), "that, less the share of the value in the class"
     findings = (
-        Finding("minimality, worst posterior", told.posterior, how, "groups"),
-        Finding("minimality, excess", told.excess, "that, less the share of the value in the class", "groups"),
+        Finding("minimality", told.posterior, how, "groups", part="worst posterior"),
+        Finding("minimality", told.excess, less, "groups", part="excess"),
     )
     if told.posterior <= allowed(policy.constraints.l, told.share):
         return findings, ()

@@ -257,7 +257,7 @@ def _measured(case: Case, wanted: Sequence[Measure]) -> list[Finding]:
     found: list[Finding] = []
     for number, card in enumerate(wanted):
         tick(number, len(wanted))
-        found += card.function(case)
+        found += card.take(case)
     return found
 
 

@@ -59,7 +59,12 @@ def neighbour_of(
     hard, suppressed = _hardened(drawn, published)
     share = 100.0 * suppressed / max(1, drawn.items.size)
     cost = Finding(
-        "neighbour, suppressed %", share, "of its occurrences, so that every m items are in k records or none", "pair"
+        "neighbour",
+        share,
+        "of its occurrences, so that every m items are in k records or none",
+        "pair",
+        part="suppressed %",
+        unit="%",
     )
     return hard, (neighbour_verdict(hard, published.k, published.m),), (cost,)
 

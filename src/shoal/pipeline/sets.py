@@ -25,6 +25,7 @@ from shoal.model.disassociated import Disassociated
 from shoal.model.findings import Finding, Verdict
 from shoal.model.progress import step
 from shoal.model.seeds import drawn_seed
+from shoal.model.sentences import Rows, Sentence
 from shoal.model.set_release import Neighbour, SetRelease
 from shoal.model.transactions import Transactions
 from shoal.pipeline.line import netted
@@ -130,7 +131,7 @@ def anonymize_sets(
     findings = (*_findings(data, published), *more)
     cluster_of = np.full(data.inputs, -1, np.int64)
     cluster_of[data.rows] = made.cluster_of
-    notes = (*made.notes, *found.warnings, *_notes(data, neighbour, hidden))
+    notes = (*made.notes, *found.warnings, *_notes(data, neighbour, hidden, k))
     step("")
     return SetRelease(
         published, drawn, neighbour, cluster_of, start, (*found.verdicts, *verdicts), findings, notes, write_sets
@@ -202,22 +203,27 @@ def _findings(data: Transactions, published: Disassociated) -> tuple[Finding, ..
     used = np.unique(published.items).size
     smallest = int(published.sizes.min(initial=data.n)) if published.clusters else 0
     shared = int((published.chunk_cluster < 0).sum())
+    of_them = "{shared} of them shared by several clusters"
     return (
         Finding("clusters", float(published.clusters), "groups of records that were torn into chunks", "release"),
-        Finding("smallest cluster", float(smallest), "records", "release"),
-        Finding("chunks", float(published.chunks), f"{shared} of them shared by several clusters", "release"),
-        Finding("occurrences in chunks %", kept, "of all items of all records; the others are terms", "pair"),
-        Finding("items in chunks %", 100.0 * used / max(1, len(data.labels)), "of all different items", "pair"),
+        Finding("smallest cluster", float(smallest), "records", "release", counts_rows=False),
+        Finding("chunks", float(published.chunks), Sentence(of_them, shared=shared), "release"),
+        Finding("occurrences in chunks %", kept, "of all items of all records; the others are terms", "pair", unit="%"),
+        Finding(
+            "items in chunks %", 100.0 * used / max(1, len(data.labels)), "of all different items", "pair", unit="%"
+        ),
     )
 
 
-def _notes(data: Transactions, neighbour: Neighbour, hidden: int) -> tuple[str, ...]:
+def _notes(data: Transactions, neighbour: Neighbour, hidden: int, k: int) -> tuple[str, ...]:
     """Return what the holder should know of the input and the neighbour."""
     said = list(data.notes)
     if data.empty:
-        said.append(f"{data.empty} of {data.inputs} records have no items and are not part of the release.")
+        empty = "{empty} of {inputs} records have no items and are not part of the release."
+        said.append(Sentence(empty, empty=Rows(data.empty), inputs=data.inputs).suppressed(data.inputs, k))
     if data.repeated:
-        said.append(f"{data.repeated} items stood twice in their record and were counted once.")
+        twice = Sentence("{items} items stood twice in their record and were counted once.", items=Rows(data.repeated))
+        said.append(twice.suppressed(data.items.size, k))
     if hidden:
         said.append(f"{hidden} items of no chunk are not named, as nobody could check that k records hold them.")
     if neighbour == "raw":

@@ -19,6 +19,7 @@ import pyarrow as pa
 from shoal.errors import PolicyError, listed, near
 from shoal.model.asking import option
 from shoal.model.policy import FORMS, TRUTHFUL_FORMS, Column, Form, Kind, Policy, Role
+from shoal.model.sentences import Sentence
 from shoal.model.table import Table
 from shoal.prepare.choosing import choose, truthful
 from shoal.prepare.oddities import IS_DATE, REMEDY
@@ -115,15 +116,20 @@ def complete(
         if given is not None and columns[name].role != "identifier" and found.direct and not averaged:
             notes.append(_published_though_direct(found, columns[name].role))
         if given is None or "missing_codes" not in given.model_fields_set:
-            notes += [f"column {name!r}: {note} in a policy." for note in found.notes if REMEDY in note]
+            notes += [_in_a_policy(name, note) for note in found.notes if REMEDY in note]
         if given is None or given.kind is None:
-            notes += [f"column {name!r}: {note} in a policy." for note in found.notes if IS_DATE in note]
+            notes += [_in_a_policy(name, note) for note in found.notes if IS_DATE in note]
     measures = [found.name for found in facts.columns if found.name not in policy.columns and _in_doubt(found)]
     notes += [_averaged(measures)] if measures else []
     named = policy.model_copy(update={"columns": columns, "method": method})
     open_ = [found for found in facts.columns if _role_is_open(policy.columns.get(found.name), found)]
     _agree(named, [found.name for found in open_ if found.direct and drop_direct])
     return named, tuple(notes)
+
+
+def _in_a_policy(name: str, note: str) -> str:
+    """Return what the profile says of a column, with the place where it can be put right."""
+    return Sentence("column {name!r}: {note} in a policy.", name=name, note=note)
 
 
 def usual_forms(policy: Policy, method: str) -> Mapping[Kind, Form]:

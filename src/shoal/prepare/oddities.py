@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.model.looks import BLANK_WORDS
 from shoal.model.policy import Role
+from shoal.model.sentences import Rows, Sentence
 from shoal.prepare.roles import Seen, fits, sampled
 
 __all__ = ["IS_DATE", "REMEDY", "notes"]
@@ -65,25 +66,28 @@ def notes(seen: Seen, role: Role = "quasi") -> tuple[str, ...]:
 
 def _cells(count: int) -> str:
     """Say how many cells."""
-    return "1 cell" if count == 1 else f"{count} cells"
+    return Sentence("{count} cell" + "s" * (count != 1), count=Rows(count))
 
 
 def _odd_numbers(numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> list[str]:
     """Say what looks odd in a column of numbers."""
-    found = []
+    found: list[str] = []
     finite = np.isfinite(numbers)
     if infinite := int(counts[~finite].sum()):
-        found.append(f"infinite in {_cells(infinite)}")
+        found.append(Sentence("infinite in {cells}", cells=_cells(infinite)))
     numbers, counts = numbers[finite], counts[finite]
     codes = _codes(numbers, counts)
     if many := int(codes.sum()):
         what = (
             "one extreme value that looks like a code" if many == 1 else f"{many} extreme values that look like codes"
         )
-        found.append(f"{int(counts[codes].sum())} cells share {what} for missing; if so, name it in {REMEDY}")
+        cells = Rows(counts[codes].sum())
+        said = "{cells} cells share {what} for missing; if so, name it in {remedy}"
+        found.append(Sentence(said, cells=cells, what=what, remedy=REMEDY))
     extremes = int(counts[_beyond(numbers, np.where(codes, 0, counts)) & ~codes].sum())
     if extremes:
-        found.append(f"more than {FAR} interquartile ranges from the middle half in {_cells(extremes)}")
+        said = "more than {far} interquartile ranges from the middle half in {cells}"
+        found.append(Sentence(said, far=FAR, cells=_cells(extremes)))
     return found
 
 

@@ -24,10 +24,12 @@ from numpy.typing import NDArray
 
 from shoal.errors import MethodError, listed, near
 from shoal.model.findings import NOT_TRIED, Attack, Outcome
+from shoal.model.sentences import Rows, Sentence
 from shoal.privacy.case import Case
 from shoal.privacy.intervals import wilson
 
 __all__ = ["AttackCard", "Clock", "Profile", "attack", "attacks", "concluded", "load_attack", "profiles", "sampled"]
+__all__ += ["time_up"]
 
 MODULES = (
     "shoal.privacy.linkage",
@@ -41,7 +43,6 @@ MODULES = (
     "shoal.privacy.minimality",
 )
 GROUP = "shoal.attacks"
-TIME_UP = "the time was up"  # how the note of an attack that was cut short begins
 FEW = 20  # trials below which nothing is concluded
 
 
@@ -156,6 +157,7 @@ def concluded(
     power: float | None = None,
     allowed: float = 0.0,
     note: str = "",
+    ended: bool = False,
 ) -> Attack:
     """Return what an attack amounts to.
 
@@ -170,7 +172,10 @@ def concluded(
     allowed : float
         What the policy allows in any case.
     note : str
-        Without trials it must say why, or it will say that there was nobody to try it on.
+        Without trials it must say why, or it will say that there was nobody to try it on. Numbers of rows in it must be
+        those of a `Sentence`.
+    ended : bool
+        Whether the time was up before all was tried: what was tried may be the weaker part of the attack.
     """
     trials, successes = int(right.size), float(right.sum())
     note = note or ("" if trials else "there was nobody to try it on")
@@ -181,12 +186,17 @@ def concluded(
         outcome = NOT_TRIED
     elif low > bound:
         outcome = "leak"
-    elif trials < FEW or (power is not None and power <= bound) or TIME_UP in note:
-        # What was tried before the time was up may be the weaker part of the attack.
+    elif trials < FEW or (power is not None and power <= bound) or ended:
         outcome = "too weak to tell"
     else:
         outcome = "no evidence"
     return Attack(name, profile.name, successes, trials, (low, high), baseline, control, power, outcome, note, bound)
+
+
+def time_up(done: int, targets: int) -> list[str]:
+    """Say that the time was up before all targets were tried, if it was."""
+    said = Sentence("the time was up after {done} of {targets} targets", done=Rows(done), targets=targets)
+    return [said] if done < targets else []
 
 
 def sampled(n: int, most: int, chance: np.random.Generator) -> NDArray[np.int64]:

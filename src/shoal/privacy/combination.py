@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from shoal.model.asking import option
 from shoal.model.column import Kind
 from shoal.model.findings import Attack
+from shoal.model.sentences import Sentence
 from shoal.privacy.attack import FEW, Clock, Profile, attack, concluded
 from shoal.privacy.case import Case
 from shoal.privacy.classes import Labels, classes
@@ -231,7 +232,7 @@ def _membership(name: str, case: Case, profile: Profile, margin: float) -> Attac
         baseline=base,
         power=float(tried.mean()) if tried.size else 0.0,
         allowed=min(1.0, base + margin),
-        note="; ".join(notes),
+        note=Sentence.joined(notes),
     )
 
 

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from shoal.errors import DataError
 from shoal.model.findings import Attack
-from shoal.privacy.attack import Clock, Profile, attack, concluded, sampled
+from shoal.model.sentences import RowShare, Sentence
+from shoal.privacy.attack import Clock, Profile, attack, concluded, sampled, time_up
 from shoal.privacy.case import Case
 from shoal.privacy.classes import Labels, classes
 from shoal.privacy.space import blocks, nearest_rows, places, points
@@ -175,11 +176,14 @@ def intersection(case: Case, profile: Profile, clock: Clock) -> Attack:
         right[place] = 1 / common.size if common.size and (common == target).any() else 0.0
     same = classes([column.codes for column in places(case, profile.known)[0]], case.n)
     notes = [
-        f"for {100 * crossing.below:.1f} % of the rows, fewer than k = {k} are in both of their classes",
-        f"for {100 * crossing.single:.1f} %, the row alone",
+        Sentence(
+            "for {below:.1f} % of the rows, fewer than k = {k} are in both of their classes",
+            below=RowShare(100 * crossing.below),
+            k=k,
+        ),
+        Sentence("for {single:.1f} %, the row alone", single=RowShare(100 * crossing.single)),
+        *time_up(done.size, targets.size),
     ]
-    if done.size < targets.size:
-        notes.append(f"the time was up after {done.size} of {targets.size} targets")
     return concluded(
         name,
         profile,
@@ -187,7 +191,8 @@ def intersection(case: Case, profile: Profile, clock: Clock) -> Attack:
         baseline=1 / case.n,
         power=float((1 / np.bincount(same)[same[done]]).mean()),
         allowed=1 / k + MARGIN,
-        note="; ".join(notes),
+        note=Sentence.joined(notes),
+        ended=done.size < targets.size,
     )
 
 
@@ -222,7 +227,7 @@ def row_order(case: Case, profile: Profile, clock: Clock) -> Attack:  # noqa: AR
     alike = classes([read_column(column).codes for column in case.released.columns], n)[pairs]
     right[alike[:, 0] == alike[:, 1]] = 0.5
     # A rank correlation of r, if small, goes with a share of (1 + 2 r / 3) / 2 of pairs in the same order.
-    return concluded(name, profile, right, baseline=0.5, power=1.0, allowed=0.5 + luck / 3, note="; ".join(notes))
+    return concluded(name, profile, right, baseline=0.5, power=1.0, allowed=0.5 + luck / 3, note=Sentence.joined(notes))
 
 
 def _other(case: Case) -> pa.Table | None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from shoal.measuring import measure
 from shoal.model.findings import Finding
+from shoal.model.sentences import Sentence
 from shoal.privacy import models
 from shoal.privacy.case import Case
 from shoal.privacy.classes import Counts, Figures
@@ -41,8 +42,12 @@ def k_anonymity(case: Case) -> tuple[Finding, ...]:
     if not case.n:
         return ()
     least = int(case.sizes.min())
-    how = f"rows of the smallest class; {int((case.sizes == least).sum())} of {case.sizes.size} classes are so small"
-    return (Finding("k-anonymity", float(least), how, "release"),)
+    how = Sentence(
+        "rows of the smallest class; {few} of {classes} classes are so small",
+        few=int((case.sizes == least).sum()),
+        classes=case.sizes.size,
+    )
+    return (Finding("k-anonymity", float(least), how, "release", counts_rows=False),)
 
 
 @measure(
@@ -60,7 +65,7 @@ def alpha_k_anonymity(case: Case) -> tuple[Finding, ...]:
     """
 
     def how(counts: Counts, _: Figures) -> str:
-        return f"the largest share of a value in a class; with k = {int(counts.sizes.min())}"
+        return Sentence("the largest share of a value in a class; with k = {k}", k=int(counts.sizes.min()))
 
     return _worst(case, "(alpha,k)-anonymity", models.alpha, how)
 
@@ -115,8 +120,9 @@ def recursive_diversity(case: Case) -> tuple[Finding, ...]:
 
     def how(_: Counts, figures: Figures) -> str:
         few = int(np.isinf(figures).sum())
-        tail = f"; infinite, as {few} of {figures.size} classes have fewer values" if few else ""
-        return f"every class is (c,l)-diverse for any c above it, l = {asked}{tail}"
+        lacking = Sentence("; infinite, as {few} of {all} classes have fewer values", few=few, all=figures.size)
+        tail = lacking if few else ""
+        return Sentence("every class is (c,l)-diverse for any c above it, l = {l}{tail}", l=asked, tail=tail)
 
     return _worst(case, "recursive (c,l)-diversity", lambda counts: models.recursive(counts, asked), how)
 
@@ -138,7 +144,7 @@ def t_closeness(case: Case) -> tuple[Finding, ...]:
 
     def how(counts: Counts, _: Figures) -> str:
         if counts.base.size < 2:
-            return "0, as the column has one value only"
+            return Sentence("0, as the column has one value only")
         if counts.column.tree is not None:
             return "earth mover's distance along the tree"
         return f"earth mover's distance, {'ordered' if counts.column.ordered else 'equal'}"
@@ -178,7 +184,7 @@ def enhanced_beta_likeness(case: Case) -> tuple[Finding, ...]:
 
     def how(counts: Counts, figures: Figures) -> str:
         past = int(models.unbounded(counts).sum())
-        return f"rises bounded by -ln P(s), which {past} of {figures.size} classes pass"
+        return Sentence("rises bounded by -ln P(s), which {past} of {all} classes pass", past=past, all=figures.size)
 
     return _worst(case, "enhanced beta-likeness", lambda counts: models.likeness(counts, enhanced=True), how)
 
@@ -214,7 +220,8 @@ def lacking_classes(case: Case) -> tuple[Finding, ...]:
     """
 
     def how(counts: Counts, _: Figures) -> str:
-        return f"of {counts.sizes.size} classes; strictly, the delta-disclosure of these is infinite"
+        of = counts.sizes.size
+        return Sentence("of {all} classes; strictly, the delta-disclosure of these is infinite", all=of)
 
     def count(counts: Counts) -> Figures:
         return np.array([models.lacking(counts).sum()], np.float64)
@@ -224,7 +231,7 @@ def lacking_classes(case: Case) -> tuple[Finding, ...]:
 
 def _of(text: str) -> Callable[[Counts, Figures], str]:
     """Return a way of saying how, which is the same for every column."""
-    return lambda counts, _: f"{text}; {counts.sizes.size} classes"
+    return lambda counts, _: Sentence("{text}; {all} classes", text=text, all=counts.sizes.size)
 
 
 def _worst(
@@ -242,9 +249,9 @@ def _worst(
     for column, counts in case.counts.items():
         each = figures(counts)
         value = float(each.min() if high else each.max())
-        found.append(Finding(f"{name}, {column}", value, how(counts, each), "release"))
+        found.append(Finding(name, value, how(counts, each), "release", column=column, counts_rows=False))
     worst = (min if high else max)(found, key=lambda finding: finding.value)
-    whose = worst.name.removeprefix(f"{name}, ")
-    of = f"of {whose!r}" if len(found) == 1 else f"of {whose!r}, the worst of {len(found)} sensitive columns"
-    first = Finding(name, worst.value, f"{of}: {worst.how}", "release")
+    several = Sentence(", the worst of {many} sensitive columns", many=len(found)) if len(found) > 1 else ""
+    said = Sentence("of {column!r}{several}: {how}", column=worst.column, several=several, how=worst.how)
+    first = Finding(name, worst.value, said, "release", counts_rows=False)
     return (first, *found) if len(found) > 1 else (first,)

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from shoal.errors import DataError
 from shoal.model.findings import Attack
-from shoal.privacy.attack import Clock, Profile, attack, concluded, sampled
+from shoal.model.sentences import Rows, Sentence
+from shoal.privacy.attack import Clock, Profile, attack, concluded, sampled, time_up
 from shoal.privacy.case import Case
 from shoal.privacy.classes import Counts, Labels, classes
 from shoal.privacy.composition import Suspects, suspects
@@ -183,7 +184,7 @@ def rank_interval(case: Case, profile: Profile, clock: Clock) -> Attack:
         return concluded(name, profile, np.zeros(0), baseline=0.0, note="there is no column with an order")
     targets = _targets(case, 31)
     close = peers(space(case, case.policy.names("quasi"))[0], targets, case.policy.constraints.k, clock)
-    note = _late(len(close), targets)
+    note = time_up(len(close), targets.size)
     targets = targets[: len(close)]
     right, chance, conceded = [np.zeros(0)], [np.zeros(0)], [np.zeros(0)]
     for column in columns:
@@ -199,7 +200,8 @@ def rank_interval(case: Case, profile: Profile, clock: Clock) -> Attack:
     hits = np.concatenate(right)
     baseline, allowed = (float(np.concatenate(each).mean()) if hits.size else 0.0 for each in (chance, conceded))
     said = f"k = {case.policy.constraints.k} concedes {allowed:.3f}"
-    return concluded(name, profile, hits, baseline=baseline, power=1.0, allowed=allowed, note="; ".join([said, *note]))
+    told = Sentence.joined([said, *note])
+    return concluded(name, profile, hits, baseline=baseline, power=1.0, allowed=allowed, note=told, ended=bool(note))
 
 
 @attack("homogeneity")
@@ -217,7 +219,7 @@ def homogeneity(case: Case, profile: Profile, clock: Clock) -> Attack:
         return concluded(name, profile, np.zeros(0), baseline=0.0, note="there is no sensitive column")
     targets = _targets(case, 41)
     found = suspects(case, profile.known, targets, clock)
-    note, targets = _late(found.who.size, targets), targets[: found.who.size]
+    note, targets = time_up(found.who.size, targets.size), targets[: found.who.size]
     copy = _copies(case, profile.known, targets)
     worst: list[tuple[float, Attack]] = []
     for column, secret in secrets.items():
@@ -229,10 +231,21 @@ def homogeneity(case: Case, profile: Profile, clock: Clock) -> Attack:
         power = float(revealed(copy, secret.raw(), targets).mean())
         alike = int(case.sizes[np.bincount(case.counts[column].owner) == 1].sum())
         close = int(right.sum()) - int((posterior(found, secret.codes, secret.true[targets])[0] > TAU).sum())
-        said = [f"{column!r}: {alike} of {case.n} rows are in classes with one value"]
-        said += [f"{close} targets are given away by values that are close to each other"] if close else []
-        said += note
-        made = concluded(name, profile, right, baseline=baseline, power=power, allowed=most, note="; ".join(said))
+        said: list[str] = [
+            Sentence(
+                "{column!r}: {alike} of {n} rows are in classes with one value",
+                column=column,
+                alike=Rows(alike),
+                n=case.n,
+            )
+        ]
+        if close:
+            away = "{close} targets are given away by values that are close to each other"
+            said.append(Sentence(away, close=Rows(close)))
+        told = Sentence.joined([*said, *note])
+        made = concluded(
+            name, profile, right, baseline=baseline, power=power, allowed=most, note=told, ended=bool(note)
+        )
         worst.append(((made.rate or 0.0) - max(baseline, most), made))
     return max(worst, key=lambda one: one[0])[1]
 
@@ -253,7 +266,7 @@ def attribute_inference(case: Case, profile: Profile, clock: Clock) -> Attack:
     targets = _targets(case, 51)
     close = peers(space(case, profile.known)[0], targets, k, clock)
     found = suspects(case, profile.known, targets[: len(close)], clock)
-    note, targets = _late(found.who.size, targets), targets[: found.who.size]
+    note, targets = time_up(found.who.size, targets.size), targets[: found.who.size]
     close = close[: targets.size]
     hidden = Suspects(np.arange(targets.size), np.repeat(np.arange(targets.size), close.shape[1]), close.reshape(-1))
     copy = _copies(case, profile.known, targets)
@@ -271,7 +284,15 @@ def attribute_inference(case: Case, profile: Profile, clock: Clock) -> Attack:
         power = float(guessed(copy, secret.raw(), targets).mean())
         said = [f"{column!r}; k = {k} concedes {allowed:.3f}", *note]
         made = concluded(
-            name, profile, right, baseline=baseline, control=control, power=power, allowed=allowed, note="; ".join(said)
+            name,
+            profile,
+            right,
+            baseline=baseline,
+            control=control,
+            power=power,
+            allowed=allowed,
+            note=Sentence.joined(said),
+            ended=bool(note),
         )
         worst.append(((made.rate or 0.0) - max(baseline, allowed, control or 0.0), made))
     return max(worst, key=lambda one: one[0])[1]
@@ -371,8 +392,3 @@ def _targets(case: Case, number: int) -> Labels:
     """Return the targets in an order of chance, so that the first ones stand for all."""
     chance = np.random.default_rng((case.seed, number))
     return chance.permutation(sampled(case.n, MOST, chance))
-
-
-def _late(done: int, targets: Labels) -> list[str]:
-    """Say that the time was up, if it was."""
-    return [f"the time was up after {done} of {targets.size} targets"] if done < targets.size else []

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.model.findings import Attack
+from shoal.model.sentences import Sentence
 from shoal.privacy.attack import Clock, Profile, attack, concluded, sampled
 from shoal.privacy.averages import Average, averages
 from shoal.privacy.case import Case
@@ -118,7 +119,8 @@ def last_member(case: Case, profile: Profile, clock: Clock) -> Attack:
         notes.append(f"means leave the last member an interval of {wide:.3g} standard deviations (median)")
     if done < len(columns):
         notes.append(f"the time was up after {done} of {len(columns)} columns")
-    return concluded(name, profile, hits, baseline=baseline, power=able, allowed=bound, note="; ".join(notes))
+    told, ended = Sentence.joined(notes), done < len(columns)
+    return concluded(name, profile, hits, baseline=baseline, power=able, allowed=bound, note=told, ended=ended)
 
 
 def _weights(case: Case) -> Floats | None:

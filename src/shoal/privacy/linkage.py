@@ -11,13 +11,15 @@ An attack may pass it by 0.01 before it is called a leak.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import DataError
 from shoal.model.findings import Attack
-from shoal.privacy.attack import Clock, Profile, attack, concluded, sampled
+from shoal.model.sentences import Rows, RowShare, Sentence
+from shoal.privacy.attack import Clock, Profile, attack, concluded, sampled, time_up
 from shoal.privacy.case import Case
 from shoal.privacy.classes import classes
 from shoal.privacy.space import Compared, Places, agreement, blocks, nearest_rows, places, points
@@ -84,7 +86,7 @@ def record_linkage(case: Case, profile: Profile, clock: Clock) -> Attack:
     right, note = _in_blocks(tried, targets, released.sizes.size, clock)
     # In a raw copy the nearest rows are those at a distance of 0: the ones that look like the target.
     power = 1 / _Rows.of(before, case.n).alike[targets[: right.size]]
-    return _told("record linkage", case, profile, right, power, note)
+    return _told("record linkage", case, profile, right, power, [], note)
 
 
 @attack("linkability", control=True)
@@ -110,7 +112,7 @@ def linkability(case: Case, profile: Profile, clock: Clock) -> Attack:
     order = np.random.default_rng((case.seed, 20)).permutation(len(before)).tolist()
     halves = order[: len(order) // 2], order[len(order) // 2 :]
 
-    def joined(people: list[Places], seen: _Rows, targets: Labels) -> tuple[Floats, str]:
+    def joined(people: list[Places], seen: _Rows, targets: Labels) -> tuple[Floats, list[str]]:
         rows = [points([seen.columns[j] for j in half], seen.first) for half in halves]
 
         def tried(block: Labels) -> Floats:
@@ -130,8 +132,9 @@ def linkability(case: Case, profile: Profile, clock: Clock) -> Attack:
         chance = np.random.default_rng((case.seed, 21))
         some = chance.permutation(sampled(case.control.n, MOST, chance))
         control = float(joined(strangers, _Rows.of(seen, case.n), some)[0].mean())
-    meet = f"the two sets share rows for {np.mean(right > 0):.1%} of the targets" if right.size else ""
-    return _told("linkability", case, profile, right, power, "; ".join(filter(None, (meet, note))), control)
+    share = RowShare(100 * np.count_nonzero(right) / max(1, right.size))
+    meet = Sentence("the two sets share rows for {share:.1f} % of the targets", share=share)
+    return _told("linkability", case, profile, right, power, [meet] * (right.size > 0), note, control)
 
 
 @attack("probabilistic linkage")
@@ -156,10 +159,10 @@ def probabilistic_linkage(case: Case, profile: Profile, clock: Clock) -> Attack:
         Asked between blocks of targets.
     """
     before, released, _ = _prepared(case, profile, 1, 3)
-    right, _, note = _probable(case, before, released, clock)
-    raw, tried, _ = _probable(case, before, _Rows.of(before, case.n), clock)
-    short = f"power from {raw.size} targets" if tried > raw.size else ""
-    return _told("probabilistic linkage", case, profile, right, raw, "; ".join(filter(None, (note, short))))
+    found = _probable(case, before, released, clock)
+    raw = _probable(case, before, _Rows.of(before, case.n), clock)
+    short = [Sentence("power from {some} targets", some=Rows(raw.right.size))] if raw.late else []
+    return _told("probabilistic linkage", case, profile, found.right, raw.right, [*found.said, *short], found.late)
 
 
 def fellegi_sunter(patterns: Steps, counts: Floats, share: float) -> tuple[Floats, Floats]:
@@ -199,8 +202,17 @@ def fellegi_sunter(patterns: Steps, counts: Floats, share: float) -> tuple[Float
     return m, u
 
 
-def _probable(case: Case, before: list[Places], rows: _Rows, clock: Clock) -> tuple[Floats, int, str]:
-    """Return how right each target's guess is, how many targets were to be tried, and a note."""
+class _Probable(NamedTuple):
+    """How right the guess about each target is, how many were to be tried, what is to be said, and if time was up."""
+
+    right: Floats
+    targets: int
+    said: list[str]
+    late: list[str]
+
+
+def _probable(case: Case, before: list[Places], rows: _Rows, clock: Clock) -> _Probable:
+    """Guess the row of each target by the weights of agreement."""
     chance = np.random.default_rng((case.seed, 30))
     most = min(TOLD, max(FEWEST, PAIRS // max(1, rows.first.size)))
     targets = chance.permutation(sampled(case.n, most, chance))
@@ -219,9 +231,8 @@ def _probable(case: Case, before: list[Places], rows: _Rows, clock: Clock) -> tu
         return _share(total >= total.max(axis=1, keepdims=True) - 1e-9, rows, block)
 
     right, note = _in_blocks(tried, targets, rows.first.size, clock)
-    if len(compared) < len(before):
-        note = "; ".join(filter(None, (f"{len(compared)} of {len(before)} columns were compared", note)))
-    return right, targets.size, note
+    few = [f"{len(compared)} of {len(before)} columns were compared"] if len(compared) < len(before) else []
+    return _Probable(right, targets.size, few, note)
 
 
 def _weights(compared: Sequence[Compared], rows: _Rows, targets: Labels, n: int) -> Floats:
@@ -261,7 +272,7 @@ def _share(best: NDArray[np.bool_], rows: _Rows, targets: Labels) -> Floats:
     return np.asarray(best[np.arange(targets.size), rows.labels[targets]] / (best @ rows.sizes))
 
 
-def _in_blocks(tried: Callable[[Labels], Floats], targets: Labels, rows: int, clock: Clock) -> tuple[Floats, str]:
+def _in_blocks(tried: Callable[[Labels], Floats], targets: Labels, rows: int, clock: Clock) -> tuple[Floats, list[str]]:
     """Try blocks of targets until the time is up, one at least; return how right each guess is, and a note."""
     found = [np.zeros(0)]
     for block in blocks(targets, rows):
@@ -269,11 +280,18 @@ def _in_blocks(tried: Callable[[Labels], Floats], targets: Labels, rows: int, cl
             break
         found.append(tried(block))
     right = np.concatenate(found)
-    return right, f"the time was up after {right.size} of {targets.size} targets" if right.size < targets.size else ""
+    return right, time_up(right.size, targets.size)
 
 
 def _told(
-    name: str, case: Case, profile: Profile, right: Floats, power: Floats, note: str, control: float | None = None
+    name: str,
+    case: Case,
+    profile: Profile,
+    right: Floats,
+    power: Floats,
+    said: Sequence[str],
+    late: list[str],
+    control: float | None = None,
 ) -> Attack:
     """Return what an attack amounts to, beside a row drawn by chance and what k allows."""
     if not case.n:
@@ -286,5 +304,6 @@ def _told(
         control=control,
         power=float(power.mean()),
         allowed=1 / case.policy.constraints.k + MARGIN,
-        note=note if profile.known else "no column is known: the guess is chance",
+        note=Sentence.joined([*said, *late]) if profile.known else "no column is known: the guess is chance",
+        ended=bool(late),
     )

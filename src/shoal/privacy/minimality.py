@@ -28,7 +28,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.model.findings import NOT_TRIED, Attack, Outcome
-from shoal.privacy.attack import TIME_UP, Clock, Profile, attack, concluded
+from shoal.model.sentences import Sentence
+from shoal.privacy.attack import Clock, Profile, attack, concluded
 from shoal.privacy.case import Case
 from shoal.privacy.classes import Labels, classes
 from shoal.privacy.intervals import wilson
@@ -197,7 +198,7 @@ def minimality(case: Case, profile: Profile, clock: Clock) -> Attack:
     found, ended = ([whole], False) if whole is not None else ([], clock.over)
     if not found and not ended:
         found, ended = told_by_some(case.labels, case.sensitive, case.regroup, case.seed, clock)
-    note = f"{TIME_UP} after {len(found)} classes were tried" if ended else ""
+    note = Sentence("the time was up after {many} classes were tried", many=len(found)) if ended else ""
     if not found:
         return _unknown(profile, note or "no repetition of the run led to the published classes", failed=not ended)
     l = case.policy.constraints.l  # noqa: E741
@@ -209,8 +210,13 @@ def minimality(case: Case, profile: Profile, clock: Clock) -> Attack:
     if not leaks and (ended or unsure or (not all(one.exact for one in found) and matching < FEW)):
         outcome = "too weak to tell"
     runs = sum(one.runs for one in found)
-    said = f"{matching} of {runs} repetitions led to the published classes, excess {worst.excess:.3f}"
-    note = f"{note}; {said}" if note else said
+    said = Sentence(
+        "{matching} of {runs} repetitions led to the published classes, excess {excess:.3f}",
+        matching=matching,
+        runs=runs,
+        excess=worst.excess,
+    )
+    note = Sentence.joined([note, said] if note else [said])
     bound = allowed(l, worst.share)
     return Attack(
         minimality.card.name,  # type: ignore[attr-defined]

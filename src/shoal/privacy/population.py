@@ -23,6 +23,7 @@ from shoal.errors import DataError, listed
 from shoal.measuring import measure
 from shoal.model.findings import Finding
 from shoal.model.policy import Policy
+from shoal.model.sentences import Sentence
 from shoal.privacy.case import Case
 from shoal.privacy.classes import Labels, classes
 from shoal.privacy.values import read_column
@@ -152,8 +153,12 @@ def k_map(case: Case) -> tuple[Finding, ...]:
     counts = counted(case)
     if counts is None:
         return ()
-    how = f"the least count of {counts.size} classes in the population{_strange(case.sizes, counts)}"
-    return (Finding("k-map", float(least_map(counts)), how, "release"),)
+    how = Sentence(
+        "the least count of {classes} classes in the population{strange}",
+        classes=counts.size,
+        strange=_strange(case.sizes, counts),
+    )
+    return (Finding("k-map", float(least_map(counts)), how, "release", counts_rows=False),)
 
 
 @measure(
@@ -177,13 +182,30 @@ def delta_presence(case: Case) -> tuple[Finding, ...]:
     outside = 1 - int(counts.sum()) / max(1, case.population.num_rows)
     strange = _strange(case.sizes, counts)
     return (
-        Finding("delta-presence", float(shares.max()), f"the largest of {counts.size} classes{strange}", "release"),
-        Finding("delta-presence, least", float(shares.min()), f"of {counts.size} classes{strange}", "release"),
         Finding(
-            "delta-presence, population outside %",
+            "delta-presence",
+            float(shares.max()),
+            Sentence("the largest of {classes} classes{strange}", classes=counts.size, strange=strange),
+            "release",
+            counts_rows=False,
+        ),
+        Finding(
+            "delta-presence",
+            float(shares.min()),
+            Sentence("of {classes} classes{strange}", classes=counts.size, strange=strange),
+            "release",
+            part="least",
+            counts_rows=False,
+        ),
+        Finding(
+            "delta-presence",
             100 * outside,
             "people of the population in no class of the release: they are known not to be in it",
             "release",
+            part="population outside %",
+            unit="%",
+            counts_rows=True,
+            whole=case.population.num_rows,
         ),
     )
 
@@ -213,13 +235,17 @@ def population_uniques(case: Case) -> tuple[Finding, ...]:
     elif alone == case.n:
         how = "every row is alone in the release, which tells nothing of the population: an upper bound"
     elif np.isinf(found.shape):
-        how = f"Poisson model of classes of equal size, fraction {fraction:g}"
+        how = Sentence("Poisson model of classes of equal size, fraction {fraction:g}", fraction=fraction)
     else:
-        how = f"Poisson-gamma model (Bethlehem et al. 1990), shape {found.shape:.3g}, fraction {fraction:g}"
+        how = Sentence(
+            "Poisson-gamma model (Bethlehem et al. 1990), shape {shape:.3g}, fraction {fraction:g}",
+            shape=found.shape,
+            fraction=fraction,
+        )
     of = 100 * found.share * case.n / alone if alone else 0.0
     return (
-        Finding("population uniques %", 100 * found.share, how, "release"),
-        Finding("population uniques, of sample uniques %", of, how, "release"),
+        Finding("population uniques %", 100 * found.share, how, "release", unit="%"),
+        Finding("population uniques", of, how, "release", part="of sample uniques %", unit="%"),
     )
 
 
@@ -251,7 +277,8 @@ def _classes_share(share: float, scale: float) -> float:
 def _strange(sizes: Labels, counts: Labels) -> str:
     """Say of how many classes the population has fewer rows than the release, as no population can."""
     few = int((counts < sizes).sum())
-    return f"; {few} of them have fewer rows in the population than in the release" if few else ""
+    said = Sentence("; {few} of them have fewer rows in the population than in the release", few=few)
+    return said if few else ""
 
 
 def _together(name: str, released: pa.Table, population: pa.Table) -> pa.ChunkedArray:

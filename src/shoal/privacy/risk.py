@@ -8,6 +8,7 @@
 """
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import combinations
 from math import factorial
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from shoal.measuring import measure
 from shoal.model.findings import Finding
+from shoal.model.sentences import Rows, Sentence
 from shoal.privacy.case import Case
 from shoal.privacy.classes import Labels
 from shoal.privacy.population import counted, given_fraction, quasi_names
@@ -44,6 +46,8 @@ THRESHOLD = 0.2  # the risk of a row in a class of five
 BANDS = (1, 2, 3, 5, 10, 20, 50)  # where bands of class sizes begin
 SIZES = ("1 row", "2 rows", "3 to 4 rows", "5 to 9 rows", "10 to 19 rows", "20 to 49 rows", "50 rows and more")
 RISKS = ("1", "1/2", "1/4 to 1/3", "1/9 to 1/5", "1/19 to 1/10", "1/49 to 1/20", "1/50 and less")
+of_risk = partial(Finding, need="release", counts_rows=False)  # probabilities and numbers of classes
+OF_CLASS = Sentence("1/size of the class of a row")
 EXACT = 6  # columns up to which every set of them is counted
 WORK = 128_000_000  # rows that are sorted for contributions beyond that
 MOST_ORDERS, LEAST_ORDERS = 512, 4
@@ -210,7 +214,7 @@ def prosecutor(case: Case) -> tuple[Finding, ...]:
     Formula: 1/size(E); the largest, the mean (classes / n), and the share of rows above 0.2. Range: 0 to 1; low is
     good. Need: the release.
     """
-    return _findings("prosecutor risk", risk(case.sizes), "1/size of the class of a row") if case.n else ()
+    return _findings("prosecutor risk", risk(case.sizes), OF_CLASS) if case.n else ()
 
 
 @measure(
@@ -242,11 +246,11 @@ def marketer(case: Case) -> tuple[Finding, ...]:
     """
     if not case.n:
         return ()
-    among, how = _among(case) or (case.sizes, "1/size of the class of a row")
+    among, how = _among(case) or (case.sizes, OF_CLASS)
     share = risk(case.sizes, among).mean
     return (
-        Finding("marketer risk", share, f"expected share of rows named rightly; {how}", "release"),
-        Finding("marketer risk, rows", share * case.n, f"expected number of {case.n} rows", "release"),
+        of_risk("marketer risk", share, Sentence("expected share of rows named rightly; {how}", how=how)),
+        of_risk("marketer risk", share * case.n, Sentence("expected number of {n} rows", n=case.n), part="rows"),
     )
 
 
@@ -259,7 +263,8 @@ def sample_uniques(case: Case) -> tuple[Finding, ...]:
     if not case.n:
         return ()
     alone = int((case.sizes == 1).sum())
-    return (Finding("sample uniques %", 100 * alone / case.n, f"{alone} of {case.n} rows", "release"),)
+    how = Sentence("{alone} of {n} rows", alone=Rows(alone), n=case.n)
+    return (Finding("sample uniques %", 100 * alone / case.n, how, "release", unit="%", counts_rows=True),)
 
 
 @measure("class sizes", formula="number of classes; rows by size(E)", better="neither", need="release", cost=COST)
@@ -271,11 +276,16 @@ def class_sizes(case: Case) -> tuple[Finding, ...]:
     """
     if not case.n:
         return ()
-    first = Finding("class sizes", float(case.sizes.size), f"classes of {case.n} rows", "release")
+    of = Sentence("classes of {n} rows", n=case.n)
+    first = of_risk("class sizes", float(case.sizes.size), of)
     shares = 100 * band_rows(case.sizes) / case.n
     bands = zip(SIZES, shares.tolist(), strict=True)
     how = "share of the rows that are in such classes"
-    return (first, *(Finding(f"class sizes, {band} %", share, how, "release") for band, share in bands))
+    each = (
+        Finding("class sizes", share, how, "release", part=f"{band} %", unit="%", counts_rows=True)
+        for band, share in bands
+    )
+    return (first, *each)
 
 
 @measure("rows by risk", formula="number of rows by prosecutor risk", better="neither", need="release", cost=COST)
@@ -288,9 +298,11 @@ def risk_bands(case: Case) -> tuple[Finding, ...]:
         return ()
     least = int(case.sizes.min())
     highest = float(case.sizes[case.sizes == least].sum())
-    found = [Finding("rows by risk", highest, f"rows at the highest risk, 1/{least}, of {case.n}", "release")]
+    how = Sentence("rows at the highest risk, 1/{least}, of {n}", least=least, n=case.n)
+    found = [Finding("rows by risk", highest, how, "release", counts_rows=True)]
+    of = Sentence("of {n} rows", n=case.n)
     for band, rows in zip(RISKS, band_rows(case.sizes).tolist(), strict=True):
-        found.append(Finding(f"rows by risk, {band}", float(rows), f"of {case.n} rows", "release"))
+        found.append(Finding("rows by risk", float(rows), of, "release", part=band, counts_rows=True))
     return tuple(found)
 
 
@@ -311,9 +323,13 @@ def risks_without(case: Case) -> tuple[Finding, ...]:
     if not case.n:
         return ()
     names, left = quasi_names(case.released, case.policy), without_each(distinct_rows(case))
-    of = f"of {case.sizes.size} classes are left"
     return tuple(
-        Finding(f"risk without a column, {name}", count / case.n, f"{count} {of}", "release")
+        of_risk(
+            "risk without a column",
+            count / case.n,
+            Sentence("{count} of {classes} classes are left", count=count, classes=case.sizes.size),
+            column=name,
+        )
         for name, count in zip(names, left, strict=True)
     )
 
@@ -335,20 +351,28 @@ def column_contributions(case: Case) -> tuple[Finding, ...]:
     if not case.n or not case.quasi:
         return ()
     value, orders = contributions(distinct_rows(case), case.n)
-    how = f"of a mean risk of {case.sizes.size / case.n:.4g}; " + (f"{orders} orders" if orders else "all orders")
+    by = Sentence("{orders} orders", orders=orders) if orders else "all orders"
+    how = Sentence("of a mean risk of {mean:.4g}; {by}", mean=case.sizes.size / case.n, by=by)
     names = quasi_names(case.released, case.policy)
     return tuple(
-        Finding(f"contribution to risk, {name}", float(part), how, "release")
-        for name, part in zip(names, value, strict=True)
+        of_risk("contribution to risk", float(part), how, column=name) for name, part in zip(names, value, strict=True)
     )
 
 
 def _findings(name: str, found: Risk, how: str) -> tuple[Finding, ...]:
     """Return the three figures of a risk."""
     return (
-        Finding(name, found.most, f"the largest of all rows; {how}", "release"),
-        Finding(f"{name}, mean", found.mean, f"over all rows; {how}", "release"),
-        Finding(f"{name}, % of rows above {THRESHOLD:g}", 100 * found.above, f"share of rows; {how}", "release"),
+        of_risk(name, found.most, Sentence("the largest of all rows; {how}", how=how)),
+        of_risk(name, found.mean, Sentence("over all rows; {how}", how=how), part="mean"),
+        Finding(
+            name,
+            100 * found.above,
+            Sentence("share of rows; {how}", how=how),
+            "release",
+            part=f"% of rows above {THRESHOLD:g}",
+            unit="%",
+            counts_rows=True,
+        ),
     )
 
 
@@ -359,9 +383,10 @@ def _among(case: Case) -> tuple[NDArray[np.number], str] | None:
     counts = counted(case)
     if counts is not None:
         few = int((counts < case.sizes).sum())
-        tail = f"; {few} classes are larger in the release, and counted there" if few else ""
-        return np.maximum(counts, case.sizes), f"classes counted in the population{tail}"
+        tail = Sentence("; {few} classes are larger in the release, and counted there", few=few) if few else ""
+        return np.maximum(counts, case.sizes), Sentence("classes counted in the population{tail}", tail=tail)
     fraction = given_fraction(case)
     if fraction is None:
         return None
-    return case.sizes / fraction, f"no population: class sizes divided by the sampling fraction {fraction:g}"
+    how = Sentence("no population: class sizes divided by the sampling fraction {fraction:g}", fraction=fraction)
+    return case.sizes / fraction, how

@@ -3,6 +3,7 @@
 from shoal.measuring import measure
 from shoal.model.findings import Finding
 from shoal.model.policy import MOST_KNOWN
+from shoal.model.sentences import Sentence
 from shoal.privacy.case import Case
 from shoal.privacy.items import item_verdict
 
@@ -27,6 +28,8 @@ def k_km_anonymity(case: Case) -> tuple[Finding, ...]:
     for name in case.policy.names("items") if case.n else ():
         separator = case.policy.columns[name].separator or "|"
         least = item_verdict(name, case.released.column(name), separator, case.labels, 0, m).found
-        how = f"rows of a class that share the rarest combination of at most {m} items of {name!r}"
-        found.append(Finding("(k,k^m)-anonymity", least, how, "release"))
+        how = Sentence(
+            "rows of a class that share the rarest combination of at most {m} items of {name!r}", m=m, name=name
+        )
+        found.append(Finding("(k,k^m)-anonymity", least, how, "release", counts_rows=False))
     return tuple(found)

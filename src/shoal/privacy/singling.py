@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import DataError
 from shoal.model.findings import Attack
+from shoal.model.sentences import Rows, Sentence
 from shoal.privacy.attack import Clock, Profile, attack, concluded, sampled
 from shoal.privacy.case import Case
 from shoal.privacy.classes import Labels, classes
@@ -254,8 +255,8 @@ def singling_out(case: Case, profile: Profile, clock: Clock) -> Attack:
         float(one.sum() + several.size * luck) / right.size for luck in (np.mean(by_luck), (1 - 1 / n) ** (n - 1))
     )
     notes = [
-        f"{int(one.sum())} of {one.size} statements about one column hold of one row",
-        f"{int(several.sum())} of {several.size} about several",
+        Sentence("{some} of {all} statements about one column hold of one row", some=Rows(one.sum()), all=one.size),
+        Sentence("{some} of {all} about several", some=Rows(several.sum()), all=several.size),
     ]
     others, m = beside(case)
     control = None
@@ -263,12 +264,12 @@ def singling_out(case: Case, profile: Profile, clock: Clock) -> Attack:
         people = sampled(m, n, np.random.default_rng((case.seed, 64)))
         there = [column.some(people) for column in _columns(others, profile)]
         control = float(np.concatenate(isolating(there, said, clock)).mean())
-        notes += [f"there are {m} control rows for {n}"] if m < n else []
+        notes += [Sentence("there are {m} control rows for {n}", m=Rows(m), n=n)] if m < n else []
     copy = _columns(raw(case), profile)
     known = stated(copy, k, np.random.default_rng((case.seed, 63)), clock)
     power = float(np.concatenate(isolating(copy, known, clock)).mean())
     if clock.over:
-        notes.append(f"the time was up after {right.size} statements")
+        notes.append(Sentence("the time was up after {tried} statements", tried=right.size))
     return concluded(
         name,
         profile,
@@ -277,7 +278,8 @@ def singling_out(case: Case, profile: Profile, clock: Clock) -> Attack:
         control=control,
         power=power,
         allowed=allowed,
-        note="; ".join(notes),
+        note=Sentence.joined(list(notes)),
+        ended=clock.over,
     )
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.model.findings import Attack
+from shoal.model.sentences import Sentence
 from shoal.privacy.attack import FEW, Clock, Profile, attack, concluded
 from shoal.privacy.averages import Average, averages, numbers_of
 from shoal.privacy.case import Case
@@ -214,7 +215,8 @@ def subset_sum(case: Case, profile: Profile, clock: Clock) -> Attack:
         np.array(right, np.float64),
         baseline=float(np.mean(blind)),
         power=float(np.mean(power)) if power else None,
-        note="; ".join(notes),
+        note=Sentence.joined(notes),
+        ended=len(right) < tried.size,
     )
 
 

@@ -17,6 +17,7 @@ from shoal.model.asking import option
 from shoal.model.exposure import stands_out
 from shoal.model.findings import Attack
 from shoal.model.policy import Policy
+from shoal.model.sentences import Rows, Sentence
 from shoal.privacy.attack import Clock, Profile, attack, concluded
 from shoal.privacy.case import Case
 from shoal.privacy.classes import classes
@@ -125,8 +126,12 @@ def unchanged_columns(case: Case, profile: Profile, clock: Clock) -> Attack:  # 
         baseline=1 / max(1, case.n),
         power=float(power.mean()) if power.size else None,
         allowed=1 / case.policy.constraints.k + MARGIN,
-        note=f"by {listed(names, 4)}: {rare} rows share these values with fewer than {case.policy.constraints.k - 1} "
-        "others",
+        note=Sentence(
+            "by {names}: {rare} rows share these values with fewer than {k} others",
+            names=listed(names, 4),
+            rare=Rows(rare),
+            k=case.policy.constraints.k - 1,
+        ),
     )
 
 

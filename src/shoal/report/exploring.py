@@ -12,7 +12,6 @@ from typing import Any
 from shoal.report.charts import moving, svg
 from shoal.report.frontier import interactive, lines, overview
 from shoal.report.render import page
-from shoal.report.words import discreet
 
 __all__ = ["explore_card", "explore_chart", "explore_html"]
 
@@ -220,12 +219,8 @@ def _how(facts: Facts) -> list[tuple[str, str]]:
 
 
 def _notes(facts: Facts) -> list[str]:
-    """Return what was said of the table, each sentence once, without numbers of few rows."""
-    most = max((one["k"] for one in facts["points"]), default=2)
-    said: dict[str, None] = {}
-    for one in facts["points"]:
-        own = (note for note in one["notes"] if note.startswith(GENERAL))
-        said |= dict.fromkeys(discreet(note, facts["rows"], most) for note in own)
+    """Return what was said of the table, each sentence once."""
+    said = dict.fromkeys(note for one in facts["points"] for note in one["notes"] if note.startswith(GENERAL))
     return list(said)[:MOST_NOTES]
 
 

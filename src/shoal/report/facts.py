@@ -21,11 +21,12 @@ import numpy as np
 from shoal.errors import listed
 from shoal.model.findings import Finding, Verdict
 from shoal.model.policy import Policy
+from shoal.model.sentences import for_page
 from shoal.privacy.case import Case
 from shoal.report import blocks
 from shoal.report.blocks import Block
 from shoal.report.counting import joined, of_column
-from shoal.report.words import discreet, few, figure, method_words, promise, say, shown, wish, words
+from shoal.report.words import few, figure, method_words, promise, say, shown, wish, words
 
 __all__ = [
     "Claims",
@@ -119,7 +120,7 @@ def said_findings(findings: Iterable[Finding], n: int, k: int) -> list[dict[str,
         open_ = said == figure(one.value)
         value = one.value if math.isfinite(one.value) and open_ else None
         interval = one.interval if open_ else None
-        told_ = {"value": value, "interval": interval, "how": discreet(one.how, n, k), "shown": said}
+        told_ = {"value": value, "interval": interval, "how": for_page(one.how, n, k), "shown": said}
         lines.append({**one.as_dict(), **told_})
     return lines
 
@@ -264,11 +265,11 @@ def _risk(findings: Sequence[Finding], n: int, k: int) -> list[Block | None]:
     lines = [
         (name, *shown_between(known[name], n, k), what) for name, what in words()["risks"].items() if name in known
     ]
-    rest = [one for one in findings if one.name.startswith("contribution to risk, ")]
+    rest = [one for one in findings if one.measure == "contribution to risk"]
     shares = sorted(rest, key=lambda one: -one.value)[:MOST]
     picture = {
         "kind": "lengths",
-        "labels": [one.name.removeprefix("contribution to risk, ") for one in shares],
+        "labels": [one.column or "" for one in shares],
         "values": [one.value for one in shares],
         "unit": "part of the mean risk",
     }

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from shoal.model.findings import Attack, Finding, Verdict
 from shoal.model.release import Change
+from shoal.model.sentences import for_page
 from shoal.model.sketches import PlaneSketch
 from shoal.privacy.case import Case
 from shoal.privacy.pairs import Pair
@@ -19,7 +20,7 @@ from shoal.report import blocks
 from shoal.report.blocks import Block
 from shoal.report.counting import middles, of_column
 from shoal.report.facts import MOST, Claims, column_words, frame, shared_sections, shown_between
-from shoal.report.words import discreet, few, figure, say, shown, words
+from shoal.report.words import few, figure, say, shown, words
 from shoal.utility.moments import numbers_of
 
 __all__ = ["holder_facts"]
@@ -84,7 +85,7 @@ def holder_facts(
         _some("attacks", "Attacks", _attacks(attacks, n, k)),
         _some("method", "What the method saw", _pictures(pictures or {}, plane is not None)),
         _some("changes", "What was changed", _changes(ledger, suppressed, n, k)),
-        _some("notes", "Notes", [blocks.items([discreet(note, n, k) for note in notes])] if notes else []),
+        _some("notes", "Notes", [blocks.items(notes)] if notes else []),
         *sections,
     ]
     kept = [part for part in middle if part is not None]
@@ -235,7 +236,7 @@ def _attacks(attacks: Sequence[Attack], n: int, k: int) -> list[Block | None]:
     """Show how far each attack got."""
     if not attacks:
         return []
-    rows = [(one.name, *({**one.shown(), **_few(one, k)}).values(), discreet(one.note, n, k)) for one in attacks]
+    rows = [(one.name, *({**one.shown(), **_few(one, k)}).values(), for_page(one.note, n, k)) for one in attacks]
     heads = ("attack", ">rate", ">95 % interval", ">baseline", ">control", ">bound", "outcome", "note")
     return [
         blocks.text(f"What somebody tried who {attacks[0].profile}. {say('attacks')}"),
@@ -255,9 +256,8 @@ def _few(one: Attack, k: int) -> dict[str, str]:
 def _without_few(findings: Sequence[Finding], ledger: Sequence[Change], k: int) -> Sequence[Finding]:
     """Leave out what would tell, with the ledger, that fewer than k cells of a column were changed."""
     rare = [one.column for one in ledger if 0 < one.changed < k]
-    error = "mean squared error of the adversary"
-    gone = {"minimal distortion", "cells changed %", error, *(f"{error}, {name}" for name in rare)} if rare else set()
-    return [one for one in findings if one.name not in gone]
+    changed = ("minimal distortion", "cells changed %", "mean squared error of the adversary")
+    return [one for one in findings if not rare or one.measure not in changed or one.column not in (None, *rare)]
 
 
 def _pictures(pictures: Mapping[str, str], plane: bool) -> list[Block | None]:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import DataError
 from shoal.model.findings import Finding
+from shoal.model.sentences import Sentence
 from shoal.prepare.encode import microseconds, offsets
 from shoal.privacy.classes import classes
 from shoal.privacy.pairs import Pair
@@ -51,9 +52,19 @@ def cell_losses(columns: Sequence[Pair]) -> tuple[Finding, ...]:
     weights = np.array([1 - 1 / max(1, _values(column)) for column in columns])
     by_arx = float(weights @ published / weights.sum()) if weights.any() else 0.0
     return (
-        Finding("cell loss %", 100 * float(np.mean(published)), "what cells leave open, mean of all cells", "pair"),
-        Finding("cell loss % as in ARX", 100 * by_arx, "columns of L values weighted by 1 - 1/L", "pair"),
-        Finding("class loss %", 100 * float(np.mean(of_classes)), "ranges and sets of each class (NCP)", "pair"),
+        Finding(
+            "cell loss %", 100 * float(np.mean(published)), "what cells leave open, mean of all cells", "pair", unit="%"
+        ),
+        Finding(
+            "cell loss % as in ARX",
+            100 * by_arx,
+            Sentence("columns of L values weighted by 1 - 1/L"),
+            "pair",
+            unit="%",
+        ),
+        Finding(
+            "class loss %", 100 * float(np.mean(of_classes)), "ranges and sets of each class (NCP)", "pair", unit="%"
+        ),
     )
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.model.findings import Finding
+from shoal.model.sentences import Sentence
 from shoal.privacy.classes import classes
 from shoal.privacy.pairs import Codes, Pair
 from shoal.utility.boosting import boosted
@@ -45,19 +46,19 @@ def fidelity(columns: Sequence[Pair]) -> tuple[Finding, ...]:
     ordered = [column for column in plain if column.ordered]
     if ordered:
         error = float(np.mean([rank_error(column) for column in ordered]))
-        found.append(Finding("rank error %", 100 * error, "mean shift among the ranks of a column", "pair"))
+        found.append(Finding("rank error %", 100 * error, "mean shift among the ranks of a column", "pair", unit="%"))
     cut = [_cut(column) for column in plain]
     one = float(np.mean([total_variation([column]) for column in cut]))
-    found.append(Finding("1-way total variation %", 100 * one, "of the tables of one column, mean", "pair"))
+    found.append(Finding("1-way total variation %", 100 * one, "of the tables of one column, mean", "pair", unit="%"))
     two = list(combinations(range(len(cut)), 2))
     some = two if len(two) <= MOST_PAIRS else [two[i * len(two) // MOST_PAIRS] for i in range(MOST_PAIRS)]
     if some:
         both = float(np.mean([total_variation([cut[a], cut[b]]) for a, b in some]))
-        how = "of the tables of two columns, mean" + (f" of {MOST_PAIRS:,} of them" if len(some) < len(two) else "")
-        found.append(Finding("2-way total variation %", 100 * both, how, "pair"))
-    found.append(
-        Finding("invented combinations %", 100 * invented(plain), "rows whose combination no input row has", "pair")
-    )
+        how = Sentence("of the tables of two columns, mean")
+        how += f" of {MOST_PAIRS:,} of them" if len(some) < len(two) else ""
+        found.append(Finding("2-way total variation %", 100 * both, how, "pair", unit="%"))
+    said = "rows whose combination no input row has"
+    found.append(Finding("invented combinations %", 100 * invented(plain), said, "pair", unit="%"))
     return tuple(found)
 
 
@@ -114,7 +115,8 @@ def pmse(columns: Sequence[Pair], seed: int = 0) -> Finding:
     with boosted(len(labels), seed) as model:
         chance = cross_val_predict(model, np.vstack([X, Y]), labels, cv=folds, method="predict_proba")[:, 1]
     value = float(((chance - 0.5) ** 2).mean() / 0.25)
-    return Finding("pMSE", value, "telling released rows from original ones, 0 to 1, cross-fitted", "pair")
+    how = Sentence("telling released rows from original ones, 0 to 1, cross-fitted")
+    return Finding("pMSE", value, how, "pair")
 
 
 def features(columns: Sequence[Pair]) -> tuple[Floats, Floats]:

@@ -41,7 +41,7 @@ def one_label(data: pa.Table, policy: Policy) -> tuple[Finding, ...]:
     codes = read_column(data.column(policy.label)).codes
     pairs = np.unique(labels * (int(codes.max()) + 1) + codes) // (int(codes.max()) + 1)
     share = float((np.bincount(pairs) == 1).mean() * 100)
-    return (Finding("classes of one label %", share, "they disclose the label of their rows", "release"),)
+    return (Finding("classes of one label %", share, "they disclose the label of their rows", "release", unit="%"),)
 
 
 def telling_columns(table: Table, policy: Policy) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from shoal.model.findings import Finding
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
 from shoal.model.release import Change
+from shoal.model.sentences import Sentence
 from shoal.privacy.classes import classes
 from shoal.privacy.pairs import Pair
 from shoal.privacy.unchanged import Unchanged
@@ -60,7 +61,7 @@ def partition_loss(
     return (
         Finding("partition SSE", within, f"squared distances to the group means, standardised columns{by}", "groups"),
         Finding("partition SST", whole, f"squared distances to the mean of all rows{by}", "groups"),
-        Finding("information loss %", loss, f"100 SSE/SST{by}", "groups"),
+        Finding("information loss %", loss, Sentence("100 SSE/SST{by}", by=by), "groups", unit="%"),
     )
 
 
@@ -92,7 +93,9 @@ def rounding_loss(columns: Sequence[Pair], labels: NDArray[np.int64]) -> tuple[F
     if exact <= 0:
         return ()
     rise = 100 * max(0.0, rounded / exact - 1)
-    return (Finding("loss by rounding %", rise, "rise of SSE because means are rounded to their step", "pair"),)
+    return (
+        Finding("loss by rounding %", rise, "rise of SSE because means are rounded to their step", "pair", unit="%"),
+    )
 
 
 def _with_mean_one(weights: Matrix) -> Matrix:
@@ -108,10 +111,10 @@ def class_sizes(data: pa.Table, policy: Policy) -> tuple[Finding, ...]:
     """Count the classes of a release and their rows."""
     sizes = np.bincount(classes([column.codes for column in quasi_columns(data, policy)], data.num_rows))
     return (
-        Finding("classes", float(sizes.size), "rows alike in every quasi-identifier", "release"),
-        Finding("smallest class", float(sizes.min()), "rows", "release"),
-        Finding("mean class", float(sizes.mean()), "rows", "release"),
-        Finding("largest class", float(sizes.max()), "rows", "release"),
+        Finding("classes", float(sizes.size), "rows alike in every quasi-identifier", "release", counts_rows=False),
+        Finding("smallest class", float(sizes.min()), "rows", "release", counts_rows=False),
+        Finding("mean class", float(sizes.mean()), "rows", "release", counts_rows=False),
+        Finding("largest class", float(sizes.max()), "rows", "release", counts_rows=False),
     )
 
 
@@ -121,7 +124,8 @@ def kept_uniques(data: pa.Table, policy: Policy) -> tuple[Finding, ...]:
     if not found.codes:
         return ()
     alone = 100 * found.alone / max(1, found.rows)
-    return (Finding("rows unique in unchanged columns %", alone, "sensitive and kept columns together", "release"),)
+    name, how = "rows unique in unchanged columns %", "sensitive and kept columns together"
+    return (Finding(name, alone, how, "release", unit="%", counts_rows=True),)
 
 
 def ledger_share(ledger: tuple[Change, ...], n: int) -> tuple[Finding, ...]:
@@ -130,4 +134,4 @@ def ledger_share(ledger: tuple[Change, ...], n: int) -> tuple[Finding, ...]:
     if not lines:
         return ()
     touched = sum(line.changed + line.filled + line.emptied for line in lines)
-    return (Finding("cells changed %", 100 * touched / (n * len(lines)), "of the quasi-identifiers", "pair"),)
+    return (Finding("cells changed %", 100 * touched / (n * len(lines)), "of the quasi-identifiers", "pair", unit="%"),)

@@ -7,6 +7,7 @@ import numpy as np
 
 from shoal.measuring import measure
 from shoal.model.findings import Finding
+from shoal.model.sentences import Rows, Sentence
 from shoal.privacy.case import Case
 from shoal.utility import structure, validity
 from shoal.utility.moments import numbers_of
@@ -43,10 +44,11 @@ def separable(case: Case) -> Found:
     found = _separability(case)
     if found is None:
         return ()
-    seen = f"{found.unseen:,} answers on classes not learned from" if found.unseen else "equal: values do not count"
-    seen = f"the same of random numbers for each class; {seen}"
+    unseen = Sentence("{unseen:,} answers on classes not learned from", unseen=Rows(found.unseen))
+    seen = unseen if found.unseen else "equal: values do not count"
+    seen = Sentence("the same of random numbers for each class; {seen}", seen=seen)
     return (
-        _share("honest separability %", found.honest, f"asked about original rows; {found.how}"),
+        _share("honest separability %", found.honest, Sentence("asked about original rows; {how}", how=found.how)),
         _share(
             "separability as published %", found.published, "asked about released rows: it sees classes, not values"
         ),
@@ -95,7 +97,8 @@ def joint(case: Case) -> Found:
     value = None if numbers is None else structure.joint_utility(numbers)
     if numbers is None or value is None:
         return ()
-    return (Finding("joint utility", value, f"1 - mean of |r - r'| / 2{numbers.left_out}", "pair"),)
+    how = Sentence("1 - mean of |r - r'| / 2{left_out}", left_out=numbers.left_out)
+    return (Finding("joint utility", value, how, "pair"),)
 
 
 @measure(
@@ -116,8 +119,13 @@ def combined(case: Case) -> Found:
     middle = float(np.median(list(kept.values())))
     honest, told = (structure.combined_utility(one.share, middle, ALPHA) for one in (found.honest, found.published))
     return (
-        Finding("combined utility", honest, f"alpha = {ALPHA:g}, honest separability", "pair"),
-        Finding("combined utility as published", told, f"alpha = {ALPHA:g}, separability as published", "pair"),
+        Finding("combined utility", honest, Sentence("alpha = {a:g}, honest separability", a=ALPHA), "pair"),
+        Finding(
+            "combined utility as published",
+            told,
+            Sentence("alpha = {a:g}, separability as published", a=ALPHA),
+            "pair",
+        ),
     )
 
 
@@ -132,8 +140,10 @@ def davies_bouldin(case: Case) -> Found:
     """Measure how wide classes are against how far apart, on the original columns."""
     X = validity.standardised(case.columns)
     value = validity.davies_bouldin(X, case.labels, case.seed)
-    some = f", some of {case.sizes.size:,} by chance" if case.sizes.size > validity.SAMPLED else ""
-    return () if value is None else (Finding("Davies-Bouldin index", value, f"classes as clusters{some}", "groups"),)
+    sampled = Sentence(", some of {classes:,} by chance", classes=case.sizes.size)
+    some = sampled if case.sizes.size > validity.SAMPLED else ""
+    how = Sentence("classes as clusters{some}", some=some)
+    return () if value is None else (Finding("Davies-Bouldin index", value, how, "groups"),)
 
 
 @measure(
@@ -152,8 +162,9 @@ def silhouette(case: Case) -> Found:
     if found is None:
         return ()
     value, rows = found
-    some = f" of {rows:,} rows by chance against all {case.n:,}" if rows < case.n else ""
-    return (Finding("silhouette", value, f"classes as clusters{some}", "groups"),)
+    sampled = Sentence(" of {rows:,} rows by chance against all {n:,}", rows=Rows(rows), n=case.n)
+    how = Sentence("classes as clusters{some}", some=sampled if rows < case.n else "")
+    return (Finding("silhouette", value, how, "groups"),)
 
 
 @measure(
@@ -182,8 +193,8 @@ def queries(case: Case) -> Found:
     errors = structure.query_errors(case.columns, case.seed)
     if not errors.size:
         return ()
-    how = f"median of {errors.size:,} counts over 1 to 3 columns that 1 to 20 % of the rows fit"
-    return (Finding("query error %", 100 * float(np.median(errors)), how, "pair"),)
+    how = Sentence("median of {many:,} counts over 1 to 3 columns that 1 to 20 % of the rows fit", many=errors.size)
+    return (Finding("query error %", 100 * float(np.median(errors)), how, "pair", unit="%"),)
 
 
 def _separability(case: Case) -> Separability | None:
@@ -197,11 +208,12 @@ def _structural(case: Case, by: structure.By, name: str) -> Found:
     if not kept:
         return ()
     middle = float(np.median(list(kept.values())))
-    each = tuple(Finding(f"{name}, {column}", value, f"1 - W1 / {by}", "pair") for column, value in kept.items())
-    return (Finding(name, middle, f"median of {len(kept)} columns", "pair"), *each)
+    how, of_all = Sentence("1 - W1 / {by}", by=by), Sentence("median of {many} columns", many=len(kept))
+    each = (Finding(name, value, how, "pair", column=column) for column, value in kept.items())
+    return (Finding(name, middle, of_all, "pair"), *each)
 
 
 def _share(name: str, found: Accuracy, how: str) -> Finding:
     """Return a share in per cent."""
     low, high = found.interval
-    return Finding(name, 100 * found.share, how, "pair", (100 * low, 100 * high))
+    return Finding(name, 100 * found.share, how, "pair", (100 * low, 100 * high), unit="%")

@@ -8,6 +8,7 @@ import numpy as np
 from shoal.measuring import measure
 from shoal.model.findings import Finding
 from shoal.model.partition import Partition
+from shoal.model.sentences import Rows, Sentence
 from shoal.prepare.encode import matrix_columns
 from shoal.privacy.case import Case
 from shoal.privacy.pairs import Pair
@@ -75,8 +76,15 @@ def minimal_distortion(case: Case) -> Found:
         return ()
     count = distortion.cells_changed(columns)
     return (
-        Finding("minimal distortion", float(count), f"of {cells:,} cells of quasi-identifiers", "pair"),
-        Finding("cells changed %", 100 * count / cells, "of the quasi-identifiers", "pair"),
+        Finding(
+            "minimal distortion",
+            float(count),
+            Sentence("of {cells:,} cells of quasi-identifiers", cells=cells),
+            "pair",
+            counts_rows=True,
+            whole=cells,
+        ),
+        Finding("cells changed %", 100 * count / cells, "of the quasi-identifiers", "pair", unit="%"),
     )
 
 
@@ -93,11 +101,11 @@ def taxonomy_loss(case: Case) -> Found:
     if not case.n or not columns:
         return ()
     total = distortion.taxonomy_loss(columns, case.labels, case.trees)
-    how = f"summed over {case.n:,} rows and {len(columns)} columns"
+    how = Sentence("summed over {n:,} rows and {d} columns", n=case.n, d=len(columns))
     share = 100 * total / (case.n * len(columns))
     return (
         Finding("taxonomy information loss", total, how, "pair"),
-        Finding("taxonomy information loss %", share, "of rows x columns", "pair"),
+        Finding("taxonomy information loss %", share, "of rows x columns", "pair", unit="%"),
     )
 
 
@@ -108,7 +116,7 @@ def discernibility(case: Case) -> Found:
         return ()
     k = case.policy.constraints.k
     small = int(case.sizes[case.sizes < k].sum())
-    how = f"sum of squared class sizes; {small:,} rows in classes below k count n each"
+    how = Sentence("sum of squared class sizes; {small:,} rows in classes below k count n each", small=Rows(small))
     return (Finding("discernibility", distortion.discernibility(case.sizes, k), how, "release"),)
 
 
@@ -151,7 +159,7 @@ def trade_off(case: Case) -> Found:
         return ()
     value, gain, lost = distortion.trade_off(case.labels, case.label)
     return (
-        Finding("trade-off score", value, "InfoGain / (AnonymLoss + 1)", "release"),
+        Finding("trade-off score", value, Sentence("InfoGain / (AnonymLoss + 1)"), "release"),
         Finding("information gain", gain, "bits that classes tell of the label", "release"),
         Finding("anonymity loss", lost, "bits that classes tell of who is who", "release"),
     )
@@ -165,11 +173,13 @@ def _moments(of: str) -> Callable[[Case], Found]:
         found = None if numbers is None else moments.errors(numbers, of)
         if numbers is None or found is None:
             return ()
-        how = f"of {of}, in deviations of the original columns{numbers.left_out}"
-        more: Found = (Finding(f"MAE of {of}", found.mae, f"mean absolute difference {how}", "pair"),)
+        how = Sentence("of {of}, in deviations of the original columns{left_out}", of=of, left_out=numbers.left_out)
+        absolute = Sentence("mean absolute difference {how}", how=how)
+        more: Found = (Finding(f"MAE of {of}", found.mae, absolute, "pair"),)
         if found.variation is not None:
             more += (Finding(f"mean variation of {of}", found.variation, "|after - before| / |before|, mean", "pair"),)
-        return (Finding(f"MSE of {of}", found.mse, f"mean squared difference {how}", "pair"), *more)
+        squared = Sentence("mean squared difference {how}", how=how)
+        return (Finding(f"MSE of {of}", found.mse, squared, "pair"), *more)
 
     compared.__doc__ = f"Measure how far {of} of numeric columns are from what they were."
     formula = f"mean of (after - before)^2 of {of}"
@@ -190,7 +200,8 @@ def il1s(case: Case) -> Found:
     numbers = moments.numbers_of(case.columns)
     if numbers is None:
         return ()
-    return (Finding("IL1s", moments.il1s(numbers), f"mean of |x - x'| / (√2 s){numbers.left_out}", "pair"),)
+    how = Sentence("mean of |x - x'| / (√2 s){left_out}", left_out=numbers.left_out)
+    return (Finding("IL1s", moments.il1s(numbers), how, "pair"),)
 
 
 @measure("eigenvalue difference", formula="sum of |l - l'| / sum of l", better="low", need="pair", cost="n d^2 + d^3")
@@ -199,7 +210,7 @@ def eigenvalues(case: Case) -> Found:
     numbers = moments.numbers_of(case.columns)
     if numbers is None:
         return ()
-    how = f"of covariance matrices, as a part of the variance{numbers.left_out}"
+    how = Sentence("of covariance matrices, as a part of the variance{left_out}", left_out=numbers.left_out)
     return (Finding("eigenvalue difference", moments.eigenvalue_difference(numbers), how, "pair"),)
 
 
@@ -220,10 +231,12 @@ def contingency_distance(case: Case) -> Found:
     some = two if len(two) <= MOST_PAIRS else [two[i * len(two) // MOST_PAIRS] for i in range(MOST_PAIRS)]
     each = [total_variation([column.codes]) for column in names]
     each += [total_variation([first.codes, second.codes]) for first, second in some]
-    how = f"total variation, mean of {len(names)} tables of one column and {len(some)} of two"
+    how = Sentence(
+        "total variation, mean of {one} tables of one column and {two} of two", one=len(names), two=len(some)
+    )
     return (
-        Finding("contingency distance %", 100 * float(np.mean(each)), how, "pair"),
-        Finding("largest contingency distance %", 100 * max(each), "of the same tables", "pair"),
+        Finding("contingency distance %", 100 * float(np.mean(each)), how, "pair", unit="%"),
+        Finding("largest contingency distance %", 100 * max(each), "of the same tables", "pair", unit="%"),
     )
 
 
@@ -233,7 +246,11 @@ def entropy_loss(case: Case) -> Found:
     names = [column for column in case.columns if not column.ordered and len(column.before)]
     return tuple(
         Finding(
-            f"entropy loss, {name.name}", distortion.entropy_loss(name.before, name.after), "H(X | X'), bits", "pair"
+            "entropy loss",
+            distortion.entropy_loss(name.before, name.after),
+            "H(X | X'), bits",
+            "pair",
+            column=name.name,
         )
         for name in names
     )

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.model.sentences import Rows, Sentence
 from shoal.privacy.pairs import Pair
 
 __all__ = ["OBJECTS", "Errors", "Numbers", "eigenvalue_difference", "errors", "il1s", "numbers_of"]
@@ -62,8 +63,8 @@ class Numbers:
     @property
     def left_out(self) -> str:
         """What was left out, in words; nothing if nothing was."""
-        gaps = f"; rows left out for gaps: {self.rows:,}" if self.rows else ""
-        return gaps + (f"; constant columns left out: {self.constant:,}" if self.constant else "")
+        rows = Sentence("; rows left out for gaps: {rows:,}", rows=Rows(self.rows)) if self.rows else Sentence("")
+        return rows + (f"; constant columns left out: {self.constant:,}" if self.constant else "")
 
     @cached_property
     def covariances(self) -> tuple[Floats, Floats]:

@@ -53,11 +53,11 @@ def honest_accuracy(columns: Sequence[Pair], label: pa.ChunkedArray, seed: int =
     return (
         _share("honest accuracy %", right["released"], n, "learned from released rows, asked about original ones"),
         _share("accuracy of the original %", right["original"], n, "learned from original rows, asked about others"),
-        Finding("majority rate %", 100 * counts.max() / n, "the most frequent label alone", "pair"),
+        Finding("majority rate %", 100 * counts.max() / n, "the most frequent label alone", "pair", unit="%"),
     )
 
 
 def _share(name: str, right: int, n: int, how: str) -> Finding:
     """Return a share in per cent with Wilson's interval."""
     low, high = wilson(right, n)
-    return Finding(name, 100 * right / n, how, "pair", (100 * low, 100 * high))
+    return Finding(name, 100 * right / n, how, "pair", (100 * low, 100 * high), unit="%")

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.model.sentences import Rows, Sentence
 from shoal.privacy.classes import classes
 from shoal.privacy.intervals import WIDE, wilson
 from shoal.privacy.pairs import Pair
@@ -81,8 +82,9 @@ class Separability:
     @property
     def how(self) -> str:
         """How it was measured, in a few words."""
-        some = f", {self.rows:,} rows in whole classes by chance" if self.sampled else ""
-        return f"decision tree, {self.folds} folds, repeats: {self.repeats}{some}"
+        some = Sentence(", {rows:,} rows in whole classes by chance", rows=Rows(self.rows)) if self.sampled else ""
+        given = {"folds": self.folds, "repeats": self.repeats, "some": some}
+        return Sentence("decision tree, {folds} folds, repeats: {repeats}{some}", **given)
 
 
 def separability(
