@@ -103,6 +103,25 @@ def test_dates_are_multiples_of_their_step_in_days(kind):
 
 
 @pytest.mark.parametrize(
+    "cell",
+    [
+        "1970-01-01 14:34:28",
+        "1970-01-01T00:00:00.000001Z",
+        "2024-02-30",
+        "2024-13-45",
+        "0000-00-00",
+    ],
+)
+def test_a_time_of_day_and_a_day_that_is_none_are_no_multiples_of_a_step(cell):
+    assert lines(pa.table({"x": [cell] * 4}), x=quasi("date", step=1.0)) == ["column 'x'"]
+
+
+def test_a_moment_inside_a_day_is_no_multiple_of_a_step():
+    moments = pa.array([0, 0, 86_400_001, 86_400_001], pa.int64()).cast(pa.timestamp("ms"))
+    assert lines(pa.table({"x": moments}), x=quasi("date", step=1.0)) == ["column 'x'"]
+
+
+@pytest.mark.parametrize(
     "column",
     [
         pa.nulls(4, pa.timestamp("us", "Ann has flu")),

@@ -12,7 +12,8 @@ from forging import FEATHER, FORGED, PACKED, PARQUET, TABLE, N, data_of, seal, w
 
 import shoal
 from shoal.certify import check
-from shoal.io.data_file import FORMATS
+from shoal.io import parquet_pages
+from shoal.io.data_file import FORMATS, write_table
 from shoal.pipeline.line import verify
 from shoal.report import apart, converter
 
@@ -127,6 +128,61 @@ def test_a_footer_is_read_in_the_shortest_form_and_has_known_fields_alone(copy, 
     data_of(folder).write_bytes(data[:start] + footer + len(footer).to_bytes(4, "little") + b"PAR1")
     seal(folder, made_with={"pyarrow": other, "pyarrow build": "other"})
     assert {one.what for one in verify(folder).lines if not one.holds} & {"data", "data bytes"}
+
+
+def test_no_number_hides_in_the_bits_of_categories(tmp_path):
+    odd = np.array([0x7FF8_00C0_FFEE_0000 + row for row in range(10)], np.uint64).view(np.float64)
+    levels = pa.DictionaryArray.from_arrays(pa.array(range(10), pa.int32()), pa.array(odd), ordered=True)
+    table = pa.table({"age": [50] * 10, "kept": levels})
+    folder = shoal.anonymize(table.drop_columns("kept"), k=5, seed=1).save(tmp_path / "out", format="feather")
+    with pa.OSFile(str(tmp_path / "forged"), "wb") as file:
+        write_table(table, file, "feather")
+    held = pyarrow.feather.read_table(tmp_path / "forged").column("kept").chunk(0).dictionary
+    assert folder.exists()
+    assert len(held) == 1
+
+
+def wrong_sizes(data):
+    """Return a Parquet file that says another unpacked size of its first column chunk."""
+    start = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    footer, place = data[start:-8], 0
+    stated = parquet_pages._Compact(footer).struct()[4][0][1][0][3][6]
+    number = bytes([0x16 - 0x10 + 0x10])  # a field of 64 bits, one after the last
+    coded = varint(2 * stated)
+    place = footer.index(number + coded)
+    footer = footer[: place + 1] + varint(2 * (stated + 1)) + footer[place + 1 + len(coded) :]
+    return data[:start] + footer + len(footer).to_bytes(4, "little") + b"PAR1"
+
+
+def varint(number):
+    """Return a number as Thrift writes it."""
+    found = b""
+    while number > 127:
+        found, number = found + bytes([number & 127 | 128]), number >> 7
+    return found + bytes([number])
+
+
+def padded_blocks(data):
+    """Return a Feather file with a message in the padding of the last block of its footer."""
+    length = int.from_bytes(data[-10:-6], "little")
+    start = len(data) - 10 - length
+    blocks = [at for at in range(start, len(data) - 34) if data[at + 12 : at + 16] == b"\0\0\0\0" and at % 8 == 0]
+    for at in blocks:
+        offset = int.from_bytes(data[at : at + 8], "little")
+        if 8 <= offset < start and data[offset : offset + 4] == b"\xff\xff\xff\xff":
+            return data[: at + 12] + b"HIV!" + data[at + 16 :]
+    raise AssertionError
+
+
+@pytest.mark.parametrize(("format", "hide"), [("parquet", wrong_sizes), ("feather", padded_blocks)])
+def test_sizes_of_a_file_of_another_pyarrow_are_those_of_its_parts(copy, format, hide):
+    folder = copy(format)
+    without_report(folder)
+    other = said_to_be_of_another(folder)
+    data_of(folder).write_bytes(hide(data_of(folder).read_bytes()))
+    seal(folder, made_with={"pyarrow": other, "pyarrow build": "other"})
+    failing = {one.what: one.found for one in verify(folder).lines if not one.holds}
+    assert "other sizes" in failing["data bytes"]
 
 
 @pytest.mark.parametrize("format", ["parquet", "feather"])

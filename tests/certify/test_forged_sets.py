@@ -155,6 +155,26 @@ def test_a_small_release_of_very_many_records_is_not_drawn(plain):
     assert "too many records for files of this size" in line.found
 
 
+def test_a_long_label_that_very_many_records_hold_is_not_written_out(plain):
+    def edit(document):
+        label = document["items"][0]
+        document["items"] = [word * 10_000 if word == label else word for word in document["items"]]
+        document["clusters"][2]["size"] = 1 << 20
+        document["params"]["delta"] = 10**9
+        document["clusters"][2]["chunks"][0]["subrecords"] = [{"items": [0], "count": 1 << 20}]
+        document["clusters"][2]["chunks"][0]["domain"] = [0]
+        document["n_records"] += (1 << 20) - 6
+
+    change(plain, edit, JSON_FILE)
+    change(plain, lambda s: s["predicate"].update(records=(1 << 20) + 9))
+    change(plain, lambda s: s["predicate"]["parameters"].update(delta=10**9))
+    redigest(plain)
+    tracemalloc.start()
+    assert failed(plain)
+    assert tracemalloc.get_traced_memory()[1] < 1 << 26
+    tracemalloc.stop()
+
+
 def test_records_with_too_many_combinations_are_not_hardened(plain, monkeypatch):
     monkeypatch.setattr("shoal.pipeline.set_neighbours.MOST_COMBINATIONS", 10)
     assert failed(plain) == NEIGHBOUR

@@ -180,3 +180,10 @@ def test_the_schema_names_every_key():
     schema = json.dumps(Policy.model_json_schema())
     for key in ("constraints", "l_kind", "missing_codes", "null_words", "parameters", "importance", "refine"):
         assert f'"{key}"' in schema
+
+
+@pytest.mark.parametrize(("name", "strict", "lax"), [("k", 10, 2), ("l", 3, 2), ("t", 0.2, 0.9), ("m", 3, 2)])
+def test_a_constraint_that_is_asked_twice_must_be_the_same(name, strict, lax):
+    with pytest.raises(PolicyError, match=f"{name} is asked twice, as {strict} and as {lax}"):
+        Policy.of(**{name: strict}, constraints={name: lax})
+    assert getattr(Policy.of(**{name: strict}, constraints={name: strict}).constraints, name) == strict

@@ -129,6 +129,15 @@ def test_a_folder_that_was_tampered_with_is_refused(made, tmp_path):
         shoal.measure(table(), tmp_path / "release", private=tmp_path / "private")
 
 
+@pytest.mark.parametrize("entry", ["0", "99999999", "9" * 23])
+def test_a_map_that_is_not_one_to_one_is_refused(made, tmp_path, entry):
+    made[0].save(tmp_path / "out", private=tmp_path / "mine")
+    head, *lines = (tmp_path / "mine" / "map.csv").read_text().splitlines()
+    (tmp_path / "mine" / "map.csv").write_text("\n".join([head, *(f"{line.split(',')[0]},{entry}" for line in lines)]))
+    with pytest.raises(ReadError, match="is no private folder"):
+        shoal.measure(table(), tmp_path / "out", private=tmp_path / "mine")
+
+
 @pytest.mark.parametrize("fraction", [0, 1.5, -1, float("nan")])
 def test_a_fraction_that_is_none_is_refused(made, fraction):
     with pytest.raises(DataError, match="fraction must be above 0"):

@@ -81,6 +81,10 @@ def facts(name: str, column: object) -> ColumnFacts:
             (name, [f"P{row % 100:05}" for row in range(3000)], "its name sounds like a person's number or address")
             for name in ("patient_no", "PatientID", "pid", "mrn", "insurance_number")
         ),
+        *(
+            (name, [f"B{row % 40:04}" for row in range(480)], "its name sounds like a person, and its values are codes")
+            for name in ("patient", "subject", "participant", "badge_no", "pseudonym", "case_id")
+        ),
         ("patient_no", [7000 + row % 100 for row in range(3000)], "its name sounds like a person's number or address"),
         ("last name", LAST * 40, "its name sounds like a person's name"),
         ("nom", SHARED, "its name sounds like a person's name"),

@@ -66,7 +66,13 @@ def test_values_that_only_look_alike_stay_apart():
     [
         (pa.list_(pa.string()), (["a", "b"], ["b", "a"], ["B", "a", "a"])),
         (pa.list_(pa.int64()), ([1, 2], [2, 1, 2])),
-        (pa.list_(pa.string()), ([], None)),
+        (pa.list_(pa.string()), ([], None, [None], [""], ["n/a"])),
+        (pa.list_(pa.string()), (["hiv"], ["HIV "], ["hiv", None], ["hiv", ""])),
+        (pa.list_(pa.string()), (["1"], ["1.0"], ["01"])),
+        (pa.list_(pa.list_(pa.string())), ([["hiv", "flu"]], [["flu", "hiv"]])),
+        (pa.map_(pa.string(), pa.int64()), ([("hiv", 1), ("flu", 1)], [("flu", 1), ("hiv", 1)])),
+        (pa.struct([("d", pa.list_(pa.string()))]), ({"d": ["a", "b"]}, {"d": ["b", "a "]})),
+        (pa.list_(pa.binary()), ([b"hiv"], [b"HIV "])),
         (pa.binary(), (b"Flu", b"flu ", "\ufb02u".encode())),
     ],
 )

@@ -76,8 +76,8 @@ def test_a_truthful_release_shows_round_dates_alone(tmp_path):
 
 def test_levels_that_few_hold_are_no_limits():
     found = level_ends(["none", "low", "mid", "high"], np.array([1, 5, 0, 2]), 3)
-    assert found.low == ["*", "low", "mid", "mid"]
-    assert found.high == ["low", "low", "mid", "*"]
+    assert found.low == ["*", "low", "low", "low"]
+    assert found.high == ["low", "low", "*", "*"]
 
 
 kinds = st.sampled_from(["whole", "float", "day"])

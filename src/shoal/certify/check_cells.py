@@ -5,6 +5,7 @@ plain, numbers and dates must be numbers and dates, rounded numbers multiples of
 policy under which `anonymize` would refuse to publish nearly unique columns does not hold.
 """
 
+import re
 from collections.abc import Iterator
 from zoneinfo import available_timezones
 
@@ -23,6 +24,7 @@ SLACK = 1e-6  # of a step
 PRECISION = {pa.float16(): -10, pa.float32(): -23}  # powers of two: twice the relative rounding error
 NUMBER = r"^-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 DAY = r"^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?$"
+MIDNIGHT = r"00:00(:00([.]0*)?)?(Z|[+-][0-9]{2}:?[0-9]{2})?"
 RANGE = r"^'?[0-9eE.+:TZ *–-]+( or missing)?$"  # of numbers or dates: no word has room in it
 WRITTEN = {"numeric": NUMBER, "date": DAY}
 WORDS = {"numeric": "numbers", "date": "dates"}
@@ -127,9 +129,18 @@ def _are_multiples(cells: pa.ChunkedArray, step: float) -> bool:
 def _are_steps_of_days(cells: pa.ChunkedArray, step: float) -> bool:
     """Say whether dates and beginnings of days are multiples of a step in days, counted from 1970 on."""
     if pa.types.is_timestamp(cells.type):
-        cells = (pc.local_timestamp(cells) if cells.type.tz else cells).cast(pa.date32(), safe=False)
+        moments = pc.local_timestamp(cells) if cells.type.tz else cells
+        cells = moments.cast(pa.date32(), safe=False)
+        if pc.any(pc.not_equal(cells.cast(moments.type), moments)).as_py():
+            return False
     texts = cells.unique().drop_null().cast(pa.string()).to_pylist()
-    days = np.array([np.datetime64(text[:10], "D").astype(np.int64) for text in texts], np.int64)
+    parts = [re.split("[ T]", text, maxsplit=1) for text in texts]
+    if any(len(part) > 1 and not re.fullmatch(MIDNIGHT, part[1]) for part in parts):
+        return False
+    try:
+        days = np.array([np.datetime64(part[0], "D").astype(np.int64) for part in parts], np.int64)
+    except ValueError:  # no day of the calendar; not quoted
+        return False
     return not (days % max(1, round(step))).any()
 
 

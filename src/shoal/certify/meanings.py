@@ -5,7 +5,8 @@ becomes an arrow column of meanings, in which cells are equal if and only if the
 
 - text becomes folded text, and a number in it the one plain way to write that number;
 - of floating-point numbers both zeros become one, and NaN becomes missing;
-- of lists neither order nor repetition counts, and an empty one is missing; bytes mean the text that they are;
+- cells inside lists, maps and structs mean what they would mean by themselves; of lists and maps neither order nor
+  repetition counts, and empty ones are missing; bytes mean the text that they are;
 - other types mean what they are.
 
 Only the different cells of a column are folded. ASCII text is folded by arrow, all other text character by character.
@@ -71,8 +72,8 @@ def meanings(column: pa.ChunkedArray, *, exact: bool) -> pa.Array:
     cells = plain(column)
     if exact:
         return cells
-    if _is_list(column.type):
-        cells = pa.array([_unordered(cell) for cell in column.to_pylist()], pa.string())
+    if pa.types.is_nested(_plain_type(column.type)):
+        cells = pa.array([_nested(cell) or None for cell in column.to_pylist()], pa.string())
     elif _is_binary(cells.type):
         cells = _decoded(cells)
     if pa.types.is_floating(cells.type):
@@ -187,15 +188,26 @@ def _folded(texts: pa.Array) -> pa.Array:
     return pc.replace_with_mask(short, gone, pa.scalar(None, texts.type))
 
 
-def _is_list(kind: pa.DataType) -> bool:
-    """Say whether cells of a type are lists."""
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return any(test(kind) for test in (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list))
+def _nested(cell: Any) -> str:
+    """Return what a nested cell means, as text without the order and repetition of lists; nothing if it is empty."""
+    if isinstance(cell, dict):
+        inner = [f"{key}: {told}" for key, value in cell.items() if (told := _nested(value))]
+        return f"{{{', '.join(inner)}}}" if inner else ""
+    if isinstance(cell, tuple):  # an entry of a map
+        return f"({', '.join(map(_nested, cell))})"
+    if isinstance(cell, list):
+        different = set(cell) if cell and isinstance(cell[0], str | bytes | int | float) else cell
+        parts = sorted({_nested(one) for one in different} - {""})
+        return f"[{', '.join(parts)}]" if parts else ""
+    if cell is None:
+        return ""
+    text = canonical(_by_characters(cell.decode(errors="backslashreplace") if isinstance(cell, bytes) else str(cell)))
+    return "" if text in MISSING_WORDS or re.fullmatch("[+-]?s?nan", text) else text
 
 
-def _unordered(cell: list[Any] | None) -> str | None:
-    """Return a list as text in which neither order nor repetition counts; an empty one is missing."""
-    return " ".join(sorted({_by_characters(repr(one)) for one in cell})) if cell else None
+def _plain_type(kind: pa.DataType) -> pa.DataType:
+    """Return the type of the values of categories, and any other type as it is."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def _is_binary(kind: pa.DataType) -> bool:
@@ -220,7 +232,8 @@ def _by_characters(text: str) -> str:
     return re.sub(r"\s+", " ", done).strip()
 
 
-MISSING = pa.array(sorted({_by_characters(word) for word in NULL_WORDS}), pa.string())
+MISSING_WORDS = frozenset(_by_characters(word) for word in NULL_WORDS)
+MISSING = pa.array(sorted(MISSING_WORDS), pa.string())
 
 
 def _moments(texts: pa.Array) -> pa.Array | None:

@@ -29,6 +29,7 @@ __all__ = ["NEIGHBOURS", "Redraw", "check_neighbour", "neighbour_verdict", "read
 NEIGHBOURS = ("neighbour.dat", "neighbour.json")
 DRAWN = "drawn from the release"
 RECORD_BYTES, ITEM_BYTES = 200, 60  # what a record and an item take while they are drawn and compared
+COPIES = 3  # of the text of the neighbour: as text, as bytes, and as read from the file
 ALWAYS_DRAWN = 1 << 29
 MOST_SWELL = 200
 
@@ -143,5 +144,7 @@ def read_neighbour(raw: bytes, name: str, labels: tuple[str, ...]) -> Transactio
 
 def _memory(published: Disassociated) -> float:
     """Return about how many bytes it takes to draw a neighbour and to compare it."""
-    occurrences = float((np.diff(published.sub_ptr) * published.counts.astype(float)).sum())
-    return RECORD_BYTES * float(published.n) + ITEM_BYTES * occurrences
+    times = np.repeat(published.counts.astype(np.float64), np.diff(published.sub_ptr))
+    letters = np.array([len(label.encode()) for label in published.labels], np.float64)
+    text = float(times @ letters[published.items]) if times.size else 0.0
+    return RECORD_BYTES * float(published.n) + ITEM_BYTES * float(times.sum()) + COPIES * text

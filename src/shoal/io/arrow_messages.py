@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["BATCH", "DICTIONARY", "SCHEMA", "Message", "footer_of", "messages", "skeleton"]
+__all__ = ["BATCH", "DICTIONARY", "SCHEMA", "Message", "footer_of", "messages", "skeleton", "true_blocks"]
 
 MARK = b"ARROW1"
 SCHEMA, DICTIONARY, BATCH = 1, 2, 3
@@ -104,6 +104,36 @@ def skeleton(path: Path) -> list[bytes]:
         file.seek(start)
         footer = _Flat(file.read()[:-10])
     return [*found, footer.without([footer.vector(footer.root, field, 24) for field in (2, 3)])]
+
+
+def true_blocks(path: Path) -> bool:
+    """Say whether the footer lists all messages with their true places and sizes, and nothing else.
+
+    Parameters
+    ----------
+    path : Path
+    """
+    found: dict[int, list[tuple[int, int, int, int]]] = {DICTIONARY: [], BATCH: []}
+    with path.open("rb") as file:
+        at = len(_exactly(file, 8))
+        while (length := _length(file)[0]) > 0:
+            body = file.tell() + length
+            meta = _Flat(_exactly(file, length))
+            size = meta.number(meta.root, 3, "q")
+            kind = meta.number(meta.root, 1, "B")
+            if kind in found:
+                found[kind].append((at, body - at, 0, size))
+            at = body + size
+            file.seek(at)
+        file.seek(footer_of(path)[0])
+        footer = _Flat(file.read()[:-10])
+    for kind, field in ((DICTIONARY, 2), (BATCH, 3)):
+        place, width = footer.vector(footer.root, field, 24)
+        start = place or 0
+        blocks = [struct.unpack_from("<qiiq", footer.data, at) for at in range(start, start + width, 24)]
+        if blocks != found[kind]:
+            return False
+    return True
 
 
 def _length(file: Any) -> tuple[int, bool]:

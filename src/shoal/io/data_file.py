@@ -145,10 +145,16 @@ def _clean(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return column.cast(pa.large_string() if pa.types.is_string_view(kind) else pa.large_binary())
     if pa.types.is_dictionary(kind):
         return _occurring(column)
-    if pa.types.is_floating(kind) and pc.any(pc.is_nan(column)).as_py():
-        column = pc.if_else(pc.is_nan(column), pa.scalar(math.nan, kind), column)
+    if pa.types.is_floating(kind):
+        column = _same_nan(column)
     # Taking writes zeros behind missing cells, whatever stood there before.
     return column.take(pa.array(np.arange(len(column))))
+
+
+def _same_nan(column: Any) -> Any:
+    """Return floats in which every NaN has the same bits."""
+    gaps = pc.is_nan(column)
+    return pc.if_else(gaps, pa.scalar(math.nan, column.type), column) if pc.any(gaps).as_py() else column
 
 
 def _one_nan(cell: Any) -> Any:
@@ -165,6 +171,8 @@ def _occurring(column: pa.ChunkedArray) -> pa.ChunkedArray:
     kind = column.type
     cells = column.cast(kind.value_type)
     every = pa.concat_arrays([chunk.dictionary for chunk in column.chunks]) if column.num_chunks else cells
+    if pa.types.is_floating(kind.value_type):
+        cells, every = _same_nan(cells), _same_nan(every)
     used = cells.unique().drop_null()
     levels = every.unique().filter(pc.is_in(every.unique(), value_set=used)).drop_null()
     codes = pc.index_in(cells, value_set=levels)

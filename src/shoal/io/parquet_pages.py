@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["MOST_FOOTER", "Chunk", "Footer", "Page", "footer_of", "skeleton"]
+__all__ = ["MOST_FOOTER", "Chunk", "Footer", "Page", "footer_of", "nothing_between", "skeleton"]
+__all__ += ["true_sizes"]
 
 MOST_FOOTER = 1 << 23
 HEADER = 1 << 16  # bytes that a page header with its statistics has at the most
@@ -98,6 +99,60 @@ def skeleton(path: Path) -> list[dict[int, Any]]:
         for chunk in footer_of(path).chunks:
             found += [_drop(header, PAGE_SIZES) for header, _ in _headers(file, chunk)]
     return found
+
+
+def true_sizes(path: Path) -> bool:
+    """Say whether all sizes and places in a footer are those of the pages.
+
+    Parameters
+    ----------
+    path : Path
+    """
+    facts = _facts(path)[1]
+    chunks = iter(footer_of(path).chunks)
+    with path.open("rb") as file:
+        for group in facts.get(4, []):
+            whole, first, packed = 0, None, 0
+            for column in group[1]:
+                chunk = next(chunks)
+                headers = [(fields, start) for fields, start in _headers(file, chunk)]
+                ends = [start + fields[3] for fields, start in headers]
+                starts = [chunk.start, *ends[:-1]]
+                unpacked = sum(start - at + fields[2] for (fields, start), at in zip(headers, starts, strict=True))
+                data = [at for (fields, _), at in zip(headers, starts, strict=True) if 7 not in fields]
+                held = [at for (fields, _), at in zip(headers, starts, strict=True) if 7 in fields]
+                stated = column[3]
+                if stated.get(6) != unpacked or stated.get(9, 0) not in (data[:1] or [0]):
+                    return False
+                if stated.get(11, 0) not in (held[:1] or [0]) or column.get(2, 0) not in (0, chunk.start, chunk.stop):
+                    return False
+                first = chunk.start if first is None else first
+                whole, packed = whole + unpacked, packed + chunk.stop - chunk.start
+            if group.get(2) != whole or group.get(5, first) != first or group.get(6, packed) != packed:
+                return False
+    return True
+
+
+def nothing_between(path: Path) -> bool:
+    """Say whether there is nothing between the column chunks but, as older versions write it, their own metadata again.
+
+    Parameters
+    ----------
+    path : Path
+    """
+    end, facts = _facts(path)
+    columns = [column for group in facts.get(4, []) for column in group[1]]
+    chunks, at = footer_of(path).chunks, 4
+    with path.open("rb") as file:
+        for place, (chunk, column) in enumerate(zip(chunks, columns, strict=True)):
+            if chunk.start != at:
+                return False
+            at = chunks[place + 1].start if place + 1 < len(chunks) else end
+            file.seek(chunk.stop)
+            between = _Compact(file.read(at - chunk.stop))
+            if between.data and (between.struct() != column or between.at != len(between.data)):
+                return False
+    return at == end
 
 
 def _drop(fields: dict[int, Any], numbers: tuple[int, ...]) -> dict[int, Any]:

@@ -163,6 +163,10 @@ class Policy(Strict):
         ):
             if not isinstance(given, Mapping | None):
                 raise PolicyError(f"policy: {what} must be a mapping of names to values; got a {type(given).__name__}.")
+        twice = {"k": k, "l": l, "l_kind": l_kind, "t": t, "m": m}
+        for name, value in (constraints or {}).items():
+            if twice.get(name) not in (None, value):
+                raise PolicyError(f"policy: {name} is asked twice, as {twice[name]} and as {value}. Ask for it once.")
         _put(asked, **(constraints or {}))
         both = {**how.get("parameters", {}), **parameters} if parameters else None
         _put(how, name=method, parameters=both, refine=refine)

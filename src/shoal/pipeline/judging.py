@@ -313,7 +313,10 @@ def _held(private: Path, folder: Path) -> tuple[Policy, Places]:
             lines = [line["released_row"] for line in csv.DictReader(file)]
         places = np.array([int(line) if line else -1 for line in lines], np.int64)
         policy, signed = Policy.of(facts["policy"]), facts["certificate"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        kept = places[places >= 0]
+        if kept.size and (np.unique(kept).size < kept.size or int(kept.max()) >= kept.size):
+            raise ValueError
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         raise ReadError(
             f"measure: {str(private)!r} is no private folder of a release; expected the one that was written with it "
             f"({option('private', 'FOLDER')})."

@@ -77,16 +77,20 @@ NUMBERED = (
     "telefonnummer handynummer rufnummer tel courriel correo uuid guid imei pid patientid personid customerid clientid "
     "userid employeeid studentid"
 )
+WHO = (
+    "patient client customer person employee user student pupil member subject participant voter respondent paciente "
+    "cliente usuario kunde mitarbeiter staff worker badge pseudonym case"
+)
 NUMBERING = "insurance insured social national tax licence license chart"  # with a key: a number of a person
 KEYS = "id ids identifier key pk uid rowid nr no num number code index record account numero nummer matricule"
 PLACES = "address street adresse strasse direccion indirizzo"
 SENSITIVE = {
     "a matter of health": (
-        "diagnos disease illness symptom medicat hiv cancer diabet asthma depress disab pregnan icd maladie "
-        "krankheit enfermedad malattia"
+        "diagnos disease illness symptom complication hepatit medicat hiv cancer diabet asthma depress disab pregnan "
+        "icd maladie krankheit enfermedad malattia"
     ),
     "a matter of money": "income salar wage earning wealth debt gehalt einkommen revenu ingreso stipendio",
-    "a matter of belief or conduct": "religi faith politic vote crim convict offen orientation sexualit",
+    "a matter of belief or conduct": "religi faith politic vote union crim convict offen orientation sexualit",
 }
 KNOWN = {
     "a postcode": "zip zipcode postcode postal plz postleitzahl codepostal",
@@ -277,6 +281,8 @@ def _named_directly(seen: Seen, words: set[str], cells: list[str]) -> str | None
     many = seen.uniqueness * ROWS_PER_KEY >= 1 or len(seen.values) >= FEW  # a person may have any number of rows
     if numbered and (seen.is_text or seen.is_whole) and many:
         return "its name sounds like a person's number or address"
+    if words & _bag(WHO) and len(seen.values) >= FEW and cells and _one_shape(cells) and not fits(cells, DATES):
+        return "its name sounds like a person, and its values are codes"
     return None
 
 

@@ -63,17 +63,40 @@ def exactly(text: str) -> Decimal | str:
     return Decimal(f"{endless[1]}Infinity") if endless else text
 
 
-def text_of(cell: bytes | list[Any]) -> str:
-    """Return bytes as the text that they are in UTF-8, and a list as text in which neither order nor repetition counts.
+def text_of(cell: Any) -> str | None:
+    """Return what bytes or a nested cell mean, as text; None if they mean a missing value.
+
+    What is inside means what it would mean by itself. Of lists and maps neither order nor repetition counts.
 
     Examples
     --------
-    >>> text_of(b"Flu"), text_of(["b", "A", "a"])
-    ('Flu', "'a' 'b'")
+    >>> text_of(b"Flu"), text_of(["b", "A", "a"]), text_of([None, ""]), text_of({"d": ["1.0"]})
+    ('Flu', '[a|b]', None, '<d=[1]>')
     """
     if isinstance(cell, bytes):
         return cell.decode(errors="backslashreplace")
-    return " ".join(sorted({_folded(repr(one)) for one in cell}))
+    return _inside(cell)
+
+
+def _inside(cell: Any) -> str | None:
+    """Return what a cell inside another one means."""
+    match cell:
+        case dict():
+            named = ((key, _inside(value)) for key, value in cell.items())
+            parts = [f"{key}={told}" for key, told in named if told is not None]
+            return f"<{'|'.join(parts)}>" if parts else None
+        case tuple():
+            return f"<{'|'.join(_inside(one) or '' for one in cell)}>"
+        case list():
+            simple = bool(cell) and isinstance(cell[0], str | bytes | int | float)
+            told = {_inside(one) for one in (set(cell) if simple else cell)} - {None}
+            return f"[{'|'.join(sorted(str(one) for one in told))}]" if told else None
+        case bytes():
+            return _inside(cell.decode(errors="backslashreplace"))
+        case None:
+            return None
+    known = meaning(str(cell))
+    return format(known.normalize()) if isinstance(known, Decimal) else known
 
 
 def rank(value: Meaning) -> tuple[int, Decimal, str]:

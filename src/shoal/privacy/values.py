@@ -123,7 +123,7 @@ def _plain(column: pa.ChunkedArray, *, folded: bool = False) -> pa.ChunkedArray:
         column = column.cast(column.type.value_type)
     kind = column.type
     binary = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
-    if folded and (binary or _is_list(kind)):
+    if folded and (binary or pa.types.is_nested(kind)):
         texts = [None if cell is None else text_of(cell) for cell in column.to_pylist()]
         return pa.chunked_array([pa.array(texts, pa.string())])
     if pa.types.is_nested(kind):
@@ -245,11 +245,6 @@ def _moments(texts: list[str], told: list[Meaning] | None) -> list[tuple[bool, i
 def _sorted(keys: list[Any], texts: list[str]) -> Codes:
     """Return the order of keys; equal ones by their text."""
     return np.array(sorted(range(len(keys)), key=lambda one: (keys[one], texts[one])), dtype=np.int64)
-
-
-def _is_list(kind: pa.DataType) -> bool:
-    """Say whether cells of a type are lists."""
-    return any(test(kind) for test in (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list))
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -66,7 +66,7 @@ def level_ends(texts: list[str], counts: Whole, k: int) -> Ends:
     >>> level_ends(["low", "mid", "high"], np.array([9, 1, 2]), k=3)
     Ends(low=['low', 'low', 'low'], high=['low', '*', '*'])
     """
-    allowed = ((counts >= k) | (counts == 0)).tolist()
+    allowed = (counts >= k).tolist()
     low, high = [], []
     last = OPEN
     for text, fine in zip(texts, allowed, strict=True):

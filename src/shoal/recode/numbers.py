@@ -220,7 +220,7 @@ def _inside(number: int, step: int, kind: pa.DataType) -> int:
 
 def _limits(kind: pa.DataType) -> tuple[int, int]:
     """Return the least and the greatest number of a type of whole numbers."""
-    bounds = np.iinfo(kind.to_pandas_dtype())
+    bounds = np.iinfo(str(kind))  # of the same name in numpy
     return int(bounds.min), int(bounds.max)
 
 

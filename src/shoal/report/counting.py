@@ -294,7 +294,7 @@ def _read(column: pa.ChunkedArray, *, dates: bool, may_be_any: bool) -> Floats |
 
 def _number(text: str, *, dates: bool) -> float:
     """Return a written number, or the days since 1970 of a written date."""
-    return float(np.datetime64(text, "D").astype(np.int64)) if dates else float(text)
+    return float(np.datetime64(text[:10], "D").astype(np.int64)) if dates else float(text)
 
 
 def _bars(after: pa.ChunkedArray, before: pa.ChunkedArray | None, given: Column, k: int) -> dict[str, Any] | None:
@@ -316,7 +316,10 @@ def _bars(after: pa.ChunkedArray, before: pa.ChunkedArray | None, given: Column,
 def _named(column: pa.ChunkedArray, given: Column) -> Counts:
     """Return how many rows have each name; of sets and ranges of levels only those that stand alone."""
     found: Counts = {}
-    tallied = pc.value_counts(column.cast(pa.string()).combine_chunks())
+    cells = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    if pa.types.is_nested(cells.type) or pa.types.is_binary(cells.type) or pa.types.is_large_binary(cells.type):
+        return {}  # what a list or bytes hold has no name
+    tallied = pc.value_counts(cells.cast(pa.string()).combine_chunks())
     for text, rows in zip(tallied.field("values").to_pylist(), tallied.field("counts").to_pylist(), strict=True):
         name = _alone(text, given)
         found[name] = found.get(name, 0.0) + rows

@@ -247,9 +247,9 @@ def _attacks(attacks: Sequence[Attack], n: int, k: int) -> list[Block | None]:
 def _few(one: Attack, k: int) -> dict[str, str]:
     """Write the rate of an attack without its interval, if fewer than k tries were right, or wrong."""
     if 0 < one.successes < k:
-        return {"rate": f"below {k / one.trials:.3f}", "interval": ""}
+        return {"rate": f"below {k / one.trials:.3f}" if k < one.trials else "not told", "interval": ""}
     if 0 < one.trials - one.successes < k:
-        return {"rate": f"above {1 - k / one.trials:.3f}", "interval": ""}
+        return {"rate": f"above {1 - k / one.trials:.3f}" if k < one.trials else "not told", "interval": ""}
     return {}
 
 
