@@ -29,6 +29,7 @@ def test_findings_that_count_fewer_than_k_rows_are_not_written():
     assert said(2.0, counts_rows=True) == "fewer than 5"
     assert said(97.0, counts_rows=True) == "all but fewer than 5"
     assert said(40.0, counts_rows=True) == "40"
+    assert said(97.0, counts_rows=True, whole=1000) == "97"
     assert said(3.0, counts_rows=True, unit="%") == "below 5"
     assert said(0.5, counts_rows=True, unit="%", whole=1000) == "0.5"
     assert said(0.3, counts_rows=True, unit="%", whole=1000) == "below 0.5"

@@ -71,7 +71,7 @@ class Finding:
         Whether it is a number or a share of rows, cells or people, of which pages show none that tells of fewer than
         k. If not said, shares that are those of a whole number of rows are taken for such.
     whole : int, optional
-        How many rows or cells a share is of; those of the release if not given. For `counts_rows` alone.
+        How many rows or cells there are in all; the rows of the release if not given. For `counts_rows` alone.
     share : bool
         Whether the figure is a share and no number. For `counts_rows` alone; percentages always are.
     """

@@ -294,7 +294,7 @@ def _read(column: pa.ChunkedArray, *, dates: bool, may_be_any: bool) -> Floats |
 
 def _number(text: str, *, dates: bool) -> float:
     """Return a written number, or the days since 1970 of a written date."""
-    return float(np.datetime64(text[:10], "D").astype(np.int64)) if dates else float(text)
+    return float(np.datetime64(text.replace("T", " ").split()[0], "D").astype(np.int64)) if dates else float(text)
 
 
 def _bars(after: pa.ChunkedArray, before: pa.ChunkedArray | None, given: Column, k: int) -> dict[str, Any] | None:

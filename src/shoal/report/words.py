@@ -43,7 +43,7 @@ def shown(finding: Finding, n: int, k: int) -> str:
     if finding.counts_rows is False:
         return figure(value)
     if finding.counts_rows and not (percent or finding.share):
-        return few(value, n, k)
+        return few(value, finding.whole or n, k)
     one, whole = 100.0 if percent else 1.0, finding.whole or n
     if not whole or not 0 < value < one:
         return figure(value)
