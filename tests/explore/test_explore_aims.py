@@ -147,7 +147,7 @@ def test_the_jackknife_of_a_mean_over_equal_folds_is_the_usual_standard_error(ca
 
     class Card:
         @staticmethod
-        def function(one):
+        def take(one):
             return (shoal.Finding("mean", float(np.mean([worth[value] for value in values(one)])), "", "pair"),)
 
     dealt = np.random.default_rng((3, 41)).permutation(classes) % 5

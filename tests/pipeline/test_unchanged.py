@@ -67,10 +67,11 @@ def test_notes_of_rare_values_do_not_reach_public_files(tmp_path):
     release.save(tmp_path / "out", private=tmp_path / "mine", format="csv", report=True)
     for path in (tmp_path / "out").iterdir():
         text = path.read_text()
-        assert "published unchanged" not in text
+        assert "is published unchanged and has rare values" not in text
         assert path.name == "data.csv" or "E75.2" not in text
     assert any(
-        "published unchanged" in note for note in json.loads((tmp_path / "mine/findings.json").read_text())["notes"]
+        "is published unchanged and has rare values" in note
+        for note in json.loads((tmp_path / "mine/findings.json").read_text())["notes"]
     )
 
 
