@@ -86,7 +86,7 @@ class Sentence(str):
 
 
 def for_page(text: str, n: int, k: int) -> str:
-    """Return a text as a page may show it: nothing, if it holds a number of which nobody said what it counts.
+    """Return a text as a page may show it: nothing, if it holds a number whose meaning is not stated.
 
     Parameters
     ----------
