@@ -184,3 +184,10 @@ def test_protection_from_minimality_is_said():
         for protect in (None, "minimality")
     ]
     assert ["asks for protection from minimality" in text for text in said] == [False, True]
+
+
+@pytest.mark.parametrize("cells", [[["a"], ["b"], ["a", "b"]] * 10, [b"a", b"\xff", b"b"] * 10])
+def test_sensitive_lists_and_bytes_have_a_report(cells):
+    table = pa.table({"age": [20, 21, 22, 40, 41, 42] * 5, "ill": cells})
+    release = shoal.anonymize(table, k=3, l=2, sensitive=["ill"], seed=1)
+    assert "k = 3" in release.report(format="md")
