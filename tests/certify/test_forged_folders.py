@@ -134,22 +134,19 @@ def test_no_number_hides_in_the_bits_of_categories(tmp_path):
     odd = np.array([0x7FF8_00C0_FFEE_0000 + row for row in range(10)], np.uint64).view(np.float64)
     levels = pa.DictionaryArray.from_arrays(pa.array(range(10), pa.int32()), pa.array(odd), ordered=True)
     table = pa.table({"age": [50] * 10, "kept": levels})
-    folder = shoal.anonymize(table.drop_columns("kept"), k=5, seed=1).save(tmp_path / "out", format="feather")
     with pa.OSFile(str(tmp_path / "forged"), "wb") as file:
         write_table(table, file, "feather")
     held = pyarrow.feather.read_table(tmp_path / "forged").column("kept").chunk(0).dictionary
-    assert folder.exists()
     assert len(held) == 1
 
 
 def wrong_sizes(data):
     """Return a Parquet file that says another unpacked size of its first column chunk."""
     start = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
-    footer, place = data[start:-8], 0
+    footer = data[start:-8]
     stated = parquet_pages._Compact(footer).struct()[4][0][1][0][3][6]
-    number = bytes([0x16 - 0x10 + 0x10])  # a field of 64 bits, one after the last
     coded = varint(2 * stated)
-    place = footer.index(number + coded)
+    place = footer.index(b"\x16" + coded)  # a field of 64 bits, one after the last
     footer = footer[: place + 1] + varint(2 * (stated + 1)) + footer[place + 1 + len(coded) :]
     return data[:start] + footer + len(footer).to_bytes(4, "little") + b"PAR1"
 

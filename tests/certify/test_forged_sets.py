@@ -137,20 +137,32 @@ def test_honest_neighbours_are_never_refused(kind, tmp_path):
         assert check_release(folder).holds, how
 
 
-def test_a_small_release_of_very_many_records_is_not_drawn(plain):
-    def edit(document):
-        document["clusters"][2]["size"] = 1 << 29
-        document["params"]["delta"] = 10**9
-        document["n_records"] += (1 << 29) - 6
+def enlarge(folder, records):
+    """Let the last cluster of a release have very many records."""
 
-    change(plain, edit, JSON_FILE)
-    change(plain, lambda s: s["predicate"].update(records=(1 << 29) + 9))
-    change(plain, lambda s: s["predicate"]["parameters"].update(delta=10**9))
-    redigest(plain)
+    def edit(document):
+        document["clusters"][2]["size"] = records
+        document["params"]["delta"] = 10**9
+        document["n_records"] += records - 6
+
+    change(folder, edit, JSON_FILE)
+    change(folder, lambda s: s["predicate"].update(records=records + 9))
+    change(folder, lambda s: s["predicate"]["parameters"].update(delta=10**9))
+    redigest(folder)
+
+
+def failed_within(folder, memory):
+    """Return what fails in a folder, and see that it takes no more than so many bytes to find out."""
     tracemalloc.start()
-    assert failed(plain) == NEIGHBOUR
-    assert tracemalloc.get_traced_memory()[1] < 1 << 24
+    found = failed(folder)
+    assert tracemalloc.get_traced_memory()[1] < memory
     tracemalloc.stop()
+    return found
+
+
+def test_a_small_release_of_very_many_records_is_not_drawn(plain):
+    enlarge(plain, 1 << 29)
+    assert failed_within(plain, 1 << 24) == NEIGHBOUR
     line = next(line for line in check_release(plain).lines if line.what == "neighbour")
     assert "too many records for files of this size" in line.found
 
@@ -159,20 +171,11 @@ def test_a_long_label_that_very_many_records_hold_is_not_written_out(plain):
     def edit(document):
         label = document["items"][0]
         document["items"] = [word * 10_000 if word == label else word for word in document["items"]]
-        document["clusters"][2]["size"] = 1 << 20
-        document["params"]["delta"] = 10**9
-        document["clusters"][2]["chunks"][0]["subrecords"] = [{"items": [0], "count": 1 << 20}]
-        document["clusters"][2]["chunks"][0]["domain"] = [0]
-        document["n_records"] += (1 << 20) - 6
+        document["clusters"][2]["chunks"][0] = {"domain": [0], "subrecords": [{"items": [0], "count": 1 << 20}]}
 
     change(plain, edit, JSON_FILE)
-    change(plain, lambda s: s["predicate"].update(records=(1 << 20) + 9))
-    change(plain, lambda s: s["predicate"]["parameters"].update(delta=10**9))
-    redigest(plain)
-    tracemalloc.start()
-    assert failed(plain)
-    assert tracemalloc.get_traced_memory()[1] < 1 << 26
-    tracemalloc.stop()
+    enlarge(plain, 1 << 20)
+    assert failed_within(plain, 1 << 26)
 
 
 def test_records_with_too_many_combinations_are_not_hardened(plain, monkeypatch):

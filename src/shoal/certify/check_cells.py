@@ -102,14 +102,11 @@ def _unsuited(cells: pa.ChunkedArray, given: Column) -> str:
     if not text and (form or not any(suits(cells.type) for suits in SUITING.get(given.kind or "", PLAIN))):
         return "cells of a type that its kind and form do not have"
     wanted = RANGE if given.form == "range" else None if form else WRITTEN.get(given.kind or "")
-    if not text or wanted is None or given.kind not in WORDS or pc.all(_fits(cells, wanted)).as_py() is not False:
+    if not text or wanted is None or given.kind not in WORDS:
+        return ""
+    if pc.all(pc.match_substring_regex(cells, wanted)).as_py() is not False:
         return ""
     return f"cells that are no {'ranges of ' * form}{WORDS[given.kind]}"
-
-
-def _fits(cells: pa.ChunkedArray, pattern: str) -> pa.ChunkedArray:
-    """Say of each text whether it has a form."""
-    return pc.match_substring_regex(cells, pattern)
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -26,7 +26,7 @@ __all__ = ["strange_layout"]
 
 NOTED = (b"ARROW:schema",)
 EXACT = (7, 8)  # the fields of statistics that say whether the greatest and the least value are exact
-FAULTS = (pa.ArrowException, OSError, ValueError, TypeError, OverflowError)
+FAULTS = (pa.ArrowException, OSError, ValueError, KeyError, TypeError, OverflowError)
 
 
 def strange_layout(path: Path, format: str, cells: pa.Table, maker: str) -> str:  # noqa: A002

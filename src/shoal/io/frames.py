@@ -129,9 +129,8 @@ def _as_text(column: pa.ChunkedArray, before: Any, wrapped: Any, place: int) -> 
         return column
     series = wrapped.get_column(wrapped.columns[place])
     cells = [str(cell) for cell in series.drop_nulls().to_list()]
-    telling = (
-        cell for cell in cells if "." in cell or "," in cell
-    )  # whole numbers do not show how decimals are written
+    # Whole numbers do not show how decimals are written.
+    telling = (cell for cell in cells if "." in cell or "," in cell)
     return written_like(column, [*cells[:STYLE], *islice(telling, STYLE)])
 
 

@@ -115,7 +115,7 @@ def true_sizes(path: Path) -> bool:
             whole, first, packed = 0, None, 0
             for column in group[1]:
                 chunk = next(chunks)
-                headers = [(fields, start) for fields, start in _headers(file, chunk)]
+                headers = list(_headers(file, chunk))
                 ends = [start + fields[3] for fields, start in headers]
                 starts = [chunk.start, *ends[:-1]]
                 unpacked = sum(start - at + fields[2] for (fields, start), at in zip(headers, starts, strict=True))

@@ -203,10 +203,9 @@ def fellegi_sunter(patterns: Steps, counts: Floats, share: float) -> tuple[Float
 
 
 class _Probable(NamedTuple):
-    """How right the guess about each target is, how many were to be tried, what is to be said, and if time was up."""
+    """How right the guess about each target is, what is to be said of it, and whether the time was up."""
 
     right: Floats
-    targets: int
     said: list[str]
     late: list[str]
 
@@ -232,7 +231,7 @@ def _probable(case: Case, before: list[Places], rows: _Rows, clock: Clock) -> _P
 
     right, note = _in_blocks(tried, targets, rows.first.size, clock)
     few = [f"{len(compared)} of {len(before)} columns were compared"] if len(compared) < len(before) else []
-    return _Probable(right, targets.size, few, note)
+    return _Probable(right, few, note)
 
 
 def _weights(compared: Sequence[Compared], rows: _Rows, targets: Labels, n: int) -> Floats:
