@@ -19,11 +19,11 @@ from shoal.model.findings import Attack
 from shoal.model.release import Release
 from shoal.model.table import Table
 from shoal.pipeline.judging import case_of
-from shoal.privacy.attack import FEW, Clock, load_attack, profiles
-from shoal.privacy.averages import averages
-from shoal.privacy.case import Case
-from shoal.privacy.combination import matches, register
-from shoal.privacy.last_member import guesses
+from shoal.privacy.attacks.attack import FEW, Clock, load_attack, profiles
+from shoal.privacy.attacks.averages import averages
+from shoal.privacy.attacks.combination import matches, register
+from shoal.privacy.attacks.last_member import guesses
+from shoal.privacy.measures.case import Case
 
 SIZES = (5, 10)
 FIVE = {

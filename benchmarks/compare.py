@@ -17,10 +17,10 @@ import pyarrow as pa
 
 from benchmarks import measuring
 from benchmarks.topological import SETS
-from shoal.explore.compared import Measured, MethodComparison
-from shoal.explore.comparing import compare
+from shoal.exploration.compare import compare
+from shoal.exploration.comparison import Measured, MethodComparison
 from shoal.io.files import read
-from shoal.utility.compare import critical_difference, nemenyi, ranks
+from shoal.utility.rank_tests import critical_difference, nemenyi, ranks
 
 METHODS = ("mdav", "k_tca", "c_tca", "kde", "gower", "anneal")
 MEASURES = ("combined", "honest", "cell loss %")

@@ -24,8 +24,8 @@ from benchmarks.measuring import DATA, Line, measure, timed
 from benchmarks.topological import clean
 from shoal.io.files import read
 from shoal.model.policy import Policy
-from shoal.privacy.case import Case
-from shoal.privacy.models import alpha, closeness, disclosure, distinct, likeness
+from shoal.privacy.measures.case import Case
+from shoal.privacy.verdict.models import alpha, closeness, disclosure, distinct, likeness
 
 TABLES = 500
 # Accuracy of trees that learnt from releases of training rows, and how far the measure may be from it, in points.
@@ -115,7 +115,7 @@ def million_bars() -> Iterator[Line]:
 
 def _million() -> tuple[int, float, float, float]:
     """Return how many findings there are, CPU and wall seconds, and peak megabytes."""
-    from shoal.privacy import figures, population, risk  # noqa: F401 - cards of the release alone
+    from shoal.privacy.measures import model_figures as figures  # noqa: F401 - cards of the release alone
 
     rng = np.random.default_rng(0)
     n = 1_000_000

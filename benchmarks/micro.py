@@ -13,13 +13,13 @@ import numpy as np
 
 from benchmarks.measuring import Line, census, labelled, measure, normal, timed
 from benchmarks.numpy_mdav import careful_mdav
-from shoal.cluster.limits import Limits
+from shoal.cluster.search.limits import Limits
 from shoal.enforce import enforce
 from shoal.model.partition import Partition
 from shoal.model.policy import Constraints
 from shoal.model.progress import budget
-from shoal.privacy.judge import failing
-from shoal.privacy.values import Values
+from shoal.privacy.verdict.judge import failing
+from shoal.privacy.verdict.values import Values
 from shoal.registry import load
 from shoal.utility.loss import sse, sst
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from benchmarks.measuring import DATA, Line, measure, timed
 from benchmarks.mixed_tables import limit_bars, table_bars
-from shoal.cluster.rebuild import costs_of
+from shoal.cluster.mixed.rebuild import costs_of
 from shoal.io.files import read
 from shoal.kernels.columns import Columns
 from shoal.model.partition import Partition
@@ -27,7 +27,7 @@ from shoal.model.table import Table
 from shoal.prepare.encode import Encoded
 from shoal.prepare.hierarchy import Hierarchy, read_csv
 from shoal.prepare.mixed import mixed_columns
-from shoal.privacy.pairs import pairs
+from shoal.privacy.measures.pairs import pairs
 from shoal.recode.table import recode
 from shoal.registry import load
 from shoal.utility.fidelity import fidelity, pmse

@@ -18,7 +18,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.measuring import DATA, Line, measure, timed
-from shoal.cluster.mdav import mdav
+from shoal.cluster.methods.mdav import mdav
 from shoal.density.kde import coding
 from shoal.som.tca import Printed, printed_c_tca, printed_k_tca
 from shoal.som.views import dealt

@@ -17,13 +17,13 @@ import numpy as np
 from benchmarks.measuring import DATA
 from shoal.io.transactions import read_transactions
 from shoal.model.transactions import Transactions
-from shoal.sets import disassociate as making
-from shoal.sets.association import alpha, rae
-from shoal.sets.disassociate import disassociate
-from shoal.sets.mining import pair_supports
-from shoal.sets.rules import by_rules, held_rules
-from shoal.sets.support import certain_support, renumbered
-from shoal.sets.ugac import by_ants
+from shoal.transactions.disassociation import disassociate as making
+from shoal.transactions.disassociation.disassociate import disassociate
+from shoal.transactions.disassociation.rules import by_rules, held_rules
+from shoal.transactions.disassociation.ugac import by_ants
+from shoal.transactions.itemsets.association import alpha, rae
+from shoal.transactions.itemsets.mining import pair_supports
+from shoal.transactions.itemsets.support import certain_support, renumbered
 
 SIZES = ((2, 20), (2, 60), (3, 20), (3, 60), (4, 60))
 BARS = {"geom": 0.40, "lin": 0.30, "top": 0.30}

@@ -21,12 +21,12 @@ from benchmarks import set_rules
 from benchmarks.measuring import DATA, Line, measure, timed
 from shoal.io.transactions import read_transactions
 from shoal.model.transactions import Transactions, in_order
-from shoal.privacy.km import verify, verify_against, verify_plain
-from shoal.sets.disassociate import disassociate
-from shoal.sets.distance import tree_distance
-from shoal.sets.harden import harden_km
-from shoal.sets.neighbours import NeighbourReport, neighbour_report
-from shoal.sets.reassociate import reassociate
+from shoal.privacy.verdict.km import verify, verify_against, verify_plain
+from shoal.transactions.disassociation.disassociate import disassociate
+from shoal.transactions.reassociation.harden import harden_km
+from shoal.transactions.reassociation.quality import NeighbourReport, neighbour_report
+from shoal.transactions.reassociation.reassociate import reassociate
+from shoal.transactions.trees.tree_distance import tree_distance
 
 GRID = tuple(product((2, 3, 4), (20, 40, 60)))  # k = m, and delta
 RARE = 0.001  # the least support of pairs whose ranks are compared: 60 of BMS1's records
@@ -198,7 +198,7 @@ def quality_bars() -> Iterator[Line]:
 
 def _frequent_pairs(data: Transactions) -> int:
     """Return how many pairs at least a thousandth of the records hold."""
-    from shoal.sets.mining import pair_supports
+    from shoal.transactions.itemsets.mining import pair_supports
 
     return int((pair_supports(data)[1] >= np.ceil(RARE * data.n)).sum())
 
@@ -248,7 +248,7 @@ def _distance_peak() -> float:
 import sys
 import numpy as np
 from shoal.model.transactions import Transactions
-from shoal.sets.distance import tree_distance
+from shoal.transactions.trees.tree_distance import tree_distance
 with np.load(sys.argv[1]) as held:
     one, two = (
         Transactions(held[f"p{i}"], held[f"i{i}"], tuple(held[f"l{i}"].tolist()), held[f"r{i}"], held[f"r{i}"].size)

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.measuring import census, labelled, normal, timed
-from shoal.cluster.exact import MOST_ROWS
+from shoal.cluster.methods.exact import MOST_ROWS
 from shoal.registry import load
 from shoal.utility.loss import sse, sst
 

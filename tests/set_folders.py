@@ -8,7 +8,7 @@ from shoal.certify.sets_certificate import write_sets_certificate
 from shoal.io.disassociated import JSON_FILE, write_disassociated, write_neighbour
 from shoal.model.findings import Verdict
 from shoal.pipeline.set_neighbours import check_release, neighbour_of
-from shoal.privacy.km import verify
+from shoal.privacy.verdict.km import verify
 
 NAMED = {**SOUND, "labels": SOUND["labels"][:5], "term_global": [4]}  # every label is in a chunk
 

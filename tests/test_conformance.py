@@ -15,10 +15,10 @@ from shoal.conformance import check_attack, check_measure, check_model
 from shoal.errors import PolicyError
 from shoal.measuring import GROUP, cards, measure
 from shoal.model.findings import Finding
-from shoal.privacy import judge
-from shoal.privacy.attack import attack, attacks, concluded
-from shoal.privacy.classes import Counts
-from shoal.privacy.judge import Model
+from shoal.privacy.attacks.attack import attack, attacks, concluded
+from shoal.privacy.verdict import judge
+from shoal.privacy.verdict.classes import Counts
+from shoal.privacy.verdict.judge import Model
 
 ROWS_OF_A_CLASS = Model.of("rows of a class", lambda counts, _: counts.sizes.astype(float), high=True)
 

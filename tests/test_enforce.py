@@ -10,8 +10,8 @@ from shoal.errors import InfeasibleError
 from shoal.model.findings import Finding
 from shoal.model.partition import Partition
 from shoal.model.policy import Constraints
-from shoal.privacy.judge import failing
-from shoal.privacy.values import Values
+from shoal.privacy.verdict.judge import failing
+from shoal.privacy.verdict.values import Values
 
 
 def column(values, ordered=False):

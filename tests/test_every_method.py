@@ -9,11 +9,11 @@ from numpy.testing import assert_array_equal
 
 import shoal
 from shoal import registry
-from shoal.cluster.limits import Limits
+from shoal.cluster.search.limits import Limits
 from shoal.errors import InfeasibleError, MethodError
 from shoal.model.policy import Constraints
-from shoal.privacy.judge import failing
-from shoal.privacy.values import Values
+from shoal.privacy.verdict.judge import failing
+from shoal.privacy.verdict.values import Values
 
 NUMERIC = [name for name in registry.names() if registry.load(name).data == "numeric"]
 SHAPES = {

@@ -40,9 +40,10 @@ def test_every_room_has_a_short_readme(room):
 
 @pytest.mark.parametrize("name", sorted(registry.BUILT_IN))
 def test_a_method_is_four_files_of_one_name(name):
-    room = registry.BUILT_IN[name].split(".")[1]
+    module = registry.BUILT_IN[name]
+    room = module.split(".")[1]
     for path in (
-        f"src/shoal/{room}/{name}.py",
+        f"src/{module.replace('.', '/')}.py",
         f"tests/{room}/test_{name}.py",
         f"tests/naive/{name}.py",
         f"docs/methods/{name}.md",
@@ -81,8 +82,8 @@ def test_the_import_rules_hold():
 def test_the_import_rules_are_exhaustive_and_name_the_judge():
     rules = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
     assert rules[0]["exhaustive"]
-    judge = rules[1]
-    assert set(judge["source_modules"]) >= {"shoal.privacy.models", "shoal.certify.check"}
+    judge = next(rule for rule in rules if rule["name"].startswith("The judge"))
+    assert set(judge["source_modules"]) >= {"shoal.privacy.verdict.models", "shoal.certify.check"}
     assert set(judge["forbidden_modules"]) >= {"shoal.kernels", "shoal.prepare", "numba"}
 
 

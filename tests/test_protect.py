@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from naive.minimality import blur as naive_blur
 from shoal import protect
-from shoal.cluster.bisection import cut_in_halves
+from shoal.cluster.methods.bisection import cut_in_halves
 from shoal.errors import InfeasibleError
 from shoal.model.policy import Constraints
-from shoal.privacy.judge import failing
-from shoal.privacy.values import Values
+from shoal.privacy.verdict.judge import failing
+from shoal.privacy.verdict.values import Values
 from shoal.protect import blur_of, protected
 
 

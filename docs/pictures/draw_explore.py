@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import shoal
-from shoal.explore.run import explore
+from shoal.exploration.run import explore
 from shoal.report.charts import svg
 from shoal.report.diagrams import standing_alone
 from shoal.report.frontier import overview

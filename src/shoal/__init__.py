@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from shoal import sets
     from shoal.certify.check import Checked
     from shoal.errors import GuaranteeError, InfeasibleError, ShoalError
-    from shoal.explore.compared import MethodComparison
-    from shoal.explore.comparing import compare
-    from shoal.explore.exploration import Exploration
-    from shoal.explore.run import explore
+    from shoal.exploration.compare import compare
+    from shoal.exploration.comparison import MethodComparison
+    from shoal.exploration.exploration import Exploration
+    from shoal.exploration.run import explore
     from shoal.io.sample import sample
     from shoal.model.findings import Attack, Finding, Verdict
     from shoal.model.partition import Partition
@@ -58,11 +58,11 @@ _HOMES = {
     "Anonymizer": "shoal.pipeline.estimator",
     "Attack": "shoal.model.findings",
     "Checked": "shoal.certify.check",
-    "Exploration": "shoal.explore.exploration",
+    "Exploration": "shoal.exploration.exploration",
     "Finding": "shoal.model.findings",
     "GuaranteeError": "shoal.errors",
     "InfeasibleError": "shoal.errors",
-    "MethodComparison": "shoal.explore.compared",
+    "MethodComparison": "shoal.exploration.comparison",
     "Partition": "shoal.model.partition",
     "Policy": "shoal.model.policy",
     "Release": "shoal.model.release",
@@ -70,7 +70,8 @@ _HOMES = {
     "Verdict": "shoal.model.findings",
     "anonymize": "shoal.pipeline.line",
     "attack": "shoal.pipeline.judging",
-    "compare": "shoal.explore.comparing",
+    "compare": "shoal.exploration.compare",
+    "explore": "shoal.exploration.run",
     "measure": "shoal.pipeline.judging",
     "method": "shoal.registry",
     "profile": "shoal.pipeline.line",
@@ -100,8 +101,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("shoal")
-    if name in ("explore", "sets"):  # rooms; the first can be called: see there
-        return import_module(f"shoal.{name}")
+    if name == "sets":
+        return import_module("shoal.sets")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'shoal' has no attribute {name!r}")

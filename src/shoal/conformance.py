@@ -21,11 +21,11 @@ from shoal.model.policy import Constraints
 from shoal.model.sentences import Sentence
 from shoal.model.table import Table
 from shoal.pipeline.judging import case_of
-from shoal.privacy.attack import AttackCard, Clock, profiles
-from shoal.privacy.case import Case
-from shoal.privacy.classes import Counts
-from shoal.privacy.judge import Model
-from shoal.privacy.values import Values
+from shoal.privacy.attacks.attack import AttackCard, Clock, profiles
+from shoal.privacy.measures.case import Case
+from shoal.privacy.verdict.classes import Counts
+from shoal.privacy.verdict.judge import Model
+from shoal.privacy.verdict.values import Values
 
 __all__ = ["check_attack", "check_measure", "check_model"]
 

@@ -19,9 +19,9 @@ from shoal.errors import InfeasibleError
 from shoal.model.partition import Partition
 from shoal.model.policy import Constraints
 from shoal.model.progress import tick
-from shoal.privacy.classes import Counts
-from shoal.privacy.judge import asked_of, failing
-from shoal.privacy.values import Values
+from shoal.privacy.verdict.classes import Counts
+from shoal.privacy.verdict.judge import asked_of, failing
+from shoal.privacy.verdict.values import Values
 
 __all__ = ["check_feasible", "enforce"]
 

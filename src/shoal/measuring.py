@@ -18,14 +18,14 @@ from shoal.model.findings import Finding, Need
 __all__ = ["Better", "Measure", "cards", "load_measure", "measure"]
 
 MODULES = (
-    "shoal.privacy.adversary_measures",
-    "shoal.privacy.figures",
-    "shoal.privacy.population",
-    "shoal.privacy.risk",
-    "shoal.privacy.set_figures",
-    "shoal.utility.measured",
-    "shoal.utility.measured_fidelity",
-    "shoal.utility.measured_loss",
+    "shoal.privacy.measures.adversary_measures",
+    "shoal.privacy.measures.model_figures",
+    "shoal.privacy.measures.population",
+    "shoal.privacy.measures.risk",
+    "shoal.privacy.measures.set_figures",
+    "shoal.utility.worth_measures",
+    "shoal.utility.fidelity_measures",
+    "shoal.utility.loss_measures",
 )
 GROUP = "shoal.measures"
 Better = Literal["low", "high", "neither"]

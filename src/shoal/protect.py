@@ -3,7 +3,7 @@
 A group that is left whole because its halves would miss l, t or another constraint says just that about its values:
 the minimality attack. Here the decision where to cut is taken from the top, and blurred where it would say too much.
 
-1. The cuts are given, and depend on quasi-identifiers alone (`cluster.bisection`).
+1. The cuts are given, and depend on quasi-identifiers alone (`cluster.methods.bisection`).
 2. From the whole table down: if a half of a part misses a constraint, the part is published whole. No other cut is
    tried, and nothing is merged.
 3. If both halves meet them, the part is published whole all the same with probability p, by secret randomness; else
@@ -37,9 +37,9 @@ from shoal.model.findings import Finding
 from shoal.model.partition import Partition
 from shoal.model.policy import Constraints
 from shoal.model.progress import tick
-from shoal.privacy.classes import Counts
-from shoal.privacy.judge import asked_of, failing
-from shoal.privacy.values import Values
+from shoal.privacy.verdict.classes import Counts
+from shoal.privacy.verdict.judge import asked_of, failing
+from shoal.privacy.verdict.values import Values
 
 __all__ = ["EPSILON", "Blur", "blur_of", "protected"]
 

@@ -19,7 +19,7 @@ from shoal.io.disassociated import JSON_FILE, PARQUET_FILES
 from shoal.model.disassociated import Disassociated
 from shoal.model.transactions import Transactions
 from shoal.pipeline.set_neighbours import check_release
-from shoal.privacy.km import verify
+from shoal.privacy.verdict.km import verify
 
 
 @pytest.fixture(params=["json", "parquet"])

@@ -15,7 +15,8 @@ from shoal.certify import check
 from shoal.io import parquet_pages
 from shoal.io.data_file import FORMATS, write_table
 from shoal.pipeline.line import verify
-from shoal.report import apart, converter
+from shoal.report import converter
+from shoal.report import drawing_process as apart
 
 
 @pytest.fixture(scope="module")

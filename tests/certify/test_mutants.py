@@ -15,7 +15,7 @@ from shoal import enforce
 from shoal.errors import GuaranteeError
 from shoal.model.findings import Verdict
 from shoal.pipeline import grouping, line
-from shoal.privacy import classes, judge, models, spellings, values
+from shoal.privacy.verdict import classes, judge, models, spellings, values
 
 N, SLACK = 36, 1e-9
 ILL = ["Flu", "flu", "FLU ", "flu", "gout", "Gout", "gout", "gout", "asthma", "asthma", "ulcer", "ulcer"]

@@ -12,7 +12,7 @@ from shoal.certify.recount import recount
 from shoal.errors import DataError
 from shoal.model.policy import Policy
 from shoal.model.table import Table
-from shoal.privacy.judge import judge
+from shoal.privacy.verdict.judge import judge
 
 # Each group has spellings of one value; values that look alike but are not stand in different groups.
 SPELLINGS = (

@@ -98,7 +98,7 @@ def test_a_refusal_is_a_sentence_and_nothing_is_made(table, tmp_path, words, sai
 
 
 def test_a_folder_in_which_another_one_works_is_refused_with_2(table, tmp_path):
-    from shoal.explore.folder import Folder
+    from shoal.exploration.folder import Folder
 
     words = ["--methods", "mdav", "--dry-run", "-o", tmp_path / "explored", *ROLES]
     with Folder(tmp_path / "explored"), pytest.raises(ShoalError, match="another exploration works") as caught:

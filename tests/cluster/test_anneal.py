@@ -9,19 +9,19 @@ from numpy.testing import assert_array_equal
 from figures import sse
 from naive.anneal import anneal as naive_anneal
 from naive.exact import least_sse
-from shoal.cluster.anneal import anneal, first_partition
-from shoal.cluster.annealing import anneal_chain
-from shoal.cluster.candidates import candidates
-from shoal.cluster.limits import Limits
-from shoal.cluster.mdav import mdav
-from shoal.cluster.state import Room, begin
-from shoal.cluster.structure import ASKED
+from shoal.cluster.methods.anneal import anneal, first_partition
+from shoal.cluster.methods.mdav import mdav
+from shoal.cluster.search.candidates import candidates
+from shoal.cluster.search.chain import anneal_chain
+from shoal.cluster.search.limits import Limits
+from shoal.cluster.search.state import Room, begin
+from shoal.cluster.search.structure import ASKED
 from shoal.errors import MethodError
 from shoal.kernels.chance import stream
 from shoal.model.policy import Constraints
 from shoal.model.progress import budget, cut_short
-from shoal.privacy.judge import failing
-from shoal.privacy.values import Values
+from shoal.privacy.verdict.judge import failing
+from shoal.privacy.verdict.values import Values
 from strategies import random_table
 
 
@@ -145,7 +145,7 @@ def test_a_search_under_limits_loses_less_than_its_start():
 
 @pytest.mark.compiled
 def test_large_tables_under_limits_are_grown_in_cells(monkeypatch):
-    monkeypatch.setattr("shoal.cluster.anneal.GROWN", 200)
+    monkeypatch.setattr("shoal.cluster.methods.anneal.GROWN", 200)
     rng = np.random.default_rng(4)
     X = rng.normal(size=(900, 2))
     # Whole cells hold one value only, and must be merged with others.

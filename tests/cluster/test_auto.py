@@ -5,11 +5,11 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from naive.auto import choice
-from shoal.cluster.auto import auto, plan
-from shoal.cluster.limits import Limits
+from shoal.cluster.methods.auto import auto, plan
+from shoal.cluster.search.limits import Limits
 from shoal.model.policy import Constraints
 from shoal.model.progress import listening
-from shoal.privacy.values import Values
+from shoal.privacy.verdict.values import Values
 from shoal.registry import load
 
 

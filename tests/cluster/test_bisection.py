@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from naive.bisection import bisection as naive
-from shoal.cluster.bisection import bisection, cut_in_halves
+from shoal.cluster.methods.bisection import bisection, cut_in_halves
 
 tables = st.integers(1, 4).flatmap(
     lambda d: st.lists(st.tuples(*[st.integers(0, 60)] * d), min_size=4, max_size=30, unique=True)

@@ -8,14 +8,14 @@ from numpy.testing import assert_array_equal
 
 from figures import sse
 from naive.blocks import blocks as naive_blocks
-from shoal.cluster.blocks import INSIDE, blocks
-from shoal.cluster.cells import cells_of_groups, cells_of_rows
-from shoal.cluster.limits import Limits
-from shoal.cluster.mdav import mdav
+from shoal.cluster.methods.blocks import INSIDE, blocks
+from shoal.cluster.methods.mdav import mdav
+from shoal.cluster.search.cells import cells_of_groups, cells_of_rows
+from shoal.cluster.search.limits import Limits
 from shoal.errors import MethodError
 from shoal.model.policy import Constraints
-from shoal.privacy.judge import failing
-from shoal.privacy.values import Values
+from shoal.privacy.verdict.judge import failing
+from shoal.privacy.verdict.values import Values
 from strategies import random_table
 
 

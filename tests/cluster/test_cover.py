@@ -8,7 +8,7 @@ import pytest
 
 from mixed import exact_table, groups_of, random_table
 from naive.cover import cover as naive_cover
-from shoal.cluster.cover import SORTED, cover, nodes_of
+from shoal.cluster.methods.cover import SORTED, cover, nodes_of
 from shoal.kernels.columns import Set, columns_of
 
 

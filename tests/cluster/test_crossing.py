@@ -7,7 +7,7 @@ import pytest
 
 from figures import sse
 from naive.crossing import better_of_both as naive_crossing
-from shoal.cluster.crossing import better_of_both
+from shoal.cluster.search.crossing import better_of_both
 
 
 def random_partition(rng, n):

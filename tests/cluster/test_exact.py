@@ -10,14 +10,14 @@ from numpy.testing import assert_array_equal
 
 from figures import sse
 from naive.exact import least_sse, left_side, partitions, squares
-from shoal.cluster import generation
-from shoal.cluster.anneal import anneal
-from shoal.cluster.branching import branch
-from shoal.cluster.cuts import PATTERNS, broken, coefficients, index_of, no_cuts
-from shoal.cluster.exact import EFFORTS, exact
-from shoal.cluster.generation import Search, Work
-from shoal.cluster.master import Master, choose, tidy
-from shoal.cluster.pricing import below, costs, distances, lowered, nearest_sums
+from shoal.cluster.exact import generation
+from shoal.cluster.exact.branching import branch
+from shoal.cluster.exact.cuts import PATTERNS, broken, coefficients, index_of, no_cuts
+from shoal.cluster.exact.generation import Search, Work
+from shoal.cluster.exact.master import Master, choose, tidy
+from shoal.cluster.exact.pricing import below, costs, distances, lowered, nearest_sums
+from shoal.cluster.methods.anneal import anneal
+from shoal.cluster.methods.exact import EFFORTS, exact
 from shoal.errors import MethodError
 from shoal.model.progress import budget, cut_short
 

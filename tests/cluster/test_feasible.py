@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from mixed import random_table
-from shoal.cluster.feasible import aims, feasible_size
-from shoal.cluster.gower import gower
-from shoal.cluster.grow import grow
-from shoal.cluster.limits import Limits
+from shoal.cluster.methods.gower import gower
+from shoal.cluster.methods.grow import grow
+from shoal.cluster.mixed.feasible import aims, feasible_size
+from shoal.cluster.search.limits import Limits
 from shoal.kernels.columns import Range, Set, columns_of
 from shoal.model.policy import Constraints
-from shoal.privacy.judge import failing
-from shoal.privacy.values import Values
+from shoal.privacy.verdict.judge import failing
+from shoal.privacy.verdict.values import Values
 
 
 def test_the_least_size_is_that_of_all_groups_that_could_be_made(compiled):

@@ -5,16 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import shoal.cluster.finish as room
+import shoal.cluster.search.finish as room
 from figures import sse
 from naive import finish as naive
-from shoal.cluster.finish import as_printed, finished, merged
-from shoal.cluster.limits import Limits
+from shoal.cluster.search.finish import as_printed, finished, merged
+from shoal.cluster.search.limits import Limits
 from shoal.errors import GuaranteeError
 from shoal.model.partition import Partition
 from shoal.model.policy import Constraints
-from shoal.privacy.judge import failing
-from shoal.privacy.values import Values
+from shoal.privacy.verdict.judge import failing
+from shoal.privacy.verdict.values import Values
 from strategies import tables_with_k
 
 

@@ -10,7 +10,7 @@ from naive.gower import apart as naive_apart
 from naive.gower import gower as naive_gower
 from naive.gower import medoids as naive_medoids
 from naive.gower import places
-from shoal.cluster.gower import distance_cost, gower
+from shoal.cluster.methods.gower import distance_cost, gower
 from shoal.kernels.columns import Range, Set, columns_of, pair_loss
 from shoal.kernels.gower import apart, medoids
 

@@ -8,13 +8,13 @@ import pytest
 from mixed import exact_table, groups_of, random_table
 from naive.grow import grow as naive_grow
 from naive.grow import join as naive_join
-from shoal.cluster.closest import closest
-from shoal.cluster.grow import grow
-from shoal.cluster.limits import Limits
-from shoal.cluster.rebuild import costs_of
+from shoal.cluster.methods.grow import grow
+from shoal.cluster.mixed.closest import closest
+from shoal.cluster.mixed.rebuild import costs_of
+from shoal.cluster.search.limits import Limits
 from shoal.kernels.columns import pair_loss
 from shoal.model.policy import Constraints
-from shoal.privacy.values import Values
+from shoal.privacy.verdict.values import Values
 
 
 @pytest.mark.parametrize("part", range(4))

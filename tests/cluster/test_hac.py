@@ -11,8 +11,8 @@ from scipy.spatial.distance import pdist
 
 from figures import golden, sse, standardised
 from naive.hac import hac as naive_hac
-from shoal.cluster.hac import hac
-from shoal.cluster.metrics import FITTING, FOLD, METRICS, fill, starts
+from shoal.cluster.methods.hac import hac
+from shoal.cluster.search.metrics import FITTING, FOLD, METRICS, fill, starts
 from shoal.errors import MethodError
 from shoal.model.progress import listening
 from shoal.registry import load
@@ -247,7 +247,7 @@ def test_every_pair_of_rows_has_its_distance_in_its_place(metric, known):
 
 
 def test_large_tables_are_cut_into_cells_that_no_group_crosses(monkeypatch, compiled):
-    monkeypatch.setattr("shoal.cluster.hac.MOST_ROWS", 50)
+    monkeypatch.setattr("shoal.cluster.methods.hac.MOST_ROWS", 50)
     X = np.random.default_rng(4).normal(size=(173 if compiled else 110, 2)) * [5, 1]
     heard = []
     with listening(lambda step, done, total: heard.append((done, total))):
@@ -263,7 +263,7 @@ def test_large_tables_are_cut_into_cells_that_no_group_crosses(monkeypatch, comp
 
 
 def test_cells_below_2k_rows_are_one_group(monkeypatch):
-    monkeypatch.setattr("shoal.cluster.hac.MOST_ROWS", 10)
+    monkeypatch.setattr("shoal.cluster.methods.hac.MOST_ROWS", 10)
     assert hac(np.arange(25.0)[:, None], 8).sizes.tolist() == [8, 8, 9]
 
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from shoal.cluster.heavy import lightened
-from shoal.cluster.limits import Limits
-from shoal.cluster.mdav import mdav
+from shoal.cluster.methods.mdav import mdav
+from shoal.cluster.search.heavy import lightened
+from shoal.cluster.search.limits import Limits
 from shoal.model.policy import Constraints
-from shoal.privacy.judge import failing
-from shoal.privacy.values import Values
+from shoal.privacy.verdict.judge import failing
+from shoal.privacy.verdict.values import Values
 from shoal.utility.loss import sse
 
 CHANCE = np.random.default_rng(0)

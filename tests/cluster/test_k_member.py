@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-import shoal.cluster.k_member as room
+import shoal.cluster.methods.k_member as room
 from figures import sse, standardised
 from naive.k_member import k_member as naive_k_member
-from shoal.cluster.k_member import DEAREST, k_member
-from shoal.cluster.limits import Limits
+from shoal.cluster.methods.k_member import DEAREST, k_member
+from shoal.cluster.search.limits import Limits
 from shoal.enforce import enforce
 from shoal.errors import MethodError
 from shoal.model.policy import Constraints
 from shoal.model.progress import listening
-from shoal.privacy.classes import Counts
-from shoal.privacy.judge import failing
-from shoal.privacy.models import distinct
-from shoal.privacy.values import Values
+from shoal.privacy.verdict.classes import Counts
+from shoal.privacy.verdict.judge import failing
+from shoal.privacy.verdict.models import distinct
+from shoal.privacy.verdict.values import Values
 from shoal.registry import load
 from strategies import random_table, tables_with_k
 

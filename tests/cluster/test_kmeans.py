@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-import shoal.cluster.assignment as assigning
-import shoal.cluster.kmeans as room
+import shoal.cluster.methods.kmeans as room
+import shoal.cluster.search.assignment as assigning
 from figures import sse
 from naive import kmeans as naive
-from shoal.cluster.assignment import assign
-from shoal.cluster.given import row_weights
-from shoal.cluster.kmeans import _drawn, kmeans
-from shoal.cluster.polish import _means
+from shoal.cluster.inputs import row_weights
+from shoal.cluster.methods.kmeans import _drawn, kmeans
+from shoal.cluster.search.assignment import assign
+from shoal.cluster.search.polish import _means
 from shoal.errors import MethodError
 from shoal.model.progress import listening
 from shoal.registry import load

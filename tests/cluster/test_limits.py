@@ -5,10 +5,10 @@ import random
 import numpy as np
 import pytest
 
-from shoal.cluster.limits import NONE, Limits, meets
+from shoal.cluster.search.limits import NONE, Limits, meets
 from shoal.model.policy import Constraints
-from shoal.privacy.judge import failing
-from shoal.privacy.values import Values
+from shoal.privacy.verdict.judge import failing
+from shoal.privacy.verdict.values import Values
 
 
 def random_case(rng):

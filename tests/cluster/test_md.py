@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 
 from figures import sse
 from naive.md import md as naive_md
-from shoal.cluster.md import md
+from shoal.cluster.methods.md import md
 from shoal.model.progress import listening
 from shoal.registry import load
 from strategies import random_table, tables_with_k

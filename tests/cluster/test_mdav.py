@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-import shoal.cluster.mdav as room
+import shoal.cluster.methods.mdav as room
 from figures import golden, sse, standardised
 from naive.mdav import mdav as naive_mdav
-from shoal.cluster.mdav import mdav
+from shoal.cluster.methods.mdav import mdav
 from shoal.registry import load
 from strategies import random_table, tables_with_k
 

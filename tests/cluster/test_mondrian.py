@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from figures import sse
 from naive.mondrian import mondrian as naive_mondrian
-from shoal.cluster.limits import Limits
-from shoal.cluster.mondrian import mondrian
+from shoal.cluster.methods.mondrian import mondrian
+from shoal.cluster.search.limits import Limits
 from shoal.errors import MethodError
 from shoal.model.policy import Constraints
 from shoal.model.progress import listening
-from shoal.privacy.judge import failing
-from shoal.privacy.values import Values
+from shoal.privacy.verdict.judge import failing
+from shoal.privacy.verdict.values import Values
 from shoal.registry import load
 from strategies import random_table, tables_with_k
 
@@ -193,7 +193,7 @@ def test_no_order_of_the_rows_is_slow(shape):
 
 
 def test_progress_is_told_on_the_way(monkeypatch):
-    monkeypatch.setattr("shoal.cluster.mondrian.PIECE", 200)
+    monkeypatch.setattr("shoal.cluster.methods.mondrian.PIECE", 200)
     heard = []
     with listening(lambda step, done, total: heard.append((done, total))):
         mondrian(np.random.default_rng(3).normal(size=(120, 2)), 3)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from figures import sse
 from naive.one_pass import one_pass as naive_one_pass
-from shoal.cluster.one_pass import one_pass, seeds
+from shoal.cluster.methods.one_pass import one_pass, seeds
 from shoal.model.partition import Partition
 from shoal.model.progress import listening
 from shoal.registry import load

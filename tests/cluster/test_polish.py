@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from figures import sse
-from shoal.cluster.mdav import mdav
-from shoal.cluster.polish import polish
+from shoal.cluster.methods.mdav import mdav
+from shoal.cluster.search.polish import polish
 from shoal.model.progress import budget
 
 

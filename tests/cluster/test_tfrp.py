@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from figures import golden, sse
 from naive.tfrp import tfrp as naive_tfrp
-from shoal.cluster.tfrp import tfrp
+from shoal.cluster.methods.tfrp import tfrp
 from shoal.errors import MethodError
 from shoal.model.progress import listening
 from shoal.registry import load

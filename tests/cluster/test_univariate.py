@@ -8,10 +8,10 @@ from hypothesis import given
 
 from figures import sse
 from naive.univariate import least_cut, least_partition, path
-from shoal.cluster import order as orders
-from shoal.cluster.mdav import mdav
-from shoal.cluster.order import ORDERS, along_axis, along_curve, along_path
-from shoal.cluster.univariate import univariate
+from shoal.cluster.methods.mdav import mdav
+from shoal.cluster.methods.univariate import univariate
+from shoal.cluster.search import order as orders
+from shoal.cluster.search.order import ORDERS, along_axis, along_curve, along_path
 from shoal.errors import MethodError
 from strategies import random_table, tables_with_k
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from figures import sse
 from naive.vmdav import vmdav as naive_vmdav
-from shoal.cluster.mdav import mdav
-from shoal.cluster.vmdav import vmdav
+from shoal.cluster.methods.mdav import mdav
+from shoal.cluster.methods.vmdav import vmdav
 from shoal.errors import MethodError
 from shoal.model.progress import listening
 from shoal.registry import load

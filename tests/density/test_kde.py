@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from figures import sse
 from naive import finish
 from naive import kde as naive
-from shoal.cluster.limits import Limits
+from shoal.cluster.search.limits import Limits
 from shoal.density.bandwidth import BANDWIDTHS
 from shoal.density.curve import KERNELS
 from shoal.density.kde import coding, kde
 from shoal.errors import GuaranteeError, MethodError
 from shoal.model.policy import Constraints
-from shoal.privacy.judge import failing
-from shoal.privacy.values import Values
+from shoal.privacy.verdict.judge import failing
+from shoal.privacy.verdict.values import Values
 from shoal.registry import load
 from strategies import tables_with_k
 

@@ -14,10 +14,10 @@ from pyarrow import csv
 
 import shoal
 from shoal.errors import DataError, MethodError, ReadError
-from shoal.explore import spawned
-from shoal.explore.comparing import compare
-from shoal.explore.spawned import Failure, spread
-from shoal.explore.trials import honest, released
+from shoal.exploration import spawned
+from shoal.exploration.compare import compare
+from shoal.exploration.spawned import Failure, spread
+from shoal.exploration.trials import honest, released
 from shoal.model.policy import Policy
 from shoal.model.progress import listening
 from shoal.model.table import Table
@@ -244,7 +244,7 @@ def test_processes_end_when_nobody_listens_any_more(monkeypatch):
 def test_a_script_needs_no_guard(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
-        "import shoal\nfrom shoal.explore.comparing import compare\n"
+        "import shoal\nfrom shoal.exploration.compare import compare\n"
         f"given = {{str(s): shoal.sample(60, seed=s).select({NUMBERS!r}) for s in range(3)}}\n"
         "print(compare(given, methods=['mdav', 'mondrian'], seeds=1, jobs=2).comparison.sets)\n"
     )

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.integrate import quad
 
-from shoal.explore.comparing import compare
+from shoal.exploration.compare import compare
 from shoal.io.files import read
-from shoal.utility.compare import compare as analysed
-from shoal.utility.compare import critical_difference, friedman, nemenyi, ranks
+from shoal.utility.rank_tests import compare as analysed
+from shoal.utility.rank_tests import critical_difference, friedman, nemenyi, ranks
 
 EXACT = 1e-9
 SETS = ("wine", "glass", "ecoli", "yeast", "page_blocks", "waveform", "satimage", "grid_stability", "spambase")

@@ -7,10 +7,10 @@ from scipy import stats
 
 import shoal
 from shoal.errors import MethodError
-from shoal.explore.aims import Aim, Figure, _jackknife, aim_of, averaged, figure_of
+from shoal.exploration.aims import Aim, Figure, _jackknife, aim_of, averaged, figure_of
 from shoal.model.policy import Policy
 from shoal.pipeline.judging import case_of
-from shoal.privacy.case import Case
+from shoal.privacy.measures.case import Case
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def test_what_no_release_under_this_policy_has_is_refused_before_anything_is_run
 
 
 def test_what_is_refused_is_just_what_has_no_figure(case):
-    from shoal.explore.aims import BY_COLUMN, NEEDS
+    from shoal.exploration.aims import BY_COLUMN, NEEDS
     from shoal.measuring import cards
 
     never = {*BY_COLUMN, *NEEDS["a population, which an exploration has not"], *NEEDS["a column of sets"]}
@@ -96,8 +96,8 @@ def test_what_is_refused_is_just_what_has_no_figure(case):
 
 
 def test_attacks_that_are_refused_are_just_those_without_a_trial(case, people):
-    from shoal.explore.aims import NEEDS
-    from shoal.privacy.attack import Clock, attacks, profiles
+    from shoal.exploration.aims import NEEDS
+    from shoal.privacy.attacks.attack import Clock, attacks, profiles
 
     def tried(case):
         told = {name: card.function(case, profiles(case)["all"], Clock()) for name, card in attacks().items()}
@@ -113,7 +113,7 @@ def test_attacks_that_are_refused_are_just_those_without_a_trial(case, people):
 
 
 def test_without_a_label_or_a_sensitive_column_those_that_need_one_have_no_figure(people):
-    from shoal.explore.aims import NEEDS
+    from shoal.exploration.aims import NEEDS
     from shoal.measuring import cards
 
     bare = case_of(people, shoal.anonymize(people, k=4, method="mdav"))

@@ -4,8 +4,8 @@ import pytest
 
 import shoal
 from shoal.errors import MethodError, PolicyError
-from shoal.explore.asked import shortened
-from shoal.explore.run import explore
+from shoal.exploration.asked import shortened
+from shoal.exploration.run import explore
 from shoal.io.data_file import write_data
 
 

@@ -8,12 +8,12 @@ import pyarrow as pa
 import pytest
 
 import shoal
-import shoal.explore.run as running
+import shoal.exploration.run as running
 from shoal.errors import ReadError, WriteError
-from shoal.explore import memory, preflight, sources
-from shoal.explore.folder import Folder
-from shoal.explore.run import explore
-from shoal.explore.sources import Seal, Source
+from shoal.exploration import memory, preflight, sources
+from shoal.exploration.folder import Folder
+from shoal.exploration.run import explore
+from shoal.exploration.sources import Seal, Source
 from shoal.io.data_file import write_data
 from shoal.model.policy import Policy
 

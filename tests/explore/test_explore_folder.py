@@ -10,7 +10,7 @@ import pytest
 
 import shoal
 from shoal.errors import WriteError
-from shoal.explore.folder import Folder
+from shoal.exploration.folder import Folder
 from shoal.model.progress import listening
 
 
@@ -121,7 +121,8 @@ def test_one_exploration_at_a_time_works_in_a_folder(place):
 
 
 def test_a_killed_process_holds_the_folder_no_more(place):
-    code = f"from shoal.explore.folder import Folder\nheld = Folder({str(place)!r})\nprint('held', flush=True)\ninput()"
+    code = "from shoal.exploration.folder import Folder\n"
+    code += f"held = Folder({str(place)!r})\nprint('held', flush=True)\ninput()"
     other = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         assert other.stdout.readline() == "held\n"

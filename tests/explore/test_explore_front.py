@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.explore.front import Spot, front
+from shoal.exploration.front import Spot, front
 
 FIGURE = st.tuples(st.integers(0, 6), st.integers(0, 2), st.integers(0, 2)).map(
     lambda one: Spot(float(one[0]), float(one[0] - one[1]), float(one[0] + one[2]))

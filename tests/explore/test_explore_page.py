@@ -6,11 +6,11 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from shoal.explore.aims import Aim, Figure
-from shoal.explore.exploration import Exploration
-from shoal.explore.plan import Skipped
-from shoal.explore.points import Aims, Outcome
-from shoal.explore.preflight import Estimate
+from shoal.exploration.aims import Aim, Figure
+from shoal.exploration.exploration import Exploration
+from shoal.exploration.plan import Skipped
+from shoal.exploration.points import Aims, Outcome
+from shoal.exploration.preflight import Estimate
 from shoal.model.findings import Verdict
 from shoal.model.policy import Policy
 from shoal.report.exploring import explore_chart, explore_html

@@ -3,7 +3,7 @@
 import pytest
 
 from shoal.errors import MethodError, PolicyError
-from shoal.explore.plan import grid, numbers
+from shoal.exploration.plan import grid, numbers
 from shoal.model.policy import Policy
 from shoal.registry import names
 

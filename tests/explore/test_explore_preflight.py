@@ -3,11 +3,11 @@
 import pyarrow as pa
 import pytest
 
-from shoal.explore import memory, preflight
-from shoal.explore.aims import aim_of
-from shoal.explore.plan import grid
-from shoal.explore.points import Aims
-from shoal.explore.preflight import GROWTH, Probed, Shape, affordable, estimate, probe, probes, seconds_of
+from shoal.exploration import memory, preflight
+from shoal.exploration.aims import aim_of
+from shoal.exploration.plan import grid
+from shoal.exploration.points import Aims
+from shoal.exploration.preflight import GROWTH, Probed, Shape, affordable, estimate, probe, probes, seconds_of
 from shoal.model.policy import Policy
 from shoal.model.table import Table
 from shoal.registry import BUILT_IN

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 import shoal
-import shoal.explore.run as running
-from shoal.explore.run import explore
-from shoal.explore.spawned import Failure
+import shoal.exploration.run as running
+from shoal.exploration.run import explore
+from shoal.exploration.spawned import Failure
 from shoal.io.data_file import write_data
 from shoal.report.exploring import explore_html
 

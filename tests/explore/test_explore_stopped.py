@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import shoal
-from shoal.explore.run import explore
+from shoal.exploration.run import explore
 from shoal.io.data_file import write_data
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are looked up in /proc")

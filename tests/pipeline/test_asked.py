@@ -30,7 +30,7 @@ ASKED = {
 @pytest.fixture
 def installed(monkeypatch):
     """A model beside those of shoal, as an entry point would bring it."""
-    from shoal.privacy import judge, models
+    from shoal.privacy.verdict import judge, models
 
     model = judge.Model.of("most shares", lambda counts, _: models.alpha(counts))
     monkeypatch.setattr(judge, "_installed", lambda name: model)

@@ -9,8 +9,8 @@ from shoal.model.policy import Policy
 from shoal.model.table import Table
 from shoal.pipeline.recoding import recode_classes
 from shoal.prepare.encode import Encoded
-from shoal.privacy.judge import judge
-from shoal.privacy.values import sensitive_columns
+from shoal.privacy.verdict.judge import judge
+from shoal.privacy.verdict.values import sensitive_columns
 
 # Two groups with the mean 2, each within delta = 0.8 of the table; of both together, one y in eight is too few.
 NUMBERS = [1, 3, 1, 3, 2, 2, 2, 2, *[100] * 20]

@@ -10,7 +10,7 @@ import shoal
 from shoal.errors import PolicyError
 from shoal.model.exposure import MANY_ALONE, SMALL_TABLE, stands_out
 from shoal.model.policy import Policy
-from shoal.privacy.unchanged import Unchanged
+from shoal.privacy.attacks.unchanged import Unchanged
 
 N = 200
 CHANCE = np.random.default_rng(11)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from shoal.errors import DataError
 from shoal.model.policy import Policy
 from shoal.model.table import Table
-from shoal.privacy import adversary_measures as room
-from shoal.privacy.adversary import (
+from shoal.privacy.measures import adversary_measures as room
+from shoal.privacy.measures.adversary import (
     SCALE,
     bins,
     correlation,
@@ -29,9 +29,9 @@ from shoal.privacy.adversary import (
     relative_entropy,
     smoothed,
 )
-from shoal.privacy.case import Case
-from shoal.privacy.intervals import wilson
-from shoal.privacy.pairs import Pair
+from shoal.privacy.measures.case import Case
+from shoal.privacy.measures.intervals import wilson
+from shoal.privacy.measures.pairs import Pair
 
 MEASURES = {
     function.card.name: function for function in vars(room).values() if hasattr(getattr(function, "card", None), "name")

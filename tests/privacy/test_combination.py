@@ -15,8 +15,8 @@ from naive import combination as naive
 from shoal.errors import DataError
 from shoal.model.table import Table
 from shoal.pipeline import judging
-from shoal.privacy.attack import Clock, Profile
-from shoal.privacy.combination import alike, exact_combination, matches, near_combination
+from shoal.privacy.attacks.attack import Clock, Profile
+from shoal.privacy.attacks.combination import alike, exact_combination, matches, near_combination
 
 BOTH = (exact_combination, near_combination)
 ROW = st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 1), st.integers(0, 2))

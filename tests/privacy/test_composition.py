@@ -13,10 +13,10 @@ from test_inference import attacked, case_of, people, shuffled
 import shoal
 from shoal.errors import DataError
 from shoal.model.table import Table
-from shoal.privacy import space
-from shoal.privacy.attack import Clock, Profile
-from shoal.privacy.case import Case
-from shoal.privacy.composition import candidates, intersect, intersection, order_kept, row_order, suspects
+from shoal.privacy.attacks.attack import Clock, Profile
+from shoal.privacy.attacks.composition import candidates, intersect, intersection, order_kept, row_order, suspects
+from shoal.privacy.measures import space
+from shoal.privacy.measures.case import Case
 
 
 def released(k=5, **wishes):

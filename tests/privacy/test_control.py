@@ -8,7 +8,7 @@ from test_inference import case_of
 import shoal
 from shoal.errors import DataError
 from shoal.model.table import Table
-from shoal.privacy.control import doubts
+from shoal.privacy.attacks.control import doubts
 
 TOWNS = ["Ulm", "Bonn", "Jena", "Kiel"]
 

@@ -15,7 +15,7 @@ from shoal.model.policy import Policy
 from shoal.model.table import Table
 from shoal.prepare.encode import Encoded
 from shoal.prepare.hierarchy import from_nested
-from shoal.privacy.covering import uncovered
+from shoal.privacy.measures.covering import uncovered
 from shoal.recode.table import recode
 
 CARE = from_nested({"heart": ["I20", "I21"], "lung": ["J18", "J45"]}, "it")

@@ -14,11 +14,9 @@ from shoal.model.policy import Policy
 from shoal.model.table import Table
 from shoal.prepare.complete import complete
 from shoal.prepare.profile import profile as profile_of
-from shoal.privacy import space
-from shoal.privacy.attack import Clock, Profile, profiles
-from shoal.privacy.case import Case
-from shoal.privacy.composition import Suspects
-from shoal.privacy.inference import (
+from shoal.privacy.attacks.attack import Clock, Profile, profiles
+from shoal.privacy.attacks.composition import Suspects
+from shoal.privacy.attacks.inference import (
     Secret,
     attribute_inference,
     guessed,
@@ -29,6 +27,8 @@ from shoal.privacy.inference import (
     revealed,
     within_ranks,
 )
+from shoal.privacy.measures import space
+from shoal.privacy.measures.case import Case
 
 ATTACKS = (rank_interval, homogeneity, attribute_inference)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.privacy.intervals import wilson
+from shoal.privacy.measures.intervals import wilson
 
 
 def test_figures_worked_out_by_hand():

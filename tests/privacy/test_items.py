@@ -7,8 +7,8 @@ import pytest
 
 import shoal
 from naive.inside import least_support
-from shoal.privacy.items import item_verdict, read_items
-from shoal.privacy.values import read_column
+from shoal.privacy.verdict.items import item_verdict, read_items
+from shoal.privacy.verdict.values import read_column
 
 
 def verdict(classes, sets, k, m, separator="|"):

@@ -13,8 +13,8 @@ from naive import km as naive
 from set_releases import bag, damaged, published, release
 from shoal.errors import DataError, InfeasibleError, MethodError
 from shoal.model.transactions import Transactions
-from shoal.privacy import km_chunks, km_counts
-from shoal.privacy.km import verify, verify_against, verify_plain, violations
+from shoal.privacy.verdict import km_chunks, km_counts
+from shoal.privacy.verdict.km import verify, verify_against, verify_plain, violations
 
 
 def counted(found):
@@ -246,13 +246,13 @@ def test_nothing_at_all_and_k_of_1_are_fine():
 
 
 def test_the_verifier_loads_no_maker_and_no_compiled_loop():
-    code = "import shoal.privacy.km, sys; print(*sys.modules)"
+    code = "import shoal.privacy.verdict.km, sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = done.stdout.split()
     assert not {
         name
         for name in loaded
-        if name.startswith(("numba", "shoal.kernels", "shoal.prepare", "shoal.sets", "shoal.io"))
+        if name.startswith(("numba", "shoal.kernels", "shoal.prepare", "shoal.transactions", "shoal.io"))
     }
 
 
@@ -267,7 +267,7 @@ def test_what_was_found_is_plain_values_without_labels():
 @pytest.mark.compiled
 @pytest.mark.parametrize("name", ["bms1.dat", "groceries.dat"])
 def test_releases_of_public_data_hold_for_nine_parameter_sets(name, data_file):
-    from shoal.sets.disassociate import disassociate
+    from shoal.transactions.disassociation.disassociate import disassociate
 
     data = Transactions.of(line.split() for line in data_file(name).read_text(encoding="utf-8").splitlines())
     for k in (2, 3, 4):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from set_releases import SOUND, published
-from shoal.privacy.km import verify
+from shoal.privacy.verdict.km import verify
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from test_inference import attacked, case_of, people, shuffled
 
 import shoal
 from shoal.pipeline import judging
-from shoal.privacy.attack import Clock
-from shoal.privacy.averages import Average, averages, unit_of
-from shoal.privacy.last_member import guesses, last_member
+from shoal.privacy.attacks.attack import Clock
+from shoal.privacy.attacks.averages import Average, averages, unit_of
+from shoal.privacy.attacks.last_member import guesses, last_member
 
 
 def column(before, after, form="mean", step=0.0):
@@ -146,5 +146,5 @@ def test_what_is_not_tried_is_said(monkeypatch):
     late = attacked(last_member, case_of(people()), Clock(0.0))
     assert late.trials == 600
     assert "the time was up after 1 of 4 columns" in late.note
-    monkeypatch.setattr("shoal.privacy.last_member.MOST", 50)
+    monkeypatch.setattr("shoal.privacy.attacks.last_member.MOST", 50)
     assert attacked(last_member, rounded(600, 3, 2)).trials == 50

@@ -15,12 +15,12 @@ from shoal.model.table import Table
 from shoal.pipeline.hierarchies import given_trees
 from shoal.prepare.complete import complete
 from shoal.prepare.profile import profile as profile_table
-from shoal.privacy import linkage as module
-from shoal.privacy import space as measured
-from shoal.privacy.attack import Clock, Profile
-from shoal.privacy.case import Case
-from shoal.privacy.intervals import wilson
-from shoal.privacy.linkage import fellegi_sunter, linkability, probabilistic_linkage, record_linkage
+from shoal.privacy.attacks import linkage as module
+from shoal.privacy.attacks.attack import Clock, Profile
+from shoal.privacy.attacks.linkage import fellegi_sunter, linkability, probabilistic_linkage, record_linkage
+from shoal.privacy.measures import space as measured
+from shoal.privacy.measures.case import Case
+from shoal.privacy.measures.intervals import wilson
 
 ATTACKS = [record_linkage, probabilistic_linkage, linkability]
 NAMES = [attack.card.name for attack in ATTACKS]

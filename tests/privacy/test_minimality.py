@@ -13,11 +13,11 @@ import shoal
 from naive.minimality import posteriors
 from shoal.model.policy import Policy
 from shoal.pipeline.judging import case_of
-from shoal.privacy import minimality as module
-from shoal.privacy.attack import Clock, profiles
-from shoal.privacy.case import Case
-from shoal.privacy.minimality import allowed, told_by_all, told_by_some
-from shoal.privacy.values import Values
+from shoal.privacy.attacks import minimality as module
+from shoal.privacy.attacks.attack import Clock, profiles
+from shoal.privacy.attacks.minimality import allowed, told_by_all, told_by_some
+from shoal.privacy.measures.case import Case
+from shoal.privacy.verdict.values import Values
 
 
 def merging(codes, least=2):

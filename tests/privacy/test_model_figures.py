@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from shoal.measuring import Measure
 from shoal.model.policy import Policy
-from shoal.privacy import figures
-from shoal.privacy.case import Case
-from shoal.privacy.judge import judge
+from shoal.privacy.measures import model_figures as figures
+from shoal.privacy.measures.case import Case
+from shoal.privacy.verdict.judge import judge
 
 MEASURES = [getattr(figures, name) for name in figures.__all__]
 OF_VALUES = [function for function in MEASURES if function is not figures.k_anonymity]

@@ -12,9 +12,9 @@ from scipy.optimize import linprog
 
 from shoal.errors import DataError
 from shoal.model.policy import Policy
-from shoal.privacy.classes import Counts, classes
-from shoal.privacy.judge import failing, judge
-from shoal.privacy.models import (
+from shoal.privacy.verdict.classes import Counts, classes
+from shoal.privacy.verdict.judge import failing, judge
+from shoal.privacy.verdict.models import (
     alpha,
     closeness,
     disclosure,
@@ -25,7 +25,7 @@ from shoal.privacy.models import (
     recursive,
     unbounded,
 )
-from shoal.privacy.values import Values, read_column
+from shoal.privacy.verdict.values import Values, read_column
 
 
 def policy(**wishes):

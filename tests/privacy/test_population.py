@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from shoal.errors import DataError
 from shoal.model.policy import Policy
-from shoal.privacy.case import Case
-from shoal.privacy.population import (
+from shoal.privacy.measures.case import Case
+from shoal.privacy.measures.population import (
     delta_presence,
     k_map,
     least_map,

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from shoal.errors import DataError
 from shoal.model.policy import Policy
-from shoal.privacy import risk as room
-from shoal.privacy.case import Case
-from shoal.privacy.risk import (
+from shoal.privacy.measures import risk as room
+from shoal.privacy.measures.case import Case
+from shoal.privacy.measures.risk import (
     band_rows,
     class_sizes,
     column_contributions,

@@ -5,7 +5,7 @@ import pytest
 
 import shoal
 from shoal.errors import DataError, PolicyError
-from shoal.privacy.values import sensitive_columns
+from shoal.privacy.verdict.values import sensitive_columns
 
 TREE = {"lungs": ["flu", "asthma"], "gut": {"upper": ["gastritis", "ulcer"]}, "none": ["none"]}
 ILL = ["flu", "asthma", "gastritis", "ulcer", "none", None]

@@ -12,10 +12,10 @@ from test_inference import attacked, case_of, people, shuffled
 import shoal
 from shoal.model.table import Table
 from shoal.prepare.hierarchy import from_lines
-from shoal.privacy import space
-from shoal.privacy.attack import Clock, Profile
-from shoal.privacy.case import Case
-from shoal.privacy.singling import Column, Statements, isolating, limits, raw, singling_out, stated
+from shoal.privacy.attacks.attack import Clock, Profile
+from shoal.privacy.attacks.singling import Column, Statements, isolating, limits, raw, singling_out, stated
+from shoal.privacy.measures import space
+from shoal.privacy.measures.case import Case
 
 
 def said(**parts):

@@ -12,9 +12,9 @@ from hypothesis.extra.numpy import arrays
 from shoal.model.policy import Policy
 from shoal.model.table import Table
 from shoal.prepare.hierarchy import from_lines
-from shoal.privacy import space as module
-from shoal.privacy.case import Case
-from shoal.privacy.space import agreement, blocks, nearest_rows, places, space
+from shoal.privacy.measures import space as module
+from shoal.privacy.measures.case import Case
+from shoal.privacy.measures.space import agreement, blocks, nearest_rows, places, space
 
 SIDE = 0.5**0.5
 

@@ -9,9 +9,9 @@ import shoal
 from shoal.certify.meanings import meanings
 from shoal.errors import InfeasibleError
 from shoal.model.policy import Policy
-from shoal.privacy.judge import judge
-from shoal.privacy.spellings import meaning
-from shoal.privacy.values import read_column, sensitive_columns
+from shoal.privacy.verdict.judge import judge
+from shoal.privacy.verdict.spellings import meaning
+from shoal.privacy.verdict.values import read_column, sensitive_columns
 
 ALIKE = [
     ("Flu", "flu", "flu ", " FLU", "f\u200blu", "f\u00adlu", "\ufb02u", "flu\ufeff", "flu\x00"),

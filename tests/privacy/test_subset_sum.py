@@ -15,9 +15,9 @@ import shoal
 from naive import subset_sum as naive
 from shoal.model.table import Table
 from shoal.pipeline import judging
-from shoal.privacy import subset_sum as searching
-from shoal.privacy.attack import Clock
-from shoal.privacy.subset_sum import Sums, combinations, subset_sum
+from shoal.privacy.attacks import subset_sum as searching
+from shoal.privacy.attacks.attack import Clock
+from shoal.privacy.attacks.subset_sum import Sums, combinations, subset_sum
 
 
 def normal(n, digits, seed=0, columns=3):

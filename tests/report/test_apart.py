@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from shoal.errors import DrawingError
-from shoal.report import apart, converter
-from shoal.report.apart import converted, prepare
+from shoal.report import converter
+from shoal.report import drawing_process as apart
+from shoal.report.drawing_process import converted, prepare
 
 CHART = {
     "data": {"values": [{"a": 1, "b": "CANARY"}]},
@@ -53,7 +54,7 @@ def run(program):
 def test_a_chart_is_drawn_and_the_drawing_library_is_not_in_this_process():
     told = run(f"""
         import sys
-        from shoal.report.apart import converted
+        from shoal.report.drawing_process import converted
         assert converted({TEXT!r}).startswith("<svg")
         print("vl_convert" in sys.modules)
     """)
@@ -145,7 +146,7 @@ def test_a_stop_in_the_middle_of_a_chart_leaves_nothing_in_the_pipe(monkeypatch)
 def test_a_forked_process_draws_by_itself():
     told = run(f"""
         import os
-        from shoal.report import apart
+        from shoal.report import drawing_process as apart
         first = apart.converted({TEXT!r})
         child = os.fork()
         if child == 0:
@@ -171,7 +172,7 @@ def runs(number):
 def test_it_ends_with_the_process_that_it_draws_for():
     program = textwrap.dedent(f"""
         import os, signal
-        from shoal.report import apart
+        from shoal.report import drawing_process as apart
         apart.converted({TEXT!r})
         print(apart._drawer.process.pid, flush=True)
         os.kill(os.getpid(), signal.SIGKILL)

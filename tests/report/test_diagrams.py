@@ -12,10 +12,10 @@ import pytest
 from browsing import opened
 
 from shoal.errors import WriteError
-from shoal.explore.compared import LeftOut, Measured, MethodComparison, Set
+from shoal.exploration.comparison import LeftOut, Measured, MethodComparison, Set
 from shoal.report.charts import svg
 from shoal.report.diagrams import critical_words, diagram, figure_chart, standing_alone
-from shoal.utility.compare import compare
+from shoal.utility.rank_tests import compare
 
 NASTY = "<img src=x onerror=alert(1)>|*[a](javascript:b)"
 VOID = {"meta", "br", "img", "link", "hr", "input"}

@@ -6,9 +6,9 @@ import pytest
 
 from shoal.model.findings import Finding, Verdict
 from shoal.model.policy import Policy
-from shoal.privacy.judge import MODELS
+from shoal.privacy.verdict.judge import MODELS
 from shoal.registry import BUILT_IN
-from shoal.report.words import few, figure, method_words, promise, say, shown, wish, words
+from shoal.report.wording import few, figure, method_words, promise, say, shown, wish, words
 
 
 def test_few_rows_are_hidden_by_themselves_and_by_what_is_left():

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from shoal.errors import DataError, MethodError
 from shoal.model.transactions import Transactions
-from shoal.sets.association import alpha, association, binned, error_of, rae
-from shoal.sets.disassociate import disassociate
+from shoal.transactions.disassociation.disassociate import disassociate
+from shoal.transactions.itemsets.association import alpha, association, binned, error_of, rae
 
 supports = st.lists(st.tuples(st.integers(0, 300), st.integers(0, 300)), min_size=1, max_size=60)
 

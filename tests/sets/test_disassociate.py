@@ -14,8 +14,8 @@ from naive.random_sets import random_limits, random_records
 from shoal.errors import InfeasibleError, MethodError
 from shoal.model.progress import listening
 from shoal.model.transactions import Transactions
-from shoal.privacy.km import verify
-from shoal.sets.disassociate import disassociate
+from shoal.privacy.verdict.km import verify
+from shoal.transactions.disassociation.disassociate import disassociate
 
 ARRAYS = [
     "sizes",
@@ -217,7 +217,7 @@ def test_rules_bring_their_items_into_one_chunk():
 
 @pytest.mark.parametrize("partition", ["rules", "ugac"])
 def test_partitions_by_rules_are_confirmed_by_the_judge(partition):
-    pytest.importorskip(f"shoal.sets.{partition}")
+    pytest.importorskip(f"shoal.transactions.disassociation.{partition}")
     rng = random.Random(6)
     for _ in range(20):
         records, _ = random_records(rng, most=60, items=9, least=20)

@@ -14,12 +14,12 @@ from naive.tree_distance import tree_distance as naive_distance
 from shoal.errors import MethodError
 from shoal.model.progress import listening
 from shoal.model.transactions import Transactions
-from shoal.sets import alignment, distance
-from shoal.sets.alignment import aligned
-from shoal.sets.disassociate import disassociate
-from shoal.sets.distance import tree_distance
-from shoal.sets.distinct import distinct
-from shoal.sets.reassociate import reassociate
+from shoal.transactions.disassociation.disassociate import disassociate
+from shoal.transactions.distinct import distinct
+from shoal.transactions.reassociation.reassociate import reassociate
+from shoal.transactions.trees import alignment, tree_distance
+from shoal.transactions.trees.alignment import aligned
+from shoal.transactions.trees.tree_distance import tree_distance as distance
 
 few_records = st.lists(st.sets(st.integers(0, 6)), max_size=6)
 

@@ -13,11 +13,11 @@ from naive.harden import holds
 from shoal.errors import InfeasibleError, MethodError
 from shoal.model.progress import listening
 from shoal.model.transactions import Transactions
-from shoal.privacy.km import verify_plain
-from shoal.sets.breaches import breaches
-from shoal.sets.disassociate import disassociate
-from shoal.sets.harden import harden_km
-from shoal.sets.reassociate import reassociate
+from shoal.privacy.verdict.km import verify_plain
+from shoal.transactions.disassociation.disassociate import disassociate
+from shoal.transactions.reassociation.breaches import breaches
+from shoal.transactions.reassociation.harden import harden_km
+from shoal.transactions.reassociation.reassociate import reassociate
 
 records_of_letters = st.lists(st.sets(st.sampled_from("abcdefg")), max_size=14)
 

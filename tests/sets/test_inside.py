@@ -8,7 +8,7 @@ import pytest
 
 from naive.inside import least_support
 from shoal.model.transactions import Transactions
-from shoal.sets.inside import exchanged
+from shoal.transactions.reassociation.inside import exchanged
 
 
 def some_data(rng, most=60):

@@ -13,8 +13,8 @@ from naive import mining as naive
 from shoal.errors import MethodError
 from shoal.io.transactions import read_transactions
 from shoal.model.transactions import Transactions
-from shoal.sets import eclat, mining
-from shoal.sets.mining import (
+from shoal.transactions.itemsets import eclat, mining
+from shoal.transactions.itemsets.mining import (
     frequent_itemsets,
     itemset_supports,
     pair_supports,

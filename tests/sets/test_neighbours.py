@@ -9,11 +9,11 @@ import pytest
 
 from shoal.errors import DataError, MethodError
 from shoal.model.transactions import Transactions
-from shoal.sets.correlation import kendall, spearman
-from shoal.sets.disassociate import disassociate
-from shoal.sets.mining import pair_supports
-from shoal.sets.neighbours import Figure, loss, neighbour_report, risk
-from shoal.sets.reassociate import reassociate
+from shoal.transactions.disassociation.disassociate import disassociate
+from shoal.transactions.itemsets.mining import pair_supports
+from shoal.transactions.reassociation.correlation import kendall, spearman
+from shoal.transactions.reassociation.quality import Figure, loss, neighbour_report, risk
+from shoal.transactions.reassociation.reassociate import reassociate
 
 
 def random_records(rng, n=60, items="abcdefg"):

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from naive import disassociation as naive
 from naive.random_sets import random_limits, random_records
-from shoal.sets.lexical import gathered, lexical_order
-from shoal.sets.partition import even, guarded, iterative, recursive
+from shoal.transactions.disassociation.partition import even, guarded, iterative, recursive
+from shoal.transactions.lexical import gathered, lexical_order
 
 
 def flat(records):

@@ -13,7 +13,7 @@ from naive.reassociation import reassociate as naive_reassociate
 from shoal.errors import DataError, MethodError
 from shoal.kernels.chance import stream
 from shoal.model.disassociated import Disassociated
-from shoal.sets.reassociate import reassociate
+from shoal.transactions.reassociation.reassociate import reassociate
 
 
 def whole(values):

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from naive import rules as naive
 from shoal.errors import MethodError, ReadError
 from shoal.model.transactions import Transactions
-from shoal.sets.partition import recursive
-from shoal.sets.rules import by_rules, held_rules, read_rules, rule_facts
+from shoal.transactions.disassociation.partition import recursive
+from shoal.transactions.disassociation.rules import by_rules, held_rules, read_rules, rule_facts
 
 LABELS = ("a", "b", "c", "d e")
 

@@ -8,9 +8,9 @@ import pytest
 
 from naive import disassociation as naive
 from naive.random_sets import random_limits, random_records
-from shoal.sets.partition import recursive
-from shoal.sets.shared import shared
-from shoal.sets.vertical import vertical
+from shoal.transactions.disassociation.partition import recursive
+from shoal.transactions.disassociation.shared import shared
+from shoal.transactions.disassociation.vertical import vertical
 
 
 def flat(records):

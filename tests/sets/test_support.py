@@ -10,10 +10,16 @@ from naive import support as naive
 from shoal.errors import MethodError
 from shoal.model.disassociated import Disassociated
 from shoal.model.transactions import Transactions
-from shoal.sets.disassociate import disassociate
-from shoal.sets.mining import itemset_supports, pair_supports
-from shoal.sets.reassociate import reassociate
-from shoal.sets.support import certain_support, expected_support, numbers_of, renumbered, support_bounds
+from shoal.transactions.disassociation.disassociate import disassociate
+from shoal.transactions.itemsets.mining import itemset_supports, pair_supports
+from shoal.transactions.itemsets.support import (
+    certain_support,
+    expected_support,
+    numbers_of,
+    renumbered,
+    support_bounds,
+)
+from shoal.transactions.reassociation.reassociate import reassociate
 
 N_ITEMS = 7
 

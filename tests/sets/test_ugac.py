@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from naive import ugac as naive
 from shoal.errors import MethodError
 from shoal.model.transactions import Transactions
-from shoal.sets import ugac
-from shoal.sets.disassociate import disassociate
-from shoal.sets.partition import recursive
-from shoal.sets.ugac import by_ants, feasible
+from shoal.transactions.disassociation import ugac
+from shoal.transactions.disassociation.disassociate import disassociate
+from shoal.transactions.disassociation.partition import recursive
+from shoal.transactions.disassociation.ugac import by_ants, feasible
 
 
 def random_case(rng, most=40):

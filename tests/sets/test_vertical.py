@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from naive import disassociation as naive
 from naive.random_sets import random_limits, random_records
 from shoal.errors import MethodError
-from shoal.sets import vertical as module
-from shoal.sets.bits import ones
-from shoal.sets.vertical import NO_RULES, vertical
+from shoal.transactions.disassociation import vertical as module
+from shoal.transactions.disassociation.bits import ones
+from shoal.transactions.disassociation.vertical import NO_RULES, vertical
 
 
 def flat(records):

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from naive import kde_pp as naive
-from shoal.cluster.limits import Limits
+from shoal.cluster.search.limits import Limits
 from shoal.density.curve import KERNELS
 from shoal.errors import GuaranteeError, MethodError
 from shoal.model.policy import Constraints
-from shoal.privacy.judge import failing
-from shoal.privacy.values import Values
+from shoal.privacy.verdict.judge import failing
+from shoal.privacy.verdict.values import Values
 from shoal.registry import load
 from shoal.som.kde_pp import kde_pp
 from strategies import tables_with_k

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from shoal.errors import DataError
-from shoal.utility.compare import alike, compare, critical_difference, friedman, ranks, score, wilcoxon
+from shoal.utility.rank_tests import alike, compare, critical_difference, friedman, ranks, score, wilcoxon
 
 # Demšar (2006), table 6: AUC of C4.5 as it is, with m, with cf, and with both, on 14 data sets. Two figures of «voting»
 # are equal as printed, but ranked 2 and 3 there: the last one is a little lower here.

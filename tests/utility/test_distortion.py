@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.prepare.hierarchy import from_lines
-from shoal.privacy.pairs import Pair
+from shoal.privacy.measures.pairs import Pair
 from shoal.utility.distortion import (
     average_size,
     cells_changed,

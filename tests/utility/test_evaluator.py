@@ -15,11 +15,11 @@ from shoal.model.policy import FORMS, Policy
 from shoal.model.table import Table
 from shoal.prepare.encode import Encoded
 from shoal.prepare.hierarchy import Hierarchy, from_lines
-from shoal.privacy.pairs import Pair, pairs
+from shoal.privacy.measures.pairs import Pair, pairs
 from shoal.recode.table import recode
 from shoal.utility.cell_loss import cell_losses
 from shoal.utility.fidelity import MANY, PARTS, fidelity, pmse, rank_error, total_variation
-from shoal.utility.separability import honest_accuracy
+from shoal.utility.honest_accuracy import honest_accuracy
 
 LEVELS = ["low", "mid", "high", "top"]
 

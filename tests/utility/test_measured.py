@@ -13,8 +13,10 @@ from shoal.measuring import Measure
 from shoal.model.policy import Policy
 from shoal.model.table import Table
 from shoal.prepare.hierarchy import from_lines
-from shoal.privacy.case import Case
-from shoal.utility import measured, measured_fidelity, measured_loss
+from shoal.privacy.measures.case import Case
+from shoal.utility import fidelity_measures as measured_fidelity
+from shoal.utility import loss_measures as measured_loss
+from shoal.utility import worth_measures as measured
 
 CARDS = {
     function.card.name: function.card

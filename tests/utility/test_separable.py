@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
-from shoal.cluster.mdav import mdav
-from shoal.privacy.pairs import Pair
-from shoal.utility import separable
-from shoal.utility.separable import deal, seen_classes, separability
+from shoal.cluster.methods.mdav import mdav
+from shoal.privacy.measures.pairs import Pair
+from shoal.utility import separability as separable
+from shoal.utility.separability import deal, seen_classes, separability
 
 
 def number(before, after, name="a"):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import calinski_harabasz_score, davies_bouldin_score, silhouette_score
 
 from shoal.errors import MethodError
-from shoal.privacy.pairs import Pair
+from shoal.privacy.measures.pairs import Pair
 from shoal.utility import validity
 from shoal.utility.moments import numbers_of
 from shoal.utility.structure import combined_utility, joint_utility, query_errors, structural_utility

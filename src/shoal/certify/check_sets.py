@@ -3,7 +3,7 @@
 1. The certificate is read, and its list of files compared with the folder: names and digests.
 2. The disassociated data set is read by `sets_bytes`, which shares no code with what wrote it; its parameters and its
    number of records are compared with those of the certificate.
-3. The judge, `privacy.km`, counts; claimed and found figures are put side by side.
+3. The judge, `privacy.verdict.km`, counts; claimed and found figures are put side by side.
 4. The files, and at last the certificate, must have the bytes that shoal writes, and k records must hold every label.
 5. A neighbour is drawn again and must be the same. If it is said to be k^m-anonymous, that is counted too.
 """
@@ -26,7 +26,7 @@ from shoal.certify.sets_neighbour import NEIGHBOURS, Redraw, check_neighbour
 from shoal.errors import InfeasibleError, ReadError
 from shoal.model.disassociated import Disassociated
 from shoal.model.findings import Verdict
-from shoal.privacy.km import verify
+from shoal.privacy.verdict.km import verify
 
 __all__ = ["check_sets_folder", "holds_sets"]
 
@@ -69,13 +69,13 @@ def check_sets_folder(folder: str | Path, redraw: Redraw | None = None) -> Check
 
     Guarantee
     ---------
-    If everything holds, then the files are those of the certificate, and the guarantee of `privacy.km.verify` holds for
+    If everything holds, then the files are those of the certificate, and the guarantee of `km.verify` holds for
     their bytes; k records of the chunks hold every label; the files say nothing beside their values; the neighbour is
     what `redraw` draws from the release, and one of kind "km" is k^m-anonymous as it stands.
 
     Cost
     ----
-    That of `privacy.km.verify`, of writing the files, and of drawing the neighbour.
+    That of `privacy.verdict.km.verify`, of writing the files, and of drawing the neighbour.
     """
     place = Path(folder)
     if not place.is_dir():

@@ -191,7 +191,7 @@ def _labels(given: list[Any]) -> tuple[str, ...]:
 
 
 def sound_parameters(given: Any) -> bool:
-    """Say whether parameters are those that `shoal.sets.disassociate` takes: known words, and numbers in range."""
+    """Say whether parameters are those that `disassociate` takes: known words, and numbers in range."""
     return (
         type(given) is dict
         and set(given) == {*NUMBERS, *WORDS}

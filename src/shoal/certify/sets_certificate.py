@@ -35,7 +35,7 @@ def write_sets_certificate(
     published : Disassociated
         What the files hold; its parameters and its number of records are stated.
     verdicts : sequence of Verdict
-        Those of `privacy.km.verify`, and that of `verify_plain` if the neighbour is of kind "km".
+        Those of `privacy.verdict.km.verify`, and that of `verify_plain` if the neighbour is of kind "km".
     neighbour : {"km", "raw"}, optional
         Whether a neighbour lies beside them, and whether it is k^m-anonymous as it stands or merely drawn.
 

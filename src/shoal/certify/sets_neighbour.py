@@ -22,7 +22,7 @@ from shoal.io.files import MOST_BYTES
 from shoal.model.disassociated import Disassociated
 from shoal.model.findings import Verdict
 from shoal.model.transactions import Transactions
-from shoal.privacy.km import verify_plain
+from shoal.privacy.verdict.km import verify_plain
 
 __all__ = ["NEIGHBOURS", "Redraw", "check_neighbour", "neighbour_verdict", "read_neighbour"]
 

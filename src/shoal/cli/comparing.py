@@ -10,7 +10,7 @@ from shoal.cli import drawing, show
 from shoal.cli.options import Header, Identifier, Json, K, Sensitive
 
 if TYPE_CHECKING:
-    from shoal.explore.compared import Measured, MethodComparison
+    from shoal.exploration.comparison import Measured, MethodComparison
 
 __all__ = ["add_to"]
 
@@ -52,8 +52,8 @@ def compare(
     json: Json = False,
 ) -> None:
     """Compare methods over data sets: `shoal compare tables/ --methods mdav,k_tca,kde --label last -o compared`."""
-    from shoal.explore.compared import owned_files
-    from shoal.explore.comparing import compare as run
+    from shoal.exploration.compare import compare as run
+    from shoal.exploration.comparison import owned_files
     from shoal.io.bundle import check_outside, check_target
 
     if output is not None:

@@ -29,8 +29,8 @@ from shoal.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from shoal.explore.aims import Figure
-    from shoal.explore.exploration import Exploration
+    from shoal.exploration.aims import Figure
+    from shoal.exploration.exploration import Exploration
 
 __all__ = ["add_to"]
 
@@ -83,7 +83,7 @@ def explore(
     json: Json = False,
 ) -> None:
     """Show risk against utility of many releases: `shoal explore patients.csv --policy policy.toml -o explored`."""
-    from shoal.explore.run import explore as run
+    from shoal.exploration.run import explore as run
 
     if output is None and not dry_run:
         raise typer.BadParameter("Name a private folder with -o, or ask for --dry-run.")

@@ -47,7 +47,7 @@ def report(
     from shoal.certify.check_sets import holds_sets
     from shoal.pipeline.reporting import check_format, facts_of, write_report
     from shoal.pipeline.set_report import set_page
-    from shoal.report.apart import prepare
+    from shoal.report.drawing_process import prepare
 
     format = format or ending(output)  # noqa: A001
     check_format(format)

@@ -1,1 +1,1 @@
-"""Methods that turn a matrix of numbers into a partition of its rows, one file a method."""
+"""Clustering methods, and the searches they share: a matrix of numbers becomes a partition of its rows."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.cluster.given import Floats, Rows
+from shoal.cluster.inputs import Floats, Rows
 from shoal.density.bandwidth import bandwidth
 from shoal.kernels.loops import loop
 

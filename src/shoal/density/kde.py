@@ -4,7 +4,7 @@
    (`density.curve`); a peak stands for k rows at the least.
 2. Rows with the same codes in all columns are a cell. Most cells of many columns hold one row: coding column by column
    hides nobody, and as printed that is all there is.
-3. The cells are cut and merged into groups of at least k rows, and a search moves rows between them (`cluster.finish`).
+3. The cells are cut and merged into groups of at least k rows, and a search moves rows between them (`search.finish`).
 
 The attribute-oriented method of Zouinina et al. (2020), with an end that keeps its promise.
 """
@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shoal.cluster.effort import FINISH
-from shoal.cluster.finish import MODE, as_printed, finished
-from shoal.cluster.given import Floats, Rows, matrix
-from shoal.cluster.limits import Limits
+from shoal.cluster.inputs import Floats, Rows, matrix
+from shoal.cluster.search.effort import FINISH
+from shoal.cluster.search.finish import MODE, as_printed, finished
+from shoal.cluster.search.limits import Limits
 from shoal.density.bandwidth import BANDWIDTHS
 from shoal.density.curve import KERNELS, Curve, curve
 from shoal.kernels.groups import numbered
@@ -175,7 +175,7 @@ def kde(
 
     Cost
     ----
-    O(n + G log G) a column with G bins, up to 131,072; then that of `cluster.finish`.
+    O(n + G log G) a column with G bins, up to 131,072; then that of `search.finish`.
 
     Examples
     --------

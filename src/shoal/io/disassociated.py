@@ -145,7 +145,7 @@ def read_disassociated(place: str | Path) -> Disassociated:
     Returns
     -------
     Disassociated
-        Its numbers refer to each other as they should. Whether it is anonymous is for `privacy.km` to say.
+        Its numbers refer to each other as they should. Whether it is anonymous is for `privacy.verdict.km` to say.
 
     Raises
     ------

@@ -17,13 +17,13 @@ from shoal.model.partition import Partition
 from shoal.model.policy import Policy
 from shoal.model.progress import step
 from shoal.prepare.encode import Encoded
-from shoal.privacy.values import Values
+from shoal.privacy.verdict.values import Values
 from shoal.protect import protected
 from shoal.registry import load
 from shoal.utility.loss import sse
 
 if TYPE_CHECKING:
-    from shoal.cluster.limits import Limits
+    from shoal.cluster.search.limits import Limits
 
 __all__ = ["Grouped", "cluster", "make_groups", "merged", "refine"]
 
@@ -133,7 +133,7 @@ def cluster(
 
 def _protected(encoded: Encoded, policy: Policy, sensitive: Mapping[str, Values]) -> Partition:
     """Return groups whose making does not depend on sensitive values, or hardly."""
-    from shoal.cluster.bisection import cut_in_halves
+    from shoal.cluster.methods.bisection import cut_in_halves
 
     step("cluster")
     cuts = cut_in_halves(encoded.X, policy.constraints.k)
@@ -172,9 +172,9 @@ def refine(
     """
     if policy.method.refine == "none":
         return partition
-    from shoal.cluster.effort import search
-    from shoal.cluster.given import matrix, row_weights
-    from shoal.cluster.sizes import capped
+    from shoal.cluster.inputs import matrix, row_weights
+    from shoal.cluster.search.effort import search
+    from shoal.cluster.search.sizes import capped
 
     k, limits = policy.constraints.k, _limits(policy, sensitive)
     X = matrix(encoded.X, k, "refine")
@@ -194,6 +194,6 @@ def refine(
 
 def _limits(policy: Policy, sensitive: Mapping[str, Values]) -> "Limits | None":
     """Return what the policy asks of sensitive values; imported here, since it brings the compiled loops along."""
-    from shoal.cluster.limits import Limits
+    from shoal.cluster.search.limits import Limits
 
     return Limits.of(policy.constraints, sensitive)

@@ -60,7 +60,7 @@ def exchange_items(
     names = policy.names("items")
     if not names:
         return recoded, ()
-    from shoal.sets.inside import exchanged
+    from shoal.transactions.reassociation.inside import exchanged
 
     name, asked = names[0], policy.constraints
     column, separator = table.column(name), policy.columns[name].separator or "|"

@@ -38,12 +38,12 @@ from shoal.prepare.arrange import arrange
 from shoal.prepare.complete import complete
 from shoal.prepare.profile import profile as profile_table
 from shoal.prepare.trees import hierarchies
-from shoal.privacy.attack import AttackCard, Clock, attacks, load_attack, profiles
-from shoal.privacy.attack import Profile as Known
-from shoal.privacy.case import Case
-from shoal.privacy.control import doubts
-from shoal.privacy.singling import beside
-from shoal.privacy.values import read_column
+from shoal.privacy.attacks.attack import AttackCard, Clock, attacks, load_attack, profiles
+from shoal.privacy.attacks.attack import Profile as Known
+from shoal.privacy.attacks.control import doubts
+from shoal.privacy.attacks.singling import beside
+from shoal.privacy.measures.case import Case
+from shoal.privacy.verdict.values import read_column
 
 __all__ = ["attack", "case_of", "measure", "tried"]
 

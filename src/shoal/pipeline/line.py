@@ -43,10 +43,10 @@ from shoal.prepare.complete import complete
 from shoal.prepare.encode import encode, matrix_columns
 from shoal.prepare.profile import Profile
 from shoal.prepare.profile import profile as profile_table
-from shoal.privacy.judge import judge
-from shoal.privacy.pairs import pairs
-from shoal.privacy.unchanged import refuse_unique_kept
-from shoal.privacy.values import read_column, sensitive_columns
+from shoal.privacy.attacks.unchanged import refuse_unique_kept
+from shoal.privacy.measures.pairs import pairs
+from shoal.privacy.verdict.judge import judge
+from shoal.privacy.verdict.values import read_column, sensitive_columns
 from shoal.recode.table import Recoded
 from shoal.registry import is_mixed
 from shoal.utility.cell_loss import cell_losses

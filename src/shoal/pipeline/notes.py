@@ -7,8 +7,8 @@ import pyarrow as pa
 from shoal.model.findings import Finding
 from shoal.model.policy import Policy
 from shoal.model.table import Table
-from shoal.privacy.unchanged import Unchanged
-from shoal.privacy.values import Values
+from shoal.privacy.attacks.unchanged import Unchanged
+from shoal.privacy.verdict.values import Values
 from shoal.recode.steps import has_extremes
 from shoal.recode.table import Recoded
 

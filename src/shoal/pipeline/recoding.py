@@ -12,9 +12,9 @@ from shoal.model.partition import Partition
 from shoal.model.policy import Policy
 from shoal.model.table import Table
 from shoal.prepare.encode import Encoded
-from shoal.privacy.classes import classes
-from shoal.privacy.judge import failing
-from shoal.privacy.values import Values, quasi_columns
+from shoal.privacy.verdict.classes import classes
+from shoal.privacy.verdict.judge import failing
+from shoal.privacy.verdict.values import Values, quasi_columns
 from shoal.recode.table import Recoded, recode
 
 __all__ = ["recode_classes"]

@@ -23,11 +23,11 @@ from shoal.pipeline.grouping import Grouped, make_groups
 from shoal.pipeline.items import grouped
 from shoal.prepare.encode import Encoded, encode
 from shoal.prepare.hierarchy import Hierarchy
-from shoal.privacy.attack import Clock
-from shoal.privacy.classes import Labels, classes
-from shoal.privacy.judge import asked_of
-from shoal.privacy.minimality import allowed, told_by_all
-from shoal.privacy.values import Values, quasi_columns, read_column, sensitive_columns
+from shoal.privacy.attacks.attack import Clock
+from shoal.privacy.attacks.minimality import allowed, told_by_all
+from shoal.privacy.verdict.classes import Labels, classes
+from shoal.privacy.verdict.judge import asked_of
+from shoal.privacy.verdict.values import Values, quasi_columns, read_column, sensitive_columns
 from shoal.recode.table import recode
 from shoal.registry import is_mixed, load
 

@@ -31,9 +31,9 @@ from shoal.pipeline.judging import case_of, tried
 from shoal.pipeline.line import netted
 from shoal.pipeline.write import FINDINGS, published_policy, read_back
 from shoal.prepare.encode import encode
-from shoal.privacy.attack import attacks as attack_cards
-from shoal.privacy.attack import profiles
-from shoal.privacy.case import Case
+from shoal.privacy.attacks.attack import attacks as attack_cards
+from shoal.privacy.attacks.attack import profiles
+from shoal.privacy.measures.case import Case
 from shoal.report.facts import Claims, public_facts
 from shoal.report.figures import NAMES, pictures
 from shoal.report.holder import holder_facts

@@ -24,7 +24,7 @@ from shoal.model.transactions import Transactions
 from shoal.pipeline.line import netted
 from shoal.pipeline.set_neighbours import check_release, neighbour_of
 from shoal.pipeline.write_sets import FINDINGS, MAP, NEIGHBOURS
-from shoal.privacy.km import verify_against
+from shoal.privacy.verdict.km import verify_against
 
 __all__ = ["distance_of", "mined", "reassociate_folder", "verified", "verify_sets"]
 
@@ -111,7 +111,7 @@ def reassociate_folder(
         k^m-anonymous by itself, or a mere draw.
     seed : int, optional
     **how
-        terms, nonempty: see `shoal.sets.reassociate`.
+        terms, nonempty: see `shoal.transactions.reassociation.reassociate`.
     """
     if kind not in ("km", "raw"):
         raise PolicyError(f"sets: neighbour must be 'km' or 'raw'; got {kind!r}.")
@@ -148,7 +148,7 @@ def reassociate_folder(
 @netted
 def distance_of(one: Any, other: Any, *, exact: bool = False, seed: int = 0, **reading: Any) -> dict[str, Any]:
     """Return the tree edit distance of two data sets, with bounds and baselines; `other` may be a release folder."""
-    from shoal.sets.distance import tree_distance
+    from shoal.transactions.trees.tree_distance import tree_distance
 
     step("read")
     first, second = (
@@ -166,7 +166,7 @@ def mined(
     source: Any, support: float = 0.001, confidence: float = 0.8, most: int = 50, **reading: Any
 ) -> dict[str, Any]:
     """Return the most frequent itemsets of two items and more, and the rules of the highest support, with labels."""
-    from shoal.sets.mining import frequent_itemsets, rules
+    from shoal.transactions.itemsets.mining import frequent_itemsets, rules
 
     step("read")
     data = read_transactions(source, **reading)

@@ -21,7 +21,7 @@ from shoal.model.findings import Finding, Verdict
 from shoal.model.progress import step
 from shoal.model.set_release import Neighbour
 from shoal.model.transactions import Transactions
-from shoal.privacy.km_counts import steps
+from shoal.privacy.verdict.km_counts import steps
 
 __all__ = ["check_release", "neighbour_of", "neighbour_seed"]
 
@@ -43,7 +43,7 @@ def neighbour_of(
     seed : int, optional
         Without it, that of the one neighbour that belongs into the folder of the release.
     **how
-        terms, nonempty: see `shoal.sets.reassociate`.
+        terms, nonempty: see `shoal.transactions.reassociation.reassociate`.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def _again(published: Disassociated, kind: str) -> Transactions:
 
 def _drawn(published: Disassociated, kind: str, seed: int | None = None, **how: Any) -> Transactions:
     """Draw records, unless they are to be hardened and hold far too many combinations."""
-    from shoal.sets.reassociate import reassociate
+    from shoal.transactions.reassociation.reassociate import reassociate
 
     drawn = reassociate(published, seed=neighbour_seed(published) if seed is None else seed, **how)
     total = float(steps(drawn.lengths, published.m).sum())
@@ -119,7 +119,7 @@ def _drawn(published: Disassociated, kind: str, seed: int | None = None, **how: 
 
 def _hardened(drawn: Transactions, published: Disassociated) -> tuple[Transactions, int]:
     """Return a draw made k^m-anonymous, and how many occurrences that cost."""
-    from shoal.sets.harden import harden_km
+    from shoal.transactions.reassociation.harden import harden_km
 
     try:
         hard = harden_km(drawn, published.k, published.m, WORK + WORK_PER_ITEM * published.items.size)

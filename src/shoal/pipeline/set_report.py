@@ -122,9 +122,9 @@ def figures_of(
     The neighbour that is published, `beside` of this kind, is measured itself; others are drawn. Numbers of records
     from 1 to k - 1 are told as such, and no item is named.
     """
-    from shoal.sets.association import association
-    from shoal.sets.distance import tree_distance
-    from shoal.sets.neighbours import loss, neighbour_report, risk
+    from shoal.transactions.itemsets.association import association
+    from shoal.transactions.reassociation.quality import loss, neighbour_report, risk
+    from shoal.transactions.trees.tree_distance import tree_distance
 
     lost = loss(data, published)
     tick(1, STEPS)

@@ -1,7 +1,7 @@
 """The straight line of set-valued data: read, cluster, tear into chunks, verify, draw a neighbour, measure; then write.
 
-1. Records are put into clusters, and the items of a cluster torn into chunks (`sets.disassociate`).
-2. The judge (`privacy.km`) counts what is published, and compares it with the records behind it.
+1. Records are put into clusters, and the items of a cluster torn into chunks (`disassociate`).
+2. The judge (`privacy.verdict.km`) counts what is published, and compares it with the records behind it.
 3. A neighbour is drawn from what is published alone, by a random seed that follows from it; for «km» rare combinations
    are taken out until it is k^m-anonymous by itself, which is counted again.
 
@@ -31,10 +31,10 @@ from shoal.model.transactions import Transactions
 from shoal.pipeline.line import netted
 from shoal.pipeline.set_neighbours import neighbour_of
 from shoal.pipeline.write_sets import write_sets
-from shoal.privacy.km import verify, verify_against
+from shoal.privacy.verdict.km import verify, verify_against
 
 if TYPE_CHECKING:
-    from shoal.sets.disassociate import Partitioning
+    from shoal.transactions.disassociation.disassociate import Partitioning
 
 __all__ = ["anonymize_sets"]
 
@@ -80,7 +80,7 @@ def anonymize_sets(
         never published. The neighbour does not depend on it.
     **given
         layout, column, record, item, separator, labels: how to read; levels, terms, beta, rounds, rho: see
-        `shoal.sets.disassociate`.
+        `shoal.transactions.disassociation.disassociate`.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def anonymize_sets(
     >>> release.published.chunks, all(verdict.holds for verdict in release.verdicts)
     (1, True)
     """
-    from shoal.sets.disassociate import disassociate
+    from shoal.transactions.disassociation.disassociate import disassociate
 
     if neighbour not in get_args(Neighbour):
         raise PolicyError(f"sets: neighbour must be one of {listed(get_args(Neighbour))}; got {neighbour!r}.")
@@ -165,7 +165,7 @@ def _start(seed: Any) -> int:
 
 def _rules(given: Any, data: Transactions, separator: str | None) -> list[NDArray[np.int32]] | None:
     """Return rules as item numbers: from a file, from text of several lines, or from lists of items."""
-    from shoal.sets.rules import read_rules
+    from shoal.transactions.disassociation.rules import read_rules
 
     if given is None:
         return None

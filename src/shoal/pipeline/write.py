@@ -29,8 +29,8 @@ from shoal.model.release import Release
 from shoal.model.table import Table
 from shoal.pipeline.items import spelt
 from shoal.prepare.hierarchy import Hierarchy
-from shoal.privacy.covering import uncovered
-from shoal.report.apart import prepare
+from shoal.privacy.measures.covering import uncovered
+from shoal.report.drawing_process import prepare
 from shoal.report.figures import NAMES, pictures
 
 __all__ = [

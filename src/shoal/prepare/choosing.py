@@ -5,7 +5,7 @@
 | asks for protection from minimality | as below | `bisection` |
 | gives hierarchies, or asks for truthful output | truthful | `cover` with hierarchies, else `grow` |
 | has a column of names, and no row weights | same-schema | `gower` |
-| else | same-schema | chosen among the methods on numbers, by `cluster.auto` |
+| else | same-schema | chosen among the methods on numbers, by `cluster.methods.auto` |
 """
 
 from collections.abc import Mapping

@@ -1,1 +1,1 @@
-"""The judge: what a release is worth, from its values alone."""
+"""Verdicts on a release, measures of its risk, and attacks on it."""

@@ -23,7 +23,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from shoal.report.apart import converted
+from shoal.report.drawing_process import converted
 
 __all__ = ["ONE", "PALE", "TWO", "moving", "plain", "rows", "svg", "themed"]
 

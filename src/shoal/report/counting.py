@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.model.policy import Column
-from shoal.privacy.published import Published, read_published
+from shoal.privacy.measures.published import Published, read_published
 
 __all__ = ["Own", "joined", "middles", "names_of", "of_column", "round_limits"]
 

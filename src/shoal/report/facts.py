@@ -22,11 +22,11 @@ from shoal.errors import listed
 from shoal.model.findings import Finding, Verdict
 from shoal.model.policy import Policy
 from shoal.model.sentences import for_page
-from shoal.privacy.case import Case
+from shoal.privacy.measures.case import Case
 from shoal.report import blocks
 from shoal.report.blocks import Block
 from shoal.report.counting import joined, of_column
-from shoal.report.words import few, figure, method_words, promise, say, shown, wish, words
+from shoal.report.wording import few, figure, method_words, promise, say, shown, wish, words
 
 __all__ = [
     "Claims",

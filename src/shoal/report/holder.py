@@ -14,13 +14,13 @@ from shoal.model.findings import Attack, Finding, Verdict
 from shoal.model.release import Change
 from shoal.model.sentences import for_page
 from shoal.model.sketches import PlaneSketch
-from shoal.privacy.case import Case
-from shoal.privacy.pairs import Pair
+from shoal.privacy.measures.case import Case
+from shoal.privacy.measures.pairs import Pair
 from shoal.report import blocks
 from shoal.report.blocks import Block
 from shoal.report.counting import middles, of_column
 from shoal.report.facts import MOST, Claims, column_words, frame, shared_sections, shown_between
-from shoal.report.words import few, figure, say, shown, words
+from shoal.report.wording import few, figure, say, shown, words
 from shoal.utility.moments import numbers_of
 
 __all__ = ["holder_facts"]

@@ -8,7 +8,7 @@ from typing import Any
 
 from shoal.report import blocks
 from shoal.report.blocks import Block
-from shoal.report.words import figure, say, words
+from shoal.report.wording import figure, say, words
 
 __all__ = ["worth_sections"]
 

@@ -3,7 +3,7 @@
 1. The columns are dealt into views with a map each, which learn from each other; every row is coded by the mixture of
    its best matching unit and the units next to that which is nearest to the row, and a map is laid into the coded
    rows (`som.tca`).
-2. Its cells are cut and merged into groups of at least k rows, and a search moves rows between them (`cluster.finish`).
+2. Its cells are cut and merged into groups of at least k rows, and a search moves rows between them (`search.finish`).
 
 As printed, mixtures are of all units of a view, cells of fewer than k rows are dissolved, the smallest first, each row
 going to the nearest prototype left, and prototypes are published. Zouinina et al. (2020).
@@ -11,9 +11,9 @@ going to the nearest prototype left, and prototypes are published. Zouinina et a
 
 from numpy.typing import ArrayLike
 
-from shoal.cluster.effort import FINISH
-from shoal.cluster.finish import MODE
-from shoal.cluster.limits import Limits
+from shoal.cluster.search.effort import FINISH
+from shoal.cluster.search.finish import MODE
+from shoal.cluster.search.limits import Limits
 from shoal.model.partition import Partition
 from shoal.registry import Choice, Whole, method
 from shoal.som.tca import ROUNDS, UNITS, VIEWS, tca
@@ -92,7 +92,7 @@ def c_tca(
 
     Cost
     ----
-    O(n m d) an epoch for m units, 5 sqrt(n) of them: O(n^1.5 d); then that of `cluster.finish`.
+    O(n m d) an epoch for m units, 5 sqrt(n) of them: O(n^1.5 d); then that of `search.finish`.
 
     Examples
     --------

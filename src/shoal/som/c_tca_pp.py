@@ -3,16 +3,16 @@
 1. Maps of several views code every row by mixtures of units next to each other, as in C-TCA (`som.tca`).
 2. wLVQ2 learns from the codes and a label how much each column counts, and prototypes of its classes (`som.plus`).
 3. Rows with the same nearest prototype, of whatever class, are a cell; cells are finished into groups of at least k
-   rows in the weighted space (`cluster.finish`).
+   rows in the weighted space (`search.finish`).
 
 As printed, the nearest prototype is published, whatever number of rows it stands for. Zouinina et al. (2020).
 """
 
 from numpy.typing import ArrayLike
 
-from shoal.cluster.effort import FINISH
-from shoal.cluster.finish import MODE
-from shoal.cluster.limits import Limits
+from shoal.cluster.search.effort import FINISH
+from shoal.cluster.search.finish import MODE
+from shoal.cluster.search.limits import Limits
 from shoal.model.partition import Partition
 from shoal.registry import Choice, Whole, method
 from shoal.som.plus import tca_pp
@@ -95,7 +95,7 @@ def c_tca_pp(
 
     Cost
     ----
-    O(n m d) an epoch for m units, 5 sqrt(n) of them: O(n^1.5 d); then that of `cluster.finish`.
+    O(n m d) an epoch for m units, 5 sqrt(n) of them: O(n^1.5 d); then that of `search.finish`.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from math import ceil, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.cluster.given import Floats, Rows
+from shoal.cluster.inputs import Floats, Rows
 
 __all__ = ["Grid", "grid_for"]
 

@@ -2,7 +2,7 @@
 
 1. The columns are dealt into views with a map each, which learn from each other; every row is coded by its best
    matching units, and a map is laid into the coded rows (`som.tca`).
-2. Its cells are cut and merged into groups of at least k rows, and a search moves rows between them (`cluster.finish`).
+2. Its cells are cut and merged into groups of at least k rows, and a search moves rows between them (`search.finish`).
 
 As printed, the prototypes of the last map are published, whatever number of rows they stand for: mostly one.
 Zouinina et al. (2020).
@@ -10,9 +10,9 @@ Zouinina et al. (2020).
 
 from numpy.typing import ArrayLike
 
-from shoal.cluster.effort import FINISH
-from shoal.cluster.finish import MODE
-from shoal.cluster.limits import Limits
+from shoal.cluster.search.effort import FINISH
+from shoal.cluster.search.finish import MODE
+from shoal.cluster.search.limits import Limits
 from shoal.model.partition import Partition
 from shoal.registry import Whole, method
 from shoal.som.tca import ROUNDS, UNITS, VIEWS, tca
@@ -87,7 +87,7 @@ def k_tca(
 
     Cost
     ----
-    O(n m d) an epoch for m units, 5 sqrt(n) of them: O(n^1.5 d); then that of `cluster.finish`.
+    O(n m d) an epoch for m units, 5 sqrt(n) of them: O(n^1.5 d); then that of `search.finish`.
 
     Examples
     --------

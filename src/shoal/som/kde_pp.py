@@ -3,17 +3,17 @@
 1. Every column is cut at the minima of its density and coded by the peaks between them, as in `kde`.
 2. wLVQ2 learns from the codes and a label how much each column counts, and prototypes of its classes (`som.plus`).
 3. Rows with the same nearest prototype, of whatever class, are a cell; cells are finished into groups of at least k
-   rows in the weighted space (`cluster.finish`).
+   rows in the weighted space (`search.finish`).
 
 As printed, the nearest prototype is published, whatever number of rows it stands for. Zouinina et al. (2020).
 """
 
 from numpy.typing import ArrayLike
 
-from shoal.cluster.effort import FINISH
-from shoal.cluster.finish import MODE
-from shoal.cluster.given import matrix
-from shoal.cluster.limits import Limits
+from shoal.cluster.inputs import matrix
+from shoal.cluster.search.effort import FINISH
+from shoal.cluster.search.finish import MODE
+from shoal.cluster.search.limits import Limits
 from shoal.density.bandwidth import BANDWIDTHS
 from shoal.density.curve import KERNELS
 from shoal.density.kde import coding
@@ -93,7 +93,7 @@ def kde_pp(
 
     Cost
     ----
-    O(n + G log G) a column with G bins; O(20 n m d) for the m prototypes of all classes; then that of `cluster.finish`.
+    O(n + G log G) a column with G bins; O(20 n m d) for the m prototypes of all classes; then that of `search.finish`.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.cluster.given import Floats, Rows, finite
+from shoal.cluster.inputs import Floats, Rows, finite
 from shoal.errors import MethodError
 from shoal.kernels.loops import inner_loop, loop
 from shoal.som.nearest import cell_sums, least_of, nearest

@@ -8,7 +8,7 @@
 
 import numpy as np
 
-from shoal.cluster.given import Floats, Rows
+from shoal.cluster.inputs import Floats, Rows
 from shoal.kernels.loops import inner_loop, loop
 from shoal.som.training import Map
 

@@ -10,7 +10,7 @@ put in the wrong order are then measured with all of them, so the result is the 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.cluster.given import Floats, Rows
+from shoal.cluster.inputs import Floats, Rows
 from shoal.kernels.loops import inner_loop, loop
 from shoal.kernels.threads import each
 from shoal.model.progress import silently

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shoal.cluster.finish import as_printed, finished
-from shoal.cluster.given import Floats, Rows, matrix
-from shoal.cluster.limits import Limits
+from shoal.cluster.inputs import Floats, Rows, matrix
+from shoal.cluster.search.finish import as_printed, finished
+from shoal.cluster.search.limits import Limits
 from shoal.errors import MethodError
 from shoal.kernels.threads import thread_count
 from shoal.model.partition import Partition

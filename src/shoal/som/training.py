@@ -17,7 +17,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.cluster.given import Floats, Rows, finite
+from shoal.cluster.inputs import Floats, Rows, finite
 from shoal.errors import MethodError
 from shoal.kernels.axes import principal_axes
 from shoal.kernels.chance import stream, uniform

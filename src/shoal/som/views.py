@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.cluster.given import Floats, Rows
+from shoal.cluster.inputs import Floats, Rows
 from shoal.kernels.loops import loop
 from shoal.model.progress import part, silently
 from shoal.som.grid import Grid, grid_for

@@ -22,10 +22,10 @@ from shoal.errors import DataError
 from shoal.model.findings import Finding
 from shoal.model.sentences import Sentence
 from shoal.prepare.encode import microseconds, offsets
-from shoal.privacy.classes import classes
-from shoal.privacy.pairs import Pair
-from shoal.privacy.published import Published
-from shoal.privacy.values import read_column
+from shoal.privacy.measures.pairs import Pair
+from shoal.privacy.measures.published import Published
+from shoal.privacy.verdict.classes import classes
+from shoal.privacy.verdict.values import read_column
 
 __all__ = ["cell_losses", "class_loss", "text_loss"]
 

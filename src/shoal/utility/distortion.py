@@ -20,9 +20,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.prepare.hierarchy import Hierarchy
-from shoal.privacy.classes import Counts, classes
-from shoal.privacy.pairs import Pair
-from shoal.privacy.values import Values, read_column
+from shoal.privacy.measures.pairs import Pair
+from shoal.privacy.verdict.classes import Counts, classes
+from shoal.privacy.verdict.values import Values, read_column
 from shoal.utility.cell_loss import class_loss, text_loss
 
 __all__ = [

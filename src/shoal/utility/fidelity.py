@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from shoal.model.findings import Finding
 from shoal.model.sentences import Sentence
-from shoal.privacy.classes import classes
-from shoal.privacy.pairs import Codes, Pair
+from shoal.privacy.measures.pairs import Codes, Pair
+from shoal.privacy.verdict.classes import classes
 from shoal.utility.boosting import boosted
 
 __all__ = ["fidelity", "invented", "pmse", "rank_error", "total_variation"]

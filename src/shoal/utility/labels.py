@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from shoal.model.findings import Finding
 from shoal.model.policy import Policy
 from shoal.model.table import Table
-from shoal.privacy.classes import classes
-from shoal.privacy.values import quasi_columns, read_column
+from shoal.privacy.verdict.classes import classes
+from shoal.privacy.verdict.values import quasi_columns, read_column
 
 __all__ = ["one_label", "telling_columns"]
 

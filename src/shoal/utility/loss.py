@@ -11,10 +11,10 @@ from shoal.model.partition import Partition
 from shoal.model.policy import Policy
 from shoal.model.release import Change
 from shoal.model.sentences import Sentence
-from shoal.privacy.classes import classes
-from shoal.privacy.pairs import Pair
-from shoal.privacy.unchanged import Unchanged
-from shoal.privacy.values import quasi_columns
+from shoal.privacy.attacks.unchanged import Unchanged
+from shoal.privacy.measures.pairs import Pair
+from shoal.privacy.verdict.classes import classes
+from shoal.privacy.verdict.values import quasi_columns
 
 __all__ = ["class_sizes", "kept_uniques", "ledger_share", "partition_loss", "rounding_loss", "sse", "sst"]
 

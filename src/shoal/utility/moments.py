@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.model.sentences import Rows, Sentence
-from shoal.privacy.pairs import Pair
+from shoal.privacy.measures.pairs import Pair
 
 __all__ = ["OBJECTS", "Errors", "Numbers", "eigenvalue_difference", "errors", "il1s", "numbers_of"]
 

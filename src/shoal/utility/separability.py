@@ -1,63 +1,243 @@
-"""Separability: whether a classifier that learns from the release is right about people as they are.
+"""Separability: whether a decision tree that learns from a release tells labels apart, as published and honestly.
 
-A classifier learns from released rows and is asked about the original rows of others, three times, so that every row is
-asked about once. Beside it stand what the same classifier learns from the original, and what the most frequent label
-alone would get right.
+The rows are dealt into ten folds, each with its share of every label, several times over. For each fold a fully grown
+tree learns from the released rows of the nine others.
+
+1. **Honest**: it is asked about the fold's rows as they are in the table. This is what an analyst can hope for.
+2. **As published**: it is asked about the fold's released rows. Such a row has the very values of the other rows of its
+   class, from which the tree has learned, so that it answers with the commonest label among them.
+3. **Control**: as 2, on a release whose values are random numbers, one vector for each class.
+
+2 and 3 are equal to the last row, since the tree sees nothing but which class a row is in. Two things are needed.
+No class may lie in one fold alone, else the tree has not seen it: the deal is mended where one does, by swapping two
+rows of one label. And classes must be such as a tree can tell apart: it takes numbers in single precision, and those
+that are less than 1e-7 apart for one. A row that is alone in its class is answered by its values after all; how many
+rows were not seen is said.
+
+The honest figure is that of one release of all rows: a row's own values are part of the mean that stands for it. To
+release the training rows alone is stricter by a point or so, and needs the method, not only its release.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
+from numpy.typing import NDArray
 
-from shoal.model.findings import Finding
-from shoal.privacy.intervals import wilson
-from shoal.privacy.pairs import Pair
-from shoal.privacy.values import read_column
-from shoal.utility.boosting import boosted
-from shoal.utility.fidelity import features
+from shoal.model.sentences import Rows, Sentence
+from shoal.privacy.measures.intervals import WIDE, wilson
+from shoal.privacy.measures.pairs import Pair
+from shoal.privacy.verdict.classes import classes
 
-__all__ = ["honest_accuracy"]
+__all__ = ["Accuracy", "Separability", "deal", "seen_classes", "separability"]
 
-FOLDS = 3
+FOLDS = 10
+ROWS, MOST_REPEATS = 10_000, 10  # rows that are asked about in all, about; and repeats, at most
+APART = 1e-7  # what a tree tells apart
+
+Labels = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Truths = NDArray[np.bool_]
 
 
-def honest_accuracy(columns: Sequence[Pair], label: pa.ChunkedArray, seed: int = 0) -> tuple[Finding, ...]:
-    """Measure accuracy on original held-out rows; nothing if labels or columns do not allow for it.
+@dataclass(frozen=True)
+class Accuracy:
+    """The share of right answers, and between which shares it may well lie.
+
+    The interval is 1.96 s / sqrt(folds) on each side, s being the deviation of the accuracies of all folds of all
+    repeats: to deal the same people again adds no people.
+    """
+
+    share: float
+    interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Separability:
+    """What trees got right.
+
+    Parameters
+    ----------
+    honest, published, control : Accuracy
+    majority : Accuracy
+        Of always saying the commonest label, with Wilson's interval.
+    rows, folds, repeats : int
+        That were asked about, and how often.
+    unseen : int
+        Rows, over all repeats, whose class was not among those learned from.
+    sampled : bool
+        Whether whole classes were left out, because there are too many rows.
+    """
+
+    honest: Accuracy
+    published: Accuracy
+    control: Accuracy
+    majority: Accuracy
+    rows: int
+    folds: int
+    repeats: int
+    unseen: int
+    sampled: bool
+
+    @property
+    def how(self) -> str:
+        """How it was measured, in a few words."""
+        some = Sentence(", {rows:,} rows in whole classes by chance", rows=Rows(self.rows)) if self.sampled else ""
+        given = {"folds": self.folds, "repeats": self.repeats, "some": some}
+        return Sentence("decision tree, {folds} folds, repeats: {repeats}{some}", **given)
+
+
+def separability(
+    columns: Sequence[Pair], label: Labels, *, folds: int = FOLDS, repeats: int | None = None, seed: int = 0
+) -> Separability | None:
+    """Measure accuracy honestly, as published and of random numbers: from 0 to 1, high is good, needs the pair.
 
     Parameters
     ----------
     columns : list of Pair
-        The quasi-identifiers; those of truthful forms are left out.
-    label : pyarrow.ChunkedArray
-        What is to be predicted, row by row; published as it is.
+        The quasi-identifiers; those of truthful forms are left out. A missing number is at the mean of its column, and
+        said to be missing by a column of its own; among names it is one.
+    label : int64 array
+        What is to be predicted, as codes from 0 up, none left out.
+    folds, repeats : int
+        As many repeats as 10,000 rows allow for, from 1 to 10, if not given.
     seed : int
         Where chance starts.
+
+    Returns
+    -------
+    Separability or None
+        None if there is one label only, no column that a tree could read, or fewer than two rows for each fold.
     """
-    from sklearn.base import clone
-    from sklearn.model_selection import StratifiedKFold
-
     plain = [column for column in columns if not column.truthful]
-    y = read_column(label).codes
-    counts = np.bincount(y)
-    if not plain or counts.size < 2 or counts.min() < FOLDS:
-        return ()
-    before, after = features(plain)
-    right = {"released": 0, "original": 0}
-    with boosted(len(y), seed) as untaught:
-        for learn, ask in StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(before, y):
-            for name, X in (("released", after), ("original", before)):
-                model = clone(untaught).fit(X[learn], y[learn])
-                right[name] += int((model.predict(before[ask]) == y[ask]).sum())
-    n = len(y)
-    return (
-        _share("honest accuracy %", right["released"], n, "learned from released rows, asked about original ones"),
-        _share("accuracy of the original %", right["original"], n, "learned from original rows, asked about others"),
-        Finding("majority rate %", 100 * counts.max() / n, "the most frequent label alone", "pair", unit="%"),
-    )
+    if not plain or label.size < 2 * folds or label.max() == label.min():
+        return None
+    before, after = _features(plain)
+    whole = len(before)
+    owner = seen_classes(after)
+    rows = _some(owner, seed)
+    before, after, label = before[rows], after[rows], np.unique(label[rows], return_inverse=True)[1].reshape(-1)
+    owner = np.unique(owner[rows], return_inverse=True)[1].reshape(-1)
+    n, count = len(rows), int(label.max()) + 1
+    if n < 2 * folds or count < 2:
+        return None
+    turns = repeats or int(np.clip(ROWS // n, 1, MOST_REPEATS))
+    chance = np.random.default_rng((seed, 3))
+    numbers = np.column_stack([chance.permutation(int(owner.max()) + 1) for _ in range(after.shape[1])])
+    noise = numbers[owner].astype(np.float64)
+    accuracies, unseen = np.zeros((3, turns, folds)), 0
+    right = np.zeros(3)
+    for turn in range(turns):
+        fold = deal(label, owner, folds, chance)
+        unseen += _unseen(owner, fold)
+        answers = _asked(before, after, noise, label, fold, seed)
+        for place, one in enumerate(answers):
+            accuracies[place, turn] = np.bincount(fold, one, folds) / np.bincount(fold, minlength=folds)
+            right[place] += one.sum()
+    honest, published, control = (_accuracy(float(right[place]) / (turns * n), accuracies[place]) for place in range(3))
+    most = int(np.bincount(label).max())
+    majority = Accuracy(most / n, wilson(most, n))
+    return Separability(honest, published, control, majority, n, folds, turns, unseen, n < whole)
 
 
-def _share(name: str, right: int, n: int, how: str) -> Finding:
-    """Return a share in per cent with Wilson's interval."""
-    low, high = wilson(right, n)
-    return Finding(name, 100 * right / n, how, "pair", (100 * low, 100 * high), unit="%")
+def deal(label: Labels, owner: Labels, folds: int, chance: np.random.Generator) -> Labels:
+    """Return the fold of each row: every label spread over all folds, and no class of two rows or more in one alone.
+
+    Parameters
+    ----------
+    label, owner : int64 arrays
+        The label and the class of each row, as codes from 0 up.
+    folds : int
+    chance : numpy.random.Generator
+    """
+    order = chance.permutation(label.size)
+    order = order[np.argsort(label[order], kind="stable")]
+    fold = np.empty(label.size, np.int64)
+    fold[order] = np.arange(label.size) % folds
+    sizes = np.bincount(owner)
+    held = np.bincount(owner * folds + fold, minlength=sizes.size * folds).reshape(-1, folds)
+    for stuck in np.flatnonzero((held.max(axis=1) == sizes) & (sizes > 1)):
+        where = int(held[stuck].argmax())
+        if held[stuck, where] < sizes[stuck]:
+            continue  # a swap for another class has freed it
+        for row in np.flatnonzero(owner == stuck):
+            others = np.flatnonzero((label == label[row]) & (fold != where))
+            theirs = owner[others]
+            others = others[(sizes[theirs] == 1) | (held[theirs, where] + 1 < sizes[theirs])]
+            if others.size:
+                other = int(others[chance.integers(others.size)])
+                for one, goes in ((row, int(fold[other])), (other, where)):
+                    held[owner[one], fold[one]] -= 1
+                    held[owner[one], goes] += 1
+                    fold[one] = goes
+                break
+    return fold
+
+
+def seen_classes(X: Floats) -> Labels:
+    """Return the class of each row as a decision tree tells them apart: single precision, 1e-7 at the least."""
+    codes = []
+    for column in X.T.astype(np.float32).astype(np.float64):
+        values, place = np.unique(column, return_inverse=True)
+        steps = np.cumsum(np.append(0, np.diff(values) > APART))
+        codes.append(steps[place.reshape(-1)].astype(np.int64))
+    return classes(codes, len(X))
+
+
+def _asked(
+    before: Floats, after: Floats, noise: Floats, label: Labels, fold: Labels, seed: int
+) -> tuple[Truths, Truths, Truths]:
+    """Return which rows are answered rightly: the original ones, the released ones, those of random numbers."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    honest, published, control = (np.zeros(label.size, bool) for _ in range(3))
+    for part in range(int(fold.max()) + 1):
+        ask, learn = fold == part, fold != part
+        tree = DecisionTreeClassifier(random_state=seed).fit(after[learn], label[learn])
+        honest[ask] = tree.predict(before[ask]) == label[ask]
+        published[ask] = tree.predict(after[ask]) == label[ask]
+        blind = DecisionTreeClassifier(random_state=seed).fit(noise[learn], label[learn])
+        control[ask] = blind.predict(noise[ask]) == label[ask]
+    return honest, published, control
+
+
+def _accuracy(share: float, accuracies: Floats) -> Accuracy:
+    """Return the share with its interval."""
+    half = WIDE * float(accuracies.std(ddof=1)) / float(np.sqrt(accuracies.shape[-1]))
+    return Accuracy(share, (max(0.0, share - half), min(1.0, share + half)))
+
+
+def _unseen(owner: Labels, fold: Labels) -> int:
+    """Return the rows whose class lies in their fold alone."""
+    folds = int(fold.max()) + 1
+    here = np.bincount(owner * folds + fold, minlength=(int(owner.max()) + 1) * folds)
+    return int((here[owner * folds + fold] == np.bincount(owner)[owner]).sum())
+
+
+def _some(owner: Labels, seed: int) -> Labels:
+    """Return the rows to look at: all, or whole classes by chance."""
+    if owner.size <= ROWS:
+        return np.arange(owner.size)
+    sizes = np.bincount(owner)
+    order = np.random.default_rng((seed, 5)).permutation(sizes.size)
+    kept = np.zeros(sizes.size, bool)
+    kept[order[: max(1, int((np.cumsum(sizes[order]) <= ROWS).sum()))]] = True
+    return np.flatnonzero(kept[owner])
+
+
+def _features(columns: Sequence[Pair]) -> tuple[Floats, Floats]:
+    """Return what trees look at, before and after: z-scores of the table, places of names, and what is missing."""
+    found: list[tuple[Floats, Floats]] = []
+    for column in columns:
+        if not column.ordered:
+            first, second = column.codes
+            found.append((first.astype(np.float64), second.astype(np.float64)))
+            continue
+        before, after = column.numbers
+        known = before[~np.isnan(before)]
+        middle, spread = (known.mean(), known.std()) if known.size else (0.0, 0.0)
+        sides = [(side - middle) / (spread if spread > 0 else 1.0) for side in (before, after)]
+        found.append((np.nan_to_num(sides[0], nan=0.0), np.nan_to_num(sides[1], nan=0.0)))
+        if np.isnan(before).any() or np.isnan(after).any():
+            found.append((np.isnan(before).astype(np.float64), np.isnan(after).astype(np.float64)))
+    return np.column_stack([pair[0] for pair in found]), np.column_stack([pair[1] for pair in found])

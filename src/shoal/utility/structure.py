@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import MethodError
-from shoal.privacy.pairs import Pair
+from shoal.privacy.measures.pairs import Pair
 from shoal.utility.fidelity import total_variation
 from shoal.utility.moments import Numbers
 

@@ -16,8 +16,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.privacy.pairs import Pair
-from shoal.privacy.values import read_column
+from shoal.privacy.measures.pairs import Pair
+from shoal.privacy.verdict.values import read_column
 from shoal.utility.loss import sse, sst
 
 __all__ = ["SAMPLED", "calinski_harabasz", "davies_bouldin", "silhouette", "standardised"]

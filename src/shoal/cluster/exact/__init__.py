@@ -1,0 +1,1 @@
+"""Column generation and branching: the proof of optimality behind the method `exact`."""

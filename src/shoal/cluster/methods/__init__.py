@@ -1,0 +1,1 @@
+"""Clustering methods, one per file, each with its card."""

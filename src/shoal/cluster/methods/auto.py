@@ -1,0 +1,179 @@
+"""Auto: the method that suits a table, by its rows, its columns, k and what is asked.
+
+1. Fewer than 2k rows are one group, whatever the method.
+2. Limits on sensitive values are best met inside a search: `anneal`.
+3. One column that varies: `univariate` finds the optimum.
+4. Up to 300 rows, k up to 4, a thorough effort and no row weights: `exact` proves how good its answer is.
+5. Up to 50,000 rows: `anneal`.
+6. More rows: `blocks` with MDAV inside and a search across the borders; beyond some millions, for a quick
+   result, without the search.
+
+It says what it chose and about how long that takes, before it starts and in the notes of the release.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shoal.cluster.inputs import matrix
+from shoal.cluster.search.effort import EFFORT, EFFORTS, a_proposal
+from shoal.cluster.search.limits import Limits
+from shoal.cluster.search.refine import SMALL
+from shoal.kernels.threads import thread_count
+from shoal.model.partition import Partition
+from shoal.model.progress import announce
+from shoal.registry import Whole, load, method
+
+__all__ = ["Plan", "auto", "plan"]
+
+FEW, SMALL_K = 300, 4  # rows, and a k, up to which the optimum is within reach
+ONE_PIECE = 50_000  # rows from which on a table is cut into cells
+EXACT_ROW = 0.1  # seconds a row that `exact` takes, about
+HUGE = 4_000_000  # rows from which on a quick result goes without a search
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be done, why, and about what it costs.
+
+    Parameters
+    ----------
+    method : str
+    parameters : dict
+    why : str
+        A clause without cell values.
+    seconds, megabytes : float
+        Estimated, on the threads of the run.
+    """
+
+    method: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    why: str = ""
+    seconds: float = 0.0
+    megabytes: float = 0.0
+
+    def __str__(self) -> str:
+        given = "".join(f", {name} {value}" for name, value in self.parameters.items())
+        return (
+            f"auto: {self.method}{given}, because {self.why}; "
+            f"about {_rounded(max(self.seconds, 1))} s and {_rounded(max(self.megabytes, 10))} MB"
+        )
+
+
+@method(
+    "auto",
+    data="numeric",
+    ensures={"k", "l", "t", "alpha"},
+    params={"k": Whole(2, help="The least number of rows in a group."), "effort": EFFORT},
+    uses={"limits", "seed", "threads", "weights"},
+)
+def auto(
+    X: ArrayLike,
+    k: int,
+    effort: str = "quick",
+    *,
+    seed: int = 0,
+    threads: int | None = None,
+    weights: ArrayLike | None = None,
+    limits: Limits | None = None,
+) -> Partition:
+    """Choose the method that suits the table, and run it.
+
+    Parameters
+    ----------
+    X : float64 array of shape (n, d), no missing values
+        The encoded table, columns on scales that may be compared.
+    k : int, 2 <= k <= n
+        The least number of rows in a group.
+    effort : {"quick", "normal", "thorough"}
+        How long it may take.
+    seed : int
+        Where chance starts.
+    threads : int, optional
+        How many may work; all cores if not given. The result does not depend on it.
+    weights : array of shape (n,), optional
+        How much each row counts in means and SSE.
+    limits : Limits, optional
+        What the sensitive values of a group must meet.
+
+    Returns
+    -------
+    Partition
+        Its first note says what was chosen.
+
+    Guarantee
+    ---------
+    That of the method it chooses: every group holds at least k rows, and meets the limits if the whole
+    table does. The choice depends on n, d, k, effort and on whether there are limits or row weights, and on
+    nothing else.
+
+    Cost
+    ----
+    That of the method it chooses.
+
+    Examples
+    --------
+    >>> auto([[0.0], [1.0], [9.0], [10.0]], k=2).labels
+    array([0, 0, 1, 1])
+    """
+    numbers = matrix(X, k, "auto")
+    limited = limits is not None and limits.binding
+    varying = int((numbers.max(axis=0) > numbers.min(axis=0)).sum())
+    workers = thread_count(threads, "auto")
+    chosen = plan(len(numbers), varying, k, effort, limited=limited, weighted=weights is not None, threads=workers)
+    announce(str(chosen))
+    card = load(chosen.method)
+    run = {"seed": seed, "threads": threads, "weights": weights, "limits": limits}
+    found = card.function(numbers, k, **chosen.parameters, **{name: run[name] for name in card.uses})
+    return Partition(found.labels, (f"{chosen}.", *found.notes), found.findings)
+
+
+def plan(
+    n: int, d: int, k: int, effort: str, *, limited: bool = False, weighted: bool = False, threads: int = 1
+) -> Plan:
+    """Return what suits a table of n rows and d columns that vary.
+
+    Examples
+    --------
+    >>> print(plan(1_000_000, 10, 5, "quick"))
+    auto: blocks, inside mdav, effort quick, because the table is large; about 40 s and 700 MB
+    """
+    if n < 2 * k:
+        return Plan("mdav", {}, "fewer than 2k rows are one group")
+    if limited:
+        return _searching(n, d, k, effort, threads, "limits on sensitive values are best met inside a search", limited)
+    if d <= 1:
+        return Plan("univariate", {"along": "axis"}, "one column has an optimal answer", n * k * 1e-7, n * k * 2e-5)
+    if n <= FEW and k <= SMALL_K and effort == "thorough" and not weighted:
+        why = "a table this small has an answer that can be proved"
+        return Plan("exact", {"effort": effort}, why, n * EXACT_ROW, n * n * 5e-5)
+    if n <= ONE_PIECE:
+        return _searching(n, d, k, effort, threads, "a search loses least", limited)
+    if n > HUGE and effort == "quick":
+        cost = n * (d + 20) * 1e-7 / threads
+        return Plan(
+            "blocks", {"inside": "mdav", "cell": 1000, "effort": "none"}, "the table is huge", cost, n * d * 4e-5
+        )
+    base = _searching(n, d, k, effort, threads, "", limited)
+    return Plan("blocks", {"inside": "mdav", "effort": effort}, "the table is large", base.seconds, base.megabytes)
+
+
+def _searching(n: int, d: int, k: int, effort: str, threads: int, why: str, limited: bool) -> Plan:
+    """Return the plan of a search, with what it costs by the speed of a common machine."""
+    search = EFFORTS[effort].fitted(n, d, k, limited=limited)
+    proposals = n * search.restarts * search.rounds
+    start = n * min(n, 20_000) * (d + 3) / k * 2e-10
+    passes = search.restarts * (search.first.passes + search.cycles) if n > SMALL else 1
+    near = passes * n * min(n, 5 * search.first.cell) / k**2 * (d + 3) * 2e-10
+    cells = max(search.restarts, n // (k * search.first.cell))
+    seconds = (proposals * a_proposal(d, limited=limited) + start + near) / min(threads, max(1, cells))
+    megabytes = n * (16 * d + 8 * search.first.keep + 100) * (1 + min(search.restarts, threads)) * 1e-6
+    return Plan("anneal", {"effort": effort}, why, seconds, megabytes)
+
+
+def _rounded(value: float) -> str:
+    """Return a figure with one digit that counts."""
+    power = 10 ** int(np.floor(np.log10(value)))
+    return f"{round(value / power) * power:,.0f}"

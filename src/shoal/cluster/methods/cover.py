@@ -1,0 +1,321 @@
+"""Cover: groups of a mixed table from the nodes of a lattice, the cheapest first.
+
+1. A node of the lattice is a level for each column: the value itself, then ever coarser. What a node loses is known
+   beforehand, column by column, so the nodes come in the order of their loss.
+2. For each node: rows that agree at these levels, k or more of them, are a group and leave. A lattice that is too large
+   is given up when rows have been looked at some hundred times.
+3. Rows that are left grow groups among themselves (`grow`), or join others. Under limits on sensitive values
+   all rows are left: rows that agree mostly share their value too, and the few groups that the first nodes would make
+   take away what others need.
+4. Groups are rebuilt a few at a time (`mixed.rebuild`), the longer the more effort is asked for.
+
+A group is published by what its rows have in common, which is never more than the node says.
+"""
+
+import heapq
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.cluster.inputs import Floats, Rows
+from shoal.cluster.methods.grow import grow, grown
+from shoal.cluster.mixed.closest import closest
+from shoal.cluster.mixed.improving import EFFORT, binding, checked, improved, keeping
+from shoal.cluster.mixed.leftover import placed
+from shoal.cluster.search.limits import Limits
+from shoal.kernels.columns import Columns, class_losses
+from shoal.kernels.loops import inner_loop
+from shoal.kernels.threads import thread_count
+from shoal.model.partition import Partition
+from shoal.model.progress import part, tick
+from shoal.registry import Whole, method
+
+__all__ = ["cover", "nodes_of"]
+
+SORTED = 100_000  # nodes of a lattice that are sorted at once
+MOST = 8_000  # nodes that are tried
+CHUNK = 64  # nodes between two ticks
+SEEN, LEAST_SEEN = 150, 10**7  # times a combination is looked at on average, and looks in all, before it is given up
+MANY = 500  # rows without a group that look for one among their closest rows, and not among all groups
+GOOD = 0.8  # share of the usual rebuilding: the start is a good one
+FACTOR = np.uint64(0x9E3779B97F4A7C15)
+DRAWN = 20_261_116  # where the numbers of classes start: any will do
+
+
+@method(
+    "cover",
+    data="mixed",
+    ensures={"k", "l", "t", "alpha"},
+    params={
+        "k": Whole(2, help="The least number of rows in a group."),
+        "effort": EFFORT,
+        "nodes": Whole(1, 10**7, MOST, "How many nodes of the lattice are tried, at the most."),
+    },
+    uses={"limits", "seed", "threads"},
+)
+def cover(
+    columns: Columns,
+    k: int,
+    effort: str = "quick",
+    nodes: int = MOST,
+    *,
+    seed: int = 0,
+    threads: int | None = None,
+    limits: Limits | None = None,
+) -> Partition:
+    """Group rows that agree at the levels of their hierarchies, the levels that lose least first.
+
+    Parameters
+    ----------
+    columns : Columns
+        The quasi-identifiers of a mixed table.
+    k : int, 2 <= k <= n
+        The least number of rows in a group.
+    effort : {"none", "quick", "normal", "thorough"}
+        How long groups are rebuilt afterwards.
+    nodes : int
+        How many nodes of the lattice are tried, at the most.
+    seed : int
+        Where chance starts.
+    threads : int, optional
+        How many may work; all cores if not given. The result does not depend on it.
+    limits : Limits, optional
+        What the sensitive values of a group must meet.
+
+    Returns
+    -------
+    Partition
+
+    Guarantee
+    ---------
+    Every group holds at least k rows and meets the limits, if the whole table does. The same columns, parameters and
+    seed give the same groups, unless a time budget ends the search early.
+
+    Cost
+    ----
+    O(r d) for each node, r being the combinations that are left, soon a small part of all; then as `grow` has.
+
+    Examples
+    --------
+    >>> from shoal.kernels.columns import Tree, columns_of
+    >>> tree = Tree(np.array([1 / 3, 1, 1 / 3]), np.array([[0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 0, 0]]))
+    >>> cover(columns_of([np.array([0, 2, 1, 3])], [tree]), k=2).labels
+    array([0, 1, 0, 1])
+    """
+    given = checked(columns, k, "cover")
+    asked, workers = binding(limits), thread_count(threads, "cover")
+    if asked is not None:
+        return grow(given, k, effort, seed=seed, threads=workers, limits=asked)
+    with part(0, 4):
+        labels = covered(given, k, nodes)
+    left, near = np.flatnonzero(labels < 0), None
+    if left.size >= k:
+        mine = given._replace(codes=np.ascontiguousarray(given.codes[left]))
+        close, away = closest(mine, keeping(k), (seed, 0), None, workers)
+        own = grown(mine, k, close, away, None)
+        labels[left] = np.where(own < 0, -1, own + int(labels.max()) + 1)
+        if np.count_nonzero(own < 0) > MANY:
+            near = np.full((labels.size, close.shape[1]), -1, np.int32)
+            near[left] = np.where(close < 0, -1, left[close])
+    _renumber(labels, np.full(int(labels.max()) + 1, -1, np.int64))
+    labels = placed(given, labels, near, k, None, np.random.default_rng((seed, 3)))
+    with part(1, 4):
+        return Partition.of(improved(given, labels, k, effort, None, None, seed, workers, GOOD))
+
+
+@inner_loop
+def _renumber(labels: Rows, number: Rows) -> None:
+    """Number groups in the order of their first rows; a row without one keeps its -1."""
+    groups = 0
+    for row in range(labels.size):
+        group = labels[row]
+        if group >= 0:
+            if number[group] < 0:
+                number[group] = groups
+                groups += 1
+            labels[row] = number[group]
+
+
+def covered(columns: Columns, k: int, most: int) -> Rows:
+    """Return labels of the groups that the nodes of the lattice give, -1 for rows that are left over."""
+    unit, first = _alike(columns)
+    count = np.bincount(unit)
+    labels = np.full(first.size, -1, np.int64)
+    active = np.arange(first.size)
+    codes, groups = np.ascontiguousarray(columns.codes[first].T), 0
+    nodes = nodes_of([_mean_losses(columns, j, codes[j], count) for j in range(len(codes))], most)
+    widths = np.array([columns.levels(j).shape[1] for j in range(len(codes))], np.int64)
+    drawn = _keys(columns)
+    room = _Room.of(codes, drawn, columns.rung[:-1].copy())
+    seen, most_seen = 0, max(LEAST_SEEN, SEEN * first.size)
+    while active.size:
+        some = list(islice(nodes, CHUNK))
+        if not some or seen > most_seen:
+            break
+        seen += active.size * len(some)
+        maps = columns.rung[:-1] + np.array(some, np.int64).reshape(len(some), len(codes)) * widths
+        left, groups = _walk(codes, drawn, maps, count, active, labels, groups, k, *room)
+        active = active[:left]
+        tick(first.size - left, first.size)
+    return labels[unit]
+
+
+def _alike(columns: Columns) -> tuple[NDArray[np.int32], Rows]:
+    """Return the combination of each row, and the first row of each."""
+    mixed = np.zeros(len(columns.codes), np.uint64)
+    for j in range(columns.codes.shape[1]):
+        mixed ^= columns.codes[:, j].astype(np.uint64)
+        mixed *= FACTOR
+        mixed ^= mixed >> np.uint64(29)
+    order = np.argsort(mixed, kind="stable").astype(np.int32)
+    mixed = mixed[order]
+    new = np.append(True, mixed[1:] != mixed[:-1])[: mixed.size]
+    del mixed  # a million rows are a lot of numbers of this length
+    unit = np.empty(order.size, np.int32)
+    unit[order] = np.cumsum(new, dtype=np.int32) - 1
+    return unit, order[new].astype(np.int64)
+
+
+def _keys(columns: Columns) -> NDArray[np.uint64]:
+    """Return a number by chance for each class of each level, in the order of the ladder."""
+    if not columns.kind.size:
+        return np.zeros(0, np.uint64)
+    sizes = [int(columns.ladder[columns.rung[j] : columns.rung[j + 1]].max()) + 1 for j in range(columns.kind.size)]
+    drawn = np.random.default_rng(DRAWN).integers(0, 2**64, sum(sizes), np.uint64)
+    first = np.repeat(np.cumsum([0, *sizes[:-1]]), np.diff(columns.rung))
+    return np.asarray(drawn[first + columns.ladder])
+
+
+def _mean_losses(columns: Columns, j: int, codes: NDArray[np.int32], count: Rows) -> Floats:
+    """Return what each level of a column loses, over all rows on average, each code being that of so many."""
+    counts = np.bincount(codes, count, columns.levels(j).shape[1])
+    found = []
+    for level in columns.levels(j):
+        each_ = class_losses(columns, j, level)
+        found.append(float(each_[level] @ counts) / max(1, counts.sum()))
+    return np.maximum.accumulate(found)
+
+
+class _Room(NamedTuple):
+    """A table of the classes of a node: their keys, and the node they were seen at, their rows and their group."""
+
+    keys: NDArray[np.uint64]
+    held: NDArray[np.int32]
+    slot: NDArray[np.int32]  # the class of each row
+    own: NDArray[np.uint64]  # its key
+    last: Rows  # where the level of each column begins that the keys were made for
+    turn: NDArray[np.int32]  # the node that is looked at
+
+    @classmethod
+    def of(cls, codes: NDArray[np.int32], drawn: NDArray[np.uint64], last: Rows) -> "_Room":
+        """Return room for rows with these codes, a row a column."""
+        n = codes.shape[1]
+        size = 1 << max(1, (2 * n - 1).bit_length())
+        own = np.bitwise_xor.reduce(drawn[last[:, None] + codes], axis=0) if len(codes) else np.zeros(n, np.uint64)
+        held = np.zeros((size, 3), np.int32)
+        return cls(np.zeros(size, np.uint64), held, np.zeros(n, np.int32), own, last, np.zeros(1, np.int32))
+
+
+def nodes_of(losses: list[Floats], most: int) -> Iterator[tuple[int, ...]]:
+    """Return the nodes of a lattice in the order of their loss, ties by their levels.
+
+    Parameters
+    ----------
+    losses : list of float64 arrays
+        What each level of each column loses; never falling.
+    most : int
+        How many nodes to return, at the most.
+    """
+    sizes = [len(column) for column in losses]
+    if np.prod([float(size) for size in sizes]) <= SORTED:
+        total = np.zeros(1)
+        for column in losses:
+            total = (total[:, None] + column[None, :]).reshape(-1)
+        cheapest = np.argsort(total, kind="stable")[:most]
+        found = np.column_stack(np.unravel_index(cheapest, sizes)).tolist() if sizes else [()]
+        yield from map(tuple, found)
+        return
+    # A node has one node before it: the one with its last level that is not 0 lowered by one.
+    start = (0,) * len(sizes)
+    heap = [(float(sum(column[0] for column in losses)), start, 0)]
+    for _ in range(most):
+        if not heap:
+            return
+        cost, node, last = heapq.heappop(heap)
+        yield node
+        for j in range(last, len(sizes)):
+            if node[j] + 1 < sizes[j]:
+                rise = float(losses[j][node[j] + 1] - losses[j][node[j]])
+                heapq.heappush(heap, (cost + rise, (*node[:j], node[j] + 1, *node[j + 1 :]), j))
+
+
+@inner_loop
+def _tell(
+    codes: NDArray[np.int32], drawn: NDArray[np.uint64], levels: Rows, last: Rows, own: NDArray[np.uint64], left: int
+) -> None:
+    """Change what rows are told by, for the columns whose level is another than before."""
+    for j in range(levels.size):
+        old, new = last[j], levels[j]
+        if old != new:
+            for i in range(left):
+                own[i] ^= drawn[old + codes[j, i]] ^ drawn[new + codes[j, i]]
+            last[j] = new
+
+
+@inner_loop
+def _walk(
+    codes: NDArray[np.int32],
+    drawn: NDArray[np.uint64],
+    maps: Rows,
+    count: Rows,
+    active: Rows,
+    labels: Rows,
+    groups: int,
+    k: int,
+    keys: NDArray[np.uint64],
+    held: NDArray[np.int32],
+    slot: NDArray[np.int32],
+    own: NDArray[np.uint64],
+    last: Rows,
+    turn: NDArray[np.int32],
+) -> tuple[int, int]:
+    """Label the classes of some nodes; return how many rows are left, and how many groups there are.
+
+    Rows that are left move to the front of `active`, and their codes with them.
+    """
+    left, d = active.size, len(codes)
+    for node in range(len(maps)):
+        bits = 1
+        while 1 << bits < 2 * left:
+            bits += 1
+        mask, now = np.uint64((1 << bits) - 1), turn[0] + 1
+        turn[0] = now
+        _tell(codes, drawn, maps[node], last, own, left)
+        for i in range(left):
+            h = int(own[i] & mask)
+            while held[h, 0] == now and keys[h] != own[i]:
+                h = int((np.uint64(h) + np.uint64(1)) & mask)
+            if held[h, 0] != now:
+                keys[h] = own[i]
+                held[h, 0], held[h, 1], held[h, 2] = now, 0, -1
+            held[h, 1] += count[active[i]]
+            slot[i] = h
+        kept = 0
+        for i in range(left):
+            h = slot[i]
+            if held[h, 1] < k:
+                if kept < i:
+                    active[kept], own[kept] = active[i], own[i]
+                    for j in range(d):
+                        codes[j, kept] = codes[j, i]
+                kept += 1
+                continue
+            if held[h, 2] < 0:
+                held[h, 2] = groups
+                groups += 1
+            labels[active[i]] = held[h, 2]
+        left = kept
+    return left, groups

@@ -1,0 +1,152 @@
+"""Exact: groups whose SSE is proved to be the least possible, or within a stated distance of it.
+
+1. Start: several short searches by annealing. Their groups are the first columns, the best of them the first answer.
+2. A linear programme chooses shares of groups that cover each row once (`exact.master`). Its duals are prices
+   of the rows; an exact search looks for groups that cost less than their rows are worth (`exact.pricing`).
+   They become columns, until there are none. The search looks halfway between the newest prices and those of the
+   best bound so far, which saves many rounds, and turns any prices into a proved lower bound of SSE.
+3. Cuts that the shares break are added (`exact.cuts`), and step 2 goes on. The bound rises.
+4. Only a group whose reduced cost is below the distance of answer and bound can be part of a better answer. If
+   these are few enough, an integer programme chooses among all of them: its answer is the best of all partitions.
+5. If they are too many, it chooses among those of the least reduced cost, for a better answer, and step 2 to 4 are
+   taken once more from there.
+
+After Aloise, Hansen, Rocha and Santi, Column generation bounds for numerical microaggregation, Journal of Global
+Optimization 60 (2014) 165-182. The lowering of prices, the cuts and the choice among few groups are ours.
+"""
+
+from math import inf
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shoal.cluster.exact.generation import Search, Work
+from shoal.cluster.exact.pricing import costs, distances
+from shoal.cluster.inputs import Floats, Rows, matrix
+from shoal.cluster.methods.anneal import anneal
+from shoal.cluster.search.effort import a_proposal
+from shoal.errors import MethodError
+from shoal.kernels.threads import each, thread_count
+from shoal.model.findings import Finding
+from shoal.model.partition import Partition
+from shoal.model.progress import announce, left, part, spent
+from shoal.registry import Choice, Whole, method
+
+__all__ = ["exact"]
+
+MOST_ROWS, MOST_K = 2000, 6
+SEARCHED = 0.3  # of a budget, after which no further start is looked for
+SLOW = 2  # how many times as long as usual a slow machine may take
+PROVED = 1e-6  # per cent of SSE that rounding may leave between an optimal answer and its bound
+
+EFFORTS = {
+    "quick": Work(4, 1000, 80, 12, 2 * 10**8, (2,), 6_000, 100, 300),
+    "normal": Work(6, 2000, 400, 40, 5 * 10**9, (2, 3), 20_000, 1000, 2000),
+    "thorough": Work(12, 4000, 1000, 80, 2 * 10**10, (2, 3, 4), 40_000, 4000, 6000),
+}
+
+
+@method(
+    "exact",
+    data="numeric",
+    ensures={"k"},
+    params={
+        "k": Whole(2, help=f"The least number of rows in a group; at most {MOST_K}."),
+        "effort": Choice(tuple(EFFORTS), "quick", "How long it may take to bring the answer and the bound together."),
+    },
+    uses={"seed", "threads"},
+)
+def exact(X: ArrayLike, k: int, effort: str = "quick", *, seed: int = 0, threads: int | None = None) -> Partition:
+    """Find groups of the least SSE, or near it, with a proved lower bound, for up to 2,000 rows and k up to 6.
+
+    Parameters
+    ----------
+    X : float64 array of shape (n, d), no missing values
+        The encoded table, columns on scales that may be compared; at most 2,000 rows.
+    k : int, 2 <= k <= n, k <= 6
+        The least number of rows in a group.
+    effort : {"quick", "normal", "thorough"}
+        How much work is done before the distance of answer and bound is left as it is.
+    seed : int
+        Where the chance of the first searches starts.
+    threads : int, optional
+        How many may work on the first searches; all cores if not given. The result does not depend on it.
+
+    Returns
+    -------
+    Partition
+        Its findings are the proved lower bound of SSE and the gap, 100 (SSE - bound) / SSE.
+
+    Guarantee
+    ---------
+    Every group holds between k and 2k - 1 rows, and no partition into groups of at least k rows has an SSE below
+    the bound. The same X, parameters and seed give the same groups, unless a time budget ends the search early.
+
+    Cost
+    ----
+    Exponential in the worst case, and limited by counts. About half a minute for 1,000 rows and k = 3; O(n^2) memory.
+
+    Examples
+    --------
+    >>> exact([[0.0], [1.0], [9.0], [10.0]], k=2).labels
+    array([0, 0, 1, 1])
+    """
+    numbers = matrix(X, k, "exact")
+    workers = thread_count(threads, "exact")
+    n, work = len(numbers), EFFORTS[effort]
+    if n > MOST_ROWS:
+        raise MethodError(f"exact: X has {n} rows; at most {MOST_ROWS} are possible. Use anneal.")
+    if k > MOST_K:
+        raise MethodError(f"exact: k must be at most {MOST_K}; got {k}. Use anneal for larger groups.")
+    if n < 2 * k:
+        total = float(costs(distances(numbers), np.arange(n)[None, :])[0])
+        rounded = total * (1 - float(np.finfo(np.float64).eps) * (numbers.size + n))
+        return _answer(np.zeros(n, np.int64), total, rounded, scaled=_scaled(X, numbers))
+
+    announce(f"exact: a proof for {n} rows may take from seconds to many minutes; a budget of seconds ends it early")
+    # The larger k is, the less the linear programme mends, and the better the start must be.
+    rounds = _rounds(work.rounds * max(1, k - 2), numbers)
+
+    def run(number: int) -> Rows | None:
+        if number > 0 and spent() >= SEARCHED:
+            return None
+        return anneal(numbers, k, restarts=1, rounds=rounds, seed=seed + number, threads=1).labels
+
+    with part(0, 2 + len(work.choices)):
+        starts = [labels for labels in each(run, range(work.starts), workers) if labels is not None]
+    search = Search(numbers, k, work, starts)
+    search.run()
+    upper, lower = float(search.upper * search.unit), float(search.lower * search.unit)
+    return _answer(search.labels(), upper, lower, scaled=_scaled(X, numbers))
+
+
+def _rounds(asked: int, X: Floats) -> int:
+    """Return the proposals a row of a start: as many as asked, or as a part of a budget allows."""
+    n, d = X.shape
+    possible = int(min(asked, SEARCHED / 3 * left() / (n * SLOW * a_proposal(d, limited=False))))
+    if possible < asked:
+        spent(inf)  # the budget has cut the search short
+    return max(1, possible)
+
+
+def _scaled(X: ArrayLike, numbers: Floats) -> bool:
+    """Say whether the numbers had to be scaled for their squares to fit."""
+    given = np.asarray(X)
+    return given.size > 0 and not np.array_equal(given, numbers)
+
+
+def _answer(labels: Rows, upper: float, lower: float, *, scaled: bool) -> Partition:
+    """Return the partition with what was found out about it; a bound in other units than the table's is left out."""
+    gap = 100 * (upper - lower) / upper if upper > 0 else 0.0
+    # What is proved is said by findings and not by notes: findings are left out where groups are merged or weighed.
+    if gap <= PROVED:
+        said = "proved optimal: no partition has a lower SSE"
+    elif lower > 0:
+        said = "no partition has an SSE that is lower by more than this"
+    else:
+        said = "no lower bound was proved; the groups are the best that were found"
+    findings = [Finding("gap %", gap, said, "groups", unit="%")]
+    if not scaled:
+        how = "no partition into groups of k rows or more has less"
+        findings.insert(0, Finding("proved lower bound of SSE", lower, how, "groups"))
+    return Partition.of(labels, (), tuple(findings))

@@ -1,0 +1,312 @@
+"""Gower: groups of a mixed table whose rows are near each other, for releases that keep the types of columns.
+
+1. Each row finds rows near it by Gower's distance (`kernels.gower`, `mixed.closest`).
+2. Rows are taken in the order of the distance of their (k - 1)th nearest row, the least first. A row that is free grows
+   a group: of the nearest rows of its members, the free one with the least sum of distances to them joins.
+   Under t or alpha, groups are grown to several sizes (`mixed.feasible`), and those of the least cost are kept.
+3. Rows left over join the group where they cost least.
+4. A chain of proposals moves a row to the group of a row near it, or swaps it with a row of that group. A proposal is
+   taken if it lowers the cost; if it raises it by delta, with a chance of exp(-delta / T), and T falls all the time.
+
+The cost of a group is the sum of distances between its rows over their number, as SSE is with squared distances. What a
+group has in common does not matter here, but how far its rows are from the one that will stand for all.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.cluster.inputs import Floats, Rows
+from shoal.cluster.mixed.closest import Near, closest
+from shoal.cluster.mixed.feasible import Aim, aims, best_of
+from shoal.cluster.mixed.improving import binding, checked
+from shoal.cluster.mixed.joining_rules import may_join
+from shoal.cluster.mixed.leftover import chained, placed
+from shoal.cluster.mixed.move_chain import State, move_chain
+from shoal.cluster.mixed.near_cells import in_cells, in_passes
+from shoal.cluster.search.limits import Limits, Rules, meets_in
+from shoal.kernels.chance import stream
+from shoal.kernels.columns import Columns, pair_loss
+from shoal.kernels.gower import apart
+from shoal.kernels.loops import inner_loop
+from shoal.kernels.threads import thread_count
+from shoal.model.partition import Partition
+from shoal.model.progress import part
+from shoal.registry import Choice, Whole, method
+
+__all__ = ["distance_cost", "gower"]
+
+STEPS = {"none": 0, "quick": 120, "normal": 500, "thorough": 2500}
+HEAT, COOL = 0.05, 0.02  # the first temperature, as a part of the mean cost of a row, and what the last is of it
+PASSES = 4
+KEEP, MOST_KEPT = 12, 64  # nearest rows that a row keeps: the more, the less groups follow the densest combinations
+MOST = 4  # times k: rows of a group that does not meet the limits sooner
+WAITING = 0.5  # of the rows: if more have no group, the groups are too small for t to be worth going on with
+
+Whole32 = NDArray[np.int32]
+
+
+@method(
+    "gower",
+    data="mixed",
+    ensures={"k", "l", "t", "alpha"},
+    params={
+        "k": Whole(2, help="The least number of rows in a group."),
+        "effort": Choice(
+            tuple(STEPS), "quick", "How long groups are improved: for 30,000 rows not at all, or 2, 8 or 40 s of CPU."
+        ),
+    },
+    uses={"limits", "seed", "threads"},
+)
+def gower(
+    columns: Columns,
+    k: int,
+    effort: str = "quick",
+    *,
+    seed: int = 0,
+    threads: int | None = None,
+    limits: Limits | None = None,
+) -> Partition:
+    """Group rows of any kind of columns that are near each other by Gower's distance.
+
+    Parameters
+    ----------
+    columns : Columns
+        The quasi-identifiers of a mixed table.
+    k : int, 2 <= k <= n
+        The least number of rows in a group.
+    effort : {"none", "quick", "normal", "thorough"}
+        How long rows are moved and swapped after groups are grown.
+    seed : int
+        Where chance starts.
+    threads : int, optional
+        How many may work; all cores if not given. The result does not depend on it.
+    limits : Limits, optional
+        What the sensitive values of a group must meet.
+
+    Returns
+    -------
+    Partition
+
+    Guarantee
+    ---------
+    Every group holds at least k rows and meets the limits, if the whole table does. The same columns, parameters and
+    seed give the same groups, unless a time budget ends the search early.
+
+    Cost
+    ----
+    O(n log n) for some sorts and O(n k d) for growing; about half a microsecond for each proposal, 120 a row if quick.
+
+    Examples
+    --------
+    >>> from shoal.kernels.columns import Set, columns_of
+    >>> names = columns_of([np.array([0, 1, 0, 1]), np.array([0, 1, 0, 2])], [Set(2), Set(3)])
+    >>> gower(names, k=2).labels
+    array([0, 1, 0, 1])
+    """
+    given = checked(columns, k, "gower")
+    workers = thread_count(threads, "gower")
+    sizes = aims(binding(limits), k)
+    k, asked = sizes[0]
+    gaps = apart(given)
+    with part(0, 4):
+        near, away = closest(gaps, max(KEEP, min(2 * sizes[-1].size, MOST_KEPT)), (seed, 0), asked, workers)
+
+    def start(aim: Aim) -> Rows:
+        labels = _grown(gaps, aim.size, near, away, aim.limits)
+        if len(sizes) == 1 or np.mean(labels < 0) <= WAITING:
+            _joined(gaps, labels, near, aim.limits)
+        return labels
+
+    labels = best_of(sizes, start, lambda now: distance_cost(gaps, now))[1]
+    labels = placed(given, labels, near, k, asked, np.random.default_rng((seed, 3)))
+    steps = STEPS[effort] / PASSES
+    if steps == 0:
+        return Partition.of(labels)
+    with part(1, 2):
+        found = in_passes(
+            labels,
+            lambda now: distance_cost(gaps, now),
+            lambda least, now: HEAT * least / len(now),
+            lambda now, hot, cold, number: _pass(
+                gaps, now, k, near, steps, hot, cold, asked, (seed, 4, number), workers
+            ),
+            PASSES,
+            COOL,
+        )
+    return Partition.of(found)
+
+
+def distance_cost(columns: Columns, labels: Rows) -> float:
+    """Return the cost of groups: for each the sum of distances between its rows over their number."""
+    order = np.argsort(labels, kind="stable")
+    return float(_cost(columns, order, np.cumsum(np.bincount(labels))))
+
+
+def _pass(
+    columns: Columns,
+    labels: Rows,
+    k: int,
+    near: Near,
+    steps: float,
+    hot: float,
+    cold: float,
+    limits: Limits | None,
+    seed: tuple[int, ...],
+    threads: int,
+) -> Rows:
+    """Run a chain in every cell; return new labels."""
+
+    def work(mine: Columns, rows: Rows, own: Rows, close: Near, cell: int) -> Rows:
+        sizes = np.bincount(own)
+        most = max(2 * k - 1, int(sizes[sizes <= MOST * k].max(initial=0)))
+        number = np.where(sizes <= most, np.arange(sizes.size), -1)
+        label = number[own].astype(np.int32)
+        state = State(
+            label,
+            np.zeros((sizes.size, most), np.int32),
+            np.zeros(sizes.size, np.int32),
+            np.zeros(sizes.size),
+        )
+        rules = None if limits is None else limits.part(rows).rules
+        room = np.zeros(most + 1, np.int64), np.zeros(most + 1, np.int32)
+        move_chain(mine, rules, state, close, stream(*seed, cell), int(steps * rows.size), hot, cold, k, *room)
+        return np.where(state.label < 0, own, state.label)
+
+    return in_cells(work, columns, labels, near, seed, threads)
+
+
+def _grown(columns: Columns, k: int, near: Near, away: Floats, limits: Limits | None) -> Rows:
+    """Return labels of grown groups, -1 for rows that wait."""
+    order = np.argsort(away[:, min(k - 2, away.shape[1] - 1)], kind="stable")
+    labels = np.full(len(columns.codes), -1, np.int64)
+    rules = None if limits is None else limits.rules
+    edge = MOST * k * near.shape[1]
+    room = np.zeros(MOST * k, np.int64), np.zeros(edge, np.int64), np.zeros(edge), np.zeros(MOST * k, np.int32)
+    _grow(columns, rules, near, order, labels, *room, k)
+    return labels
+
+
+def _joined(columns: Columns, labels: Rows, near: Near, limits: Limits | None) -> None:
+    """Let rows that wait join the group, of those of their nearest rows and theirs, where they cost least."""
+    groups, waiting = int(labels.max()) + 1, np.flatnonzero(labels < 0)
+    if groups > 0 and waiting.size:
+        rules = None if limits is None else limits.rules
+        room = np.zeros(labels.size, np.int64), np.zeros(labels.size, np.int32)
+        known = np.full(groups, -1.0), np.full(groups, -1, np.int64)
+        _join(columns, rules, labels, near, waiting, *chained(labels, groups), *room, *known)
+
+
+@inner_loop
+def _join(
+    columns: Columns,
+    rules: Rules | None,
+    labels: Rows,
+    near: Near,
+    waiting: Rows,
+    chain: Rows,
+    head: Rows,
+    members: Rows,
+    values: Whole32,
+    sums: Floats,
+    asked: Rows,
+) -> None:
+    """Label rows that wait, one after the other; `sums` keeps what is known of groups, -1 for nothing."""
+    for row in waiting:
+        best, home = np.inf, -1
+        for c in range(near.shape[1]):
+            one = near[row, c]
+            for e in range(-1, near.shape[1]):
+                other = one if e < 0 or one < 0 else near[one, e]
+                if other < 0 or labels[other] < 0 or asked[labels[other]] == row:
+                    continue
+                group, size, own, new = int(labels[other]), 0, 0.0, 0.0
+                asked[group] = row
+                at, known = head[group], sums[group] >= 0
+                while at >= 0:
+                    if not known:
+                        for m in range(size):
+                            own += pair_loss(columns, members[m], at, np.inf)
+                    new += pair_loss(columns, row, at, np.inf)
+                    members[size] = at
+                    size, at = size + 1, chain[at]
+                own = sums[group] if known else own
+                sums[group] = own
+                rise = (own + new) / (size + 1) - own / size
+                if rise < best or (rise == best and group < home):
+                    members[size] = row
+                    if rules is None or meets_in(rules, members, size + 1, values):
+                        best, home = rise, group
+        if home >= 0:
+            labels[row] = home
+            chain[row], head[home], sums[home] = head[home], row, -1.0
+
+
+@inner_loop
+def _grow(  # noqa: PLR0912 - growing a group is best read in one piece
+    columns: Columns,
+    rules: Rules | None,
+    near: Near,
+    order: Rows,
+    labels: Rows,
+    members: Rows,
+    edge: Rows,
+    sums: Floats,
+    values: Whole32,
+    k: int,
+) -> None:
+    """Label the rows of each group that reaches k."""
+    groups = 0
+    for i in range(order.size):
+        if labels[order[i]] >= 0:
+            continue
+        size, count, done = 0, 0, False
+        row = order[i]
+        while row >= 0:
+            members[size] = row
+            size += 1
+            labels[row] = groups
+            done = size >= k and (rules is None or meets_in(rules, members, size, values))
+            if done or size == members.size:
+                break
+            kept = 0
+            for e in range(count):
+                if labels[edge[e]] < 0:
+                    edge[kept], sums[kept] = edge[e], sums[e] + pair_loss(columns, edge[e], row, np.inf)
+                    kept += 1
+            count = kept
+            for c in range(near.shape[1]):
+                other = near[row, c]
+                if other >= 0 and labels[other] < 0:
+                    new = True
+                    for e in range(count):
+                        new = new and edge[e] != other
+                    if new:
+                        edge[count], sums[count] = other, 0.0
+                        for m in range(size):
+                            sums[count] += pair_loss(columns, other, members[m], np.inf)
+                        count += 1
+            best, row = np.inf, -1
+            for e in range(count):
+                better = sums[e] < best or (sums[e] == best and edge[e] < row)
+                if better and may_join(rules, members, 0, size, edge[e], k):
+                    best, row = sums[e], edge[e]
+        if done:
+            groups += 1
+        else:
+            for m in range(size):
+                labels[members[m]] = -1
+
+
+@inner_loop
+def _cost(columns: Columns, order: Rows, ends: Rows) -> float:
+    """Return the sum over groups of the mean distance of their rows to each other, times half their rows."""
+    total, start = 0.0, 0
+    for group in range(ends.size):
+        size, own = ends[group] - start, 0.0
+        step = 1 + size // 500
+        for i in range(start, ends[group], step):
+            for other in range(i + 1, ends[group], step):
+                own += pair_loss(columns, order[i], order[other], np.inf)
+        total += own * step * step / size
+        start = ends[group]
+    return total

@@ -1,0 +1,323 @@
+"""k-member: groups of k rows, each grown by the row that raises its SSE least.
+
+1. The first seed is the row farthest from the mean of all rows.
+2. A group starts with its seed and grows to k rows: the free row that raises the group's SSE least joins,
+   which is the one nearest to the group's mean.
+3. While k rows or more are free, the next seed is the free row farthest from the last seed.
+4. The rows left over, fewer than k, join one after the other the group whose SSE they raise least.
+
+Byun, Kamra, Bertino and Li, Efficient k-anonymization using clustering techniques, DASFAA 2007. Their
+loss is that of generalised cells; here it is SSE, the rise being m / (m + 1) |x - c|^2 for a group of m
+rows with mean c. They begin at a row drawn by chance; here nothing is left to it.
+
+While more than MANY rows are free, a group grows among the NEAR (or 4k) free rows nearest to its seed.
+
+With `diverse`, a group that would end without meeting its limits on sensitive values prefers rows with
+another value, in the spirit of Loukides and Shao, Capturing data usefulness and privacy protection in
+k-anonymisation, SAC 2007:
+
+* for its last place, those with which it would meet the limits;
+* before, those whose sensitive values do not occur in it yet, as soon as it needs as many of them as it
+  has places: l less those it has; all, if t, alpha or entropy is asked and it does not meet the limits as it is.
+* Of these the one that raises SSE least joins, if it raises it at most DEAREST times as much as the best
+  row of all; else the best row does, and merging will serve the group better (`enforce`).
+
+The rows left lie in blocks, outermost first, and are looked through by the loops of `mdav`.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shoal.cluster.inputs import Floats, Rows, matrix
+from shoal.cluster.search.layout import WIDTH, drop, farthest_from_mean, laid_out, look_around, measure
+from shoal.cluster.search.limits import NONE, Limits, Rules, meets
+from shoal.errors import MethodError
+from shoal.kernels.loops import loop
+from shoal.model.partition import Partition
+from shoal.model.progress import tick
+from shoal.registry import Flag, Whole, method
+
+__all__ = ["k_member"]
+
+MANY = 5000  # free rows beyond which only near ones may join a group
+NEAR = 256  # how many these are, or 4k if that is more
+DEAREST = 6.0  # times as much as the best row: what a row with another sensitive value may cost
+PIECE = 1 << 28  # differences of cells between two ticks
+ANY = -1  # in the place of a number of values: other ones are wanted until the limits are met
+
+Layout = tuple[Floats, Rows, Floats, Floats]
+Wishes = tuple[Rules, Rows, int, Rows]
+
+
+@method(
+    "k_member",
+    data="numeric",
+    ensures={"k"},
+    params={
+        "k": Whole(2, help="The least number of rows in a group."),
+        "diverse": Flag(help="Whether groups prefer rows with another sensitive value until they meet l and t."),
+    },
+    uses={"limits"},
+)
+def k_member(X: ArrayLike, k: int, diverse: bool = False, limits: Limits | None = None) -> Partition:
+    """Partition the rows of X into groups of k to 2k - 1 rows, grown by the rows that cost least.
+
+    Parameters
+    ----------
+    X : float64 array of shape (n, d), no missing values
+        The encoded table, columns on scales that may be compared.
+    k : int, 2 <= k <= n
+        The least number of rows in a group.
+    diverse : bool
+        Whether groups prefer rows with another sensitive value as long as they would miss the limits.
+    limits : Limits, optional
+        What the sensitive values of each group should meet; looked at only if `diverse`. If they ask for
+        neither l nor t, two different values are looked for.
+
+    Returns
+    -------
+    Partition
+
+    Guarantee
+    ---------
+    Every group holds between k and 2k - 1 rows. The result depends on X, k and, if `diverse`, on the
+    limits alone: ties go to the lowest row number. `diverse` is a preference: it promises neither l nor t.
+
+    Cost
+    ----
+    O(n^2 d) time up to MANY rows and O(n^2 d / k) beyond, O(n) memory beside a copy of X.
+
+    Examples
+    --------
+    >>> k_member([[0.0], [1.0], [9.0], [10.0]], k=2).labels
+    array([0, 0, 1, 1])
+    """
+    numbers = matrix(X, k, "k_member")
+    n, d = numbers.shape
+    wishes = _wishes(limits, n) if diverse else (NONE, np.zeros(0, np.int64), 0, np.zeros(0, np.int64))
+    labels = np.full(n, -1, np.int64)
+    groups, seed = 0, -1
+    while (rows := np.flatnonzero(labels < 0)).size >= k:
+        blocks, rows, reach, centre, total = laid_out(numbers, rows)
+        left = rows.size
+        least = max(k, 3 * left // 4)
+        place = farthest_from_mean(blocks, rows, reach, centre, total, left)
+        if seed >= 0:
+            place = int(np.flatnonzero(rows == seed)[0])
+        while left >= least:
+            tick(n * n - left * left, n * n)
+            stop = max(least, left - max(k, PIECE // (left * d)) + 1)
+            groups, left, place = _grow_groups(
+                (blocks, rows, reach, total), labels, k, groups, left, stop, place, MANY, NEAR, wishes, DEAREST
+            )
+        seed = int(rows[place])
+    _place_rest(numbers, labels, groups)
+    return Partition.of(labels)
+
+
+def _wishes(limits: Limits | None, n: int) -> Wishes:
+    """Return the rules, the sensitive values of a row as one number, how many a group needs, and room for notes."""
+    if limits is None:
+        raise MethodError(
+            "k_member: diverse needs a sensitive column, and there is none. "
+            'Give a column the role "sensitive" in the policy, or leave diverse out.'
+        )
+    if len(limits.codes) != n:
+        raise MethodError(
+            f"k_member: limits must hold the sensitive values of {n} rows, as X does; got {len(limits.codes)}."
+        )
+    rules = limits.rules if limits.binding else limits.rules._replace(asked=np.array([2.0, 0.0, 2.0, 2.0]))
+    values = np.unique(limits.codes, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    least, entropy, _, _ = rules.asked
+    wanted = ANY if entropy or limits.sized else int(np.ceil(least - 1e-9))
+    return rules, values, wanted, np.zeros(n, np.int64)
+
+
+@loop
+def _grow_groups(
+    layout: Layout,
+    labels: Rows,
+    k: int,
+    group: int,
+    left: int,
+    least: int,
+    seed: int,
+    many: int,
+    near: int,
+    wishes: Wishes,
+    dearest: float,
+) -> tuple[int, int, int]:
+    """Label group after group while `least` rows are left; return the numbers of groups and rows left, and the seed."""
+    blocks, rows, reach, total = layout
+    everywhere = np.arange(rows.size)
+    while left >= least:
+        point = blocks[seed // WIDTH, :, seed % WIDTH].copy()
+        count = min(left - 1, max(near, 4 * k)) if left > many else 1
+        drop(seed, blocks, rows, total, labels, group)
+        places, far = look_around(blocks, rows, reach, seed, point, count, True)
+        pool = blocks
+        if left > many:
+            pool = _gathered(blocks, places)
+        else:
+            places = everywhere
+        _grow(layout, pool, places, labels, k, group, seed, point, wishes, dearest)
+        group += 1
+        left -= k
+        if labels[rows[far]] >= 0 and left > 0:
+            # The group has taken the farthest row itself: look again among those that are left.
+            _, far = look_around(blocks, rows, reach, seed, point, 1, True)
+        seed = far
+    return group, left, seed
+
+
+@loop
+def _grow(
+    layout: Layout,
+    pool: Floats,
+    places: Rows,
+    labels: Rows,
+    k: int,
+    group: int,
+    seed: int,
+    point: Floats,
+    wishes: Wishes,
+    dearest: float,
+) -> None:
+    """Grow a group from its seed to k rows of the pool, which stand at these places of the layout."""
+    blocks, rows, _, total = layout
+    members, own = np.empty(k, np.int64), point.copy()
+    members[0] = rows[seed]
+    numbers = np.empty(places.size, np.int64)
+    for i in range(places.size):
+        numbers[i] = rows[places[i]]
+    for size in range(1, k):
+        chosen = _choose(pool, numbers, members, size, own, group * k + size, wishes, dearest)
+        place = places[chosen]
+        for j in range(own.size):
+            own[j] += blocks[place // WIDTH, j, place % WIDTH]
+        members[size] = rows[place]
+        pool[chosen // WIDTH, 0, chosen % WIDTH] = np.nan
+        drop(place, blocks, rows, total, labels, group)
+
+
+@loop
+def _choose(
+    pool: Floats,
+    rows: Rows,
+    members: Rows,
+    size: int,
+    own: Floats,
+    stamp: int,
+    wishes: Wishes,
+    dearest: float,
+) -> int:
+    """Return the place in the pool of the row that joins next."""
+    place, cost = _cheapest(pool, rows, members, size, own, np.inf, 0, wishes)
+    rules, values, wanted, _ = wishes
+    if values.size == 0:
+        return place
+    slots = members.size - size
+    if slots == 1:
+        wishful = not _welcome(int(rows[place]), members, size, stamp, wishes)
+    elif wanted == ANY:
+        wishful = not meets(rules, members, size)
+    else:
+        wishful = wanted - _different(values, members, size) >= slots
+    if wishful:
+        other, _ = _cheapest(pool, rows, members, size, own, dearest * cost, stamp, wishes)
+        if other >= 0:
+            return other
+    return place
+
+
+@loop
+def _cheapest(
+    pool: Floats, rows: Rows, members: Rows, size: int, own: Floats, limit: float, stamp: int, wishes: Wishes
+) -> tuple[int, float]:
+    """Return the place of the row nearest to the group's mean, of the welcome ones if a stamp is given; or -1."""
+    best, found = limit, -1
+    squares = np.empty(WIDTH)
+    for b in range(len(pool)):
+        if not measure(pool[b], float(size), own, best, squares):
+            continue
+        for w in range(WIDTH):
+            place = b * WIDTH + w
+            if (
+                squares[w] <= best
+                and (squares[w] < best or found < 0 or rows[place] < rows[found])
+                and (stamp == 0 or _welcome(int(rows[place]), members, size, stamp, wishes))
+            ):
+                best, found = squares[w], place
+    return found, best
+
+
+@loop
+def _welcome(row: int, members: Rows, size: int, stamp: int, wishes: Wishes) -> bool:
+    """Say whether the row brings what the group lacks; the answer is noted for all rows with the same values."""
+    rules, values, _, told = wishes
+    value = values[row]
+    if told[value] // 2 != stamp:
+        yes = True
+        if size + 1 == members.size:
+            members[size] = row
+            yes = meets(rules, members, size + 1)
+        else:
+            for i in range(size):
+                yes = yes and values[members[i]] != value
+        told[value] = 2 * stamp + yes
+    return bool(told[value] % 2 == 1)
+
+
+@loop
+def _different(values: Rows, members: Rows, size: int) -> int:
+    """Return how many different values the first `size` members have."""
+    different = 0
+    for i in range(size):
+        new = True
+        for j in range(i):
+            new = new and values[members[j]] != values[members[i]]
+        different += new
+    return different
+
+
+@loop
+def _gathered(blocks: Floats, places: Rows) -> Floats:
+    """Return the rows at these places, in blocks of their own."""
+    pool = np.full((-(-places.size // WIDTH), blocks.shape[1], WIDTH), np.nan)
+    for i in range(places.size):
+        for j in range(blocks.shape[1]):
+            pool[i // WIDTH, j, i % WIDTH] = blocks[places[i] // WIDTH, j, places[i] % WIDTH]
+    return pool
+
+
+@loop
+def _place_rest(X: Floats, labels: Rows, groups: int) -> None:
+    """Let each row without a group join the one whose SSE it raises least."""
+    sums, sizes = np.zeros((groups, X.shape[1])), np.zeros(groups, np.int64)
+    rest = []
+    for row in range(len(X)):
+        if labels[row] < 0:
+            rest.append(row)
+        else:
+            _join(X, row, int(labels[row]), sums, sizes)
+    for row in rest:
+        best, least = 0, np.inf
+        for group in range(groups):
+            size, square = sizes[group], 0.0
+            for j in range(X.shape[1]):
+                gap = size * X[row, j] - sums[group, j]
+                square += gap * gap
+            # m / (m + 1) |x - S / m|^2, divided but once.
+            rise = square / (size * (size + 1))
+            if rise < least:
+                best, least = group, rise
+        labels[row] = best
+        _join(X, row, best, sums, sizes)
+
+
+@loop
+def _join(X: Floats, row: int, group: int, sums: Floats, sizes: Rows) -> None:
+    """Count a row in a group."""
+    sizes[group] += 1
+    for j in range(X.shape[1]):
+        sums[group, j] += X[row, j]

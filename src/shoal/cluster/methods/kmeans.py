@@ -1,0 +1,141 @@
+"""Size-bounded k-means: floor(n / k) centres, each of which has k rows or more.
+
+1. Draw a row by weight; it is a centre and takes along its k - 1 nearest rows. Draw each next centre among the rows not
+   yet taken, with a chance in proportion to w D^2, with D the distance to the nearest centre so far (k-means++), and
+   let it take the k - 1 nearest of these rows. The rows left over, fewer than k, go with their nearest centre.
+2. Let rows and centres settle (see `polish`).
+
+A table of more than CELL rows, or UNEVEN if weights differ, is cut into cells, and each is done by itself.
+
+Arthur and Vassilvitskii, k-means++: the advantages of careful seeding, Proceedings of the 18th ACM-SIAM symposium on
+discrete algorithms (2007) 1027-1035. Bradley, Bennett and Demiriz, Constrained k-means clustering, Microsoft Research
+MSR-TR-2000-65.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shoal.cluster.inputs import Floats, Rows, matrix, row_weights
+from shoal.cluster.search.cells import in_cells
+from shoal.cluster.search.polish import settle
+from shoal.kernels.distance import squared
+from shoal.kernels.loops import loop
+from shoal.kernels.threads import thread_count
+from shoal.model.partition import Partition
+from shoal.registry import Whole, method
+
+__all__ = ["kmeans"]
+
+CELL = 20_000  # rows that take some fifteen seconds
+UNEVEN = 2_000  # the same if weights differ: light rows travel far at next to no cost, so ways grow long
+
+
+@method(
+    "kmeans",
+    data="numeric",
+    ensures={"k"},
+    params={
+        "k": Whole(2, help="The least number of rows in a group."),
+        "rounds": Whole(
+            1, 1000, 30, help="How often rows are assigned anew, at most: fewer are quicker, more lose less."
+        ),
+    },
+    uses={"seed", "threads", "weights"},
+)
+def kmeans(
+    X: ArrayLike,
+    k: int,
+    rounds: int = 30,
+    *,
+    seed: int = 0,
+    threads: int | None = None,
+    weights: ArrayLike | None = None,
+) -> Partition:
+    """Partition the rows of X into groups of k to 2k - 1 rows by k-means whose groups have a least size.
+
+    Parameters
+    ----------
+    X : float64 array of shape (n, d), no missing values
+        The encoded table, columns on scales that may be compared.
+    k : int, 2 <= k <= n
+        The least number of rows in a group.
+    rounds : int, 1 to 1000
+        How often rows are assigned and centres moved, at most.
+    seed : int
+        Where chance starts: it draws the first centres.
+    threads : int, optional
+        How many may work, if there are several cells; all cores if not given. The result does not depend on it.
+    weights : array of shape (n,), optional
+        How much each row counts in means and in SSE. A group needs k rows whatever they weigh.
+
+    Returns
+    -------
+    Partition
+
+    Guarantee
+    ---------
+    There are floor(n / k) groups, and every group holds between k and 2k - 1 rows. In every round no other assignment
+    of rows to the centres near them costs less, up to rounding. The result depends on X, k, rounds, seed and weights
+    alone: ties go to where a row is already, then to the lowest number.
+
+    Cost
+    ----
+    O(c n d / k) time for the distances of a round, in cells of c rows: at most 20,000, or 2,000 if weights differ. The
+    search for the assignment takes about as long. O(n) memory beside two copies of X.
+
+    Examples
+    --------
+    >>> kmeans([[0.0], [10.0], [1.0], [9.0], [2.0]], k=2).labels
+    array([0, 1, 0, 1, 0])
+    """
+    numbers = matrix(X, k, "kmeans")
+    mass = row_weights(weights, len(numbers), "kmeans")
+    # Columns that start at zero: a mean far from zero would lose digits.
+    Z = numbers - numbers.min(axis=0)
+
+    def run(rows: Rows) -> Rows:
+        groups = rows.size // k
+        if groups == 1:
+            return np.zeros(rows.size, np.int64)
+        own, masses = Z[rows], mass[rows]
+        centres, labels = _drawn(own, masses, np.random.default_rng(seed).random(groups), k)
+        return settle(own, masses, own[centres], labels, k, rounds)
+
+    most = CELL if (mass == mass[0]).all() else UNEVEN
+    return Partition.of(in_cells(run, Z, k, most, thread_count(threads, "kmeans")))
+
+
+@loop
+def _drawn(X: Floats, weights: Floats, draws: Floats, k: int) -> tuple[Rows, Rows]:
+    """Return the row that each draw from 0 to 1 makes a centre, and the centre that takes each row."""
+    n = len(X)
+    centres, labels = np.empty(draws.size, np.int64), np.full(n, -1)
+    gaps, nearest = np.full(n, np.inf), np.zeros(n, np.int64)
+    free = weights.copy()
+    near, rows = np.empty(k - 1), np.empty(k - 1, np.int64)
+    for c in range(draws.size):
+        chances = np.cumsum(free * gaps) if c > 0 else np.cumsum(free)
+        if chances[-1] == 0:
+            # All rows left are where a centre is: draw as for the first one.
+            chances = np.cumsum(free)
+        row = int(np.searchsorted(chances, draws[c] * chances[-1], side="right"))
+        # Rounding may lead beyond the last row that can be drawn.
+        while row == n or labels[row] >= 0:
+            row -= 1
+        centres[c], labels[row], free[row] = row, c, 0.0
+        near[:] = np.inf
+        for i in range(n):
+            square = squared(X, i, X, row)
+            if square < gaps[i]:
+                gaps[i], nearest[i] = square, c
+            if labels[i] < 0 and square < near[-1]:
+                place = k - 2
+                while place > 0 and near[place - 1] > square:
+                    near[place], rows[place] = near[place - 1], rows[place - 1]
+                    place -= 1
+                near[place], rows[place] = square, i
+        labels[rows], free[rows] = c, 0.0
+    for i in range(n):
+        if labels[i] < 0:
+            labels[i] = nearest[i]
+    return centres, labels

@@ -1,0 +1,121 @@
+"""One-pass k-means: every row joins the nearest of n / k centres once, then the sizes are put right.
+
+1. The rows are sorted by their columns, the first column first. floor(n / k) of them, drawn by chance, are the seeds
+   of the groups.
+2. In this order every other row joins the group whose mean is nearest, and the mean moves at once.
+3. Of every group above k rows, those farthest from its mean leave until k are left.
+4. In the same order each of them joins the nearest group below k rows, as long as there is one, then simply the
+   nearest; again means move at once.
+
+Lin and Wei, An efficient clustering method for k-anonymization, Proceedings of the 2008 international workshop on
+Privacy and anonymity in information society (PAIS), 46-50. There the rows of step 4 are drawn by chance as well.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shoal.cluster.inputs import Floats, Rows, matrix
+from shoal.cluster.search.joining import group_sums, hide, means_of, nearest_group, show
+from shoal.kernels.loops import loop
+from shoal.model.partition import Partition
+from shoal.model.progress import tick
+from shoal.registry import Whole, method
+
+__all__ = ["one_pass", "seeds"]
+
+PIECE = 1 << 28  # differences of cells between two ticks
+
+
+@method(
+    "one_pass",
+    data="numeric",
+    ensures={"k"},
+    params={"k": Whole(2, help="The least number of rows in a group.")},
+    uses={"seed"},
+)
+def one_pass(X: ArrayLike, k: int, *, seed: int = 0) -> Partition:
+    """Partition the rows of X into groups of k to 2k - 1 rows by one pass of k-means and an adjustment of sizes.
+
+    Parameters
+    ----------
+    X : float64 array of shape (n, d), no missing values
+        The encoded table, columns on scales that may be compared.
+    k : int, 2 <= k <= n
+        The least number of rows in a group.
+    seed : int
+        Where chance starts: it draws the rows that groups start from.
+
+    Returns
+    -------
+    Partition
+
+    Guarantee
+    ---------
+    Every group holds between k and 2k - 1 rows. The result depends on X, k and the seed alone, and on the order of
+    the rows of X only where rows are equal: ties go to the row that is first in the sorted order, and between groups
+    to the one whose seed is.
+
+    Cost
+    ----
+    O(n^2 d / k) time, O(n) memory beside two copies of X.
+
+    Examples
+    --------
+    >>> one_pass([[0.0], [10.0], [1.0], [9.0]], k=2).labels
+    array([0, 1, 0, 1])
+    """
+    numbers = matrix(X, k, "one_pass")
+    n = len(numbers)
+    order = np.lexsort(numbers.T[::-1])
+    Z = numbers[order] - numbers.min(axis=0)
+    labels = np.full(n, -1, np.int64)
+    first = seeds(n, k, seed)
+    labels[first] = np.arange(first.size)
+    sums, sizes = group_sums(Z, labels, first.size)
+    waiting = np.flatnonzero(labels < 0)
+    means = means_of(Z, sums, sizes, n)
+    step = 1 + PIECE // sums.size
+    for start in range(0, waiting.size, step):
+        tick(start, n)
+        _join(Z, waiting[start : start + step], labels, *means, sums, sizes, n)
+
+    leaving = _farthest(Z, labels, sums, sizes, k)
+    labels[leaving] = -1
+    sums, sizes = group_sums(Z, labels, first.size)
+    wanted = int((k - sizes).sum())
+    for rows, most in ((leaving[:wanted], k - 1), (leaving[wanted:], n)):
+        _join(Z, rows, labels, *means_of(Z, sums, sizes, most), sums, sizes, most)
+    found = np.empty(n, np.int64)
+    found[order] = labels
+    return Partition.of(found)
+
+
+def seeds(n: int, k: int, seed: int) -> Rows:
+    """Return the places in the sorted order of the rows that groups start from, ascending."""
+    return np.sort(np.random.default_rng(seed).choice(n, n // k, replace=False))
+
+
+def _farthest(Z: Floats, labels: Rows, sums: Floats, sizes: Rows, k: int) -> Rows:
+    """Return the rows that leave groups of more than k rows, ascending: those farthest from the mean."""
+    # |m x - S| instead of |x - S / m|: on whole numbers nothing is rounded, so ties are seen as ties.
+    squares = ((sizes[labels, None] * Z - sums[labels]) ** 2).sum(axis=1)
+    order = np.lexsort((-squares, labels))
+    rank = np.arange(labels.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.sort(order[rank < sizes[labels[order]] - k])
+
+
+@loop
+def _join(
+    Z: Floats, rows: Rows, labels: Rows, means: Floats, slack: float, sums: Floats, sizes: Rows, most: int
+) -> None:
+    """Let each row join the nearest group of at most `most` rows, whose mean moves at once."""
+    for row in rows:
+        group = nearest_group(Z, row, means, slack, sums, sizes)
+        labels[row] = group
+        sizes[group] += 1
+        for j in range(Z.shape[1]):
+            sums[group, j] += Z[row, j]
+        if sizes[group] <= most:
+            show(means, sums, sizes, group)
+        else:
+            hide(means, group)

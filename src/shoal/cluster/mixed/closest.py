@@ -1,0 +1,165 @@
+"""Closest: for each row of a mixed table, rows that lose little when they are joined with it.
+
+1. Sort the rows by all columns, some times over, each time in another order of the columns.
+2. Compare each row with the next few in that order, and keep the closest of all that it was compared with.
+
+3. Where limits on sensitive values are asked, each row is compared with the next few that have another value too.
+
+Rows that agree in most columns stand near each other in most of the orders, whatever kinds the columns are; no tree
+of boxes could hold sets and taxonomies as well.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.cluster.inputs import Floats, Rows
+from shoal.cluster.search.limits import Limits
+from shoal.kernels.columns import Columns, pair_loss
+from shoal.kernels.loops import inner_loop
+from shoal.kernels.threads import each
+from shoal.model.progress import tick
+
+__all__ = ["closest", "sorted_by"]
+
+SORTS = 24
+WINDOW = 8  # rows that a row is compared with in each order, on either side
+BITS = 62
+MOST = 20_000_000  # rows kept, by all threads together
+
+Near = NDArray[np.int32]
+
+
+def closest(
+    columns: Columns, keep: int, seed: tuple[int, ...], limits: Limits | None = None, threads: int = 1
+) -> tuple[Near, Floats]:
+    """Return the closest rows found for each row, the closest first, and how much is lost by each.
+
+    Parameters
+    ----------
+    columns : Columns
+    keep : int
+        How many rows each row keeps.
+    seed : tuple of int
+        Decides the orders of the columns.
+    limits : Limits, optional
+        What sensitive values must meet: then half as many rows with other values follow, the closest of them first.
+    threads : int
+        How many may work, each on some of the orders; the result does not depend on it.
+
+    Returns
+    -------
+    near : int32 array of shape (n, keep), or half as much more
+        -1 where fewer were found.
+    away : float64 array of shape (n, keep)
+        Infinite there; of the closest rows alone.
+    """
+    n, d = columns.codes.shape
+    chance = np.random.default_rng(seed)
+    orders = []
+    for turn in range(SORTS):
+        order = chance.permutation(d)
+        # Each column comes last in turn: rows that differ in it alone are then neighbours.
+        last = turn % max(d, 1)
+        orders.append((turn, np.concatenate([order[order != last], [last]]) if d else order))
+    parts = max(1, min(threads, MOST // max(1, n * keep)))
+    found, *more = each(lambda own: _kept(columns, own, keep, limits), [orders[i::parts] for i in range(parts)], parts)
+    for one in more:
+        for (near, away), (other, farther) in zip(found, one, strict=True):
+            _unite(near, away, other, farther)
+    near, away = found[0]
+    return (near, away) if limits is None else (np.hstack([near, found[1][0]]), away)
+
+
+def _kept(
+    columns: Columns, orders: list[tuple[int, Rows]], keep: int, limits: Limits | None
+) -> list[tuple[Near, Floats]]:
+    """Return the closest rows that some orders find, and those with other sensitive values if there are limits."""
+    n = len(columns.codes)
+    near, away = np.full((n, keep), -1, np.int32), np.full((n, keep), np.inf)
+    others, farther = np.full((n, keep // 2), -1, np.int32), np.full((n, keep // 2), np.inf)
+    for place, (turn, order) in enumerate(orders):
+        tick(place, len(orders))
+        rows = sorted_by(columns, order)
+        _compare(columns, rows, near, away)
+        if limits is not None:
+            value = limits.codes[:, turn % limits.codes.shape[1]]
+            _compare_others(columns, rows, value, _next_other(value[rows]), others, farther)
+    return [(near, away), (others, farther)][: 1 if limits is None else 2]
+
+
+def _next_other(values: NDArray[np.int32]) -> Rows:
+    """Return for each place the next one where the value is another; as many as there are places if there is none."""
+    starts = np.flatnonzero(np.diff(values)) + 1
+    return np.append(starts, values.size)[np.searchsorted(starts, np.arange(values.size), side="right")]
+
+
+def sorted_by(columns: Columns, order: Rows) -> Rows:
+    """Return the rows sorted by the columns in this order, as far as one whole number can tell."""
+    key, room = np.zeros(len(columns.codes), np.int64), 1
+    for j in order:
+        size = int(columns.width[j]) + 1
+        if room * size >= 1 << BITS:
+            break
+        key = key * size + columns.codes[:, j]
+        room *= size
+    return np.argsort(key, kind="stable")
+
+
+@inner_loop
+def _compare(columns: Columns, order: Rows, near: Near, away: Floats) -> None:
+    """Compare each row with the next ones in the order, and let each keep the other if it is close."""
+    n, last = order.size, near.shape[1] - 1
+    for place in range(n):
+        one = order[place]
+        for other in range(place + 1, min(place + 1 + WINDOW, n)):
+            two = order[other]
+            gap = pair_loss(columns, one, two, max(away[one, last], away[two, last]))
+            _keep(near, away, one, two, gap)
+            _keep(near, away, two, one, gap)
+
+
+@inner_loop
+def _compare_others(
+    columns: Columns, order: Rows, value: NDArray[np.int32], ahead: Rows, near: Near, away: Floats
+) -> None:
+    """Compare each row with the next ones that have another sensitive value."""
+    last = near.shape[1] - 1
+    for place in range(order.size):
+        one, other, count = order[place], ahead[place], 0
+        while other < order.size and count < WINDOW:
+            two = order[other]
+            if value[two] != value[one]:
+                gap = pair_loss(columns, one, two, max(away[one, last], away[two, last]))
+                _keep(near, away, one, two, gap)
+                _keep(near, away, two, one, gap)
+                count += 1
+                other += 1
+            else:
+                other = ahead[other]
+
+
+@inner_loop
+def _keep(near: Near, away: Floats, row: int, other: int, gap: float) -> None:
+    """Put a row among the closest of another, unless it is there; equals stand in the order of their numbers."""
+    place = near.shape[1] - 1
+    if gap > away[row, place] or (gap == away[row, place] and other >= near[row, place] >= 0):
+        return
+    for i in range(near.shape[1]):
+        if near[row, i] == other:
+            return
+        if away[row, i] > gap:
+            break
+    while place > 0 and (away[row, place - 1] > gap or (away[row, place - 1] == gap and near[row, place - 1] > other)):
+        near[row, place], away[row, place] = near[row, place - 1], away[row, place - 1]
+        place -= 1
+    near[row, place], away[row, place] = other, gap
+
+
+@inner_loop
+def _unite(near: Near, away: Floats, other: Near, farther: Floats) -> None:
+    """Let each row keep what another search has found for it."""
+    for row in range(len(near)):
+        for i in range(other.shape[1]):
+            if other[row, i] < 0:
+                break
+            _keep(near, away, row, other[row, i], farther[row, i])

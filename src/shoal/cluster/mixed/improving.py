@@ -1,0 +1,120 @@
+"""What the methods on mixed tables share: checks, efforts, and the rebuilding at their end.
+
+Before groups are rebuilt, those of 2k rows or more are cut: rows sorted by all columns, k at a time, which never
+raises the loss of any. Of rows that are all equal, as many as leave k to 2k - 1 go aside, and have no part in it.
+"""
+
+import numpy as np
+
+from shoal.cluster.inputs import Rows
+from shoal.cluster.mixed.closest import Near, closest, sorted_by
+from shoal.cluster.mixed.rebuild import costs_of, rebuild
+from shoal.cluster.search.limits import Limits
+from shoal.errors import InfeasibleError, MethodError
+from shoal.kernels.columns import Columns
+from shoal.model.progress import part
+from shoal.registry import Choice
+
+__all__ = ["EFFORT", "binding", "checked", "improved", "keeping"]
+
+STEPS = {"none": 0.0, "quick": 6.0, "normal": 30.0, "thorough": 150.0}  # pools taken apart for each row
+EFFORT = Choice(
+    tuple(STEPS), "quick", "How long groups are rebuilt afterwards: for 30,000 rows not at all, or 2, 6 or 30 s of CPU."
+)
+LIMITED = 2.0  # times as many under limits, where the start is far from good
+HEAT = 0.05  # the first temperature, as a part of what a group costs on average
+LEAST, MOST = 8, 32  # closest rows that a row keeps
+
+
+def checked(columns: Columns, k: int, who: str) -> Columns:
+    """Return columns that a method can work on, or refuse them."""
+    if not isinstance(columns, Columns):
+        raise MethodError(
+            f"{who}: it takes the columns of a mixed table, made by `columns_of`; got a {type(columns).__name__}."
+        )
+    n = len(columns.codes)
+    if n < k:
+        remedy = f"Lower k to {n} or less." if n >= 2 else "At least 2 rows are needed."
+        raise InfeasibleError(f"{who}: k is {k}, but the table has {n} row{'s' * (n != 1)}. {remedy}")
+    return columns
+
+
+def binding(limits: Limits | None) -> Limits | None:
+    """Return the limits if they ask for anything."""
+    return limits if limits is not None and limits.binding else None
+
+
+def keeping(k: int) -> int:
+    """Return how many of its closest rows a row keeps."""
+    return max(LEAST, min(k + 2, MOST))
+
+
+def improved(
+    columns: Columns,
+    labels: Rows,
+    k: int,
+    effort: str,
+    limits: Limits | None,
+    near: Near | None,
+    seed: int,
+    threads: int,
+    share: float = 1.0,
+) -> Rows:
+    """Return labels of lower or equal cost, by rebuilding groups as long as the effort says, or a share of that."""
+    steps = share * STEPS[effort] * (1 if limits is None else LIMITED)
+    if steps == 0 or len(labels) < 2 * k:
+        return labels
+    labels, aside = _cut(columns, labels, k, limits)
+    rows = np.flatnonzero(~aside)
+    if rows.size < 2 * k:
+        return labels
+    some = rows.size < labels.size
+    mine = columns._replace(codes=np.ascontiguousarray(columns.codes[rows])) if some else columns
+    if near is None or some:
+        with part(0, 10):
+            near = closest(mine, keeping(k), (seed, 1), limits and limits.part(rows), threads)[0]
+    own = np.unique(labels[rows], return_inverse=True)[1].reshape(-1)
+    with part(1, 10):
+        found = rebuild(
+            mine,
+            own,
+            k,
+            near,
+            steps=steps,
+            heat=HEAT,
+            limits=limits.part(rows) if limits is not None and some else limits,
+            seed=(seed, 2),
+            threads=threads,
+        )
+    result = labels + int(found.max()) + 1
+    result[rows] = found
+    return np.unique(result, return_inverse=True)[1].reshape(-1)
+
+
+def _cut(columns: Columns, labels: Rows, k: int, limits: Limits | None) -> tuple[Rows, np.ndarray]:
+    """Return labels of groups of fewer than 2k rows, as far as the limits allow, and which rows go aside."""
+    sizes = np.bincount(labels)
+    aside = np.zeros(labels.size, bool)
+    if sizes.max() < 2 * k:
+        return labels, aside
+    rank = np.empty(labels.size, np.int64)
+    rank[sorted_by(columns, np.arange(columns.codes.shape[1]))] = np.arange(labels.size)
+    order = np.lexsort((rank, labels))
+    starts = np.cumsum(sizes) - sizes
+    place = np.empty(labels.size, np.int64)
+    place[order] = np.arange(labels.size) - starts[labels[order]]
+    large, equal = sizes >= 2 * k, costs_of(columns, labels) == 0
+    piece = np.minimum(place // k, np.maximum(sizes[labels] // k - 1, 0))
+    # Of equal rows, the first piece has k to 2k - 1 of them, and all others are the second.
+    first = k + sizes[labels] % k
+    piece = np.where(equal[labels], place >= first, piece)
+    piece[~large[labels]] = 0
+    found = np.unique(labels * labels.size + piece, return_inverse=True)[1].reshape(-1)
+    if limits is not None:
+        for group in np.flatnonzero(large):
+            rows = order[starts[group] : starts[group] + sizes[group]]
+            if not all(limits.met(rows[found[rows] == one]) for one in np.unique(found[rows])):
+                found[rows], piece[rows] = found[rows[0]], 0
+        found = np.unique(found, return_inverse=True)[1].reshape(-1)
+    aside = equal[labels] & (piece > 0)
+    return found, aside

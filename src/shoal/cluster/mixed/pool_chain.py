@@ -1,0 +1,253 @@
+"""The chain of pools that `rebuild` runs in each cell."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.cluster.inputs import Floats, Rows
+from shoal.cluster.mixed.closest import Near
+from shoal.cluster.mixed.joining_rules import may_join
+from shoal.cluster.search.limits import Rules, meets_in
+from shoal.kernels.chance import uniform
+from shoal.kernels.columns import Columns, Hulls, add, clear, join_loss
+from shoal.kernels.loops import inner_loop
+
+__all__ = ["CAP", "Room", "State", "rebuild_chain"]
+
+CAP = 4  # times k: the rows that a group may have to be taken apart
+ONE_LESS = 0.3  # how often a pool is built into one group less
+TRIES = 8  # draws of a row before a step is given up
+BEYOND = 8.0  # temperatures above the old cost where building is given up
+
+Chance = NDArray[np.uint64]
+Whole = NDArray[np.int32]
+
+
+class State(NamedTuple):
+    """Groups of one cell: which rows they have and what one of these loses."""
+
+    label: Whole
+    members: Whole
+    size: Whole
+    lost: Floats
+    spare: Whole  # numbers of groups that have no rows
+    spares: Rows  # how many these are
+
+
+class Room(NamedTuple):
+    """Room to work in, used again and again."""
+
+    hulls: Hulls
+    pool: Whole
+    chosen: Rows
+    ends: Rows
+    lost: Floats
+    least: Floats  # what each row of the pool would leave at the least if it joined
+    rows: Rows
+    values: Whole
+
+
+@inner_loop
+def rebuild_chain(
+    columns: Columns,
+    rules: Rules | None,
+    state: State,
+    near: Near,
+    room: Room,
+    chance: Chance,
+    steps: int,
+    hot: float,
+    cold: float,
+    k: int,
+    reach: int,
+) -> None:
+    """Take pools apart and build them anew, while the temperature falls."""
+    fall = (cold / hot) ** (1 / max(1, steps)) if hot > 0 else 0.0
+    heat = hot
+    for _ in range(steps):
+        heat *= fall
+        groups = _drawn(state, near, room, chance, reach)
+        if groups < 2:
+            continue
+        m, old = 0, 0.0
+        for g in range(groups):
+            group = room.chosen[g]
+            old += state.size[group] * state.lost[group]
+            for i in range(state.size[group]):
+                room.pool[m] = state.members[group, i]
+                m += 1
+        built, cost = _built(columns, rules, room, m, old + BEYOND * heat, k, uniform(chance) < ONE_LESS, chance)
+        if built == 0 or (cost > old and (heat <= 0 or uniform(chance) >= np.exp((old - cost) / heat))):
+            continue
+        _put(state, room, groups, built)
+
+
+@inner_loop
+def _drawn(state: State, near: Near, room: Room, chance: Chance, reach: int) -> int:
+    """Draw the groups of a pool; return how many there are."""
+    label, members, size, lost, _, _ = state
+    chosen, n, row = room.chosen, label.size, -1
+    for _ in range(TRIES):
+        one = int(uniform(chance) * n)
+        if label[one] >= 0 and lost[label[one]] > 0:
+            row = one
+            break
+    if row < 0:
+        return 0
+    chosen[0], groups = label[row], 1
+    wanted = 2 + int(uniform(chance) * (reach - 1))
+    for _ in range(3 * wanted):
+        if groups == wanted:
+            break
+        group = chosen[int(uniform(chance) * groups)]
+        one = members[group, int(uniform(chance) * size[group])]
+        other = near[one, int(uniform(chance) * near.shape[1])]
+        if other >= 0 and label[other] >= 0:
+            new = True
+            for g in range(groups):
+                new = new and chosen[g] != label[other]
+            if new:
+                chosen[groups] = label[other]
+                groups += 1
+    return groups
+
+
+@inner_loop
+def _built(
+    columns: Columns,
+    rules: Rules | None,
+    room: Room,
+    m: int,
+    most: float,
+    k: int,
+    fewer: bool,
+    chance: Chance,
+) -> tuple[int, float]:
+    """Build the pool into groups, one after the other; return how many there are and what they cost."""
+    pool, ends, hulls, lost = room.pool, room.ends, room.hulls, room.lost
+    groups = m // k - (1 if fewer and m // k > 1 else 0)
+    done, built, cost = 0, 0, 0.0
+    ends[0] = 0
+    while built < groups and m - done >= k:
+        pick = done + int(uniform(chance) * (m - done))
+        pool[done], pool[pick] = pool[pick], pool[done]
+        clear(columns, hulls, built)
+        add(columns, hulls, built, pool[done])
+        for i in range(done, m):
+            room.least[i] = 0.0
+        start, now = done, 0.0
+        done += 1
+        while done < m and (done - start < k or not _meets(rules, room, start, done)):
+            if done - start == (CAP - 1) * k:
+                return 0, cost
+            best, place = _best(columns, rules, room, built, start, done, m, k)
+            if best == np.inf:
+                return 0, cost
+            pool[done], pool[place] = pool[place], pool[done]
+            room.least[place] = room.least[done]
+            add(columns, hulls, built, pool[done])
+            done, now = done + 1, best
+        if rules is not None and not _meets(rules, room, start, done):
+            return 0, cost
+        lost[built] = now
+        cost += (done - start) * now
+        built += 1
+        ends[built] = done
+        if cost > most:
+            return 0, cost
+    return built, _with_rest(columns, rules, room, m, done, built, cost, most, k)
+
+
+@inner_loop
+def _best(
+    columns: Columns, rules: Rules | None, room: Room, hull: int, start: int, done: int, m: int, k: int
+) -> tuple[float, int]:
+    """Return the least loss that a row of the pool leaves, and where it stands.
+
+    A hull never loses less when rows join it, so what a row would have left before is what it leaves now at the least.
+    """
+    pool, least = room.pool, room.least
+    best, place, first = np.inf, done, done
+    for i in range(done, m):
+        first = i if least[i] < least[first] else first
+    for turn in range(done - 1, m):
+        i = first if turn < done else turn
+        if least[i] < best and (turn < done or i != first):
+            least[i] = join_loss(columns, room.hulls, hull, pool[i], best)
+            if least[i] < best and may_join(rules, pool, start, done - start, pool[i], k):
+                best, place = least[i], i
+    return best, place
+
+
+@inner_loop
+def _with_rest(
+    columns: Columns,
+    rules: Rules | None,
+    room: Room,
+    m: int,
+    done: int,
+    built: int,
+    cost: float,
+    most: float,
+    k: int,
+) -> float:
+    """Let the rows left over join where they cost least; return what all cost, or infinity if it does not work out."""
+    pool, ends, hulls, lost = room.pool, room.ends, room.hulls, room.lost
+    for one in range(done, m):
+        best, place, rise = np.inf, -1, 0.0
+        for g in range(built):
+            size = ends[g + 1] - ends[g]
+            joined = join_loss(columns, hulls, g, pool[one], np.inf)
+            more = (size + 1) * joined - size * lost[g]
+            if more < best and size < CAP * k:
+                best, place, rise = more, g, joined
+        cost += best
+        if cost > most:
+            return np.inf
+        add(columns, hulls, place, pool[one])
+        lost[place] = rise
+        # The row goes to the end of its group, and the groups after it move on by one.
+        row = pool[one]
+        for i in range(one, ends[place + 1], -1):
+            pool[i] = pool[i - 1]
+        pool[ends[place + 1]] = row
+        for g in range(place + 1, built + 1):
+            ends[g] += 1
+    if rules is not None:
+        for g in range(built):
+            if not _meets(rules, room, ends[g], ends[g + 1]):
+                return np.inf
+    return cost
+
+
+@inner_loop
+def _meets(rules: Rules | None, room: Room, start: int, stop: int) -> bool:
+    """Say whether the rows of the pool from start to stop meet the limits."""
+    if rules is None:
+        return True
+    for i in range(start, stop):
+        room.rows[i - start] = room.pool[i]
+    return bool(meets_in(rules, room.rows, stop - start, room.values))
+
+
+@inner_loop
+def _put(state: State, room: Room, groups: int, built: int) -> None:
+    """Put the groups of the pool in the stead of those that it was drawn from."""
+    label, members, size, lost, spare, spares = state
+    for g in range(groups):
+        size[room.chosen[g]] = 0
+        if g >= built:
+            spare[spares[0]] = room.chosen[g]
+            spares[0] += 1
+    for g in range(built):
+        if g < groups:
+            group = room.chosen[g]
+        else:
+            spares[0] -= 1
+            group = spare[spares[0]]
+        lost[group] = room.lost[g]
+        for i in range(room.ends[g], room.ends[g + 1]):
+            members[group, size[group]] = room.pool[i]
+            label[room.pool[i]] = group
+            size[group] += 1

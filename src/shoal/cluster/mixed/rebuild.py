@@ -1,0 +1,187 @@
+"""Rebuild: groups of a mixed table taken apart a few at a time, and built anew.
+
+1. A row of a group that loses something is drawn, and with its group some others, reached over the closest rows
+   of their members (`mixed.closest`): the pool.
+2. The pool is built into groups anew: a row by chance, then each time the row that leaves the least loss, until there
+   are k; and again, as often as there are k rows left, at times once less. Rows left over join where they cost least.
+3. A pool that costs less is kept. One that costs delta more is kept with a chance of exp(-delta / T); T falls all the
+   time. One that misses the limits on sensitive values is not kept.
+4. Rows are cut into cells of whole groups, which several threads share; every pass cuts them anew.
+
+The cost of a group is its rows times the loss of its hull. Moving or swapping single rows hardly ever pays there, since
+a hull stays as it is until the last row that stretches it has gone. Taking whole groups apart does not mind.
+
+Large neighbourhood search: Shaw, Using constraint programming and local search methods to solve vehicle routing
+problems, CP 1998, 417-431.
+"""
+
+import numpy as np
+
+from shoal.cluster.inputs import Floats, Rows
+from shoal.cluster.mixed.closest import Near
+from shoal.cluster.mixed.near_cells import in_cells, in_passes
+from shoal.cluster.mixed.pool_chain import CAP, Room, State, rebuild_chain
+from shoal.cluster.search.limits import Limits
+from shoal.kernels.chance import stream
+from shoal.kernels.columns import Columns, Hulls, add, clear, hulls_of, loss
+from shoal.kernels.loops import inner_loop
+
+__all__ = ["costs_of", "rebuild"]
+
+FEW, FEWER, LARGE = 6, 4, 8  # groups of a pool at the most, the same for large k, and what large is
+COOL = 0.05  # the last temperature, as a part of the first
+
+
+def rebuild(
+    columns: Columns,
+    labels: Rows,
+    k: int,
+    near: Near,
+    *,
+    steps: float,
+    heat: float,
+    passes: int = 4,
+    limits: Limits | None = None,
+    seed: tuple[int, ...] = (0,),
+    threads: int = 1,
+) -> Rows:
+    """Return labels of lower or equal cost.
+
+    Parameters
+    ----------
+    columns : Columns
+    labels : int64 array of shape (n,)
+        Groups of at least k rows that meet the limits.
+    k : int
+    near : int32 array of shape (n, m)
+        The closest rows of each row, -1 where there are fewer.
+    steps : float
+        How many pools are taken apart for each row, over all passes.
+    heat : float
+        The first temperature, as a part of what a group costs on average.
+    passes : int
+        How often rows are cut into cells.
+    limits : Limits, optional
+    seed : tuple of int
+    threads : int
+
+    Returns
+    -------
+    int64 array of shape (n,)
+
+    Guarantee
+    ---------
+    Every group has k rows or more and meets the limits, if those of the start do. The result does not depend on the
+    number of threads.
+    """
+    return in_passes(
+        labels,
+        lambda now: float(costs_of(columns, now).sum()),
+        lambda least, now: heat * least / (int(now.max()) + 1),
+        lambda now, hot, cold, number: _pass(
+            columns, now, k, near, steps / passes, hot, cold, limits, (*seed, number), threads
+        ),
+        passes,
+        COOL,
+    )
+
+
+def _pass(
+    columns: Columns,
+    labels: Rows,
+    k: int,
+    near: Near,
+    steps: float,
+    hot: float,
+    cold: float,
+    limits: Limits | None,
+    seed: tuple[int, ...],
+    threads: int,
+) -> Rows:
+    """Rebuild once in every cell; return new labels."""
+
+    def work(mine: Columns, rows: Rows, own: Rows, close: Near, cell: int) -> Rows:
+        state = _begin(mine, own, k)
+        rebuild_chain(
+            mine,
+            None if limits is None else limits.part(rows).rules,
+            state,
+            close,
+            _room(mine, k),
+            stream(*seed, cell),
+            int(steps * rows.size),
+            hot,
+            cold,
+            k,
+            FEW if k < LARGE else FEWER,
+        )
+        return np.unique(np.where(state.label < 0, own + rows.size, state.label), return_inverse=True)[1].reshape(-1)
+
+    return in_cells(work, columns, labels, near, seed, threads)
+
+
+def costs_of(columns: Columns, labels: Rows) -> Floats:
+    """Return what each group costs: its rows times the loss of its hull."""
+    order = np.argsort(labels, kind="stable")
+    found = np.empty(int(labels.max()) + 1)
+    _costs(columns, hulls_of(columns, 1), order, np.cumsum(np.bincount(labels)), found)
+    return found
+
+
+def _begin(columns: Columns, labels: Rows, k: int) -> State:
+    """Return the groups of a cell; those with too many rows stay out."""
+    n, cap = labels.size, CAP * k
+    sizes = np.bincount(labels)
+    small = sizes <= cap
+    numbers = np.where(small, np.cumsum(small) - 1, -1)
+    label = numbers[labels].astype(np.int32)
+    used, most = int(small.sum()), n // k + 1
+    members, size, lost = np.zeros((most, cap), np.int32), np.zeros(most, np.int32), np.zeros(most)
+    spare = np.arange(most, dtype=np.int32)[::-1].copy()
+    state = State(label, members, size, lost, spare, np.array([most - used]))
+    _fill(columns, state, hulls_of(columns, 1))
+    return state
+
+
+def _room(columns: Columns, k: int) -> Room:
+    """Return room for a pool of eight groups."""
+    most = 8 * CAP * k
+    return Room(
+        hulls_of(columns, most // k + 1),
+        np.zeros(most, np.int32),
+        np.zeros(8, np.int64),
+        np.zeros(most // k + 2, np.int64),
+        np.zeros(most // k + 1),
+        np.zeros(most),
+        np.zeros(most, np.int64),
+        np.zeros(most, np.int32),
+    )
+
+
+@inner_loop
+def _costs(columns: Columns, hulls: Hulls, order: Rows, ends: Rows, found: Floats) -> None:
+    """Fill in what each group costs; rows stand group by group."""
+    start = 0
+    for group in range(ends.size):
+        clear(columns, hulls, 0)
+        for i in range(start, ends[group]):
+            add(columns, hulls, 0, order[i])
+        found[group] = (ends[group] - start) * loss(columns, hulls, 0)
+        start = ends[group]
+
+
+@inner_loop
+def _fill(columns: Columns, state: State, hulls: Hulls) -> None:
+    """Put rows into the lists of their groups, and measure what these lose."""
+    label, members, size, lost, _, _ = state
+    for row in range(label.size):
+        group = label[row]
+        if group >= 0:
+            members[group, size[group]] = row
+            size[group] += 1
+    for group in range(size.size):
+        if size[group] > 0:
+            clear(columns, hulls, 0)
+            for i in range(size[group]):
+                add(columns, hulls, 0, members[group, i])
+            lost[group] = loss(columns, hulls, 0)

@@ -1,0 +1,1 @@
+"""Searches on numeric tables that several methods share."""

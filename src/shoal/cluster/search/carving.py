@@ -1,0 +1,193 @@
+"""Carving: the loops of MDAV, which take groups of k rows off a table pair by pair.
+
+How it is made quick without changing the answer:
+
+* Many rows: a tree (`tree_search`) names the few that may be nearest or farthest, and the full numbers
+  decide among these. Equal rows are one point of the tree.
+* Few rows lie in blocks of 32, column by column, in falling order of their distance from a fixed
+  centre. By the triangle inequality that order tells which blocks cannot hold a row far or near
+  enough; and a block is given up halfway when no row of it can be near enough any more.
+* Every comparison ends with the row number, and the distance from the mean is compared as
+  `|m x - S|`, with S the sum of the m rows left: on whole numbers nothing is ever rounded, so
+  ties are seen as ties.
+* Whenever a part of the rows has gone, the rest is laid out anew and summed from scratch.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from shoal.cluster.inputs import Floats, Rows
+from shoal.cluster.search.layout import WIDTH, drop, farthest_from_mean, laid_out, look_around, spread
+from shoal.cluster.search.tree import Points, Singles, Sketch, Tree, forget, grow, points_of, sketch
+from shoal.cluster.search.tree_search import farthest, nearest, place_mean
+from shoal.kernels.loops import inner_loop, loop
+from shoal.model.progress import tick
+
+__all__ = ["carved"]
+
+MANY = 10_000  # rows from which on a tree is quicker than blocks
+FEWER = 2_000  # rows up to which all is done in one go
+FEW = 32  # one row in so many is what a tree may name as near and still be worth its while
+PIECE = 1 << 30  # differences of cells between two ticks, if nothing were spared
+
+
+def carved(numbers: Floats, k: int, pairs: int) -> Rows:
+    """Return the group of each row; groups are made in pairs while so many rows are left."""
+    n, d = numbers.shape
+    labels = np.full(n, -1, np.int64)
+    groups, left = 0, n
+    if n <= FEWER:
+        # Loops are compiled once for numbers that may be written to, and not again for others.
+        groups, left = _carve_few(numbers if numbers.flags.writeable else numbers.copy(), labels, k, pairs)
+    plant = _planted(numbers, k) if n >= MANY else None
+    carve: Callable[..., tuple[int, int]] = _carve_tree if plant else _carve
+    while left >= 2 * k:
+        rows = np.flatnonzero(labels < 0)
+        layout = plant(rows) if plant else laid_out(numbers, rows)
+        least = max(2 * k, 2 * left // 3 if plant else 3 * left // 4)
+        while left >= least:
+            # The work left is about the square of the rows left; a piece of it takes a fraction of a second.
+            tick(n * n - left * left, n * n)
+            stop = max(least, left + 1 - max(2 * k, PIECE * k // (left * d)))
+            groups, left = carve(*layout, labels, k, pairs, groups, left, stop)
+            if left >= stop:
+                # The tree gave up: clusters far apart are too small for it to see anything in them.
+                plant, carve = None, _carve
+                break
+    rows = np.flatnonzero(labels < 0)
+    if rows.size >= k:
+        labels[rows] = groups
+    else:
+        _join(numbers, labels, rows, k)
+    return labels
+
+
+def _planted(X: Floats, k: int) -> Callable[[Rows], tuple[Any, ...]]:
+    """Return what lays out the rows left as a tree: rows, sketch, points, tree, sum, and room to work in."""
+    # Loops are compiled once for numbers that may be written to, and not again for others.
+    X = X if X.flags.writeable else X.copy()
+    points = points_of(X)
+    thin = sketch(X[points.members[points.lowest]])
+    place = np.empty(len(thin.P), np.int64)
+    room = np.empty(k - 1), np.empty(k, np.int64), np.zeros(thin.P.shape[1] - 1, np.float32)
+    return lambda rows: (X, thin, points, grow(thin.P, np.flatnonzero(points.rest), place), spread(X, rows)[0], *room)
+
+
+def _join(X: Floats, labels: Rows, rows: Rows, k: int) -> None:
+    """Let each of these rows join a group, the row and the mean nearest to each other first."""
+    groups = np.argsort(labels, kind="stable")[rows.size :].reshape(-1, k)
+    groups = groups[np.argsort(groups[:, 0])]
+    sums, sizes, waiting = X[groups].sum(axis=1), np.full(len(groups), k), np.ones(rows.size, np.bool_)
+    squares = np.array([((k * X[row] - sums) ** 2).sum(axis=1) for row in rows])
+    for _ in rows:
+        pairs = []
+        for size in np.unique(sizes):
+            # Squares are |s x - S|^2 with s the size of the group, which keeps whole numbers whole.
+            some = np.flatnonzero(sizes == size)
+            i, g = divmod(int(np.argmin(squares[:, some])), some.size)
+            pairs.append((Fraction(squares[i, some[g]]) / int(size) ** 2, i, some[g]))
+        _, i, g = min(pairs)
+        labels[rows[i]] = labels[groups[g, 0]]
+        waiting[i], sizes[g], sums[g] = False, sizes[g] + 1, sums[g] + X[rows[i]]
+        squares[:, g] = ((sizes[g] * X[rows] - sums[g]) ** 2).sum(axis=1)
+        squares[~waiting] = np.inf
+
+
+@inner_loop
+def _carve_tree(
+    X: Floats,
+    thin: Sketch,
+    points: Points,
+    tree: Tree,
+    total: Floats,
+    near: Floats,
+    rows: Rows,
+    q: Singles,
+    labels: Rows,
+    k: int,
+    pairs: int,
+    group: int,
+    left: int,
+    least: int,
+) -> tuple[int, int]:
+    """Do as `_carve` does, or less of it if the tree is of little use."""
+    _, lowest, rest, point = points
+    P, centre = thin.P, tree.centre
+    credit = len(P)
+    while left >= least and credit >= 0:
+        blur = place_mean(thin, centre, total, left, q)
+        seed = farthest(tree, points, X, q, float(left), total, blur)
+        seeds = 2 if left >= pairs else 1
+        for turn in range(seeds):
+            own = point[seed]
+            for j in range(q.size):
+                q[j] = P[own, j] - centre[j]
+            # The seed is the lowest row left of its point, and so is every row when it is taken.
+            lowest[own] += 1
+            rest[own] -= 1
+            rows[k - 1] = seed
+            forget(tree, point, rest, rows[k - 1 :])
+            credit += left // FEW - nearest(tree, points, X, q, seed, near, rows)
+            for i in range(k - 1):
+                lowest[point[rows[i]]] += 1
+                rest[point[rows[i]]] -= 1
+            for i in range(k):
+                labels[rows[i]] = group
+                for j in range(total.size):
+                    total[j] -= X[rows[i], j]
+            forget(tree, point, rest, rows)
+            group += 1
+            left -= k
+            if turn + 1 < seeds:
+                seed = farthest(tree, points, X, q, 1.0, X[seed], 0.0)
+    return group, left
+
+
+@loop
+def _carve_few(X: Floats, labels: Rows, k: int, pairs: int) -> tuple[int, int]:
+    """Label group after group while 2k rows are left, without a look at the clock; return as `_carve` does."""
+    groups, left = 0, len(X)
+    while left >= 2 * k:
+        blocks, rows, reach, centre, total = laid_out(X, np.flatnonzero(labels < 0))
+        least = max(2 * k, 2 * left // 3)
+        groups, left = _carve(blocks, rows, reach, centre, total, labels, k, pairs, groups, left, least)
+    return groups, left
+
+
+@loop
+def _carve(
+    blocks: Floats,
+    rows: Rows,
+    reach: Floats,
+    centre: Floats,
+    total: Floats,
+    labels: Rows,
+    k: int,
+    pairs: int,
+    group: int,
+    left: int,
+    least: int,
+) -> tuple[int, int]:
+    """Label group after group while `least` rows are left; return the numbers of groups and of rows left."""
+    while left >= least:
+        seed = farthest_from_mean(blocks, rows, reach, centre, total, left)
+        seeds = 2 if left >= pairs else 1
+        for turn in range(seeds):
+            opposite = turn + 1 < seeds
+            point = blocks[seed // WIDTH, :, seed % WIDTH].copy()
+            drop(seed, blocks, rows, total, labels, group)
+            places, far = look_around(blocks, rows, reach, seed, point, k - 1, opposite)
+            for i in range(k - 1):
+                drop(int(places[i]), blocks, rows, total, labels, group)
+            seed = far
+            if opposite and labels[rows[seed]] >= 0:
+                # All rows lie equally far from the first seed: the tie goes to the lowest one left.
+                for place in range(rows.size):
+                    if labels[rows[place]] < 0 and (labels[rows[seed]] >= 0 or rows[place] < rows[seed]):
+                        seed = place
+            group += 1
+            left -= k
+    return group, left

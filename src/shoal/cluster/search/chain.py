@@ -1,0 +1,239 @@
+"""Annealing: a chain of small changes to a partition, each taken or left by chance and temperature.
+
+1. A proposal picks a row i of group A and one of the rows near it, of group B. If the sizes allow it, the
+   row moves to B in half of the proposals; else it is swapped with a row of B.
+2. A few proposals change the structure instead: a group is founded or dissolved (`search.structure`), under
+   limits also merged or split (`search.splitting`).
+3. A proposal that adds `delta` to SSE is taken if delta <= -T s_i ln(u), with T the temperature, falling
+   from hot to cold, s_i the local scale of the row and u a number by chance. The local scale makes one
+   schedule fit dense and thin regions alike.
+4. Group sizes stay within k and `most`, and a group that meets the limits on sensitive values goes on
+   meeting them: what would break one is never taken.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.cluster.inputs import Floats
+from shoal.cluster.search.limits import Rules, meets_in
+from shoal.cluster.search.splitting import restructure_within
+from shoal.cluster.search.state import Room, State, Whole, rebuild, transfer, worth
+from shoal.cluster.search.structure import restructure
+from shoal.kernels.chance import uniform
+from shoal.kernels.loops import inner_loop
+
+__all__ = ["anneal_chain"]
+
+STEP = 1024  # proposals at one temperature
+REBUILD = 1 << 16  # proposals between two rebuilds of the sums
+STRETCH = 1500  # rows that proposals stay with for a while
+VISIT = 8  # proposals a row before the next stretch
+HOPELESS = 40.0  # -ln(u) is at most 53 ln 2 = 36.7
+
+
+@inner_loop
+def anneal_chain(  # noqa: PLR0912 - one turn of the chain is best read in one piece
+    state: State,
+    rules: Rules | None,
+    near: Whole,
+    scale: Floats,
+    chance: NDArray[np.uint64],
+    proposals: int,
+    hot: float,
+    cold: float,
+    k: int,
+    most: int,
+    structural: float,
+    steep: bool,
+    room: Room,
+) -> None:
+    """Make so many proposals, at temperatures that fall from hot to cold; `steep` favours the nearest more."""
+    n, choices = near.shape
+    # The loop below runs hundreds of millions of times: it takes the arrays out of the state once.
+    label, size, members = state.label, state.size, state.members
+    y, weight, square = state.y, state.weight, state.square
+    total, mass, power = state.total, state.mass, state.power
+    fall = (cold / hot) ** (STEP / max(proposals, 1))
+    temperature = hot
+    stretch = min(n, STRETCH)
+    visit = VISIT * stretch
+    start = 0
+    for turn in range(proposals):
+        if turn % STEP == 0 and turn > 0:
+            temperature *= fall
+            if turn % REBUILD == 0:
+                rebuild(state)
+        if turn % visit == 0:
+            # Rows that lie near each other stand near each other: what a stretch of them touches stays in the cache.
+            start = (start + stretch) % n
+        row = start + int(uniform(chance) * stretch)
+        row = row - n if row >= n else row
+        u = uniform(chance)
+        other = near[row, int(choices * (u * u * u if steep else u * u))]
+        one, two = label[row], label[other]
+        limit = temperature * scale[row]
+        if uniform(chance) < structural:
+            if rules is None:
+                restructure(state, near, row, limit, chance, k, most, room)
+            else:
+                restructure_within(state, rules, near, row, other, limit, chance, k, most, room)
+        elif one == two:
+            continue
+        elif size[one] > k and size[two] < most and uniform(chance) < 0.5:
+            delta = _moving(y, weight[row], square[row], total, mass, power, row, one, two)
+            if _taken(delta, limit, chance) and (
+                rules is None
+                or (
+                    _may_change(rules, members[one], size[one], row, -1, room)
+                    and _may_change(rules, members[two], size[two], -1, row, room)
+                )
+            ):
+                transfer(state, row, two)
+        else:
+            pick = int(uniform(chance) * size[two])
+            other = members[two, pick]
+            alike = rules is None or _alike(rules.codes, row, other)
+            if rules is not None and not alike and uniform(chance) < 0.5:
+                # A partner with the same sensitive values never breaks a limit.
+                partner = _look_alike(rules.codes, members[two], size[two], row, pick)
+                alike = partner >= 0
+                other = partner if alike else other
+            delta = _swapping(y, weight[other] - weight[row], total, mass, power, row, other, one, two)
+            if _taken(delta, limit, chance) and (
+                rules is None
+                or alike
+                or (
+                    _may_change(rules, members[one], size[one], row, other, room)
+                    and _may_change(rules, members[two], size[two], other, row, room)
+                )
+            ):
+                _exchange(state, row, other)
+
+
+@inner_loop
+def _moving(
+    y: Floats, w: float, square: float, total: Floats, mass: Floats, power: Floats, row: int, one: int, two: int
+) -> float:
+    """Return what a row adds to SSE by moving from group one to group two."""
+    d = y.shape[1]
+    even = d - d % 2
+    a, b, c, e = 0.0, 0.0, 0.0, 0.0
+    # Two columns a turn: four sums that do not wait for each other. The last column is a loop, not a condition:
+    # arrays used under a condition are counted in and out by Numba, which takes longer than all the rest.
+    for j in range(0, even, 2):
+        a += y[row, j] * total[one, j]
+        b += y[row, j] * total[two, j]
+        c += y[row, j + 1] * total[one, j + 1]
+        e += y[row, j + 1] * total[two, j + 1]
+    for j in range(even, d):
+        a += y[row, j] * total[one, j]
+        b += y[row, j] * total[two, j]
+    return (
+        worth(power[one], mass[one])
+        + worth(power[two], mass[two])
+        - worth(power[one] - 2.0 * (a + c) + square, mass[one] - w)
+        - worth(power[two] + 2.0 * (b + e) + square, mass[two] + w)
+    )
+
+
+@inner_loop
+def _swapping(
+    y: Floats, shift: float, total: Floats, mass: Floats, power: Floats, row: int, other: int, one: int, two: int
+) -> float:
+    """Return what two rows of groups one and two add to SSE by changing places."""
+    d = y.shape[1]
+    even = d - d % 2
+    a, b, square = 0.0, 0.0, 0.0
+    c, e, more = 0.0, 0.0, 0.0
+    for j in range(0, even, 2):
+        gap, next_gap = y[other, j] - y[row, j], y[other, j + 1] - y[row, j + 1]
+        a += gap * total[one, j]
+        b += gap * total[two, j]
+        square += gap * gap
+        c += next_gap * total[one, j + 1]
+        e += next_gap * total[two, j + 1]
+        more += next_gap * next_gap
+    for j in range(even, d):
+        gap = y[other, j] - y[row, j]
+        a += gap * total[one, j]
+        b += gap * total[two, j]
+        square += gap * gap
+    square += more
+    return (
+        worth(power[one], mass[one])
+        + worth(power[two], mass[two])
+        - worth(power[one] + 2.0 * (a + c) + square, mass[one] + shift)
+        - worth(power[two] - 2.0 * (b + e) + square, mass[two] - shift)
+    )
+
+
+@inner_loop
+def _look_alike(codes: Whole, members: Whole, size: int, row: int, start: int) -> int:
+    """Return a member with the same sensitive values as a row, looking from a place on; -1 if there is none."""
+    for step in range(size):
+        place = start + step
+        other = members[place - size if place >= size else place]
+        if _alike(codes, row, other):
+            return int(other)
+    return -1
+
+
+@inner_loop
+def _may_change(
+    rules: Rules,
+    members: Whole,
+    size: int,
+    leaves: int,
+    joins: int,
+    room: Room,
+) -> bool:
+    """Say whether a group would meet the rules after one row has left it and another has joined it; -1 is none."""
+    count = 0
+    for place in range(size):
+        if members[place] != leaves:
+            room.rows[count] = members[place]
+            count += 1
+    if joins >= 0:
+        room.rows[count] = joins
+        count += 1
+    return meets_in(rules, room.rows, count, room.values)
+
+
+@inner_loop
+def _exchange(state: State, row: int, other: int) -> None:
+    """Swap two rows of different groups."""
+    one, two = state.label[row], state.label[other]
+    here, there = state.place[row], state.place[other]
+    state.members[one, here], state.members[two, there] = other, row
+    state.place[row], state.place[other] = there, here
+    state.label[row], state.label[other] = two, one
+    shift = state.weight[other] - state.weight[row]
+    state.mass[one] += shift
+    state.mass[two] -= shift
+    first, second = 0.0, 0.0
+    for j in range(state.y.shape[1]):
+        gap = state.y[other, j] - state.y[row, j]
+        state.total[one, j] += gap
+        state.total[two, j] -= gap
+        first += state.total[one, j] * state.total[one, j]
+        second += state.total[two, j] * state.total[two, j]
+    state.power[one], state.power[two] = first, second
+
+
+@inner_loop
+def _taken(delta: float, limit: float, chance: NDArray[np.uint64]) -> bool:
+    """Decide on a proposal that adds delta to SSE."""
+    if delta <= 0.0:
+        return True
+    if delta >= HOPELESS * limit:
+        return False
+    return bool(delta <= -limit * np.log(1.0 - uniform(chance)))
+
+
+@inner_loop
+def _alike(codes: Whole, row: int, other: int) -> bool:
+    """Say whether two rows have the same sensitive values."""
+    same = True
+    for column in range(codes.shape[1]):
+        same = same and codes[row, column] == codes[other, column]
+    return same

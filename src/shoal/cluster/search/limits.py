@@ -1,0 +1,297 @@
+"""Limits: what the sensitive values of a group must meet, asked inside a search.
+
+The policy's l, t and alpha, as the judge counts them (`privacy.verdict.models`), in a form that compiled loops can ask
+millions of times. The judge's own code stays apart: it counts again on what was written.
+
+1. The sensitive values of a group are put in order, so that equal ones are neighbours.
+2. Distinct l counts the stretches of equal values; entropy l sums c log c over them.
+3. t with equal distance sums max(0, share in the group - share in the table) over the stretches; with
+   ordered distance it sums |difference of cumulative shares| over all values, stretch by stretch, from
+   prefix sums.
+4. alpha compares the longest stretch with the number of rows.
+
+All of them are met by the union of two groups that meet them, so merging never breaks one.
+
+Growing a group calls for a cheaper question: may this row join, if the group is to have s rows in the end?
+There values fall into bins (an ordered column into a few of equal share), and a bin may not hold so much
+more than its share that t would be missed, nor a value so many rows that alpha would be.
+It guides the choice of rows; `meets` decides.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.cluster.inputs import Floats, Rows
+from shoal.kernels.loops import loop
+from shoal.model.policy import Constraints
+from shoal.privacy.verdict.values import Values
+
+__all__ = ["NONE", "SLACK", "Limits", "Rules", "meets", "meets_in", "ordered_distance"]
+
+FEW = 256  # values that are counted rather than sorted
+SLACK = 5e-10  # half of what the judge allows for rounding
+
+Codes = NDArray[np.int32]
+
+
+class Rules(NamedTuple):
+    """Limits as arrays, for compiled loops.
+
+    Parameters
+    ----------
+    codes : int32 array of shape (n, c)
+        The value of each row in each of c sensitive columns, as a whole number from 0 up.
+    start : int64 array of shape (c + 1,)
+        Where each column starts in `share` and `whole`; `prefix` has one entry more a column.
+    share, whole, prefix : float64 arrays
+        The share of each value in the table, its cumulative sums, and the prefix sums of those.
+    ordered : bool array of shape (c,)
+    asked : float64 array (l, 1 for entropy, t, alpha)
+        l of 1 or less, and t and alpha of 1 or more, ask nothing.
+    bins, bin_start, bin_share : as codes, start and share, for growing
+    bin_limit : float64 array of shape (c,)
+        How much more than their shares bins may hold in all; 1 if anything will do.
+    """
+
+    codes: Codes
+    start: Rows
+    share: Floats
+    whole: Floats
+    prefix: Floats
+    ordered: NDArray[np.bool_]
+    asked: Floats
+    bins: Codes
+    bin_start: Rows
+    bin_share: Floats
+    bin_limit: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """The constraints on sensitive values, and these values row by row.
+
+    Parameters
+    ----------
+    rules : Rules
+    """
+
+    rules: Rules
+
+    @classmethod
+    def of(cls, constraints: Constraints, sensitive: Mapping[str, Values]) -> "Limits | None":
+        """Return what the policy asks of the sensitive columns, or None if there are none."""
+        if not sensitive:
+            return None
+        columns = list(sensitive.values())
+        t = 2.0 if constraints.t is None else constraints.t
+        alpha = 2.0 if constraints.alpha is None else constraints.alpha
+        shares = [np.bincount(column.codes, minlength=column.distinct) / column.codes.size for column in columns]
+        wholes = [np.cumsum(share) for share in shares]
+        bins = [_bins(column, share, t) for column, share in zip(columns, shares, strict=True)]
+        binned = [np.bincount(bin_, minlength=1) / bin_.size for bin_ in bins]
+        # Moving a share across the whole range costs an ordered column as much as any other column, but most
+        # moves are shorter: a looser guide grows better groups, and `meets` decides in the end.
+        limit = [
+            min(1.0, 2 * t if column.ordered else t) if bin_.any() else 1.0
+            for column, bin_ in zip(columns, bins, strict=True)
+        ]
+        return cls(
+            Rules(
+                _stacked([column.codes for column in columns]),
+                _starts(shares),
+                np.concatenate(shares),
+                np.concatenate(wholes),
+                np.concatenate([np.concatenate([[0.0], np.cumsum(whole)]) for whole in wholes]),
+                np.array([column.ordered and column.distinct > 1 for column in columns]),
+                np.array([constraints.l or 0.0, float(constraints.l_kind == "entropy"), t, alpha]),
+                _stacked(bins),
+                _starts(binned),
+                np.concatenate(binned),
+                np.array(limit),
+            )
+        )
+
+    @property
+    def codes(self) -> Codes:
+        """The value of each row in each sensitive column."""
+        return self.rules.codes
+
+    @property
+    def binding(self) -> bool:
+        """Whether anything is asked at all: l, t or alpha."""
+        return bool(self.rules.asked[0] > 1 or self.sized)
+
+    @property
+    def sized(self) -> bool:
+        """Whether t or alpha is asked, which small groups may miss whatever values they have."""
+        return bool(self.rules.asked[2] < 1 or self.rules.asked[3] < 1)
+
+    def met(self, rows: Rows) -> bool:
+        """Say whether these rows, as one group, meet everything."""
+        return bool(meets(self.rules, np.asarray(rows, np.int64), len(rows)))
+
+    def part(self, rows: Rows) -> "Limits":
+        """Return the same limits for some of the rows, numbered anew; shares stay those of the whole table."""
+        codes, bins = (np.ascontiguousarray(array[rows]) for array in (self.rules.codes, self.rules.bins))
+        return Limits(self.rules._replace(codes=codes, bins=bins))
+
+
+def _bins(column: Values, share: Floats, t: float) -> Rows:
+    """Return the bin of each row: its value, or for ordered columns a few bins of equal share."""
+    if column.ordered and column.distinct > 1:
+        count = min(16, 1 + int(np.ceil(0.5 / max(t, 0.01))))
+        middle = np.cumsum(share) - share / 2
+        return np.unique((middle * count).astype(np.int64), return_inverse=True)[1].reshape(-1)[column.codes]
+    return column.codes if column.distinct <= FEW else np.zeros_like(column.codes)
+
+
+def _stacked(columns: list[Rows]) -> Codes:
+    """Return columns side by side."""
+    return np.ascontiguousarray(np.column_stack(columns), np.int32)
+
+
+def _starts(parts: list[Floats]) -> Rows:
+    """Return where each part starts when all are put in a row, and where the last ends."""
+    return np.concatenate([[0], np.cumsum([part.size for part in parts])]).astype(np.int64)
+
+
+_NO_CODES, _NO_SHARES = np.zeros((0, 0), np.int32), np.zeros(0)
+NONE = Rules(
+    _NO_CODES,
+    np.zeros(1, np.int64),
+    _NO_SHARES,
+    _NO_SHARES,
+    _NO_SHARES,
+    np.zeros(0, bool),
+    np.array([0.0, 0.0, 2.0, 2.0]),
+    _NO_CODES,
+    np.zeros(1, np.int64),
+    _NO_SHARES,
+    _NO_SHARES,
+)
+
+
+@loop
+def meets(rules: Rules, rows: Rows, count: int) -> bool:
+    """Say whether the first `count` of these rows, as one group, meet the rules."""
+    return meets_in(rules, rows, count, np.empty(count, np.int32))
+
+
+@loop
+def meets_in(rules: Rules, rows: Rows, count: int, room: Codes) -> bool:
+    """Say the same, with room for `count` values that is given."""
+    codes, start, asked = rules.codes, rules.start, rules.asked
+    if asked[0] <= 1.0 and asked[2] >= 1.0 and asked[3] >= 1.0:
+        return True
+    if count == 0:
+        return False
+    values = room[:count]
+    for column in range(codes.shape[1]):
+        first = start[column]
+        size = start[column + 1] - first
+        for i in range(count):
+            values[i] = codes[rows[i], column]
+        _sort(values, size)
+        if not _diverse(values, asked[0], asked[1] > 0):
+            return False
+        if asked[3] < 1.0 and _longest(values) > (asked[3] + SLACK) * count:
+            return False
+        if asked[2] < 1.0:
+            if rules.ordered[column]:
+                far = ordered_distance(values, size, rules.whole[first:], rules.prefix[first + column :])
+            else:
+                far = _equal_distance(values, rules.share[first:])
+            if far > asked[2] + SLACK:
+                return False
+    return True
+
+
+@loop
+def _sort(values: Codes, size: int) -> None:
+    """Put values below `size` in ascending order."""
+    if size <= FEW and values.size > 16:
+        counts = np.zeros(size, np.int64)
+        for value in values:
+            counts[value] += 1
+        place = 0
+        for value in range(size):
+            for _ in range(counts[value]):
+                values[place] = value
+                place += 1
+    else:
+        # Shell's sort: a few values are sorted by insertion, many in some rounds of it.
+        gap = 1
+        while gap < values.size // 3:
+            gap = 3 * gap + 1
+        while gap > 0:
+            for i in range(gap, values.size):
+                value, j = values[i], i
+                while j >= gap and values[j - gap] > value:
+                    values[j] = values[j - gap]
+                    j -= gap
+                values[j] = value
+            gap //= 3
+
+
+@loop
+def _diverse(values: Codes, least: float, entropy: bool) -> bool:
+    """Say whether sorted values are diverse enough."""
+    if least <= 1.0:
+        return True
+    runs, spread, start = 0, 0.0, 0
+    for i in range(1, values.size + 1):
+        if i == values.size or values[i] != values[start]:
+            runs += 1
+            spread += (i - start) * np.log(i - start)
+            start = i
+    if entropy:
+        return bool(np.exp(np.log(values.size) - spread / values.size) >= least - SLACK)
+    return bool(runs >= least - SLACK)
+
+
+@loop
+def _longest(values: Codes) -> int:
+    """Return the length of the longest stretch of equal values."""
+    most, start = 0, 0
+    for i in range(1, values.size + 1):
+        if i == values.size or values[i] != values[start]:
+            most, start = max(most, i - start), i
+    return most
+
+
+@loop
+def _equal_distance(values: Codes, share: Floats) -> float:
+    """Return half the sum of absolute differences of shares, for sorted values."""
+    total, start = 0.0, 0
+    for i in range(1, values.size + 1):
+        if i == values.size or values[i] != values[start]:
+            total += max(0.0, (i - start) / values.size - share[values[start]])
+            start = i
+    return total
+
+
+@loop
+def ordered_distance(values: Codes, size: int, whole: Floats, prefix: Floats) -> float:
+    """Return the ordered distance of sorted values to the table, 0 to 1."""
+    # Before the first value the group's cumulative share is 0: the difference is the table's own.
+    total, start = prefix[values[0]], 0
+    for i in range(1, values.size + 1):
+        if i == values.size or values[i] != values[start]:
+            value, level = values[start], i / values.size
+            end = size if i == values.size else values[i]
+            # The table's cumulative share only grows, so on this stretch the difference changes its sign once.
+            low, high = value, end
+            while low < high:
+                middle = (low + high) // 2
+                if whole[middle] < level:
+                    low = middle + 1
+                else:
+                    high = middle
+            total += level * (low - value) - (prefix[low] - prefix[value])
+            total += (prefix[end] - prefix[low]) - level * (end - low)
+            start = i
+    return float(total / (size - 1))

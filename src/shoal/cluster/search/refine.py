@@ -1,0 +1,214 @@
+"""Refine: make a partition better row by row; the one local search of this room.
+
+1. The groups are cut into cells; a small table is one cell.
+2. In each cell every row gets its candidates (`search.candidates`), and a chain of proposals (`search.chain`)
+   moves, swaps, creates and dissolves, at temperatures that fall over all passes.
+3. The next pass cuts anew, in other directions, so that what was a border is inside a cell.
+4. Where the result is worse than the start, the start is kept, part by part (`search.crossing`).
+
+Chance comes from the seed, the pass and the cell, and a cell is worked on by one thread: the number of
+threads changes nothing. The number of proposals is fixed beforehand, unless a time budget cuts it short.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import inf
+
+import numpy as np
+
+from shoal.cluster.inputs import Floats, Rows
+from shoal.cluster.search.candidates import candidates
+from shoal.cluster.search.cells import cells_of_groups, in_cells_of_groups
+from shoal.cluster.search.chain import anneal_chain
+from shoal.cluster.search.crossing import better_of_both
+from shoal.cluster.search.limits import Limits
+from shoal.cluster.search.state import Room, Whole, begin
+from shoal.cluster.search.structure import ASKED
+from shoal.kernels.chance import stream
+from shoal.kernels.groups import centres, numbered
+from shoal.model.progress import left, part, spent
+from shoal.utility.loss import sse
+
+__all__ = ["SMALL", "Schedule", "neighbours", "refine"]
+
+PIECES = 32  # of a chain, between which a budget is asked
+NEIGHBOURS = 64  # groups among which the order does not matter
+Neighbours = tuple[Whole, Floats]
+SMALL = 3000  # rows of a table in which all are compared with all for candidates
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long and how hot a search is.
+
+    Parameters
+    ----------
+    passes : int
+        How often groups are cut into cells and candidates are found anew.
+    cell : int
+        Groups in a cell, at the most.
+    around, keep : int
+        Groups that a row looks at for candidates, and rows that it keeps.
+    rounds : int
+        Proposals a row, over all passes.
+    hot, cold : float
+        The first and the last temperature, in local scales.
+    structural : float
+        The share of proposals that change the structure.
+    steep : bool
+        Whether the nearest candidates are favoured by the third power of chance, or by the second.
+    """
+
+    passes: int = 4
+    cell: int = 5000
+    around: int = 30
+    keep: int = 20
+    rounds: int = 300
+    hot: float = 0.1
+    cold: float = 0.02
+    structural: float = 0.02
+    steep: bool = True
+
+
+def neighbours(X: Floats, weights: Floats, k: int, keep: int) -> Neighbours | None:
+    """Return the candidates among all rows of a small table, which serve every pass; None if it is not small."""
+    if len(X) > SMALL:
+        return None
+    return candidates(begin(X, weights, np.zeros(len(X), np.int64), 1, len(X)), k, 0, keep)
+
+
+def refine(
+    X: Floats,
+    labels: Rows,
+    k: int,
+    schedule: Schedule,
+    *,
+    weights: Floats,
+    limits: Limits | None = None,
+    most: int | None = None,
+    near: Neighbours | None = None,
+    seed: int | Sequence[int] = 0,
+    threads: int = 1,
+) -> Rows:
+    """Return labels of lower or equal SSE.
+
+    Parameters
+    ----------
+    X : float64 array of shape (n, d)
+    labels : int64 array of shape (n,)
+        Groups of k to `most` rows that meet the limits.
+    k : int
+    schedule : Schedule
+    weights : float64 array of shape (n,)
+        How much each row counts.
+    limits : Limits, optional
+        What the sensitive values of a group must meet.
+    most : int, optional
+        The rows that a group may have; 2k - 1 if not given.
+    near : pair of arrays, optional
+        What `neighbours` says of a small table, which is then searched in one piece.
+    seed : int or sequence of int
+    threads : int
+
+    Returns
+    -------
+    int64 array of shape (n,)
+
+    Guarantee
+    ---------
+    Groups have k to `most` rows and meet the limits, if those of the start do. SSE is not above that of the
+    start. The result depends on everything but the number of threads, unless a time budget is set.
+
+    Cost
+    ----
+    Some 0.1 us a proposal, `rounds` proposals a row; O(n) memory beside a copy of X.
+    """
+    most = 2 * k - 1 if most is None else most
+    seeds = (seed,) if isinstance(seed, int) else tuple(seed)
+    now, passes, began = labels, schedule.passes, spent()
+    for number in range(passes):
+        groups, gone = int(now.max()) + 1, spent()
+        if groups < 2 or gone >= 1:
+            break
+        # Temperatures follow the passes, or the clock where a budget leaves no time for all of them.
+        warm = max(number / passes, (gone - began) / (1 - began))
+        ratio = schedule.cold / schedule.hot
+        step = replace(
+            schedule,
+            rounds=-(-schedule.rounds // passes),
+            hot=schedule.hot * ratio**warm,
+            cold=schedule.hot * ratio ** min(1.0, warm + 1 / passes),
+        )
+        with part(number, passes):
+            if near is None:
+                now = _pass(X, now, k, step, weights, limits, most, (*seeds, number), threads)
+            else:
+                now = _search(X, now, k, step, weights, limits, most, (*seeds, number), near)
+    best = better_of_both(X, labels, now, weights)
+    return best if sse(X, best, weights) < sse(X, labels, weights) else labels
+
+
+def _neighbourly(groups: Rows, middle: Floats, chance: np.random.Generator) -> Rows:
+    """Return groups in an order in which those near each other stand near each other."""
+    return groups[np.concatenate(cells_of_groups(middle[groups], NEIGHBOURS, chance))]
+
+
+def _pass(
+    X: Floats,
+    labels: Rows,
+    k: int,
+    step: Schedule,
+    weights: Floats,
+    limits: Limits | None,
+    most: int,
+    seed: tuple[int, ...],
+    threads: int,
+) -> Rows:
+    """Search once in every cell; return new labels."""
+    chance = np.random.default_rng(seed)
+    middle = centres(X, labels, int(labels.max()) + 1)
+    cut = [_neighbourly(cell, middle, chance) for cell in cells_of_groups(middle, step.cell, chance)]
+
+    def search(number: int, rows: Rows, own: Rows) -> Rows:
+        return _search(X[rows], own, k, step, weights[rows], limits and limits.part(rows), most, (*seed, number))
+
+    return in_cells_of_groups(search, labels, cut, threads)
+
+
+def _search(
+    X: Floats,
+    labels: Rows,
+    k: int,
+    step: Schedule,
+    weights: Floats,
+    limits: Limits | None,
+    most: int,
+    seed: tuple[int, ...],
+    near: Neighbours | None = None,
+) -> Rows:
+    """Run one chain on one cell; return its groups, numbered from 0 without gaps."""
+    n = len(X)
+    state = begin(X, weights, labels, n // k, most)
+    rows, scale = near or candidates(state, k, step.around, step.keep)
+    chance, room, fall = stream(*seed), Room.of(most, ASKED), step.cold / step.hot
+    # Under a budget the clock is looked at on the way; without one, a chain runs in one piece.
+    pieces = 1 if left() == inf else PIECES
+    for piece in range(pieces):
+        if piece > 0 and spent() >= 1:
+            break
+        anneal_chain(
+            state,
+            None if limits is None else limits.rules,
+            rows,
+            scale,
+            chance,
+            -(-step.rounds * n // pieces),
+            step.hot * fall ** (piece / pieces),
+            step.hot * fall ** ((piece + 1) / pieces) if pieces > 1 else step.cold,
+            k,
+            most,
+            step.structural,
+            step.steep,
+            room,
+        )
+    return numbered(state.label)

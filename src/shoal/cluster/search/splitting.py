@@ -1,0 +1,215 @@
+"""Splitting: proposals under limits on sensitive values, where groups differ in size and need each other's rows.
+
+1. Split: a part is grown from a row inside its group, of k rows, half of them or any number.
+2. Split anew: the same out of two groups together, which keep their sizes or not.
+3. Merge two groups; found one; dissolve one (`search.structure`). Merging and dissolving are rare: they are
+   seldom undone by chance, and groups would only grow.
+
+A part is grown such that it is likely to meet the limits; whether all groups concerned do is asked in the end.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.cluster.inputs import Floats
+from shoal.cluster.search.limits import Rules, meets_in
+from shoal.cluster.search.state import Room, State, Whole, transfer
+from shoal.cluster.search.structure import create, dissolve, undo
+from shoal.kernels.chance import uniform
+from shoal.kernels.distance import squared
+from shoal.kernels.loops import loop
+
+__all__ = ["choose", "restructure_within"]
+
+MERGES = 0.03  # of the proposals that treat two groups as one
+DISSOLVES = 0.02  # of all proposals that change the structure
+
+
+@loop
+def restructure_within(
+    state: State,
+    rules: Rules,
+    near: Whole,
+    row: int,
+    other: int,
+    limit: float,
+    chance: NDArray[np.uint64],
+    k: int,
+    most: int,
+    room: Room,
+) -> None:
+    """Propose a change of structure around a row, within the limits."""
+    one, two = state.label[row], state.label[other]
+    size, journal = state.size[one], room.journal
+    dice = uniform(chance)
+    allowed = -limit * np.log(1.0 - uniform(chance))
+    if size >= 2 * k and dice < 0.5:
+        steps, delta = _split(state, rules, row, one, _part_size(size, k, chance), journal)
+    elif one != two and dice < 0.7:
+        both = size + state.size[two]
+        if both <= most and uniform(chance) < MERGES:
+            steps, delta = _merge(state, one, two, journal)
+        else:
+            want = size if uniform(chance) < 0.5 else _part_size(both, k, chance)
+            steps, delta = _split(state, rules, row, two, want, journal)
+    elif dice < 1.0 - DISSOLVES:
+        if size <= k:
+            return
+        steps, delta = create(state, near, row, k, room)
+    elif size <= k + 1:
+        steps, delta = dissolve(state, rules, near, one, allowed, most, room)
+    else:
+        return
+    if not delta <= allowed or not _sound(state, rules, k, most, room, steps):
+        undo(state, journal, steps)
+
+
+@loop
+def _split(state: State, rules: Rules, row: int, two: int, want: int, journal: Whole) -> tuple[int, float]:
+    """Grow a part of `want` rows from a row, out of its group and group two; the part is its group then.
+
+    If group two is the row's own, the part goes to a group without rows. Return steps of the journal and
+    what they add to SSE.
+    """
+    one = state.label[row]
+    target = one
+    if one == two:
+        if state.free[0] == 0:
+            return 0, 0.0
+        target = state.free[state.free[0]]
+    pool = np.empty(state.size[one] + (state.size[two] if one != two else 0), np.int32)
+    gaps = np.empty(pool.size)
+    count = 0
+    for group in (one, two):
+        if group == two and count > 0 and one == two:
+            break
+        for place in range(state.size[group]):
+            pool[count] = state.members[group, place]
+            gaps[count] = -1.0 if pool[count] == row else squared(state.x, pool[count], state.x, row)
+            count += 1
+    order = _ascending(gaps)
+    chosen = np.zeros(count, np.bool_)
+    if not choose(rules, pool, order, want, chosen):
+        return 0, 0.0
+    steps, delta = 0, 0.0
+    for i in range(count):
+        goal = target if chosen[i] else two
+        if state.label[pool[i]] != goal:
+            journal[steps, 0], journal[steps, 1] = pool[i], state.label[pool[i]]
+            delta += transfer(state, pool[i], goal)
+            steps += 1
+    return steps, delta
+
+
+@loop
+def choose(rules: Rules, pool: Whole, order: NDArray[np.int64], want: int, chosen: NDArray[np.bool_]) -> bool:
+    """Mark `want` rows of a pool, in this order, such that they are likely to meet the rules; False if none do."""
+    columns = rules.bins.shape[1]
+    held = np.zeros(rules.bin_share.size, np.int64)
+    excess = np.zeros(columns)
+    kinds = np.zeros(columns, np.int64)
+    seen = np.empty((want, columns), np.int32)
+    least = np.ceil(rules.asked[0] - 1e-9)
+    taken = 0
+    for i in order:
+        if taken == want:
+            break
+        row = pool[i]
+        fits = True
+        for c in range(columns):
+            new = True
+            for earlier in range(taken):
+                if seen[earlier, c] == rules.codes[row, c]:
+                    new = False
+                    break
+            if not new and least - kinds[c] >= want - taken:
+                fits = False
+                break
+            if rules.bin_limit[c] < 1.0:
+                bin_ = rules.bin_start[c] + rules.bins[row, c]
+                share = rules.bin_share[bin_]
+                more = max(0.0, (held[bin_] + 1) / want - share) - max(0.0, held[bin_] / want - share)
+                if excess[c] + more > rules.bin_limit[c] + 1e-9:
+                    fits = False
+                    break
+        if not fits:
+            continue
+        for c in range(columns):
+            new = True
+            for earlier in range(taken):
+                if seen[earlier, c] == rules.codes[row, c]:
+                    new = False
+                    break
+            kinds[c] += new
+            seen[taken, c] = rules.codes[row, c]
+            bin_ = rules.bin_start[c] + rules.bins[row, c]
+            share = rules.bin_share[bin_]
+            excess[c] += max(0.0, (held[bin_] + 1) / want - share) - max(0.0, held[bin_] / want - share)
+            held[bin_] += 1
+        chosen[i] = True
+        taken += 1
+    return taken == want
+
+
+@loop
+def _part_size(size: int, k: int, chance: NDArray[np.uint64]) -> int:
+    """Return how many rows a part is to have: k, half of them, or any number that leaves k."""
+    dice = uniform(chance)
+    if dice < 1 / 3:
+        return k
+    if dice < 2 / 3:
+        return size // 2
+    return k + int(uniform(chance) * (size - 2 * k + 1))
+
+
+@loop
+def _merge(state: State, one: int, two: int, journal: Whole) -> tuple[int, float]:
+    """Put all rows of group two into group one."""
+    steps, delta = 0, 0.0
+    while state.size[two] > 0:
+        row = state.members[two, state.size[two] - 1]
+        journal[steps, 0], journal[steps, 1] = row, two
+        delta += transfer(state, row, one)
+        steps += 1
+    return steps, delta
+
+
+@loop
+def _sound(state: State, rules: Rules, k: int, most: int, room: Room, steps: int) -> bool:
+    """Say whether every group that the journal touches is empty, or of k to `most` rows that meet the rules."""
+    journal, rows = room.journal, room.rows
+    touched = np.empty(2 * steps, np.int32)
+    count = 0
+    for step in range(steps):
+        for group in (journal[step, 1], state.label[journal[step, 0]]):
+            new = True
+            for i in range(count):
+                if touched[i] == group:
+                    new = False
+                    break
+            if not new:
+                continue
+            touched[count] = group
+            count += 1
+            size = state.size[group]
+            if size > most or 0 < size < k:
+                return False
+            if size > 0:
+                for place in range(size):
+                    rows[place] = state.members[group, place]
+                if not meets_in(rules, rows, size, room.values):
+                    return False
+    return True
+
+
+@loop
+def _ascending(values: Floats) -> NDArray[np.int64]:
+    """Return the order of a few values, smallest first."""
+    order = np.arange(values.size)
+    for i in range(1, values.size):
+        item, j = order[i], i
+        while j > 0 and values[order[j - 1]] > values[item]:
+            order[j] = order[j - 1]
+            j -= 1
+        order[j] = item
+    return order

@@ -1,0 +1,184 @@
+"""State: groups on their way through a search, with all that a change of SSE can be told from.
+
+SSE = sum w |x|^2 - sum |S_g|^2 / W_g, with S_g the weighted sum and W_g the weight of group g. The first
+sum never changes, so a group counts by its `worth` |S_g|^2 / W_g alone, and a row that goes from one
+group to another changes two of them. Columns are moved to their medians first: far from zero the
+difference of two large worths would lose its digits.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.cluster.inputs import Floats, Rows
+from shoal.kernels.loops import inner_loop, loop
+
+__all__ = ["Room", "State", "begin", "rebuild", "transfer", "worth"]
+
+Whole = NDArray[np.int32]
+
+
+class State(NamedTuple):
+    """A partition that can be changed row by row.
+
+    Parameters
+    ----------
+    x, y : float64 arrays of shape (n, d)
+        The rows, and the rows times their weights.
+    weight, square : float64 arrays of shape (n,)
+        The weight of each row, and |y|^2.
+    label, place : int32 arrays of shape (n,)
+        The group of each row, and where it stands among the members.
+    members : int32 array of shape (groups, room)
+        The rows of each group; only the first `size` count.
+    size, mass, power, total : arrays of one entry a group
+        Rows, weight W, |S|^2 and, of shape (groups, d), S.
+    free : int32 array of shape (groups + 1,)
+        How many groups have no rows, then their numbers; the last one is used first.
+    """
+
+    x: Floats
+    y: Floats
+    weight: Floats
+    square: Floats
+    label: Whole
+    place: Whole
+    members: Whole
+    size: Whole
+    mass: Floats
+    power: Floats
+    total: Floats
+    free: Whole
+
+
+class Room(NamedTuple):
+    """Room to work in, for one chain.
+
+    Parameters
+    ----------
+    journal : int32 array of shape (steps, 2)
+        Rows that were moved, and the groups that they came from.
+    around : int32 array
+        Groups around a row.
+    rows, values : int64 and int32 arrays
+        The rows of a group, and their sensitive values.
+    """
+
+    journal: Whole
+    around: Whole
+    rows: NDArray[np.int64]
+    values: Whole
+
+    @classmethod
+    def of(cls, most: int, asked: int) -> "Room":
+        """Return room for groups of at most `most` rows, of which `asked` are looked at around a row."""
+        return cls(
+            np.empty((2 * most + 2, 2), np.int32),
+            np.empty(asked + 1, np.int32),
+            np.empty(2 * most + 1, np.int64),
+            np.empty(2 * most + 1, np.int32),
+        )
+
+
+def begin(X: Floats, weights: Floats, labels: Rows, groups: int, most: int) -> State:
+    """Return the state of a partition with room for so many groups of at most `most` rows, twice that on the way."""
+    n, d = X.shape
+    x = np.ascontiguousarray(X - np.median(X, axis=0))
+    plain = bool((weights == 1.0).all())
+    y = x if plain else x * weights[:, None]
+    state = State(
+        x,
+        y,
+        np.ascontiguousarray(weights, np.float64),
+        np.einsum("ij,ij->i", y, y),
+        np.asarray(labels).astype(np.int32),
+        np.zeros(n, np.int32),
+        np.full((groups, 2 * most), -1, np.int32),
+        np.zeros(groups, np.int32),
+        np.zeros(groups),
+        np.zeros(groups),
+        np.zeros((groups, d)),
+        np.zeros(groups + 1, np.int32),
+    )
+    _fill(state)
+    rebuild(state)
+    return state
+
+
+@inner_loop
+def worth(power: float, mass: float) -> float:
+    """Return |S|^2 / W, 0 for a group without rows."""
+    return power / mass if mass > 0.0 else 0.0
+
+
+@inner_loop
+def transfer(state: State, row: int, target: int) -> float:
+    """Put a row into another group; return what that adds to SSE."""
+    source = state.label[row]
+    w, d = state.weight[row], state.y.shape[1]
+    before = worth(state.power[source], state.mass[source]) + worth(state.power[target], state.mass[target])
+    left, joined = 0.0, 0.0
+    last = state.size[source] == 1
+    for j in range(d):
+        value = state.y[row, j]
+        # A group without rows has a sum of exactly zero, whatever was rounded on the way.
+        state.total[source, j] = 0.0 if last else state.total[source, j] - value
+        state.total[target, j] += value
+        left += state.total[source, j] * state.total[source, j]
+        joined += state.total[target, j] * state.total[target, j]
+    state.power[source], state.power[target] = left, joined
+    state.mass[source] = 0.0 if last else state.mass[source] - w
+    state.mass[target] += w
+    _relabel(state, row, source, target)
+    return before - worth(left, state.mass[source]) - worth(joined, state.mass[target])
+
+
+@inner_loop
+def rebuild(state: State) -> None:
+    """Sum up every group anew, so that rounding does not pile up."""
+    state.total[:] = 0.0
+    state.mass[:] = 0.0
+    for row in range(len(state.y)):
+        group = state.label[row]
+        state.mass[group] += state.weight[row]
+        for j in range(state.y.shape[1]):
+            state.total[group, j] += state.y[row, j]
+    for group in range(len(state.size)):
+        power = 0.0
+        for j in range(state.y.shape[1]):
+            power += state.total[group, j] * state.total[group, j]
+        state.power[group] = power
+
+
+@inner_loop
+def _relabel(state: State, row: int, source: int, target: int) -> None:
+    """Move a row from the members of one group to those of another."""
+    hole, end = state.place[row], state.size[source] - 1
+    moved = state.members[source, end]
+    state.members[source, hole] = moved
+    state.place[moved] = hole
+    state.size[source] = end
+    if state.size[target] == 0:
+        state.free[0] -= 1
+    if end == 0:
+        state.free[0] += 1
+        state.free[state.free[0]] = source
+    state.members[target, state.size[target]] = row
+    state.place[row] = state.size[target]
+    state.size[target] += 1
+    state.label[row] = target
+
+
+@loop
+def _fill(state: State) -> None:
+    """Enter every row among the members of its group."""
+    for row in range(len(state.label)):
+        group = state.label[row]
+        state.members[group, state.size[group]] = row
+        state.place[row] = state.size[group]
+        state.size[group] += 1
+    for group in range(len(state.size) - 1, -1, -1):
+        if state.size[group] == 0:
+            state.free[0] += 1
+            state.free[state.free[0]] = group

@@ -1,0 +1,142 @@
+"""Structure: proposals that found a group or dissolve one.
+
+Each is tried on the state itself, row by row, with a journal of what came from where. In the end it is
+taken if SSE allows it; else the journal is undone backwards.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.cluster.search.limits import Rules, meets_in
+from shoal.cluster.search.state import Room, State, Whole, transfer, worth
+from shoal.kernels.chance import uniform
+from shoal.kernels.loops import inner_loop
+
+__all__ = ["ASKED", "create", "dissolve", "joining", "meets_with", "restructure", "undo"]
+
+ASKED = 12  # groups around a row that are asked to give or take rows
+
+
+@inner_loop
+def restructure(
+    state: State,
+    near: Whole,
+    row: int,
+    limit: float,
+    chance: NDArray[np.uint64],
+    k: int,
+    most: int,
+    room: Room,
+) -> None:
+    """Propose to found a group around a row, or to dissolve its group."""
+    group = state.label[row]
+    dice = uniform(chance)
+    allowed = -limit * np.log(1.0 - uniform(chance))
+    if state.size[group] > k and dice < 0.9:
+        steps, delta = create(state, near, row, k, room)
+    elif state.size[group] <= k + 1:
+        steps, delta = dissolve(state, None, near, group, allowed, most, room)
+    else:
+        return
+    if not delta <= allowed:
+        undo(state, room.journal, steps)
+
+
+@inner_loop
+def undo(state: State, journal: Whole, steps: int) -> None:
+    """Take the steps of a journal back, the last one first."""
+    for step in range(steps - 1, -1, -1):
+        transfer(state, journal[step, 0], journal[step, 1])
+
+
+@inner_loop
+def create(state: State, near: Whole, row: int, k: int, room: Room) -> tuple[int, float]:
+    """Found a group: a row and the nearest rows whose groups can spare them."""
+    if state.free[0] == 0:
+        return 0, 0.0
+    target, journal = state.free[state.free[0]], room.journal
+    journal[0, 0], journal[0, 1] = row, state.label[row]
+    delta = transfer(state, row, target)
+    steps = 1
+    for other in near[row]:
+        group = state.label[other]
+        if steps < k and group != target and state.size[group] > k:
+            journal[steps, 0], journal[steps, 1] = other, group
+            delta += transfer(state, other, target)
+            steps += 1
+    return steps, delta if steps == k else np.inf
+
+
+@inner_loop
+def dissolve(
+    state: State,
+    rules: Rules | None,
+    near: Whole,
+    one: int,
+    allowed: float,
+    most: int,
+    room: Room,
+) -> tuple[int, float]:
+    """Send each row of a group to the near group where it costs least; give up where that adds more than allowed."""
+    # What the rows add where they go can only grow; in the end the SSE of their group is saved.
+    saved = -worth(state.power[one], state.mass[one])
+    for place in range(state.size[one]):
+        member = state.members[one, place]
+        saved += state.square[member] / state.weight[member]
+    steps, delta, added = 0, 0.0, 0.0
+    journal, around = room.journal, room.around
+    while state.size[one] > 0:
+        row = state.members[one, state.size[one] - 1]
+        best, least = -1, np.inf
+        for i in range(_around(state, near, row, around)):
+            group = around[i]
+            if group == one or state.size[group] >= most:
+                continue
+            cost = joining(state, row, group)
+            if cost < least and (rules is None or meets_with(state, rules, group, row, room)):
+                best, least = group, cost
+        added += least
+        if best < 0 or not added - saved <= allowed:
+            return steps, np.inf
+        journal[steps, 0], journal[steps, 1] = row, one
+        delta += transfer(state, row, best)
+        steps += 1
+    return steps, delta
+
+
+@inner_loop
+def _around(state: State, near: Whole, row: int, found: Whole) -> int:
+    """Fill in the group of a row and those of the rows near it, each once; return how many these are."""
+    found[0] = state.label[row]
+    count = 1
+    for other in near[row, :ASKED]:
+        group = state.label[other]
+        new = True
+        for i in range(count):
+            if found[i] == group:
+                new = False
+                break
+        if new:
+            found[count] = group
+            count += 1
+    return count
+
+
+@inner_loop
+def joining(state: State, row: int, group: int) -> float:
+    """Return what a row adds to SSE by joining a group that it is not in, its own group apart."""
+    w, mass = state.weight[row], state.mass[group]
+    dot = 0.0
+    for j in range(state.y.shape[1]):
+        dot += state.y[row, j] * state.total[group, j]
+    gap = state.square[row] / (w * w) - 2.0 * dot / (w * mass) + state.power[group] / (mass * mass)
+    return float(gap * w * mass / (w + mass))
+
+
+@inner_loop
+def meets_with(state: State, rules: Rules, group: int, row: int, room: Room) -> bool:
+    """Say whether a group would meet the rules with one row more."""
+    for place in range(state.size[group]):
+        room.rows[place] = state.members[group, place]
+    room.rows[state.size[group]] = row
+    return meets_in(rules, room.rows, state.size[group] + 1, room.values)

@@ -1,0 +1,270 @@
+"""Aims: which risk and which utility an exploration weighs, and how each is measured with an interval.
+
+| a figure | its 95 % interval |
+| --- | --- |
+| of held-out rows (honest separability, honest) and of attacks | their own |
+| of table and release, such as a loss | by a delete-a-group jackknife |
+| counted in the release alone, such as a class size | none: it is exact |
+
+For the jackknife whole classes are dealt into folds, and the figure is taken without each fold in turn. Over several
+seeds the figure is the mean, and what seeds differ by is added to the interval.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import hypot, sqrt
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.errors import MethodError, near
+from shoal.exploration.asked import shortened
+from shoal.exploration.trials import HONEST, honest
+from shoal.io.text_columns import read_for
+from shoal.measuring import Measure, cards
+from shoal.model.findings import Finding
+from shoal.model.policy import Policy
+from shoal.pipeline.judging import measure
+from shoal.privacy.attacks.attack import Clock, attacks, profiles
+from shoal.privacy.measures.case import Case
+from shoal.privacy.measures.intervals import wilson
+
+__all__ = ["Aim", "Figure", "aim_of", "averaged", "beside", "figure_of"]
+
+SEPARABLE, LOSS, RISK = "honest separability %", "cell loss %", "marketer risk"
+BOUNDED = (SEPARABLE,)  # looks at some 10,000 rows, however many there are
+# Findings that stand second in a measure of another name.
+WITHIN = {
+    "class loss %": "cell loss %",
+    "2-way total variation %": "1-way total variation %",
+    "prosecutor risk, mean": "prosecutor risk",
+}
+# What measures and attacks need beside quasi-identifiers, and what their findings are of.
+NEEDS = {
+    "a label: name one with `label`": (
+        SEPARABLE,
+        "honest accuracy %",
+        "combined utility",
+        "trade-off score",
+        "classes of one label %",
+        "classification metric",
+        HONEST,
+    ),
+    "a sensitive column": (
+        "(alpha,k)-anonymity",
+        "attribute inference",
+        "basic beta-likeness",
+        "enhanced beta-likeness",
+        "classes that lack a value",
+        "delta-disclosure",
+        "distinct l-diversity",
+        "entropy l-diversity",
+        "homogeneity",
+        "minimality",
+        "recursive (c,l)-diversity",
+        "t-closeness",
+        "unchanged columns",
+    ),
+    "a population, which an exploration has not": (
+        "journalist risk",
+        "k-map",
+        "population uniques %",
+        "delta-presence",
+    ),
+    "another release, which an exploration has not": ("intersection",),
+    "control rows, which an exploration has not": ("exact combination", "near combination"),
+    "a column of sets": ("(k,k^m)-anonymity",),
+}
+BY_COLUMN = (
+    "confidence interval width",
+    "contribution to risk",
+    "correlation",
+    "cross-entropy",
+    "entropy loss",
+    "mutual information",
+    "normalised variance",
+    "relative entropy",
+    "risk without a column",
+)
+Kind = Literal["measure", "attack", "honest"]
+
+
+@dataclass(frozen=True)
+class Aim:
+    """A figure that is weighed: its name, where it comes from, and whether more of it is better."""
+
+    name: str
+    kind: Kind
+    higher: bool
+    how: str
+    exact: bool = False
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A measured figure, and the ends of its 95 % interval unless it is exact."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+def aim_of(name: str | None, what: Literal["utility", "risk"], policy: Policy) -> Aim:
+    """Return what is weighed.
+
+    Parameters
+    ----------
+    name : str or None
+        A measure of `shoal.measures()`, a finding of one, an attack, or "honest": accuracy of a tree that learned from
+        a release of the other folds. If not given, the marketer risk; and for the utility honest separability if the
+        policy has a label, else the cell loss.
+    what : {"utility", "risk"}
+    policy : Policy
+
+    Raises
+    ------
+    MethodError
+        If there is no such figure, this policy can have none, or nobody says whether more of it is better.
+    """
+    if name is not None and not isinstance(name, str):
+        raise MethodError(f"explore: the {what} must be the name of a measure or an attack; got {shortened(name)}.")
+    usual = RISK if what == "risk" else LOSS if policy.label is None else SEPARABLE
+    wanted = usual if name is None else name
+    _refuse_impossible(wanted, policy)
+    if wanted == HONEST:
+        return Aim(HONEST, "honest", True, "% of held-out original rows answered rightly by a tree that learned from a "
+                   "release of the others")  # fmt: skip
+    tried, known = attacks(), cards()
+    if wanted in tried:
+        return Aim(wanted, "attack", False, tried[wanted].summary)
+    card = known.get(WITHIN.get(wanted, wanted))
+    if card is None:
+        every = [*known, *WITHIN, *tried, HONEST]
+        raise MethodError(
+            f"explore: there is no {what} {wanted!r}.{near(wanted, every)} `shoal measures` lists those that there are."
+        )
+    if card.better == "neither":
+        raise MethodError(f"explore: {wanted!r} is no {what}: neither more nor less of it is better. Choose another.")
+    how = card.formula if card.name == wanted else f"beside {card.name}"
+    return Aim(wanted, "measure", card.better == "high", how, card.need == "release")
+
+
+def _refuse_impossible(name: str, policy: Policy) -> None:
+    """Refuse a figure that no release under this policy has, before anything is run."""
+    has = {
+        "a label: name one with `label`": policy.label is not None,
+        "a sensitive column": bool(policy.names("sensitive")),
+        "a column of sets": bool(policy.names("items")),
+    }
+    for need, those in NEEDS.items():
+        if name in those and not has.get(need, False):
+            raise MethodError(f"explore: {name!r} needs {need}. Choose another figure.")
+    if name in BY_COLUMN:
+        raise MethodError(f"explore: {name!r} is a figure of each column, and not one of a release. Choose another.")
+
+
+def figure_of(aim: Aim, case: Case, source: Any, folds: int) -> Figure | None:
+    """Measure one figure of a release; None if there is none for this table.
+
+    Parameters
+    ----------
+    aim : Aim
+    case : Case
+        Table and release, row by row.
+    source : path or frame
+        Of the table, for "honest".
+    folds : int
+        Of intervals by a jackknife, and of "honest". A measure that deals rows itself keeps its own, so that its figure
+        is the one that `shoal measure` gives.
+    """
+    if aim.kind == "attack":
+        found = attacks()[aim.name].function(case, profiles(case)["all"], Clock())
+        if found.rate is None or found.interval is None:
+            return None
+        return Figure(found.rate, *found.interval)
+    if aim.kind == "honest":
+        table = read_for(source, case.policy)
+        share = honest(table, case.policy, folds, case.seed)
+        low, high = wilson(share * table.n, table.n)
+        return Figure(100 * share, 100 * low, 100 * high)
+    card = cards()[WITHIN.get(aim.name, aim.name)]
+    finding = _finding(card, aim.name, case)
+    if finding is None or not np.isfinite(finding.value):
+        return None
+    if finding.interval is not None:
+        return Figure(finding.value, *finding.interval)
+    if aim.exact:
+        return Figure(finding.value)
+    half = _jackknife(card, aim.name, case, folds)
+    return Figure(finding.value, *_within(card, finding.value, half)) if half is not None else Figure(finding.value)
+
+
+def beside(aim: Aim, source: Any, policy: Policy) -> dict[str, float]:
+    """Return what a utility is to be compared with, by name: the table itself, and what needs no table at all.
+
+    Parameters
+    ----------
+    aim : Aim
+        Only honest separability has such figures.
+    source : path or frame
+    policy : Policy
+    """
+    if aim.name != SEPARABLE:
+        return {}
+    found = {one.name: one.value for one in measure(source, source, policy=policy, only=[SEPARABLE])}
+    said = {SEPARABLE: "the table itself", "majority rate %": "the commonest label alone"}
+    return {name: found[finding] for finding, name in said.items() if finding in found}
+
+
+def averaged(figures: Sequence[Figure]) -> Figure:
+    """Return the mean over seeds; what seeds differ by is added to the interval.
+
+    Examples
+    --------
+    >>> averaged([Figure(2.0, 1.0, 3.0)])
+    Figure(value=2.0, low=1.0, high=3.0)
+    >>> averaged([Figure(2.0), Figure(2.0)])
+    Figure(value=2.0, low=2.0, high=2.0)
+    """
+    from scipy.stats import t
+
+    if len(figures) == 1:
+        return figures[0]
+    values = np.array([one.value for one in figures])
+    middle = float(values.mean())
+    between = float(t.ppf(0.975, len(values) - 1)) * float(values.std(ddof=1)) / sqrt(len(values))
+    below = float(np.mean([one.value - (one.value if one.low is None else one.low) for one in figures]))
+    above = float(np.mean([(one.value if one.high is None else one.high) - one.value for one in figures]))
+    return Figure(middle, middle - hypot(below, between), middle + hypot(above, between))
+
+
+def _finding(card: Measure, name: str, case: Case) -> Finding | None:
+    """Return the finding of this name, if the measure has one for this table."""
+    return next((one for one in card.take(case) if one.name == name), None)
+
+
+def _jackknife(card: Measure, name: str, case: Case, folds: int) -> float | None:
+    """Return half the width of the interval of a figure, or None if there are too few classes to tell."""
+    from scipy.stats import t
+
+    classes = int(case.sizes.size)
+    parts = min(folds, classes)
+    if parts < 2:
+        return None
+    dealt = np.random.default_rng((case.seed, 41)).permutation(classes) % parts
+    values = []
+    for part in range(parts):
+        rows = np.flatnonzero(dealt[case.labels] != part)
+        left = replace(case, released=case.released.take(pa.array(rows)), original=case.before.take(rows), places=None)
+        finding = _finding(card, name, left)
+        if finding is None or not np.isfinite(finding.value):
+            return None
+        values.append(finding.value)
+    spread = float(np.square(np.array(values) - np.mean(values)).sum()) * (parts - 1) / parts
+    return float(t.ppf(0.975, parts - 1)) * sqrt(spread)
+
+
+def _within(card: Measure, value: float, half: float) -> tuple[float, float]:
+    """Return the ends of an interval, inside the range of the measure."""
+    return max(min(card.low, value), value - half), min(max(card.high, value), value + half)

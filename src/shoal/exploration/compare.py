@@ -1,0 +1,252 @@
+"""Compare: every method on every data set, and which differences are more than luck.
+
+1. Every data set is read once, to see that its label is there; then each method releases each data set from each seed,
+   in processes of their own.
+2. Every release is judged and measured. A data set that one method cannot release is left out, and the reason told:
+   ranks need every method on every data set.
+3. The figures of a method on a data set are their mean over the seeds. Their ranks are tested by Friedman and Nemenyi,
+   or Wilcoxon for two methods.
+
+Columns that nobody names are quasi-identifiers; the label is kept and is none.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal.errors import DataError, MethodError, ReadError, listed, near
+from shoal.exploration.comparison import MOST, LeftOut, Measured, MethodComparison, Set
+from shoal.exploration.spawned import Failure, cores, spread
+from shoal.exploration.trials import COMBINED, HONEST, Trial, run
+from shoal.io.files import read
+from shoal.io.frames import from_frame
+from shoal.measuring import load_measure
+from shoal.model.progress import step, tick
+from shoal.model.table import Table
+from shoal.pipeline.line import netted
+from shoal.registry import load
+from shoal.utility.rank_tests import compare as tested
+
+__all__ = ["compare"]
+
+ENDINGS = (".csv", ".csv.gz", ".tsv", ".parquet", ".pq", ".feather", ".arrow")
+LAST = "last"
+USUAL = "cell loss %"
+
+
+@netted
+def compare(
+    sources: Any,
+    *,
+    methods: Iterable[str] = ("mdav", "k_tca", "kde"),
+    measure: str | Iterable[str] | None = None,
+    k: int = 5,
+    label: str | None = None,
+    seeds: int = 3,
+    folds: int = 5,
+    alpha: float = 0.5,
+    identifiers: Iterable[str] = (),
+    sensitive: Iterable[str] = (),
+    jobs: int | None = None,
+    header: bool | None = None,
+) -> MethodComparison:
+    """Compare methods over data sets.
+
+    Parameters
+    ----------
+    sources : path, list of paths, or mapping of str to path or frame
+        At least two data sets. A folder stands for the tables in it.
+    methods : iterable of str
+        Two methods or more of `shoal.methods()`.
+    measure : str or iterable of str, optional
+        "honest" (accuracy in % of a tree that learned from released folds, on the original rows of the fold left
+        out), "combined" (alpha x honest + (1 - alpha) x structural utility), or names of `shoal.measures()`. If not
+        given, "combined" with a label and "cell loss %" without.
+    k : int
+    label : str, optional
+        The column that is to be predicted; "last" for the last column of each data set.
+    seeds, folds : int
+        From how many seeds each pair is run, and folds of the honest accuracy.
+    alpha : float
+        The weight of honest accuracy in the combined utility.
+    identifiers, sensitive : iterable of str
+        Columns to drop, and to measure as sensitive, in the data sets that have them.
+    jobs : int, optional
+        How many processes may work at once; all cores if not given. The figures do not depend on it.
+    header : bool, optional
+        Whether the first line of CSV files is a header; if not given, that must be clear from the files.
+
+    Returns
+    -------
+    MethodComparison
+
+    Examples
+    --------
+    >>> import shoal
+    >>> tables = {f"hospital {seed}": shoal.sample(60, seed=seed).select(["height_cm", "days"]) for seed in range(6)}
+    >>> found = compare(tables, methods=["mdav", "mondrian"], k=3, seeds=1, jobs=1)
+    >>> found.comparison.sets
+    6
+    """
+    step("compare")
+    names, wanted = _methods(methods), _measures(measure, label)
+    workers = 1 if jobs is None else jobs
+    for what, number, least in (("seeds", seeds, 1), ("folds", folds, 2), ("k", k, 2), ("jobs", workers, 1)):
+        if isinstance(number, bool) or not isinstance(number, int) or number < least:
+            raise DataError(f"compare: {what} must be a whole number of at least {least}; got {number!r}.")
+    if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 <= alpha <= 1:
+        raise DataError(f"compare: alpha must lie between 0 and 1; got {alpha!r}.")
+    given = _sources(sources)
+    asked = {"identifiers": _words(identifiers), "sensitive": _words(sensitive)}
+    sets, trials, owners = _trials(given, names, wanted, seeds, label, asked, header, k=k, folds=folds, alpha=alpha)
+    values = np.full((len(wanted), len(names), len(sets), seeds), np.nan)
+    failed: dict[tuple[int, int], LeftOut] = {}
+    for done, (number, result) in enumerate(spread(run, trials, min(jobs or cores(), len(trials)))):
+        tick(done + 1, len(trials))
+        method, column, seed = owners[number]
+        if isinstance(result, Failure):
+            failed[column, method] = LeftOut(sets[column].name, names[method], result.reason)
+        else:
+            values[:, method, column, seed] = [result[one] for one in wanted]
+    gone = {column for column, _ in failed}
+    kept = [column for column in range(len(sets)) if column not in gone]
+    left_out = tuple(failed[pair] for pair in sorted(failed))
+    if len(kept) < 2:
+        why = " ".join(f"{one.set!r}: {one.method}: {one.reason}" for one in left_out[:3])
+        raise DataError(
+            f"compare: {len(kept)} of {len(sets)} data sets could be released by every method; two are needed. {why}"
+        )
+    found = tuple(_measured(name, values[place][:, kept], names, folds) for place, name in enumerate(wanted))
+    step("")
+    return MethodComparison(
+        tuple(names), tuple(sets[column] for column in kept), left_out, found, k, seeds, folds, float(alpha), label
+    )
+
+
+def _measured(name: str, values: Any, methods: Sequence[str], folds: int) -> Measured:
+    """Return the figures of one measure with their ranks and tests."""
+    if name == HONEST:
+        how = f"decision tree that learned from releases of {folds - 1} of {folds} folds, asked about original rows"
+        title, higher, ends = "honest accuracy %", True, (0.0, 100.0)
+    elif name == COMBINED:
+        how = "weighs honest accuracy and structural utility, the median over columns of 1 - W1/range"
+        title, higher, ends = "combined utility", True, (0.0, 1.0)
+    else:
+        card = load_measure(name)
+        title, how, higher, ends = name, card.formula, card.better == "high", (card.low, card.high)
+    return Measured(name, title, how, higher, values, tested(values.mean(axis=2), methods, higher=higher), ends)
+
+
+def _methods(given: Iterable[str]) -> list[str]:
+    """Return the names of methods, or refuse them."""
+    names = list(dict.fromkeys(load(name).name for name in _words(given)))
+    if len(names) < 2:
+        raise MethodError(f"compare: two methods are needed at the least; got {listed(names) or 'none'}.")
+    return names
+
+
+def _measures(given: str | Iterable[str] | None, label: str | None) -> tuple[str, ...]:
+    """Return the names of measures, or refuse those that have no better and worse, or need a label."""
+    usual = USUAL if label is None else COMBINED
+    wanted = tuple(dict.fromkeys(_words(usual if given is None else given)))
+    if not 0 < len(wanted) <= MOST:
+        raise MethodError(f"compare: from 1 to {MOST} measures can be compared; got {len(wanted)}.")
+    for name in wanted:
+        if name in (HONEST, COMBINED):
+            if label is None:
+                raise DataError(f"compare: {name!r} needs a label: the column to predict, or 'last' for the last one.")
+        elif load_measure(name).better == "neither":
+            raise MethodError(f"compare: {name!r} is neither good nor bad when high, so that it gives no ranks.")
+    return wanted
+
+
+def _sources(given: Any) -> dict[str, Any]:
+    """Return the path or the frame of each data set by its name."""
+    if isinstance(given, Mapping):
+        found = {str(name): source for name, source in given.items()}
+    else:
+        several = [given] if isinstance(given, str | PathLike) else given if isinstance(given, list | tuple) else [None]
+        if not all(isinstance(one, str | PathLike) for one in several):
+            raise DataError("compare: frames need names. Give a mapping of names to frames, or a list of paths.")
+        found = {}
+        for path in map(Path, several):
+            for file in _files(path):
+                name = _stem(file)
+                if name in found:
+                    raise DataError(f"compare: two data sets are called {name!r}. Give a mapping of names to paths.")
+                found[name] = file
+    if len(found) < 2:
+        raise DataError(f"compare: two data sets are needed at the least; got {listed(found) or 'none'}.")
+    return found
+
+
+def _files(path: Path) -> list[Path]:
+    """Return the file, or the tables of a folder by name."""
+    if not path.is_dir():
+        return [path]
+    try:
+        files = sorted(one for one in path.iterdir() if one.name.endswith(ENDINGS) and one.name[0] != ".")
+    except OSError as problem:
+        raise ReadError(f"compare: {str(path)!r} cannot be read: {problem.strerror}.") from None
+    if not files:
+        raise ReadError(f"compare: the folder {str(path)!r} holds no tables ({', '.join(ENDINGS)}).")
+    return files
+
+
+def _stem(path: Path) -> str:
+    """Return the name of a file without what it ends in."""
+    ending = next((one for one in sorted(ENDINGS, key=len, reverse=True) if path.name.endswith(one)), path.suffix)
+    return path.name.removesuffix(ending) or path.name
+
+
+def _trials(
+    given: dict[str, Any],
+    methods: list[str],
+    measures: tuple[str, ...],
+    seeds: int,
+    label: str | None,
+    asked: dict[str, list[str]],
+    header: bool | None,
+    **settings: Any,
+) -> tuple[list[Set], list[Trial], list[tuple[int, int, int]]]:
+    """Return the data sets, all trials, the largest tables first, and method, data set and seed of each."""
+    sets, found, lacking, seen = [], [], [], set[str]()
+    for column, (name, source) in enumerate(given.items()):
+        # Processes read files by themselves; a frame is sent to them.
+        held = str(source) if isinstance(source, str | PathLike) else from_frame(source)
+        table = read(held, header=header)
+        seen.update(table.names)
+        predicted = _label(table, label)
+        if label is not None and predicted is None:
+            lacking.append(name)
+        roles = {role: [one for one in names if one in table.names] for role, names in asked.items()}
+        others = {predicted, *roles["identifiers"], *roles["sensitive"]}
+        sets.append(Set(name, table.n, sum(one not in others for one in table.names)))
+        for place, method in enumerate(methods):
+            for seed in range(seeds):
+                trial = Trial(held, method, measures, seed, label=predicted, roles=roles, header=header, **settings)
+                found.append((table.n * len(table.names), trial, (place, column, seed)))
+    if lacking:
+        raise DataError(
+            f"compare: the data sets {listed(lacking)} have no column {label!r}. Leave them out, name another label, "
+            "or 'last' for the last column of each."
+        )
+    for name in (one for names in asked.values() for one in names if one not in seen):
+        raise DataError(f"compare: no data set has a column {name!r}.{near(name, seen)}")
+    found.sort(key=lambda one: -one[0])
+    return sets, [one[1] for one in found], [one[2] for one in found]
+
+
+def _label(table: Table, label: str | None) -> str | None:
+    """Return the column to predict, if the table has it."""
+    if label in table.names:
+        return label
+    return str(table.names[-1]) if label == LAST else None
+
+
+def _words(given: str | Iterable[str]) -> list[str]:
+    """Return one word or several as a list."""
+    return [given] if isinstance(given, str) else list(given)

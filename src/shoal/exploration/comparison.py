@@ -1,0 +1,246 @@
+"""What a comparison found: the figures, the tests upon them, and how they show themselves."""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import DataError, MethodError, listed, near
+from shoal.io.bundle import check_outside, draft
+from shoal.report.charts import moving, svg
+from shoal.report.compare_page import compare_card, compare_html, compare_words
+from shoal.report.diagrams import diagram, figure_chart, standing_alone
+from shoal.utility.rank_tests import Comparison
+
+__all__ = ["LeftOut", "Measured", "MethodComparison", "Set", "diagram_name", "owned_files"]
+
+PAGE, FACTS = "compare.html", "compare.json"
+MARK = "shoal comparison"
+MOST = 100  # measures, and so diagrams, of a folder
+
+Floats = NDArray[np.float64]
+Format = Literal["html", "md", "json"]
+
+
+@dataclass(frozen=True)
+class Set:
+    """A data set that was compared on: its name, its rows, and its columns without label and identifiers."""
+
+    name: str
+    rows: int
+    columns: int
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A data set that was left out, the method that failed on it, and why."""
+
+    set: str
+    method: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """One measure of every method on every data set.
+
+    Parameters
+    ----------
+    name, title, how : str
+        The word that was asked for, what it is called, and how it was measured.
+    higher : bool
+        Whether higher figures are better.
+    values : float64 array of shape (methods, data sets, seeds)
+    comparison : Comparison
+        Ranks and tests, on the means over seeds.
+    ends : pair of float
+        The range of the measure, beyond which no interval goes.
+    """
+
+    name: str
+    title: str
+    how: str
+    higher: bool
+    values: Floats
+    comparison: Comparison
+    ends: tuple[float, float] = (-math.inf, math.inf)
+
+    @property
+    def means(self) -> Floats:
+        """The mean over seeds of every method on every data set."""
+        return np.asarray(self.values.mean(axis=2))
+
+    @property
+    def halves(self) -> Floats | None:
+        """Half the width of Student's 95 % interval over seeds; None with one seed."""
+        from scipy.stats import t
+
+        seeds = self.values.shape[2]
+        if seeds < 2:
+            return None
+        return np.asarray(t.ppf(0.975, seeds - 1) * self.values.std(axis=2, ddof=1) / np.sqrt(seeds))
+
+
+@dataclass(frozen=True, eq=False)
+class MethodComparison:
+    """What `shoal.compare` gives back. It is the holder's: its figures come from the original tables.
+
+    Attributes
+    ----------
+    methods : tuple of str
+    sets : tuple of Set
+        The data sets that every method could release.
+    left_out : tuple of LeftOut
+    measures : tuple of Measured
+    k, seeds, folds : int
+    alpha : float
+    label : str or None
+    """
+
+    methods: tuple[str, ...]
+    sets: tuple[Set, ...]
+    left_out: tuple[LeftOut, ...]
+    measures: tuple[Measured, ...]
+    k: int
+    seeds: int
+    folds: int
+    alpha: float
+    label: str | None
+
+    def measure(self, name: str | None = None) -> Measured:
+        """Return one measure by its name; the first if none is given."""
+        found = {one.name: one for one in self.measures}
+        if name is None:
+            return self.measures[0]
+        if name not in found:
+            raise MethodError(
+                f"compare: {name!r} was not compared. There are {listed(found)}.{near(name, found)} Compare it too."
+            )
+        return found[name]
+
+    @property
+    def comparison(self) -> Comparison:
+        """Ranks and tests of the first measure."""
+        return self.measures[0].comparison
+
+    def diagram(self, measure: str | None = None) -> Any:
+        """Return the critical-difference diagram of a measure as an Altair chart."""
+        return moving(diagram(self._facts(self.measure(measure))))
+
+    def chart(self, measure: str | None = None) -> Any:
+        """Return the figures of a measure as an Altair chart; a click on the name of a method brings it forward."""
+        return moving(figure_chart(self._facts(self.measure(measure)), moving=True))
+
+    def report(self, format: Format = "html") -> str:  # noqa: A002
+        """Return all that was found as a page of HTML, as Markdown, or as JSON.
+
+        Parameters
+        ----------
+        format : {"html", "md", "json"}
+        """
+        if format == "html":
+            return compare_html(self.as_dict())
+        if format == "md":
+            return compare_words(self.as_dict())
+        if format == "json":
+            return json.dumps(self.as_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        raise DataError(f"compare: there is no format {format!r}. There are 'html', 'md' and 'json'.")
+
+    def save(self, folder: str | Path) -> Path:
+        """Write `compare.html`, `compare.json` and a diagram for each measure; an earlier comparison is replaced.
+
+        Parameters
+        ----------
+        folder : path
+            For the holder's eyes.
+        """
+        check_outside(folder)
+        with draft(folder, owned_files(), private=True) as made:
+            texts = {FACTS: self.report("json"), PAGE: self.report("html")}
+            for number, one in enumerate(self.measures):
+                texts[diagram_name(number)] = standing_alone(svg(diagram(self._facts(one))))
+            for name, text in texts.items():
+                (made / name).write_text(text, encoding="utf-8", newline="\n")
+        return Path(folder)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, for JSON."""
+        return {
+            "kind": MARK,
+            "version": version("shoal"),
+            "k": self.k,
+            "label": self.label,
+            "seeds": self.seeds,
+            "folds": self.folds,
+            "alpha": self.alpha,
+            "methods": list(self.methods),
+            "sets": [asdict(one) for one in self.sets],
+            "left_out": [asdict(one) for one in self.left_out],
+            "measures": [self._facts(one) for one in self.measures],
+        }
+
+    def __str__(self) -> str:
+        """Say it in a few lines."""
+        return "\n\n".join(f"{one.title}\n{one.comparison}" for one in self.measures)
+
+    def __repr__(self) -> str:
+        """Name the comparison by what was compared."""
+        names = ", ".join(one.title for one in self.measures)
+        return f"<MethodComparison: {len(self.methods)} methods on {len(self.sets)} data sets by {names}>"
+
+    def _repr_html_(self) -> str:
+        """Show ranks, diagrams and figures in a notebook."""
+        return compare_card(self.as_dict())
+
+    def _facts(self, one: Measured) -> dict[str, Any]:
+        """Return one measure as plain values."""
+        means, halves = one.means, one.halves
+        figures = []
+        for place, method in enumerate(self.methods):
+            for column, data in enumerate(self.sets):
+                mean = float(means[place, column])
+                half = None if halves is None else float(halves[place, column])
+                figures.append(
+                    {
+                        "set": data.name,
+                        "method": method,
+                        "mean": mean,
+                        "low": None if half is None else min(mean, max(one.ends[0], mean - half)),
+                        "high": None if half is None else max(mean, min(one.ends[1], mean + half)),
+                        "values": one.values[place, column].tolist(),
+                    }
+                )
+        tested = _finite(one.comparison.as_dict())
+        return {
+            "name": one.name,
+            "title": one.title,
+            "how": one.how,
+            "higher": one.higher,
+            "figures": figures,
+            "comparison": tested,
+        }
+
+
+def diagram_name(number: int) -> str:
+    """Return the name of the file of a diagram, by the number of its measure."""
+    return "diagram.svg" if number == 0 else f"diagram-{number + 1}.svg"
+
+
+def owned_files() -> dict[str, str]:
+    """Return the files that a folder of a comparison may hold, with a word that stands in each."""
+    return {FACTS: MARK, PAGE: "<html", **{diagram_name(number): "<svg" for number in range(MOST)}}
+
+
+def _finite(value: Any) -> Any:
+    """Return plain values with None for what is not finite, as JSON has no word for it."""
+    if isinstance(value, dict):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value

@@ -1,0 +1,239 @@
+"""Plan: which releases an exploration tries.
+
+A grid has every method with every k, l and t, and with every value that is given for one of its parameters. A method
+that cannot work on this table at all is left out, and the reason is told.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, product
+from numbers import Integral, Real
+from typing import Any
+
+from shoal.errors import MethodError, PolicyError, listed, near
+from shoal.exploration.asked import MOST, shortened
+from shoal.model.policy import BLIND, Policy
+from shoal.registry import Card, load, names
+
+__all__ = ["EVERY", "Point", "Skipped", "grid", "numbers"]
+
+EVERY = "all"
+USUAL_K = (3, 5, 10, 20)
+COUNTED = 1_000_000  # values of k, l or t
+LARGEST = 10**15  # a number; beyond it not all whole ones are floats
+
+Value = int | float | str | bool
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """What was not tried, a method or a point, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Point:
+    """A place of the grid.
+
+    Parameters
+    ----------
+    name : str
+        Of its row in tables and of its policy file: "mdav-k5".
+    policy : Policy
+        What makes this release, with the first of the seeds once it is `started`.
+    runs : int
+        How many seeds it is run from; 1 for a method that uses none.
+    varied : tuple of (str, value)
+        The parameters that were given for the grid.
+    """
+
+    name: str
+    policy: Policy
+    runs: int
+    varied: tuple[tuple[str, Value], ...] = ()
+
+    @property
+    def method(self) -> str:
+        """The name of the method."""
+        return self.policy.method.name
+
+    @property
+    def k(self) -> int:
+        """Rows that must look alike."""
+        return self.policy.constraints.k
+
+    @property
+    def line(self) -> str:
+        """The method with its parameters: points that differ in k, l and t alone lie on one line."""
+        return ", ".join([self.method, *(f"{name} {_written(value)}" for name, value in self.varied)])
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The random seeds: that of the policy, and those that follow it."""
+        return tuple(range(self.policy.start, self.policy.start + self.runs))
+
+    def started(self, seed: int) -> "Point":
+        """Return the point with this as its first seed, unless its policy names one."""
+        return self if self.policy.seed is not None else replace(self, policy=self.seeded(seed))
+
+    def seeded(self, seed: int) -> Policy:
+        """Return the policy with another seed."""
+        return Policy.of(self.policy, seed=seed)
+
+
+def grid(
+    base: Policy,
+    methods: str | Iterable[str] = EVERY,
+    *,
+    k: Any = None,
+    l: Any = None,  # noqa: E741
+    t: Any = None,
+    parameters: Mapping[str, Any] | None = None,
+    seeds: int = 1,
+) -> tuple[list[Point], list[Skipped]]:
+    """Return the points of a grid, and the methods that are left out of it.
+
+    Parameters
+    ----------
+    base : Policy
+        Roles and all that is the same everywhere; its l and t hold where none are given.
+    methods : str or iterable of str
+        Names, or "all".
+    k, l, t : number or iterable of numbers, optional
+        k is 3, 5, 10 and 20 if not given.
+    parameters : mapping, optional
+        A value or several by the name of a parameter, for every method that has it, or by METHOD.NAME for one.
+    seeds : int
+        From how many random seeds each method that uses one is run.
+
+    Returns
+    -------
+    points : list of Point
+        Without a seed if the base has none.
+    skipped : list of Skipped
+    """
+    cards, skipped = _cards(base, methods)
+    asked = list(
+        product(
+            [int(one) for one in numbers(USUAL_K if k is None else k, "k", whole=True)],
+            [None] if l is None else numbers(l, "l"),
+            [None] if t is None else numbers(t, "t"),
+        )
+    )
+    given = _given({} if parameters is None else parameters, cards)
+    _refuse_many(len(asked) * sum(math.prod(len(values) for values in given[card.name].values()) for card in cards))
+    points: list[Point] = []
+    for card in cards:
+        runs = seeds if "seed" in card.uses else 1
+        for chosen in product(*given[card.name].values()):
+            varied = tuple(zip(given[card.name], chosen, strict=True))
+            for rows, diversity, closeness in asked:
+                wishes: dict[str, Any] = {"k": rows, "l": diversity, "t": closeness}
+                policy = Policy.of(base, method=card.name, parameters=dict(varied) or None, **wishes)
+                card.check({**policy.method.parameters, "k": rows})
+                points.append(Point(_name(card.name, policy, varied), policy, runs, varied))
+    if not points:
+        raise MethodError(f"explore: no method is left. {' '.join(one.reason for one in skipped)}")
+    return _told_apart(points), skipped
+
+
+def numbers(given: Any, what: str, *, whole: bool = False) -> list[float]:
+    """Return one number or several as a sorted list without repeats, or refuse what is none."""
+    alone = isinstance(given, Real | str) or not isinstance(given, Iterable)
+    every = [given] if alone else list(islice(given, COUNTED))
+    kind: Any = Integral if whole else Real
+    for one in every:
+        number = isinstance(one, kind) and not isinstance(one, bool)
+        if not number or not abs(one) <= LARGEST:
+            most = f" of at most {LARGEST:,}" if number else ""
+            expected = "whole numbers" if whole else "numbers"
+            raise PolicyError(f"explore: {what} must be {expected}{most}; got {shortened(one)}.")
+    if not every:
+        raise PolicyError(f"explore: no {what} is given. Give one or more.")
+    if len(every) == COUNTED:
+        _refuse_many(COUNTED)
+    return sorted({float(one) for one in every})
+
+
+def _refuse_many(points: int) -> None:
+    """Refuse a grid of very many points before it is made."""
+    if points > MOST:
+        raise PolicyError(f"explore: the grid has {points:,} points; at most {MOST:,} are possible. Ask for fewer.")
+
+
+def _cards(base: Policy, methods: str | Iterable[str]) -> tuple[list[Card], list[Skipped]]:
+    """Return the cards of the methods that can work on a table with this policy, and why others cannot."""
+    everything = isinstance(methods, str) and methods == EVERY
+    named = [methods] if isinstance(methods, str) else list(methods) if isinstance(methods, Iterable) else None
+    if named is None or not all(isinstance(name, str) for name in named):
+        raise MethodError(f"explore: methods must be names of methods, or {EVERY!r}; got {shortened(methods)}.")
+    if not named:
+        raise MethodError(f"explore: no method is named. Name one or more, or {EVERY!r}.")
+    cards, skipped = [], []
+    for name in names() if everything else dict.fromkeys(named):
+        card = load(name)
+        if card.data == "sets":
+            skipped.append(Skipped(card.name, f"{card.name}: works on sets of items, not on tables."))
+        elif base.protect is not None and card.name not in ("auto", BLIND):
+            reason = f"{card.name}: the policy asks for protection from {base.protect}, which only {BLIND} gives."
+            skipped.append(Skipped(card.name, reason))
+        elif "label" in card.uses and base.label is None:
+            skipped.append(Skipped(card.name, f"{card.name}: learns from a label, and the policy names none."))
+        elif everything and card.name == "auto":
+            skipped.append(Skipped("auto", "auto: chooses one of the other methods, which stand here themselves."))
+        else:
+            cards.append(card)
+    return list({card.name: card for card in cards}.values()), skipped
+
+
+def _given(parameters: Mapping[str, Any], cards: Sequence[Card]) -> dict[str, dict[str, list[Value]]]:
+    """Return the values of each parameter of each method, or refuse a parameter that none of them has."""
+    found: dict[str, dict[str, list[Value]]] = {card.name: {} for card in cards}
+    if not isinstance(parameters, Mapping) or not all(isinstance(key, str) for key in parameters):
+        raise MethodError(f"explore: parameters must be values by their names; got {shortened(parameters)}.")
+    for key, value in parameters.items():
+        several = isinstance(value, Iterable) and not isinstance(value, str)
+        values = list(islice(value, COUNTED)) if several else [value]
+        if not all(isinstance(one, str | Real) for one in values):
+            raise MethodError(f"explore: the parameter {key!r} must be words, numbers, true or false.")
+        values = list(dict.fromkeys(values))
+        method, dot, name = key.rpartition(".")
+        owners = [card for card in cards if name in card.params and name != "k" and (not dot or card.name == method)]
+        if not owners or not values:
+            known = sorted({one for card in cards for one in card.params} - {"k"})
+            there = f"There are {listed(known, 30)}.{near(name, known)}"
+            raise MethodError(f"explore: none of the methods has a parameter {key!r}. {there}")
+        for card in owners:
+            found[card.name][name] = values
+    return found
+
+
+def _name(method: str, policy: Policy, varied: Iterable[tuple[str, Value]]) -> str:
+    """Return a name that can also be that of a file."""
+    asked = policy.constraints
+    parts = [method, f"k{asked.k}"]
+    parts += [f"l{asked.l:g}"] if asked.l is not None else []
+    parts += [f"t{asked.t:g}"] if asked.t is not None else []
+    parts += [f"{name}-{_written(value)}" for name, value in varied]
+    return re.sub(r"[^A-Za-z0-9_.-]", "_", "-".join(parts))[:120]
+
+
+def _told_apart(points: Sequence[Point]) -> list[Point]:
+    """Number the points whose names are the same."""
+    found: dict[str, Point] = {}
+    for point in points:
+        name, number = point.name, 1
+        while name in found:
+            number += 1
+            name = f"{point.name}-{number}"
+        found[name] = replace(point, name=name)
+    return list(found.values())
+
+
+def _written(value: Value) -> str:
+    """Write the value of a parameter as it is written in a policy."""
+    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)

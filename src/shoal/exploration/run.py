@@ -1,0 +1,290 @@
+"""Explore: many releases of one table, weighed against each other.
+
+1. A grid of methods, k, l, t and parameters becomes points. Each is a policy.
+2. A pre-flight on a sample tells what they will cost; what is too dear is left out and named.
+3. Each point is released, verified and measured in a process of its own, and kept at once if there is a folder: a point
+   that is there already is not done again.
+4. What nothing else clearly beats is the front. Nothing is chosen: that is for whoever answers for the data.
+"""
+
+import math
+import os
+import secrets
+import time
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import ReadError
+from shoal.exploration.aims import aim_of, beside
+from shoal.exploration.asked import MOST, base_of, place, whole
+from shoal.exploration.asked import seconds as in_seconds
+from shoal.exploration.exploration import Exploration
+from shoal.exploration.fingerprints import known_points, known_trials, marks_of, marks_of_lines
+from shoal.exploration.folder import Folder
+from shoal.exploration.memory import at_once
+from shoal.exploration.plan import EVERY, Point, Skipped, grid
+from shoal.exploration.points import DONE, FAILED, Aims, Outcome, Task, attempt
+from shoal.exploration.preflight import LIGHT, LONGEST, Estimate, Probed, Shape, affordable, estimate, probe, probes
+from shoal.exploration.sources import Seal, Source, shared
+from shoal.exploration.spawned import Failure, cores, spread
+from shoal.io.text_columns import read_for
+from shoal.model.policy import Policy
+from shoal.model.progress import announce, step, tick
+from shoal.model.seeds import drawn_seed
+from shoal.model.table import Table
+from shoal.pipeline.line import netted
+from shoal.prepare.arrange import arrange
+from shoal.prepare.complete import complete
+from shoal.prepare.profile import profile
+from shoal.privacy.attacks.unchanged import refuse_unique_kept
+
+__all__ = ["explore"]
+
+TURNS = 100  # times that runs are begun anew because files were touched
+
+
+@netted
+def explore(
+    source: Any,
+    *,
+    policy: Policy | dict[str, Any] | str | Path | None = None,
+    methods: str | Iterable[str] = EVERY,
+    k: Any = None,
+    l: Any = None,  # noqa: E741
+    t: Any = None,
+    parameters: Mapping[str, Any] | None = None,
+    utility: str | None = None,
+    risk: str | None = None,
+    folds: int = 5,
+    seeds: int = 1,
+    attacks: bool = False,
+    budget: float | None = None,
+    longest: float = LONGEST,
+    jobs: int | None = None,
+    output: str | Path | None = None,
+    dry_run: bool = False,
+    **wishes: Any,
+) -> Exploration:
+    """Try many releases of a table, and find those that nothing else clearly beats in risk and utility.
+
+    Parameters
+    ----------
+    source : path or frame
+    policy : Policy, mapping or path, optional
+        Roles, and l and t where none are given here. Its method and k are not used.
+    methods : str or iterable of str
+        Names of `shoal.methods()`, or "all".
+    k, l, t : number or iterable of numbers, optional
+        k is 3, 5, 10 and 20 if not given.
+    parameters : mapping, optional
+        A value or several by the name of a parameter, or by METHOD.NAME.
+    utility, risk : str, optional
+        A measure of `shoal.measures()`, an attack, or "honest" for the utility. If not given: honest separability with
+        a label, the cell loss without; and the marketer risk.
+    folds : int
+        For intervals by a jackknife, and for "honest".
+    seeds : int
+        From how many random seeds methods that use one are run.
+    attacks : bool
+        Whether each release is attacked.
+    budget : float, optional
+        Seconds in all, half of them for the pre-flight at the most. The cheapest points come first; what would not fit
+        is left out, and no run begins later. A run is never cut short: what comes out can be repeated.
+    longest : float
+        Seconds that one run may take by the pre-flight.
+    jobs : int, optional
+        How many processes may work at once; all cores if not given. Where memory is short, fewer do. The figures do
+        not depend on it.
+    output : path, optional
+        A private folder: it keeps what is done, so that the same call goes on where it was stopped. One exploration at
+        a time works in it.
+    dry_run : bool
+        Whether to stop after the pre-flight.
+    **wishes
+        As in `anonymize`: identifiers, quasi, sensitive, keep, hierarchies, label, weight, missing, refine, seed,
+        header, accept. Without a seed, one is drawn from the system; a folder keeps it.
+
+    Returns
+    -------
+    Exploration
+
+    Raises
+    ------
+    ReadError
+        Also if the table, or a file of a hierarchy, changes meanwhile: all points are of the same bytes.
+
+    Guarantee
+    ---------
+    Every point that is done has been verified as by `anonymize`, and the policies of the front make the same bytes
+    again. Nothing is chosen.
+    """
+    start = time.monotonic()
+    folds, seeds = whole(folds, "folds", 2, MOST), whole(seeds, "seeds", 1, MOST)
+    wanted = cores() if jobs is None else whole(jobs, "jobs", 1)
+    seconds = None if budget is None else in_seconds(budget, "budget")
+    longest, output = in_seconds(longest, "longest"), None if output is None else place(output)
+    base = base_of(policy, wishes)
+    points, skipped = grid(base, methods, k=k, l=l, t=t, parameters=parameters, seeds=seeds)
+    aims = Aims(aim_of(utility, "utility", base), aim_of(risk, "risk", base), folds, bool(attacks))
+    with ExitStack() as held:
+        where = held.enter_context(shared(source))
+        seal = Seal(where, base)
+        step("read")
+        table = read_for(source, base)
+        shape = Shape.of(table)
+        # A policy that does not fit, or publishes too much unchanged, is refused before all else.
+        named, _ = complete(Policy.of(points[0].policy, k=2), table, profile(table))
+        refuse_unique_kept(arrange(table, named.seeded()).data, named)
+        folder = None if output is None else held.enter_context(Folder(output))
+        seed = drawn_seed() if folder is None else folder.seed
+        points = [point.started(seed) for point in points]
+        marks = marks_of(points, aims, seal.mark(secrets.token_bytes(32) if folder is None else folder.key))
+        found = {} if folder is None else known_points(points, marks, folder)
+        left = [point for point in points if point.name not in found]
+        step("pre-flight")
+        end = math.inf if seconds is None else start + seconds / 2
+        known = _tried(left, marks_of_lines(points, marks), table, aims, folder, wanted, end)
+        del table
+        kept, dear, costs, megabytes = affordable(left, known, shape, longest=longest)
+        kept, skipped = sorted(kept, key=lambda point: -costs[point.name]), [*skipped, *dear]
+        expected, until = estimate(kept, costs, megabytes, wanted), None
+        if seconds is not None:
+            rest = seconds - (time.monotonic() - start)
+            kept, late = _within(kept, costs, rest * expected.jobs)
+            skipped, until = [*skipped, *late], time.time() + rest
+            expected = estimate(kept, costs, megabytes, wanted)
+        announce(f"explore: {expected}.")
+        if not dry_run:
+            found |= _run(_Runs(where, seal, aims, marks, folder, until), kept, expected.jobs, wanted > 1, len(found))
+        step("")
+        outcomes = [found[point.name] for point in points if point.name in found]
+        made = _exploration(source, base, points, outcomes, skipped, aims, shape, expected, folder)
+        if any(one.status == DONE for one in outcomes):
+            made = replace(made, beside=beside(aims.utility, where.table(), base))
+        if folder is not None and not dry_run:
+            made.save(folder)
+    return made
+
+
+@dataclass(frozen=True, eq=False)
+class _Runs:
+    """What all runs have in common."""
+
+    source: Source
+    seal: Seal
+    aims: Aims
+    marks: Mapping[str, str]
+    folder: Folder | None
+    until: float | None
+
+
+def _run(runs: _Runs, points: Sequence[Point], jobs: int, apart: bool, before: int) -> dict[str, Outcome]:
+    """Try every point, and keep each as soon as it is done.
+
+    If a file was touched, what ran meanwhile is thrown away, and begun anew.
+    """
+    step("explore")
+    threads = max(1, cores() // jobs)
+    found: dict[str, Outcome] = {}
+    for _ in range(TURNS):
+        runs.seal.untouched()  # what begins from here on reads what is there now
+        left = [point for point in points if point.name not in found]
+        tasks = [Task(runs.source, point, runs.aims, threads, runs.until) for point in left]
+        with closing(_spread(attempt, tasks, jobs, apart=apart)) as results:
+            for number, result in results:
+                if not runs.seal.untouched():
+                    break
+                point = left[number]
+                outcome = result
+                if isinstance(result, Failure):
+                    outcome = Outcome.of(point, FAILED, reason=result.reason)
+                elif runs.folder is not None and outcome.status == DONE:
+                    runs.folder.keep(runs.marks[point.name], outcome.as_dict())
+                found[point.name] = outcome
+                tick(before + len(found), before + len(points))
+            else:
+                return found
+    raise ReadError("explore: the table is touched again and again. Wait until it is left alone, and start again.")
+
+
+def _tried(
+    points: Sequence[Point],
+    marks: Mapping[str, str],
+    table: Table,
+    aims: Aims,
+    folder: Folder | None,
+    jobs: int,
+    until: float,
+) -> dict[str, Probed]:
+    """Return what trials on a sample tell of the methods of these points; those of an earlier run are not repeated.
+
+    Trials that half of the budget is not enough for are left out, and so are their methods.
+    """
+    tasks = probes(points, table, aims)
+    held = {} if folder is None else folder.trials()
+    known = {} if folder is None else known_trials([task.line for task in tasks], marks, folder)
+    new = [task for task in tasks if task.line not in known]
+    busy = at_once(jobs, len(new), LIGHT)
+    with closing(_spread(probe, new, busy, until, apart=jobs > 1)) as results:
+        for number, result in results:
+            line = new[number].line
+            known[line] = Probed(reason=f"{line}: {result.reason}") if isinstance(result, Failure) else result
+            if folder is not None and not isinstance(result, Failure):
+                held[marks[line]] = result.as_dict()
+                folder.keep_trials(held)
+            tick(len(known), len(tasks))
+    for task in new:
+        known.setdefault(task.line, Probed(reason=f"{task.line}: half of the budget was used up before it was tried."))
+    return known
+
+
+def _spread(
+    work: Any, tasks: Sequence[Any], jobs: int, until: float = math.inf, *, apart: bool
+) -> Generator[tuple[int, Any], None, None]:
+    """Do every task; processes end with the generator, also when it is closed early."""
+    yield from spread(work, tasks, jobs, until, apart=apart)
+
+
+def _within(points: Sequence[Point], costs: Mapping[str, float], seconds: float) -> tuple[list[Point], list[Skipped]]:
+    """Return the points that fit a budget, the cheapest first, and those that do not."""
+    kept: list[Point] = []
+    late: list[Skipped] = []
+    spent = 0.0
+    for point in sorted(points, key=lambda point: costs[point.name]):
+        spent += costs[point.name]
+        if spent <= seconds:
+            kept.append(point)
+        else:
+            late.append(Skipped(point.name, f"{point.name}: would take the exploration beyond its budget."))
+    return kept, late
+
+
+def _exploration(
+    source: Any,
+    base: Policy,
+    points: Sequence[Point],
+    outcomes: Sequence[Outcome],
+    skipped: Sequence[Skipped],
+    aims: Aims,
+    shape: Shape,
+    expected: Estimate,
+    folder: Folder | None,
+) -> Exploration:
+    """Put together what was found."""
+    path = isinstance(source, str | os.PathLike)
+    return Exploration(
+        outcomes=tuple(outcomes),
+        skipped=tuple(skipped),
+        aims=aims,
+        rows=shape.rows,
+        columns=shape.columns,
+        estimate=expected,
+        policies={point.name: point.policy for point in points},
+        source=os.fsencode(Path(source).name).decode("utf-8", "replace") if path else "",
+        frame=None if path else source,
+        folder=None if folder is None else folder.place,
+        label=base.label,
+    )

@@ -1,0 +1,1 @@
+"""Attacks: how often an informed adversary is right about a person."""

@@ -1,0 +1,204 @@
+"""What every attack shares: what the attacker knows, a clock, and what is concluded.
+
+An attack tries; it does not define. It is given the original rows of its targets in the columns that the attacker
+knows, and the release, and counts how often a guess about a target is right. Beside its rate stand
+
+- the **baseline**: the best guess of somebody who has not seen the release;
+- the **control**, where it makes sense: the same attack on people who are not in the release;
+- the **power**: the same attack on an unprotected copy.
+
+It is a **leak** if the lower end of the interval lies above baseline and control, and above what the policy allows in
+any case (1/k for a guess who a row is). If the attack does not even succeed on an unprotected copy, has too few trials
+to tell, or was cut short, it is **too weak to tell**; else there is **no evidence**. An attack without trials is
+**not tried**, with the reason in its note.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.metadata import entry_points
+from time import monotonic
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import MethodError, listed, near
+from shoal.model.findings import NOT_TRIED, Attack, Outcome
+from shoal.model.sentences import Rows, Sentence
+from shoal.privacy.measures.case import Case
+from shoal.privacy.measures.intervals import wilson
+
+__all__ = ["AttackCard", "Clock", "Profile", "attack", "attacks", "concluded", "load_attack", "profiles", "sampled"]
+__all__ += ["time_up"]
+
+MODULES = (
+    "shoal.privacy.attacks.linkage",
+    "shoal.privacy.attacks.inference",
+    "shoal.privacy.attacks.singling",
+    "shoal.privacy.attacks.composition",
+    "shoal.privacy.attacks.combination",
+    "shoal.privacy.attacks.last_member",
+    "shoal.privacy.attacks.subset_sum",
+    "shoal.privacy.attacks.unchanged",
+    "shoal.privacy.attacks.minimality",
+)
+GROUP = "shoal.attacks"
+FEW = 20  # trials below which nothing is concluded
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What an attacker knows of each target.
+
+    Parameters
+    ----------
+    name : str
+    known : tuple of str
+        Columns, in the order of the table.
+    """
+
+    name: str
+    known: tuple[str, ...]
+
+
+def profiles(case: Case) -> dict[str, Profile]:
+    """Return the attackers that the roles suggest, by name: all quasi-identifiers, all but one, any three."""
+    quasi = tuple(case.policy.names("quasi"))
+    chance = np.random.default_rng((case.seed, 11))
+    found = {"all": Profile("knows all quasi-identifiers", quasi)}
+    if len(quasi) > 1:
+        left = int(chance.integers(len(quasi)))
+        found["all-but-one"] = Profile("knows all but one", tuple(name for name in quasi if name != quasi[left]))
+    if len(quasi) > 3:
+        some = sorted(chance.choice(len(quasi), 3, replace=False).tolist())
+        found["three"] = Profile("knows three of them", tuple(quasi[place] for place in some))
+    return found
+
+
+class Clock:
+    """Seconds that an attack may take; it is asked between parts, and the attack ends with what it has."""
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self._end = None if seconds is None else monotonic() + seconds
+
+    @property
+    def limited(self) -> bool:
+        """Whether there is a limit at all."""
+        return self._end is not None
+
+    @property
+    def over(self) -> bool:
+        """Whether the time is up."""
+        return self._end is not None and monotonic() >= self._end
+
+    def part(self, of: int) -> "Clock":
+        """Return a clock of an equal part of the time that is left."""
+        return Clock(None if self._end is None else max(0.0, self._end - monotonic()) / of)
+
+
+Function = Callable[[Case, Profile, Clock], Attack]
+
+
+@dataclass(frozen=True)
+class AttackCard:
+    """What an attack is called, and what it tries, in a sentence.
+
+    Parameters
+    ----------
+    name : str
+    summary : str
+        The first sentence of the function's docstring.
+    function : callable
+        Takes a `Case`, a `Profile` and a `Clock`, gives an `Attack`.
+    control : bool
+        Whether it uses control rows.
+    """
+
+    name: str
+    summary: str
+    function: Function = field(repr=False)
+    control: bool = False
+
+
+def attack(name: str, *, control: bool = False) -> Callable[[Function], Function]:
+    """Give a function its card."""
+
+    def give(function: Function) -> Function:
+        summary = (function.__doc__ or "").strip().split("\n", 1)[0]
+        function.card = AttackCard(name, summary, function, control)  # type: ignore[attr-defined]
+        return function
+
+    return give
+
+
+def attacks() -> dict[str, AttackCard]:
+    """Return the cards of all attacks, built-in and installed, by name."""
+    own = [function for module in MODULES for function in vars(import_module(module)).values()]
+    strangers = [point.load() for point in entry_points(group=GROUP)]
+    found = [getattr(function, "card", None) for function in (*own, *strangers)]
+    return {card.name: card for card in found if isinstance(card, AttackCard)}
+
+
+def load_attack(name: str) -> AttackCard:
+    """Return the card of the attack with this name."""
+    known = attacks()
+    if name not in known:
+        raise MethodError(f"attack: there is no attack {name!r}. There are {listed(known, 20)}.{near(name, known)}")
+    return known[name]
+
+
+def concluded(
+    name: str,
+    profile: Profile,
+    right: NDArray[np.float64],
+    *,
+    baseline: float,
+    control: float | None = None,
+    power: float | None = None,
+    allowed: float = 0.0,
+    note: str = "",
+    ended: bool = False,
+) -> Attack:
+    """Return what an attack amounts to.
+
+    Parameters
+    ----------
+    name : str
+    profile : Profile
+    right : float64 array of shape (trials,)
+        1 for a right guess, 0 for a wrong one, 1/m for a guess among m of which one is right.
+    baseline, control, power : float
+        As in `Attack`.
+    allowed : float
+        What the policy allows in any case.
+    note : str
+        Without trials it must say why, or it will say that there was nobody to try it on. Numbers of rows in it must be
+        those of a `Sentence`.
+    ended : bool
+        Whether the time was up before all was tried: what was tried may be the weaker part of the attack.
+    """
+    trials, successes = int(right.size), float(right.sum())
+    note = note or ("" if trials else "there was nobody to try it on")
+    low, high = wilson(successes, trials)
+    bound = max(baseline, allowed, 0.0 if control is None else control)
+    outcome: Outcome
+    if not trials:
+        outcome = NOT_TRIED
+    elif low > bound:
+        outcome = "leak"
+    elif trials < FEW or (power is not None and power <= bound) or ended:
+        outcome = "too weak to tell"
+    else:
+        outcome = "no evidence"
+    return Attack(name, profile.name, successes, trials, (low, high), baseline, control, power, outcome, note, bound)
+
+
+def time_up(done: int, targets: int) -> list[str]:
+    """Say that the time was up before all targets were tried, if it was."""
+    said = Sentence("the time was up after {done} of {targets} targets", done=Rows(done), targets=targets)
+    return [said] if done < targets else []
+
+
+def sampled(n: int, most: int, chance: np.random.Generator) -> NDArray[np.int64]:
+    """Return the targets: all rows, or so many by chance, in the order of the table."""
+    return np.arange(n) if n <= most else np.sort(chance.choice(n, most, replace=False))

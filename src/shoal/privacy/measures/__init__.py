@@ -1,0 +1,1 @@
+"""Measures of disclosure risk, as findings."""

@@ -1,0 +1,288 @@
+"""Measures of what an adversary who looks at the release knows; `adversary` has the formulas and explains them."""
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.measuring import measure
+from shoal.model.findings import Finding
+from shoal.model.sentences import Rows, Sentence
+from shoal.privacy.measures.adversary import (
+    DOUBT,
+    SCALE,
+    TAU,
+    bins,
+    correlation,
+    cross_entropy,
+    interval_width,
+    mutual_information,
+    normalised_variance,
+    on_the_scale,
+    original_numbers,
+    relative_entropy,
+    smoothed,
+)
+from shoal.privacy.measures.case import Case
+from shoal.privacy.measures.intervals import wilson
+from shoal.privacy.measures.space import space
+from shoal.privacy.verdict.classes import Labels
+from shoal.privacy.verdict.values import read_column
+
+__all__ = [
+    "adversary_error",
+    "anonymity_classes",
+    "anonymity_set_size",
+    "column_correlation",
+    "column_cross_entropy",
+    "column_information",
+    "column_interval_width",
+    "column_normalised_variance",
+    "column_relative_entropy",
+    "guesses_until_success",
+    "normalised_entropy",
+    "posterior_entropy",
+    "posterior_min_entropy",
+    "success_rate",
+]
+
+Floats = NDArray[np.float64]
+UNIFORM = "uniform over the rows of a class"
+
+of_release = partial(measure, need="release", cost="n log n")
+of_pair = partial(measure, need="pair", cost="d n log n")
+
+
+@of_release("anonymity set size", formula="mean over rows of size(E)", low=1, better="high")
+def anonymity_set_size(case: Case) -> tuple[Finding, ...]:
+    """Count the candidates for a row: the rows of its class.
+
+    Formula: size(E), the mean over rows and the least. Range: 1 to n; high is good. Need: the release.
+    """
+    return _of_sizes(case, "anonymity set size", lambda sizes: sizes.astype(np.float64), "candidates for a row")
+
+
+@of_release("entropy", formula="mean over rows of H = -sum p log2 p", better="high")
+def posterior_entropy(case: Case) -> tuple[Finding, ...]:
+    """Measure how many bits the adversary lacks about who a row is.
+
+    Formula: H = -sum p log2 p, which is log2 size(E). Range: 0 to log2 n; high is good. Need: the release.
+    """
+    return _of_sizes(case, "entropy", np.log2, f"bits; p {UNIFORM}")
+
+
+@of_release("degree of anonymity", formula="mean over rows of H / log2 n", high=1, better="high")
+def normalised_entropy(case: Case) -> tuple[Finding, ...]:
+    """Measure the entropy as a part of that of somebody who knows nothing.
+
+    Formula: H / log2 n, all rows being candidates. Range: 0 to 1; high is good. Need: the release.
+    """
+    bits = np.log2(max(2, case.n))
+    how = f"H / log2 n; p {UNIFORM}" if case.n > 1 else "0, as there is one row only"
+    return _of_sizes(case, "degree of anonymity", lambda sizes: np.log2(sizes) / bits, how)
+
+
+@of_release("min-entropy", formula="mean over rows of -log2 max p", better="high")
+def posterior_min_entropy(case: Case) -> tuple[Finding, ...]:
+    """Measure how many bits protect a row against the best single guess.
+
+    Formula: -log2 max p, here log2 size(E). Range: 0 to log2 n; high is good. Need: the release.
+    """
+    return _of_sizes(case, "min-entropy", np.log2, f"bits; p {UNIFORM}")
+
+
+@of_release("guesses until success", formula="mean over rows of (size(E) + 1) / 2", low=1, better="high")
+def guesses_until_success(case: Case) -> tuple[Finding, ...]:
+    """Measure after how many guesses a row is found.
+
+    Formula: the expected rank of the true row, (size(E) + 1) / 2. Range: 1 up; high is good. Need: the release.
+    """
+    return _of_sizes(case, "guesses until success", lambda sizes: (sizes + 1) / 2, f"expected rank; p {UNIFORM}")
+
+
+@of_release("success rate", formula="mean over rows of 1/size(E)", high=1, better="low")
+def success_rate(case: Case) -> tuple[Finding, ...]:
+    """Measure which share of the rows is linked rightly by guessing inside the class, beside chance.
+
+    Formula: mean of 1/size(E), with Wilson's interval; chance is 1/n. Range: 0 to 1; low is good. Need: the release.
+    """
+    if not case.n:
+        return ()
+    right = case.sizes.size
+    how = Sentence("a guess inside the class; {right} of {n} rows are expected to be right", right=right, n=case.n)
+    chance = "a guess among all rows, without the release"
+    return (
+        Finding("success rate", right / case.n, how, "release", wilson(right, case.n), counts_rows=False),
+        Finding("success rate", 1 / case.n, chance, "release", part="chance", counts_rows=False),
+    )
+
+
+@of_release("degree of anonymity class", formula="rows by p of the true row", better="neither")
+def anonymity_classes(case: Case) -> tuple[Finding, ...]:
+    """Count the rows that are exposed, and those on each step of the scale of anonymity.
+
+    Formula: that of `on_the_scale`, with p = 1/size(E), n rows and d = 0.05. Range: 0 to n. Need: the release.
+    """
+    if not case.n:
+        return ()
+    counts = on_the_scale(1 / case.sizes[case.labels], case.n).tolist()
+    name, settings = "degree of anonymity class", f"p {UNIFORM}, d = {DOUBT:g}, tau = {1 - DOUBT:g}"
+    how = Sentence("of {n} rows; {settings}", n=case.n, settings=settings)
+    exposed = Sentence("exposed or worse, {how}", how=how)
+    first = Finding(name, float(sum(counts[4:])), exposed, "release", counts_rows=True)
+    steps = zip(SCALE, counts, strict=True)
+    each = (Finding(name, float(rows), how, "release", part=step, counts_rows=True) for step, rows in steps)
+    return (first, *each)
+
+
+@of_pair("cross-entropy", formula="H(p) + KL(p to q) per column", better="neither")
+def column_cross_entropy(case: Case) -> tuple[Finding, ...]:
+    """Measure how many bits a value costs in a code that is made for the released column.
+
+    Formula: -sum p log2 q, p the shares of bins before and q after, half a row added to each bin of both. Range: H(p)
+    up. Need: the pair. Columns that are published by range, set or tree have no such shares, and are left out.
+    """
+    return _of_shares(case, "cross-entropy", cross_entropy)
+
+
+@of_pair("relative entropy", formula="KL = sum p log2(p / q) per column", better="neither")
+def column_relative_entropy(case: Case) -> tuple[Finding, ...]:
+    """Measure how far the shares of the released column are from those of the original.
+
+    Formula: sum p log2(p / q), as in cross-entropy. Range: 0 (equal) up. Need: the pair.
+    """
+    return _of_shares(case, "relative entropy", relative_entropy)
+
+
+@of_pair("mutual information", formula="I(X; X') = H(X) + H(X') - H(X, X') per column", better="low")
+def column_information(case: Case) -> tuple[Finding, ...]:
+    """Measure how many bits of a cell its released value tells, and which part of all of its bits that is.
+
+    Formula: I(X; X') on the bins of both, and I(X; X') / H(X), 0 if H(X) is 0. Range: 0 to H(X), and 0 to 1; low is
+    good for privacy. Need: the pair.
+    """
+    found = []
+    for column in case.columns if case.n else ():
+        before, after = bins(column)
+        told, own = mutual_information(before, after)
+        sizes = np.unique(before).size, np.unique(after).size
+        how = Sentence(
+            "{before} bins before, {after} after; H(X) = {own:.4g} bits", before=sizes[0], after=sizes[1], own=own
+        )
+        how += "" if own > 0 else ": the column has one value, so there is nothing to tell"
+        bits = Sentence("bits; {how}", how=how)
+        found.append(Finding("mutual information", told, bits, "pair", column=column.name))
+        part = told / own if own > 0 else 0.0
+        found.append(Finding("mutual information / H(X)", part, how, "pair", column=column.name))
+    return tuple(found)
+
+
+@of_pair("correlation", formula="Pearson's correlation of X and X' per column", low=-1, high=1, better="neither")
+def column_correlation(case: Case) -> tuple[Finding, ...]:
+    """Measure how far a released column of numbers or dates goes along with the original.
+
+    Formula: cov(X, X') / sqrt(var(X) var(X')), a range standing for its middle; 0 if the released column is constant.
+    Range: -1 to 1; near 0 is good for privacy. Need: the pair. No finding for a column that is constant before.
+    """
+    return _of_numbers(case, "correlation", correlation)
+
+
+@of_pair("normalised variance", formula="var(X - X') / var(X) per column", better="high")
+def column_normalised_variance(case: Case) -> tuple[Finding, ...]:
+    """Measure the variance of the adversary's error, as a part of that of the column of numbers or dates.
+
+    Formula: var(X - X') / var(X), a range standing for its middle. Range: 0 up; high is good for privacy. Need: the
+    pair. No finding for a column that is constant before.
+    """
+    return _of_numbers(case, "normalised variance", normalised_variance)
+
+
+@of_pair("mean squared error of the adversary", formula="mean over rows of |x - x'|^2", better="high")
+def adversary_error(case: Case) -> tuple[Finding, ...]:
+    """Measure how far the released values are from the true ones, row by row.
+
+    Formula: the mean over rows of squared distances, added up over columns. Numbers, dates and levels count in standard
+    deviations of the original column, a wrong name counts 1. Range: 0 up; high is good for privacy. Need: the pair.
+    """
+    if not case.n or not case.columns:
+        return ()
+    name, found = "mean squared error of the adversary", []
+    for column in case.columns:
+        before, after = space(case, [column.name])
+        error = float(np.square(before - after).sum(axis=1).mean())
+        found.append(Finding(name, error, "its part", "pair", column=column.name))
+    how = "squared distance of a row from what is released of it, standardised; its columns added up"
+    return (Finding(name, sum(part.value for part in found), how, "pair"), *found)
+
+
+@of_pair("confidence interval width", formula="mean width of the 95 % interval / range", high=1, better="high")
+def column_interval_width(case: Case) -> tuple[Finding, ...]:
+    """Measure in how wide an interval the true value lies, given the published one.
+
+    Formula: the width of the shortest interval that holds 95 % of the true values of the rows with the same published
+    value, mean over rows, divided by the range of the column. Range: 0 to 1; high is good for privacy. Need: the pair.
+    Columns of names have none, nor do columns with one value.
+    """
+    found = []
+    for column in case.columns:
+        values = original_numbers(column) / 2 if column.ordered else np.empty(0)  # of halves no difference overflows
+        known = ~np.isnan(values)
+        if not known.any() or np.ptp(values[known]) == 0:
+            continue
+        published = np.unique(read_column(column.after).codes[known], return_inverse=True)[1].reshape(-1)
+        width = float((interval_width(values[known], published) / np.ptp(values[known]))[published].mean())
+        how = Sentence(
+            "shortest interval with {tau:.0%} of the values of a published one, as a part of the range{gone}",
+            tau=TAU,
+            gone=_gone(known),
+        )
+        found.append(Finding("confidence interval width", width, how, "pair", column=column.name))
+    return tuple(found)
+
+
+def _gone(known: NDArray[np.bool_]) -> str:
+    """Say how many rows are left out."""
+    gone = Rows((~known).sum())
+    return Sentence("; {gone} rows with a missing cell are left out", gone=gone) if gone else ""
+
+
+def _of_sizes(case: Case, name: str, figure: Callable[[Labels], Floats], how: str) -> tuple[Finding, ...]:
+    """Return the mean over rows, and the least, of a figure of class sizes."""
+    if not case.n:
+        return ()
+    each = figure(case.sizes)
+    mean, least = (Sentence("{how}; {of}", how=how, of=of) for of in ("mean over rows", "the least of all rows"))
+    return (
+        Finding(name, float(case.sizes @ each) / case.n, mean, "release", counts_rows=False),
+        Finding(name, float(each.min()), least, "release", part="least", counts_rows=False),
+    )
+
+
+def _of_shares(case: Case, name: str, figure: Callable[[Floats, Floats], float]) -> tuple[Finding, ...]:
+    """Return a figure of the shares of bins before and after, column by column."""
+    found = []
+    for column in case.columns if case.n else ():
+        if not column.truthful:
+            true, p = smoothed(*bins(column))
+            how = Sentence("bits; {bins} bins, half a row added to each, before and after", bins=true.size)
+            found.append(Finding(name, figure(true, p), how, "pair", column=column.name))
+    return tuple(found)
+
+
+def _of_numbers(case: Case, name: str, figure: Callable[[Floats, Floats], float]) -> tuple[Finding, ...]:
+    """Return a figure of numbers and dates before and after, column by column."""
+    found = []
+    for column in case.columns if case.n else ():
+        if column.kind not in ("numeric", "date"):
+            continue
+        before, after = space(case, [column.name])
+        known = np.asarray(~np.hstack([before[:, 1:], after[:, 1:]]).any(axis=1))
+        one, other = before[known, 0], after[known, 0]
+        if one.size < 2 or np.ptp(one) == 0:
+            continue
+        # How many rows have a value, beside how many had one, would tell how many lost it.
+        how = Sentence("original and released values of the rows that have both{gone}", gone=_gone(known))
+        how += "; the released column is constant" if np.ptp(other) == 0 else ""
+        found.append(Finding(name, figure(one, other), how, "pair", column=column.name))
+    return tuple(found)

@@ -1,0 +1,133 @@
+"""A column before and after: the pair that the measures of the holder look at."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.errors import DataError
+from shoal.model.policy import TRUTHFUL_FORMS, Policy
+from shoal.model.table import Table
+from shoal.prepare.encode import microseconds
+from shoal.prepare.hierarchy import Hierarchy
+from shoal.privacy.measures.published import Published, read_published
+
+__all__ = ["Pair", "pairs"]
+
+Codes = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """A quasi-identifier of the table and of the release, row by row.
+
+    Parameters
+    ----------
+    name, kind, form : str
+    before, after : pyarrow.ChunkedArray
+    order : tuple of str or None
+        The levels of an ordinal column, lowest first.
+    tree : Hierarchy or None
+        If it is published by one.
+    """
+
+    name: str
+    kind: str
+    form: str
+    before: pa.ChunkedArray
+    after: pa.ChunkedArray
+    order: tuple[str, ...] | None = None
+    tree: Hierarchy | None = None
+
+    def told(self, text: str | None) -> Published:
+        """Return what a released text of a truthful form says; «*» is read as all that it may stand for."""
+        said = read_published(text, self.form)
+        if said.others:
+            said = said._replace(values=(*said.values, *self._untold))
+        if (said.below or said.above) and self.order:
+            ends = (self.order[0] if said.below else said.values[0], self.order[-1] if said.above else said.values[-1])
+            said = said._replace(values=ends)
+        return said
+
+    @cached_property
+    def _untold(self) -> tuple[str, ...]:
+        """The names of the column that no released set gives."""
+        texts = pc.unique(self.after.cast(pa.string()).drop_null()).to_pylist()
+        given = {name for text in texts for name in read_published(text, self.form).values}
+        names = pc.unique(self.before.cast(pa.string()).drop_null()).to_pylist()
+        return tuple(sorted(name for name in names if name not in given))
+
+    @property
+    def truthful(self) -> bool:
+        """Whether a cell says what its group has in common, and is no value of the column's own type."""
+        return self.form in TRUTHFUL_FORMS
+
+    @property
+    def ordered(self) -> bool:
+        """Whether its values have an order."""
+        return self.kind in ("numeric", "date", "ordinal")
+
+    @cached_property
+    def codes(self) -> tuple[Codes, Codes]:
+        """A number for each cell before and after; equal cells have equal numbers, a missing one has the last."""
+        both = pa.chunked_array([*self.before.chunks, *self.after.cast(self.before.type).chunks], self.before.type)
+        coded = both.combine_chunks().dictionary_encode()
+        found = coded.indices.fill_null(len(coded.dictionary)).to_numpy(zero_copy_only=False).astype(np.int64)
+        return found[: len(self.before)], found[len(self.before) :]
+
+    @cached_property
+    def numbers(self) -> tuple[Floats, Floats]:
+        """The cells of a column with an order as numbers, before and after; NaN where one is missing."""
+        return self._numbers(self.before), self._numbers(self.after)
+
+    def _numbers(self, column: pa.ChunkedArray) -> Floats:
+        if self.kind == "ordinal":
+            column = pc.index_in(column.cast(pa.string()), value_set=pa.array(self.order, pa.string()))
+        elif pa.types.is_temporal(column.type):
+            column = microseconds(column)
+        return np.asarray(column.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy())
+
+
+def _comparable(pair: Pair) -> None:
+    """Refuse a column that is published as something else than values of its own type."""
+    try:
+        pair.after.cast(pair.before.type, safe=False)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        said = f"measure: column {pair.name!r} holds {pair.before.type} and its release {pair.after.type}"
+    else:
+        return
+    raise DataError(
+        f"{said}, which is no value of the column. If it holds ranges ('30–39'), sets ('{{a, b}}') or nodes of a "
+        "hierarchy, say so by its form in a policy; else leave the column out, by the role identifier."
+    )
+
+
+def pairs(table: Table, released: pa.Table, policy: Policy, trees: Mapping[str, Hierarchy]) -> list[Pair]:
+    """Return the quasi-identifiers before and after.
+
+    Parameters
+    ----------
+    table : Table
+        Arranged.
+    released : pyarrow.Table
+        Row by row as the table.
+    policy : Policy
+        With every column named.
+    trees : mapping of str to Hierarchy
+        Of the columns that are published by one.
+    """
+    found = []
+    for name in policy.names("quasi"):
+        given = policy.columns[name]
+        kind, form = given.kind or "nominal", given.form or "mode"
+        tree = trees.get(name) if form == "tree" else None
+        one = Pair(name, kind, form, table.column(name), released.column(name), given.order, tree)
+        if not one.truthful:
+            _comparable(one)
+        found.append(one)
+    return found

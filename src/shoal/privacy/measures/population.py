@@ -1,0 +1,303 @@
+"""The population: the people whom an attacker must tell apart, in the release or not.
+
+1. k-map: the class of a released row is looked for in the population; k is the least number of people found there.
+   Sweeney (2002).
+2. delta-presence: of the people of the population who could be in a class of the release, which share is. A share near
+   1, or near 0, tells who is in the release. Nergiz, Atzori and Clifton (2007).
+3. Population uniques: a row that is alone in the release may be alone in the population too. From a sampling fraction,
+   how often is estimated by the Poisson-gamma model of Bethlehem, Keller and Pannekoek (1990), fitted to the numbers of
+   classes and of rows that are alone.
+
+The population has the quasi-identifiers as they are released, and cells are compared by their values.
+"""
+
+from math import exp, log, log1p
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.errors import DataError, listed
+from shoal.measuring import measure
+from shoal.model.findings import Finding
+from shoal.model.policy import Policy
+from shoal.model.sentences import Sentence
+from shoal.privacy.measures.case import Case
+from shoal.privacy.verdict.classes import Labels, classes
+from shoal.privacy.verdict.values import read_column
+
+__all__ = [
+    "Uniques",
+    "counted",
+    "delta_presence",
+    "given_fraction",
+    "k_map",
+    "least_map",
+    "population_sizes",
+    "population_uniques",
+    "presence",
+    "quasi_names",
+    "unique_in_population",
+]
+
+Floats = NDArray[np.float64]
+COST = "(n + N) log (n + N), N rows of the population"
+_COUNTED: WeakKeyDictionary[Case, Labels] = WeakKeyDictionary()  # four measures ask for the same counts
+
+
+def quasi_names(released: pa.Table, policy: Policy) -> list[str]:
+    """Return the released quasi-identifiers; a column that the policy does not name is one."""
+    known = {*policy.names("sensitive"), *policy.names("keep"), *policy.names("items")}
+    return [name for name in released.column_names if name not in known]
+
+
+def population_sizes(released: pa.Table, population: pa.Table, names: list[str], labels: Labels) -> Labels:
+    """Return how many rows of the population fall into each class of the release.
+
+    Parameters
+    ----------
+    released, population : pyarrow.Table
+        Cells are compared by value: whole numbers with floats as numbers, other types that differ as text. A missing
+        cell is a value of its own.
+    names : list of str
+        The quasi-identifiers.
+    labels : int64 array
+        The class of each released row.
+    """
+    missing = [name for name in names if name not in population.column_names]
+    if missing:
+        raise DataError(
+            f"population: it lacks {listed(missing)}, which the release has as quasi-identifiers. "
+            "Give it the same columns, with values as they are released."
+        )
+    n = released.num_rows
+    codes = [read_column(_together(name, released, population)).codes for name in names]
+    whole = classes(codes, n + population.num_rows)
+    counts = np.bincount(whole[n:], minlength=int(whole.max()) + 1 if whole.size else 0)
+    firsts = np.unique(labels, return_index=True)[1]
+    return np.asarray(counts[whole[firsts]], np.int64)
+
+
+def least_map(counts: Labels) -> int:
+    """Return the k of k-map: the least count of a class in the population; 0 if one is not there; high is good."""
+    return int(counts.min())
+
+
+def presence(sizes: Labels, counts: Labels) -> Floats:
+    """Return the share of the population of each class that is in the release: above 0, at most 1.
+
+    Parameters
+    ----------
+    sizes, counts : int64 arrays
+        The rows of each class in the release and in the population. A class with more rows in the release than in the
+        population has a share of 1: everybody whom the population knows there may be taken to be in.
+    """
+    return np.minimum(sizes / np.maximum(counts, 1), 1.0)
+
+
+class Uniques(NamedTuple):
+    """The share of rows that are alone in the population, and the shape of the model; infinite for even risks."""
+
+    share: float
+    shape: float
+
+
+def unique_in_population(sizes: Labels, fraction: float) -> Uniques:
+    r"""Estimate the share of rows that are alone in the population.
+
+    The expected count of a class is gamma distributed over classes, with shape a and, in the sample, scale x; counts
+    are Poisson. Of n rows, n (1 + x)^-(1 + a) are then alone, and there are n (1 - (1 + x)^-a) / (a x) classes. Both
+    are set equal to what is counted, and solved for a > -1 and x > 0. In a population 1/f times as large the share of
+    rows that are alone is (1 + x/f)^-(1 + a). The same share holds of the released rows.
+
+    Range: 0 to the share of sample uniques. It is 0 without sample uniques; with a fraction of 1 it is their share.
+    Where the classes are more even than any gamma, it is the limit of equal classes, s^(1/f) with s the share of sample
+    uniques. Where every row is alone, the sample tells nothing of the population, and the share is 1.
+
+    Parameters
+    ----------
+    sizes : int64 array
+        The rows of each class of the release; at least one class.
+    fraction : float
+        The share of the population that the release is; above 0, up to 1.
+    """
+    n, alone = int(sizes.sum()), int((sizes == 1).sum())
+    if alone in (0, n):
+        return Uniques(float(alone == n), float("nan"))
+    share, wanted = alone / n, sizes.size / n
+    if wanted >= (share - 1) / log(share):
+        return Uniques(exp(log(share) / fraction), float("inf"))
+    low, high = -30.0, 700.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _classes_share(share, exp(middle)) > wanted else (low, middle)
+    scale = exp((low + high) / 2)
+    return Uniques(exp(log(share) * log1p(scale / fraction) / log1p(scale)), -log(share) / log1p(scale) - 1)
+
+
+@measure(
+    "k-map",
+    formula="min over classes E of the release of size(E in the population)",
+    better="high",
+    need="release",
+    cost=COST,
+)
+def k_map(case: Case) -> tuple[Finding, ...]:
+    """Count the people of the population who could be a released row, at the least.
+
+    Formula: k = min over E of size(E in the population). Range: 0 up; high is good. Need: the release and a
+    population; no finding without.
+    """
+    counts = counted(case)
+    if counts is None:
+        return ()
+    how = Sentence(
+        "the least count of {classes} classes in the population{strange}",
+        classes=counts.size,
+        strange=_strange(case.sizes, counts),
+    )
+    return (Finding("k-map", float(least_map(counts)), how, "release", counts_rows=False),)
+
+
+@measure(
+    "delta-presence",
+    formula="min and max over classes E of size(E in the release) / size(E in the population)",
+    high=1,
+    better="neither",
+    need="release",
+    cost=COST,
+)
+def delta_presence(case: Case) -> tuple[Finding, ...]:
+    """Measure how sure one can be that somebody of the population is in the release.
+
+    Formula: max, and min, over E of size(E in T') / size(E in the population), at most 1. Range: 0 to 1; good if both
+    lie inside the bounds that the holder sets. Need: the release and a population; no finding without.
+    """
+    counts = counted(case)
+    if counts is None or case.population is None:
+        return ()
+    shares = presence(case.sizes, counts)
+    outside = 1 - int(counts.sum()) / max(1, case.population.num_rows)
+    strange = _strange(case.sizes, counts)
+    return (
+        Finding(
+            "delta-presence",
+            float(shares.max()),
+            Sentence("the largest of {classes} classes{strange}", classes=counts.size, strange=strange),
+            "release",
+            counts_rows=False,
+        ),
+        Finding(
+            "delta-presence",
+            float(shares.min()),
+            Sentence("of {classes} classes{strange}", classes=counts.size, strange=strange),
+            "release",
+            part="least",
+            counts_rows=False,
+        ),
+        Finding(
+            "delta-presence",
+            100 * outside,
+            "people of the population in no class of the release: they are known not to be in it",
+            "release",
+            part="population outside %",
+            unit="%",
+            counts_rows=True,
+            whole=case.population.num_rows,
+        ),
+    )
+
+
+@measure(
+    "population uniques %",
+    formula="100 (1 + x/f)^-(1 + a), a and x fitted to the numbers of classes and of sample uniques",
+    high=100,
+    better="low",
+    need="release",
+    cost="n log n",
+)
+def population_uniques(case: Case) -> tuple[Finding, ...]:
+    """Estimate which share of the rows is alone in the population, from the sampling fraction.
+
+    Formula: that of `unique_in_population`. Range: 0 to the sample uniques; low is good. Need: the release and a
+    sampling fraction; no finding without.
+    """
+    fraction = given_fraction(case)
+    if fraction is None or not case.n:
+        return ()
+    alone, found = int((case.sizes == 1).sum()), unique_in_population(case.sizes, fraction)
+    if alone == 0:
+        how = "no row is alone in the release, so none of them is in the population"
+    elif fraction == 1:
+        how = "the release is the whole population"
+    elif alone == case.n:
+        how = "every row is alone in the release, which tells nothing of the population: an upper bound"
+    elif np.isinf(found.shape):
+        how = Sentence("Poisson model of classes of equal size, fraction {fraction:g}", fraction=fraction)
+    else:
+        how = Sentence(
+            "Poisson-gamma model (Bethlehem et al. 1990), shape {shape:.3g}, fraction {fraction:g}",
+            shape=found.shape,
+            fraction=fraction,
+        )
+    of = 100 * found.share * case.n / alone if alone else 0.0
+    return (
+        Finding("population uniques %", 100 * found.share, how, "release", unit="%"),
+        Finding("population uniques", of, how, "release", part="of sample uniques %", unit="%"),
+    )
+
+
+def counted(case: Case) -> Labels | None:
+    """Return the rows of the population in each class of the release; None without rows or a population."""
+    if case.population is None or not case.n:
+        return None
+    if case not in _COUNTED:
+        names = quasi_names(case.released, case.policy)
+        _COUNTED[case] = population_sizes(case.released, case.population, names, case.labels)
+    return _COUNTED[case]
+
+
+def given_fraction(case: Case) -> float | None:
+    """Return the sampling fraction, if it is given and makes sense."""
+    if case.fraction is not None and not 0 < case.fraction <= 1:
+        raise DataError(f"risk: the sampling fraction must be above 0 and at most 1; got {case.fraction:g}.")
+    return case.fraction
+
+
+def _classes_share(share: float, scale: float) -> float:
+    """Return the number of classes for each row, given the share of rows that are alone and the scale."""
+    shape = -log(share) / log1p(scale) - 1
+    if abs(shape) < 1e-9:
+        return log1p(scale) / scale
+    return (1 - share * (1 + scale)) / (shape * scale)
+
+
+def _strange(sizes: Labels, counts: Labels) -> str:
+    """Say of how many classes the population has fewer rows than the release, as no population can."""
+    few = int((counts < sizes).sum())
+    said = Sentence("; {few} of them have fewer rows in the population than in the release", few=few)
+    return said if few else ""
+
+
+def _together(name: str, released: pa.Table, population: pa.Table) -> pa.ChunkedArray:
+    """Return the cells of a column in the release and then in the population, of one type."""
+    both = []
+    for table in (released, population):
+        column = table.column(name)
+        both.append(column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column)
+    one, other = (column.type for column in both)
+    if one != other:
+        numbers = {pa.types.is_integer(one), pa.types.is_integer(other)} == {True, False} and (
+            pa.types.is_floating(one) or pa.types.is_floating(other)
+        )
+        target = pa.float64() if numbers else pa.string()
+        try:
+            both = [column.cast(target, safe=False) for column in both]
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            raise DataError(
+                f"population: column {name!r} is {other} there and {one} in the release, which cannot be compared. "
+                "Give it the type of the release."
+            ) from None
+    return pa.chunked_array([chunk for column in both for chunk in column.chunks], both[0].type)

@@ -1,0 +1,1 @@
+"""Whether a release meets its policy, counted from the released values alone."""

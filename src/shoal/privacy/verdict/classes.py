@@ -1,0 +1,84 @@
+"""Classes: rows that agree in every quasi-identifier, and what sensitive values they hold, counted in one pass.
+
+Every model of `privacy.verdict.models` is a figure of these counts, so a release is grouped once for all of them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.privacy.verdict.values import Values
+
+__all__ = ["Counts", "classes"]
+
+Labels = NDArray[np.int64]
+Figures = NDArray[np.float64]
+
+
+def classes(columns: Sequence[NDArray[np.int64]], n: int) -> Labels:
+    """Return the class of each row: rows with equal codes in every column are together."""
+    labels = np.zeros(n, np.int64)
+    for codes in columns:
+        if n:
+            labels = labels * (int(codes.max()) + 1) + codes
+            labels = np.unique(labels, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return labels
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """How often each value of a sensitive column occurs in each class.
+
+    Parameters
+    ----------
+    owner, value, count : int64 arrays
+        Class, value and number of rows of every pair that occurs; by class, then by value.
+    sizes : int64 array
+        The rows of each class.
+    base : float64 array
+        The share of each value in the whole release.
+    column : Values
+        Its order or its tree, if it has one.
+    """
+
+    owner: Labels
+    value: Labels
+    count: Labels
+    sizes: Labels
+    base: Figures
+    column: Values
+
+    @classmethod
+    def of(cls, labels: Labels, column: Values, whole: Values | None = None) -> "Counts":
+        """Count the values of each class.
+
+        Parameters
+        ----------
+        labels : int64 array
+            The class of each row.
+        column : Values
+            The sensitive value of each row.
+        whole : Values, optional
+            All rows, where `labels` and `column` are only some of them.
+        """
+        every = whole or column
+        width = every.distinct or 1
+        pairs, count = np.unique(labels * width + column.codes, return_counts=True)
+        return cls(pairs // width, pairs % width, count.astype(np.int64), np.bincount(labels), every.shares, every)
+
+    @cached_property
+    def share(self) -> Figures:
+        """The share of each pair's value in its class."""
+        return self.count / self.sizes[self.owner]
+
+    @cached_property
+    def first(self) -> NDArray[np.bool_]:
+        """Whether a pair is the first one of its class."""
+        return np.append(True, self.owner[1:] != self.owner[:-1])[: self.owner.size]
+
+    def most(self, figures: Figures) -> Figures:
+        """Return the largest of the pairs' figures, class by class."""
+        return np.asarray(np.maximum.reduceat(figures, np.flatnonzero(self.first))) if figures.size else figures

@@ -1,0 +1,1 @@
+"""Set-valued data: disassociation, re-association, frequent itemsets and tree edit distance."""

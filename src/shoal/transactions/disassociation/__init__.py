@@ -1,0 +1,1 @@
+"""Disassociation: records are clustered, and the items of each cluster are split into k^m-anonymous chunks."""

@@ -1,0 +1,130 @@
+"""Sets of records as words of 64 bits: how many there are, and whether some itemset is rare among them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic, overload
+from numpy.typing import NDArray
+
+from shoal.kernels.loops import inner_loop
+from shoal.transactions.lexical import Places
+
+__all__ = ["CLEAR", "ONE", "RARE", "SPENT", "Words", "fits", "ones", "rare"]
+
+Words = NDArray[np.uint64]
+
+ONE = np.uint64(1)
+CLEAR, RARE, SPENT = 0, 1, 2  # what `rare` finds: no rare itemset, one, or that it may not look any further
+
+
+def ones(word: np.uint64) -> int:
+    """Return how many bits of a word are set."""
+    return int(word).bit_count()
+
+
+def _ones_typed(_context: Any, _word: Any) -> tuple[Any, Callable[..., Any]]:
+    """Tell numba of the processor's own instruction that counts bits."""
+
+    def generate(_ctx: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        """Write the instruction."""
+        return builder.ctpop(args[0])
+
+    return types.int64(types.uint64), generate
+
+
+_ones_compiled: Any = intrinsic(_ones_typed)
+
+
+def _ones_for(word: Any) -> Callable[[Any], Any]:  # noqa: ARG001, numba compares the names
+    """Return what stands for `ones` inside compiled loops."""
+
+    def compiled(word: Any) -> Any:
+        """Count the bits of a word."""
+        return _ones_compiled(word)
+
+    return compiled
+
+
+overload(ones, inline="always")(_ones_for)
+
+
+@inner_loop
+def rare(held: Words, sets: int, words: int, k: int, depth: int, path: Places, meets: Words, budget: Places) -> int:
+    """Say whether 2 to `depth` of some sets of records have 1 to k - 1 records in common.
+
+    The sets lie one behind the other in `held`, each of so many words and each of k records or more. Depth first:
+    `path` holds the sets that are being met, `meets` what they have in common. Every look costs one of the budget.
+    """
+    if depth < 2 or sets < 2:
+        return CLEAR
+    for first in range(sets - 1):
+        total = 0
+        for w in range(words):
+            meets[w] = held[first * words + w]
+            total += ones(meets[w])
+        path[0], path[1] = total, first + 1
+        level = 1
+        # Two numbers a level: how many records its sets have in common, and which set is to be met next.
+        while level > 0:
+            here = path[2 * level - 1]
+            if here == sets:
+                level -= 1
+                continue
+            path[2 * level - 1] = here + 1
+            budget[0] -= 1
+            if budget[0] < 0:
+                return SPENT
+            base = (level - 1) * words
+            total = 0
+            for w in range(words):
+                both = meets[base + w] & held[here * words + w]
+                meets[base + words + w] = both
+                total += ones(both)
+            if 0 < total < k:
+                return RARE
+            # A set that takes nothing away tells nothing new: what lies below it is also looked at without it.
+            if total > 0 and total < path[2 * level - 2] and level + 1 < depth:
+                path[2 * level], path[2 * level + 1] = total, here + 1
+                level += 1
+    return CLEAR
+
+
+@inner_loop
+def fits(
+    bits: Words,
+    wide: int,
+    c: int,
+    members: Places,
+    joined: int,
+    k: int,
+    m: int,
+    depth: int,
+    held: Words,
+    path: Places,
+    meets: Words,
+    budget: Places,
+) -> int:
+    """Say whether a candidate makes no rare itemset with the members of a chunk, or that the budget is spent."""
+    kept = 0
+    alone = 0
+    for w in range(wide):
+        alone += ones(bits[c * wide + w])
+    for t in range(joined):
+        budget[0] -= 1
+        if budget[0] < 0:
+            return SPENT
+        total = 0
+        for w in range(wide):
+            both = bits[c * wide + w] & bits[members[t] * wide + w]
+            held[kept * wide + w] = both
+            total += ones(both)
+        if 0 < total < k:
+            return RARE
+        # A member of all records of the candidate makes no itemset rarer.
+        if 0 < total < alone:
+            kept += 1
+    if m < 3:
+        return CLEAR
+    return rare(held, kept, wide, k, depth, path, meets, budget)

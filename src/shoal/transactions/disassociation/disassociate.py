@@ -1,0 +1,302 @@
+"""Disassociation: set-valued data are published in pieces whose links are cut where they would name somebody.
+
+1. Records are sorted, so that the release does not depend on the order of the input.
+2. `partition`, `rules` or `ugac` put records that have much in common into clusters of k to delta.
+3. `vertical` tears the items of a cluster into chunks that are k^m-anonymous; items too rare for it are terms.
+4. `shared` joins neighbouring clusters, so that items too rare for one of them can share a chunk.
+5. `terms` says what is published of the items left over, `chunks` puts everything in a canonical order.
+
+Terrovitis, Mamoulis, Liagouris and Skiadopoulos, Privacy Preservation by Disassociation, PVLDB 5 (2012) 944-955, with
+the corrections of the specification.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from numbers import Integral
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.errors import InfeasibleError, MethodError, listed, near
+from shoal.model.disassociated import Disassociated, TermPolicy
+from shoal.model.progress import tick
+from shoal.model.transactions import Transactions
+from shoal.transactions.disassociation import partition as horizontal
+from shoal.transactions.disassociation.chunks import chunks
+from shoal.transactions.disassociation.shared import shared
+from shoal.transactions.disassociation.terms import listed_terms, suppress_universal
+from shoal.transactions.disassociation.vertical import NO_RULES, Rules, vertical
+from shoal.transactions.lexical import Places, Whole, gathered, lexical_order
+
+__all__ = ["Made", "Partitioning", "disassociate"]
+
+Partitioning = Literal["recursive", "iterative", "rules", "ugac"]
+
+STEPS = 5
+MOST = 10**9  # of every parameter that is a whole number
+LEVELS = 16  # 65,536 clusters to a joint
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """A disassociated data set, and what only the holder of the data may know of it.
+
+    Parameters
+    ----------
+    published : Disassociated
+    cluster_of : int64 array of shape (n,)
+        The published cluster of each record of the data, in their order.
+    suppressed : int
+        How many occurrences of items were deleted under `terms="suppress"`.
+    notes : tuple of str
+        What the holder should know, in sentences.
+    """
+
+    published: Disassociated
+    cluster_of: NDArray[np.int64] = field(repr=False)
+    suppressed: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def disassociate(
+    data: Transactions,
+    k: int = 3,
+    m: int = 2,
+    delta: int = 60,
+    partition: Partitioning = "recursive",
+    levels: int = 6,
+    terms: TermPolicy = "global",
+    rules: Sequence[ArrayLike] | None = None,
+    beta: float = 0.6,
+    rounds: int = 10_000,
+    rho: float = 0.8,
+    publish_rare_labels: bool = False,
+    seed: int = 0,
+) -> Made:
+    """Publish set-valued data in chunks that nobody can link by up to m known items to fewer than k records.
+
+    Parameters
+    ----------
+    data : Transactions
+    k : int, at least 1
+        The least number of records that may be the one sought. 1 protects nobody.
+    m : int, at least 1
+        How many items of a record somebody may know.
+    delta : int, at least 2k - 1
+        The most records of a cluster; ten times k or more keeps more of the data.
+    partition : {"recursive", "iterative", "rules", "ugac"}
+        How records are put into clusters.
+    levels : int, 0 to 16
+        How often neighbouring clusters are joined to share chunks.
+    terms : {"global", "drop", "cluster", "suppress"}
+        What becomes of items that are in no chunk: listed once, not at all, or by cluster, in the last case after
+        items of all records of such a cluster were taken from some of them.
+    rules : sequence of arrays of item numbers, optional
+        Itemsets that should stay together; needed for partition "rules" and "ugac".
+    beta : float, above 0 and at most 1
+        The share of a rule's records that "ugac" wants in one cluster set.
+    rounds : int, at least 1
+        The most rounds of "ugac".
+    rho : float, 0 to 1
+        The share of records that keep an item under "suppress".
+    publish_rare_labels : bool
+        List also items of fewer than k records under "global".
+    seed : int
+        Of "ugac" and "suppress"; the others know no chance.
+
+    Returns
+    -------
+    Made
+
+    Guarantee
+    ---------
+    For every set of at most m items, either no data set that the release may come from holds it, or one of them holds
+    it in k records. What makes that sure is checked by `verdict.km` from the release alone. Equal records, parameters
+    and seed give an equal release, whatever the order of the records.
+
+    Cost
+    ----
+    Near linear in the number of occurrences; see `partition`, `vertical` and `shared`.
+
+    Examples
+    --------
+    >>> from shoal.model.transactions import Transactions
+    >>> data = Transactions.of([["beer", "bread"], ["beer", "bread"], ["beer", "milk"], ["beer"], ["milk", "tea"]])
+    >>> made = disassociate(data, k=2, m=2, delta=5)
+    >>> made.published
+    <Disassociated: 5 records in 1 clusters and 2 chunks, k=2, m=2>
+    """
+    _check(k, m, delta, partition, levels, terms, beta, rounds, rho)
+    k, m, delta, levels = int(k), int(m), int(delta), int(levels)
+    known = _flat(rules, len(data.labels), partition)
+    if 0 < data.n < k and terms in ("cluster", "suppress"):
+        raise InfeasibleError(
+            f"disassociate: {data.n} records are fewer than k={k}, so that no item can be in a chunk, and "
+            f"terms='{terms}' would list all of them. Use terms='global' or 'drop', or lower k."
+        )
+    n_items = len(data.labels)
+    tick(0, STEPS)
+    canonical = lexical_order(data.indptr, data.items)
+    indptr, items = gathered(data.indptr, data.items, canonical)
+    order, cuts = _clusters(indptr, items, n_items, known, k, delta, partition, beta, rounds, seed)
+    tick(1, STEPS)
+    indptr, items = gathered(indptr, items, order)
+    torn, suppressed = vertical(indptr, items, n_items, cuts, k, m, known), 0
+    if terms == "suppress":
+        indptr, items, suppressed = suppress_universal(indptr, items, cuts, torn, rho, seed)
+        torn = vertical(indptr, items, n_items, cuts, k, m, known)
+    tick(2, STEPS)
+    joined = shared(indptr, items, n_items, cuts, torn, k, m, levels)
+    tick(3, STEPS)
+    made = chunks(indptr, items, n_items, cuts, torn, joined)
+    tick(4, STEPS)
+    least = 1 if publish_rare_labels else k
+    shown = "drop" if data.n < k else terms  # of so few records not even the labels may be told
+    term_cluster, term_item = listed_terms(shown, torn, joined.left, made.rank, data.supports, least)
+    cluster_of = np.empty(data.n, np.int64)
+    cluster_of[canonical[order]] = np.repeat(made.rank, np.diff(cuts))
+    sizes, opened = np.empty(made.rank.size, np.int64), np.zeros(made.rank.size, np.bool_)
+    sizes[made.rank] = np.diff(cuts)
+    opened[made.rank[np.repeat(np.arange(made.rank.size), np.diff(torn.ptr))[joined.left]]] = True
+    used = np.zeros(n_items, np.bool_)
+    used[made.items] = True
+    used[term_item] = True
+    number = (np.cumsum(used) - 1).astype(np.int32)
+    published = Disassociated(
+        k=k,
+        m=m,
+        delta=delta,
+        labels=tuple(data.labels[item] for item in np.flatnonzero(used).tolist()),
+        sizes=sizes,
+        opened=opened,
+        chunk_cluster=made.cluster,
+        chunk_joint=made.joint,
+        chunk_ptr=made.chunk_ptr,
+        sub_ptr=made.sub_ptr,
+        counts=made.counts,
+        items=number[made.items],
+        joint_ptr=made.joint_ptr,
+        joint_clusters=made.joint_clusters,
+        term_cluster=term_cluster,
+        term_item=number[term_item],
+        partition=partition,
+        levels=levels,
+        terms=terms,
+    )
+    tick(STEPS, STEPS)
+    notes = (*_notes(published, data), *_wanted(data, known, k, beta, partition))
+    return Made(published, cluster_of, suppressed, notes)
+
+
+def _clusters(
+    indptr: Places,
+    items: Whole,
+    n_items: int,
+    rules: Rules,
+    k: int,
+    delta: int,
+    partition: str,
+    beta: float,
+    rounds: int,
+    seed: int,
+) -> tuple[Places, Places]:
+    """Return the records cluster by cluster, and where clusters begin and end."""
+    if partition == "recursive":
+        return horizontal.recursive(indptr, items, n_items, k, delta)
+    if partition == "iterative":
+        return horizontal.iterative(indptr, items, n_items, k, delta)
+    if partition == "rules":
+        from shoal.transactions.disassociation.rules import by_rules
+
+        return by_rules(indptr, items, n_items, _single(rules), k, delta)
+    from shoal.transactions.disassociation.ugac import by_ants
+
+    return by_ants(indptr, items, n_items, _single(rules), k, delta, beta, rounds, seed)
+
+
+def _single(rules: Rules) -> list[Whole]:
+    """Return the items of each rule."""
+    return [rules[1][a:b] for a, b in pairwise(rules[0].tolist())]
+
+
+def _wanted(data: Transactions, rules: Rules, k: int, beta: float, partition: str) -> tuple[str, ...]:
+    """Say so if the rules of the ants want more records than there are."""
+    if partition != "ugac":
+        return ()
+    from shoal.transactions.disassociation.ugac import feasible
+
+    found = feasible(data.indptr, data.items, len(data.labels), _single(rules), k, beta)
+    if found.holds:
+        return ()
+    said = f"the rules want {found.wanted} records at beta={beta:g}, and {found.there} hold one"
+    return (f"{said}: some will keep less. Lower beta, or give fewer rules.",)
+
+
+def _check(
+    k: int, m: int, delta: int, partition: str, levels: int, terms: str, beta: float, rounds: int, rho: float
+) -> None:
+    """Refuse parameters that make no sense."""
+    limits: dict[str, tuple[Any, int, int]] = {"k": (k, 1, MOST), "m": (m, 1, MOST), "delta": (delta, 1, MOST)}
+    limits |= {"rounds": (rounds, 1, MOST), "levels": (levels, 0, LEVELS)}
+    for name, (value, least, most) in limits.items():
+        if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
+            raise MethodError(f"disassociate: {name} must be a whole number of at least {least}; got {value!r}.")
+        if int(value) > most:
+            raise MethodError(f"disassociate: {name} must be at most {most}; got {value!r}.")
+    if delta < 2 * k - 1:
+        raise MethodError(
+            f"disassociate: delta must be a whole number of at least 2k - 1 = {2 * k - 1}, so that clusters can always "
+            f"be cut; got {delta!r}. Raise delta or lower k."
+        )
+    for name, word, words in (
+        ("partition", partition, get_args(Partitioning)),
+        ("terms", terms, get_args(TermPolicy)),
+    ):
+        if word not in words:
+            raise MethodError(f"disassociate: {name} must be one of {listed(words)}.{near(str(word), words)}")
+    if not 0 < beta <= 1:
+        raise MethodError(f"disassociate: beta must be above 0 and at most 1; got {beta!r}.")
+    if not 0 <= rho <= 1:
+        raise MethodError(f"disassociate: rho must be from 0 to 1; got {rho!r}.")
+
+
+def _flat(rules: Sequence[ArrayLike] | None, n_items: int, partition: str) -> Rules:
+    """Return rules as flat arrays, each with its items ascending."""
+    if not rules:
+        if partition in ("rules", "ugac"):
+            raise MethodError(f"disassociate: partition='{partition}' needs rules; got none. Give itemsets to be kept.")
+        return NO_RULES
+    sets = [np.unique(np.asarray(rule, np.int64)) for rule in rules]
+    wrong = sum(bool(one.size and (one[0] < 0 or one[-1] >= n_items)) for one in sets)
+    if wrong:
+        raise MethodError(
+            f"disassociate: {wrong} of {len(sets)} rules hold item numbers that the data do not have; expected 0 to "
+            f"{n_items - 1}. Take the numbers from the labels of the data."
+        )
+    if any(one.size < 2 for one in sets):
+        raise MethodError(
+            f"disassociate: {sum(one.size < 2 for one in sets)} of {len(sets)} rules have fewer than 2 items; a rule "
+            "says what belongs together."
+        )
+    ptr = np.cumsum([0, *(one.size for one in sets)], dtype=np.int64)
+    return ptr, np.concatenate(sets).astype(np.int32)
+
+
+def _notes(published: Disassociated, data: Transactions) -> tuple[str, ...]:
+    """Say what the holder should know."""
+    notes = []
+    if published.k == 1:
+        notes.append("k=1 protects nobody: every record is published as it is, in clusters of up to delta records.")
+    if 0 < data.n < published.k:
+        notes.append(
+            f"{data.n} records are fewer than k={published.k}: no item can be in a chunk, so that none is published."
+        )
+    elif data.n and not published.chunks:
+        notes.append(
+            f"Every item is in fewer than k={published.k} records of its cluster: there is no chunk. Raise delta."
+        )
+    if published.terms == "cluster" and published.term_item.size:
+        notes.append("terms='cluster' can tell rare associations for certain; 'global' and 'suppress' do not.")
+    return tuple(notes)

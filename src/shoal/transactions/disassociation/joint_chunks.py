@@ -1,0 +1,140 @@
+"""Chunks of a joint: its items are rare, so each is tested by going through the few records that hold it."""
+
+import numpy as np
+
+from shoal.kernels.loops import inner_loop, loop
+from shoal.transactions.disassociation.bits import CLEAR, ONE, RARE, SPENT, Words, rare
+from shoal.transactions.disassociation.chunk_candidates import LOW
+from shoal.transactions.lexical import Places, Whole
+
+__all__ = ["fill"]
+
+
+@loop
+def fill(
+    first: int,
+    last: int,
+    entry: Whole,
+    rest_ptr: Places,
+    rest: Places,
+    place: Places,
+    keys: Places,
+    records: Places,
+    k: int,
+    m: int,
+    depth: int,
+    looks: int,
+    number: Places,
+) -> None:
+    """Give each candidate of a joint the number of a chunk, in the order of the keys."""
+    q = records.size
+    tid_ptr = np.zeros(q + 1, np.int64)
+    tid_ptr[1:] = np.cumsum(records)
+    head, tids = tid_ptr[:-1].copy(), np.empty(tid_ptr[-1], np.int64)
+    row_ptr = np.zeros(last - first + 1, np.int64)
+    for row in range(last - first):
+        held = 0
+        for at in range(rest_ptr[first + row], rest_ptr[first + row + 1]):
+            c = place[entry[rest[at]]]
+            if c >= 0:
+                tids[head[c]] = row
+                head[c] += 1
+                held += 1
+        row_ptr[row + 1] = row_ptr[row] + held
+    most_wide, most_words = 1, 1
+    for c in range(q):
+        near = 0
+        for at in range(tid_ptr[c], tid_ptr[c + 1]):
+            near += row_ptr[tids[at] + 1] - row_ptr[tids[at]]
+        wide = (records[c] + 63) // 64
+        most_wide, most_words = max(most_wide, wide), max(most_words, min(near, q) * wide)
+    mates, filled = np.empty(tid_ptr[-1], np.int64), row_ptr[:-1].copy()
+    slot, stamp, common = np.empty(q, np.int64), np.full(q, -1, np.int64), np.empty(q, np.int64)
+    words = np.empty(most_words if m > 2 else 1, np.uint64)
+    path, meets = np.empty(2 * depth + 2, np.int64), np.empty((depth + 1) * most_wide, np.uint64)
+    budget = np.full(1, looks, np.int64)
+    todo, waiting, chunk, tests = keys & LOW, q, 0, 0
+    while waiting > 0:
+        left = 0
+        if chunk > 0:
+            filled[:] = row_ptr[:-1]
+        for t in range(waiting):
+            c = todo[t]
+            tests += 1
+            found = CLEAR
+            if t > 0:
+                found = _fits(
+                    tids[tid_ptr[c] : tid_ptr[c + 1]],
+                    row_ptr,
+                    filled,
+                    mates,
+                    k,
+                    m,
+                    depth,
+                    slot,
+                    stamp,
+                    common,
+                    tests,
+                    words,
+                    path,
+                    meets,
+                    budget,
+                )
+            if found == CLEAR:
+                number[c] = chunk
+                for at in range(tid_ptr[c], tid_ptr[c + 1]):
+                    mates[filled[tids[at]]] = c
+                    filled[tids[at]] += 1
+            else:
+                todo[left] = c
+                left += 1
+        waiting = left
+        chunk += 1
+
+
+@inner_loop
+def _fits(
+    tids: Places,
+    row_ptr: Places,
+    filled: Places,
+    mates: Places,
+    k: int,
+    m: int,
+    depth: int,
+    slot: Places,
+    stamp: Places,
+    common: Places,
+    test: int,
+    words: Words,
+    path: Places,
+    meets: Words,
+    budget: Places,
+) -> int:
+    """Say whether the item of these records makes no rare itemset with the chunk, or that the budget is spent."""
+    if budget[0] < 0:
+        return SPENT
+    wide, slots = (tids.size + 63) // 64, 0
+    for bit in range(tids.size):
+        row = tids[bit]
+        for at in range(row_ptr[row], filled[row]):
+            mate = mates[at]
+            if stamp[mate] != test:
+                stamp[mate], slot[mate], common[slots] = test, slots, 0
+                if m > 2:
+                    words[slots * wide : (slots + 1) * wide] = 0
+                slots += 1
+            common[slot[mate]] += 1
+            if m > 2:
+                words[slot[mate] * wide + bit // 64] |= ONE << np.uint64(bit % 64)
+    budget[0] -= slots
+    kept = 0
+    for s in range(slots):
+        if common[s] < k:
+            return RARE
+        if common[s] < tids.size and m > 2:
+            for w in range(wide):
+                words[kept * wide + w] = words[s * wide + w]
+            kept += 1
+    if kept < 2:
+        return CLEAR
+    return rare(words, kept, wide, k, depth, path, meets, budget)

@@ -1,0 +1,104 @@
+"""Term policies: what is said of items that are in no chunk.
+
+An item z of fewer than k records of a cluster, listed with the cluster beside an item x of all its records, tells for
+certain that fewer than k people have both. So by default such items are listed once for all clusters, and only if k
+records of all the data hold them: a rare label alone can name somebody. Where they are to be listed by cluster,
+`suppress` first takes x from some of the records.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.transactions.disassociation.vertical import Torn
+from shoal.transactions.lexical import Places, Whole
+
+__all__ = ["listed_terms", "suppress_universal", "universal"]
+
+
+def listed_terms(
+    terms: str,
+    torn: Torn,
+    left: NDArray[np.bool_],
+    rank: Places,
+    supports: Places,
+    least: int,
+) -> tuple[Whole, Whole]:
+    """Return (cluster, item) of each term that is published, in this order.
+
+    Parameters
+    ----------
+    terms : {"global", "drop", "cluster", "suppress"}
+    torn : Torn
+        The items of each cluster.
+    left : bool array
+        Which of them are in its term set.
+    rank : int64 array of shape (clusters,)
+        The published number of each cluster.
+    supports : int64 array of shape (items,)
+        The number of records of all the data that hold each item.
+    least : int
+        Under `global`, items of fewer records are not listed.
+
+    Returns
+    -------
+    cluster, item : int32 arrays
+        Clusters are -1 under `global`.
+    """
+    if terms == "drop":
+        return np.zeros(0, np.int32), np.zeros(0, np.int32)
+    item = torn.item[left]
+    if terms == "global":
+        once = np.unique(item)
+        once = once[supports[once] >= least]
+        return np.full(once.size, -1, np.int32), once
+    cluster = rank[np.repeat(np.arange(torn.ptr.size - 1), np.diff(torn.ptr))[left]]
+    order = np.lexsort((item, cluster))
+    return cluster[order].astype(np.int32), item[order]
+
+
+def universal(torn: Torn, cuts: Places) -> NDArray[np.bool_]:
+    """Return which items of chunks are in all records of a cluster that has a term set too."""
+    of = np.repeat(np.arange(cuts.size - 1), np.diff(torn.ptr))
+    opened = np.zeros(cuts.size - 1, np.bool_)
+    opened[of[torn.chunk < 0]] = True
+    everywhere: NDArray[np.bool_] = torn.support == np.diff(cuts)[of]
+    return (torn.chunk >= 0) & everywhere & opened[of]
+
+
+def suppress_universal(
+    indptr: Places, items: Whole, cuts: Places, torn: Torn, rho: float, seed: int
+) -> tuple[Places, Whole, int]:
+    """Take items of all records from some records of clusters that have a term set.
+
+    Parameters
+    ----------
+    indptr, items, cuts
+        The records, cluster by cluster.
+    torn : Torn
+        What `vertical` made of the clusters.
+    rho : float, 0 to 1
+        The share of records that keep the item; one record at least loses it.
+    seed : int
+        Which records lose it.
+
+    Returns
+    -------
+    indptr, items : arrays
+        The records without these occurrences; some may be empty.
+    count : int
+        How many occurrences were taken out.
+    """
+    chance = np.random.default_rng(seed)
+    found = np.flatnonzero(universal(torn, cuts))
+    of = np.searchsorted(torn.ptr, found, side="right") - 1
+    keep = np.ones(items.size, np.bool_)
+    for cluster, item in zip(of.tolist(), torn.item[found].tolist(), strict=True):
+        low, high = int(cuts[cluster]), int(cuts[cluster + 1])
+        # Every record of the cluster holds the item once, so its places are those of its records.
+        places = indptr[low] + np.flatnonzero(items[indptr[low] : indptr[high]] == item)
+        losing = max(1, math.ceil((1 - rho) * (high - low) - 1e-9))
+        keep[chance.choice(places, losing, replace=False)] = False
+    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(keep)])
+    return before[indptr], items[keep], int(items.size - before[-1])

@@ -1,0 +1,1 @@
+"""Frequent itemsets: mining, support in disassociated data, and what is lost."""

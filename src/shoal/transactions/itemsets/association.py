@@ -1,0 +1,220 @@
+"""Association: how much of the support of itemsets is left after disassociation.
+
+With s the support of an itemset in the original and s* what is left of it:
+
+- alpha = s* / s, the share that is left;
+- relative absolute error RAE = |s - s*| / ((s + s*) / 2), from 0 (nothing lost) to 2 (all of it).
+
+Awad, Couchot, Al Bouna and Philippe, Future Internet 12(4):71 (2020), without their sign, so that gains do not pay for
+losses. With certain supports, an itemset that fewer than k records hold always counts 2: no method can do better there.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.errors import DataError, MethodError
+from shoal.model.disassociated import Disassociated
+from shoal.model.transactions import Transactions
+from shoal.transactions.itemsets.mining import itemset_supports, pair_supports
+from shoal.transactions.itemsets.support import certain_support, expected_support, renumbered
+
+__all__ = ["Association", "Bin", "Error", "alpha", "association", "binned", "error_of", "rae"]
+
+Floats = NDArray[np.float64]
+EDGES = (1, 2, 5, 10, 100)  # the least support of each line of the table
+
+
+@dataclass(frozen=True)
+class Error:
+    """What is left of some itemsets: how many, sum and mean of RAE, mean of alpha."""
+
+    itemsets: int
+    total: float
+    mean: float
+    alpha: float
+
+
+@dataclass(frozen=True)
+class Bin:
+    """The same for itemsets whose support in the original is `least` to `most`; None is no limit."""
+
+    least: int
+    most: int | None
+    error: Error
+
+
+@dataclass(frozen=True)
+class Association:
+    """What is left of all pairs, by their frequency too, and of the rules if there are any.
+
+    `floor` is the least sum that any method can reach with certain support: 2 for each pair of support below k.
+    """
+
+    support: str
+    pairs: Error
+    table: tuple[Bin, ...]
+    floor: float
+    rules: Error | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain numbers, as a report or JSON takes them."""
+        return asdict(self)
+
+
+def alpha(supports: ArrayLike, left: ArrayLike) -> Floats:
+    """Return the share of each support that is left; 1 where there was none and is none.
+
+    Parameters
+    ----------
+    supports, left : arrays of one shape, not negative
+        Supports in the original, and what is left of them.
+
+    Returns
+    -------
+    float64 array
+        Infinite where there is support that the original did not have.
+
+    Cost
+    ----
+    O(number of itemsets).
+
+    Examples
+    --------
+    >>> alpha([4, 2, 0], [1, 2, 0]).tolist()
+    [0.25, 1.0, 1.0]
+    """
+    s, r = _both(supports, left, "alpha")
+    return np.where(s > 0, r / np.where(s > 0, s, 1.0), np.where(r > 0, np.inf, 1.0))
+
+
+def rae(supports: ArrayLike, left: ArrayLike) -> Floats:
+    """Return the relative absolute error of each support, from 0 to 2; 0 where there was none and is none.
+
+    Parameters
+    ----------
+    supports, left : arrays of one shape, not negative
+        Supports in the original, and what is left of them.
+
+    Returns
+    -------
+    float64 array
+
+    Cost
+    ----
+    O(number of itemsets).
+
+    Examples
+    --------
+    >>> rae([4, 2, 5], [4, 1, 0]).tolist()
+    [0.0, 0.6666666666666666, 2.0]
+    """
+    s, r = _both(supports, left, "rae")
+    half = (s + r) / 2
+    return np.abs(s - r) / np.where(half > 0, half, 1.0)
+
+
+def error_of(supports: ArrayLike, left: ArrayLike) -> Error:
+    """Return sum and mean of RAE and mean of alpha over the itemsets that the original has.
+
+    Parameters
+    ----------
+    supports, left : arrays of one shape, not negative
+
+    Returns
+    -------
+    Error
+        All zero, and alpha 1, if there is no itemset of support above 0.
+
+    Cost
+    ----
+    O(number of itemsets).
+    """
+    s, r = _both(supports, left, "error_of")
+    s, r = s[s > 0], r[s > 0]
+    if s.size == 0:
+        return Error(0, 0.0, 0.0, 1.0)
+    errors = rae(s, r)
+    return Error(int(s.size), float(errors.sum()), float(errors.mean()), float(alpha(s, r).mean()))
+
+
+def binned(supports: ArrayLike, left: ArrayLike) -> tuple[Bin, ...]:
+    """Return the error by the support in the original: 1, 2 to 4, 5 to 9, 10 to 99, 100 and more.
+
+    Parameters
+    ----------
+    supports, left : arrays of one shape, not negative
+
+    Returns
+    -------
+    tuple of Bin
+
+    Cost
+    ----
+    O(number of itemsets).
+
+    Examples
+    --------
+    >>> [(line.least, line.most, line.error.itemsets) for line in binned([1, 3, 200], [0, 3, 100])]
+    [(1, 1, 1), (2, 4, 1), (5, 9, 0), (10, 99, 0), (100, None, 1)]
+    """
+    s, r = _both(supports, left, "binned")
+    lines = []
+    for least, following in zip(EDGES, (*EDGES[1:], None), strict=True):
+        inside = s >= least if following is None else (s >= least) & (s < following)
+        lines.append(Bin(least, None if following is None else following - 1, error_of(s[inside], r[inside])))
+    return tuple(lines)
+
+
+def association(
+    original: Transactions,
+    published: Disassociated,
+    rules: Sequence[NDArray[np.int32]] = (),
+    support: Literal["certain", "expected"] = "certain",
+) -> Association:
+    """Compare the support of all pairs of the original, and of rules, with what is published.
+
+    The result is measured on the original: a diagnosis for its holder, not for publication.
+
+    Parameters
+    ----------
+    original : Transactions
+    published : Disassociated
+    rules : list of int32 arrays
+        Itemsets in the numbers of the original.
+    support : {"certain", "expected"}
+        Which support of the publication to compare.
+
+    Returns
+    -------
+    Association
+
+    Cost
+    ----
+    O(number of pairs * clusters that show them); about a second for the 64,000 pairs of BMS1.
+    """
+    if support not in ("certain", "expected"):
+        raise MethodError("association: support must be 'certain' or 'expected'; got something else.")
+    left_of = certain_support if support == "certain" else expected_support
+    number = renumbered(original.labels, published.labels)
+    pairs, supports = pair_supports(original)
+    left = left_of(published, number[pairs]) if len(pairs) else np.zeros(0)
+    error = None
+    if len(rules):
+        before = itemset_supports(original, [np.asarray(rule, np.int32) for rule in rules])
+        error = error_of(before, left_of(published, [number[np.asarray(rule)] for rule in rules]))
+    floor = 2.0 * float((supports < published.k).sum())
+    return Association(support, error_of(supports, left), binned(supports, left), floor, error)
+
+
+def _both(supports: ArrayLike, left: ArrayLike, who: str) -> tuple[Floats, Floats]:
+    """Return both as float64 arrays; refuse what cannot be supports."""
+    s, r = np.asarray(supports, np.float64), np.asarray(left, np.float64)
+    if s.shape != r.shape:
+        raise DataError(f"{who}: {s.size} supports were given and {r.size} that are left; there must be as many.")
+    if not (np.isfinite(s).all() and np.isfinite(r).all() and (s >= 0).all() and (r >= 0).all()):
+        raise DataError(f"{who}: supports must be finite and at least 0, and some are not.")
+    return s, r

@@ -1,0 +1,210 @@
+"""Support in disassociated data: what is certain of an itemset, what to expect, and what is possible.
+
+In a cluster P of |P| slots the chunks split an itemset S into parts; s_i is how many sub-records of its chunk hold part
+i. A shared chunk has the slots of all clusters of its joint. Three numbers say what is left of the support of S:
+
+- **certain**: the sub-records that hold all of S, if one chunk has all of it. This is what the literature compares.
+- **expected**: the mean over all re-associations. The sub-records of a chunk go to its slots by a uniform injection,
+  each chunk independently, so a slot of P holds part i with probability s_i / (slots of its chunk), and S with the
+  product of these. Summed over slots, that is sum over P of |P| * prod s_i / slots_i.
+- **bounds**: of two sets of slots among |P|, at least s_1 + s_2 - |P| slots and at most min(s_1, s_2) are common. Where
+  a part is in a shared chunk, this is said once of the whole joint, with what is known of the other parts there.
+
+An item that is in no chunk of a cluster counts as absent there, unless it is listed as a term of that cluster.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.errors import MethodError
+from shoal.model.disassociated import Disassociated
+from shoal.transactions.itemsets.places import across, between, chunk_slots, places_of, within
+
+__all__ = ["certain_support", "expected_support", "numbers_of", "renumbered", "support_bounds"]
+
+Whole = NDArray[np.int64]
+Numbers = NDArray[np.int32]
+Floats = NDArray[np.float64]
+Itemsets = Sequence[ArrayLike] | NDArray[np.integer]
+
+
+def certain_support(published: Disassociated, itemsets: Itemsets) -> Whole:
+    """Count the sub-records that hold each itemset: the support that nobody can doubt.
+
+    Parameters
+    ----------
+    published : Disassociated
+    itemsets : list of int arrays, or an int array of shape (sets, size)
+        In numbers of `published.labels`; a number outside them, such as -1, stands for an item that is not published.
+
+    Returns
+    -------
+    int64 array
+        0 for an itemset with an item that is not published.
+
+    Guarantee
+    ---------
+    At most the support in any data set that the chunks may stand for, the original among them.
+
+    Cost
+    ----
+    O(sum of the sub-records that hold the rarest item of each itemset).
+    """
+    ptr, flat = _flat(itemsets, len(published.labels), "certain_support")
+    return within(places_of(published), ptr, flat, published.counts.astype(np.float64)).astype(np.int64)
+
+
+def expected_support(
+    published: Disassociated, itemsets: Itemsets, terms: Literal["omit", "once"] = "omit"
+) -> NDArray[np.float64]:
+    """Return the mean support of each itemset over all re-associations.
+
+    Parameters
+    ----------
+    published : Disassociated
+    itemsets : list of int arrays, or an int array of shape (sets, size)
+        In numbers of `published.labels`; a number outside them, such as -1, stands for an item that is not published.
+    terms : {"omit", "once"}
+        Whether `reassociate` leaves out the items of no chunk, or gives each to one slot: of its cluster if that is
+        published, else of all clusters that have such items.
+
+    Returns
+    -------
+    float64 array
+
+    Guarantee
+    ---------
+    The exact mean, but for rounding, of `reassociate` with the same `terms` and without `nonempty`.
+
+    Cost
+    ----
+    O(sum of the clusters that show each item of an itemset); with terms="once", twice that for every item of the set
+    that occurs «somewhere».
+    """
+    if terms not in ("omit", "once"):
+        raise MethodError("expected_support: terms must be 'omit' or 'once'; got something else.")
+    n_items = len(published.labels)
+    ptr, flat = _flat(itemsets, n_items, "expected_support")
+    if terms == "omit":
+        return _expected(published, ptr, flat, np.ones(published.clusters, np.bool_))
+    whole = _with_listed_terms(published)
+    hosts = published.opened if published.opened.any() else np.ones(published.clusters, np.bool_)
+    total = _expected(whole, ptr, flat, ~hosts)
+    slots = max(1, int(published.sizes[hosts].sum()))
+    somewhere = np.zeros(n_items, np.bool_)
+    somewhere[published.term_item[published.term_cluster < 0]] = True
+    loose = somewhere[flat]
+    # Of the items that occur somewhere, some subset was given to a slot; chunks must hold the rest of the itemset.
+    sources, weights, rests = [], [], []
+    for one in range(ptr.size - 1):
+        own, free = flat[ptr[one] : ptr[one + 1]], loose[ptr[one] : ptr[one + 1]]
+        movable = np.flatnonzero(free)
+        for size in range(movable.size + 1):
+            for given in combinations(movable.tolist(), size):
+                sources.append(one)
+                weights.append((1 / slots) ** size * (1 - 1 / slots) ** (movable.size - size))
+                rests.append(np.delete(own, list(given)))
+    rest_ptr = np.concatenate(([0], np.cumsum([rest.size for rest in rests], dtype=np.int64))).astype(np.int64)
+    rest_flat = np.concatenate([np.empty(0, np.int32), *rests]).astype(np.int32)
+    found = _expected(whole, rest_ptr, rest_flat, hosts)
+    # An itemset that was given whole finds every slot of the hosts; one that was empty from the start is unknown.
+    emptied = (np.diff(rest_ptr) == 0) & (np.diff(ptr)[sources] > 0) if sources else np.empty(0, np.bool_)
+    found[emptied] = published.sizes[hosts].sum()
+    return total + np.bincount(sources, weights=np.array(weights) * found, minlength=ptr.size - 1) if sources else total
+
+
+def support_bounds(published: Disassociated, itemsets: Itemsets) -> tuple[Whole, Whole]:
+    """Return the least and the most support that each itemset can have.
+
+    Parameters
+    ----------
+    published : Disassociated
+    itemsets : list of int arrays, or an int array of shape (sets, size)
+        In numbers of `published.labels`; a number outside them, such as -1, stands for an item that is not published.
+
+    Returns
+    -------
+    low, high : int64 arrays
+
+    Guarantee
+    ---------
+    Every re-association without terms lies between them. So does the original, if the items of no chunk are listed by
+    cluster (terms="cluster"): such an item is in 1 to k - 1 records, or in any number of them if it is the only one
+    of its cluster, since the cover condition may have put it there. Under other policies the original may exceed
+    `high` by occurrences that were not published. A pair reaches both ends if one item at most is in a shared chunk.
+
+    Cost
+    ----
+    O(sum of the clusters that show each item of an itemset).
+    """
+    ptr, flat = _flat(itemsets, len(published.labels), "support_bounds")
+    whole = _with_listed_terms(published)
+    places = places_of(whole)
+    listed = published.term_cluster[published.term_cluster >= 0]
+    alone = np.bincount(listed, minlength=published.clusters)[listed] == 1
+    extra = np.zeros(whole.chunks, np.int64)
+    extra[published.chunks :] = np.where(alone, published.sizes[listed], max(1, published.k - 1)) - 1
+    inside = within(places, ptr, flat, whole.counts.astype(np.float64)).astype(np.int64)
+    doubt = within(places, ptr, flat, extra[places.sub_chunk].astype(np.float64)).astype(np.int64)
+    low, high = between(places, ptr, flat, extra)
+    return low + inside, high + inside + doubt
+
+
+def numbers_of(labels: Sequence[str], itemsets: Sequence[Sequence[str]]) -> list[Numbers]:
+    """Return itemsets of labels as item numbers, with -1 for a label that is not there."""
+    number = {label: place for place, label in enumerate(labels)}
+    return [np.array([number.get(label, -1) for label in itemset], np.int32) for itemset in itemsets]
+
+
+def renumbered(labels: Sequence[str], others: Sequence[str]) -> Numbers:
+    """Return for every number of `labels` the number of the same label in `others`, or -1."""
+    number = {label: place for place, label in enumerate(others)}
+    return np.array([number.get(label, -1) for label in labels], np.int32)
+
+
+def _flat(itemsets: Itemsets, n_items: int, who: str) -> tuple[Whole, Numbers]:
+    """Return itemsets as flat arrays, ascending and without repetition; those of unknown items become empty."""
+    if isinstance(itemsets, np.ndarray) and itemsets.ndim == 2:
+        lengths = np.full(len(itemsets), itemsets.shape[1], np.int64)
+        flat = itemsets.ravel().astype(np.int64)
+    else:
+        arrays = [np.asarray(itemset, np.int64).ravel() for itemset in itemsets]
+        lengths = np.array([array.size for array in arrays], np.int64)
+        flat = np.concatenate([np.empty(0, np.int64), *arrays])
+    if (lengths == 0).any():
+        raise MethodError(f"{who}: {int((lengths == 0).sum())} itemsets are empty; an itemset needs an item.")
+    owner = np.repeat(np.arange(lengths.size), lengths)
+    unknown = np.zeros(lengths.size, np.bool_)
+    unknown[owner[(flat < 0) | (flat >= n_items)]] = True
+    keys = np.unique(owner[~unknown[owner]] * np.int64(max(n_items, 1)) + flat[~unknown[owner]])
+    ends = np.concatenate(([0], np.cumsum(np.bincount(keys // max(n_items, 1), minlength=lengths.size))))
+    return ends.astype(np.int64), (keys % max(n_items, 1)).astype(np.int32)
+
+
+def _with_listed_terms(published: Disassociated) -> Disassociated:
+    """Return the same data with a chunk of one sub-record for every term of a known cluster."""
+    listed = published.term_cluster >= 0
+    ones = np.arange(1, int(listed.sum()) + 1, dtype=np.int64)
+    return replace(
+        published,
+        chunk_cluster=np.concatenate((published.chunk_cluster, published.term_cluster[listed])),
+        chunk_joint=np.concatenate((published.chunk_joint, np.full(ones.size, -1, np.int32))),
+        chunk_ptr=np.concatenate((published.chunk_ptr, published.chunk_ptr[-1] + ones)),
+        sub_ptr=np.concatenate((published.sub_ptr, published.sub_ptr[-1] + ones)),
+        counts=np.concatenate((published.counts, np.ones(ones.size, np.int64))),
+        items=np.concatenate((published.items, published.term_item[listed])),
+    )
+
+
+def _expected(published: Disassociated, ptr: Whole, flat: Numbers, counted: NDArray[np.bool_]) -> Floats:
+    """Return the expected support of each itemset in the clusters that are counted."""
+    places = places_of(published)
+    slots = np.where(counted, published.sizes, 0).astype(np.float64)
+    part = chunk_slots(published, slots) / np.maximum(places.slots, 1)
+    inside = within(places, ptr, flat, published.counts * part[places.sub_chunk])
+    return inside + across(places, ptr, flat, slots)

@@ -1,0 +1,259 @@
+"""Breaches: which occurrences of items stand in itemsets that too few records hold.
+
+Itemsets are looked at depth first, items ascending: the records that hold a beginning are listed, the items that
+follow in them are counted, and those of enough records are gone on with. Only itemsets that occur are ever
+counted, in one array of a number per item, and no itemset is looked at beyond a beginning that is too rare.
+"""
+
+import numpy as np
+
+from shoal.kernels.loops import inner_loop, loop
+from shoal.transactions.lexical import Places, Whole
+
+__all__ = ["breaches"]
+
+ROOM = 1024  # of a stack at the beginning
+LIGHT = 1 << 40  # more than there are occurrences
+WHERE, ABOVE, RARE, FRAGILE = 0, 1, 2, 3  # of an entry: its occurrence, the entry of the shorter beginning, two counts
+ITEM, WEIGHT, UNTIL = 0, 1, 2  # of an item that follows: its number, its support, the end of its entries
+# Of a beginning: entries, rest of the stack, items; and how many occurrences were looked at, in the first place alone.
+FIRST, LAST, FREE, ITEMS, STOP, CURSOR, WORK = 0, 1, 2, 3, 4, 5, 6
+
+
+@loop
+def breaches(
+    indptr: Places, items: Whole, weights: Places, count: int, k: int, m: int, most: int
+) -> tuple[Places, Places, int]:
+    """Return for every occurrence in how many rare itemsets of at most m items it stands, and in how many fragile ones.
+
+    The third number is the work that it took: how many occurrences were looked at. If it exceeds `most`, counting ends,
+    and the other two say nothing.
+
+    Records differ and have weights. An itemset is rare if records of less weight than k hold it, and counted if none of
+    its beginnings is rare; it is fragile for a record if it would be rare without it. Records of weight k and more
+    hold no rare ones, and their fragile ones are not all counted.
+    """
+    found = np.zeros((2, items.size), np.int64)
+    owner, support, ends, index = _indexed(indptr, items, weights, count)
+    _mark_single(items, weights, owner, support, k, found)
+    # Stacks of lists: the entries of each beginning, and the items that follow it.
+    entries, following = np.zeros((4, ROOM), np.int64), np.zeros((3, ROOM), np.int64)
+    path = np.zeros((7, m + 1), np.int64)
+    path[WORK, 0] = items.size + count
+    tally, begin = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    for root in range(count if m > 1 else 0):
+        size = ends[root + 1] - ends[root]
+        if support[root] < k or not _light(weights, owner, index[ends[root] : ends[root + 1]], k):
+            continue
+        entries = _roomy(entries, size)
+        entries[WHERE, :size] = index[ends[root] : ends[root + 1]]
+        entries[RARE:, :size] = 0
+        path[LAST, 1], path[FREE, 0] = size, size
+        depth, fresh = 1, True
+        while depth > 0:
+            if fresh:
+                following = _roomy(following, path[STOP, depth - 1] + count)
+                before = path[WORK, 0]
+                safe = _follow(indptr, items, weights, owner, k, entries, following, path, tally, depth)
+                last = safe or depth + 1 == m
+                # To mark, divide and list takes as long as to follow, each.
+                path[WORK, 0] += (path[WORK, 0] - before) * (0 if safe else 1 if last else 3)
+                if path[WORK, 0] > most:
+                    return found[0], found[1], path[WORK, 0]
+                if not safe:
+                    _mark(indptr, items, weights, owner, k, entries, path, tally, depth, found)
+                path[FREE, depth] = path[FREE, depth - 1]
+                if last:
+                    path[CURSOR, depth] = path[STOP, depth]
+                else:
+                    _divide(indptr, items, weights, owner, k, entries, following, path, begin, depth)
+                    entries = _roomy(entries, path[FREE, depth])
+                    _list(indptr, items, owner, entries, path, begin, depth)
+                for place in range(path[ITEMS, depth], path[STOP, depth]):
+                    tally[following[ITEM, place]] = 0
+            fresh = _longer(following, path, depth)
+            if fresh:
+                depth += 1
+            else:
+                _hand_up(entries, path, depth, found)
+                depth -= 1
+    return found[0], found[1], path[WORK, 0]
+
+
+@loop
+def _indexed(indptr: Places, items: Whole, weights: Places, count: int) -> tuple[Places, Places, Places, Places]:
+    """Return the record of each occurrence, the support of each item, and the occurrences by item."""
+    owner = np.empty(items.size, np.int64)
+    support, ends = np.zeros(count, np.int64), np.zeros(count + 1, np.int64)
+    for record in range(weights.size):
+        for at in range(indptr[record], indptr[record + 1]):
+            owner[at] = record
+            support[items[at]] += weights[record]
+            ends[items[at] + 1] += 1
+    for item in range(count):
+        ends[item + 1] += ends[item]
+    index, filled = np.empty(items.size, np.int64), ends[:-1].copy()
+    for at in range(items.size):
+        index[filled[items[at]]] = at
+        filled[items[at]] += 1
+    return owner, support, ends, index
+
+
+@inner_loop
+def _mark_single(items: Whole, weights: Places, owner: Places, support: Places, k: int, found: Places) -> None:
+    """Mark the occurrences of items that are rare or fragile by themselves."""
+    for at in range(items.size):
+        if support[items[at]] < k:
+            found[0, at] = 1
+        elif support[items[at]] < k + weights[owner[at]]:
+            found[1, at] = 1
+
+
+@inner_loop
+def _light(weights: Places, owner: Places, index: Places, k: int) -> bool:
+    """Say whether a record of weight below k is among those of some occurrences; others cannot hold what is rare."""
+    light = 0
+    for at in index:
+        light += weights[owner[at]] < k
+    return light > 0
+
+
+@loop
+def _roomy(stack: Places, needed: int) -> Places:
+    """Return the stack itself if there is room enough, else the same with twice the room that is needed."""
+    if stack.shape[1] >= needed:
+        return stack
+    larger = np.zeros((stack.shape[0], 2 * needed), np.int64)
+    larger[:, : stack.shape[1]] = stack
+    return larger
+
+
+@inner_loop
+def _follow(
+    indptr: Places,
+    items: Whole,
+    weights: Places,
+    owner: Places,
+    k: int,
+    entries: Places,
+    following: Places,
+    path: Places,
+    tally: Places,
+    depth: int,
+) -> bool:
+    """Count the items that follow a beginning; say whether one record shows that nothing below is rare or fragile."""
+    start = path[STOP, depth - 1]
+    stop, widest = start, 0
+    for entry in range(path[FIRST, depth], path[LAST, depth]):
+        record = owner[entries[WHERE, entry]]
+        rest, end = entries[WHERE, entry] + 1, indptr[record + 1]
+        path[WORK, 0] += 1 + end - rest
+        # 2k - 1 of weight keep an itemset from being rare even without a record of weight k - 1.
+        if weights[record] >= 2 * k - 1 and end - rest > widest:
+            widest = end - rest
+        for at in range(rest, end):
+            if tally[items[at]] == 0:
+                following[ITEM, stop] = items[at]
+                stop += 1
+            tally[items[at]] += weights[record]
+    for place in range(start, stop):
+        following[WEIGHT, place] = tally[following[ITEM, place]]
+    path[ITEMS, depth], path[STOP, depth], path[CURSOR, depth] = start, stop, start
+    return bool(widest == stop - start)
+
+
+@inner_loop
+def _mark(
+    indptr: Places,
+    items: Whole,
+    weights: Places,
+    owner: Places,
+    k: int,
+    entries: Places,
+    path: Places,
+    tally: Places,
+    depth: int,
+    found: Places,
+) -> None:
+    """Mark the occurrences that make a beginning rare or fragile, and count them for its entries."""
+    for entry in range(path[FIRST, depth], path[LAST, depth]):
+        record = owner[entries[WHERE, entry]]
+        for at in range(entries[WHERE, entry] + 1, indptr[record + 1]):
+            held = tally[items[at]]
+            if held < k:
+                found[0, at] += 1
+                entries[RARE, entry] += 1
+            elif held < k + weights[record]:
+                found[1, at] += 1
+                entries[FRAGILE, entry] += 1
+
+
+@inner_loop
+def _divide(
+    indptr: Places,
+    items: Whole,
+    weights: Places,
+    owner: Places,
+    k: int,
+    entries: Places,
+    following: Places,
+    path: Places,
+    begin: Places,
+    depth: int,
+) -> None:
+    """Give every item that follows often enough, and in a light record, its stretch of entries behind all others."""
+    for place in range(path[ITEMS, depth], path[STOP, depth]):
+        begin[following[ITEM, place]] = 0
+    for entry in range(path[FIRST, depth], path[LAST, depth]):
+        record = owner[entries[WHERE, entry]]
+        one = 1 + LIGHT if weights[record] < k else 1
+        for at in range(entries[WHERE, entry] + 1, indptr[record + 1]):
+            begin[items[at]] += one
+    top = path[FREE, depth]
+    for place in range(path[ITEMS, depth], path[STOP, depth]):
+        item = following[ITEM, place]
+        size = begin[item] % LIGHT
+        if following[WEIGHT, place] >= k and begin[item] > LIGHT:
+            begin[item] = top
+            top += size
+        else:
+            begin[item] = -1
+        following[UNTIL, place] = top
+    path[FREE, depth] = top
+
+
+@inner_loop
+def _list(
+    indptr: Places, items: Whole, owner: Places, entries: Places, path: Places, begin: Places, depth: int
+) -> None:
+    """List the occurrences of each item that has a stretch for them."""
+    for entry in range(path[FIRST, depth], path[LAST, depth]):
+        for at in range(entries[WHERE, entry] + 1, indptr[owner[entries[WHERE, entry]] + 1]):
+            to = begin[items[at]]
+            if to >= 0:
+                entries[WHERE, to], entries[ABOVE, to], entries[RARE, to], entries[FRAGILE, to] = at, entry, 0, 0
+                begin[items[at]] += 1
+
+
+@inner_loop
+def _longer(following: Places, path: Places, depth: int) -> bool:
+    """Go on to the next longer beginning that has entries; say whether there is one."""
+    while path[CURSOR, depth] < path[STOP, depth]:
+        place = path[CURSOR, depth]
+        path[CURSOR, depth] += 1
+        before = path[FREE, depth - 1] if place == path[ITEMS, depth] else following[UNTIL, place - 1]
+        if following[UNTIL, place] > before:
+            path[FIRST, depth + 1], path[LAST, depth + 1] = before, following[UNTIL, place]
+            return True
+    return False
+
+
+@inner_loop
+def _hand_up(entries: Places, path: Places, depth: int, found: Places) -> None:
+    """Count what was found below a beginning for its last item and for the beginning that is shorter by it."""
+    for entry in range(path[FIRST, depth], path[LAST, depth]):
+        found[0, entries[WHERE, entry]] += entries[RARE, entry]
+        found[1, entries[WHERE, entry]] += entries[FRAGILE, entry]
+        if depth > 1:
+            entries[RARE, entries[ABOVE, entry]] += entries[RARE, entry]
+            entries[FRAGILE, entries[ABOVE, entry]] += entries[FRAGILE, entry]

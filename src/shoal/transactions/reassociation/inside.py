@@ -1,0 +1,136 @@
+"""Sets put together anew inside groups: what becomes of a set column beside quasi-identifiers.
+
+1. Rows of a large group that have items in common are put into clusters (`partition`); a small group is one.
+2. The items of a cluster are torn into chunks in which every m items are in k rows or none (`vertical`); items that
+   fewer than k rows of the cluster hold are left out.
+3. The parts of each chunk go to rows of the cluster by chance, so that parts of different chunks belong together no
+   longer.
+4. Combinations that came about by chance and that fewer than k rows of the group hold are broken (`harden`).
+
+Disassociation inside the groups of microaggregation; what comes out is (k, k^m)-anonymous together with the
+quasi-identifiers (Poulis, Loukides, Gkoulalas-Divanis and Skiadopoulos, 2013).
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.model.transactions import Transactions
+from shoal.transactions.disassociation.partition import recursive
+from shoal.transactions.disassociation.vertical import vertical
+from shoal.transactions.lexical import gathered, lexical_order
+from shoal.transactions.reassociation.harden import harden_km
+
+__all__ = ["exchanged"]
+
+DELTA, ROOM = 60, 10  # the most rows of a cluster, as they are and times k; the larger counts
+
+Longs = NDArray[np.int64]
+
+
+def exchanged(data: Transactions, labels: Longs, k: int, m: int, seed: int = 0) -> tuple[Longs, Longs]:
+    """Exchange parts of sets between the rows of a group, so that every m items are in k of its rows or none.
+
+    Parameters
+    ----------
+    data : Transactions
+        The set of each row; rows without items are those that `data.rows` leaves out.
+    labels : int64 array of shape (data.inputs,)
+        The group of every row.
+    k, m : int
+    seed : int
+        Where chance starts.
+
+    Returns
+    -------
+    rows, items : int64 arrays
+        Which row got which item, by row and item.
+
+    Guarantee
+    ---------
+    Inside every group, each combination of at most m items is in no row or in k rows and more. The result depends on
+    the rows, their groups and the seed alone.
+
+    Cost
+    ----
+    That of `vertical` and `harden_km`.
+    """
+    # Every row of a group is a slot, those without items too.
+    lengths = np.zeros(data.inputs, np.int64)
+    lengths[data.rows] = data.lengths
+    whole = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+    n_items = max(1, len(data.labels))
+    slots, cuts = _clusters(whole, data.items, n_items, labels, k)
+    indptr, items = gathered(whole, data.items, slots)
+    torn = vertical(indptr, items, n_items, cuts, k, m)
+    slot = np.repeat(np.arange(data.inputs), np.diff(indptr))
+    cluster = np.repeat(np.arange(cuts.size - 1), np.diff(cuts))[slot]
+    seat = np.repeat(np.arange(cuts.size - 1), np.diff(torn.ptr)) * n_items + torn.item
+    chunk = torn.chunk[np.searchsorted(seat, cluster * n_items + items)]
+    kept = chunk >= 0
+    slot, cluster, item, chunk = slot[kept], cluster[kept], items[kept].astype(np.int64), chunk[kept]
+    chance = np.random.default_rng(seed)
+    moved = _moved(slot, cluster, chunk, cuts, chance)
+    return _hardened(moved, item, labels[slots], n_items, k, m, labels, chance)
+
+
+def _clusters(indptr: Longs, items: NDArray[np.int32], n_items: int, labels: Longs, k: int) -> tuple[Longs, Longs]:
+    """Return the rows cluster by cluster, and where clusters begin: a group, or parts of one that is large."""
+    delta = max(DELTA, ROOM * k)
+    order, sizes = [], []
+    for rows in np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1]):
+        inner = np.array([0, rows.size])
+        if rows.size > delta:
+            own = gathered(indptr, items, rows)
+            sorted_ = lexical_order(*own)
+            among, inner = recursive(*gathered(*own, sorted_), n_items, k, delta)
+            rows = rows[sorted_[among]]  # noqa: PLW2901
+        order.append(rows)
+        sizes.append(np.diff(inner))
+    return np.concatenate(order).astype(np.int64), np.concatenate(([0], np.cumsum(np.concatenate(sizes)))).astype(
+        np.int64
+    )
+
+
+def _moved(slot: Longs, cluster: Longs, chunk: NDArray[np.int32], cuts: Longs, chance: np.random.Generator) -> Longs:
+    """Return the slot that each occurrence goes to: parts of a chunk stay together, and go to different slots."""
+    order = np.lexsort((slot, chunk, cluster))
+    change = (np.diff(cluster[order], prepend=-1) != 0) | (np.diff(chunk[order], prepend=-1) != 0)
+    starts = np.append(np.flatnonzero(change), order.size)
+    moved = np.empty(slot.size, np.int64)
+    for first, last in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+        places = order[first:last]
+        begin, end = cuts[cluster[places[0]]], cuts[cluster[places[0]] + 1]
+        moved[places] = begin + chance.permutation(end - begin)[slot[places] - begin]
+    return moved
+
+
+def _hardened(
+    slot: Longs,
+    item: Longs,
+    group_of: Longs,
+    n_items: int,
+    k: int,
+    m: int,
+    labels: Longs,
+    chance: np.random.Generator,
+) -> tuple[Longs, Longs]:
+    """Break rare combinations group by group, and give the sets that are left to rows of their group by chance."""
+    order = np.lexsort((item, slot))
+    slot = slot[order]
+    # The same item in another group is another item here, so that no combination reaches beyond a group.
+    names, number = np.unique(group_of[slot] * n_items + item[order], return_inverse=True)
+    starts = np.flatnonzero(np.diff(slot, prepend=-1) != 0)
+    spelt = tuple(str(name) for name in names.tolist())
+    ends = np.append(starts, slot.size).astype(np.int64)
+    hard = harden_km(Transactions(ends, number.astype(np.int32), spelt, slot[starts], group_of.size), k, m).data
+    left = np.array([int(label) for label in hard.labels], np.int64)[hard.items]
+    owner = left[hard.indptr[:-1]] // n_items
+    by_owner = np.argsort(owner, kind="stable")
+    heads = np.concatenate(([0], np.cumsum(np.bincount(labels))))
+    turn = np.arange(owner.size) - np.searchsorted(owner[by_owner], owner[by_owner])
+    takers = np.lexsort((chance.random(labels.size), labels))
+    row = np.empty(owner.size, np.int64)
+    row[by_owner] = takers[heads[owner[by_owner]] + turn]
+    rows, items = np.repeat(row, hard.lengths), left % n_items
+    order = np.lexsort((items, rows))
+    return rows[order], items[order]

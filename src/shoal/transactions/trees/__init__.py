@@ -1,0 +1,1 @@
+"""The tree edit distance between two set-valued data sets."""

@@ -1,0 +1,63 @@
+"""Separability: whether a classifier that learns from the release is right about people as they are.
+
+A classifier learns from released rows and is asked about the original rows of others, three times, so that every row is
+asked about once. Beside it stand what the same classifier learns from the original, and what the most frequent label
+alone would get right.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.model.findings import Finding
+from shoal.privacy.measures.intervals import wilson
+from shoal.privacy.measures.pairs import Pair
+from shoal.privacy.verdict.values import read_column
+from shoal.utility.boosting import boosted
+from shoal.utility.fidelity import features
+
+__all__ = ["honest_accuracy"]
+
+FOLDS = 3
+
+
+def honest_accuracy(columns: Sequence[Pair], label: pa.ChunkedArray, seed: int = 0) -> tuple[Finding, ...]:
+    """Measure accuracy on original held-out rows; nothing if labels or columns do not allow for it.
+
+    Parameters
+    ----------
+    columns : list of Pair
+        The quasi-identifiers; those of truthful forms are left out.
+    label : pyarrow.ChunkedArray
+        What is to be predicted, row by row; published as it is.
+    seed : int
+        Where chance starts.
+    """
+    from sklearn.base import clone
+    from sklearn.model_selection import StratifiedKFold
+
+    plain = [column for column in columns if not column.truthful]
+    y = read_column(label).codes
+    counts = np.bincount(y)
+    if not plain or counts.size < 2 or counts.min() < FOLDS:
+        return ()
+    before, after = features(plain)
+    right = {"released": 0, "original": 0}
+    with boosted(len(y), seed) as untaught:
+        for learn, ask in StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(before, y):
+            for name, X in (("released", after), ("original", before)):
+                model = clone(untaught).fit(X[learn], y[learn])
+                right[name] += int((model.predict(before[ask]) == y[ask]).sum())
+    n = len(y)
+    return (
+        _share("honest accuracy %", right["released"], n, "learned from released rows, asked about original ones"),
+        _share("accuracy of the original %", right["original"], n, "learned from original rows, asked about others"),
+        Finding("majority rate %", 100 * counts.max() / n, "the most frequent label alone", "pair", unit="%"),
+    )
+
+
+def _share(name: str, right: int, n: int, how: str) -> Finding:
+    """Return a share in per cent with Wilson's interval."""
+    low, high = wilson(right, n)
+    return Finding(name, 100 * right / n, how, "pair", (100 * low, 100 * high), unit="%")

@@ -1,0 +1,282 @@
+"""Information loss as measures with cards: thin adaptors from a `Case` to what the rooms beside this file count."""
+
+from collections.abc import Callable
+from itertools import combinations
+
+import numpy as np
+
+from shoal.measuring import measure
+from shoal.model.findings import Finding
+from shoal.model.partition import Partition
+from shoal.model.sentences import Rows, Sentence
+from shoal.prepare.encode import matrix_columns
+from shoal.privacy.measures.case import Case
+from shoal.privacy.measures.pairs import Pair
+from shoal.utility import distortion, moments
+from shoal.utility.cell_loss import cell_losses
+from shoal.utility.fidelity import MOST_PAIRS, pmse, total_variation
+from shoal.utility.loss import partition_loss
+
+__all__ = [
+    "average_class_size",
+    "cell_loss",
+    "classification_metric",
+    "contingency_distance",
+    "discernibility",
+    "eigenvalues",
+    "entropy_loss",
+    "il1s",
+    "information_loss",
+    "minimal_distortion",
+    "of_correlations",
+    "of_covariances",
+    "of_loadings",
+    "of_means",
+    "of_scores",
+    "of_values",
+    "propensity",
+    "taxonomy_loss",
+    "trade_off",
+]
+
+Found = tuple[Finding, ...]
+FEW = 6  # rows below which three folds of a classifier mean nothing
+
+
+@measure(
+    "information loss %",
+    formula="100 SSE / SST on the encoded columns",
+    high=100.0,
+    better="low",
+    need="groups",
+    cost="n d",
+)
+def information_loss(case: Case) -> Found:
+    """Measure the squared distances of rows to the means of their classes, as a part of those to the mean of all."""
+    if not case.before.n:
+        return ()
+    within, whole, loss = partition_loss(matrix_columns(case.before, case.policy), Partition.of(case.labels))
+    return loss, within, whole
+
+
+@measure(
+    "cell loss %", formula="100 x mean of what a cell leaves open", high=100.0, better="low", need="pair", cost="n d"
+)
+def cell_loss(case: Case) -> Found:
+    """Measure how much of its column each published cell leaves open."""
+    return cell_losses(case.columns)
+
+
+@measure("minimal distortion", formula="number of cells changed", better="low", need="pair", cost="n d")
+def minimal_distortion(case: Case) -> Found:
+    """Count the cells of quasi-identifiers that are not what they were."""
+    columns = case.columns
+    cells = case.n * len(columns)
+    if not cells:
+        return ()
+    count = distortion.cells_changed(columns)
+    return (
+        Finding(
+            "minimal distortion",
+            float(count),
+            Sentence("of {cells:,} cells of quasi-identifiers", cells=cells),
+            "pair",
+            counts_rows=True,
+            whole=cells,
+        ),
+        Finding("cells changed %", 100 * count / cells, "of the quasi-identifiers", "pair", unit="%"),
+    )
+
+
+@measure(
+    "taxonomy information loss",
+    formula="sum of size(E) (sum of range(E)/range + sum of height(common ancestor)/height)",
+    better="low",
+    need="pair",
+    cost="n d",
+)
+def taxonomy_loss(case: Case) -> Found:
+    """Measure how far the values of classes lie apart: by range, by tree, or by number of names."""
+    columns = case.columns
+    if not case.n or not columns:
+        return ()
+    total = distortion.taxonomy_loss(columns, case.labels, case.trees)
+    how = Sentence("summed over {n:,} rows and {d} columns", n=case.n, d=len(columns))
+    share = 100 * total / (case.n * len(columns))
+    return (
+        Finding("taxonomy information loss", total, how, "pair"),
+        Finding("taxonomy information loss %", share, "of rows x columns", "pair", unit="%"),
+    )
+
+
+@measure("discernibility", formula="sum of size(E)^2, n size(E) below k", better="low", need="release", cost="n")
+def discernibility(case: Case) -> Found:
+    """Charge each row the rows that it looks like, and all rows if its class is too small."""
+    if not case.n:
+        return ()
+    k = case.policy.constraints.k
+    small = int(case.sizes[case.sizes < k].sum())
+    how = Sentence("sum of squared class sizes; {small:,} rows in classes below k count n each", small=Rows(small))
+    return (Finding("discernibility", distortion.discernibility(case.sizes, k), how, "release"),)
+
+
+@measure("normalised average class size", formula="n / (classes k)", better="low", need="release", cost="n")
+def average_class_size(case: Case) -> Found:
+    """Measure how large classes are on average, in multiples of k."""
+    if not case.n:
+        return ()
+    value = distortion.average_size(case.sizes, case.policy.constraints.k)
+    return (Finding("normalised average class size", value, "mean class in multiples of k", "release"),)
+
+
+@measure(
+    "classification metric",
+    formula="share of rows in classes below k, or not of their class's commonest label",
+    high=1.0,
+    better="low",
+    need="release",
+    cost="n log n",
+)
+def classification_metric(case: Case) -> Found:
+    """Measure how many rows do not have the commonest label of their class."""
+    if case.label is None or not case.n:
+        return ()
+    value = distortion.classification_metric(case.labels, case.label, case.policy.constraints.k)
+    return (Finding("classification metric", value, "rows that their class labels wrongly", "release"),)
+
+
+@measure(
+    "trade-off score",
+    formula="InfoGain / (AnonymLoss + 1), of entropies in bits",
+    high=1.0,
+    better="high",
+    need="release",
+    cost="n log n",
+)
+def trade_off(case: Case) -> Found:
+    """Measure what classes tell of the label against what they tell of who is who."""
+    if case.label is None or not case.n:
+        return ()
+    value, gain, lost = distortion.trade_off(case.labels, case.label)
+    return (
+        Finding("trade-off score", value, Sentence("InfoGain / (AnonymLoss + 1)"), "release"),
+        Finding("information gain", gain, "bits that classes tell of the label", "release"),
+        Finding("anonymity loss", lost, "bits that classes tell of who is who", "release"),
+    )
+
+
+def _moments(of: str) -> Callable[[Case], Found]:
+    """Return the measure that compares one thing before and after."""
+
+    def compared(case: Case) -> Found:
+        numbers = moments.numbers_of(case.columns)
+        found = None if numbers is None else moments.errors(numbers, of)
+        if numbers is None or found is None:
+            return ()
+        how = Sentence("of {of}, in deviations of the original columns{left_out}", of=of, left_out=numbers.left_out)
+        absolute = Sentence("mean absolute difference {how}", how=how)
+        more: Found = (Finding(f"MAE of {of}", found.mae, absolute, "pair"),)
+        if found.variation is not None:
+            more += (Finding(f"mean variation of {of}", found.variation, "|after - before| / |before|, mean", "pair"),)
+        squared = Sentence("mean squared difference {how}", how=how)
+        return (Finding(f"MSE of {of}", found.mse, squared, "pair"), *more)
+
+    compared.__doc__ = f"Measure how far {of} of numeric columns are from what they were."
+    formula = f"mean of (after - before)^2 of {of}"
+    return measure(f"MSE of {of}", formula=formula, better="low", need="pair", cost="n d^2")(compared)
+
+
+of_values = _moments("values")
+of_means = _moments("means")
+of_covariances = _moments("covariances")
+of_correlations = _moments("correlations")
+of_loadings = _moments("loadings")
+of_scores = _moments("scores")
+
+
+@measure("IL1s", formula="mean of |x - x'| / (sqrt(2) deviation)", better="low", need="pair", cost="n d")
+def il1s(case: Case) -> Found:
+    """Measure how far numbers move, in deviations of their columns."""
+    numbers = moments.numbers_of(case.columns)
+    if numbers is None:
+        return ()
+    how = Sentence("mean of |x - x'| / (√2 s){left_out}", left_out=numbers.left_out)
+    return (Finding("IL1s", moments.il1s(numbers), how, "pair"),)
+
+
+@measure("eigenvalue difference", formula="sum of |l - l'| / sum of l", better="low", need="pair", cost="n d^2 + d^3")
+def eigenvalues(case: Case) -> Found:
+    """Measure how far the variances along the principal axes are from what they were."""
+    numbers = moments.numbers_of(case.columns)
+    if numbers is None:
+        return ()
+    how = Sentence("of covariance matrices, as a part of the variance{left_out}", left_out=numbers.left_out)
+    return (Finding("eigenvalue difference", moments.eigenvalue_difference(numbers), how, "pair"),)
+
+
+@measure(
+    "contingency distance %",
+    formula="100 x mean total variation of all tables of one and of two nominal columns",
+    high=100.0,
+    better="low",
+    need="pair",
+    cost="n d^2",
+)
+def contingency_distance(case: Case) -> Found:
+    """Measure how far the tables of one and of two columns of names are from what they were."""
+    names = [column for column in case.columns if _named(column)]
+    if not names or not case.n:
+        return ()
+    two = list(combinations(names, 2))
+    some = two if len(two) <= MOST_PAIRS else [two[i * len(two) // MOST_PAIRS] for i in range(MOST_PAIRS)]
+    each = [total_variation([column.codes]) for column in names]
+    each += [total_variation([first.codes, second.codes]) for first, second in some]
+    how = Sentence(
+        "total variation, mean of {one} tables of one column and {two} of two", one=len(names), two=len(some)
+    )
+    return (
+        Finding("contingency distance %", 100 * float(np.mean(each)), how, "pair", unit="%"),
+        Finding("largest contingency distance %", 100 * max(each), "of the same tables", "pair", unit="%"),
+    )
+
+
+@measure("entropy loss", formula="H(X given X') in bits, per nominal column", better="low", need="pair", cost="n log n")
+def entropy_loss(case: Case) -> Found:
+    """Measure, column by column, what is not known of a name to whoever sees what was published of it."""
+    names = [column for column in case.columns if not column.ordered and len(column.before)]
+    return tuple(
+        Finding(
+            "entropy loss",
+            distortion.entropy_loss(name.before, name.after),
+            "H(X | X'), bits",
+            "pair",
+            column=name.name,
+        )
+        for name in names
+    )
+
+
+@measure(
+    "pMSE",
+    formula="mean of (p - 1/2)^2 x 4, p from a classifier of released against original rows",
+    high=1.0,
+    better="low",
+    need="pair",
+    cost="three classifiers",
+    chance=True,
+)
+def propensity(case: Case) -> Found:
+    """Measure how well a classifier tells released rows from original ones."""
+    # A classifier cannot look at a column without any value.
+    plain = [column for column in case.columns if not column.truthful and not _empty(column)]
+    return (pmse(plain, case.seed),) if plain and case.n >= FEW else ()
+
+
+def _named(column: Pair) -> bool:
+    """Say whether a column holds names that can be counted."""
+    return not column.ordered and not column.truthful
+
+
+def _empty(column: Pair) -> bool:
+    """Say whether a column has a value neither before nor after."""
+    return bool(column.before.null_count == len(column.before) and column.after.null_count == len(column.after))

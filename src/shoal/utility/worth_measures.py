@@ -1,0 +1,219 @@
+"""Utility as measures with cards: thin adaptors from a `Case` to what the rooms beside this file count.
+
+Those of information loss stand in `measured_loss`, those of single classes and cells in `measured_fidelity`.
+"""
+
+import numpy as np
+
+from shoal.measuring import measure
+from shoal.model.findings import Finding
+from shoal.model.sentences import Rows, Sentence
+from shoal.privacy.measures.case import Case
+from shoal.utility import structure, validity
+from shoal.utility.moments import numbers_of
+from shoal.utility.separability import Accuracy, Separability, separability
+
+__all__ = [
+    "calinski_harabasz",
+    "combined",
+    "davies_bouldin",
+    "joint",
+    "queries",
+    "separable",
+    "silhouette",
+    "structural",
+    "structural_by_deviation",
+]
+
+ALPHA = 0.5
+
+Found = tuple[Finding, ...]
+
+
+@measure(
+    "honest separability %",
+    formula="100 x right answers of a decision tree about original held-out rows / n",
+    high=100.0,
+    better="high",
+    need="pair",
+    cost="20 trees a repeat",
+    chance=True,
+)
+def separable(case: Case) -> Found:
+    """Measure what a tree that learned from released rows gets right: honestly, as published, and of random numbers."""
+    found = _separability(case)
+    if found is None:
+        return ()
+    unseen = Sentence("{unseen:,} answers on classes not learned from", unseen=Rows(found.unseen))
+    seen = unseen if found.unseen else "equal: values do not count"
+    seen = Sentence("the same of random numbers for each class; {seen}", seen=seen)
+    return (
+        _share("honest separability %", found.honest, Sentence("asked about original rows; {how}", how=found.how)),
+        _share(
+            "separability as published %", found.published, "asked about released rows: it sees classes, not values"
+        ),
+        _share("separability of random numbers %", found.control, seen),
+        _share("majority rate %", found.majority, "the most frequent label alone"),
+    )
+
+
+@measure(
+    "structural utility",
+    formula="median of 1 - W1/range per column",
+    high=1.0,
+    better="high",
+    need="pair",
+    cost="n d log n",
+)
+def structural(case: Case) -> Found:
+    """Measure how well the distribution of each column is kept, and the median of all."""
+    return _structural(case, "range", "structural utility")
+
+
+@measure(
+    "structural utility by deviation",
+    formula="median of 1 - W1/deviation per column",
+    high=1.0,
+    better="high",
+    need="pair",
+    cost="n d log n",
+)
+def structural_by_deviation(case: Case) -> Found:
+    """Measure the same in standard deviations, which tells good releases from better ones."""
+    return _structural(case, "deviation", "structural utility by deviation")
+
+
+@measure(
+    "joint utility",
+    formula="1 - mean of |r - r'| / 2 over pairs of numeric columns",
+    high=1.0,
+    better="high",
+    need="pair",
+    cost="n d^2",
+)
+def joint(case: Case) -> Found:
+    """Measure how well the correlations of numeric columns are kept."""
+    numbers = numbers_of(case.columns)
+    value = None if numbers is None else structure.joint_utility(numbers)
+    if numbers is None or value is None:
+        return ()
+    how = Sentence("1 - mean of |r - r'| / 2{left_out}", left_out=numbers.left_out)
+    return (Finding("joint utility", value, how, "pair"),)
+
+
+@measure(
+    "combined utility",
+    formula="alpha separability + (1 - alpha) structural utility, alpha = 1/2",
+    high=1.0,
+    better="high",
+    need="pair",
+    cost="as separability",
+    chance=True,
+)
+def combined(case: Case) -> Found:
+    """Weigh honest separability and structural utility; beside it the same with separability as published."""
+    found = _separability(case)
+    kept = structure.structural_utility(case.columns)
+    if found is None or not kept:
+        return ()
+    middle = float(np.median(list(kept.values())))
+    honest, told = (structure.combined_utility(one.share, middle, ALPHA) for one in (found.honest, found.published))
+    return (
+        Finding("combined utility", honest, Sentence("alpha = {a:g}, honest separability", a=ALPHA), "pair"),
+        Finding(
+            "combined utility as published",
+            told,
+            Sentence("alpha = {a:g}, separability as published", a=ALPHA),
+            "pair",
+        ),
+    )
+
+
+@measure(
+    "Davies-Bouldin index",
+    formula="mean over classes of max (s_i + s_j) / d_ij",
+    better="low",
+    need="groups",
+    cost="n d + classes^2 d",
+)
+def davies_bouldin(case: Case) -> Found:
+    """Measure how wide classes are against how far apart, on the original columns."""
+    X = validity.standardised(case.columns)
+    value = validity.davies_bouldin(X, case.labels, case.seed)
+    sampled = Sentence(", some of {classes:,} by chance", classes=case.sizes.size)
+    some = sampled if case.sizes.size > validity.SAMPLED else ""
+    how = Sentence("classes as clusters{some}", some=some)
+    return () if value is None else (Finding("Davies-Bouldin index", value, how, "groups"),)
+
+
+@measure(
+    "silhouette",
+    formula="mean of (b - a) / max(a, b)",
+    low=-1.0,
+    high=1.0,
+    better="high",
+    need="groups",
+    cost="n^2 d; a sample above 20,000 rows",
+    chance=True,
+)
+def silhouette(case: Case) -> Found:
+    """Measure how much nearer rows are to their own class than to the next, on the original columns."""
+    found = validity.silhouette(validity.standardised(case.columns), case.labels, case.seed)
+    if found is None:
+        return ()
+    value, rows = found
+    sampled = Sentence(" of {rows:,} rows by chance against all {n:,}", rows=Rows(rows), n=case.n)
+    how = Sentence("classes as clusters{some}", some=sampled if rows < case.n else "")
+    return (Finding("silhouette", value, how, "groups"),)
+
+
+@measure(
+    "Calinski-Harabasz index",
+    formula="(SSB / (classes - 1)) / (SSE / (n - classes))",
+    better="high",
+    need="groups",
+    cost="n d",
+)
+def calinski_harabasz(case: Case) -> Found:
+    """Measure variance between classes against variance within, on the original columns."""
+    value = validity.calinski_harabasz(validity.standardised(case.columns), case.labels)
+    return () if value is None else (Finding("Calinski-Harabasz index", value, "classes as clusters", "groups"),)
+
+
+@measure(
+    "query error %",
+    formula="100 x median of |count - count'| / max(count, n/100) of random queries",
+    better="low",
+    need="pair",
+    cost="1,000 n",
+    chance=True,
+)
+def queries(case: Case) -> Found:
+    """Measure how far counts of random queries on the release are from those on the table."""
+    errors = structure.query_errors(case.columns, case.seed)
+    if not errors.size:
+        return ()
+    how = Sentence("median of {many:,} counts over 1 to 3 columns that 1 to 20 % of the rows fit", many=errors.size)
+    return (Finding("query error %", 100 * float(np.median(errors)), how, "pair", unit="%"),)
+
+
+def _separability(case: Case) -> Separability | None:
+    """Return what trees get right, if the policy names a label."""
+    return None if case.label is None else separability(case.columns, case.label, seed=case.seed)
+
+
+def _structural(case: Case, by: structure.By, name: str) -> Found:
+    """Return the median over columns, and each column."""
+    kept = structure.structural_utility(case.columns, by)
+    if not kept:
+        return ()
+    middle = float(np.median(list(kept.values())))
+    how, of_all = Sentence("1 - W1 / {by}", by=by), Sentence("median of {many} columns", many=len(kept))
+    each = (Finding(name, value, how, "pair", column=column) for column, value in kept.items())
+    return (Finding(name, middle, of_all, "pair"), *each)
+
+
+def _share(name: str, found: Accuracy, how: str) -> Finding:
+    """Return a share in per cent."""
+    low, high = found.interval
+    return Finding(name, 100 * found.share, how, "pair", (100 * low, 100 * high), unit="%")
