@@ -14,12 +14,13 @@ import pyarrow as pa
 
 import shoal
 from benchmarks.measuring import DATA, Line, measure, timed
+from shoal.catalogue import attacks
 from shoal.io.files import read
 from shoal.model.findings import Attack
 from shoal.model.release import Release
 from shoal.model.table import Table
 from shoal.pipeline.judging import case_of
-from shoal.privacy.attacks.attack import FEW, Clock, load_attack, profiles
+from shoal.privacy.attacks.attack import FEW, Clock, profiles
 from shoal.privacy.attacks.averages import averages
 from shoal.privacy.attacks.combination import matches, register
 from shoal.privacy.attacks.last_member import guesses
@@ -159,7 +160,7 @@ def _attacked(table: pa.Table, k: int, names: list[str]) -> tuple[Case, list[Att
 
 def _run(case: Case, name: str) -> Attack:
     """Run one attack by somebody who knows all quasi-identifiers."""
-    return load_attack(name).function(case, profiles(case)["all"], Clock())
+    return attacks.load(name).function(case, profiles(case)["all"], Clock())
 
 
 PARTS: dict[str, Callable[[], Iterator[Line]]] = {

@@ -13,6 +13,7 @@ import numpy as np
 
 from benchmarks.measuring import Line, census, labelled, measure, normal, timed
 from benchmarks.numpy_mdav import careful_mdav
+from shoal.catalogue import methods
 from shoal.cluster.search.limits import Limits
 from shoal.enforce import enforce
 from shoal.model.partition import Partition
@@ -20,14 +21,13 @@ from shoal.model.policy import Constraints
 from shoal.model.progress import budget
 from shoal.privacy.verdict.judge import failing
 from shoal.privacy.verdict.values import Values
-from shoal.registry import load
 from shoal.utility.loss import sse, sst
 
 KS = (3, 4, 5, 10)
 
 
 def run(name: str, X: np.ndarray, k: int, **given: object) -> Partition:
-    return load(name).function(X, k=k, **given)
+    return methods.load(name).function(X, k=k, **given)
 
 
 def loss(X: np.ndarray, partition: Partition) -> float:

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from benchmarks.measuring import DATA, Line, measure, timed
 from benchmarks.mixed_tables import limit_bars, table_bars
+from shoal.catalogue import methods
 from shoal.cluster.mixed.rebuild import costs_of
 from shoal.io.files import read
 from shoal.kernels.columns import Columns
@@ -29,7 +30,6 @@ from shoal.prepare.hierarchy import Hierarchy, read_csv
 from shoal.prepare.mixed import mixed_columns
 from shoal.privacy.measures.pairs import pairs
 from shoal.recode.table import recode
-from shoal.registry import load
 from shoal.utility.fidelity import fidelity, pmse
 
 SEEDS = range(5)
@@ -60,7 +60,7 @@ def encoded(table: Table, given: dict[str, Hierarchy]) -> Columns:
 
 def run(name: str, columns: Columns, k: int, effort: str, seed: int) -> Partition:
     """Run a method on two threads."""
-    card = load(name)
+    card = methods.load(name)
     return card.function(columns, **card.check({"k": k, "effort": effort}), seed=seed, threads=2)
 
 

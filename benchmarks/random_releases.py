@@ -21,12 +21,12 @@ import pyarrow as pa
 
 import shoal
 from benchmarks import plain_counts
+from shoal.catalogue import methods
 from shoal.errors import GuaranteeError, ShoalError
 from shoal.model.column import FORMS, Kind
-from shoal.registry import names
 
 ORDER = ["none", "low", "mid", "high"]
-METHODS = sorted({*names()} - {"c_tca_pp", "k_tca_pp", "kde_pp"})  # those need a label
+METHODS = sorted({*methods.names()} - {"c_tca_pp", "k_tca_pp", "kde_pp"})  # those need a label
 KINDS: dict[str, Kind] = {"whole": "numeric", "float": "numeric", "date": "date", "truth": "boolean", "name": "nominal"}
 TREES = {"numeric": ("equal-width", "equal-frequency", "round"), "date": ("calendar",)}
 NAMES = ["ash", "oak", "elm", "fir", "yew", "box, dwarf", "{bay}", "Flu", "flu ", "=cmd", "a–b"]

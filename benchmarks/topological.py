@@ -23,9 +23,9 @@ from threadpoolctl import threadpool_limits
 
 import shoal
 from benchmarks.measuring import Line, labelled, measure, normal, standardised, timed
+from shoal.catalogue import methods
 from shoal.density.kde import coding
 from shoal.model.partition import Partition
-from shoal.registry import load
 from shoal.som.grid import Grid
 from shoal.som.lvq import wlvq2
 from shoal.som.training import Map, Training, laid_out, som, train
@@ -61,7 +61,7 @@ def clean(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def run(name: str, X: np.ndarray, y: np.ndarray, k: int, seed: int = 0) -> Partition:
-    card = load(name)
+    card = methods.load(name)
     given = {"threads": 1, "seed": seed, "label": y}
     with threadpool_limits(1):  # one core: linear algebra would busy the others too, mostly by waiting
         return card.function(np.ascontiguousarray(X), k, **{key: given[key] for key in card.uses if key in given})
@@ -248,7 +248,7 @@ def million_bars() -> Iterator[Line]:
         "kde", "1,000,000 x 10, coding, CPU s", cpu, 5.0, None, cpu, wall, note=f"{found.parts.shape[1]} columns"
     )
     for method in ("kde", "k_tca"):
-        made, cpu, wall = timed(lambda m=method: load(m).function(X, 5))
+        made, cpu, wall = timed(lambda m=method: methods.load(m).function(X, 5))
         yield Line(method, "1,000,000 x 10, all", cpu, None, None, cpu, wall, note=f"smallest group {made.sizes.min()}")
 
 

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 from benchmarks.measuring import census, labelled, normal, timed
+from shoal.catalogue import methods
 from shoal.cluster.methods.exact import MOST_ROWS
-from shoal.registry import load
 from shoal.utility.loss import sse, sst
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -54,8 +54,8 @@ def measure(wanted: list[str]) -> dict[str, dict[str, tuple[float, float]]]:
         for shown, name, given in RUNS:
             if (name == "exact" and len(X) > MOST_ROWS) or (wanted and name not in wanted):
                 continue
-            load(name).function(X[:300], k=K, **given, **({"rounds": 2} if name == "anneal" else {}))
-            partition, cpu, _ = timed(lambda name=name, given=given, X=X: load(name).function(X, k=K, **given))
+            methods.load(name).function(X[:300], k=K, **given, **({"rounds": 2} if name == "anneal" else {}))
+            partition, cpu, _ = timed(lambda name=name, given=given, X=X: methods.load(name).function(X, k=K, **given))
             loss = 100 * sse(X, partition.labels) / sst(X)
             found.setdefault(shown, {})[table] = (round(loss, 3), round(cpu, 4))
             print(f"{table:<26} {shown:<18} {loss:8.3f} % {cpu:9.3f} CPU s", flush=True)

@@ -1,8 +1,13 @@
 """Sphinx: furo, MyST, and the reference generated from docstrings."""
 
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
 project = "shoal"
 author = "The shoal developers"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "cards"]
 html_theme = "furo"
 html_title = "shoal"
 html_static_path = ["pictures"]

@@ -64,6 +64,30 @@ def compiled():
     return COMPILED
 
 
+@pytest.fixture
+def install(monkeypatch):
+    """A function that installs plug-ins, as the entry points of another package would: install("models", name=...)."""
+    from shoal.catalogue import sections
+
+    points = {}
+
+    def entry_points(group):
+        return [SimpleNamespace(name=name, load=lambda one=one: one) for name, one in points.get(group, {}).items()]
+
+    def add(kind, named=None, /, **more):
+        group = points.setdefault(f"shoal.{kind}", {})
+        group |= {**(named or {}), **more}
+        monkeypatch.setattr(
+            sections,
+            "entry_points",
+            lambda group: [
+                SimpleNamespace(name=name, load=lambda one=one: one) for name, one in points.get(group, {}).items()
+            ],
+        )
+
+    return add
+
+
 @pytest.fixture(scope="session")
 def data_folder():
     """The folder of public data sets."""

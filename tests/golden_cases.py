@@ -23,7 +23,7 @@ import pyarrow.parquet
 
 import shoal
 import shoal.sets
-from shoal import registry
+from shoal.catalogue import methods
 from shoal.io.data_file import FORMATS
 from shoal.model.column import FORMS
 
@@ -41,7 +41,7 @@ def patients() -> pa.Table:
 
 def by_method(name: str) -> Any:
     """What a method publishes and finds."""
-    params = registry.load(name).params
+    params = methods.load(name).params
     release = shoal.anonymize(
         patients(),
         k=4,
@@ -145,7 +145,7 @@ def by_sets(clustering: str, neighbour: str, ending: str) -> Any:
 
 
 CASES: dict[str, Callable[[], Any]] = {
-    **{f"method {name}": partial(by_method, name) for name in registry.names()},
+    **{f"method {name}": partial(by_method, name) for name in methods.names()},
     **{f"form {kind} {form}": partial(by_form, kind, form) for kind in FORMS if kind != "set" for form in FORMS[kind]},
     **{f"format {name}": partial(by_format, name) for name in FORMATS},
     **{f"report {kind}": partial(by_report, kind) for kind in ("public", "holder")},

@@ -1,44 +1,42 @@
 """Plug-ins: what conformance accepts, what it refuses, and a model of strangers in a policy."""
 
 import json
-from importlib.metadata import EntryPoint
-from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import shoal
-from shoal import measuring
-from shoal.certify import recounted_models
+from shoal.catalogue import attack, attacks, measure, measures, model
 from shoal.conformance import check_attack, check_measure, check_model
 from shoal.errors import PolicyError
-from shoal.measuring import GROUP, cards, measure
 from shoal.model.findings import Finding
-from shoal.privacy.attacks.attack import attack, attacks, concluded
-from shoal.privacy.verdict import judge
+from shoal.privacy.attacks.attack import concluded
 from shoal.privacy.verdict.classes import Counts
-from shoal.privacy.verdict.judge import Model
-
-ROWS_OF_A_CLASS = Model.of("rows of a class", lambda counts, _: counts.sizes.astype(float), high=True)
 
 
-@pytest.mark.parametrize("name", cards())
+@model("rows of a class", high=True)
+def rows_of_a_class(counts, _):
+    """Count the rows of each class."""
+    return counts.sizes.astype(float)
+
+
+@pytest.mark.parametrize("name", measures.cards())
 def test_every_measure_of_shoal_conforms(name):
-    check_measure(cards()[name].function)
+    check_measure(measures.load(name).function)
 
 
-@pytest.mark.parametrize("name", attacks())
+@pytest.mark.parametrize("name", attacks.cards())
 def test_every_attack_of_shoal_conforms(name):
-    check_attack(attacks()[name].function)
+    check_attack(attacks.load(name).function)
 
 
 def test_a_model_conforms_or_is_refused_with_a_sentence():
-    check_model(ROWS_OF_A_CLASS)
+    check_model(rows_of_a_class)
     with pytest.raises(AssertionError, match="one figure for each class"):
-        check_model(Model.of("short", lambda _, __: np.zeros(1)[:0]))
+        check_model(model("short")(lambda _, __: np.zeros(1)[:0]))
     with pytest.raises(AssertionError, match="NaN"):
-        check_model(Model.of("gaps", lambda counts, _: np.full(counts.sizes.size, np.nan)))
+        check_model(model("gaps")(lambda counts, _: np.full(counts.sizes.size, np.nan)))
 
 
 def counted(value, name="rows", how="of the release", need="release", counts_rows=True):
@@ -78,15 +76,13 @@ def test_an_attack_that_never_succeeds_is_refused():
 
 def test_a_model_that_works_for_the_makers_alone_is_refused():
     with pytest.raises(AssertionError, match="the counts of the verifier"):
-        check_model(Model.of("narrow", lambda counts, _: counts.sizes * float(isinstance(counts, Counts))))
+        check_model(model("narrow")(lambda counts, _: counts.sizes * float(isinstance(counts, Counts))))
 
 
 @pytest.mark.parametrize("counts_rows", [None, True])
-def test_a_measure_of_strangers_cannot_show_a_number_of_fewer_than_k_rows(monkeypatch, counts_rows):
+def test_a_measure_of_a_plug_in_cannot_show_a_number_of_fewer_than_k_rows(install, counts_rows):
     rare = counted(lambda _: 3.0, how="3 records of the file have it", counts_rows=counts_rows)
-    monkeypatch.setattr(
-        measuring, "entry_points", lambda group: [SimpleNamespace(name="rows", load=lambda: rare)] * (group == GROUP)
-    )
+    install("measures", rows=rare)
     table = pa.table({"age": [30, 31, 32, 33, 34, 60, 61, 62, 63, 64], "ill": ["a", "b"] * 5})
     release = shoal.anonymize(table, k=5, sensitive=["ill"], seed=1)
     assert [one for one in shoal.measure(table, release) if one.name == "rows"] != []
@@ -97,11 +93,8 @@ def test_a_measure_of_strangers_cannot_show_a_number_of_fewer_than_k_rows(monkey
         assert "records of the file" not in release.report(table, format=form)
 
 
-def test_a_policy_may_ask_for_a_model_of_strangers(monkeypatch, tmp_path):
-    point = EntryPoint("rows of a class", "test_conformance:ROWS_OF_A_CLASS", judge.GROUP)
-    for module in (judge, recounted_models):
-        monkeypatch.setattr(module, "entry_points", lambda group: [point] if group == judge.GROUP else [])
-    monkeypatch.setattr(EntryPoint, "load", lambda self: ROWS_OF_A_CLASS)
+def test_a_policy_may_ask_for_the_model_of_a_plug_in(install, tmp_path):
+    install("models", {"rows of a class": rows_of_a_class})
     table = pa.table({"age": list(range(40)), "ill": ["a", "b"] * 20})
     release = shoal.anonymize(table, k=3, sensitive=["ill"], constraints={"others": {"rows of a class": 8}})
     assert release.verdicts[1].model == "rows of a class"

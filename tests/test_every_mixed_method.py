@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 
 import shoal
 from mixed import random_table
-from shoal import registry
+from shoal.catalogue import methods
 from shoal.cluster.search.limits import Limits
 from shoal.errors import InfeasibleError, MethodError, PolicyError
 from shoal.kernels.columns import Range, Set, columns_of
@@ -17,13 +17,13 @@ from shoal.model.policy import Constraints
 from shoal.privacy.verdict.judge import failing
 from shoal.privacy.verdict.values import Values
 
-MIXED = [name for name in registry.names() if registry.load(name).data == "mixed"]
+MIXED = [name for name in methods.names() if methods.load(name).data == "mixed"]
 
 pytestmark = pytest.mark.parametrize("name", MIXED)
 
 
 def run(name, columns, k, **given):
-    card = registry.load(name)
+    card = methods.load(name)
     parameters = {key: given.pop(key) for key in list(given) if key in card.params}
     return card.function(columns, **card.check({"k": k, **parameters}), **given)
 

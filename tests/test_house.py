@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import shoal
-from shoal import errors, registry
+from shoal import errors
+from shoal.catalogue import methods
 from shoal.cli.app import app
 from shoal.model.policy import Column, Constraints, Method, Policy
 
@@ -38,9 +39,9 @@ def test_every_room_has_a_short_readme(room):
     assert 3 <= len((room / "README.md").read_text(encoding="utf-8").splitlines()) <= 15
 
 
-@pytest.mark.parametrize("name", sorted(registry.BUILT_IN))
+@pytest.mark.parametrize("name", sorted(methods.built_in))
 def test_a_method_is_four_files_of_one_name(name):
-    module = registry.BUILT_IN[name]
+    module = methods.built_in[name].module
     room = module.split(".")[1]
     for path in (
         f"src/{module.replace('.', '/')}.py",
@@ -51,9 +52,9 @@ def test_a_method_is_four_files_of_one_name(name):
         assert (ROOT / path).is_file(), path
 
 
-@pytest.mark.parametrize("name", sorted(registry.BUILT_IN))
+@pytest.mark.parametrize("name", sorted(methods.built_in))
 def test_every_method_has_a_guarantee_in_its_docstring_and_on_its_page(name):
-    document = registry.load(name).function.__doc__
+    document = methods.load(name).function.__doc__
     for section in ("Parameters", "Returns", "Guarantee", "Cost"):
         assert re.search(rf"^ +{section}\n +-+$", document, re.M), section
     assert "## Guarantee" in headings(f"methods/{name}.md")

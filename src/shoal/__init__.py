@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shoal import sets
+    from shoal.catalogue import method
     from shoal.certify.check import Checked
     from shoal.errors import GuaranteeError, InfeasibleError, ShoalError
     from shoal.exploration.compare import compare
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from shoal.pipeline.judging import attack, measure
     from shoal.pipeline.line import anonymize, profile, verify
     from shoal.pipeline.seeds import seed_of
-    from shoal.registry import method
 
 __all__ = [
     "Anonymizer",
@@ -73,7 +73,7 @@ _HOMES = {
     "compare": "shoal.exploration.compare",
     "explore": "shoal.exploration.run",
     "measure": "shoal.pipeline.judging",
-    "method": "shoal.registry",
+    "method": "shoal.catalogue",
     "profile": "shoal.pipeline.line",
     "sample": "shoal.io.sample",
     "seed_of": "shoal.pipeline.seeds",
@@ -83,16 +83,16 @@ _HOMES = {
 
 def methods() -> list[dict[str, Any]]:
     """Return the card of every method: name, summary, parameters, and what it ensures by itself."""
-    from shoal.registry import load, names
+    from shoal.catalogue import methods as section
 
-    return [load(name).as_dict() for name in names()]
+    return [card.as_dict() for card in section.cards().values()]
 
 
 def measures() -> list[dict[str, Any]]:
     """Return the card of every measure: name, formula, range, which figures are good, and what it needs."""
-    from shoal.measuring import cards
+    from shoal.catalogue import measures as section
 
-    return [card.as_dict() for card in cards().values()]
+    return [card.as_dict() for card in section.cards().values()]
 
 
 def __getattr__(name: str) -> Any:

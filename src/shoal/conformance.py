@@ -13,18 +13,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.catalogue import AttackCard, MeasureCard, ModelCard
 from shoal.certify.recount import tally
 from shoal.certify.recounted_models import Cells
-from shoal.measuring import Measure
 from shoal.model.findings import Attack, Finding
 from shoal.model.policy import Constraints
 from shoal.model.sentences import Sentence
 from shoal.model.table import Table
 from shoal.pipeline.judging import case_of
-from shoal.privacy.attacks.attack import AttackCard, Clock, profiles
+from shoal.privacy.attacks.attack import Clock, profiles
 from shoal.privacy.measures.case import Case
 from shoal.privacy.verdict.classes import Counts
-from shoal.privacy.verdict.judge import Model
 from shoal.privacy.verdict.values import Values
 
 __all__ = ["check_attack", "check_measure", "check_model"]
@@ -34,29 +33,30 @@ ROWS = 240
 CLOSE = 1e-9
 
 
-def check_model(model: Model) -> None:
+def check_model(function: Any) -> None:
     """Check a model: a figure for each class, finite or good for nobody, the same in any order of the rows.
 
     Parameters
     ----------
-    model : Model
+    function : callable
         As it is installed under the entry point group `shoal.models`.
     """
-    _must(isinstance(model, Model), "a model is made by Model.of")
+    model: Any = getattr(function, "card", None)
+    _must(isinstance(model, ModelCard), "a model is decorated with @model")
     asked = Constraints(others={model.name: 1.0})
-    _must(model.asked(asked) == 1.0, "a policy must be able to ask for it by its name")
-    _must(model.asked(Constraints()) is None, "it must ask for nothing where the policy does not name it")
+    _must(model.asks(asked) == 1.0, "a policy must be able to ask for it by its name")
+    _must(model.asks(Constraints()) is None, "it must ask for nothing where the policy does not name it")
     rng = np.random.default_rng(0)
     for labels, codes in ((rng.integers(0, 9, ROWS), rng.integers(0, 5, ROWS)), (np.zeros(4, int), np.zeros(4, int))):
         order = rng.permutation(labels.size)
         first, second = (
-            np.asarray(model.figures(Counts.of(labels[rows], Values(codes[rows])), asked))
+            np.asarray(model.function(Counts.of(labels[rows], Values(codes[rows])), asked))
             for rows in (np.arange(labels.size), order)
         )
         _must(first.shape == (int(labels.max()) + 1,), "it must give one figure for each class")
         _must(not np.isnan(first).any(), "a figure must not be NaN")
         _must(np.allclose(first, second, rtol=CLOSE, atol=CLOSE), "the order of the rows must not matter")
-        own = np.asarray(model.figures(tally(Cells(codes), labels), asked))  # type: ignore[arg-type]
+        own = np.asarray(model.function(tally(Cells(codes), labels), asked))
         _must(
             first.shape == own.shape and np.allclose(first, own, rtol=CLOSE, atol=CLOSE),
             "it must find the same in the counts of the verifier, which have the same attributes",
@@ -72,7 +72,7 @@ def check_measure(function: Any) -> None:
         As it is installed under the entry point group `shoal.measures`.
     """
     card: Any = getattr(function, "card", None)
-    _must(isinstance(card, Measure), "a measure is decorated with @measure")
+    _must(isinstance(card, MeasureCard), "a measure is decorated with @measure")
     _must(all((card.name, card.formula, card.cost, card.summary)), "its card must say name, formula, cost and summary")
     for case in _cases():
         found = card.function(case)
@@ -117,7 +117,7 @@ def _must(holds: Any, sentence: str) -> None:
         raise AssertionError(sentence)
 
 
-def _check_findings(found: tuple[Finding, ...], card: Measure) -> None:
+def _check_findings(found: tuple[Finding, ...], card: MeasureCard) -> None:
     """Check what a measure gives."""
     if found:
         _must(found[0].name.startswith(card.name), "the first finding begins with the name of the measure")

@@ -177,7 +177,7 @@ def check_feasible(n: int, constraints: Constraints, sensitive: Mapping[str, Val
     for name, column in sensitive.items():
         counts = Counts.of(np.zeros(n, np.int64), column)
         for model, asked in asked_of(constraints):
-            figures = model.figures(counts, constraints)
+            figures = model.function(counts, constraints)
             if model.fails(figures, asked).any():
                 raise InfeasibleError(_out_of_reach(model.name, name, asked, float(figures[0]), constraints))
 

@@ -228,7 +228,7 @@ def _missing(side: Whole, size: int, values: Whole, constraints: Constraints, co
     counts = Counts(owner, values[place], side[owner, place], sizes, column.shares, column)
     bad = np.zeros(len(side), bool)
     for model, asked in asked_of(constraints):
-        bad |= model.fails(model.figures(counts, constraints), asked)
+        bad |= model.fails(model.function(counts, constraints), asked)
     return bad
 
 

@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
-from shoal import registry
+from shoal.catalogue import methods
 from shoal.cli import app as commands
 from shoal.errors import PolicyError, ReadError
 from shoal.io.data_file import write_data
@@ -143,7 +143,7 @@ def test_methods_and_schema_are_listed():
     lines = run("methods").splitlines()
     assert [line for line in lines if line.split()[:2] == ["mdav", "k"]]
     assert [line for line in lines if "split=strict" in line and line.split()[0] == "mondrian"]
-    assert [card["name"] for card in json.loads(run("methods", "--json"))] == registry.names()
+    assert [card["name"] for card in json.loads(run("methods", "--json"))] == methods.names()
     assert json.loads(run("schema"))["title"] == "Policy"
 
 
@@ -231,7 +231,7 @@ def test_a_parameter_of_the_command_line_reaches_the_policy(table, tmp_path):
         (["anonymize", "{table}", "-o", "out", "--set", "effort"], 2, "--set takes NAME=VALUE"),
         (["anonymize", "{table}", "-o", "out", "--set", "=quick"], 2, "--set takes NAME=VALUE"),
         (["anonymize", "{table}", "-o", "out", "--set", "k=3"], 2, "set constraints.k"),
-        (["anonymize", "{table}", "-o", "out", "--method", "mdav", "--set", "gap=3"], 2, "there is no parameter 'gap'"),
+        (["anonymize", "{table}", "-o", "out", "--method", "mdav", "--set", "gap=3"], 2, "unknown parameter 'gap'"),
         (["anonymize", "{table}", "-o", "out", "--threads", "0"], 2, "'--threads'"),
         (["anonymize", "{table}", "-o", "out", "--budget", "0"], 2, "budget must be a number of seconds above 0"),
         (["anonymize", "{table}", "-o", "out", "--refine", "well"], 2, "method.refine"),

@@ -73,7 +73,7 @@ def test_a_data_set_that_cannot_be_released_is_named(place, tmp_path):
         (("--label", "lable"), "have no column 'lable'"),
         (("--methods", "mdav"), "two methods are needed"),
         (("--measure", "honest"), "needs a label"),
-        (("--measure", "hones"), "there is no measure 'hones'"),
+        (("--measure", "hones"), "unknown measure 'hones'"),
     ],
 )
 def test_wrong_use_ends_with_2_and_a_sentence(place, words, said):

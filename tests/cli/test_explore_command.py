@@ -112,7 +112,7 @@ def test_more_jobs_than_work_leave_nothing_out(table):
 
 
 def test_errors_are_those_of_shoal(table):
-    with pytest.raises(MethodError, match="there is no method 'mdaf'"):
+    with pytest.raises(MethodError, match="unknown method 'mdaf'"):
         run(table, "--methods", "mdaf", "--dry-run", code=None)
     with pytest.raises(ShoalError, match="does not exist"):
         run("nowhere.csv", "--methods", "mdav", "--dry-run", code=None)

@@ -88,7 +88,7 @@ def test_what_is_missing_is_said_in_a_sentence(place):
         "attack", place / "people.csv", place / "release", "--private", place / "private", "--only", "x"
     )
     assert code == 2
-    assert "there is no attack 'x'" in said
+    assert "unknown attack 'x'" in said
     code, _, said = run(
         "attack", place / "people.csv", place / "release", "--private", place / "private", "--profile", "seven"
     )

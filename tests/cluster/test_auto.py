@@ -5,12 +5,12 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from naive.auto import choice
+from shoal.catalogue import methods
 from shoal.cluster.methods.auto import auto, plan
 from shoal.cluster.search.limits import Limits
 from shoal.model.policy import Constraints
 from shoal.model.progress import listening
 from shoal.privacy.verdict.values import Values
-from shoal.registry import load
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -59,7 +59,7 @@ def test_limits_are_met_by_a_search(compiled):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(60 if compiled else 16, 2))
     limits = Limits.of(Constraints(k=3, l=2), {"a": Values((X[:, 0] > 0).astype(np.int64))})
-    partition = load("anneal").function(X, 3, "quick", 1, 10, limits=limits)
+    partition = methods.load("anneal").function(X, 3, "quick", 1, 10, limits=limits)
     members = [np.flatnonzero(partition.labels == group) for group in range(partition.groups)]
     assert all(limits.met(rows) for rows in members)
     assert plan(60, 2, 3, "quick", limited=True).method == "anneal"
@@ -68,7 +68,8 @@ def test_limits_are_met_by_a_search(compiled):
 @pytest.mark.compiled
 def test_it_is_the_chosen_method_and_nothing_else():
     X = np.random.default_rng(3).normal(size=(80, 3))
-    assert_array_equal(auto(X, 4, "quick", seed=2).labels, load("anneal").function(X, 4, "quick", seed=2).labels)
+    chosen = methods.load("anneal").function
+    assert_array_equal(auto(X, 4, "quick", seed=2).labels, chosen(X, 4, "quick", seed=2).labels)
 
 
 def test_more_rows_more_effort_and_fewer_threads_cost_more():

@@ -11,11 +11,11 @@ from scipy.spatial.distance import pdist
 
 from figures import golden, sse, standardised
 from naive.hac import hac as naive_hac
+from shoal.catalogue import methods
 from shoal.cluster.methods.hac import hac
 from shoal.cluster.search.metrics import FITTING, FOLD, METRICS, fill, starts
 from shoal.errors import MethodError
 from shoal.model.progress import listening
-from shoal.registry import load
 from strategies import random_table, tables_with_k
 
 GOLDEN = golden("hac")
@@ -127,7 +127,7 @@ def test_the_example_of_19_rows_has_the_published_sse_and_sizes(leftover):
 
 def test_the_defaults_are_those_of_the_card():
     X = np.random.default_rng(1).normal(size=(50, 2))
-    defaults = {name: word.default for name, word in load("hac").params.items() if name != "k"}
+    defaults = {name: word.default for name, word in methods.load("hac").params.items() if name != "k"}
     assert np.array_equal(hac(X, 3).labels, hac(X, 3, **defaults).labels)
     assert defaults == {
         "linkage": "ward",
@@ -292,7 +292,7 @@ def test_an_offset_of_whole_numbers_does_not_matter():
 
 
 def test_it_is_found_by_its_name_and_carries_its_card():
-    card = load("hac")
+    card = methods.load("hac")
     assert card.function is hac
     assert card.ensures == {"k"}
     assert all(parameter.help for parameter in card.params.values())

@@ -9,6 +9,7 @@ from hypothesis import given
 import shoal.cluster.methods.k_member as room
 from figures import sse, standardised
 from naive.k_member import k_member as naive_k_member
+from shoal.catalogue import methods
 from shoal.cluster.methods.k_member import DEAREST, k_member
 from shoal.cluster.search.limits import Limits
 from shoal.enforce import enforce
@@ -19,7 +20,6 @@ from shoal.privacy.verdict.classes import Counts
 from shoal.privacy.verdict.judge import failing
 from shoal.privacy.verdict.models import distinct
 from shoal.privacy.verdict.values import Values
-from shoal.registry import load
 from strategies import random_table, tables_with_k
 
 
@@ -235,7 +235,7 @@ def test_progress_is_told_on_the_way(monkeypatch):
 
 
 def test_it_is_found_by_its_name_and_carries_its_card():
-    card = load("k_member")
+    card = methods.load("k_member")
     assert card.function is k_member
     assert card.ensures == {"k"}
     assert card.uses == {"limits"}

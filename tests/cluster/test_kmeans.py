@@ -13,13 +13,13 @@ import shoal.cluster.methods.kmeans as room
 import shoal.cluster.search.assignment as assigning
 from figures import sse
 from naive import kmeans as naive
+from shoal.catalogue import methods
 from shoal.cluster.inputs import row_weights
 from shoal.cluster.methods.kmeans import _drawn, kmeans
 from shoal.cluster.search.assignment import assign
 from shoal.cluster.search.polish import _means
 from shoal.errors import MethodError
 from shoal.model.progress import listening
-from shoal.registry import load
 from strategies import random_table, tables_with_k
 
 
@@ -282,7 +282,7 @@ def test_it_tells_how_many_rounds_are_done():
 
 
 def test_it_is_found_by_its_name_and_carries_its_card():
-    card = load("kmeans")
+    card = methods.load("kmeans")
     assert card.function is kmeans
     assert (card.ensures, card.data, card.uses) == ({"k"}, "numeric", {"seed", "threads", "weights"})
     assert card.check({"k": 3}) == {"k": 3, "rounds": 30}

@@ -9,9 +9,9 @@ from scipy.spatial.distance import cdist
 
 from figures import sse
 from naive.md import md as naive_md
+from shoal.catalogue import methods
 from shoal.cluster.methods.md import md
 from shoal.model.progress import listening
-from shoal.registry import load
 from strategies import random_table, tables_with_k
 
 
@@ -120,7 +120,7 @@ def test_census_has_the_sse_of_the_page(census_sample, k, found):
 
 
 def test_it_is_found_by_its_name_and_carries_its_card():
-    card = load("md")
+    card = methods.load("md")
     assert card.function is md
     assert card.ensures == {"k"}
     assert list(card.params) == ["k"]

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 import shoal.cluster.methods.mdav as room
 from figures import golden, sse, standardised
 from naive.mdav import mdav as naive_mdav
+from shoal.catalogue import methods
 from shoal.cluster.methods.mdav import mdav
-from shoal.registry import load
 from strategies import random_table, tables_with_k
 
 GOLDEN = golden("mdav")
@@ -229,7 +229,7 @@ def test_the_example_of_19_rows_loses_less_if_the_rows_left_over_join_the_neares
 
 
 def test_it_is_found_by_its_name_and_carries_its_card():
-    card = load("mdav")
+    card = methods.load("mdav")
     assert card.function is mdav
     assert card.ensures == {"k"}
     assert card.data == "numeric"

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from figures import sse
 from naive.mondrian import mondrian as naive_mondrian
+from shoal.catalogue import methods
 from shoal.cluster.methods.mondrian import mondrian
 from shoal.cluster.search.limits import Limits
 from shoal.errors import MethodError
@@ -16,7 +17,6 @@ from shoal.model.policy import Constraints
 from shoal.model.progress import listening
 from shoal.privacy.verdict.judge import failing
 from shoal.privacy.verdict.values import Values
-from shoal.registry import load
 from strategies import random_table, tables_with_k
 
 SPLITS = ("strict", "relaxed")
@@ -213,7 +213,7 @@ def test_census_has_the_sse_of_the_docs_page(census_sample, split, figures):
 
 
 def test_it_is_found_by_its_name_and_carries_its_card():
-    card = load("mondrian")
+    card = methods.load("mondrian")
     assert card.function is mondrian
     assert card.ensures == {"k", "l", "t", "alpha"}
     assert card.uses == {"limits"}

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from figures import sse
 from naive.one_pass import one_pass as naive_one_pass
+from shoal.catalogue import methods
 from shoal.cluster.methods.one_pass import one_pass, seeds
 from shoal.model.partition import Partition
 from shoal.model.progress import listening
-from shoal.registry import load
 from strategies import random_table, tables_with_k
 
 
@@ -129,7 +129,7 @@ def test_census_keeps_its_figures(census_sample, k, expected):
 
 
 def test_it_is_found_by_its_name_and_carries_its_card():
-    card = load("one_pass")
+    card = methods.load("one_pass")
     assert card.function is one_pass
     assert card.ensures == {"k"}
     assert card.uses == {"seed"}

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from figures import golden, sse
 from naive.tfrp import tfrp as naive_tfrp
+from shoal.catalogue import methods
 from shoal.cluster.methods.tfrp import tfrp
 from shoal.errors import MethodError
 from shoal.model.progress import listening
-from shoal.registry import load
 from strategies import random_table, tables_with_k
 
 GOLDEN = golden("tfrp")["census"]
@@ -150,7 +150,7 @@ def test_census_has_the_published_loss_at_5_and_is_near_it_elsewhere(census):
 
 
 def test_it_is_found_by_its_name_and_carries_its_card():
-    card = load("tfrp")
+    card = methods.load("tfrp")
     assert card.function is tfrp
     assert card.ensures == {"k"}
     assert card.check({"k": 3}) == {"k": 3, "second": True}

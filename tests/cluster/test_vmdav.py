@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from figures import sse
 from naive.vmdav import vmdav as naive_vmdav
+from shoal.catalogue import methods
 from shoal.cluster.methods.mdav import mdav
 from shoal.cluster.methods.vmdav import vmdav
 from shoal.errors import MethodError
 from shoal.model.progress import listening
-from shoal.registry import load
 from strategies import random_table, tables_with_k
 
 GAMMAS = (0, 0.2, 0.5, 1, 1.1, 2, 10)
@@ -183,7 +183,7 @@ def test_census_keeps_its_figures(census_sample, k, expected):
 
 
 def test_it_is_found_by_its_name_and_carries_its_card():
-    card = load("vmdav")
+    card = methods.load("vmdav")
     assert card.function is vmdav
     assert card.ensures == {"k"}
     assert card.check({"k": 3}) == {"k": 3, "gamma": "auto"}

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from figures import sse
 from naive import finish
 from naive import kde as naive
+from shoal.catalogue import methods
 from shoal.cluster.search.limits import Limits
 from shoal.density.bandwidth import BANDWIDTHS
 from shoal.density.curve import KERNELS
@@ -16,7 +17,6 @@ from shoal.errors import GuaranteeError, MethodError
 from shoal.model.policy import Constraints
 from shoal.privacy.verdict.judge import failing
 from shoal.privacy.verdict.values import Values
-from shoal.registry import load
 from strategies import tables_with_k
 
 
@@ -132,7 +132,7 @@ def test_a_column_of_tiny_numbers_beside_another_does_no_harm(tiny):
 
 
 def test_it_is_found_by_its_name_and_carries_its_card():
-    card = load("kde")
+    card = methods.load("kde")
     assert card.function is kde
     assert (card.ensures, card.data, card.uses) == ({"k", "l", "t"}, "numeric", {"limits", "seed", "threads"})
     assert card.check({"k": 3}) == {

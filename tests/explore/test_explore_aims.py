@@ -6,10 +6,12 @@ import pytest
 from scipy import stats
 
 import shoal
+from shoal.catalogue import attacks, measures
 from shoal.errors import MethodError
 from shoal.exploration.aims import Aim, Figure, _jackknife, aim_of, averaged, figure_of
 from shoal.model.policy import Policy
 from shoal.pipeline.judging import case_of
+from shoal.privacy.attacks.attack import Clock, profiles
 from shoal.privacy.measures.case import Case
 
 
@@ -86,40 +88,36 @@ def test_what_no_release_under_this_policy_has_is_refused_before_anything_is_run
 
 
 def test_what_is_refused_is_just_what_has_no_figure(case):
-    from shoal.exploration.aims import BY_COLUMN, NEEDS
-    from shoal.measuring import cards
+    def has(card):
+        return card.name in {finding.name for finding in card.function(case)}
 
-    never = {*BY_COLUMN, *NEEDS["a population, which an exploration has not"], *NEEDS["a column of sets"]}
-    labelled = {*NEEDS["a label: name one with `label`"], *NEEDS["a sensitive column"]} & set(cards())
-    for name in (*never, *labelled):
-        assert (name in {finding.name for finding in cards()[name].function(case)}) == (name in labelled), name
+    for card in measures.cards().values():
+        if card.by_column or {*card.requires} & {"population", "items"}:
+            assert not has(card), card.name
+        elif card.requires:
+            assert has(card), card.name
 
 
 def test_attacks_that_are_refused_are_just_those_without_a_trial(case, people):
-    from shoal.exploration.aims import NEEDS
-    from shoal.privacy.attacks.attack import Clock, attacks, profiles
+    known = attacks.cards()
 
     def tried(case):
-        told = {name: card.function(case, profiles(case)["all"], Clock()) for name, card in attacks().items()}
+        told = {name: card.function(case, profiles(case)["all"], Clock()) for name, card in known.items()}
         return {name for name, one in told.items() if one.trials}
 
-    never = {
-        *NEEDS["another release, which an exploration has not"],
-        *NEEDS["control rows, which an exploration has not"],
-    }
-    assert tried(case) == {*attacks()} - never
+    def without(*lacking):
+        return {name for name, card in known.items() if not {*card.requires} & {*lacking}}
+
+    assert tried(case) == without("other", "control")
     bare = case_of(people, shoal.anonymize(people, k=4, method="mdav"))
-    assert tried(bare) == {*attacks()} - never - {*NEEDS["a sensitive column"]}
+    assert tried(bare) == without("other", "control", "sensitive")
 
 
 def test_without_a_label_or_a_sensitive_column_those_that_need_one_have_no_figure(people):
-    from shoal.exploration.aims import NEEDS
-    from shoal.measuring import cards
-
     bare = case_of(people, shoal.anonymize(people, k=4, method="mdav"))
-    for need in ("a label: name one with `label`", "a sensitive column"):
-        for name in set(NEEDS[need]) & set(cards()):
-            assert name not in {finding.name for finding in cards()[name].function(bare)}, name
+    for card in measures.cards().values():
+        if {*card.requires} & {"label", "sensitive"}:
+            assert card.name not in {finding.name for finding in card.function(bare)}, card.name
 
 
 def test_a_figure_of_the_release_alone_is_exact(case, people):

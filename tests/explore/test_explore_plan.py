@@ -2,10 +2,10 @@
 
 import pytest
 
+from shoal.catalogue import methods
 from shoal.errors import MethodError, PolicyError
 from shoal.exploration.plan import grid, numbers
 from shoal.model.policy import Policy
-from shoal.registry import names
 
 
 def test_a_grid_has_every_method_with_every_k():
@@ -58,7 +58,7 @@ def test_all_leaves_out_auto_and_what_needs_a_label_and_says_so():
     told = {one.name: one.reason for one in skipped}
     assert "chooses one of the other methods" in told["auto"]
     assert all("learns from a label" in told[name] for name in ("c_tca_pp", "k_tca_pp", "kde_pp"))
-    assert {point.method for point in points} | set(told) == set(names())
+    assert {point.method for point in points} | set(told) == set(methods.names())
     assert not {point.method for point in points} & set(told)
 
 
@@ -71,7 +71,7 @@ def test_a_label_lets_methods_in_that_learn_from_it_and_auto_may_be_named():
 def test_a_grid_without_a_method_is_refused_with_the_reason():
     with pytest.raises(MethodError, match="no method is left. kde_pp: learns from a label"):
         grid(Policy.of(), "kde_pp", k=5)
-    with pytest.raises(MethodError, match="there is no method 'mdaf'"):
+    with pytest.raises(MethodError, match="unknown method 'mdaf'"):
         grid(Policy.of(), "mdaf")
 
 

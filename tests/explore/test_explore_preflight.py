@@ -3,6 +3,7 @@
 import pyarrow as pa
 import pytest
 
+from shoal.catalogue import methods
 from shoal.exploration import memory, preflight
 from shoal.exploration.aims import aim_of
 from shoal.exploration.plan import grid
@@ -10,7 +11,6 @@ from shoal.exploration.points import Aims
 from shoal.exploration.preflight import GROWTH, Probed, Shape, affordable, estimate, probe, probes, seconds_of
 from shoal.model.policy import Policy
 from shoal.model.table import Table
-from shoal.registry import BUILT_IN
 
 AIMS = Aims(aim_of(None, "utility", Policy.of()), aim_of(None, "risk", Policy.of()))
 
@@ -162,4 +162,4 @@ def test_the_estimate_says_runs_seconds_megabytes_and_processes(monkeypatch):
 
 
 def test_the_growth_of_every_built_in_method_is_known():
-    assert {*BUILT_IN} - {*GROWTH} <= {"hac"}  # quadratic, as all others are taken to be
+    assert {*methods.built_in} - {*GROWTH} <= {"hac"}  # quadratic, as all others are taken to be

@@ -4,6 +4,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
+from shoal.catalogue import model
 from shoal.errors import PolicyError
 from shoal.model.constraints import ANSWERED_BY, Constraints
 from shoal.model.policy import Policy
@@ -28,12 +29,11 @@ ASKED = {
 
 
 @pytest.fixture
-def installed(monkeypatch):
+def installed(install):
     """A model beside those of shoal, as an entry point would bring it."""
-    from shoal.privacy.verdict import judge, models
+    from shoal.privacy.verdict import models
 
-    model = judge.Model.of("most shares", lambda counts, _: models.alpha(counts))
-    monkeypatch.setattr(judge, "_installed", lambda name: model)
+    install("models", {"most shares": model("most shares")(lambda counts, _: models.alpha(counts))})
 
 
 def test_every_constraint_has_a_case_here_and_says_what_answers_it():

@@ -1,17 +1,15 @@
 """What a method is handed by the run, what becomes of what it says, and the search that may follow it."""
 
-from importlib.metadata import EntryPoint
-
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import shoal
-from shoal import registry
+from shoal.catalogue import Choice, Whole, method
+from shoal.catalogue.method_card import USES
 from shoal.errors import InfeasibleError, MethodError, PolicyError
 from shoal.model.findings import Finding
 from shoal.model.progress import announce, listening, spent
-from shoal.registry import USES, Choice, Whole, method
 
 HANDED = {}
 BOUND = Finding("bound", 1.5, "proved", "groups")
@@ -58,9 +56,8 @@ def short(X, k):
 
 
 @pytest.fixture(autouse=True)
-def _strangers(monkeypatch):
-    points = [EntryPoint(name, f"{__name__}:{name}", registry.GROUP) for name in ("asks", "plain", "single", "short")]
-    monkeypatch.setattr(registry, "entry_points", lambda group: points if group == registry.GROUP else [])
+def _plug_ins(install):
+    install("methods", asks=asks, plain=plain, single=single, short=short)
     HANDED.clear()
 
 
@@ -105,7 +102,7 @@ def test_what_the_policy_does_not_have_is_none_and_threads_are_all_cores():
 
 
 def test_unknown_parameters_are_refused_with_the_known_ones():
-    with pytest.raises(MethodError, match="asks: there is no parameter 'mod'. It has 'k', 'mood'. Did you mean 'mood'"):
+    with pytest.raises(MethodError, match="asks: unknown parameter 'mod'. It has 'k', 'mood'. Did you mean 'mood'"):
         shoal.anonymize(table(), method="asks", k=3, parameters={"mod": "loud"})
 
 

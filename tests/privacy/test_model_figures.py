@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.measuring import Measure
+from shoal.catalogue import MeasureCard
 from shoal.model.policy import Policy
 from shoal.privacy.measures import model_figures as figures
 from shoal.privacy.measures.case import Case
@@ -122,7 +122,7 @@ def test_figures_lie_in_their_range_and_do_not_depend_on_the_order_of_rows(rows,
     one, other = (case_of({"age": [a for a, _ in r], "ill": [str(s) for _, s in r]}) for r in (rows, mixed))
     for function in MEASURES:
         card = function.card
-        assert isinstance(card, Measure)
+        assert isinstance(card, MeasureCard)
         assert card.low - 1e-9 <= value(function, one) <= card.high + 1e-9
         assert value(function, one) == pytest.approx(value(function, other))
 

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
+from shoal.catalogue import methods, models
+from shoal.catalogue.model_card import OTHER
 from shoal.model.findings import Finding, Verdict
 from shoal.model.policy import Policy
-from shoal.privacy.verdict.judge import MODELS
-from shoal.registry import BUILT_IN
-from shoal.report.wording import few, figure, method_words, promise, say, shown, wish, words
+from shoal.report.wording import asked_for, few, figure, method_words, promise, say, shown
 
 
 def test_few_rows_are_hidden_by_themselves_and_by_what_is_left():
@@ -61,14 +61,14 @@ def test_figures_are_written_as_the_commands_write_them():
 
 
 def test_every_model_of_the_judge_has_its_words():
-    for model in ("k-anonymity", *(one.name for one in MODELS)):
+    for model in models.built_in:
         says, leaves = promise(Verdict(model, "illness", 3, 3, holds=True))
         assert "{" not in says + leaves
-        assert says != words()["promises"]["other"][0]
+        assert says != OTHER[0]
     assert "package" in promise(Verdict("strange", None, 1, 1, holds=True))[0]
 
 
-def test_wishes_are_said_in_a_few_signs():
+def test_what_is_asked_is_said_in_a_few_characters():
     policy = Policy.of(k=5, l=3, l_kind="recursive", constraints={"c": 2.0})
     said = {
         "k-anonymity": "k = 2",
@@ -81,11 +81,11 @@ def test_wishes_are_said_in_a_few_signs():
     }
     for model, expected in said.items():
         column = None if model == "k-anonymity" else "ill"
-        assert wish(Verdict(model, column, 2.0, 2.0, holds=True), policy) == expected
+        assert asked_for(Verdict(model, column, 2.0, 2.0, holds=True), policy) == expected
 
 
 def test_every_method_says_in_its_own_words_what_it_does():
-    for name in BUILT_IN:
+    for name in methods.built_in:
         assert method_words(name).endswith(".")
         assert "\n" not in method_words(name)
     assert method_words("k_cmvm") == method_words("k_tca")

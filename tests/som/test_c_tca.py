@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 import shoal.som.nearest as looking
 import shoal.som.tca as room
 from naive import c_tca as naive
+from shoal.catalogue import methods
 from shoal.errors import MethodError
-from shoal.registry import load
 from shoal.som.c_tca import c_tca
 from shoal.som.grid import grid_for
 from shoal.som.tca import topology
@@ -138,9 +138,9 @@ def test_mixtures_are_of_units_next_to_each_other_or_of_all(monkeypatch):
 
 
 def test_it_is_found_by_its_names_and_carries_its_card():
-    card = load("c_tca")
+    card = methods.load("c_tca")
     assert card.function is c_tca
-    assert load("constrained_cmvm").function is c_tca
+    assert methods.load("constrained_cmvm").function is c_tca
     assert (card.ensures, card.data) == ({"k", "l", "t"}, "numeric")
     assert card.uses == {"limits", "seed", "threads", "view_of"}
     assert card.check({"k": 3}) == {

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import shoal.som.nearest as looking
 import shoal.som.plus as room
 from naive import c_tca_pp as naive
+from shoal.catalogue import methods
 from shoal.errors import GuaranteeError, MethodError
-from shoal.registry import load
 from shoal.som.c_tca_pp import c_tca_pp
 from shoal.som.grid import grid_for
 from shoal.som.plus import taught
@@ -171,7 +171,7 @@ def test_as_printed_it_is_kept_where_k_is_reached():
 
 
 def test_it_is_found_by_its_name_and_carries_its_card():
-    card = load("c_tca_pp")
+    card = methods.load("c_tca_pp")
     assert card.function is c_tca_pp
     assert (card.ensures, card.data) == ({"k", "l", "t"}, "numeric")
     assert card.uses == {"label", "limits", "seed", "threads", "view_of"}

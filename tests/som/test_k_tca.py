@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 import shoal.som.nearest as looking
 import shoal.som.tca as room
 from naive import k_tca as naive
+from shoal.catalogue import methods
 from shoal.errors import GuaranteeError, MethodError
-from shoal.registry import load
 from shoal.som.grid import grid_for
 from shoal.som.k_tca import k_tca
 from shoal.som.tca import topology
@@ -131,9 +131,9 @@ def test_as_printed_it_is_kept_where_k_is_reached():
 
 
 def test_it_is_found_by_its_names_and_carries_its_card():
-    card = load("k_tca")
+    card = methods.load("k_tca")
     assert card.function is k_tca
-    assert load("k_cmvm").function is k_tca
+    assert methods.load("k_cmvm").function is k_tca
     assert (card.ensures, card.data) == ({"k", "l", "t"}, "numeric")
     assert card.uses == {"limits", "seed", "threads", "view_of"}
     assert card.check({"k": 3}) == {

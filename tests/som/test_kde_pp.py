@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from naive import kde_pp as naive
+from shoal.catalogue import methods
 from shoal.cluster.search.limits import Limits
 from shoal.density.curve import KERNELS
 from shoal.errors import GuaranteeError, MethodError
 from shoal.model.policy import Constraints
 from shoal.privacy.verdict.judge import failing
 from shoal.privacy.verdict.values import Values
-from shoal.registry import load
 from shoal.som.kde_pp import kde_pp
 from strategies import tables_with_k
 
@@ -110,7 +110,7 @@ def test_labels_that_cannot_teach_are_refused(label, words):
 
 
 def test_it_is_found_by_its_name_and_carries_its_card():
-    card = load("kde_pp")
+    card = methods.load("kde_pp")
     assert card.function is kde_pp
     assert (card.ensures, card.data) == ({"k", "l", "t"}, "numeric")
     assert card.uses == {"label", "limits", "seed", "threads"}

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from naive import c_tca as naive_c
 from naive import k_tca as naive_k
+from shoal.catalogue import methods
 from shoal.errors import MethodError
-from shoal.registry import load
 from shoal.som.grid import Grid, grid_for
 from shoal.som.nearest import nearest
 from shoal.som.tca import (
@@ -52,7 +52,7 @@ def some_table(rng):
 @pytest.mark.parametrize("part", range(10))
 def test_every_group_of_a_thousand_tables_has_k_rows(part):
     rng = random.Random(part)
-    cards = {name: load(name) for name in METHODS}
+    cards = {name: methods.load(name) for name in METHODS}
     for turn in range(100):
         X, k, label = some_table(rng)
         for name in METHODS[turn % 2 :: 2]:
@@ -102,7 +102,7 @@ def test_views_are_dealt_if_none_are_given():
 def test_views_that_are_not_a_whole_number_a_column_are_refused(name, wrong, shape):
     taught = {"label": [0] * 6} if name.endswith("_pp") else {}
     with pytest.raises(MethodError) as caught:
-        load(name).function(np.zeros((6, 3)), 2, view_of=wrong, **taught)
+        methods.load(name).function(np.zeros((6, 3)), 2, view_of=wrong, **taught)
     assert str(caught.value) == (
         f"{name}: view_of must be 3 whole numbers, one a column; got an array of shape {shape}."
     )

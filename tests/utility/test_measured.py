@@ -8,8 +8,8 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import shoal
+from shoal.catalogue import MeasureCard
 from shoal.errors import DataError
-from shoal.measuring import Measure
 from shoal.model.policy import Policy
 from shoal.model.table import Table
 from shoal.prepare.hierarchy import from_lines
@@ -22,7 +22,7 @@ CARDS = {
     function.card.name: function.card
     for module in (measured, measured_fidelity, measured_loss)
     for function in vars(module).values()
-    if isinstance(getattr(function, "card", None), Measure)
+    if isinstance(getattr(function, "card", None), MeasureCard)
 }
 COLUMNS = {
     "age": {"role": "quasi", "kind": "numeric", "form": "mean"},

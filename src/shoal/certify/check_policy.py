@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.catalogue import methods
 from shoal.errors import MethodError, PolicyError
 from shoal.model.column import FORMS
 from shoal.model.policy import Policy
-from shoal.registry import ALIASES, BUILT_IN, load, names
 
 __all__ = ["MOST_POLICY", "published_text", "refusals", "unused_levels"]
 
@@ -81,11 +81,11 @@ def _named(policy: Policy) -> Iterator[str]:
 def _method(policy: Policy) -> Iterator[str]:
     """Return what is wrong with the method; text in its parameters would be text that nobody asked for."""
     name, given = policy.method.name, policy.method.parameters
-    if name not in {*BUILT_IN, *ALIASES, *names()}:
+    if name not in {*methods.aliases, *methods.names()}:
         yield f"there is no method {name!r} here"
     elif given:
         try:
-            load(name).check({"k": policy.constraints.k, **given})
+            methods.load(name).check({"k": policy.constraints.k, **given})
         except (MethodError, PolicyError):
             yield f"method {name!r} has no such parameters"
 

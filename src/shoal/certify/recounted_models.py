@@ -8,19 +8,18 @@ equal, the makers use one and this module the other, so that a mistake in one of
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import entry_points
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import PolicyError, listed, near
+from shoal.catalogue import models
+from shoal.errors import PolicyError
 from shoal.model.policy import Constraints
 
 __all__ = ["SLACK", "Asked", "Cells", "Tally", "asked_models"]
 
 SLACK = 1e-9  # figures are ratios of counts: a difference this small is rounding
-GROUP = "shoal.models"
 
 Counts = NDArray[np.int64]
 Figures = NDArray[np.float64]
@@ -145,16 +144,10 @@ def asked_models(asked: Constraints) -> list[Asked]:
 
 def _installed(name: str, value: float, asked: Constraints) -> Asked:
     """Return a model that was installed beside shoal; it is given a `Tally`, and what it finds is compared here."""
-    points = {point.name: point for point in entry_points(group=GROUP)}
-    if name not in points:
-        known = f"Installed are {listed(points)}." if points else "None is installed."
-        raise PolicyError(f"policy: there is no model {name!r} beside those of shoal. {known}{near(name, points)}")
-    model: Any = points[name].load()
-    if getattr(model, "name", None) != name or not callable(getattr(model, "figures", None)):
-        raise PolicyError(f"policy: what is installed as model {name!r} is none. Its author must make it by Model.of.")
+    model = models.load(name)
 
     def figures(tally: Tally) -> Figures:
-        found = np.asarray(model.figures(tally, asked), np.float64)
+        found = np.asarray(model.function(tally, asked), np.float64)
         if found.shape != tally.sizes.shape:
             raise PolicyError(f"policy: model {name!r} must give one figure for each class. Its author must mend it.")
         return found

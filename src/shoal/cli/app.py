@@ -283,12 +283,12 @@ def methods(
     json: Json = False,
 ) -> None:
     """List the methods with their parameters, or show one in full: `shoal methods`, `shoal methods mdav`."""
-    from shoal.registry import load, names
+    from shoal.catalogue import methods as section
 
     if name is None:
-        show.methods([load(one) for one in names()], json=json)
+        show.methods(list(section.cards().values()), json=json)
     else:
-        show.method(load(name), json=json)
+        show.method(section.load(name), json=json)
 
 
 @app.command()

@@ -34,9 +34,9 @@ def add_to(app: typer.Typer) -> None:
 
 def measures(json: Json = False) -> None:
     """List every measure with its formula, range and need: `shoal measures`."""
-    from shoal.measuring import cards
+    from shoal.catalogue import measures as section
 
-    show.measures(list(cards().values()), json=json)
+    show.measures(list(section.cards().values()), json=json)
 
 
 def measure(

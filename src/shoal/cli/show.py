@@ -12,12 +12,11 @@ from shoal.cli.drawing import as_json, console, figure, mark, plain, printable, 
 from shoal.model.progress import listening
 
 if TYPE_CHECKING:
+    from shoal.catalogue import MeasureCard, MethodCard
     from shoal.certify.check import Checked
-    from shoal.measuring import Measure
     from shoal.model.findings import Attack, Finding
     from shoal.model.release import Release
     from shoal.prepare.profile import ColumnFacts, Profile
-    from shoal.registry import Card
 
 __all__ = [
     "checked",
@@ -160,7 +159,7 @@ def proposal(facts: "Profile", output: Path, *, json: bool) -> None:
     say(f"Policy: {output}. Read it, then: shoal anonymize FILE --policy {output} -o release")
 
 
-def methods(cards: "list[Card]", *, json: bool) -> None:
+def methods(cards: "list[MethodCard]", *, json: bool) -> None:
     """Show the card of every method in a line each; k, which all of them take, is left out."""
     if json:
         plain(json_.dumps([card.as_dict() for card in cards], indent=2))
@@ -173,7 +172,7 @@ def methods(cards: "list[Card]", *, json: bool) -> None:
     say("shoal methods NAME shows one of them in full.")
 
 
-def method(card: "Card", *, json: bool) -> None:
+def method(card: "MethodCard", *, json: bool) -> None:
     """Show one card in full: every parameter, what it ensures, and what it is handed by the run."""
     if json:
         plain(json_.dumps(card.as_dict(), indent=2))
@@ -191,7 +190,7 @@ def method(card: "Card", *, json: bool) -> None:
     say(f"k is set with -k{others}.")
 
 
-def measures(cards: "list[Measure]", *, json: bool) -> None:
+def measures(cards: "list[MeasureCard]", *, json: bool) -> None:
     """Show the card of every measure in a line each."""
     if json:
         plain(json_.dumps([card.as_dict() for card in cards], indent=2, ensure_ascii=False))

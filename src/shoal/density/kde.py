@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shoal.catalogue import Choice, Number, Whole, method
 from shoal.cluster.inputs import Floats, Rows, matrix
 from shoal.cluster.search.effort import FINISH
 from shoal.cluster.search.finish import MODE, as_printed, finished
@@ -25,7 +26,6 @@ from shoal.kernels.threads import each, thread_count
 from shoal.model.partition import Partition
 from shoal.model.progress import part
 from shoal.model.sketches import CurveSketch
-from shoal.registry import Choice, Number, Whole, method
 
 __all__ = ["Coding", "coding", "kde"]
 

@@ -18,75 +18,30 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
+from shoal.catalogue import MeasureCard, attacks, measures
 from shoal.errors import MethodError, near
 from shoal.exploration.asked import shortened
 from shoal.exploration.trials import HONEST, honest
 from shoal.io.text_columns import read_for
-from shoal.measuring import Measure, cards
 from shoal.model.findings import Finding
 from shoal.model.policy import Policy
 from shoal.pipeline.judging import measure
-from shoal.privacy.attacks.attack import Clock, attacks, profiles
+from shoal.privacy.attacks.attack import Clock, profiles
 from shoal.privacy.measures.case import Case
 from shoal.privacy.measures.intervals import wilson
 
 __all__ = ["Aim", "Figure", "aim_of", "averaged", "beside", "figure_of"]
 
 SEPARABLE, LOSS, RISK = "honest separability %", "cell loss %", "marketer risk"
-BOUNDED = (SEPARABLE,)  # looks at some 10,000 rows, however many there are
-# Findings that stand second in a measure of another name.
-WITHIN = {
-    "class loss %": "cell loss %",
-    "2-way total variation %": "1-way total variation %",
-    "prosecutor risk, mean": "prosecutor risk",
+# What a figure may require beside quasi-identifiers, in words.
+REQUIRED = {
+    "label": "a label: name one with `label`",
+    "sensitive": "a sensitive column",
+    "items": "a column of sets",
+    "population": "a population, which an exploration has not",
+    "other": "another release, which an exploration has not",
+    "control": "control rows, which an exploration has not",
 }
-# What measures and attacks need beside quasi-identifiers, and what their findings are of.
-NEEDS = {
-    "a label: name one with `label`": (
-        SEPARABLE,
-        "honest accuracy %",
-        "combined utility",
-        "trade-off score",
-        "classes of one label %",
-        "classification metric",
-        HONEST,
-    ),
-    "a sensitive column": (
-        "(alpha,k)-anonymity",
-        "attribute inference",
-        "basic beta-likeness",
-        "enhanced beta-likeness",
-        "classes that lack a value",
-        "delta-disclosure",
-        "distinct l-diversity",
-        "entropy l-diversity",
-        "homogeneity",
-        "minimality",
-        "recursive (c,l)-diversity",
-        "t-closeness",
-        "unchanged columns",
-    ),
-    "a population, which an exploration has not": (
-        "journalist risk",
-        "k-map",
-        "population uniques %",
-        "delta-presence",
-    ),
-    "another release, which an exploration has not": ("intersection",),
-    "control rows, which an exploration has not": ("exact combination", "near combination"),
-    "a column of sets": ("(k,k^m)-anonymity",),
-}
-BY_COLUMN = (
-    "confidence interval width",
-    "contribution to risk",
-    "correlation",
-    "cross-entropy",
-    "entropy loss",
-    "mutual information",
-    "normalised variance",
-    "relative entropy",
-    "risk without a column",
-)
 Kind = Literal["measure", "attack", "honest"]
 
 
@@ -99,6 +54,7 @@ class Aim:
     higher: bool
     how: str
     exact: bool = False
+    bounded: bool = False
 
 
 @dataclass(frozen=True)
@@ -131,37 +87,40 @@ def aim_of(name: str | None, what: Literal["utility", "risk"], policy: Policy) -
         raise MethodError(f"explore: the {what} must be the name of a measure or an attack; got {shortened(name)}.")
     usual = RISK if what == "risk" else LOSS if policy.label is None else SEPARABLE
     wanted = usual if name is None else name
-    _refuse_impossible(wanted, policy)
     if wanted == HONEST:
+        _refuse_impossible(wanted, ("label",), policy)
         return Aim(HONEST, "honest", True, "% of held-out original rows answered rightly by a tree that learned from a "
                    "release of the others")  # fmt: skip
-    tried, known = attacks(), cards()
-    if wanted in tried:
-        return Aim(wanted, "attack", False, tried[wanted].summary)
-    card = known.get(WITHIN.get(wanted, wanted))
+    if wanted in attacks.names():
+        found = attacks.load(wanted)
+        _refuse_impossible(wanted, found.requires, policy)
+        return Aim(wanted, "attack", False, found.summary)
+    card = _measure_of(wanted)
     if card is None:
-        every = [*known, *WITHIN, *tried, HONEST]
+        every = [*measures.names(), *attacks.names(), HONEST]
         raise MethodError(
             f"explore: there is no {what} {wanted!r}.{near(wanted, every)} `shoal measures` lists those that there are."
         )
+    _refuse_impossible(wanted, card.requires, policy)
+    if card.by_column:
+        raise MethodError(f"explore: {wanted!r} is a figure of each column, and not one of a release. Choose another.")
     if card.better == "neither":
         raise MethodError(f"explore: {wanted!r} is no {what}: neither more nor less of it is better. Choose another.")
     how = card.formula if card.name == wanted else f"beside {card.name}"
-    return Aim(wanted, "measure", card.better == "high", how, card.need == "release")
+    return Aim(wanted, "measure", card.better == "high", how, card.need == "release", card.bounded)
 
 
-def _refuse_impossible(name: str, policy: Policy) -> None:
+def _measure_of(name: str) -> MeasureCard | None:
+    """Return the measure that has a finding of this name, if there is one."""
+    return next((card for card in measures.cards().values() if name in (card.name, *card.also)), None)
+
+
+def _refuse_impossible(name: str, requires: Sequence[str], policy: Policy) -> None:
     """Refuse a figure that no release under this policy has, before anything is run."""
-    has = {
-        "a label: name one with `label`": policy.label is not None,
-        "a sensitive column": bool(policy.names("sensitive")),
-        "a column of sets": bool(policy.names("items")),
-    }
-    for need, those in NEEDS.items():
-        if name in those and not has.get(need, False):
-            raise MethodError(f"explore: {name!r} needs {need}. Choose another figure.")
-    if name in BY_COLUMN:
-        raise MethodError(f"explore: {name!r} is a figure of each column, and not one of a release. Choose another.")
+    there = {"label": policy.label is not None, "sensitive": policy.names("sensitive"), "items": policy.names("items")}
+    for one in requires:
+        if not there.get(one):
+            raise MethodError(f"explore: {name!r} needs {REQUIRED[one]}. Choose another figure.")
 
 
 def figure_of(aim: Aim, case: Case, source: Any, folds: int) -> Figure | None:
@@ -179,7 +138,7 @@ def figure_of(aim: Aim, case: Case, source: Any, folds: int) -> Figure | None:
         is the one that `shoal measure` gives.
     """
     if aim.kind == "attack":
-        found = attacks()[aim.name].function(case, profiles(case)["all"], Clock())
+        found = attacks.load(aim.name).function(case, profiles(case)["all"], Clock())
         if found.rate is None or found.interval is None:
             return None
         return Figure(found.rate, *found.interval)
@@ -188,9 +147,9 @@ def figure_of(aim: Aim, case: Case, source: Any, folds: int) -> Figure | None:
         share = honest(table, case.policy, folds, case.seed)
         low, high = wilson(share * table.n, table.n)
         return Figure(100 * share, 100 * low, 100 * high)
-    card = cards()[WITHIN.get(aim.name, aim.name)]
-    finding = _finding(card, aim.name, case)
-    if finding is None or not np.isfinite(finding.value):
+    card = _measure_of(aim.name)
+    finding = None if card is None else _finding(card, aim.name, case)
+    if card is None or finding is None or not np.isfinite(finding.value):
         return None
     if finding.interval is not None:
         return Figure(finding.value, *finding.interval)
@@ -239,12 +198,12 @@ def averaged(figures: Sequence[Figure]) -> Figure:
     return Figure(middle, middle - hypot(below, between), middle + hypot(above, between))
 
 
-def _finding(card: Measure, name: str, case: Case) -> Finding | None:
+def _finding(card: MeasureCard, name: str, case: Case) -> Finding | None:
     """Return the finding of this name, if the measure has one for this table."""
     return next((one for one in card.take(case) if one.name == name), None)
 
 
-def _jackknife(card: Measure, name: str, case: Case, folds: int) -> float | None:
+def _jackknife(card: MeasureCard, name: str, case: Case, folds: int) -> float | None:
     """Return half the width of the interval of a figure, or None if there are too few classes to tell."""
     from scipy.stats import t
 
@@ -265,6 +224,6 @@ def _jackknife(card: Measure, name: str, case: Case, folds: int) -> float | None
     return float(t.ppf(0.975, parts - 1)) * sqrt(spread)
 
 
-def _within(card: Measure, value: float, half: float) -> tuple[float, float]:
+def _within(card: MeasureCard, value: float, half: float) -> tuple[float, float]:
     """Return the ends of an interval, inside the range of the measure."""
     return max(min(card.low, value), value - half), min(max(card.high, value), value + half)

@@ -17,17 +17,16 @@ from typing import Any
 
 import numpy as np
 
+from shoal.catalogue import measures, methods
 from shoal.errors import DataError, MethodError, ReadError, listed, near
 from shoal.exploration.comparison import MOST, LeftOut, Measured, MethodComparison, Set
 from shoal.exploration.spawned import Failure, cores, spread
 from shoal.exploration.trials import COMBINED, HONEST, Trial, run
 from shoal.io.files import read
 from shoal.io.frames import from_frame
-from shoal.measuring import load_measure
 from shoal.model.progress import step, tick
 from shoal.model.table import Table
 from shoal.pipeline.line import netted
-from shoal.registry import load
 from shoal.utility.rank_tests import compare as tested
 
 __all__ = ["compare"]
@@ -135,14 +134,14 @@ def _measured(name: str, values: Any, methods: Sequence[str], folds: int) -> Mea
         how = "weighs honest accuracy and structural utility, the median over columns of 1 - W1/range"
         title, higher, ends = "combined utility", True, (0.0, 1.0)
     else:
-        card = load_measure(name)
+        card = measures.load(name)
         title, how, higher, ends = name, card.formula, card.better == "high", (card.low, card.high)
     return Measured(name, title, how, higher, values, tested(values.mean(axis=2), methods, higher=higher), ends)
 
 
 def _methods(given: Iterable[str]) -> list[str]:
     """Return the names of methods, or refuse them."""
-    names = list(dict.fromkeys(load(name).name for name in _words(given)))
+    names = list(dict.fromkeys(methods.load(name).name for name in _words(given)))
     if len(names) < 2:
         raise MethodError(f"compare: two methods are needed at the least; got {listed(names) or 'none'}.")
     return names
@@ -158,7 +157,7 @@ def _measures(given: str | Iterable[str] | None, label: str | None) -> tuple[str
         if name in (HONEST, COMBINED):
             if label is None:
                 raise DataError(f"compare: {name!r} needs a label: the column to predict, or 'last' for the last one.")
-        elif load_measure(name).better == "neither":
+        elif measures.load(name).better == "neither":
             raise MethodError(f"compare: {name!r} is neither good nor bad when high, so that it gives no ranks.")
     return wanted
 

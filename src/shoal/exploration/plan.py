@@ -12,10 +12,11 @@ from itertools import islice, product
 from numbers import Integral, Real
 from typing import Any
 
+from shoal.catalogue import MethodCard
+from shoal.catalogue import methods as known_methods
 from shoal.errors import MethodError, PolicyError, listed, near
 from shoal.exploration.asked import MOST, shortened
 from shoal.model.policy import BLIND, Policy
-from shoal.registry import Card, load, names
 
 __all__ = ["EVERY", "Point", "Skipped", "grid", "numbers"]
 
@@ -165,7 +166,7 @@ def _refuse_many(points: int) -> None:
         raise PolicyError(f"explore: the grid has {points:,} points; at most {MOST:,} are possible. Ask for fewer.")
 
 
-def _cards(base: Policy, methods: str | Iterable[str]) -> tuple[list[Card], list[Skipped]]:
+def _cards(base: Policy, methods: str | Iterable[str]) -> tuple[list[MethodCard], list[Skipped]]:
     """Return the cards of the methods that can work on a table with this policy, and why others cannot."""
     everything = isinstance(methods, str) and methods == EVERY
     named = [methods] if isinstance(methods, str) else list(methods) if isinstance(methods, Iterable) else None
@@ -174,8 +175,8 @@ def _cards(base: Policy, methods: str | Iterable[str]) -> tuple[list[Card], list
     if not named:
         raise MethodError(f"explore: no method is named. Name one or more, or {EVERY!r}.")
     cards, skipped = [], []
-    for name in names() if everything else dict.fromkeys(named):
-        card = load(name)
+    for name in known_methods.names() if everything else dict.fromkeys(named):
+        card = known_methods.load(name)
         if card.data == "sets":
             skipped.append(Skipped(card.name, f"{card.name}: works on sets of items, not on tables."))
         elif base.protect is not None and card.name not in ("auto", BLIND):
@@ -190,7 +191,7 @@ def _cards(base: Policy, methods: str | Iterable[str]) -> tuple[list[Card], list
     return list({card.name: card for card in cards}.values()), skipped
 
 
-def _given(parameters: Mapping[str, Any], cards: Sequence[Card]) -> dict[str, dict[str, list[Value]]]:
+def _given(parameters: Mapping[str, Any], cards: Sequence[MethodCard]) -> dict[str, dict[str, list[Value]]]:
     """Return the values of each parameter of each method, or refuse a parameter that none of them has."""
     found: dict[str, dict[str, list[Value]]] = {card.name: {} for card in cards}
     if not isinstance(parameters, Mapping) or not all(isinstance(key, str) for key in parameters):

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from shoal.exploration.aims import BOUNDED, NEEDS, Aim, Figure, averaged, figure_of
+from shoal.catalogue import attacks, measures
+from shoal.exploration.aims import Aim, Figure, averaged, figure_of
 from shoal.exploration.plan import Point
 from shoal.exploration.sources import Source
-from shoal.measuring import load_measure
 from shoal.model.findings import Attack, Finding, Verdict
 from shoal.model.policy import Policy
 from shoal.model.progress import silently
@@ -28,12 +28,6 @@ ALWAYS = ("classes", "smallest class", "information loss %", "cell loss %", "cla
 RISKS = ("prosecutor risk", "marketer risk")
 LINKAGE = "record linkage"
 PDEATHSIG = 1  # PR_SET_PDEATHSIG of prctl(2)
-# Attacks: some need what an exploration has not, one repeats every run some hundred times.
-NEVER = (
-    *NEEDS["another release, which an exploration has not"],
-    *NEEDS["control rows, which an exploration has not"],
-    "minimality",
-)
 
 
 @dataclass(frozen=True)
@@ -223,7 +217,7 @@ def one_run(source: Any, policy: Policy, seed: int, aims: Aims, threads: int) ->
     made = time.process_time()
     case = case_of(source, release, seed=seed)
     figures = {one.name: Figure(one.value) for one in release.findings if one.name in ALWAYS}
-    figures |= {one.name: Figure(one.value) for name in RISKS for one in _first(load_measure(name).take(case))}
+    figures |= {one.name: Figure(one.value) for name in RISKS for one in _first(measures.load(name).take(case))}
     linked = figure_of(Aim(LINKAGE, "attack", higher=False, how=""), case, source, aims.folds)
     figures |= {} if linked is None else {LINKAGE: linked}
     known, bounded = {LINKAGE: linked}, 0.0
@@ -231,12 +225,14 @@ def one_run(source: Any, policy: Policy, seed: int, aims: Aims, threads: int) ->
         if aim.name not in known:
             begin = time.process_time()
             known[aim.name] = figure_of(aim, case, source, aims.folds)
-            bounded += time.process_time() - begin if aim.name in BOUNDED else 0.0
+            bounded += time.process_time() - begin if aim.bounded else 0.0
     tried: tuple[Attack, ...] = ()
     if aims.attacks:
-        from shoal.privacy.attacks.attack import attacks
-
-        tried = attack(source, release, only=[name for name in attacks() if name not in NEVER], seed=seed)
+        # An exploration has neither control rows nor another release, and no time to repeat every run.
+        able = [
+            one for one in attacks.cards().values() if not one.repeats and not {*one.requires} & {"other", "control"}
+        ]
+        tried = attack(source, release, only=[one.name for one in able], seed=seed)
     end = time.process_time()
     return Run(
         known[aims.utility.name],

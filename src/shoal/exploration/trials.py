@@ -15,11 +15,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.catalogue import measures, methods
 from shoal.enforce import check_feasible
 from shoal.errors import DataError
 from shoal.io.files import read
 from shoal.io.text_columns import with_types
-from shoal.measuring import load_measure
 from shoal.model.policy import Policy
 from shoal.model.progress import silently
 from shoal.model.table import Table
@@ -37,7 +37,6 @@ from shoal.privacy.measures.pairs import Pair
 from shoal.privacy.verdict.judge import judge
 from shoal.privacy.verdict.values import read_column, sensitive_columns
 from shoal.recode.table import recode
-from shoal.registry import is_mixed
 from shoal.utility.fidelity import features
 from shoal.utility.separability import deal
 from shoal.utility.structure import combined_utility, structural_utility
@@ -154,7 +153,7 @@ def released(table: Table, policy: Policy) -> tuple[pa.Table, NDArray[np.int64]]
         With every column named.
     """
     arranged = arrange(table, policy)
-    encoded = encode(arranged, policy, {}, mixed=is_mixed(policy.method.name))
+    encoded = encode(arranged, policy, {}, mixed=methods.declared(policy.method.name, "data") == "mixed")
     sensitive = sensitive_columns(arranged.data, policy)
     check_feasible(arranged.n, policy.constraints, sensitive)
     label = None if policy.label is None else read_column(arranged.column(policy.label)).codes
@@ -176,7 +175,7 @@ def _matrices(before: pa.Table, after: pa.Table, policy: Policy) -> tuple[Any, A
 
 def _figure(name: str, case: Case) -> float:
     """Return what one measure finds."""
-    for finding in load_measure(name).take(case):
+    for finding in measures.load(name).take(case):
         if finding.name == name:
             if not np.isfinite(finding.value):
                 raise DataError(f"compare: {name!r} is not finite on this table.")

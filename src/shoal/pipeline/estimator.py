@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from shoal.catalogue import methods
 from shoal.errors import DataError
 from shoal.pipeline.line import anonymize
-from shoal.registry import load
 
 __all__ = ["Anonymizer"]
 
@@ -149,7 +149,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         wishes = {name: value for name, value in self.get_params(deep=False).items() if value is not None}
         if self.l is None and self.l_kind == "distinct":
             del wishes["l_kind"]  # the default, which a policy may state only beside l
-        if y is not None and self.label is None and "label" in load(self.method).uses:
+        if y is not None and self.label is None and "label" in methods.load(self.method).uses:
             if _is_frame(X):
                 raise DataError("Anonymizer: with a frame, put the label among its columns and name it: label='class'.")
             source = source.append_column(LABEL, pa.array(_classes(y, len(numbers))))

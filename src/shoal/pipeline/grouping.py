@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.catalogue import methods
 from shoal.enforce import enforce
 from shoal.errors import MethodError, PolicyError
 from shoal.model.partition import Partition
@@ -19,7 +20,6 @@ from shoal.model.progress import step
 from shoal.prepare.encode import Encoded
 from shoal.privacy.verdict.values import Values
 from shoal.protect import protected
-from shoal.registry import load
 from shoal.utility.loss import sse
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def cluster(
     Partition
         With the notes of the method, and one more if it does not look at weights that there are.
     """
-    card = load(policy.method.name)
+    card = methods.load(policy.method.name)
     if card.data == "mixed" and policy.method.refine != "none":
         raise PolicyError(f"policy: method.refine is for methods on numbers. Set the effort of {card.name} instead.")
     given = card.check({"k": policy.constraints.k, **policy.method.parameters})
@@ -144,7 +144,7 @@ def _protected(encoded: Encoded, policy: Policy, sensitive: Mapping[str, Values]
 
 def merged(before: Partition, after: Partition, policy: Policy) -> tuple[str, ...]:
     """Return what to say where groups had to be merged after a method that does not look at l and t."""
-    card = load(policy.method.name)
+    card = methods.load(policy.method.name)
     silent = before is after or "limits" in card.uses or policy.method.refine != "none"
     return () if silent else (f"{card.name}: {MERGED}",)
 

@@ -17,12 +17,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.catalogue import AttackCard, attacks, measures
 from shoal.certify.certificate import CERTIFICATE, digest
 from shoal.certify.check import DATA_FILES, check_folder
 from shoal.errors import DataError, ReadError, UseError, listed
 from shoal.io.bundle import settle
 from shoal.io.text_columns import read_for
-from shoal.measuring import cards, load_measure
 from shoal.model.asking import option
 from shoal.model.findings import Attack, Finding
 from shoal.model.policy import Policy
@@ -38,7 +38,7 @@ from shoal.prepare.arrange import arrange
 from shoal.prepare.complete import complete
 from shoal.prepare.profile import profile as profile_table
 from shoal.prepare.trees import hierarchies
-from shoal.privacy.attacks.attack import AttackCard, Clock, attacks, load_attack, profiles
+from shoal.privacy.attacks.attack import Clock, profiles
 from shoal.privacy.attacks.attack import Profile as Known
 from shoal.privacy.attacks.control import doubts
 from shoal.privacy.attacks.singling import beside
@@ -80,7 +80,7 @@ def measure(original: Any, release: Any, *, only: Iterable[str] = (), **given: A
     >>> [round(finding.value, 3) for finding in shoal.measure(table, release, only=["k-anonymity", "t-closeness"])]
     [3.0, 0.167]
     """
-    wanted = [load_measure(name) for name in only] or list(cards().values())
+    wanted = [measures.load(name) for name in only] or list(measures.cards().values())
     step("measure")
     case = case_of(original, release, **given)
     able = [card for card in wanted if card.need == "release" or case.original is not None]
@@ -125,7 +125,7 @@ def attack(
     -------
     tuple of Attack
     """
-    wanted = [load_attack(name) for name in only] or list(attacks().values())
+    wanted = [attacks.load(name) for name in only] or list(attacks.cards().values())
     step("attack")
     with _called("attack"):
         case = case_of(original, release, **given)

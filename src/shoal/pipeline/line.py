@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.catalogue import methods
 from shoal.certify.check import Checked, check_data, check_folder
 from shoal.certify.check_sets import holds_sets
 from shoal.enforce import check_feasible
@@ -48,7 +49,6 @@ from shoal.privacy.measures.pairs import pairs
 from shoal.privacy.verdict.judge import judge
 from shoal.privacy.verdict.values import read_column, sensitive_columns
 from shoal.recode.table import Recoded
-from shoal.registry import is_mixed
 from shoal.utility.cell_loss import cell_losses
 from shoal.utility.fidelity import fidelity
 from shoal.utility.labels import one_label, telling_columns
@@ -142,7 +142,7 @@ def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> R
     arranged, trees = arrange(table, named), given_trees(named)
     refuse_unique_kept(arranged.data, named)
     named = with_values(named, arranged, trees)
-    encoded = encode(arranged, named, trees, mixed=is_mixed(named.method.name))
+    encoded = encode(arranged, named, trees, mixed=methods.declared(named.method.name, "data") == "mixed")
     sensitive = sensitive_columns(arranged.data, named)
     check_feasible(arranged.n, named.constraints, sensitive)
     label = None if named.label is None else read_column(arranged.column(named.label)).codes

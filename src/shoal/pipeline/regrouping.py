@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
+from shoal.catalogue import methods
 from shoal.model.asking import option
 from shoal.model.findings import Finding
 from shoal.model.partition import Partition
@@ -29,7 +30,6 @@ from shoal.privacy.verdict.classes import Labels, classes
 from shoal.privacy.verdict.judge import asked_of
 from shoal.privacy.verdict.values import Values, quasi_columns, read_column, sensitive_columns
 from shoal.recode.table import recode
-from shoal.registry import is_mixed, load
 
 __all__ = ["Regrouping", "inference_by_repetition"]
 
@@ -110,7 +110,9 @@ class Regrouping:
 
     def _encode(self, table: Table) -> Encoded:
         """Return a table as the method sees it."""
-        return encode(table, self._policy, self._trees, mixed=is_mixed(self._policy.method.name))
+        return encode(
+            table, self._policy, self._trees, mixed=methods.declared(self._policy.method.name, "data") == "mixed"
+        )
 
     def _finer(self, labels: Labels) -> bool:
         """Say whether groups lie inside the published classes and are more than these."""
@@ -171,6 +173,6 @@ def inference_by_repetition(
 
 def _depends(made: Grouped, policy: Policy) -> bool:
     """Say whether sensitive values had a part in the groups: in the method, by merging or in the search after it."""
-    card = load(policy.method.name)
+    card = methods.load(policy.method.name)
     taught = "label" in card.uses and policy.label in policy.names("sensitive")
     return "limits" in card.uses or taught or made.enforced is not made.found or policy.method.refine != "none"

@@ -14,11 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from shoal.catalogue import MeasureCard, measures
+from shoal.catalogue import attacks as known_attacks
 from shoal.certify.certificate import CERTIFICATE, POLICY, digest, figure
 from shoal.certify.check import DATA_FILES, check_folder
 from shoal.errors import DataError, GuaranteeError, PolicyError, ShoalError, WriteError, listed
 from shoal.io.bundle import check_outside, draft_file, settle
-from shoal.measuring import MODULES, Measure, cards
 from shoal.model.asking import option
 from shoal.model.findings import Attack, Finding, Verdict
 from shoal.model.partition import Partition
@@ -31,7 +32,6 @@ from shoal.pipeline.judging import case_of, tried
 from shoal.pipeline.line import netted
 from shoal.pipeline.write import FINDINGS, published_policy, read_back
 from shoal.prepare.encode import encode
-from shoal.privacy.attacks.attack import attacks as attack_cards
 from shoal.privacy.attacks.attack import profiles
 from shoal.privacy.measures.case import Case
 from shoal.report.facts import Claims, public_facts
@@ -117,7 +117,7 @@ def facts_of(
             return public_facts(case, release.verdicts, _measured(case, _of_release()))
         case = case_of(original, release, control=control)
         told = _attacked(case) if attacks else ()
-        return _held_facts(case, release, _measured(case, list(cards().values())), told)
+        return _held_facts(case, release, _measured(case, list(measures.cards().values())), told)
     folder = Path(release)
     settle(folder, private)
     checked = check_folder(folder)
@@ -131,7 +131,7 @@ def facts_of(
     return holder_facts(
         case,
         checked.verdicts,
-        _measured(case, list(cards().values())),
+        _measured(case, list(measures.cards().values())),
         claims=_claims_of(folder),
         files=_files(folder),
         attacks=_attacked(case) if attacks else (),
@@ -208,11 +208,11 @@ def holder_page(folder: Path, release: Release, original: Any) -> str:
     original : path or frame
     """
     case = case_of(original, release)
-    drawn = [card for card in cards().values() if card.chance and card.need != "release"]
+    drawn = [card for card in measures.cards().values() if card.chance and card.need != "release"]
     slow = [card for card in drawn if case.n > QUICK or "classifiers" in card.cost]
     if case.n > LARGE:
-        slow = [card for card in cards().values() if card.need != "release"]
-    quick = [card for card in cards().values() if card not in slow]
+        slow = [card for card in measures.cards().values() if card.need != "release"]
+    quick = [card for card in measures.cards().values() if card not in slow]
     known = [finding for finding in release.findings if finding.need != "release" and case.n > LARGE]
     findings = [*_measured(case, quick), *known]
     names = [card.name for card in slow if card.name not in {finding.name for finding in known}]
@@ -247,12 +247,12 @@ def _public_facts(folder: Path, verdicts: Sequence[Verdict], claims: Claims) -> 
     return public_facts(case, verdicts, _measured(case, _of_release()), claims, _files(folder))
 
 
-def _of_release() -> list[Measure]:
+def _of_release() -> list[MeasureCard]:
     """Return the measures that need the release alone; those of strangers are left out, as not everybody has them."""
-    return [card for card in cards().values() if card.need == "release" and card.function.__module__ in MODULES]
+    return [card for card in measures.cards().values() if card.need == "release" and card.name in measures.built_in]
 
 
-def _measured(case: Case, wanted: Sequence[Measure]) -> list[Finding]:
+def _measured(case: Case, wanted: Sequence[MeasureCard]) -> list[Finding]:
     """Take measures, as `measure` does."""
     found: list[Finding] = []
     for number, card in enumerate(wanted):
@@ -263,7 +263,7 @@ def _measured(case: Case, wanted: Sequence[Measure]) -> list[Finding]:
 
 def _attacked(case: Case) -> tuple[Attack, ...]:
     """Attack the release, as `attack` does with all quasi-identifiers known and all the time that it takes."""
-    return tried(case, list(attack_cards().values()), profiles(case)["all"])
+    return tried(case, list(known_attacks.cards().values()), profiles(case)["all"])
 
 
 def _plane(case: Case) -> PlaneSketch | None:

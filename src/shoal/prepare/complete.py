@@ -16,6 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from shoal.catalogue import methods
 from shoal.errors import PolicyError, listed, near
 from shoal.model.asking import option
 from shoal.model.policy import FORMS, TRUTHFUL_FORMS, Column, Form, Kind, Policy, Role
@@ -25,7 +26,6 @@ from shoal.prepare.choosing import choose, truthful
 from shoal.prepare.oddities import IS_DATE, REMEDY
 from shoal.prepare.profile import ColumnFacts, Profile
 from shoal.prepare.roles import COUNTS, FEW, NEARLY
-from shoal.registry import is_mixed
 
 __all__ = ["complete", "usual_forms"]
 
@@ -141,7 +141,7 @@ def usual_forms(policy: Policy, method: str) -> Mapping[Kind, Form]:
     method : str
         The method that makes the groups.
     """
-    return TRUTHFUL if truthful(policy) else REPRESENTATIVE if is_mixed(method) else USUAL
+    return TRUTHFUL if truthful(policy) else REPRESENTATIVE if methods.declared(method, "data") == "mixed" else USUAL
 
 
 def _given(policy: Policy, found: ColumnFacts, drop_direct: bool) -> Column | None:

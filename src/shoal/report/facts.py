@@ -26,7 +26,7 @@ from shoal.privacy.measures.case import Case
 from shoal.report import blocks
 from shoal.report.blocks import Block
 from shoal.report.counting import joined, of_column
-from shoal.report.wording import few, figure, method_words, promise, say, shown, wish, words
+from shoal.report.wording import asked_for, few, figure, measure_words, method_words, promise, say, shown, words
 
 __all__ = [
     "Claims",
@@ -94,7 +94,7 @@ def frame(
             **verdict.as_dict(),
             "found": told(verdict.found),
             "claimed": _claimed(verdict, claims),
-            "wish": wish(verdict, case.policy),
+            "wish": asked_for(verdict, case.policy),
             "more": f"found {figure(verdict.found)}" if math.isfinite(verdict.found) else "",
         }
         for verdict in verdicts
@@ -262,9 +262,8 @@ def _span(low: int, high: int) -> str:
 def _risk(findings: Sequence[Finding], n: int, k: int) -> list[Block | None]:
     """Show the risk of being found, in words."""
     known = {finding.name: finding for finding in findings}
-    lines = [
-        (name, *shown_between(known[name], n, k), what) for name, what in words()["risks"].items() if name in known
-    ]
+    told = measure_words(("release",), built_in=True).items()
+    lines = [(name, *shown_between(known[name], n, k), what) for name, what in told if name in known]
     rest = [one for one in findings if one.measure == "contribution to risk"]
     shares = sorted(rest, key=lambda one: -one.value)[:MOST]
     picture = {

@@ -20,7 +20,7 @@ from shoal.report import blocks
 from shoal.report.blocks import Block
 from shoal.report.counting import middles, of_column
 from shoal.report.facts import MOST, Claims, column_words, frame, shared_sections, shown_between
-from shoal.report.wording import few, figure, say, shown, words
+from shoal.report.wording import few, figure, measure_words, say, shown, words
 from shoal.utility.moments import numbers_of
 
 __all__ = ["holder_facts"]
@@ -103,8 +103,9 @@ def _worth(
 ) -> list[Block | None]:
     """Show utility with its intervals, the honest figure first and the flattering one beside it."""
     known = {finding.name: finding for finding in reversed(findings)}  # the first of a name has an interval
-    held = [known[name] for name in words()["worth"] if name in known]
-    lines = [(one.name, *shown_between(one, n, k), words()["worth"][one.name]) for one in held]
+    told = measure_words(("pair", "groups"), built_in=False)
+    held = [known[name] for name in told if name in known]
+    lines = [(one.name, *shown_between(one, n, k), told[one.name]) for one in held]
     ranged = [one for one in held if one.interval is not None and shown(one, n, k) == figure(one.value)]
     picture = {
         "kind": "ranges",

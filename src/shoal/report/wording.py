@@ -3,20 +3,20 @@
 Also how figures are written; what a page may show of one follows from what it counts.
 """
 
-import ast
 import tomllib
+from collections.abc import Collection
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from shoal.catalogue import measures, methods, models
+from shoal.catalogue.model_card import OTHER
 from shoal.model.findings import Finding, Verdict
 from shoal.model.policy import Policy
 from shoal.model.sentences import few
 from shoal.model.sentences import plain_figure as figure
-from shoal.registry import ALIASES, BUILT_IN
 
-__all__ = ["few", "figure", "method_words", "promise", "say", "shown", "wish", "words"]
+__all__ = ["asked_for", "few", "figure", "measure_words", "method_words", "promise", "say", "shown", "words"]
 
 
 @cache
@@ -55,33 +55,41 @@ def shown(finding: Finding, n: int, k: int) -> str:
     return f"above {figure(one * (1 - k / whole))}" if whole - rows < k - 0.5 else figure(value)
 
 
-def wish(verdict: Verdict, policy: Policy) -> str:
-    """Say in a few signs what was asked: «k = 5», «t = 0.2 for 'ill'»."""
-    letter = {"k-anonymity": "k", "t-closeness": "t", "(alpha,k)-anonymity": "alpha", "delta-disclosure": "delta"}
-    name = letter.get(verdict.model)
-    if name is None and "l-diversity" in verdict.model:
-        name = "l" if verdict.model.startswith("distinct") else verdict.model.removesuffix("-diversity")
-    elif name is None and verdict.model.startswith("recursive"):
-        name = f"l = {policy.constraints.l:g}, c"
-    elif name is None:
-        name = "beta" if "beta" in verdict.model else verdict.model
+def asked_for(verdict: Verdict, policy: Policy) -> str:
+    """Return in short what was asked: «k = 5», «t = 0.2 for 'ill'»."""
+    card = models.load(verdict.model) if verdict.model in models.built_in else None
+    name = verdict.model if card is None else card.short(policy.constraints)
     of = f" for {verdict.column}" if verdict.column else ""
     return f"{name} = {verdict.asked:g}{of}"
 
 
+def measure_words(needs: Collection[str], *, built_in: bool) -> dict[str, str]:
+    """Return what findings say, in the order in which a report lists them.
+
+    Parameters
+    ----------
+    needs : collection of str
+        Of the measures, as on their cards.
+    built_in : bool
+        Whether to leave out those of plug-ins: a public report can be drawn again where they are not installed.
+    """
+    names = measures.built_in if built_in else measures.names()
+    cards = sorted((measures.load(name) for name in names), key=lambda card: card.rank)
+    return {name: text for card in cards if card.need in needs for name, text in card.words.items()}
+
+
 def promise(verdict: Verdict) -> tuple[str, str]:
-    """Return what a constraint promises and what it does not, in plain words."""
-    known = words()["promises"]
-    says, leaves = known.get(verdict.model, known["other"])
+    """Return what a constraint promises and what it does not, in plain words.
+
+    The words of a plug-in are left out: a report can be drawn again, and compared, where the plug-in is not installed.
+    """
+    card = models.load(verdict.model) if verdict.model in models.built_in else None
+    says, leaves = OTHER if card is None else (card.promise, card.leaves_open)
     column = f"the column «{verdict.column}»"
     return says.format(asked=f"{verdict.asked:g}", column=column), leaves
 
 
 def method_words(name: str) -> str:
     """Return what a method does, in its own first words; its module is read, not loaded."""
-    known = ALIASES.get(name, name)
-    place = find_spec(BUILT_IN[known]) if known in BUILT_IN else None
-    if place is None or place.origin is None:
-        return f"The method is called «{name}»."
-    said = ast.get_docstring(ast.parse(Path(place.origin).read_text(encoding="utf-8"))) or name
-    return said.split("\n\n", 1)[0].replace("\n", " ")
+    declared = methods.built_in.get(methods.aliases.get(name, name))
+    return f"The method is called «{name}»." if declared is None else declared.words

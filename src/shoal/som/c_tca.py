@@ -11,11 +11,11 @@ going to the nearest prototype left, and prototypes are published. Zouinina et a
 
 from numpy.typing import ArrayLike
 
+from shoal.catalogue import Choice, Whole, method
 from shoal.cluster.search.effort import FINISH
 from shoal.cluster.search.finish import MODE
 from shoal.cluster.search.limits import Limits
 from shoal.model.partition import Partition
-from shoal.registry import Choice, Whole, method
 from shoal.som.tca import ROUNDS, UNITS, VIEWS, tca
 
 __all__ = ["c_tca"]

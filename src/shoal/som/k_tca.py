@@ -10,11 +10,11 @@ Zouinina et al. (2020).
 
 from numpy.typing import ArrayLike
 
+from shoal.catalogue import Whole, method
 from shoal.cluster.search.effort import FINISH
 from shoal.cluster.search.finish import MODE
 from shoal.cluster.search.limits import Limits
 from shoal.model.partition import Partition
-from shoal.registry import Whole, method
 from shoal.som.tca import ROUNDS, UNITS, VIEWS, tca
 
 __all__ = ["k_tca"]

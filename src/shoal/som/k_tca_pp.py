@@ -10,11 +10,11 @@ As printed, the nearest prototype is published, whatever number of rows it stand
 
 from numpy.typing import ArrayLike
 
+from shoal.catalogue import Whole, method
 from shoal.cluster.search.effort import FINISH
 from shoal.cluster.search.finish import MODE
 from shoal.cluster.search.limits import Limits
 from shoal.model.partition import Partition
-from shoal.registry import Whole, method
 from shoal.som.plus import tca_pp
 from shoal.som.tca import ROUNDS, UNITS, VIEWS
 

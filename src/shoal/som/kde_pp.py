@@ -10,6 +10,7 @@ As printed, the nearest prototype is published, whatever number of rows it stand
 
 from numpy.typing import ArrayLike
 
+from shoal.catalogue import Choice, Number, Whole, method
 from shoal.cluster.inputs import matrix
 from shoal.cluster.search.effort import FINISH
 from shoal.cluster.search.finish import MODE
@@ -20,7 +21,6 @@ from shoal.density.kde import coding
 from shoal.kernels.threads import thread_count
 from shoal.model.partition import Partition
 from shoal.model.progress import part
-from shoal.registry import Choice, Number, Whole, method
 from shoal.som.plus import classes_of, plus, plus_as_printed
 
 __all__ = ["kde_pp"]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shoal.catalogue import Whole
 from shoal.cluster.inputs import Floats, Rows, matrix
 from shoal.cluster.search.finish import as_printed, finished
 from shoal.cluster.search.limits import Limits
@@ -20,7 +21,6 @@ from shoal.kernels.threads import thread_count
 from shoal.model.partition import Partition
 from shoal.model.progress import part
 from shoal.model.sketches import MapSketch, Sketch, ViewsSketch
-from shoal.registry import Whole
 from shoal.som.mixture import convex_mixture, nnls_mixture
 from shoal.som.nearest import nearest
 from shoal.som.training import Map, Training, som

@@ -1,6 +1,6 @@
 """Classes, labels and fidelity as measures with cards: thin adaptors from a `Case`."""
 
-from shoal.measuring import measure
+from shoal.catalogue import measure
 from shoal.model.findings import Finding
 from shoal.privacy.measures.case import Case
 from shoal.utility.fidelity import fidelity
@@ -34,6 +34,10 @@ def class_count(case: Case) -> Found:
     better="low",
     need="release",
     cost="n log n",
+    rank=6,
+    words={
+        "rows unique in unchanged columns %": "Rows that are unique in the unchanged columns, in per cent of all.",
+    },
 )
 def unchanged_uniques(case: Case) -> Found:
     """Count the rows that are alone in what is published as it is."""
@@ -47,6 +51,7 @@ def unchanged_uniques(case: Case) -> Found:
     better="low",
     need="release",
     cost="n log n",
+    requires=("label",),
 )
 def labels_disclosed(case: Case) -> Found:
     """Count the classes that disclose the label of all their rows."""
@@ -60,6 +65,10 @@ def labels_disclosed(case: Case) -> Found:
     better="low",
     need="pair",
     cost="n d log n",
+    rank=17,
+    words={
+        "rank error %": "How far values move among the ranks of their column.",
+    },
 )
 def rank_errors(case: Case) -> Found:
     """Measure how far cells move among the ranks of their column."""
@@ -73,6 +82,12 @@ def rank_errors(case: Case) -> Found:
     better="low",
     need="pair",
     cost="n d^2",
+    also=("2-way total variation %",),
+    rank=16,
+    words={
+        "1-way total variation %": "How far the tables of single columns are from what they were.",
+        "2-way total variation %": "The same of pairs of columns.",
+    },
 )
 def tables(case: Case) -> Found:
     """Measure how far the tables of one column, and of two, are from what they were."""
@@ -100,6 +115,13 @@ def invented_combinations(case: Case) -> Found:
     need="pair",
     cost="six classifiers",
     chance=True,
+    requires=("label",),
+    rank=8,
+    words={
+        "honest accuracy %": "As honest separability, by gradient boosting.",
+        "accuracy of the original %": "The same learned from original rows: what could be had at best.",
+        "majority rate %": "Always saying the most frequent label.",
+    },
 )
 def accuracy(case: Case) -> Found:
     """Measure how often gradient boosting that learned from released rows is right about original ones."""

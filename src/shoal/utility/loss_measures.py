@@ -1,11 +1,10 @@
 """Information loss as measures with cards: thin adaptors from a `Case` to what the rooms beside this file count."""
 
-from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
 
-from shoal.measuring import measure
+from shoal.catalogue import measure
 from shoal.model.findings import Finding
 from shoal.model.partition import Partition
 from shoal.model.sentences import Rows, Sentence
@@ -50,6 +49,10 @@ FEW = 6  # rows below which three folds of a classifier mean nothing
     better="low",
     need="groups",
     cost="n d",
+    rank=15,
+    words={
+        "information loss %": "The variance that is lost inside groups, in per cent.",
+    },
 )
 def information_loss(case: Case) -> Found:
     """Measure the squared distances of rows to the means of their classes, as a part of those to the mean of all."""
@@ -60,14 +63,33 @@ def information_loss(case: Case) -> Found:
 
 
 @measure(
-    "cell loss %", formula="100 x mean of what a cell leaves open", high=100.0, better="low", need="pair", cost="n d"
+    "cell loss %",
+    formula="100 x mean of what a cell leaves open",
+    high=100.0,
+    better="low",
+    need="pair",
+    cost="n d",
+    also=("class loss %",),
+    rank=14,
+    words={
+        "cell loss %": "What cells leave open, in per cent of their column.",
+        "class loss %": "How wide classes are, in per cent of the columns.",
+    },
 )
 def cell_loss(case: Case) -> Found:
     """Measure how much of its column each published cell leaves open."""
     return cell_losses(case.columns)
 
 
-@measure("minimal distortion", formula="number of cells changed", better="low", need="pair", cost="n d")
+@measure(
+    "minimal distortion",
+    formula="number of cells changed",
+    better="low",
+    need="pair",
+    cost="n d",
+    rank=18,
+    words={"cells changed %": "Cells of quasi-identifiers that are not what they were."},
+)
 def minimal_distortion(case: Case) -> Found:
     """Count the cells of quasi-identifiers that are not what they were."""
     columns = case.columns
@@ -136,6 +158,7 @@ def average_class_size(case: Case) -> Found:
     better="low",
     need="release",
     cost="n log n",
+    requires=("label",),
 )
 def classification_metric(case: Case) -> Found:
     """Measure how many rows do not have the commonest label of their class."""
@@ -152,6 +175,7 @@ def classification_metric(case: Case) -> Found:
     better="high",
     need="release",
     cost="n log n",
+    requires=("label",),
 )
 def trade_off(case: Case) -> Found:
     """Measure what classes tell of the label against what they tell of who is who."""
@@ -165,33 +189,59 @@ def trade_off(case: Case) -> Found:
     )
 
 
-def _moments(of: str) -> Callable[[Case], Found]:
-    """Return the measure that compares one thing before and after."""
-
-    def compared(case: Case) -> Found:
-        numbers = moments.numbers_of(case.columns)
-        found = None if numbers is None else moments.errors(numbers, of)
-        if numbers is None or found is None:
-            return ()
-        how = Sentence("of {of}, in deviations of the original columns{left_out}", of=of, left_out=numbers.left_out)
-        absolute = Sentence("mean absolute difference {how}", how=how)
-        more: Found = (Finding(f"MAE of {of}", found.mae, absolute, "pair"),)
-        if found.variation is not None:
-            more += (Finding(f"mean variation of {of}", found.variation, "|after - before| / |before|, mean", "pair"),)
-        squared = Sentence("mean squared difference {how}", how=how)
-        return (Finding(f"MSE of {of}", found.mse, squared, "pair"), *more)
-
-    compared.__doc__ = f"Measure how far {of} of numeric columns are from what they were."
-    formula = f"mean of (after - before)^2 of {of}"
-    return measure(f"MSE of {of}", formula=formula, better="low", need="pair", cost="n d^2")(compared)
+def _compared(case: Case, of: str) -> Found:
+    """Compare moments of numeric columns before and after."""
+    numbers = moments.numbers_of(case.columns)
+    found = None if numbers is None else moments.errors(numbers, of)
+    if numbers is None or found is None:
+        return ()
+    how = Sentence("of {of}, in deviations of the original columns{left_out}", of=of, left_out=numbers.left_out)
+    absolute = Sentence("mean absolute difference {how}", how=how)
+    more: Found = (Finding(f"MAE of {of}", found.mae, absolute, "pair"),)
+    if found.variation is not None:
+        more += (Finding(f"mean variation of {of}", found.variation, "|after - before| / |before|, mean", "pair"),)
+    squared = Sentence("mean squared difference {how}", how=how)
+    return (Finding(f"MSE of {of}", found.mse, squared, "pair"), *more)
 
 
-of_values = _moments("values")
-of_means = _moments("means")
-of_covariances = _moments("covariances")
-of_correlations = _moments("correlations")
-of_loadings = _moments("loadings")
-of_scores = _moments("scores")
+@measure("MSE of values", formula="mean of (after - before)^2 of values", better="low", need="pair", cost="n d^2")
+def of_values(case: Case) -> Found:
+    """Measure how far values of numeric columns are from what they were."""
+    return _compared(case, "values")
+
+
+@measure("MSE of means", formula="mean of (after - before)^2 of means", better="low", need="pair", cost="n d^2")
+def of_means(case: Case) -> Found:
+    """Measure how far means of numeric columns are from what they were."""
+    return _compared(case, "means")
+
+
+@measure(
+    "MSE of covariances", formula="mean of (after - before)^2 of covariances", better="low", need="pair", cost="n d^2"
+)
+def of_covariances(case: Case) -> Found:
+    """Measure how far covariances of numeric columns are from what they were."""
+    return _compared(case, "covariances")
+
+
+@measure(
+    "MSE of correlations", formula="mean of (after - before)^2 of correlations", better="low", need="pair", cost="n d^2"
+)
+def of_correlations(case: Case) -> Found:
+    """Measure how far correlations of numeric columns are from what they were."""
+    return _compared(case, "correlations")
+
+
+@measure("MSE of loadings", formula="mean of (after - before)^2 of loadings", better="low", need="pair", cost="n d^2")
+def of_loadings(case: Case) -> Found:
+    """Measure how far loadings of numeric columns are from what they were."""
+    return _compared(case, "loadings")
+
+
+@measure("MSE of scores", formula="mean of (after - before)^2 of scores", better="low", need="pair", cost="n d^2")
+def of_scores(case: Case) -> Found:
+    """Measure how far scores of numeric columns are from what they were."""
+    return _compared(case, "scores")
 
 
 @measure("IL1s", formula="mean of |x - x'| / (sqrt(2) deviation)", better="low", need="pair", cost="n d")
@@ -240,7 +290,14 @@ def contingency_distance(case: Case) -> Found:
     )
 
 
-@measure("entropy loss", formula="H(X given X') in bits, per nominal column", better="low", need="pair", cost="n log n")
+@measure(
+    "entropy loss",
+    formula="H(X given X') in bits, per nominal column",
+    better="low",
+    need="pair",
+    cost="n log n",
+    by_column=True,
+)
 def entropy_loss(case: Case) -> Found:
     """Measure, column by column, what is not known of a name to whoever sees what was published of it."""
     names = [column for column in case.columns if not column.ordered and len(column.before)]
@@ -264,6 +321,10 @@ def entropy_loss(case: Case) -> Found:
     need="pair",
     cost="three classifiers",
     chance=True,
+    rank=12,
+    words={
+        "pMSE": "How well a classifier tells released rows from original ones; 0 is not at all.",
+    },
 )
 def propensity(case: Case) -> Found:
     """Measure how well a classifier tells released rows from original ones."""

@@ -5,7 +5,7 @@ Those of information loss stand in `measured_loss`, those of single classes and 
 
 import numpy as np
 
-from shoal.measuring import measure
+from shoal.catalogue import measure
 from shoal.model.findings import Finding
 from shoal.model.sentences import Rows, Sentence
 from shoal.privacy.measures.case import Case
@@ -38,6 +38,22 @@ Found = tuple[Finding, ...]
     need="pair",
     cost="20 trees a repeat",
     chance=True,
+    requires=("label",),
+    bounded=True,
+    rank=7,
+    words={
+        "honest separability %": (
+            "Right answers, in per cent, of a decision tree that learned from the release and is "
+            "asked about original rows. This is what an analyst gets."
+        ),
+        "separability as published %": (
+            "The same asked about released rows, as in publications: it mostly flatters, as rows of "
+            "one class look alike."
+        ),
+        "separability of random numbers %": (
+            "The same if every class had random numbers for values: what class membership alone gives."
+        ),
+    },
 )
 def separable(case: Case) -> Found:
     """Measure what a tree that learned from released rows gets right: honestly, as published, and of random numbers."""
@@ -64,6 +80,12 @@ def separable(case: Case) -> Found:
     better="high",
     need="pair",
     cost="n d log n",
+    rank=10,
+    words={
+        "structural utility": (
+            "How well the distribution of a column is kept; 1 is perfectly; the median of all columns."
+        ),
+    },
 )
 def structural(case: Case) -> Found:
     """Measure how well the distribution of each column is kept, and the median of all."""
@@ -90,6 +112,10 @@ def structural_by_deviation(case: Case) -> Found:
     better="high",
     need="pair",
     cost="n d^2",
+    rank=11,
+    words={
+        "joint utility": "How well correlations of numeric columns are kept; 1 is perfectly.",
+    },
 )
 def joint(case: Case) -> Found:
     """Measure how well the correlations of numeric columns are kept."""
@@ -109,6 +135,12 @@ def joint(case: Case) -> Found:
     need="pair",
     cost="as separability",
     chance=True,
+    requires=("label",),
+    rank=9,
+    words={
+        "combined utility": "Half honest separability, half structural utility.",
+        "combined utility as published": "The same with separability as published.",
+    },
 )
 def combined(case: Case) -> Found:
     """Weigh honest separability and structural utility; beside it the same with separability as published."""
@@ -187,6 +219,12 @@ def calinski_harabasz(case: Case) -> Found:
     need="pair",
     cost="1,000 n",
     chance=True,
+    rank=13,
+    words={
+        "query error %": (
+            "How far counts on the release are from those on the table, in per cent, for random questions."
+        ),
+    },
 )
 def queries(case: Case) -> Found:
     """Measure how far counts of random queries on the release are from those on the table."""

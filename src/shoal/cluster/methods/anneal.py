@@ -13,6 +13,7 @@ Kirkpatrick, Gelatt and Vecchi, Optimization by simulated annealing, Science 220
 
 from numpy.typing import ArrayLike
 
+from shoal.catalogue import Whole, method
 from shoal.cluster.inputs import Floats, Rows, matrix, row_weights
 from shoal.cluster.methods.mdav import mdav
 from shoal.cluster.search.cells import in_cells
@@ -21,7 +22,6 @@ from shoal.cluster.search.limited_start import grow, mend
 from shoal.cluster.search.limits import Limits
 from shoal.kernels.threads import thread_count
 from shoal.model.partition import Partition
-from shoal.registry import Whole, method
 
 __all__ = ["anneal", "first_partition"]
 

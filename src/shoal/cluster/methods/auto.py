@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shoal.catalogue import Whole, method, methods
 from shoal.cluster.inputs import matrix
 from shoal.cluster.search.effort import EFFORT, EFFORTS, a_proposal
 from shoal.cluster.search.limits import Limits
@@ -24,7 +25,6 @@ from shoal.cluster.search.refine import SMALL
 from shoal.kernels.threads import thread_count
 from shoal.model.partition import Partition
 from shoal.model.progress import announce
-from shoal.registry import Whole, load, method
 
 __all__ = ["Plan", "auto", "plan"]
 
@@ -124,7 +124,7 @@ def auto(
     workers = thread_count(threads, "auto")
     chosen = plan(len(numbers), varying, k, effort, limited=limited, weighted=weights is not None, threads=workers)
     announce(str(chosen))
-    card = load(chosen.method)
+    card = methods.load(chosen.method)
     run = {"seed": seed, "threads": threads, "weights": weights, "limits": limits}
     found = card.function(numbers, k, **chosen.parameters, **{name: run[name] for name in card.uses})
     return Partition(found.labels, (f"{chosen}.", *found.notes), found.findings)

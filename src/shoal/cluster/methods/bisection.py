@@ -18,11 +18,11 @@ LeFevre, DeWitt and Ramakrishnan, ICDE 2006; Boley, Data Mining and Knowledge Di
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shoal.catalogue import Whole, method
 from shoal.cluster.inputs import Floats, Rows, matrix
 from shoal.model.cuts import Cuts
 from shoal.model.partition import Partition
 from shoal.model.progress import tick
-from shoal.registry import Whole, method
 
 __all__ = ["bisection", "cut_in_halves"]
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from shoal.catalogue import Choice, Whole, method, methods
 from shoal.cluster.inputs import Rows, matrix, row_weights
 from shoal.cluster.search.cells import in_cells
 from shoal.cluster.search.effort import EFFORTS, search
@@ -20,7 +21,6 @@ from shoal.cluster.search.limits import Limits
 from shoal.cluster.search.sizes import capped
 from shoal.kernels.threads import thread_count
 from shoal.model.partition import Partition
-from shoal.registry import Choice, Whole, load, method
 
 __all__ = ["blocks"]
 
@@ -97,7 +97,7 @@ def blocks(
     mass = row_weights(weights, len(numbers), "blocks")
     workers = thread_count(threads, "blocks")
     asked = limits if limits is not None and limits.binding else None
-    card = load(inside)
+    card = methods.load(inside)
 
     def run(rows: Rows) -> Rows:
         given: dict[str, Any] = {"seed": seed, "threads": 1, "weights": mass[rows]}

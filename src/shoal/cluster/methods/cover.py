@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.catalogue import Whole, method
 from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.methods.grow import grow, grown
 from shoal.cluster.mixed.closest import closest
@@ -31,7 +32,6 @@ from shoal.kernels.loops import inner_loop
 from shoal.kernels.threads import thread_count
 from shoal.model.partition import Partition
 from shoal.model.progress import part, tick
-from shoal.registry import Whole, method
 
 __all__ = ["cover", "nodes_of"]
 

@@ -20,6 +20,7 @@ from math import inf
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shoal.catalogue import Choice, Whole, method
 from shoal.cluster.exact.generation import Search, Work
 from shoal.cluster.exact.pricing import costs, distances
 from shoal.cluster.inputs import Floats, Rows, matrix
@@ -30,7 +31,6 @@ from shoal.kernels.threads import each, thread_count
 from shoal.model.findings import Finding
 from shoal.model.partition import Partition
 from shoal.model.progress import announce, left, part, spent
-from shoal.registry import Choice, Whole, method
 
 __all__ = ["exact"]
 

@@ -15,6 +15,7 @@ group has in common does not matter here, but how far its rows are from the one 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.catalogue import Choice, Whole, method
 from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.mixed.closest import Near, closest
 from shoal.cluster.mixed.feasible import Aim, aims, best_of
@@ -31,7 +32,6 @@ from shoal.kernels.loops import inner_loop
 from shoal.kernels.threads import thread_count
 from shoal.model.partition import Partition
 from shoal.model.progress import part
-from shoal.registry import Choice, Whole, method
 
 __all__ = ["distance_cost", "gower"]
 

@@ -15,6 +15,7 @@ Easy rows first: a hard row that goes first takes away what others need, and sta
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.catalogue import Whole, method
 from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.mixed.closest import Near, closest
 from shoal.cluster.mixed.feasible import aims, best_of
@@ -28,7 +29,6 @@ from shoal.kernels.loops import inner_loop
 from shoal.kernels.threads import thread_count
 from shoal.model.partition import Partition
 from shoal.model.progress import part
-from shoal.registry import Whole, method
 
 __all__ = ["grow", "grown"]
 

@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shoal.catalogue import Choice, Whole, method
 from shoal.cluster.inputs import Floats, Rows, matrix
 from shoal.cluster.search.cells import cells_of_rows
 from shoal.cluster.search.metrics import FITTING, FOLD, KIND, METRICS, Rules, apart, fill, space, starts, united
@@ -32,7 +33,6 @@ from shoal.errors import MethodError, listed
 from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
 from shoal.model.progress import tick
-from shoal.registry import Choice, Whole, method
 
 __all__ = ["hac"]
 

@@ -28,6 +28,7 @@ The rows left lie in blocks, outermost first, and are looked through by the loop
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shoal.catalogue import Flag, Whole, method
 from shoal.cluster.inputs import Floats, Rows, matrix
 from shoal.cluster.search.layout import WIDTH, drop, farthest_from_mean, laid_out, look_around, measure
 from shoal.cluster.search.limits import NONE, Limits, Rules, meets
@@ -35,7 +36,6 @@ from shoal.errors import MethodError
 from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
 from shoal.model.progress import tick
-from shoal.registry import Flag, Whole, method
 
 __all__ = ["k_member"]
 

@@ -15,6 +15,7 @@ MSR-TR-2000-65.
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shoal.catalogue import Whole, method
 from shoal.cluster.inputs import Floats, Rows, matrix, row_weights
 from shoal.cluster.search.cells import in_cells
 from shoal.cluster.search.polish import settle
@@ -22,7 +23,6 @@ from shoal.kernels.distance import squared
 from shoal.kernels.loops import loop
 from shoal.kernels.threads import thread_count
 from shoal.model.partition import Partition
-from shoal.registry import Whole, method
 
 __all__ = ["kmeans"]
 

@@ -20,12 +20,12 @@ How the farthest pair is found without looking at all pairs, and without changin
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shoal.catalogue import Whole, method
 from shoal.cluster.inputs import Floats, Rows, matrix
 from shoal.cluster.search.layout import ROUNDING, WIDTH, drop, laid_out, look_around, measure
 from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
 from shoal.model.progress import tick
-from shoal.registry import Whole, method
 
 __all__ = ["md"]
 

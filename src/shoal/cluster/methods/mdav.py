@@ -16,10 +16,10 @@ How it is made quick without changing the answer: see `search.carving`.
 
 from numpy.typing import ArrayLike
 
+from shoal.catalogue import Choice, Whole, method
 from shoal.cluster.inputs import matrix
 from shoal.cluster.search.carving import carved
 from shoal.model.partition import Partition
-from shoal.registry import Choice, Whole, method
 
 __all__ = ["mdav"]
 

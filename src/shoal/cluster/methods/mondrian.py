@@ -20,13 +20,13 @@ not depend on them. Rows of a part stay in their order, so that ties need no sec
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shoal.catalogue import Choice, Whole, method
 from shoal.cluster.inputs import Floats, Rows, matrix
 from shoal.cluster.search.limits import NONE, Limits, Rules, meets
 from shoal.errors import MethodError
 from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
 from shoal.model.progress import tick
-from shoal.registry import Choice, Whole, method
 
 __all__ = ["mondrian"]
 

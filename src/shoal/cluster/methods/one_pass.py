@@ -14,12 +14,12 @@ Privacy and anonymity in information society (PAIS), 46-50. There the rows of st
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shoal.catalogue import Whole, method
 from shoal.cluster.inputs import Floats, Rows, matrix
 from shoal.cluster.search.joining import group_sums, hide, means_of, nearest_group, show
 from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
 from shoal.model.progress import tick
-from shoal.registry import Whole, method
 
 __all__ = ["one_pass", "seeds"]
 

@@ -15,6 +15,7 @@ each; free rows lie in the blocks of `mdav` and are found in the same way.
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shoal.catalogue import Flag, Whole, method
 from shoal.cluster.inputs import Floats, Rows, matrix
 from shoal.cluster.search.joining import group_sums, hide, joined, means_of, nearest_group, show
 from shoal.cluster.search.layout import gather, laid_out, piece, places_of
@@ -22,7 +23,6 @@ from shoal.cluster.search.sizes import capped
 from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
 from shoal.model.progress import tick
-from shoal.registry import Flag, Whole, method
 
 __all__ = ["tfrp"]
 

@@ -15,13 +15,13 @@ Knowledge and Data Engineering 15 (2003) 1043-1044.
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shoal.catalogue import Choice, Whole, method
 from shoal.cluster.inputs import Floats, Rows, matrix, row_weights
 from shoal.cluster.search.order import ORDERS
 from shoal.errors import MethodError
 from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
 from shoal.model.progress import tick
-from shoal.registry import Choice, Whole, method
 
 __all__ = ["univariate"]
 

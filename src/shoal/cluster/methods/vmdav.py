@@ -18,6 +18,7 @@ joins, only those rows look again that had it as theirs.
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shoal.catalogue import Number, Whole, method
 from shoal.cluster.inputs import Floats, Rows, matrix
 from shoal.cluster.search.joining import joined
 from shoal.cluster.search.layout import WIDTH, gather, laid_out, look_around, piece, places_of, take
@@ -26,7 +27,6 @@ from shoal.kernels.distance import squared
 from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
 from shoal.model.progress import tick
-from shoal.registry import Number, Whole, method
 from shoal.utility.loss import sse
 
 __all__ = ["vmdav"]

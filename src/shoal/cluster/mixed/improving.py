@@ -6,6 +6,7 @@ raises the loss of any. Of rows that are all equal, as many as leave k to 2k - 1
 
 import numpy as np
 
+from shoal.catalogue import Choice
 from shoal.cluster.inputs import Rows
 from shoal.cluster.mixed.closest import Near, closest, sorted_by
 from shoal.cluster.mixed.rebuild import costs_of, rebuild
@@ -13,7 +14,6 @@ from shoal.cluster.search.limits import Limits
 from shoal.errors import InfeasibleError, MethodError
 from shoal.kernels.columns import Columns
 from shoal.model.progress import part
-from shoal.registry import Choice
 
 __all__ = ["EFFORT", "binding", "checked", "improved", "keeping"]
 

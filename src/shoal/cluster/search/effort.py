@@ -14,6 +14,7 @@ from math import inf
 
 import numpy as np
 
+from shoal.catalogue import Choice
 from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.search.crossing import better_of_both
 from shoal.cluster.search.limits import Limits
@@ -21,7 +22,6 @@ from shoal.cluster.search.polish import polish
 from shoal.cluster.search.refine import SMALL, Schedule, neighbours, refine
 from shoal.kernels.threads import each
 from shoal.model.progress import left, part, silently, spent
-from shoal.registry import Choice
 from shoal.utility.loss import sse
 
 __all__ = ["EFFORT", "EFFORTS", "FINISH", "Effort", "a_proposal", "search"]

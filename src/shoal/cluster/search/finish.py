@@ -11,6 +11,7 @@
 
 import numpy as np
 
+from shoal.catalogue import Choice
 from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.search.cells import cells_of_groups, in_cells_of_groups
 from shoal.cluster.search.effort import search
@@ -23,7 +24,6 @@ from shoal.kernels.groups import centres, cheapest, numbered
 from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
 from shoal.model.progress import silently
-from shoal.registry import Choice
 
 __all__ = ["MODE", "as_printed", "finished", "merged"]
 

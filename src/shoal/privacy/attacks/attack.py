@@ -13,36 +13,19 @@ to tell, or was cut short, it is **too weak to tell**; else there is **no eviden
 **not tried**, with the reason in its note.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from importlib import import_module
-from importlib.metadata import entry_points
+from dataclasses import dataclass
 from time import monotonic
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import MethodError, listed, near
 from shoal.model.findings import NOT_TRIED, Attack, Outcome
 from shoal.model.sentences import Rows, Sentence
 from shoal.privacy.measures.case import Case
 from shoal.privacy.measures.intervals import wilson
 
-__all__ = ["AttackCard", "Clock", "Profile", "attack", "attacks", "concluded", "load_attack", "profiles", "sampled"]
-__all__ += ["time_up"]
+__all__ = ["Clock", "Profile", "concluded", "profiles", "sampled", "time_up"]
 
-MODULES = (
-    "shoal.privacy.attacks.linkage",
-    "shoal.privacy.attacks.inference",
-    "shoal.privacy.attacks.singling",
-    "shoal.privacy.attacks.composition",
-    "shoal.privacy.attacks.combination",
-    "shoal.privacy.attacks.last_member",
-    "shoal.privacy.attacks.subset_sum",
-    "shoal.privacy.attacks.unchanged",
-    "shoal.privacy.attacks.minimality",
-)
-GROUP = "shoal.attacks"
 FEW = 20  # trials below which nothing is concluded
 
 
@@ -94,57 +77,6 @@ class Clock:
     def part(self, of: int) -> "Clock":
         """Return a clock of an equal part of the time that is left."""
         return Clock(None if self._end is None else max(0.0, self._end - monotonic()) / of)
-
-
-Function = Callable[[Case, Profile, Clock], Attack]
-
-
-@dataclass(frozen=True)
-class AttackCard:
-    """What an attack is called, and what it tries, in a sentence.
-
-    Parameters
-    ----------
-    name : str
-    summary : str
-        The first sentence of the function's docstring.
-    function : callable
-        Takes a `Case`, a `Profile` and a `Clock`, gives an `Attack`.
-    control : bool
-        Whether it uses control rows.
-    """
-
-    name: str
-    summary: str
-    function: Function = field(repr=False)
-    control: bool = False
-
-
-def attack(name: str, *, control: bool = False) -> Callable[[Function], Function]:
-    """Give a function its card."""
-
-    def give(function: Function) -> Function:
-        summary = (function.__doc__ or "").strip().split("\n", 1)[0]
-        function.card = AttackCard(name, summary, function, control)  # type: ignore[attr-defined]
-        return function
-
-    return give
-
-
-def attacks() -> dict[str, AttackCard]:
-    """Return the cards of all attacks, built-in and installed, by name."""
-    own = [function for module in MODULES for function in vars(import_module(module)).values()]
-    strangers = [point.load() for point in entry_points(group=GROUP)]
-    found = [getattr(function, "card", None) for function in (*own, *strangers)]
-    return {card.name: card for card in found if isinstance(card, AttackCard)}
-
-
-def load_attack(name: str) -> AttackCard:
-    """Return the card of the attack with this name."""
-    known = attacks()
-    if name not in known:
-        raise MethodError(f"attack: there is no attack {name!r}. There are {listed(known, 20)}.{near(name, known)}")
-    return known[name]
 
 
 def concluded(

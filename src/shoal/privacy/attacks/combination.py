@@ -18,11 +18,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.catalogue import attack
 from shoal.model.asking import option
 from shoal.model.column import Kind
 from shoal.model.findings import Attack
 from shoal.model.sentences import Sentence
-from shoal.privacy.attacks.attack import FEW, Clock, Profile, attack, concluded
+from shoal.privacy.attacks.attack import FEW, Clock, Profile, concluded
 from shoal.privacy.attacks.singling import beside
 from shoal.privacy.measures.case import Case
 from shoal.privacy.measures.intervals import wilson
@@ -157,7 +158,7 @@ def register(case: Case, known: Sequence[str]) -> Register:
     return Register(cells[:m], cells[m:], member, len(columns) - len(compared))
 
 
-@attack("exact combination", control=True)
+@attack("exact combination", requires=("control",), control=True)
 def exact_combination(case: Case, profile: Profile, clock: Clock) -> Attack:  # noqa: ARG001
     """Name everybody of a register a member whose combination of values is published.
 
@@ -169,7 +170,7 @@ def exact_combination(case: Case, profile: Profile, clock: Clock) -> Attack:  # 
     return _membership("exact combination", case, profile, EXACT)
 
 
-@attack("near combination", control=True)
+@attack("near combination", requires=("control",), control=True)
 def near_combination(case: Case, profile: Profile, clock: Clock) -> Attack:  # noqa: ARG001
     """Name everybody of a register a member whose combination differs from a published one in a single cell.
 

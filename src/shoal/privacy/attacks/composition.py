@@ -14,10 +14,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.catalogue import attack
 from shoal.errors import DataError
 from shoal.model.findings import Attack
 from shoal.model.sentences import RowShare, Sentence
-from shoal.privacy.attacks.attack import Clock, Profile, attack, concluded, sampled, time_up
+from shoal.privacy.attacks.attack import Clock, Profile, concluded, sampled, time_up
 from shoal.privacy.measures.case import Case
 from shoal.privacy.measures.space import blocks, nearest_rows, places, points
 from shoal.privacy.verdict.classes import Labels, classes
@@ -149,7 +150,7 @@ def order_kept(first: Labels, second: Labels, pairs: NDArray[np.int64]) -> NDArr
     return np.asarray((1 + one * two) / 2, np.float64)
 
 
-@attack("intersection")
+@attack("intersection", requires=("other",))
 def intersection(case: Case, profile: Profile, clock: Clock) -> Attack:
     """Find a person in two releases of the same table, and guess among the rows that both leave.
 

@@ -18,10 +18,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.catalogue import attack
 from shoal.errors import DataError
 from shoal.model.findings import Attack
 from shoal.model.sentences import Rows, Sentence
-from shoal.privacy.attacks.attack import Clock, Profile, attack, concluded, sampled, time_up
+from shoal.privacy.attacks.attack import Clock, Profile, concluded, sampled, time_up
 from shoal.privacy.attacks.composition import Suspects, suspects
 from shoal.privacy.attacks.singling import beside, limits
 from shoal.privacy.measures.case import Case
@@ -204,7 +205,7 @@ def rank_interval(case: Case, profile: Profile, clock: Clock) -> Attack:
     return concluded(name, profile, hits, baseline=baseline, power=1.0, allowed=allowed, note=told, ended=bool(note))
 
 
-@attack("homogeneity")
+@attack("homogeneity", requires=("sensitive",))
 def homogeneity(case: Case, profile: Profile, clock: Clock) -> Attack:
     """Say the sensitive value of each person where the rows nearest to them leave no doubt.
 
@@ -250,7 +251,7 @@ def homogeneity(case: Case, profile: Profile, clock: Clock) -> Attack:
     return max(worst, key=lambda one: one[0])[1]
 
 
-@attack("attribute inference", control=True)
+@attack("attribute inference", requires=("sensitive",), control=True)
 def attribute_inference(case: Case, profile: Profile, clock: Clock) -> Attack:
     """Guess the sensitive value of each person from the rows nearest to them.
 

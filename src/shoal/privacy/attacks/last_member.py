@@ -7,9 +7,10 @@ solution into an interval of g steps.
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.catalogue import attack
 from shoal.model.findings import Attack
 from shoal.model.sentences import Sentence
-from shoal.privacy.attacks.attack import Clock, Profile, attack, concluded, sampled
+from shoal.privacy.attacks.attack import Clock, Profile, concluded, sampled
 from shoal.privacy.attacks.averages import Average, averages
 from shoal.privacy.measures.case import Case
 from shoal.privacy.verdict.classes import Labels

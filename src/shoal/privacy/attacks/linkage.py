@@ -16,10 +16,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.catalogue import attack
 from shoal.errors import DataError
 from shoal.model.findings import Attack
 from shoal.model.sentences import Rows, RowShare, Sentence
-from shoal.privacy.attacks.attack import Clock, Profile, attack, concluded, sampled, time_up
+from shoal.privacy.attacks.attack import Clock, Profile, concluded, sampled, time_up
 from shoal.privacy.measures.case import Case
 from shoal.privacy.measures.space import Compared, Places, agreement, blocks, nearest_rows, places, points
 from shoal.privacy.verdict.classes import classes

@@ -27,9 +27,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.catalogue import attack
 from shoal.model.findings import NOT_TRIED, Attack, Outcome
 from shoal.model.sentences import Sentence
-from shoal.privacy.attacks.attack import Clock, Profile, attack, concluded
+from shoal.privacy.attacks.attack import Clock, Profile, concluded
 from shoal.privacy.measures.case import Case
 from shoal.privacy.measures.intervals import wilson
 from shoal.privacy.verdict.classes import Labels, classes
@@ -172,7 +173,7 @@ def told_by_some(
     return found, False
 
 
-@attack("minimality")
+@attack("minimality", requires=("sensitive",), repeats=True)
 def minimality(case: Case, profile: Profile, clock: Clock) -> Attack:
     """Repeat the run for placements of the published sensitive values, and rule out those that lead to other classes.
 

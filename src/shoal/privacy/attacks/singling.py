@@ -17,10 +17,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.catalogue import attack
 from shoal.errors import DataError
 from shoal.model.findings import Attack
 from shoal.model.sentences import Rows, Sentence
-from shoal.privacy.attacks.attack import Clock, Profile, attack, concluded, sampled
+from shoal.privacy.attacks.attack import Clock, Profile, concluded, sampled
 from shoal.privacy.measures.case import Case
 from shoal.privacy.measures.pairs import Pair
 from shoal.privacy.measures.space import blocks, places

@@ -17,9 +17,10 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.catalogue import attack
 from shoal.model.findings import Attack
 from shoal.model.sentences import Sentence
-from shoal.privacy.attacks.attack import FEW, Clock, Profile, attack, concluded
+from shoal.privacy.attacks.attack import FEW, Clock, Profile, concluded
 from shoal.privacy.attacks.averages import Average, averages, numbers_of
 from shoal.privacy.attacks.singling import beside
 from shoal.privacy.measures.case import Case

@@ -12,13 +12,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.catalogue import attack
 from shoal.errors import PolicyError, listed
 from shoal.model.asking import option
 from shoal.model.exposure import stands_out
 from shoal.model.findings import Attack
 from shoal.model.policy import Policy
 from shoal.model.sentences import Rows, Sentence
-from shoal.privacy.attacks.attack import Clock, Profile, attack, concluded
+from shoal.privacy.attacks.attack import Clock, Profile, concluded
 from shoal.privacy.measures.case import Case
 from shoal.privacy.verdict.classes import classes
 from shoal.privacy.verdict.values import read_column
@@ -93,7 +94,7 @@ def refuse_unique_kept(data: pa.Table, policy: Policy) -> None:
     )
 
 
-@attack("unchanged columns")
+@attack("unchanged columns", requires=("sensitive",))
 def unchanged_columns(case: Case, profile: Profile, clock: Clock) -> Attack:  # noqa: ARG001 - counted at once
     """Find each target by the columns that are published as they were.
 

@@ -1,12 +1,11 @@
 """Measures of what an adversary who looks at the release knows; `adversary` has the formulas and explains them."""
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.measuring import measure
+from shoal.catalogue import measure
 from shoal.model.findings import Finding
 from shoal.model.sentences import Rows, Sentence
 from shoal.privacy.measures.adversary import (
@@ -25,7 +24,6 @@ from shoal.privacy.measures.adversary import (
     smoothed,
 )
 from shoal.privacy.measures.case import Case
-from shoal.privacy.measures.intervals import wilson
 from shoal.privacy.measures.space import space
 from shoal.privacy.verdict.classes import Labels
 from shoal.privacy.verdict.values import read_column
@@ -43,18 +41,15 @@ __all__ = [
     "guesses_until_success",
     "normalised_entropy",
     "posterior_entropy",
-    "posterior_min_entropy",
-    "success_rate",
 ]
 
 Floats = NDArray[np.float64]
 UNIFORM = "uniform over the rows of a class"
 
-of_release = partial(measure, need="release", cost="n log n")
-of_pair = partial(measure, need="pair", cost="d n log n")
 
-
-@of_release("anonymity set size", formula="mean over rows of size(E)", low=1, better="high")
+@measure(
+    "anonymity set size", formula="mean over rows of size(E)", low=1, better="high", need="release", cost="n log n"
+)
 def anonymity_set_size(case: Case) -> tuple[Finding, ...]:
     """Count the candidates for a row: the rows of its class.
 
@@ -63,16 +58,26 @@ def anonymity_set_size(case: Case) -> tuple[Finding, ...]:
     return _of_sizes(case, "anonymity set size", lambda sizes: sizes.astype(np.float64), "candidates for a row")
 
 
-@of_release("entropy", formula="mean over rows of H = -sum p log2 p", better="high")
+@measure(
+    "entropy",
+    formula="mean over rows of H = -sum p log2 p",
+    better="high",
+    need="release",
+    cost="n log n",
+    aliases=("min-entropy",),
+)
 def posterior_entropy(case: Case) -> tuple[Finding, ...]:
     """Measure how many bits the adversary lacks about who a row is.
 
-    Formula: H = -sum p log2 p, which is log2 size(E). Range: 0 to log2 n; high is good. Need: the release.
+    Formula: H = -sum p log2 p, which is log2 size(E). The min-entropy -log2 max p is the same, as the rows of a
+    class are equally likely. Range: 0 to log2 n; high is good. Need: the release.
     """
     return _of_sizes(case, "entropy", np.log2, f"bits; p {UNIFORM}")
 
 
-@of_release("degree of anonymity", formula="mean over rows of H / log2 n", high=1, better="high")
+@measure(
+    "degree of anonymity", formula="mean over rows of H / log2 n", high=1, better="high", need="release", cost="n log n"
+)
 def normalised_entropy(case: Case) -> tuple[Finding, ...]:
     """Measure the entropy as a part of that of somebody who knows nothing.
 
@@ -83,16 +88,14 @@ def normalised_entropy(case: Case) -> tuple[Finding, ...]:
     return _of_sizes(case, "degree of anonymity", lambda sizes: np.log2(sizes) / bits, how)
 
 
-@of_release("min-entropy", formula="mean over rows of -log2 max p", better="high")
-def posterior_min_entropy(case: Case) -> tuple[Finding, ...]:
-    """Measure how many bits protect a row against the best single guess.
-
-    Formula: -log2 max p, here log2 size(E). Range: 0 to log2 n; high is good. Need: the release.
-    """
-    return _of_sizes(case, "min-entropy", np.log2, f"bits; p {UNIFORM}")
-
-
-@of_release("guesses until success", formula="mean over rows of (size(E) + 1) / 2", low=1, better="high")
+@measure(
+    "guesses until success",
+    formula="mean over rows of (size(E) + 1) / 2",
+    low=1,
+    better="high",
+    need="release",
+    cost="n log n",
+)
 def guesses_until_success(case: Case) -> tuple[Finding, ...]:
     """Measure after how many guesses a row is found.
 
@@ -101,24 +104,9 @@ def guesses_until_success(case: Case) -> tuple[Finding, ...]:
     return _of_sizes(case, "guesses until success", lambda sizes: (sizes + 1) / 2, f"expected rank; p {UNIFORM}")
 
 
-@of_release("success rate", formula="mean over rows of 1/size(E)", high=1, better="low")
-def success_rate(case: Case) -> tuple[Finding, ...]:
-    """Measure which share of the rows is linked rightly by guessing inside the class, beside chance.
-
-    Formula: mean of 1/size(E), with Wilson's interval; chance is 1/n. Range: 0 to 1; low is good. Need: the release.
-    """
-    if not case.n:
-        return ()
-    right = case.sizes.size
-    how = Sentence("a guess inside the class; {right} of {n} rows are expected to be right", right=right, n=case.n)
-    chance = "a guess among all rows, without the release"
-    return (
-        Finding("success rate", right / case.n, how, "release", wilson(right, case.n), counts_rows=False),
-        Finding("success rate", 1 / case.n, chance, "release", part="chance", counts_rows=False),
-    )
-
-
-@of_release("degree of anonymity class", formula="rows by p of the true row", better="neither")
+@measure(
+    "degree of anonymity class", formula="rows by p of the true row", better="neither", need="release", cost="n log n"
+)
 def anonymity_classes(case: Case) -> tuple[Finding, ...]:
     """Count the rows that are exposed, and those on each step of the scale of anonymity.
 
@@ -136,7 +124,14 @@ def anonymity_classes(case: Case) -> tuple[Finding, ...]:
     return (first, *each)
 
 
-@of_pair("cross-entropy", formula="H(p) + KL(p to q) per column", better="neither")
+@measure(
+    "cross-entropy",
+    formula="H(p) + KL(p to q) per column",
+    better="neither",
+    need="pair",
+    cost="d n log n",
+    by_column=True,
+)
 def column_cross_entropy(case: Case) -> tuple[Finding, ...]:
     """Measure how many bits a value costs in a code that is made for the released column.
 
@@ -146,7 +141,14 @@ def column_cross_entropy(case: Case) -> tuple[Finding, ...]:
     return _of_shares(case, "cross-entropy", cross_entropy)
 
 
-@of_pair("relative entropy", formula="KL = sum p log2(p / q) per column", better="neither")
+@measure(
+    "relative entropy",
+    formula="KL = sum p log2(p / q) per column",
+    better="neither",
+    need="pair",
+    cost="d n log n",
+    by_column=True,
+)
 def column_relative_entropy(case: Case) -> tuple[Finding, ...]:
     """Measure how far the shares of the released column are from those of the original.
 
@@ -155,7 +157,14 @@ def column_relative_entropy(case: Case) -> tuple[Finding, ...]:
     return _of_shares(case, "relative entropy", relative_entropy)
 
 
-@of_pair("mutual information", formula="I(X; X') = H(X) + H(X') - H(X, X') per column", better="low")
+@measure(
+    "mutual information",
+    formula="I(X; X') = H(X) + H(X') - H(X, X') per column",
+    better="low",
+    need="pair",
+    cost="d n log n",
+    by_column=True,
+)
 def column_information(case: Case) -> tuple[Finding, ...]:
     """Measure how many bits of a cell its released value tells, and which part of all of its bits that is.
 
@@ -178,7 +187,16 @@ def column_information(case: Case) -> tuple[Finding, ...]:
     return tuple(found)
 
 
-@of_pair("correlation", formula="Pearson's correlation of X and X' per column", low=-1, high=1, better="neither")
+@measure(
+    "correlation",
+    formula="Pearson's correlation of X and X' per column",
+    low=-1,
+    high=1,
+    better="neither",
+    need="pair",
+    cost="d n log n",
+    by_column=True,
+)
 def column_correlation(case: Case) -> tuple[Finding, ...]:
     """Measure how far a released column of numbers or dates goes along with the original.
 
@@ -188,7 +206,14 @@ def column_correlation(case: Case) -> tuple[Finding, ...]:
     return _of_numbers(case, "correlation", correlation)
 
 
-@of_pair("normalised variance", formula="var(X - X') / var(X) per column", better="high")
+@measure(
+    "normalised variance",
+    formula="var(X - X') / var(X) per column",
+    better="high",
+    need="pair",
+    cost="d n log n",
+    by_column=True,
+)
 def column_normalised_variance(case: Case) -> tuple[Finding, ...]:
     """Measure the variance of the adversary's error, as a part of that of the column of numbers or dates.
 
@@ -198,7 +223,13 @@ def column_normalised_variance(case: Case) -> tuple[Finding, ...]:
     return _of_numbers(case, "normalised variance", normalised_variance)
 
 
-@of_pair("mean squared error of the adversary", formula="mean over rows of |x - x'|^2", better="high")
+@measure(
+    "mean squared error of the adversary",
+    formula="mean over rows of |x - x'|^2",
+    better="high",
+    need="pair",
+    cost="d n log n",
+)
 def adversary_error(case: Case) -> tuple[Finding, ...]:
     """Measure how far the released values are from the true ones, row by row.
 
@@ -216,7 +247,15 @@ def adversary_error(case: Case) -> tuple[Finding, ...]:
     return (Finding(name, sum(part.value for part in found), how, "pair"), *found)
 
 
-@of_pair("confidence interval width", formula="mean width of the 95 % interval / range", high=1, better="high")
+@measure(
+    "confidence interval width",
+    formula="mean width of the 95 % interval / range",
+    high=1,
+    better="high",
+    need="pair",
+    cost="d n log n",
+    by_column=True,
+)
 def column_interval_width(case: Case) -> tuple[Finding, ...]:
     """Measure in how wide an interval the true value lies, given the published one.
 

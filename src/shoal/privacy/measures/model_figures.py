@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from shoal.measuring import measure
+from shoal.catalogue import measure
 from shoal.model.findings import Finding
 from shoal.model.sentences import Sentence
 from shoal.privacy.measures.case import Case
@@ -57,6 +57,7 @@ def k_anonymity(case: Case) -> tuple[Finding, ...]:
     better="low",
     need="release",
     cost=COST,
+    requires=("sensitive",),
 )
 def alpha_k_anonymity(case: Case) -> tuple[Finding, ...]:
     """Measure the largest share that a sensitive value has in a class.
@@ -77,6 +78,7 @@ def alpha_k_anonymity(case: Case) -> tuple[Finding, ...]:
     better="high",
     need="release",
     cost=COST,
+    requires=("sensitive",),
 )
 def distinct_diversity(case: Case) -> tuple[Finding, ...]:
     """Count the sensitive values of the class that has the fewest.
@@ -94,6 +96,7 @@ def distinct_diversity(case: Case) -> tuple[Finding, ...]:
     better="high",
     need="release",
     cost=COST,
+    requires=("sensitive",),
 )
 def entropy_diversity(case: Case) -> tuple[Finding, ...]:
     """Measure how many equally frequent sensitive values the poorest class is worth.
@@ -109,6 +112,7 @@ def entropy_diversity(case: Case) -> tuple[Finding, ...]:
     better="low",
     need="release",
     cost=COST,
+    requires=("sensitive",),
 )
 def recursive_diversity(case: Case) -> tuple[Finding, ...]:
     """Measure above which c every class is (c,l)-diverse, with the l of the policy, or 2.
@@ -134,6 +138,7 @@ def recursive_diversity(case: Case) -> tuple[Finding, ...]:
     better="low",
     need="release",
     cost=COST,
+    requires=("sensitive",),
 )
 def t_closeness(case: Case) -> tuple[Finding, ...]:
     """Measure how far the sensitive values of a class are from those of the whole release.
@@ -158,6 +163,7 @@ def t_closeness(case: Case) -> tuple[Finding, ...]:
     better="low",
     need="release",
     cost=COST,
+    requires=("sensitive",),
 )
 def basic_beta_likeness(case: Case) -> tuple[Finding, ...]:
     """Measure by how much a sensitive value is more frequent in a class than in the release.
@@ -174,6 +180,7 @@ def basic_beta_likeness(case: Case) -> tuple[Finding, ...]:
     better="low",
     need="release",
     cost=COST,
+    requires=("sensitive",),
 )
 def enhanced_beta_likeness(case: Case) -> tuple[Finding, ...]:
     """Measure the rise of a share as basic beta-likeness does, each bounded by -ln P(s).
@@ -195,6 +202,7 @@ def enhanced_beta_likeness(case: Case) -> tuple[Finding, ...]:
     better="low",
     need="release",
     cost=COST,
+    requires=("sensitive",),
 )
 def delta_disclosure(case: Case) -> tuple[Finding, ...]:
     """Measure how far the logarithm of a share in a class is from that in the release.
@@ -211,6 +219,7 @@ def delta_disclosure(case: Case) -> tuple[Finding, ...]:
     better="low",
     need="release",
     cost=COST,
+    requires=("sensitive",),
 )
 def lacking_classes(case: Case) -> tuple[Finding, ...]:
     """Count the classes that lack a sensitive value of the release: strictly, their delta is infinite.

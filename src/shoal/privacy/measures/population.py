@@ -19,8 +19,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.catalogue import measure
 from shoal.errors import DataError, listed
-from shoal.measuring import measure
 from shoal.model.findings import Finding
 from shoal.model.policy import Policy
 from shoal.model.sentences import Sentence
@@ -143,6 +143,7 @@ def unique_in_population(sizes: Labels, fraction: float) -> Uniques:
     better="high",
     need="release",
     cost=COST,
+    requires=("population",),
 )
 def k_map(case: Case) -> tuple[Finding, ...]:
     """Count the people of the population who could be a released row, at the least.
@@ -168,6 +169,7 @@ def k_map(case: Case) -> tuple[Finding, ...]:
     better="neither",
     need="release",
     cost=COST,
+    requires=("population",),
 )
 def delta_presence(case: Case) -> tuple[Finding, ...]:
     """Measure how sure one can be that somebody of the population is in the release.
@@ -217,6 +219,7 @@ def delta_presence(case: Case) -> tuple[Finding, ...]:
     better="low",
     need="release",
     cost="n log n",
+    requires=("population",),
 )
 def population_uniques(case: Case) -> tuple[Finding, ...]:
     """Estimate which share of the rows is alone in the population, from the sampling fraction.

@@ -1,6 +1,6 @@
 """Sets in a table, as a measure: how many rows share what somebody may know of a person's set."""
 
-from shoal.measuring import measure
+from shoal.catalogue import measure
 from shoal.model.findings import Finding
 from shoal.model.policy import MOST_KNOWN
 from shoal.model.sentences import Sentence
@@ -16,6 +16,7 @@ __all__ = ["k_km_anonymity"]
     better="high",
     need="release",
     cost="combinations of at most m items that rows hold",
+    requires=("items",),
 )
 def k_km_anonymity(case: Case) -> tuple[Finding, ...]:
     """Count the rows of a class that share its rarest combination of at most m items, where a column holds sets.

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.catalogue import model
 from shoal.model.findings import Verdict
 from shoal.privacy.verdict.km_counts import family, itemsets
 
@@ -46,6 +47,21 @@ def read_items(column: pa.ChunkedArray, separator: str) -> tuple[Ints, Ints]:
     return rows[kept], items
 
 
+@model(
+    "(k,k^m)-anonymity",
+    about="items",
+    asks=lambda asked: asked.k,
+    high=True,
+    promise=(
+        "Whoever knows all quasi-identifiers of a person and some items of the person's set, at most as "
+        "many as the policy says, finds at least {asked} rows that have these items, or none."
+    ),
+    leaves_open=(
+        "It says nothing of items that all rows of a class have in common: if everybody in a class has "
+        "the same diagnosis, it is known of each of them. l-diversity and t-closeness do not look at "
+        "columns of items."
+    ),
+)
 def item_verdict(name: str, column: pa.ChunkedArray, separator: str, labels: Ints, k: int, m: int) -> Verdict:
     """Say whether every combination of at most m items of a class is in k of its rows.
 

@@ -1,127 +1,33 @@
 """The judge: whether a release meets each constraint of a policy, and which classes miss one.
 
-Every constraint on sensitive values is a line of `MODELS`: what a policy asks by it, the figure of a class, and
-whether small or large figures are bad. The release, `enforce` and the check of a folder all read these lines.
+Every privacy model has a card (`model_cards`): what a policy asks by it, the figure of a class, and whether small or
+large figures are bad. `anonymize` and `enforce` read these cards; the check of a folder counts by itself.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from importlib.metadata import entry_points
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.errors import DataError, PolicyError, listed, near
+from shoal.catalogue import ModelCard, models
+from shoal.errors import DataError
 from shoal.model.findings import Verdict
 from shoal.model.policy import MOST_KNOWN, Constraints, Policy
-from shoal.privacy.verdict import models
 from shoal.privacy.verdict.classes import Counts, Figures, Labels, classes
 from shoal.privacy.verdict.items import item_verdict
-from shoal.privacy.verdict.models import SLACK
 from shoal.privacy.verdict.values import Values, quasi_columns, sensitive_columns
 
-__all__ = ["MODELS", "Model", "asked_of", "failing", "judge"]
-
-GROUP = "shoal.models"
+__all__ = ["asked_of", "failing", "judge"]
 
 
-@dataclass(frozen=True)
-class Model:
-    """A constraint on the sensitive values of a class.
-
-    Parameters
-    ----------
-    name : str
-        As in verdicts.
-    asked : callable
-        What constraints ask by it; None if nothing.
-    figures : callable
-        The figure of each class, from its counts and what the policy asks besides.
-    high : bool
-        Whether large figures are good, as for l; for t they are bad.
-    strict : bool
-        Whether a figure that equals what is asked fails.
-    """
-
-    name: str
-    asked: Callable[[Constraints], float | None]
-    figures: Callable[[Counts, Constraints], Figures]
-    high: bool = False
-    strict: bool = False
-
-    @classmethod
-    def of(
-        cls, name: str, figures: Callable[[Counts, Constraints], Figures], *, high: bool = False, strict: bool = False
-    ) -> "Model":
-        """Return a model that a policy asks for by `constraints.others`, as models of strangers are.
-
-        Parameters
-        ----------
-        name : str
-            As in the policy, and as the entry point of the group `shoal.models` is called.
-        figures, high, strict
-            As above.
-        """
-        return cls(name, lambda asked: asked.others.get(name), figures, high, strict)
-
-    def fails(self, figures: Figures, asked: float) -> NDArray[np.bool_]:
-        """Return which figures are not good enough."""
-        if self.high:
-            return figures < asked - SLACK
-        return figures >= asked - SLACK if self.strict else figures > asked + SLACK
-
-
-def _l(kind: str) -> Callable[[Constraints], float | None]:
-    """Return what constraints ask as l, if it is of this kind."""
-    return lambda asked: asked.l if asked.l_kind == kind else None
-
-
-def _beta(kind: str) -> Callable[[Constraints], float | None]:
-    """Return what constraints ask as beta, if it is of this kind."""
-    return lambda asked: asked.beta if asked.beta_kind == kind else None
-
-
-def _enhanced(counts: Counts, _: Constraints) -> Figures:
-    """Return enhanced likeness, infinite where no beta is enough."""
-    return np.where(models.unbounded(counts), np.inf, models.likeness(counts, enhanced=True))
-
-
-MODELS = (
-    Model("distinct l-diversity", _l("distinct"), lambda counts, _: models.distinct(counts), high=True),
-    Model("entropy l-diversity", _l("entropy"), lambda counts, _: models.entropy(counts), high=True),
-    Model(
-        "recursive (c,l)-diversity",
-        lambda asked: asked.c if asked.l_kind == "recursive" and asked.l is not None else None,
-        lambda counts, asked: models.recursive(counts, int(asked.l or 1)),
-        strict=True,
-    ),
-    Model("t-closeness", lambda asked: asked.t, lambda counts, _: models.closeness(counts)),
-    Model("(alpha,k)-anonymity", lambda asked: asked.alpha, lambda counts, _: models.alpha(counts)),
-    Model("basic beta-likeness", _beta("basic"), lambda counts, _: models.likeness(counts)),
-    Model("enhanced beta-likeness", _beta("enhanced"), _enhanced),
-    Model("delta-disclosure", lambda asked: asked.delta, lambda counts, _: models.disclosure(counts)),
-)
-
-
-def asked_of(constraints: Constraints) -> Iterator[tuple[Model, float]]:
-    """Return the models that constraints name, and what they ask by each; installed ones by their names."""
-    for model in (*MODELS, *(_installed(name) for name in constraints.others)):
-        value = model.asked(constraints)
+def asked_of(constraints: Constraints) -> Iterator[tuple[ModelCard, float]]:
+    """Return the models of sensitive values that constraints name, and what they ask by each; plug-ins last."""
+    for name in (*models.built_in, *constraints.others):
+        card = models.load(name)
+        value = card.asks(constraints) if card.about == "sensitive" else None
         if value is not None:
-            yield model, value
-
-
-def _installed(name: str) -> Model:
-    """Return a model that was installed beside shoal."""
-    points = {point.name: point for point in entry_points(group=GROUP)}
-    if name not in points:
-        known = f"Installed are {listed(points)}." if points else "None is installed."
-        raise PolicyError(f"policy: there is no model {name!r} beside those of shoal. {known}{near(name, points)}")
-    model = points[name].load()
-    if not isinstance(model, Model) or model.name != name:
-        raise PolicyError(f"policy: what is installed as model {name!r} is none. Its author must make it by Model.of.")
-    return model
+            yield card, value
 
 
 def judge(data: pa.Table, policy: Policy) -> tuple[Verdict, ...]:
@@ -147,7 +53,7 @@ def judge(data: pa.Table, policy: Policy) -> tuple[Verdict, ...]:
     for name, column in sensitive_columns(data, policy).items() if asked else ():
         counts = Counts.of(labels, column)
         for model, value in asked:
-            figures = model.figures(counts, constraints)
+            figures = model.function(counts, constraints)
             verdicts.append(_verdict(model.name, name, value, figures, model.fails(figures, value), high=model.high))
     for name in policy.names("items"):
         if name not in data.column_names:
@@ -180,7 +86,7 @@ def failing(
     for name, column in sensitive.items() if asked else ():
         counts = Counts.of(labels, column, whole[name] if whole else None)
         for model, value in asked:
-            bad |= model.fails(model.figures(counts, constraints), value)
+            bad |= model.fails(model.function(counts, constraints), value)
     return bad
 
 

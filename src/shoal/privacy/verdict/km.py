@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.catalogue import model
 from shoal.errors import MethodError
 from shoal.model.disassociated import Disassociated
 from shoal.model.findings import Verdict
@@ -125,6 +126,19 @@ def verify(published: Disassociated) -> Found:
     return Found(verdicts, tuple(sorted(checks, key=lambda check: check.id)), _warnings(association, p))
 
 
+@model(
+    "k^m-anonymity",
+    about="records",
+    asks=lambda asked: asked.k,
+    high=True,
+    promise=(
+        "Whoever knows some items of a person's set, as many as were asked for, finds at least {asked} "
+        "rows that could have them."
+    ),
+    leaves_open=(
+        "Whoever knows more items than that may find fewer rows. It says nothing of what these rows have in common."
+    ),
+)
 def verify_plain(data: Transactions, k: int, m: int) -> Verdict:
     """Check whether plain records are k^m-anonymous.
 

@@ -1,34 +1,32 @@
-"""Methods by name: cards, checks, and strangers through the same door."""
+"""The catalogue: cards, parameter checks, and plug-ins treated like built-ins."""
 
 import math
-from importlib.metadata import EntryPoint
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import shoal
-from shoal import registry
+from shoal.catalogue import Choice, Number, Whole, method, methods
 from shoal.errors import MethodError
-from shoal.registry import Choice, Number, Whole, method
 
 
 def test_an_unknown_method_is_refused_with_the_known_ones():
-    with pytest.raises(MethodError, match=r"there is no method 'mdaw'. There are .*Did you mean 'mdav'\?"):
-        registry.load("mdaw")
+    with pytest.raises(MethodError, match=r"unknown method 'mdaw'. Known: .*Did you mean 'mdav'\?"):
+        methods.load("mdaw")
 
 
-@pytest.mark.parametrize(("alias", "name"), sorted(registry.ALIASES.items()))
+@pytest.mark.parametrize(("alias", "name"), sorted(methods.aliases.items()))
 def test_a_method_is_found_by_its_other_name_in_the_literature(alias, name):
-    assert registry.load(alias) is registry.load(name)
+    assert methods.load(alias) is methods.load(name)
     table = shoal.sample(60, seed=2).select(["height_cm", "weight_kg", "days"])
     one, two = (shoal.anonymize(table, k=4, method=word, seed=1).table for word in (alias, name))
     assert one.equals(two)
 
 
-@pytest.mark.parametrize("name", sorted(registry.BUILT_IN))
+@pytest.mark.parametrize("name", sorted(methods.built_in))
 def test_mixed_methods_are_known_without_being_loaded(name):
-    assert registry.is_mixed(name) == (registry.load(name).data == "mixed")
+    assert (methods.declared(name, "data") == "mixed") == (methods.load(name).data == "mixed")
 
 
 def test_a_card_is_plain_values():
@@ -58,10 +56,9 @@ def halves(X, k, gap):
     return shoal.Partition.of(np.arange(len(X)) >= len(X) * gap)
 
 
-def test_a_strangers_method_comes_by_its_entry_point_and_is_verified_like_any_other(monkeypatch):
-    point = EntryPoint("halves", f"{__name__}:halves", registry.GROUP)
-    monkeypatch.setattr(registry, "entry_points", lambda group: [point] if group == registry.GROUP else [])
-    assert "halves" in registry.names()
+def test_the_method_of_a_plug_in_comes_by_its_entry_point_and_is_verified_like_any_other(install):
+    install("methods", halves=halves)
+    assert "halves" in methods.names()
     table = {"a": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]}
     release = shoal.anonymize(pa.table(table), method="halves", k=3)
     assert sorted(release.partition.sizes.tolist()) == [3, 4]
@@ -69,8 +66,7 @@ def test_a_strangers_method_comes_by_its_entry_point_and_is_verified_like_any_ot
     assert bent.verdicts[0].holds
 
 
-def test_a_strangers_function_without_a_card_is_refused(monkeypatch):
-    point = EntryPoint("plain", "math:sqrt", registry.GROUP)
-    monkeypatch.setattr(registry, "entry_points", lambda group: [point])
-    with pytest.raises(MethodError, match="'plain' carries no card"):
-        registry.load("plain")
+def test_a_function_without_a_card_is_refused(install):
+    install("methods", plain=math.sqrt)
+    with pytest.raises(MethodError, match="'plain' has no card"):
+        methods.load("plain")

@@ -1,0 +1,126 @@
+"""The sections of the catalogue: methods, privacy models, measures and attacks, all found and loaded in one way.
+
+Built-in cards are found in the source of the packages named below and are loaded when first used. Plug-ins register a
+decorated function under an entry point of the section's group, with the name of its card.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Generic, Protocol, TypeVar
+
+from shoal.catalogue.attack_card import AttackCard
+from shoal.catalogue.measure_card import MeasureCard
+from shoal.catalogue.method_card import MethodCard
+from shoal.catalogue.model_card import ModelCard
+from shoal.catalogue.source_index import Declaration, declarations
+from shoal.errors import MethodError, PolicyError, ShoalError, listed, near
+
+__all__ = ["Section", "attacks", "measures", "methods", "models"]
+
+
+class Card(Protocol):
+    """What every card has."""
+
+    @property
+    def name(self) -> str:
+        """The name in policies, on the command line and in reports."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the card as plain values."""
+
+
+C = TypeVar("C", bound=Card)
+
+
+@dataclass(frozen=True)
+class Section(Generic[C]):
+    """One kind of card.
+
+    Parameters
+    ----------
+    kind : str
+        In the singular, and the name of the decorator.
+    card : type
+    packages : tuple of str
+        Where built-in ones are declared.
+    error : type
+        What is raised if there is no such name.
+    """
+
+    kind: str
+    card: type[C]
+    packages: tuple[str, ...]
+    error: type[ShoalError]
+
+    @property
+    def group(self) -> str:
+        """The group of entry points under which plug-ins register."""
+        return f"shoal.{self.kind}s"
+
+    @property
+    def built_in(self) -> dict[str, Declaration]:
+        """The built-in declarations by name, without loading them."""
+        return declarations(self.kind, self.packages)
+
+    @property
+    def aliases(self) -> dict[str, str]:
+        """Other names of built-in ones."""
+        return {alias: name for name, one in self.built_in.items() for alias in one.keywords.get("aliases", ())}
+
+    def names(self) -> list[str]:
+        """Return all names, built-in and installed, sorted."""
+        return sorted({*self.built_in, *self._installed()})
+
+    def load(self, name: str) -> C:
+        """Return the card of this name or alias."""
+        built_in = self.built_in
+        name = self.aliases.get(name, name)
+        if name in built_in:
+            return self._card(getattr(import_module(built_in[name].module), built_in[name].function), name)
+        installed = self._installed()
+        if name in installed:
+            return self._card(_loaded(installed[name], self.error), name)
+        known = self.names()
+        raise self.error(f"{self.kind}: unknown {self.kind} {name!r}. Known: {listed(known, 30)}.{near(name, known)}")
+
+    def cards(self) -> dict[str, C]:
+        """Return all cards by name, sorted."""
+        return {name: self.load(name) for name in self.names()}
+
+    def declared(self, name: str, keyword: str) -> Any:
+        """Return a plain attribute of a card; a built-in one is not loaded for it."""
+        name = self.aliases.get(name, name)
+        built_in = self.built_in.get(name)
+        return getattr(self.load(name), keyword) if built_in is None else built_in.keywords.get(keyword)
+
+    def _installed(self) -> Mapping[str, EntryPoint]:
+        """Return the entry points of plug-ins by name."""
+        return {point.name: point for point in entry_points(group=self.group)}
+
+    def _card(self, function: object, name: str) -> C:
+        """Return the card of a function, or say that it has none."""
+        card = getattr(function, "card", None)
+        if not isinstance(card, self.card) or card.name != name:
+            raise self.error(
+                f"{self.kind}: what is installed as {name!r} has no card of this name. "
+                f"Its author must decorate it with @{self.kind}({name!r}, ...) of shoal.catalogue."
+            )
+        return card
+
+
+def _loaded(point: EntryPoint, error: type[ShoalError]) -> object:
+    """Return what an entry point names; the message of a failing import is not shown, as it might quote a cell."""
+    try:
+        return point.load()
+    except (ImportError, AttributeError) as problem:
+        raise error(
+            f"plug-in: {point.name!r} cannot be loaded ({type(problem).__name__}). Install its package again."
+        ) from None
+
+
+methods = Section("method", MethodCard, ("shoal.cluster.methods", "shoal.density", "shoal.som"), MethodError)
+measures = Section("measure", MeasureCard, ("shoal.privacy.measures", "shoal.utility"), MethodError)
+attacks = Section("attack", AttackCard, ("shoal.privacy.attacks",), MethodError)
+models = Section("model", ModelCard, ("shoal.privacy.verdict",), PolicyError)

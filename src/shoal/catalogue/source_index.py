@@ -1,0 +1,79 @@
+"""What the package declares, read from its source files: no module is imported to know which names there are.
+
+A declaration is a function decorated with `@method("name", ...)`, `@measure(...)` and so on. Its keywords are known as
+far as they are literals, and so are the first words of its module. Loading numba to list method names would take
+seconds; reading the source takes milliseconds.
+"""
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Declaration", "declarations"]
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """Where a card is, and what can be read of it without loading it.
+
+    Parameters
+    ----------
+    module, function : str
+    keywords : mapping of str to anything
+        Those of the decorator that are literals.
+    words : str
+        The first paragraph of the module's docstring, or the keyword `words` if that is a text.
+    """
+
+    module: str
+    function: str
+    keywords: Mapping[str, Any]
+    words: str
+
+
+@cache
+def declarations(decorator: str, packages: tuple[str, ...]) -> dict[str, Declaration]:
+    """Return the declarations below some packages by name, in the order of files and lines."""
+    found: dict[str, Declaration] = {}
+    for package in packages:
+        place = find_spec(package)
+        for folder in (place.submodule_search_locations if place else None) or ():
+            for path in sorted(Path(folder).glob("*.py")):
+                text = path.read_text(encoding="utf-8")
+                if f"@{decorator}(" in text:
+                    found |= _in_file(ast.parse(text), decorator, f"{package}.{path.stem}")
+    return found
+
+
+def _in_file(tree: ast.Module, decorator: str, module: str) -> dict[str, Declaration]:
+    """Return the declarations of one file."""
+    first = (ast.get_docstring(tree) or "").split("\n\n", 1)[0].replace("\n", " ")
+    found = {}
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            for call in _calls(node, decorator):
+                keywords = dict(_literals(call))
+                words = keywords.get("words")
+                said = words if isinstance(words, str) else first
+                found[ast.literal_eval(call.args[0])] = Declaration(module, node.name, keywords, said)
+    return found
+
+
+def _calls(node: ast.FunctionDef, decorator: str) -> Iterator[ast.Call]:
+    """Return the calls of a decorator on a function."""
+    for one in node.decorator_list:
+        if isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == decorator:
+            yield one
+
+
+def _literals(call: ast.Call) -> Iterator[tuple[str, Any]]:
+    """Return the keywords of a call whose values are literals."""
+    for keyword in call.keywords:
+        try:
+            yield keyword.arg or "", ast.literal_eval(keyword.value)
+        except ValueError:
+            continue

@@ -1,0 +1,197 @@
+"""Which columns carry the risk.
+
+Two figures: the risk that is left without a column, and what a column adds on average over all orders in which columns
+may become known (Shapley).
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+from math import factorial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.catalogue import measure
+from shoal.model.findings import Finding
+from shoal.model.sentences import Sentence
+from shoal.privacy.measures.case import Case
+from shoal.privacy.measures.population import quasi_names
+from shoal.privacy.measures.risk import of_risk
+from shoal.privacy.verdict.classes import Labels
+
+__all__ = ["column_contributions", "contributions", "distinct_rows", "risks_without", "without_each"]
+
+Floats = NDArray[np.float64]
+EXACT = 6  # columns up to which every set of them is counted
+WORK = 128_000_000  # rows that are sorted for contributions beyond that
+MOST_ORDERS, LEAST_ORDERS = 512, 4
+WIDEST = 1 << 62
+
+
+def without_each(columns: Sequence[Labels]) -> list[int]:
+    """Return the number of classes that are left without each column.
+
+    Parameters
+    ----------
+    columns : sequence of int64 arrays
+        The codes of each column; rows that occur more than once may be left out, see `distinct_rows`.
+    """
+    if not columns:
+        return []
+    return _without(columns, np.zeros(columns[0].size, np.int64), 1)
+
+
+def _without(columns: Sequence[Labels], key: Labels, room: int) -> list[int]:
+    """Return the number of combinations without each column, beside those of a key: each half is joined once."""
+    if len(columns) == 1:
+        return [_count(key)]
+    half = len(columns) // 2
+    found = []
+    for mine, others in ((columns[:half], columns[half:]), (columns[half:], columns[:half])):
+        joined, wide = key, room
+        for codes in others:
+            joined, wide = _joined(joined, wide, codes)
+        found += _without(mine, joined, wide)
+    return found
+
+
+def contributions(columns: Sequence[Labels], n: int, seed: int = 0) -> tuple[Floats, int]:
+    """Return how much each column adds to the mean prosecutor risk, and over how many orders that is a mean.
+
+    Formula: the Shapley value of v(S) = classes by the columns S / n, with v(no column) = 1/n. All add up to
+    (classes - 1) / n. Range: 0 to 1; low is good. Exact for up to 6 columns, where the number of orders returned is 0;
+    else over random orders and their rotations, as many as the number of rows allows for.
+
+    Parameters
+    ----------
+    columns : sequence of int64 arrays
+        As in `without_each`.
+    n : int
+        The rows of the release.
+    seed : int
+        Where chance starts.
+    """
+    d = len(columns)
+    if d <= EXACT:
+        return _exact(columns) / n, 0
+    rows = columns[0].size
+    orders = max(LEAST_ORDERS, min(MOST_ORDERS, WORK // (rows * d)))
+    chance, total = np.random.default_rng(seed), np.zeros(d)
+    order, whole = np.arange(d), _distinct(columns)
+    for turn in range(orders):
+        # Turned round once, an order has every column in every place: what a column adds depends on its place most.
+        order = np.roll(order, 1) if turn % d else chance.permutation(d)
+        total += _added(columns, order.tolist(), whole)
+    return total / orders / n, orders
+
+
+def distinct_rows(case: Case) -> list[Labels]:
+    """Return the codes of each released quasi-identifier, one row for each class."""
+    firsts = np.unique(case.labels, return_index=True)[1]
+    return [column.codes[firsts] for column in case.quasi]
+
+
+def _exact(columns: Sequence[Labels]) -> Floats:
+    """Return the Shapley value of the number of classes, over all sets of columns."""
+    d = len(columns)
+    counts = {
+        some: _distinct([columns[j] for j in some]) for size in range(d + 1) for some in combinations(range(d), size)
+    }
+    value = np.zeros(d)
+    for some, count in counts.items():
+        for j in set(range(d)).difference(some):
+            weight = factorial(len(some)) * factorial(d - len(some) - 1) / factorial(d)
+            value[j] += weight * (counts[tuple(sorted((*some, j)))] - count)
+    return value
+
+
+def _added(columns: Sequence[Labels], order: list[int], whole: int) -> Floats:
+    """Return how many classes each column adds when columns come in this order."""
+    value, key, room, before = np.zeros(len(columns)), np.zeros(columns[0].size, np.int64), 1, 1
+    for j in order:
+        key, room = _joined(key, room, columns[j])
+        count = _count(key)
+        value[j], before = count - before, count
+        if count == whole:
+            break
+    return value
+
+
+def _distinct(columns: Sequence[Labels]) -> int:
+    """Return the number of combinations of values; 1 without columns."""
+    if not columns:
+        return 1
+    key, room = columns[0], int(columns[0].max()) + 1
+    for codes in columns[1:]:
+        key, room = _joined(key, room, codes)
+    return _count(key)
+
+
+def _joined(key: Labels, room: int, codes: Labels) -> tuple[Labels, int]:
+    """Return one number for each combination of two, and a bound above all of them."""
+    width = int(codes.max()) + 1
+    if room * width > WIDEST:
+        key = np.unique(key, return_inverse=True)[1].reshape(-1).astype(np.int64)
+        room = int(key.max()) + 1
+    return key * width + codes, room * width
+
+
+def _count(key: Labels) -> int:
+    """Return how many different numbers there are."""
+    ordered = np.sort(key)
+    return 1 + int(np.count_nonzero(ordered[1:] != ordered[:-1]))
+
+
+@measure(
+    "risk without a column",
+    formula="classes by all other quasi-identifiers / n",
+    high=1,
+    better="low",
+    need="release",
+    cost="d^2 n + d n log n",
+    by_column=True,
+)
+def risks_without(case: Case) -> tuple[Finding, ...]:
+    """Measure the mean prosecutor risk that is left without each quasi-identifier.
+
+    Formula: the number of classes by all other columns, divided by n. Range: 1/n to the mean risk; low is good: a
+    column without which little is left carries much. Need: the release.
+    """
+    if not case.n:
+        return ()
+    names, left = quasi_names(case.released, case.policy), without_each(distinct_rows(case))
+    return tuple(
+        of_risk(
+            "risk without a column",
+            count / case.n,
+            Sentence("{count} of {classes} classes are left", count=count, classes=case.sizes.size),
+            column=name,
+        )
+        for name, count in zip(names, left, strict=True)
+    )
+
+
+@measure(
+    "contribution to risk",
+    formula="mean over orders of what a column adds to classes / n when it comes to be known",
+    high=1,
+    better="low",
+    need="release",
+    cost="orders d n log n",
+    by_column=True,
+)
+def column_contributions(case: Case) -> tuple[Finding, ...]:
+    """Measure how much of the mean prosecutor risk each quasi-identifier carries.
+
+    Formula: the Shapley value of classes / n; all add up to (classes - 1) / n. Range: 0 to 1; low is good. Exact for up
+    to 6 columns, else a mean over random orders with a fixed seed. Need: the release.
+    """
+    if not case.n or not case.quasi:
+        return ()
+    value, orders = contributions(distinct_rows(case), case.n)
+    by = Sentence("{orders} orders", orders=orders) if orders else "all orders"
+    how = Sentence("of a mean risk of {mean:.4g}; {by}", mean=case.sizes.size / case.n, by=by)
+    names = quasi_names(case.released, case.policy)
+    return tuple(
+        of_risk("contribution to risk", float(part), how, column=name) for name, part in zip(names, value, strict=True)
+    )

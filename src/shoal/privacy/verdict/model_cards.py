@@ -1,0 +1,171 @@
+"""The privacy models of a policy as cards: what is asked, the figure of each class, and what a report says of it.
+
+The formulas are in `models`; verdicts on a release come in the order of this file.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from shoal.catalogue import model
+from shoal.model.policy import Constraints
+from shoal.privacy.verdict import models
+from shoal.privacy.verdict.classes import Counts, Figures
+
+__all__ = [
+    "alpha_k_anonymity",
+    "basic_beta_likeness",
+    "delta_disclosure",
+    "distinct_l_diversity",
+    "enhanced_beta_likeness",
+    "entropy_l_diversity",
+    "k_anonymity",
+    "recursive_diversity",
+    "t_closeness",
+]
+
+
+def _l(kind: str) -> Callable[[Constraints], float | None]:
+    """Return what constraints ask as l, if it is of this kind."""
+    return lambda asked: asked.l if asked.l_kind == kind else None
+
+
+def _beta(kind: str) -> Callable[[Constraints], float | None]:
+    """Return what constraints ask as beta, if it is of this kind."""
+    return lambda asked: asked.beta if asked.beta_kind == kind else None
+
+
+@model(
+    "k-anonymity",
+    about="classes",
+    asks=lambda asked: asked.k,
+    high=True,
+    symbol="k",
+    promise=(
+        "Whoever knows all quasi-identifiers of a person finds at least {asked} rows that look exactly "
+        "alike, and cannot tell which of them is that person."
+    ),
+    leaves_open=(
+        "It says nothing of what these rows have in common. If all of them show the same illness, the "
+        "illness of the person is known although the row is not. Only l-diversity, t-closeness and their "
+        "kin speak of that."
+    ),
+)
+def k_anonymity(sizes: Figures) -> Figures:
+    """Return the rows of each class."""
+    return sizes
+
+
+@model(
+    "distinct l-diversity",
+    asks=_l("distinct"),
+    high=True,
+    symbol="l",
+    promise="In every class, {column} takes at least {asked} different values.",
+    leaves_open=(
+        "The values need not be equally likely, nor mean different things: two names of one illness are "
+        "two values. Somebody who can rule some of them out is left with fewer."
+    ),
+)
+def distinct_l_diversity(counts: Counts, _: Constraints) -> Figures:
+    """Count the values of each class."""
+    return models.distinct(counts)
+
+
+@model(
+    "entropy l-diversity",
+    asks=_l("entropy"),
+    high=True,
+    symbol="entropy l",
+    promise="In every class, {column} is as uncertain as if {asked} values were equally likely.",
+    leaves_open=(
+        "The values may still mean much the same, and somebody who can rule some of them out is left with fewer."
+    ),
+)
+def entropy_l_diversity(counts: Counts, _: Constraints) -> Figures:
+    """Return how many equally frequent values each class is worth."""
+    return models.entropy(counts)
+
+
+@model(
+    "recursive (c,l)-diversity",
+    asks=lambda asked: asked.c if asked.l_kind == "recursive" and asked.l is not None else None,
+    strict=True,
+    symbol="l = {l:g}, c",
+    promise=(
+        "In no class is the commonest value of {column} {asked} times as frequent as the rarer ones together, or more."
+    ),
+    leaves_open="The values may still mean much the same.",
+)
+def recursive_diversity(counts: Counts, asked: Constraints) -> Figures:
+    """Return how often the commonest value of each class is as frequent as the rarer ones together."""
+    return models.recursive(counts, int(asked.l or 1))
+
+
+@model(
+    "t-closeness",
+    asks=lambda asked: asked.t,
+    symbol="t",
+    promise="In every class, {column} is distributed as in the whole release, up to a distance of {asked}.",
+    leaves_open=(
+        "What holds for everybody in the release still holds for each person in it. Within the distance, "
+        "a class may say somewhat more of its people than the whole release does."
+    ),
+)
+def t_closeness(counts: Counts, _: Constraints) -> Figures:
+    """Return how far the values of each class are from those of the whole release."""
+    return models.closeness(counts)
+
+
+@model(
+    "(alpha,k)-anonymity",
+    asks=lambda asked: asked.alpha,
+    symbol="alpha",
+    promise="No value of {column} has a share of more than {asked} in any class.",
+    leaves_open="A likely value is still likely, and values may mean much the same.",
+)
+def alpha_k_anonymity(counts: Counts, _: Constraints) -> Figures:
+    """Return the largest share of a value in each class."""
+    return models.alpha(counts)
+
+
+@model(
+    "basic beta-likeness",
+    asks=_beta("basic"),
+    symbol="beta",
+    promise=(
+        "No value of {column} is more frequent in a class than in the whole release by more than {asked} "
+        "times its share."
+    ),
+    leaves_open="What is frequent in the whole release may be frequent in a class.",
+)
+def basic_beta_likeness(counts: Counts, _: Constraints) -> Figures:
+    """Return the largest relative rise of a share in each class."""
+    return models.likeness(counts)
+
+
+@model(
+    "enhanced beta-likeness",
+    asks=_beta("enhanced"),
+    symbol="beta",
+    promise=(
+        "No value of {column} becomes much more frequent in a class than in the whole release, rare "
+        "values least of all."
+    ),
+    leaves_open="What is frequent in the whole release may be frequent in a class.",
+)
+def enhanced_beta_likeness(counts: Counts, _: Constraints) -> Figures:
+    """Return the largest bounded rise of a share in each class, infinite where no beta is enough."""
+    return np.where(models.unbounded(counts), np.inf, models.likeness(counts, enhanced=True))
+
+
+@model(
+    "delta-disclosure",
+    asks=lambda asked: asked.delta,
+    symbol="delta",
+    promise=("No value of {column} becomes much more or much less frequent in a class than in the whole release."),
+    leaves_open="What is frequent in the whole release may be frequent in a class.",
+)
+def delta_disclosure(counts: Counts, _: Constraints) -> Figures:
+    """Return the largest change of the logarithm of a share in each class."""
+    return models.disclosure(counts)
