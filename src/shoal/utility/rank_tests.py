@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from shoal.errors import DataError
 
 __all__ = ["Comparison", "Friedman", "Wilcoxon", "alike", "compare", "critical_difference"]
-__all__ += ["friedman", "least_p", "nemenyi", "ranks", "score", "wilcoxon"]
+__all__ += ["friedman", "least_p", "nemenyi", "p_words", "ranks", "score", "wilcoxon"]
 
 LEVEL = 0.05
 SAME = 1e-12  # differences that are rounding
@@ -113,19 +113,22 @@ class Comparison:
             for name, rank in zip(self.methods, self.mean_ranks, strict=True)
         ]
         if self.friedman is not None:
-            lines.append(f"Friedman: chi-square {self.friedman.statistic:.3f}, {_chance(self.friedman.p)}")
+            lines.append(f"Friedman: chi-square {self.friedman.statistic:.3f}, {p_words(self.friedman.p)}")
         if self.critical is not None:
             lines.append(f"Nemenyi: critical difference {self.critical:.3f} at 5 %")
         if self.wilcoxon is not None:
-            lines.append(f"Wilcoxon: {_chance(self.wilcoxon.p)}")
+            lines.append(f"Wilcoxon: {p_words(self.wilcoxon.p)}")
         lines += [f"no difference found: {', '.join(group)}" for group in self.groups]
         if self.least_p >= LEVEL:
             lines.append(f"{self.sets} data sets are too few: p is {self.least_p:.4g} at the least")
         return "\n".join(lines)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the comparison as plain values, for JSON."""
-        return asdict(self)
+        """Return the comparison as plain values, for JSON: None for an F without limit."""
+        found = asdict(self)
+        if self.friedman is not None and np.isinf(self.friedman.f):
+            found["friedman"]["f"] = None
+        return found
 
 
 def compare(values: ArrayLike, methods: Sequence[str], *, higher: bool = True) -> Comparison:
@@ -326,7 +329,7 @@ def score(values: ArrayLike) -> Floats:
     return np.asarray((figures / figures.max(axis=0)).sum(axis=1))
 
 
-def _chance(p: float) -> str:
+def p_words(p: float) -> str:
     """Write a p value."""
     return "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}"
 
