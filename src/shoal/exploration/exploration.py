@@ -9,10 +9,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.exploration.aims import Aim, Figure
 from shoal.exploration.asked import place
 from shoal.exploration.folder import Folder
-from shoal.exploration.front import Spot, front
+from shoal.exploration.front import front
 from shoal.exploration.plan import Skipped
 from shoal.exploration.points import DONE, RISKS, Aims, Outcome
 from shoal.exploration.preflight import Estimate
@@ -86,11 +85,11 @@ class Exploration:
     def front(self) -> tuple[Outcome, ...]:
         """The points that nothing else clearly beats, the least risk first; of twins the first."""
         known = [one for one in self.weighed if one.name not in self.twins]
-        risks = [_spot(one.risk, self.aims.risk).turned for one in known if one.risk is not None]
-        utilities = [_spot(one.utility, self.aims.utility) for one in known if one.utility is not None]
-        on = front(risks, utilities)
-        kept = [(risk.value, one) for one, risk, stays in zip(known, risks, on, strict=True) if stays]
-        return tuple(one for _, one in sorted(kept, key=lambda pair: (pair[0], pair[1].name)))
+        risks, utilities = [one.risk for one in known if one.risk], [one.utility for one in known if one.utility]
+        on = front((risks, self.aims.risk.higher), (utilities, self.aims.utility.higher))
+        sign = -1 if self.aims.risk.higher else 1
+        kept = [(sign * risk.value, one.name, one) for one, risk, stays in zip(known, risks, on, strict=True) if stays]
+        return tuple(one for _, _, one in sorted(kept, key=lambda item: item[:2]))
 
     @property
     def weighed(self) -> tuple[Outcome, ...]:
@@ -107,6 +106,11 @@ class Exploration:
             first.setdefault(one.data or one.name, one.name)
         made = {one.name: first[one.data or one.name] for one in self.outcomes}
         return {name: other for name, other in made.items() if other != name}
+
+    @property
+    def risks(self) -> tuple[str, ...]:
+        """The names of those figures of every release that are risks."""
+        return RISKS
 
     @property
     def failed(self) -> tuple[Outcome, ...]:
@@ -155,7 +159,7 @@ class Exploration:
             "rows": self.rows,
             "columns": self.columns,
             **{what: {"name": aim.name, "higher_is_better": aim.higher, "how": aim.how} for what, aim in aims},
-            "risks": RISKS,
+            "risks": self.risks,
             "folds": self.aims.folds,
             "rule": RULE,
             "channel": CHANNEL,
@@ -197,9 +201,3 @@ class Exploration:
     def _repr_html_(self) -> str:
         """Show the front in a notebook: a chart and a table."""
         return explore_card(self.as_dict())
-
-
-def _spot(figure: Figure, aim: Aim) -> Spot:
-    """Return a figure as one where more is better."""
-    spot = Spot.of(figure.value, figure.low, figure.high)
-    return spot if aim.higher else spot.turned

@@ -15,15 +15,7 @@ SAME = ("method", "k", "l", "t", "parameters", "seeds", "status")
 
 
 def marks_of(points: Sequence[Point], aims: Aims, table: str) -> dict[str, str]:
-    """Return a mark for each point that changes with whatever its figures depend on.
-
-    Parameters
-    ----------
-    points : sequence of Point
-    aims : Aims
-    table : str
-        The mark of the table and its hierarchies.
-    """
+    """Return a mark for each point that changes with whatever its figures depend on; `table` is that of the files."""
     weighed = [aims.utility.name, aims.risk.name, aims.folds, aims.attacks]
     found = {}
     for point in points:

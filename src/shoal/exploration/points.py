@@ -169,17 +169,7 @@ class Run:
 
 
 def one_run(source: Any, policy: Policy, seed: int, aims: Aims, threads: int) -> Run:
-    """Make one release and measure it.
-
-    Parameters
-    ----------
-    source : path or frame
-    policy : Policy
-    seed : int
-        Random seed of the measures; that of the release stands in the policy.
-    aims : Aims
-    threads : int
-    """
+    """Make one release of a path or frame and measure it; the seed is that of the measures, not of the release."""
     start = time.process_time()
     release = anonymize(source, policy=policy, threads=threads)
     made = time.process_time()
