@@ -31,7 +31,7 @@ def known_points(points: Sequence[Point], marks: Mapping[str, str], folder: Fold
         try:
             kept = folder.kept(f"points/{marks[point.name]}")
             one = Outcome.from_dict({**kept, "name": point.name, "line": point.line})
-        except (AttributeError, KeyError, TypeError):
+        except ValueError:
             continue  # not there, or of another version: it is done anew
         asked = Outcome.of(point, DONE)
         same = all(getattr(one, name) == getattr(asked, name) for name in SAME)

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from shoal.exploration.aims import BOUNDED, NEEDS, Aim, Figure, averaged, figure_of
 from shoal.exploration.plan import Point
 from shoal.exploration.sources import Source
@@ -111,13 +113,8 @@ class Outcome:
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> "Outcome":
         """Return what `as_dict` gave, as it was."""
-        known = dict(facts)
-        for name in ("utility", "risk"):
-            known[name] = None if known[name] is None else Figure(**known[name])
-        known["figures"] = {name: Figure(**one) for name, one in known["figures"].items()}
-        known["verdicts"] = tuple(Verdict(**one) for one in known["verdicts"])
-        known |= {name: tuple(known[name]) for name in ("attacks", "notes", "method_notes")}
-        return cls(**known)
+        found: Outcome = TypeAdapter(cls).validate_python(facts)
+        return found
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain values, for JSON."""

@@ -1,4 +1,4 @@
-"""The page of a comparison: its facts as HTML, as Markdown, and as the small card of a notebook."""
+"""The page of a comparison: the facts of `MethodComparison.as_dict` as HTML, as Markdown, and as a notebook card."""
 
 import math
 from collections.abc import Mapping
@@ -30,35 +30,17 @@ Facts = Mapping[str, Any]
 
 
 def compare_html(facts: Facts) -> str:
-    """Return a comparison as one HTML file.
-
-    Parameters
-    ----------
-    facts : mapping
-        As from `MethodComparison.as_dict`.
-    """
+    """Return a comparison as one HTML file."""
     return as_html(_page(facts))
 
 
 def compare_words(facts: Facts) -> str:
-    """Return a comparison as Markdown.
-
-    Parameters
-    ----------
-    facts : mapping
-        As from `MethodComparison.as_dict`.
-    """
+    """Return a comparison as Markdown."""
     return as_markdown(_page(facts))
 
 
 def compare_card(facts: Facts) -> str:
-    """Return a comparison as a piece of HTML for a notebook.
-
-    Parameters
-    ----------
-    facts : mapping
-        As from `MethodComparison.as_dict`.
-    """
+    """Return a comparison as a piece of HTML for a notebook."""
     shown: list[Block | None] = []
     for one in facts["measures"]:
         shown += [blocks.text(_found(one)), _diagram(one), _ranks(one), blocks.more("Figures", [_figures(one)])]

@@ -3,6 +3,8 @@
 The diagram has an axis of mean ranks with the best on the left. Each method has a dot on it and a line to its name, the
 better half on the left and the others on the right. A bar joins methods that do not differ; above the axis lies a ruler
 as long as the critical difference. Everything is placed in pixels, so that no name runs over another.
+
+All functions take the facts of one measure, as `MethodComparison.as_dict` has them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,13 +29,7 @@ ALONE = "<style>svg{color:#1c2430}@media(prefers-color-scheme:dark){svg{color:#e
 
 
 def diagram(measure: Mapping[str, Any]) -> Any:
-    """Return the critical-difference diagram of one measure.
-
-    Parameters
-    ----------
-    measure : mapping
-        The facts of a measure: `comparison` has methods, mean_ranks, groups and critical.
-    """
+    """Return the critical-difference diagram of one measure."""
     import altair as alt
 
     found = measure["comparison"]
@@ -93,13 +89,7 @@ def diagram(measure: Mapping[str, Any]) -> Any:
 
 
 def critical_words(measure: Mapping[str, Any]) -> str:
-    """Say in a sentence or two what the tests of one measure found.
-
-    Parameters
-    ----------
-    measure : mapping
-        The facts of a measure.
-    """
+    """Say in a sentence or two what the tests of one measure found."""
     found = measure["comparison"]
     if found["wilcoxon"] is not None:
         p = found["wilcoxon"]["p"]

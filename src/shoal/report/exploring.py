@@ -45,13 +45,7 @@ MOST_NOTES = 12
 
 
 def explore_html(facts: Facts) -> str:
-    """Return an exploration as one HTML file.
-
-    Parameters
-    ----------
-    facts : mapping
-        As from `Exploration.as_dict`.
-    """
+    """Return an exploration as one HTML file."""
     front, attacked = _front(facts), _attacks(facts)
     parts: list[tuple[str, str, list[Block | None]]] = [
         ("front", "The front", front or [blocks.text("No point has both figures, so that there is nothing to weigh.")]),
@@ -78,13 +72,7 @@ def explore_html(facts: Facts) -> str:
 
 
 def explore_card(facts: Facts) -> str:
-    """Return an exploration as a piece of HTML for a notebook.
-
-    Parameters
-    ----------
-    facts : mapping
-        As from `Exploration.as_dict`.
-    """
+    """Return an exploration as a piece of HTML for a notebook."""
     gone = _left_out(facts)
     shown = [*_front(facts), blocks.more("Left out", [gone]) if gone else None, blocks.text(facts["channel"])]
     return card(_title(facts), _lead(facts), shown)
