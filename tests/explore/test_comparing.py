@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import warnings
+from multiprocessing import active_children
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,6 @@ from pyarrow import csv
 
 import shoal
 from shoal.errors import DataError, MethodError, ReadError
-from shoal.exploration import spawned
 from shoal.exploration.compare import compare
 from shoal.exploration.spawned import Failure, spread
 from shoal.exploration.trials import honest, released
@@ -225,20 +225,12 @@ def test_a_task_that_fails_or_dies_takes_no_other_with_it(monkeypatch):
 
 def test_processes_end_when_nobody_listens_any_more(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
-    started = []
-    original = spawned._idle
-
-    def watched(workers, work, jobs):
-        found = original(workers, work, jobs)
-        started.extend(one for one in workers if one not in started)
-        return found
-
-    monkeypatch.setattr(spawned, "_idle", watched)
     results = spread(times_two, [0, 1, 2, 4], 2)
     next(results)
+    started = active_children()
     results.close()
     assert started
-    assert not any(worker.process.is_alive() for worker in started)
+    assert not any(process.is_alive() for process in started)
 
 
 def test_a_script_needs_no_guard(tmp_path):

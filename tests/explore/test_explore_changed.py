@@ -1,6 +1,7 @@
 """An exploration whose files change or are damaged: nothing is mixed, and nothing is believed that is not whole."""
 
 import json
+import math
 import os
 import shutil
 
@@ -186,7 +187,7 @@ def test_a_point_that_is_another_one_inside_is_not_believed_though_its_seal_fits
     shutil.copytree(folder / "explored", tmp_path / "explored")
     with Folder(tmp_path / "explored") as held:
         for path in (held.place / "points").iterdir():
-            held.keep(path.stem, {**held.point(path.stem), **change})
+            held.keep(f"points/{path.stem}", {**held.kept(f"points/{path.stem}"), **change})
     wishes = {**WISHES, "dry_run": True}
     assert explore(folder / "hospital.csv", output=tmp_path / "explored", **wishes).estimate.runs == 2
 
@@ -218,7 +219,7 @@ def here(monkeypatch, megabytes):
     """Let trials say that a process holds so many megabytes where 1,000 are free, and run all in this one."""
     real, seen = running.spread, []
 
-    def spread(work, tasks, jobs, until, *, apart):
+    def spread(work, tasks, jobs, until=math.inf, *, apart):
         seen.append((jobs, apart))
         return real(work, tasks, 1, until)
 

@@ -40,8 +40,8 @@ def test_nobody_but_the_owner_may_look_inside(place):
     mask = os.umask(0)
     try:
         with Folder(place) as folder:
-            folder.keep("a", {"x": 1})
-            folder.keep_trials({})
+            folder.keep("points/a", {"x": 1})
+            folder.keep("preflight", {})
             folder.finish("page", "{}", {"mdav-k3": "k = 3"})
     finally:
         os.umask(mask)
@@ -53,14 +53,14 @@ def test_nobody_but_the_owner_may_look_inside(place):
 
 def test_what_was_kept_is_found_again(place):
     with Folder(place) as folder:
-        folder.keep("a", {"x": 1})
-        folder.keep_trials({"y": {"rows": [1]}})
+        folder.keep("points/a", {"x": 1})
+        folder.keep("preflight", {"y": {"rows": [1]}})
     with Folder(place) as again:
         assert again.key == folder.key
         assert len(folder.key) == 32
-        assert again.point("a") == {"x": 1}
-        assert again.point("b") is None
-        assert again.trials() == {"y": {"rows": [1]}}
+        assert again.kept("points/a") == {"x": 1}
+        assert again.kept("points/b") == {}
+        assert again.kept("preflight") == {"y": {"rows": [1]}}
 
 
 @pytest.mark.parametrize(
@@ -68,22 +68,22 @@ def test_what_was_kept_is_found_again(place):
 )
 def test_what_is_not_as_it_was_written_is_not_there(place, text):
     with Folder(place) as folder:
-        folder.keep("a", {"x": 1})
-        folder.keep_trials({"y": 1})
+        folder.keep("points/a", {"x": 1})
+        folder.keep("preflight", {"y": 1})
         for name in ("points/a.json", "preflight.json"):
             (place / name).write_text(text, encoding="latin-1")
-        assert folder.point("a") is None
-        assert folder.trials() == {}
+        assert folder.kept("points/a") == {}
+        assert folder.kept("preflight") == {}
 
 
 def test_a_changed_number_is_noticed_and_so_is_a_file_of_another_name(place):
     with Folder(place) as folder:
-        folder.keep("a", {"x": 1})
+        folder.keep("points/a", {"x": 1})
         path = place / "points" / "a.json"
         (place / "points" / "b.json").write_bytes(path.read_bytes())
         path.write_text(path.read_text().replace('"x": 1', '"x": 2'))
-        assert folder.point("a") is None
-        assert folder.point("b") is None
+        assert folder.kept("points/a") == {}
+        assert folder.kept("points/b") == {}
 
 
 def test_drafts_of_a_killed_run_are_swept_up(place):
@@ -115,9 +115,9 @@ def test_one_exploration_at_a_time_works_in_a_folder(place):
             Folder(place)
         assert seen(place) == before
         draft.unlink()
-        folder.keep("a", {"x": 1})
+        folder.keep("points/a", {"x": 1})
     with Folder(place) as again:
-        assert again.point("a") == {"x": 1}
+        assert again.kept("points/a") == {"x": 1}
 
 
 def test_a_killed_process_holds_the_folder_no_more(place):

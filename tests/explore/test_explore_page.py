@@ -13,7 +13,7 @@ from shoal.exploration.points import Aims, Outcome
 from shoal.exploration.preflight import Estimate
 from shoal.model.findings import Verdict
 from shoal.model.policy import Policy
-from shoal.report.exploring import explore_chart, explore_html
+from shoal.report.exploring import explore_html
 
 AIMS = Aims(
     Aim("cell loss %", "measure", higher=False, how="mean of what a cell leaves open"),
@@ -59,9 +59,10 @@ def exploration():
         },
     )
     notes = (f"column '{STRANGE}': fewer than 5 rows are strange.", "mdav: something of its own.")
+    said = {"notes": notes, "method_notes": notes[1:]}
     return made(
-        outcome("mdav", 3, Figure(9.0, 8.0, 10.0), Figure(0.3), attacks=tried, notes=notes),
-        outcome("mdav", 5, Figure(14.0, 13.0, 15.0), Figure(0.19), notes=notes),
+        outcome("mdav", 3, Figure(9.0, 8.0, 10.0), Figure(0.3), attacks=tried, **said),
+        outcome("mdav", 5, Figure(14.0, 13.0, 15.0), Figure(0.19), **said),
         outcome("mondrian", 3, Figure(18.0, 17.0, 19.0), Figure(0.3)),
         replace(outcome("mondrian", 5, None, None), status="failed", reason="verify: it does not hold."),
         skipped=[Skipped("exact", "exact: takes at most 2,000 rows, and the table has 5,000.")],
@@ -142,8 +143,8 @@ def test_an_exploration_in_which_nothing_was_done_still_has_a_page():
 
 def test_where_more_is_better_the_axis_is_not_turned():
     aims = replace(AIMS, utility=Aim("honest", "honest", higher=True, how="held-out rows"))
-    turned = explore_chart(made(outcome("mdav", 3, Figure(9.0), Figure(0.3))).as_dict()).to_dict()
-    plain = explore_chart(made(outcome("mdav", 3, Figure(9.0), Figure(0.3)), aims=aims).as_dict()).to_dict()
+    turned = made(outcome("mdav", 3, Figure(9.0), Figure(0.3))).chart().to_dict()
+    plain = made(outcome("mdav", 3, Figure(9.0), Figure(0.3)), aims=aims).chart().to_dict()
     scales = [one["layer"][1]["encoding"]["x"]["scale"] for one in (turned, plain)]
     assert [one["reverse"] for one in scales] == [True, False]
     titles = [one["layer"][1]["encoding"]["x"]["axis"]["title"] for one in (turned, plain)]

@@ -111,7 +111,7 @@ def test_what_is_done_is_not_done_again(explored, file, monkeypatch):
         raise AssertionError("nothing was left to do")
         yield
 
-    monkeypatch.setattr(running, "spread", lambda work, tasks, *_, **__: refuse() if tasks else iter(()))
+    monkeypatch.setattr(running, "spread", lambda work, tasks, *_, **__: refuse() if tasks else (_ for _ in ()))
     again = explore(file, methods=METHODS, k=[3, 5, 8], l=2, output=explored.folder, **ROLES)
     assert str(again.estimate) == "nothing is left to run"
     assert again.as_dict()["points"] == explored.as_dict()["points"]

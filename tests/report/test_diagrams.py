@@ -64,7 +64,7 @@ def test_dots_stand_at_the_mean_ranks_with_the_best_on_the_left():
     unit = (ticks[6] - ticks[1]) / 5
     ranks = measure["comparison"]["mean_ranks"]
     assert [dot["x"] for dot in dots] == pytest.approx([ticks[1] + (rank - 1) * unit for rank in ranks])
-    assert ranks == sorted(ranks)
+    assert list(ranks) == sorted(ranks)
 
 
 def test_bars_join_the_groups_and_the_ruler_is_the_critical_difference_long():

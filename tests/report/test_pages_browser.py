@@ -5,40 +5,39 @@ import pytest
 from browsing import opened
 from test_diagrams import comparison
 
-from shoal.report.charts import rows, svg
+from shoal.report import blocks
+from shoal.report.charts import rows
 from shoal.report.compare_page import compare_html
-from shoal.report.render import page
+from shoal.report.render import as_html
 
 PHONE, PAPER = 380, 718  # pixels; those of a sheet A4 within its margins
 HEADS = "point >k >cell_loss_% >marketer_risk >highest_risk >record_linkage >information_loss_% >class_loss_% "
 HEADS += ">2-way_variation_% >classes >seconds front"
 
 
-def drawn(width):
-    return svg(alt.Chart(rows(a=[1, 2], b=[3, 4]), width=width, height=90).mark_point().encode(x="a:Q", y="b:Q"))
+def picture(width):
+    chart = alt.Chart(rows(a=[1, 2], b=[3, 4]), width=width, height=90).mark_point().encode(x="a:Q", y="b:Q")
+    return blocks.chart("Risk against utility", chart, "how to read it")
 
 
 def table(heads, count):
     cells = [["univariate-k20-l2", "20", "14.04 [12.39, 15.69]", *["0.08167"] * (len(heads) - 3)]] * count
-    return {"caption": "Every point that was released", "heads": heads, "rows": cells}
+    return {**blocks.table(heads, cells, "Every point that was released"), "tight": True}
 
 
 @pytest.fixture(scope="module")
 def explored(tmp_path_factory):
     """A page like that of an exploration, with a wide picture and wide tables."""
     heads = [head.replace("_", " ") for head in HEADS.split()]
-    parts = dict.fromkeys(("kicker", "lead", "eyes", "read_lines", "channel", "command"), "some words of ours")
-    parts |= {"failed": None, "attacks": table([*heads, *heads[2:10]], 3), "left_out": None, "how": [], "notes": []}
-    made = page(
-        "explore.html.j2",
-        title="releases, weighed",
-        sections=[{"id": "points", "title": "Every point"}],
-        overview={"title": "Risk against utility", "picture": drawn(600), "caption": "how to read it"},
-        front=table(heads[:6], 4),
-        lines=[{"title": "mdav", "picture": drawn(width)} for width in (240, 320)],
-        points=table(heads, 30),
-        **parts,
-    )
+    shown = [
+        picture(600),
+        table(heads[:6], 4),
+        blocks.figures([picture(240), picture(320)], "how to read them"),
+        table(heads, 30),
+        blocks.table([*heads, *heads[2:10]], table([*heads, *heads[2:10]], 3)["rows"]),
+    ]
+    facts = {"title": "releases, weighed", "kicker": "some words", "lead": "some more words"}
+    made = as_html({**facts, "sections": [blocks.section("points", "Every point", shown)]})
     path = tmp_path_factory.mktemp("explored") / "explore.html"
     path.write_text(made, encoding="utf-8")
     return path

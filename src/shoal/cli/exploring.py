@@ -147,9 +147,8 @@ def _found(found: "Exploration", file: Path) -> None:
     """Show the front, what was left out, and the next command."""
     utility, risk = found.aims.utility, found.aims.risk
     heads = [f">{aim.name} ({'more' if aim.higher else 'less'} is better)" for aim in (utility, risk)]
-    beside = {"prosecutor risk": "highest risk", "record linkage": "record linkage"}
-    shown = [name for name in beside if name != risk.name]
-    table = table_of("point", *heads, *(f">{beside[name]}" for name in shown))
+    shown = [name for name in found.risks if name not in (utility.name, risk.name)]
+    table = table_of("point", *heads, *(f">{name}" for name in shown))
     table.columns[0].no_wrap = True
     for one in found.front:
         others = (_figure(one.figures.get(name)) for name in shown)
@@ -163,14 +162,12 @@ def _found(found: "Exploration", file: Path) -> None:
     if found.beside and found.front:
         given = ", ".join(f"{name} {value:.4g}" for name, value in found.beside.items())
         show.say(f"To compare, {utility.name}: {given}.")
-    on = {one.name for one in found.front}
-    for name, other in found.twins.items():
-        if other in on:
-            show.say(f"{name}: makes the same release as {other}, byte for byte.")
-    done = len(found.weighed)
     if not found.front:
         return
-    many = "1 release was" if done == 1 else f"{done} releases were"
+    for name, other in found.twins.items():
+        if other in {one.name for one in found.front}:
+            show.say(f"{name}: makes the same release as {other}, byte for byte.")
+    many = "1 release was" if len(found.weighed) == 1 else f"{len(found.weighed)} releases were"
     show.say(f"{many} verified and measured; clearly beaten by none: {len(found.front)}.")
     show.say("To choose by looking at the data is itself a channel: see the page.")
     show.say(f"For your eyes only: {found.folder}. Look at {found.folder}/explore.html, choose, then:")

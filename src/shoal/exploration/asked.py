@@ -14,32 +14,23 @@ from shoal.model.policy import Policy
 __all__ = ["MOST", "base_of", "place", "seconds", "shortened", "whole"]
 
 MOST = 10_000  # points, and whatever else is counted
-LONG = 60  # signs
+LONG = 60  # characters
 FIXED = {"policy", "k", "l", "t", "method", "parameters"}
 
 
 def base_of(policy: Policy | dict[str, Any] | str | Path | None, wishes: Mapping[str, Any]) -> Policy:
-    """Return what is the same for every point, with files of hierarchies named in full.
-
-    Parameters
-    ----------
-    policy : Policy, mapping or path, optional
-    wishes : mapping
-        As in `anonymize`.
-    """
+    """Return what is the same for every point, with files of hierarchies named in full; options as in `anonymize`."""
     known = set(signature(Policy.of).parameters) - FIXED
     for name in wishes:
         if name not in known:
-            raise PolicyError(
-                f"explore: there is no wish {name!r}. There are {listed(sorted(known), 30)}.{near(name, known)}"
-            )
+            there = f"There are {listed(sorted(known), 30)}.{near(name, known)}"
+            raise PolicyError(f"explore: there is no option {name!r}. {there}")
     base = Policy.of(policy, **wishes)
-    columns = {}
-    for name, column in base.columns.items():
-        tree = column.hierarchy
-        there = isinstance(tree, str) and Path(tree).is_file()
-        columns[name] = column.model_copy(update={"hierarchy": str(Path(str(tree)).absolute())}) if there else column
-    return base.model_copy(update={"columns": columns}) if columns else base
+    columns = dict(base.columns)
+    for name, column in columns.items():
+        if isinstance(column.hierarchy, str) and Path(column.hierarchy).is_file():
+            columns[name] = column.model_copy(update={"hierarchy": str(Path(column.hierarchy).absolute())})
+    return base.model_copy(update={"columns": columns})
 
 
 def whole(value: Any, name: str, least: int, most: float = math.inf) -> int:

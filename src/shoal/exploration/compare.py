@@ -11,6 +11,7 @@ Columns that nobody names are quasi-identifiers; the label is kept and is none.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,6 @@ from shoal.exploration.trials import COMBINED, HONEST, Trial, run
 from shoal.io.files import read
 from shoal.io.frames import from_frame
 from shoal.model.progress import step, tick
-from shoal.model.table import Table
 from shoal.pipeline.line import netted
 from shoal.utility.rank_tests import compare as tested
 
@@ -100,12 +100,13 @@ def compare(
         raise DataError(f"compare: alpha must lie between 0 and 1; got {alpha!r}.")
     given = _sources(sources)
     asked = {"identifiers": _words(identifiers), "sensitive": _words(sensitive)}
-    sets, trials, owners = _trials(given, names, wanted, seeds, label, asked, header, k=k, folds=folds, alpha=alpha)
+    settings: dict[str, Any] = {"measures": wanted, "k": k, "folds": folds, "alpha": alpha, "header": header}
+    sets, trials = _trials(given, names, seeds, label, asked, settings)
     values = np.full((len(wanted), len(names), len(sets), seeds), np.nan)
     failed: dict[tuple[int, int], LeftOut] = {}
     for done, (number, result) in enumerate(spread(run, trials, min(jobs or cores(), len(trials)))):
         tick(done + 1, len(trials))
-        method, column, seed = owners[number]
+        method, column, seed = trials[number].place
         if isinstance(result, Failure):
             failed[column, method] = LeftOut(sets[column].name, names[method], result.reason)
         else:
@@ -115,9 +116,8 @@ def compare(
     left_out = tuple(failed[pair] for pair in sorted(failed))
     if len(kept) < 2:
         why = " ".join(f"{one.set!r}: {one.method}: {one.reason}" for one in left_out[:3])
-        raise DataError(
-            f"compare: {len(kept)} of {len(sets)} data sets could be released by every method; two are needed. {why}"
-        )
+        most = f"{len(kept)} of {len(sets)} data sets"
+        raise DataError(f"compare: {most} could be released by every method; two are needed. {why}")
     found = tuple(_measured(name, values[place][:, kept], names, folds) for place, name in enumerate(wanted))
     step("")
     return MethodComparison(
@@ -204,30 +204,27 @@ def _stem(path: Path) -> str:
 def _trials(
     given: dict[str, Any],
     methods: list[str],
-    measures: tuple[str, ...],
     seeds: int,
     label: str | None,
     asked: dict[str, list[str]],
-    header: bool | None,
-    **settings: Any,
-) -> tuple[list[Set], list[Trial], list[tuple[int, int, int]]]:
-    """Return the data sets, all trials, the largest tables first, and method, data set and seed of each."""
+    settings: dict[str, Any],
+) -> tuple[list[Set], list[Trial]]:
+    """Return the data sets and all trials, those of the largest tables first."""
     sets, found, lacking, seen = [], [], [], set[str]()
     for column, (name, source) in enumerate(given.items()):
         # Processes read files by themselves; a frame is sent to them.
         held = str(source) if isinstance(source, str | PathLike) else from_frame(source)
-        table = read(held, header=header)
+        table = read(held, header=settings["header"])
         seen.update(table.names)
-        predicted = _label(table, label)
+        predicted = label if label in table.names else str(table.names[-1]) if label == LAST else None
         if label is not None and predicted is None:
             lacking.append(name)
         roles = {role: [one for one in names if one in table.names] for role, names in asked.items()}
         others = {predicted, *roles["identifiers"], *roles["sensitive"]}
         sets.append(Set(name, table.n, sum(one not in others for one in table.names)))
-        for place, method in enumerate(methods):
-            for seed in range(seeds):
-                trial = Trial(held, method, measures, seed, label=predicted, roles=roles, header=header, **settings)
-                found.append((table.n * len(table.names), trial, (place, column, seed)))
+        own: dict[str, Any] = {"source": held, "label": predicted, "roles": roles, "cells": table.n * len(table.names)}
+        for (place, method), seed in product(enumerate(methods), range(seeds)):
+            found.append(Trial(method=method, seed=seed, place=(place, column, seed), **own, **settings))
     if lacking:
         raise DataError(
             f"compare: the data sets {listed(lacking)} have no column {label!r}. Leave them out, name another label, "
@@ -235,15 +232,7 @@ def _trials(
         )
     for name in (one for names in asked.values() for one in names if one not in seen):
         raise DataError(f"compare: no data set has a column {name!r}.{near(name, seen)}")
-    found.sort(key=lambda one: -one[0])
-    return sets, [one[1] for one in found], [one[2] for one in found]
-
-
-def _label(table: Table, label: str | None) -> str | None:
-    """Return the column to predict, if the table has it."""
-    if label in table.names:
-        return label
-    return str(table.names[-1]) if label == LAST else None
+    return sets, sorted(found, key=lambda one: -one.cells)
 
 
 def _words(given: str | Iterable[str]) -> list[str]:

@@ -1,10 +1,8 @@
 """What a comparison found: the figures, the tests upon them, and how they show themselves."""
 
-import json
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,6 +14,7 @@ from shoal.io.bundle import check_outside, draft
 from shoal.report.charts import moving, svg
 from shoal.report.compare_page import compare_card, compare_html, compare_words
 from shoal.report.diagrams import diagram, figure_chart, standing_alone
+from shoal.report.render import as_json
 from shoal.utility.rank_tests import Comparison
 
 __all__ = ["LeftOut", "Measured", "MethodComparison", "Set", "diagram_name", "owned_files"]
@@ -71,12 +70,12 @@ class Measured:
     comparison: Comparison
     ends: tuple[float, float] = (-math.inf, math.inf)
 
-    @property
+    @cached_property
     def means(self) -> Floats:
         """The mean over seeds of every method on every data set."""
         return np.asarray(self.values.mean(axis=2))
 
-    @property
+    @cached_property
     def halves(self) -> Floats | None:
         """Half the width of Student's 95 % interval over seeds; None with one seed."""
         from scipy.stats import t
@@ -85,6 +84,14 @@ class Measured:
         if seeds < 2:
             return None
         return np.asarray(t.ppf(0.975, seeds - 1) * self.values.std(axis=2, ddof=1) / np.sqrt(seeds))
+
+    def interval(self, method: int, column: int) -> tuple[float, float | None, float | None]:
+        """Return the mean of a method on a data set and the ends of its interval, inside the range of the measure."""
+        mean = float(self.means[method, column])
+        if self.halves is None:
+            return mean, None, None
+        half = float(self.halves[method, column])
+        return mean, min(mean, max(self.ends[0], mean - half)), max(mean, min(self.ends[1], mean + half))
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,13 +151,10 @@ class MethodComparison:
         ----------
         format : {"html", "md", "json"}
         """
-        if format == "html":
-            return compare_html(self.as_dict())
-        if format == "md":
-            return compare_words(self.as_dict())
-        if format == "json":
-            return json.dumps(self.as_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        raise DataError(f"compare: there is no format {format!r}. There are 'html', 'md' and 'json'.")
+        writers = {"html": compare_html, "md": compare_words, "json": as_json}
+        if format not in writers:
+            raise DataError(f"compare: there is no format {format!r}. There are 'html', 'md' and 'json'.")
+        return writers[format](self.as_dict())
 
     def save(self, folder: str | Path) -> Path:
         """Write `compare.html`, `compare.json` and a diagram for each measure; an earlier comparison is replaced.
@@ -173,7 +177,6 @@ class MethodComparison:
         """Return everything as plain values, for JSON."""
         return {
             "kind": MARK,
-            "version": version("shoal"),
             "k": self.k,
             "label": self.label,
             "seeds": self.seeds,
@@ -200,31 +203,14 @@ class MethodComparison:
 
     def _facts(self, one: Measured) -> dict[str, Any]:
         """Return one measure as plain values."""
-        means, halves = one.means, one.halves
         figures = []
         for place, method in enumerate(self.methods):
             for column, data in enumerate(self.sets):
-                mean = float(means[place, column])
-                half = None if halves is None else float(halves[place, column])
-                figures.append(
-                    {
-                        "set": data.name,
-                        "method": method,
-                        "mean": mean,
-                        "low": None if half is None else min(mean, max(one.ends[0], mean - half)),
-                        "high": None if half is None else max(mean, min(one.ends[1], mean + half)),
-                        "values": one.values[place, column].tolist(),
-                    }
-                )
-        tested = _finite(one.comparison.as_dict())
-        return {
-            "name": one.name,
-            "title": one.title,
-            "how": one.how,
-            "higher": one.higher,
-            "figures": figures,
-            "comparison": tested,
-        }
+                mean, low, high = one.interval(place, column)
+                figure = {"set": data.name, "method": method, "mean": mean, "low": low, "high": high}
+                figures.append({**figure, "values": one.values[place, column].tolist()})
+        said = {"name": one.name, "title": one.title, "how": one.how, "higher": one.higher}
+        return {**said, "figures": figures, "comparison": one.comparison.as_dict()}
 
 
 def diagram_name(number: int) -> str:
@@ -235,12 +221,3 @@ def diagram_name(number: int) -> str:
 def owned_files() -> dict[str, str]:
     """Return the files that a folder of a comparison may hold, with a word that stands in each."""
     return {FACTS: MARK, PAGE: "<html", **{diagram_name(number): "<svg" for number in range(MOST)}}
-
-
-def _finite(value: Any) -> Any:
-    """Return plain values with None for what is not finite, as JSON has no word for it."""
-    if isinstance(value, dict):
-        return {key: _finite(one) for key, one in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_finite(one) for one in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value

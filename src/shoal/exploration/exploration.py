@@ -9,16 +9,18 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.exploration.aims import Aim, Figure
 from shoal.exploration.asked import place
 from shoal.exploration.folder import Folder
-from shoal.exploration.front import Spot, front
+from shoal.exploration.front import front
 from shoal.exploration.plan import Skipped
-from shoal.exploration.points import DONE, Aims, Outcome
+from shoal.exploration.points import DONE, RISKS, Aims, Outcome
 from shoal.exploration.preflight import Estimate
 from shoal.io.frames import to_frame
 from shoal.model.policy import Policy
-from shoal.report.exploring import explore_card, explore_chart, explore_html
+from shoal.report.charts import moving
+from shoal.report.exploring import explore_card, explore_html
+from shoal.report.frontier import interactive
+from shoal.report.render import as_json
 
 __all__ = ["CHANNEL", "RULE", "Exploration"]
 
@@ -36,6 +38,10 @@ HEAD = """\
 # Private: it holds the seed, which is never to be published. The same table and this policy give the same bytes again:
 #   shoal anonymize FILE --policy THIS_FILE -o release --private mine
 """
+ENDS = {"value": "", "low": "_low", "high": "_high"}  # of figures, in names of columns
+TEXT, WHOLE, NUMBER = pa.string(), pa.int64(), pa.float64()
+COLUMNS = {"point": TEXT, "method": TEXT, "k": WHOLE, "l": NUMBER, "t": NUMBER, "parameters": TEXT, "seeds": WHOLE}
+COLUMNS |= {"status": TEXT, "front": pa.bool_(), "twin": TEXT}
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,11 +85,11 @@ class Exploration:
     def front(self) -> tuple[Outcome, ...]:
         """The points that nothing else clearly beats, the least risk first; of twins the first."""
         known = [one for one in self.weighed if one.name not in self.twins]
-        risks = [_spot(one.risk, self.aims.risk).turned for one in known if one.risk is not None]
-        utilities = [_spot(one.utility, self.aims.utility) for one in known if one.utility is not None]
-        on = front(risks, utilities)
-        kept = [(risk.value, one) for one, risk, stays in zip(known, risks, on, strict=True) if stays]
-        return tuple(one for _, one in sorted(kept, key=lambda pair: (pair[0], pair[1].name)))
+        risks, utilities = [one.risk for one in known if one.risk], [one.utility for one in known if one.utility]
+        on = front((risks, self.aims.risk.higher), (utilities, self.aims.utility.higher))
+        sign = -1 if self.aims.risk.higher else 1
+        kept = [(sign * risk.value, one.name, one) for one, risk, stays in zip(known, risks, on, strict=True) if stays]
+        return tuple(one for _, _, one in sorted(kept, key=lambda item: item[:2]))
 
     @property
     def weighed(self) -> tuple[Outcome, ...]:
@@ -100,6 +106,11 @@ class Exploration:
             first.setdefault(one.data or one.name, one.name)
         made = {one.name: first[one.data or one.name] for one in self.outcomes}
         return {name: other for name, other in made.items() if other != name}
+
+    @property
+    def risks(self) -> tuple[str, ...]:
+        """The names of those figures of every release that are risks."""
+        return RISKS
 
     @property
     def failed(self) -> tuple[Outcome, ...]:
@@ -120,39 +131,40 @@ class Exploration:
         frame
             Of the kind that was explored; an arrow table for a file.
         """
-        on = {one.name for one in self.front}
-        names = list(dict.fromkeys(name for one in self.outcomes for name in one.figures))
-        rows = []
+        on, rows = {one.name for one in self.front}, []
         for one in self.outcomes:
-            row: dict[str, Any] = {"point": one.name, "method": one.method, "k": one.k, "l": one.l, "t": one.t}
-            row |= {"parameters": json.dumps(one.parameters, sort_keys=True), "seeds": one.seeds, "status": one.status}
+            row = {name: getattr(one, name) for name in ("method", "k", "l", "t", "seeds", "status", "seconds")}
+            row |= {"point": one.name, "parameters": json.dumps(one.parameters, sort_keys=True)}
             row |= {"front": one.name in on, "twin": self.twins.get(one.name)}
-            row |= {**_columns("utility", one.utility), **_columns("risk", one.risk)}
-            row |= {name: one.figures[name].value if name in one.figures else None for name in names}
-            rows.append({**row, "seconds": one.seconds})
-        return to_frame(pa.Table.from_pylist(rows, self._schema(names)), self.frame)
+            for what, figure in (("utility", one.utility), ("risk", one.risk)):
+                row |= {f"{what}{end}": getattr(figure, name, None) for name, end in ENDS.items()}
+            rows.append({**row, **{name: figure.value for name, figure in one.figures.items()}})
+        weighed = [f"{what}{end}" for what in ("utility", "risk") for end in ENDS.values()]
+        figures = dict.fromkeys(name for one in self.outcomes for name in one.figures)
+        kinds = {**COLUMNS, **dict.fromkeys((*weighed, *figures, "seconds"), NUMBER)}
+        return to_frame(pa.Table.from_pylist(rows, pa.schema(kinds)), self.frame)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything but the policies as plain values, for JSON."""
-        on = {one.name for one in self.front}
-        weighed = {
-            what: {"name": aim.name, "higher_is_better": aim.higher, "how": aim.how}
-            for what, aim in (("utility", self.aims.utility), ("risk", self.aims.risk))
-        }
+        on, weighed = {one.name for one in self.front}, {one.name for one in self.weighed}
+        aims = (("utility", self.aims.utility), ("risk", self.aims.risk))
+        points = []
+        for one in self.outcomes:
+            placed = {"front": one.name in on, "weighed": one.name in weighed, "twin": self.twins.get(one.name)}
+            points.append({**one.as_dict(), **placed})
         return {
             "kind": "shoal exploration",
             "shoal": version("shoal"),
             "source": self.source,
             "rows": self.rows,
             "columns": self.columns,
-            **weighed,
+            **{what: {"name": aim.name, "higher_is_better": aim.higher, "how": aim.how} for what, aim in aims},
+            "risks": self.risks,
             "folds": self.aims.folds,
             "rule": RULE,
             "channel": CHANNEL,
             "estimate": {**vars(self.estimate), "said": str(self.estimate)},
-            "points": [
-                {**one.as_dict(), "front": one.name in on, "twin": self.twins.get(one.name)} for one in self.outcomes
-            ],
+            "points": points,
             "front": [one.name for one in self.front],
             "beside": self.beside,
             "left_out": [vars(one) for one in self.skipped],
@@ -160,7 +172,7 @@ class Exploration:
 
     def chart(self) -> Any:
         """Return risk against utility as an interactive Altair chart."""
-        return explore_chart(self.as_dict())
+        return moving(interactive(self.as_dict()))
 
     def save(self, folder: "Folder | str | Path") -> Path:
         """Write explore.html, explore.json and the policies of the front into a private folder.
@@ -173,12 +185,11 @@ class Exploration:
         if not isinstance(folder, Folder):
             with Folder(place(folder)) as held:
                 return self.save(held)
-        facts = self.as_dict()
-        head = {"version": version("shoal")}
+        facts, made = self.as_dict(), version("shoal")
         policies = {
-            one.name: HEAD.format(name=one.name, **head) + self.policies[one.name].to_toml() for one in self.front
+            one.name: HEAD.format(name=one.name, version=made) + self.policies[one.name].to_toml() for one in self.front
         }
-        folder.finish(explore_html(facts), json.dumps(facts, indent=2, ensure_ascii=False) + "\n", policies)
+        folder.finish(explore_html(facts), as_json(facts), policies)
         return folder.place
 
     def __repr__(self) -> str:
@@ -190,24 +201,3 @@ class Exploration:
     def _repr_html_(self) -> str:
         """Show the front in a notebook: a chart and a table."""
         return explore_card(self.as_dict())
-
-    def _schema(self, names: list[str]) -> pa.Schema:
-        """Return the types of the columns of the table."""
-        words = {"point", "method", "parameters", "status", "twin"}
-        order = ["point", "method", "k", "l", "t", "parameters", "seeds", "status", "front", "twin"]
-        order += [f"{what}{end}" for what in ("utility", "risk") for end in ("", "_low", "_high")]
-        kinds = {"k": pa.int64(), "seeds": pa.int64(), "front": pa.bool_(), **dict.fromkeys(words, pa.string())}
-        return pa.schema([(name, kinds.get(name, pa.float64())) for name in (*order, *names, "seconds")])
-
-
-def _spot(figure: Figure, aim: Aim) -> Spot:
-    """Return a figure as one where more is better."""
-    spot = Spot.of(figure.value, figure.low, figure.high)
-    return spot if aim.higher else spot.turned
-
-
-def _columns(what: str, figure: Figure | None) -> dict[str, float | None]:
-    """Return a figure and its ends as columns."""
-    if figure is None:
-        return {what: None, f"{what}_low": None, f"{what}_high": None}
-    return {what: figure.value, f"{what}_low": figure.low, f"{what}_high": figure.high}

@@ -2,29 +2,20 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 
 from shoal.exploration.folder import Folder
 from shoal.exploration.plan import Point
 from shoal.exploration.points import DONE, Aims, Outcome
-from shoal.exploration.preflight import Probed
 
-__all__ = ["known_points", "known_trials", "marks_of", "marks_of_lines"]
+__all__ = ["known_points", "marks_of"]
 
 SAME = ("method", "k", "l", "t", "parameters", "seeds", "status")
 
 
 def marks_of(points: Sequence[Point], aims: Aims, table: str) -> dict[str, str]:
-    """Return a mark for each point that changes with whatever its figures depend on.
-
-    Parameters
-    ----------
-    points : sequence of Point
-    aims : Aims
-    table : str
-        The mark of the table and its hierarchies.
-    """
+    """Return a mark for each point that changes with whatever its figures depend on; `table` is that of the files."""
     weighed = [aims.utility.name, aims.risk.name, aims.folds, aims.attacks]
     found = {}
     for point in points:
@@ -33,35 +24,17 @@ def marks_of(points: Sequence[Point], aims: Aims, table: str) -> dict[str, str]:
     return found
 
 
-def marks_of_lines(points: Sequence[Point], marks: Mapping[str, str]) -> dict[str, str]:
-    """Return a mark for each line: trials depend on the same things as its first point, done already or not."""
-    return {point.line: marks[point.name] for point in reversed(points)}
-
-
 def known_points(points: Sequence[Point], marks: Mapping[str, str], folder: Folder) -> dict[str, Outcome]:
     """Return the points that were done earlier and are what is asked for, by name."""
     found: dict[str, Outcome] = {}
     for point in points:
-        facts = folder.point(marks[point.name])
-        if facts is None:
-            continue
         try:
-            one = Outcome.from_dict({**facts, "name": point.name, "line": point.line})
-        except (AttributeError, KeyError, TypeError):
-            continue  # of another make: it is done anew
+            kept = folder.kept(f"points/{marks[point.name]}")
+            one = Outcome.from_dict({**kept, "name": point.name, "line": point.line})
+        except ValueError:
+            continue  # not there, or of another version: it is done anew
         asked = Outcome.of(point, DONE)
         same = all(getattr(one, name) == getattr(asked, name) for name in SAME)
         if same and all(verdict.holds for verdict in one.verdicts):
             found[point.name] = one
-    return found
-
-
-def known_trials(lines: Iterable[str], marks: Mapping[str, str], folder: Folder) -> dict[str, Probed]:
-    """Return what trials told earlier, by line."""
-    held, found = folder.trials(), {}
-    for line in lines:
-        try:
-            found[line] = Probed.from_dict(held[marks[line]])
-        except (AttributeError, KeyError, TypeError):
-            continue  # not there, or of another make
     return found

@@ -22,28 +22,24 @@ import os
 import re
 import secrets
 import stat
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from shoal.errors import WriteError
 from shoal.io.bundle import check_outside
+from shoal.io.locks import try_lock
 from shoal.model.progress import announce
 from shoal.model.seeds import derived_seed
 
 __all__ = ["Folder"]
 
-KEY, LOCK, POINTS, FRONT, TRIALS = "key", "lock", "points", "front", "preflight.json"
-EARLIER = "earlier"
+KEY, LOCK, POINTS, FRONT, EARLIER = "key", "lock", "points", "front", "earlier"
 PAGE, FACTS = "explore.html", "explore.json"
-OWN = {KEY, LOCK, POINTS, FRONT, TRIALS, PAGE, FACTS}
+OWN = {KEY, LOCK, POINTS, FRONT, "preflight.json", PAGE, FACTS}
 DRAFT = re.compile(r"\.(key|.+\.(json|html|toml))\.[0-9]+\.draft")
 HEX = re.compile(r"[0-9a-f]{64}\n?")
-SEALED = '{{"seal": "{seal}", "facts": {text}}}\n'
-LEAD, TAIL = len(SEALED.format(seal="0" * 64, text="")) - 2, 2  # signs before and after the text
 
 
 class Folder:
@@ -82,9 +78,7 @@ class Folder:
     def __enter__(self) -> "Folder":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -114,21 +108,20 @@ class Folder:
                 made.unlink(missing_ok=True)
             raise self._problem(problem) from None
 
-    def point(self, mark: str) -> dict[str, Any] | None:
-        """Return what is known of a point, if it was done before."""
-        return self._facts(f"{POINTS}/{mark}.json")
+    def keep(self, name: str, facts: Mapping[str, Any]) -> None:
+        """Write facts that are to be read again, under a name such as "points/MARK"."""
+        held = {"seal": self._seal(name, json.dumps(facts)), "facts": facts}
+        self.put(f"{name}.json", json.dumps(held, indent=1, ensure_ascii=False) + "\n")
 
-    def keep(self, mark: str, facts: Mapping[str, Any]) -> None:
-        """Keep what is known of a point."""
-        self._keep(f"{POINTS}/{mark}.json", facts)
-
-    def trials(self) -> dict[str, Any]:
-        """Return what the trials of methods told earlier."""
-        return self._facts(TRIALS) or {}
-
-    def keep_trials(self, facts: Mapping[str, Any]) -> None:
-        """Keep what the trials of methods told."""
-        self._keep(TRIALS, facts)
+    def kept(self, name: str) -> dict[str, Any]:
+        """Return the facts that were kept under this name; nothing if they are not there or not as they were kept."""
+        try:
+            held = json.loads((self.place / f"{name}.json").read_bytes())
+            facts: dict[str, Any] = held["facts"]
+            whole = hmac.compare_digest(held["seal"], self._seal(name, json.dumps(facts)))
+        except (OSError, ValueError, LookupError, TypeError, RecursionError):
+            return {}
+        return facts if whole else {}
 
     def finish(self, page: str, facts: str, policies: Mapping[str, str]) -> None:
         """Write what was found, and the policies of the front in place of earlier ones, which are put aside.
@@ -152,7 +145,7 @@ class Folder:
         try:
             (self.place / FRONT / EARLIER).mkdir(mode=0o700, exist_ok=True)
             target, number = self.place / FRONT / EARLIER / policy.name, 1
-            while os.path.lexists(target) and not _alike(target, policy):
+            while os.path.lexists(target) and not (target.is_file() and target.read_bytes() == policy.read_bytes()):
                 number += 1
                 target = target.with_name(f"{policy.stem}-{number}{policy.suffix}")
             return policy.replace(target)
@@ -161,9 +154,9 @@ class Folder:
 
     def _as_written(self, policy: Path) -> bool:
         """Say whether a policy is one that was written here under this name, and not edited since."""
+        if policy.is_symlink() or not policy.is_file():
+            return False
         try:
-            if policy.is_symlink() or not policy.is_file():
-                return False
             whole = policy.read_bytes().decode("utf-8")
         except (OSError, ValueError):
             return False
@@ -174,44 +167,21 @@ class Folder:
         text = text.rstrip("\n") + "\n"
         return f"{text}# As it was written, if this fits: {self._seal(f'{FRONT}/{name}', text)}\n"
 
-    def _keep(self, name: str, facts: Mapping[str, Any]) -> None:
-        """Write a file that is to be read again."""
-        text = json.dumps(facts, indent=1, ensure_ascii=False)
-        self.put(name, SEALED.format(seal=self._seal(name, text), text=text))
-
-    def _facts(self, name: str) -> dict[str, Any] | None:
-        """Return what a file of the folder holds, or nothing if it is not there or not as it was written."""
-        try:
-            whole = (self.place / name).read_bytes().decode("utf-8")
-        except (OSError, ValueError):
-            return None
-        text = whole[LEAD:-TAIL]
-        if whole != SEALED.format(seal=self._seal(name, text), text=text):
-            return None
-        found: dict[str, Any] = json.loads(text)
-        return found
-
     def _seal(self, name: str, text: str) -> str:
         """Return a digest of a name and a text that nobody can make without the key."""
         return hmac.new(self.key, f"{name}\0{text}".encode(), hashlib.sha256).hexdigest()
 
     def _hold(self) -> bool:
         """Keep others from working here; say whether that can be done on this system."""
-        if sys.platform == "win32":
-            return False
-        import fcntl
-
-        self._handle = os.open(self.place / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-        try:
-            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+        self._handle = os.open(self.place / LOCK, flags, 0o600)
+        got = try_lock(self._handle)
+        if got is False:
             raise WriteError(
                 f"explore: another exploration works in the folder {str(self.place)!r}. Wait for its end, or choose "
                 "another place."
-            ) from None
-        except OSError:
-            return False  # there are disks without locks
-        return True
+            )
+        return bool(got)
 
     def _drafts(self) -> Iterator[Path]:
         """Give what a killed run has left behind."""
@@ -251,8 +221,3 @@ def _key(path: Path) -> bytes:
     if not HEX.fullmatch(text):
         raise ValueError
     return bytes.fromhex(text)
-
-
-def _alike(one: Path, other: Path) -> bool:
-    """Say whether two files hold the same."""
-    return one.is_file() and other.is_file() and one.read_bytes() == other.read_bytes()

@@ -12,13 +12,7 @@ MEMINFO = Path("/proc/meminfo")
 def at_once(jobs: int, tasks: int, megabytes: float) -> int:
     """Return how many processes work at once: not more than there are tasks, nor than there is memory for; at least 1.
 
-    Parameters
-    ----------
-    jobs : int
-        As many as were asked for.
-    tasks : int
-    megabytes : float
-        That one of them takes.
+    Of the `jobs` that were asked for, each takes so many `megabytes`.
 
     Examples
     --------

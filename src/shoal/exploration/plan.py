@@ -110,21 +110,11 @@ def grid(
         A value or several by the name of a parameter, for every method that has it, or by METHOD.NAME for one.
     seeds : int
         From how many random seeds each method that uses one is run.
-
-    Returns
-    -------
-    points : list of Point
-        Without a seed if the base has none.
-    skipped : list of Skipped
     """
     cards, skipped = _cards(base, methods)
-    asked = list(
-        product(
-            [int(one) for one in numbers(USUAL_K if k is None else k, "k", whole=True)],
-            [None] if l is None else numbers(l, "l"),
-            [None] if t is None else numbers(t, "t"),
-        )
-    )
+    sizes = [int(one) for one in numbers(USUAL_K if k is None else k, "k", whole=True)]
+    others = ([None] if one is None else numbers(one, name) for one, name in ((l, "l"), (t, "t")))
+    asked = list(product(sizes, *others))
     given = _given({} if parameters is None else parameters, cards)
     _refuse_many(len(asked) * sum(math.prod(len(values) for values in given[card.name].values()) for card in cards))
     points: list[Point] = []

@@ -1,38 +1,36 @@
 """One point: its releases from every seed, verified and measured. This is what a process of an exploration does."""
 
-import ctypes
-import multiprocessing
-import os
-import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from shoal.catalogue import attacks, measures
 from shoal.exploration.aims import Aim, Figure, averaged, figure_of
 from shoal.exploration.plan import Point
 from shoal.exploration.sources import Source
-from shoal.model.findings import Attack, Finding, Verdict
+from shoal.model.findings import Verdict
 from shoal.model.policy import Policy
 from shoal.model.progress import silently
+from shoal.model.release import Release
 from shoal.pipeline.judging import attack, case_of
 from shoal.pipeline.line import anonymize, netted
 from shoal.pipeline.write import data_digest
 
-__all__ = ["DONE", "FAILED", "LATE", "Aims", "Outcome", "Task", "attempt", "one_run", "peak"]
+__all__ = ["DONE", "FAILED", "LATE", "RISKS", "Aims", "Outcome", "Task", "attempt", "one_run", "peak"]
 
 DONE, FAILED, LATE = "done", "failed", "not tried"
 ALWAYS = ("classes", "smallest class", "information loss %", "cell loss %", "class loss %", "2-way total variation %")
-RISKS = ("prosecutor risk", "marketer risk")
 LINKAGE = "record linkage"
-PDEATHSIG = 1  # PR_SET_PDEATHSIG of prctl(2)
+RISKS = ("prosecutor risk", "marketer risk", LINKAGE)  # of the figures of every release
 
 
 @dataclass(frozen=True)
 class Aims:
-    """What is measured of every point: the two figures that are weighed, with their folds, and whether to attack."""
+    """What is measured of every point: the utility and the risk that are weighed, and whether to attack."""
 
     utility: Aim
     risk: Aim
@@ -42,17 +40,7 @@ class Aims:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A point to be tried, and all that this needs.
-
-    Parameters
-    ----------
-    source : Source
-    point : Point
-    aims : Aims
-    threads : int
-    until : float or None
-        The time, as `time.time` has it, after which it is not begun.
-    """
+    """A point to be tried, and all that this needs; it is not begun after `until`, a time as of `time.time`."""
 
     source: Source
     point: Point
@@ -80,8 +68,8 @@ class Outcome:
     figures : dict of str to Figure
         What is measured of every release.
     verdicts, attacks : tuples
-    notes : tuple of str
-        What the holder should know of this release.
+    notes, method_notes : tuples of str
+        What the holder should know of this release, and which of these notes are the method's own.
     data : str
         The SHA-256 of the file of data that its policy makes.
     seconds : float
@@ -104,37 +92,22 @@ class Outcome:
     verdicts: tuple[Verdict, ...] = ()
     attacks: tuple[dict[str, Any], ...] = ()
     notes: tuple[str, ...] = ()
+    method_notes: tuple[str, ...] = ()
     data: str = ""
     seconds: float = 0.0
 
     @classmethod
     def of(cls, point: Point, status: str, **more: Any) -> "Outcome":
         """Return what became of a point of the grid."""
-        asked = point.policy.constraints
-        parameters = dict(point.policy.method.parameters)
-        return cls(
-            point.name,
-            point.method,
-            point.line,
-            asked.k,
-            asked.l,
-            asked.t,
-            parameters,
-            point.runs,
-            status,
-            **more,
-        )
+        asked, parameters = point.policy.constraints, dict(point.policy.method.parameters)
+        place = (point.name, point.method, point.line, asked.k, asked.l, asked.t, parameters, point.runs)
+        return cls(*place, status, **more)
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> "Outcome":
         """Return what `as_dict` gave, as it was."""
-        known = dict(facts)
-        for name in ("utility", "risk"):
-            known[name] = None if known[name] is None else Figure(**known[name])
-        known["figures"] = {name: Figure(**one) for name, one in known["figures"].items()}
-        known["verdicts"] = tuple(Verdict(**one) for one in known["verdicts"])
-        known["attacks"], known["notes"] = tuple(known["attacks"]), tuple(known["notes"])
-        return cls(**known)
+        found: Outcome = TypeAdapter(cls).validate_python(facts)
+        return found
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain values, for JSON."""
@@ -143,17 +116,7 @@ class Outcome:
 
 @netted
 def attempt(task: Task) -> Outcome:
-    """Make the releases of a point, and measure them.
-
-    Parameters
-    ----------
-    task : Task
-
-    Returns
-    -------
-    Outcome
-    """
-    _end_with_parent()
+    """Make the releases of a point, and measure them."""
     point = task.point
     if task.until is not None and time.time() > task.until:
         return Outcome.of(point, LATE, reason="the time was up before it could begin.")
@@ -163,8 +126,9 @@ def attempt(task: Task) -> Outcome:
             one_run(task.source.table(), point.seeded(seed), number, task.aims, task.threads)
             for number, seed in enumerate(point.seeds)
         ]
-    names = [name for name in runs[0].figures if all(name in run.figures for run in runs)]
-    both = ((task.aims.utility, runs[0].utility), (task.aims.risk, runs[0].risk))
+    first = runs[0]
+    names = [name for name in first.figures if all(name in run.figures for run in runs)]
+    both = ((task.aims.utility, first.utility), (task.aims.risk, first.risk))
     missing = [aim.name for aim, found in both if found is None]
     return Outcome.of(
         point,
@@ -173,10 +137,7 @@ def attempt(task: Task) -> Outcome:
         utility=_over([run.utility for run in runs]),
         risk=_over([run.risk for run in runs]),
         figures={name: averaged([run.figures[name] for run in runs]) for name in names},
-        verdicts=runs[0].verdicts,
-        attacks=tuple(_without_note(one) for one in runs[0].attacks),
-        notes=runs[0].notes,
-        data=runs[0].data,
+        **first.told,
         seconds=time.monotonic() - start,
     )
 
@@ -191,33 +152,21 @@ class Run:
     utility: Figure | None
     risk: Figure | None
     figures: dict[str, Figure]
-    verdicts: tuple[Verdict, ...]
-    attacks: tuple[Attack, ...]
-    notes: tuple[str, ...]
-    data: str
+    told: dict[str, Any]  # verdicts, attacks, notes and the digest of the data, as an `Outcome` has them
     made: float
     measured: float
     bounded: float
 
 
 def one_run(source: Any, policy: Policy, seed: int, aims: Aims, threads: int) -> Run:
-    """Make one release and measure it.
-
-    Parameters
-    ----------
-    source : path or frame
-    policy : Policy
-    seed : int
-        Random seed of the measures; that of the release stands in the policy.
-    aims : Aims
-    threads : int
-    """
+    """Make one release of a path or frame and measure it; the seed is that of the measures, not of the release."""
     start = time.process_time()
     release = anonymize(source, policy=policy, threads=threads)
     made = time.process_time()
     case = case_of(source, release, seed=seed)
     figures = {one.name: Figure(one.value) for one in release.findings if one.name in ALWAYS}
-    figures |= {one.name: Figure(one.value) for name in RISKS for one in _first(measures.load(name).take(case))}
+    measured = (measures.load(name).take(case)[0] for name in RISKS if name != LINKAGE)
+    figures |= {one.name: Figure(one.value) for one in measured}
     linked = figure_of(Aim(LINKAGE, "attack", higher=False, how=""), case, source, aims.folds)
     figures |= {} if linked is None else {LINKAGE: linked}
     known, bounded = {LINKAGE: linked}, 0.0
@@ -226,26 +175,28 @@ def one_run(source: Any, policy: Policy, seed: int, aims: Aims, threads: int) ->
             begin = time.process_time()
             known[aim.name] = figure_of(aim, case, source, aims.folds)
             bounded += time.process_time() - begin if aim.bounded else 0.0
-    tried: tuple[Attack, ...] = ()
-    if aims.attacks:
-        # An exploration has neither control rows nor another release, and no time to repeat every run.
-        able = [
-            one for one in attacks.cards().values() if not one.repeats and not {*one.requires} & {"other", "control"}
-        ]
-        tried = attack(source, release, only=[one.name for one in able], seed=seed)
+    told: dict[str, Any] = {
+        "verdicts": release.verdicts,
+        "attacks": tuple(_attacked(source, release, seed)) if aims.attacks else (),
+        "notes": release.notes,
+        "method_notes": tuple(note for note in release.notes if note in release.partition.notes),
+        "data": data_digest(release),
+    }
     end = time.process_time()
     return Run(
-        known[aims.utility.name],
-        known[aims.risk.name],
-        figures,
-        release.verdicts,
-        tried,
-        release.notes,
-        data_digest(release),
-        made - start,
-        end - made - bounded,
-        bounded,
+        known[aims.utility.name], known[aims.risk.name], figures, told, made - start, end - made - bounded, bounded
     )
+
+
+def _attacked(source: Any, release: Release, seed: int) -> Iterator[dict[str, Any]]:
+    """Give what each attack found, without its note, which may count few rows.
+
+    An exploration has neither control rows nor another release, and no time to repeat every run.
+    """
+    lacking = {"other", "control"}
+    only = [name for name, card in attacks.cards().items() if not card.repeats and not lacking & {*card.requires}]
+    for one in attack(source, release, only=only, seed=seed):
+        yield {name: value for name, value in one.as_dict().items() if name != "note"}
 
 
 def peak() -> float:
@@ -262,23 +213,3 @@ def _over(figures: Sequence[Figure | None]) -> Figure | None:
     """Return the mean over seeds, if every seed has a figure."""
     known = [one for one in figures if one is not None]
     return averaged(known) if known and len(known) == len(figures) else None
-
-
-def _first(findings: Sequence[Finding]) -> Sequence[Finding]:
-    """Return the finding that a measure is named after."""
-    return findings[:1]
-
-
-def _without_note(one: Attack) -> dict[str, Any]:
-    """Return an attack without its note, which may count few rows."""
-    return {name: value for name, value in one.as_dict().items() if name != "note"}
-
-
-def _end_with_parent() -> None:
-    """Have the system end this process when the one that started it is gone, were it by kill -9."""
-    if multiprocessing.parent_process() is None or not sys.platform.startswith("linux"):
-        return
-    ctypes.CDLL(None).prctl(PDEATHSIG, signal.SIGKILL)
-    parent = multiprocessing.parent_process()
-    if parent is not None and os.getppid() != parent.pid:
-        os._exit(1)

@@ -11,9 +11,8 @@ import math
 import os
 import secrets
 import time
-from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,19 +21,18 @@ from shoal.exploration.aims import aim_of, beside
 from shoal.exploration.asked import MOST, base_of, place, whole
 from shoal.exploration.asked import seconds as in_seconds
 from shoal.exploration.exploration import Exploration
-from shoal.exploration.fingerprints import known_points, known_trials, marks_of, marks_of_lines
+from shoal.exploration.fingerprints import known_points, marks_of
 from shoal.exploration.folder import Folder
 from shoal.exploration.memory import at_once
 from shoal.exploration.plan import EVERY, Point, Skipped, grid
 from shoal.exploration.points import DONE, FAILED, Aims, Outcome, Task, attempt
-from shoal.exploration.preflight import LIGHT, LONGEST, Estimate, Probed, Shape, affordable, estimate, probe, probes
-from shoal.exploration.sources import Seal, Source, shared
+from shoal.exploration.preflight import LIGHT, LONGEST, Probe, Probed, Shape, affordable, estimate, probe, probes
+from shoal.exploration.sources import Seal, shared
 from shoal.exploration.spawned import Failure, cores, spread
 from shoal.io.text_columns import read_for
 from shoal.model.policy import Policy
 from shoal.model.progress import announce, step, tick
 from shoal.model.seeds import drawn_seed
-from shoal.model.table import Table
 from shoal.pipeline.line import netted
 from shoal.prepare.arrange import arrange
 from shoal.prepare.complete import complete
@@ -145,8 +143,10 @@ def explore(
         found = {} if folder is None else known_points(points, marks, folder)
         left = [point for point in points if point.name not in found]
         step("pre-flight")
+        # Trials of a line depend on the same things as its first point, done already or not.
+        lines = {point.line: marks[point.name] for point in reversed(points)}
         end = math.inf if seconds is None else start + seconds / 2
-        known = _tried(left, marks_of_lines(points, marks), table, aims, folder, wanted, end)
+        known = _probed(probes(left, table, aims), lines, folder, wanted, end)
         del table
         kept, dear, costs, megabytes = affordable(left, known, shape, longest=longest)
         kept, skipped = sorted(kept, key=lambda point: -costs[point.name]), [*skipped, *dear]
@@ -158,94 +158,91 @@ def explore(
             expected = estimate(kept, costs, megabytes, wanted)
         announce(f"explore: {expected}.")
         if not dry_run:
-            found |= _run(_Runs(where, seal, aims, marks, folder, until), kept, expected.jobs, wanted > 1, len(found))
+            threads = max(1, cores() // expected.jobs)
+            tasks = [Task(where, point, aims, threads, until) for point in kept]
+            found |= _run(tasks, seal, marks, folder, expected.jobs, wanted > 1, len(found))
         step("")
-        outcomes = [found[point.name] for point in points if point.name in found]
-        made = _exploration(source, base, points, outcomes, skipped, aims, shape, expected, folder)
-        if any(one.status == DONE for one in outcomes):
-            made = replace(made, beside=beside(aims.utility, where.table(), base))
+        outcomes = tuple(found[point.name] for point in points if point.name in found)
+        done = any(one.status == DONE for one in outcomes)
+        path = isinstance(source, str | os.PathLike)
+        made = Exploration(
+            outcomes=outcomes,
+            skipped=tuple(skipped),
+            aims=aims,
+            rows=shape.rows,
+            columns=shape.columns,
+            estimate=expected,
+            policies={point.name: point.policy for point in points},
+            source=os.fsencode(Path(source).name).decode("utf-8", "replace") if path else "",
+            frame=None if path else source,
+            folder=None if folder is None else folder.place,
+            label=base.label,
+            beside=beside(aims.utility, where.table(), base) if done else {},
+        )
         if folder is not None and not dry_run:
             made.save(folder)
     return made
 
 
-@dataclass(frozen=True, eq=False)
-class _Runs:
-    """What all runs have in common."""
-
-    source: Source
-    seal: Seal
-    aims: Aims
-    marks: Mapping[str, str]
-    folder: Folder | None
-    until: float | None
-
-
-def _run(runs: _Runs, points: Sequence[Point], jobs: int, apart: bool, before: int) -> dict[str, Outcome]:
+def _run(
+    tasks: Sequence[Task],
+    seal: Seal,
+    marks: Mapping[str, str],
+    folder: Folder | None,
+    jobs: int,
+    apart: bool,
+    before: int,
+) -> dict[str, Outcome]:
     """Try every point, and keep each as soon as it is done.
 
     If a file was touched, what ran meanwhile is thrown away, and begun anew.
     """
     step("explore")
-    threads = max(1, cores() // jobs)
     found: dict[str, Outcome] = {}
     for _ in range(TURNS):
-        runs.seal.untouched()  # what begins from here on reads what is there now
-        left = [point for point in points if point.name not in found]
-        tasks = [Task(runs.source, point, runs.aims, threads, runs.until) for point in left]
-        with closing(_spread(attempt, tasks, jobs, apart=apart)) as results:
+        seal.untouched()  # what begins from here on reads what is there now
+        left = [task for task in tasks if task.point.name not in found]
+        with closing(spread(attempt, left, jobs, apart=apart)) as results:
             for number, result in results:
-                if not runs.seal.untouched():
+                if not seal.untouched():
                     break
-                point = left[number]
-                outcome = result
-                if isinstance(result, Failure):
-                    outcome = Outcome.of(point, FAILED, reason=result.reason)
-                elif runs.folder is not None and outcome.status == DONE:
-                    runs.folder.keep(runs.marks[point.name], outcome.as_dict())
+                point = left[number].point
+                failed = isinstance(result, Failure)
+                outcome = Outcome.of(point, FAILED, reason=result.reason) if failed else result
+                if folder is not None and outcome.status == DONE:
+                    folder.keep(f"points/{marks[point.name]}", outcome.as_dict())
                 found[point.name] = outcome
-                tick(before + len(found), before + len(points))
+                tick(before + len(found), before + len(tasks))
             else:
                 return found
     raise ReadError("explore: the table is touched again and again. Wait until it is left alone, and start again.")
 
 
-def _tried(
-    points: Sequence[Point],
-    marks: Mapping[str, str],
-    table: Table,
-    aims: Aims,
-    folder: Folder | None,
-    jobs: int,
-    until: float,
+def _probed(
+    tasks: Sequence[Probe], marks: Mapping[str, str], folder: Folder | None, jobs: int, until: float
 ) -> dict[str, Probed]:
     """Return what trials on a sample tell of the methods of these points; those of an earlier run are not repeated.
 
     Trials that half of the budget is not enough for are left out, and so are their methods.
     """
-    tasks = probes(points, table, aims)
-    held = {} if folder is None else folder.trials()
-    known = {} if folder is None else known_trials([task.line for task in tasks], marks, folder)
+    held = {} if folder is None else folder.kept("preflight")
+    known: dict[str, Probed] = {}
+    for task in tasks:
+        with suppress(AttributeError, KeyError, TypeError):  # not there, or of another version
+            known[task.line] = Probed.from_dict(held[marks[task.line]])
     new = [task for task in tasks if task.line not in known]
-    busy = at_once(jobs, len(new), LIGHT)
-    with closing(_spread(probe, new, busy, until, apart=jobs > 1)) as results:
+    with closing(spread(probe, new, at_once(jobs, len(new), LIGHT), until, apart=jobs > 1)) as results:
         for number, result in results:
             line = new[number].line
-            known[line] = Probed(reason=f"{line}: {result.reason}") if isinstance(result, Failure) else result
-            if folder is not None and not isinstance(result, Failure):
+            failed = isinstance(result, Failure)
+            known[line] = Probed(reason=f"{line}: {result.reason}") if failed else result
+            if folder is not None and not failed:
                 held[marks[line]] = result.as_dict()
-                folder.keep_trials(held)
+                folder.keep("preflight", held)
             tick(len(known), len(tasks))
     for task in new:
         known.setdefault(task.line, Probed(reason=f"{task.line}: half of the budget was used up before it was tried."))
     return known
-
-
-def _spread(
-    work: Any, tasks: Sequence[Any], jobs: int, until: float = math.inf, *, apart: bool
-) -> Generator[tuple[int, Any], None, None]:
-    """Do every task; processes end with the generator, also when it is closed early."""
-    yield from spread(work, tasks, jobs, until, apart=apart)
 
 
 def _within(points: Sequence[Point], costs: Mapping[str, float], seconds: float) -> tuple[list[Point], list[Skipped]]:
@@ -260,31 +257,3 @@ def _within(points: Sequence[Point], costs: Mapping[str, float], seconds: float)
         else:
             late.append(Skipped(point.name, f"{point.name}: would take the exploration beyond its budget."))
     return kept, late
-
-
-def _exploration(
-    source: Any,
-    base: Policy,
-    points: Sequence[Point],
-    outcomes: Sequence[Outcome],
-    skipped: Sequence[Skipped],
-    aims: Aims,
-    shape: Shape,
-    expected: Estimate,
-    folder: Folder | None,
-) -> Exploration:
-    """Put together what was found."""
-    path = isinstance(source, str | os.PathLike)
-    return Exploration(
-        outcomes=tuple(outcomes),
-        skipped=tuple(skipped),
-        aims=aims,
-        rows=shape.rows,
-        columns=shape.columns,
-        estimate=expected,
-        policies={point.name: point.policy for point in points},
-        source=os.fsencode(Path(source).name).decode("utf-8", "replace") if path else "",
-        frame=None if path else source,
-        folder=None if folder is None else folder.place,
-        label=base.label,
-    )

@@ -18,10 +18,10 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pyarrow as pa
 
@@ -47,46 +47,33 @@ class Source:
 
     def table(self) -> Any:
         """Return what `anonymize` takes: the path, or an arrow table that is not copied."""
-        return _mapped(self.path) if self.mapped else self.path
+        return pa.ipc.open_file(pa.memory_map(self.path)).read_all() if self.mapped else self.path
 
 
 @contextmanager
 def shared(source: Any) -> Iterator[Source]:
-    """Make a table known to other processes for as long as the block runs.
-
-    Parameters
-    ----------
-    source : path or frame
-    """
+    """Make a file or a frame known to other processes for as long as the block runs."""
     if isinstance(source, str | os.PathLike):
         yield Source(str(Path(source).absolute()))
         return
     data = from_frame(source)
-    if hasattr(os, "memfd_create"):
-        handle = os.memfd_create("shoal")
-        try:
-            with os.fdopen(handle, "wb", closefd=False) as file:
-                _lay_down(data, file)
-            yield Source(f"/proc/{os.getpid()}/fd/{handle}", mapped=True)
-        finally:
-            os.close(handle)
-        return
-    with tempfile.TemporaryDirectory(prefix="shoal-") as folder:  # for the owner alone
-        place = Path(folder) / "table.arrow"
-        with place.open("wb") as file:
-            _lay_down(data, file)
-        yield Source(str(place), mapped=True)
+    with ExitStack() as held:
+        if hasattr(os, "memfd_create"):
+            handle = os.memfd_create("shoal")
+            held.callback(os.close, handle)
+            place = f"/proc/{os.getpid()}/fd/{handle}"
+        else:
+            folder = held.enter_context(tempfile.TemporaryDirectory(prefix="shoal-"))  # for the owner alone
+            place = f"{folder}/table.arrow"
+        with Path(place).open("wb") as file, pa.ipc.new_file(file, data.schema) as out:
+            out.write_table(data)
+        yield Source(place, mapped=True)
 
 
 def fingerprint(source: Source, policy: Policy, key: bytes) -> str:
-    """Return a mark that changes with the table and with the files of hierarchies, and tells nothing without the key.
+    """Return a mark that changes with the table and with the files of hierarchies.
 
-    Parameters
-    ----------
-    source : Source
-    policy : Policy
-    key : bytes
-        Kept in the private folder alone.
+    It tells nothing without the key, which only the private folder holds.
     """
     mark = hmac.new(key, digestmod=hashlib.sha256)
     for path in (source.path, *_trees(policy)):
@@ -98,14 +85,7 @@ def fingerprint(source: Source, policy: Policy, key: bytes) -> str:
 
 
 class Seal:
-    """The files that marks are made from, and whether they are still as they were.
-
-    Parameters
-    ----------
-    source : Source
-        Not read yet.
-    policy : Policy
-    """
+    """The files that marks are made from, none of them read yet, and whether they are still as they were."""
 
     def __init__(self, source: Source, policy: Policy) -> None:
         self._source, self._policy = source, policy
@@ -159,14 +139,3 @@ def _trees(policy: Policy) -> list[str]:
     """Return the files of hierarchies."""
     named = [column.hierarchy for column in policy.columns.values() if isinstance(column.hierarchy, str)]
     return [tree for tree in named if Path(tree).is_file()]
-
-
-def _lay_down(data: pa.Table, file: IO[bytes]) -> None:
-    """Write a table as Arrow."""
-    with pa.ipc.new_file(file, data.schema) as out:
-        out.write_table(data)
-
-
-def _mapped(path: str) -> pa.Table:
-    """Return a table that lies in memory, where it lies."""
-    return pa.ipc.open_file(pa.memory_map(path)).read_all()

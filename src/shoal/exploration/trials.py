@@ -53,16 +53,16 @@ class Trial:
     Parameters
     ----------
     source : path or pyarrow.Table
-    method : str
     measures : tuple of str
         "honest", "combined", and names of `shoal.measures()`.
-    seed, k, folds : int
     alpha : float
         The weight of honest accuracy in the combined utility.
-    label : str or None
     roles : mapping of str to list of str
-        Wishes of `anonymize`: identifiers, sensitive.
-    header : bool or None
+        Options of `anonymize`: identifiers, sensitive.
+    place : tuple of int
+        The method, the data set and the seed that it is of.
+    cells : int
+        Of the table: the largest are tried first.
     """
 
     source: Any
@@ -74,17 +74,14 @@ class Trial:
     alpha: float
     label: str | None
     roles: dict[str, list[str]]
+    place: tuple[int, int, int]
+    cells: int
     header: bool | None = None
 
 
 @netted
 def run(trial: Trial) -> dict[str, float]:
-    """Return the figure of each measure.
-
-    Parameters
-    ----------
-    trial : Trial
-    """
+    """Return the figure of each measure."""
     table = read(trial.source, header=trial.header)
     kept = [] if trial.label is None else [trial.label]
     # Nothing of a comparison is published, so that a label may have as many values as it likes.
@@ -95,18 +92,15 @@ def run(trial: Trial) -> dict[str, float]:
     policy, _ = complete(wanted, table, profile(table))
     with silently():
         figures: dict[str, float] = {}
-        case = None
         if any(name != HONEST for name in trial.measures):
             release = anonymize(table.data, policy=policy, threads=1)
             case = case_of(table.data, release, seed=trial.seed)
-        if case is not None:
-            own = (name for name in trial.measures if name not in (HONEST, COMBINED))
-            figures |= {name: _figure(name, case) for name in own}
+            figures = {name: _figure(name, case) for name in trial.measures if name not in (HONEST, COMBINED)}
         if HONEST in trial.measures or COMBINED in trial.measures:
             share = honest(table, policy, trial.folds, trial.seed)
             figures[HONEST] = 100 * share
-            if case is not None and COMBINED in trial.measures:
-                figures[COMBINED] = combined_utility(share, _structure(case), trial.alpha)
+        if COMBINED in trial.measures:
+            figures[COMBINED] = combined_utility(share, _structure(case), trial.alpha)
     return {name: figures[name] for name in trial.measures}
 
 
@@ -120,7 +114,7 @@ def honest(table: Table, policy: Policy, folds: int, seed: int) -> float:
         With every column named, and a label.
     folds : int
     seed : int
-        Where chance starts: of the folds, the tree and, by the policy, the method.
+        Random seed of the folds and the tree; that of the method stands in the policy.
     """
     from sklearn.tree import DecisionTreeClassifier
 
@@ -146,11 +140,7 @@ def honest(table: Table, policy: Policy, folds: int, seed: int) -> float:
 def released(table: Table, policy: Policy) -> tuple[pa.Table, NDArray[np.int64]]:
     """Return a judged release as `shoal.anonymize` makes it, in an order of its own, and the row behind each of it.
 
-    Parameters
-    ----------
-    table : Table
-    policy : Policy
-        With every column named.
+    The policy must name every column.
     """
     arranged = arrange(table, policy)
     encoded = encode(arranged, policy, {}, mixed=methods.declared(policy.method.name, "data") == "mixed")

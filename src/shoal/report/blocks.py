@@ -8,6 +8,7 @@ from typing import Any
 
 __all__ = [
     "Block",
+    "chart",
     "code",
     "figures",
     "items",
@@ -62,6 +63,11 @@ def tiles(pairs: Iterable[tuple[str, str]]) -> Block:
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> Block:
     """Return a table; a head that starts with > is of numbers."""
     return {"type": "table", "caption": caption, "heads": list(heads), "rows": [list(row) for row in rows]}
+
+
+def chart(title: str, drawing: Any, caption: str) -> Block:
+    """Return an Altair chart as a picture with a title, and a caption that says how to read it."""
+    return one_figure(title, {"kind": "chart", "chart": drawing}, caption)
 
 
 def one_figure(title: str, picture: dict[str, Any], caption: str) -> Block:

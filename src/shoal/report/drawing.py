@@ -10,6 +10,7 @@
 | `matrix` | labels, values | correlations |
 | `squares` | rows | rows in a plane, counted in squares |
 | `svg` | svg | a picture that is drawn already |
+| `chart` | chart | an Altair chart |
 """
 
 from collections.abc import Callable, Sequence
@@ -36,6 +37,8 @@ def draw(picture: dict[str, Any]) -> str:
     """
     if picture["kind"] == "svg":
         return str(picture["svg"])
+    if picture["kind"] == "chart":
+        return svg(picture["chart"])
     kinds: dict[str, Callable[[dict[str, Any]], Any]] = {
         "steps": _steps,
         "bars": _bars,

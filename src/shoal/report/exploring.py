@@ -1,22 +1,22 @@
-"""The page of an exploration: risk against utility, the front, every point, and what was left out.
+"""The page of an exploration: risk against utility, the Pareto front, every point, and what was left out.
 
-It takes the facts of `Exploration.as_dict`: figures of whole releases, and never a row. Pictures are drawn by
-`frontier` and `lines`.
+It takes the facts of `Exploration.as_dict`: figures of whole releases, and never a row. `frontier` draws the charts.
 """
 
-import html
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shoal.report.charts import moving, svg
-from shoal.report.frontier import interactive, lines, overview
-from shoal.report.render import page
+from shoal.report import blocks
+from shoal.report.blocks import Block
+from shoal.report.frontier import lines, overview
+from shoal.report.notebook import card
+from shoal.report.render import as_html
 
-__all__ = ["explore_card", "explore_chart", "explore_html"]
+__all__ = ["explore_card", "explore_html"]
 
 Facts = Mapping[str, Any]
-Table = dict[str, Any]
 
 EYES = "For your eyes only: these figures are of the table and its releases together, and the policies hold seeds."
 READ = (
@@ -33,84 +33,49 @@ BESIDE = (
     "A release below the commonest label teaches a tree nothing; one above the table itself keeps a tree from learning "
     "rows by heart, and does not know more."
 )
-SHOWN = {
-    "prosecutor risk": "highest risk",
-    "marketer risk": "mean risk",
-    "record linkage": "record linkage",
-    "information loss %": "information loss %",
-    "cell loss %": "cell loss %",
-    "class loss %": "class loss %",
-    "2-way total variation %": "2-way variation %",
-    "classes": "classes",
-}
+READ_ATTACKS = (
+    "A leak has its whole interval above the bound: what luck, a control or the policy (1/k) gives anyway. An attack "
+    "that fails proves nothing; one that succeeds does."
+)
+POLICIES = (
+    "Each point of the front has a policy in the folder `front`. The same table and that policy give the same bytes "
+    "again:"
+)
 MOST_NOTES = 12
-GENERAL = ("column ", "columns ", "read with ", "sensitive columns ")  # notes of the table, and not of a method
 
 
 def explore_html(facts: Facts) -> str:
-    """Return an exploration as one HTML file.
-
-    Parameters
-    ----------
-    facts : mapping
-        As from `Exploration.as_dict`.
-    """
-    done = [one for one in facts["points"] if _known(one)]
-    front = _front(facts)
-    parts = [("front", "The front"), ("methods", "Method by method"), ("points", "Every point")]
-    attacked = _attacks(facts)
-    parts += [("attacks", "Attacks")] if attacked else []
-    parts += [("left-out", "What was left out"), ("how", "How it was measured"), ("choose", "Before you choose")]
-    return page(
-        "explore.html.j2",
-        title=_title(facts),
-        kicker="shoal: exploration",
-        sections=[{"id": name, "title": title} for name, title in parts],
-        lead=_lead(facts),
-        eyes=EYES,
-        overview=_picture("Risk against utility", overview(facts), f"{READ}{DASHED if facts['beside'] else ''}")
-        if done
-        else None,
-        front=_front_table(facts, front),
-        lines=[{"title": name, "picture": svg(chart)} for name, chart in lines(facts)],
-        read_lines=READ_LINES,
-        points=_points_table(facts),
-        failed=_failed(facts),
-        attacks=attacked,
-        left_out=_left_out(facts),
-        how=_how(facts),
-        notes=_notes(facts),
-        channel=facts["channel"],
-        command=_command(facts, front),
+    """Return an exploration as one HTML file."""
+    front, attacked = _front(facts), _attacks(facts)
+    parts: list[tuple[str, str, list[Block | None]]] = [
+        ("front", "The front", front or [blocks.text("No point has both figures, so that there is nothing to weigh.")]),
+        ("methods", "Method by method", [_lines(facts)]),
+        ("points", "Every point", [_points(facts), _failed(facts)]),
+        ("attacks", "Attacks", [attacked, blocks.text(READ_ATTACKS)] if attacked else []),
+        (
+            "left-out",
+            "What was left out",
+            [_left_out(facts) or blocks.text("Nothing: everything asked for was tried.")],
+        ),
+        ("how", "How it was measured", [blocks.terms(_how(facts)), *_notes(facts)]),
+        ("choose", "Before you choose", [blocks.note(facts["channel"]), blocks.text(POLICIES), _command(facts)]),
+    ]
+    return as_html(
+        {
+            "title": _title(facts),
+            "kicker": "shoal: exploration",
+            "lead": _lead(facts),
+            "head": [blocks.note(EYES)],
+            "sections": [blocks.section(*part) for part in parts if part[2]],
+        }
     )
 
 
 def explore_card(facts: Facts) -> str:
-    """Return an exploration as a piece of HTML for a notebook.
-
-    Parameters
-    ----------
-    facts : mapping
-        As from `Exploration.as_dict`.
-    """
-    parts = [f"<p><b>{html.escape(_title(facts))}</b><br><small>{html.escape(_lead(facts))}</small></p>"]
-    if any(_known(one) for one in facts["points"]):
-        parts += [svg(overview(facts)), _plain(_front_table(facts, _front(facts)))]
+    """Return an exploration as a piece of HTML for a notebook."""
     gone = _left_out(facts)
-    parts += [f"<details><summary>Left out</summary>{_plain(gone)}</details>"] if gone else []
-    parts.append(f"<p><small>{html.escape(facts['channel'])}</small></p>")
-    return f'<div style="max-width:60em">{"".join(parts)}</div>'
-
-
-def explore_chart(facts: Facts) -> Any:
-    """Return risk against utility as an Altair chart that can be moved, with a line for each method.
-
-    Parameters
-    ----------
-    facts : mapping
-        As from `Exploration.as_dict`.
-    """
-    return moving(interactive(facts))
+    shown = [*_front(facts), blocks.more("Left out", [gone]) if gone else None, blocks.text(facts["channel"])]
+    return card(_title(facts), _lead(facts), shown)
 
 
 def _title(facts: Facts) -> str:
@@ -121,68 +86,78 @@ def _title(facts: Facts) -> str:
 
 def _lead(facts: Facts) -> str:
     """Say what came out."""
-    done = sum(_known(one) for one in facts["points"])
+    done = sum(one["weighed"] for one in facts["points"])
     said = f"{facts['rows']:,} rows. {_many(done, 'release')} of {len(facts['points'])} verified and measured"
     on = f"{len(facts['front'])} on the front between risk and utility"
     return f"{said}; {on}. Nothing has been chosen: that is yours to do."
 
 
-def _front(facts: Facts) -> list[Facts]:
-    """Return the points of the front, in their order."""
+def _front(facts: Facts) -> list[Block | None]:
+    """Return the picture of all points, and those of the front as a table, numbered as in the picture."""
+    if not any(one["weighed"] for one in facts["points"]):
+        return []
     by_name = {one["name"]: one for one in facts["points"]}
-    return [by_name[name] for name in facts["front"]]
+    front = [by_name[name] for name in facts["front"]]
+    numbered = {name: str(number + 1) for number, name in enumerate(facts["front"])}
+    same = [f"{one['name']} as {one['twin']}" for one in facts["points"] if one["twin"] in facts["front"]]
+    twins = f" Others make the same release, byte for byte: {'; '.join(same)}." if same else ""
+    said = f"The front, the least risk first. Each has a policy file of its name.{twins}"
+    columns = {">": lambda one: numbered[one["name"]], **_columns(facts, front, facts["risks"])}
+    return [
+        blocks.chart("Risk against utility", overview(facts), f"{READ}{DASHED if facts['beside'] else ''}"),
+        _table(said, columns, front),
+    ]
 
 
-def _front_table(facts: Facts, front: Sequence[Facts]) -> Table:
-    """Return the points of the front as a table, numbered as in the picture."""
-    heads = [">", "point", ">k", *_asked(facts), f">{facts['utility']['name']}", f">{facts['risk']['name']}"]
-    others = [name for name in ("prosecutor risk", "record linkage") if name != facts["risk"]["name"]]
-    heads += [f">{SHOWN[name]}" for name in others]
-    rows = []
-    for number, one in enumerate(front):
-        row = [str(number + 1), one["name"], str(one["k"]), *_wishes(facts, one)]
-        row += [_with_interval(one["utility"]), _with_interval(one["risk"])]
-        rows.append([*row, *(_value(one["figures"].get(name)) for name in others)])
-    return {
-        "caption": f"The front, the least risk first. Each has a policy file of its name.{_twins(facts)}",
-        "heads": heads,
-        "rows": rows,
-    }
-
-
-def _twins(facts: Facts) -> str:
-    """Say which points are not in the table because their release is that of another one."""
-    said = [f"{one['name']} as {one['twin']}" for one in facts["points"] if one["twin"] in facts["front"]]
-    return f" Others make the same release, byte for byte: {'; '.join(said)}." if said else ""
-
-
-def _points_table(facts: Facts) -> Table:
-    """Return every point that was released."""
+def _points(facts: Facts) -> Block:
+    """Return every point that was released, with all its figures."""
     done = [one for one in facts["points"] if one["status"] == "done"]
-    weighed = [facts["utility"]["name"], facts["risk"]["name"]]
-    names = [name for name in SHOWN if name not in weighed and any(name in one["figures"] for one in done)]
-    heads = ["point", ">k", *_asked(facts), *(f">{name}" for name in (*weighed, *(SHOWN[one] for one in names)))]
-    rows = []
-    for one in done:
-        row = [one["name"], str(one["k"]), *_wishes(facts, one)]
-        row += [_with_interval(one[what]) for what in ("utility", "risk")]
-        row += [_value(one["figures"].get(name)) for name in names]
-        on = "yes" if one["front"] else "" if one["twin"] is None else f"as {one['twin']}"
-        rows.append([*row, f"{one['seconds']:.1f}", on])
-    return {"caption": "Every point that was released", "heads": [*heads, ">seconds", "front"], "rows": rows}
+    columns = {
+        **_columns(facts, done, dict.fromkeys(name for one in done for name in one["figures"])),
+        ">seconds": lambda one: f"{one['seconds']:.1f}",
+        "front": lambda one: "yes" if one["front"] else "" if one["twin"] is None else f"as {one['twin']}",
+    }
+    return _table("Every point that was released", columns, done)
 
 
-def _failed(facts: Facts) -> Table | None:
+def _columns(facts: Facts, points: Sequence[Facts], figures: Any) -> dict[str, Any]:
+    """Return the columns of points: what was asked, what is weighed, and other figures; each with how it is written.
+
+    There are l and t only where points differ in them; else the names of points say them.
+    """
+    found: dict[str, Any] = {"point": lambda one: one["name"], ">k": lambda one: str(one["k"])}
+    for name in ("l", "t"):
+        if len({one[name] for one in facts["points"]}) > 1:
+            found[f">{name}"] = lambda one, name=name: "" if one[name] is None else f"{one[name]:g}"
+    for what in ("utility", "risk"):
+        found[f">{facts[what]['name']}"] = lambda one, what=what: _with_interval(one[what])
+    for name in figures:
+        if f">{name}" not in found and any(name in one["figures"] for one in points):
+            found[f">{name}"] = lambda one, name=name: _value(one["figures"].get(name))
+    return found
+
+
+def _table(caption: str, columns: Mapping[str, Any], points: Sequence[Facts]) -> Block:
+    """Return points as a table in small type."""
+    rows = [[write(one) for write in columns.values()] for one in points]
+    return {**blocks.table(list(columns), rows, caption), "tight": True}
+
+
+def _lines(facts: Facts) -> Block | None:
+    """Return a small picture for each method."""
+    return blocks.figures([blocks.chart(name, one, f"k = {asked}") for name, asked, one in lines(facts)], READ_LINES)
+
+
+def _failed(facts: Facts) -> Block | None:
     """Return the points that were not released, or lack a figure, and why."""
     rows = [[one["name"], one["status"], one["reason"]] for one in facts["points"] if one["reason"]]
-    heads = ["point", "status", "why"]
-    return {"caption": "Points that are not weighed", "heads": heads, "rows": rows} if rows else None
+    return blocks.table(["point", "status", "why"], rows, "Points that are not weighed") if rows else None
 
 
-def _attacks(facts: Facts) -> Table | None:
+def _attacks(facts: Facts) -> Block | None:
     """Return how far attacks on the points of the front got, if there were any."""
     rows = []
-    for one in _front(facts):
+    for one in (one for one in facts["points"] if one["front"]):
         for tried in one["attacks"]:
             figures = ("–", "–", "–")
             if tried["interval"] is not None:
@@ -190,13 +165,13 @@ def _attacks(facts: Facts) -> Table | None:
             rows.append([one["name"], tried["name"], *figures, tried["outcome"]])
     heads = ["point", "attack", ">rate", ">95 % interval", ">bound", "outcome"]
     said = "Attacks on the points of the front, by somebody who knows all quasi-identifiers"
-    return {"caption": said, "heads": heads, "rows": rows} if rows else None
+    return blocks.table(heads, rows, said) if rows else None
 
 
-def _left_out(facts: Facts) -> Table | None:
+def _left_out(facts: Facts) -> Block | None:
     """Return what was left out, and why."""
     rows = [[one["name"], one["reason"]] for one in facts["left_out"]]
-    return {"caption": "Left out before anything was run", "heads": ["what", "why"], "rows": rows} if rows else None
+    return blocks.table(["what", "why"], rows, "Left out before anything was run") if rows else None
 
 
 def _how(facts: Facts) -> list[tuple[str, str]]:
@@ -218,38 +193,19 @@ def _how(facts: Facts) -> list[tuple[str, str]]:
     return [*words, ("Expected of what was left to run", f"{facts['estimate']['said']}.")]
 
 
-def _notes(facts: Facts) -> list[str]:
-    """Return what was said of the table, each sentence once."""
-    said = dict.fromkeys(note for one in facts["points"] for note in one["notes"] if note.startswith(GENERAL))
-    return list(said)[:MOST_NOTES]
+def _notes(facts: Facts) -> list[Block | None]:
+    """Return what was noted of releases, but for what methods say of themselves; what most releases share first."""
+    said = Counter(note for one in facts["points"] for note in one["notes"] if note not in one["method_notes"])
+    shown = [note for note, _ in said.most_common(MOST_NOTES)]
+    return [blocks.text("What was noticed about the table:"), blocks.items(shown)] if shown else []
 
 
-def _command(facts: Facts, front: Sequence[Facts]) -> str:
+def _command(facts: Facts) -> Block:
     """Return the command that makes one of the releases."""
-    name = front[0]["name"] if len(front) == 1 else "NAME"
+    name = facts["front"][0] if len(facts["front"]) == 1 else "NAME"
     source = facts["source"] or "FILE"
     file = shlex.quote(f"./{source}" if source.startswith("-") else source)
-    return f"shoal anonymize {file} --policy front/{name}.toml -o release --private mine"
-
-
-def _asked(facts: Facts) -> list[str]:
-    """Return the heads of l and t, where points differ in them; else the names of points say them."""
-    return [f">{name}" for name in ("l", "t") if len({one[name] for one in facts["points"]}) > 1]
-
-
-def _wishes(facts: Facts, one: Facts) -> list[str]:
-    """Return l and t of a point."""
-    return ["" if one[head[1:]] is None else f"{one[head[1:]]:g}" for head in _asked(facts)]
-
-
-def _picture(title: str, chart: Any, caption: str) -> dict[str, str]:
-    """Return a figure for a template."""
-    return {"title": title, "picture": svg(chart), "caption": caption}
-
-
-def _known(one: Facts) -> bool:
-    """Say whether a point has both figures."""
-    return one["status"] == "done" and one["utility"] is not None and one["risk"] is not None
+    return blocks.code(f"shoal anonymize {file} --policy front/{name}.toml -o release --private mine")
 
 
 def _with_interval(figure: Facts | None) -> str:
@@ -273,10 +229,3 @@ def _value(figure: Facts | None) -> str:
 def _many(count: int, noun: str) -> str:
     """Write a number with its noun."""
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
-
-
-def _plain(table: Table) -> str:
-    """Return a table as HTML, for notebooks."""
-    cells: Iterable[str] = (f"<th>{html.escape(head.removeprefix('>'))}</th>" for head in table["heads"])
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in table["rows"])
-    return f"<table><thead><tr>{''.join(cells)}</tr></thead><tbody>{body}</tbody></table>"

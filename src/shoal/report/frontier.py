@@ -1,10 +1,11 @@
-"""The picture of an exploration: risk against utility, with a dot for each release.
+"""The charts of an exploration: risk against utility, with a dot for each release.
 
 Utility grows to the right and risk upwards, whatever their own direction: an axis of a loss is turned. Colours are
-those of the report; points of the front are blue, others pale, and nothing is told by colour alone.
+those of the report; points of the front are blue, others pale, and nothing is told by colour alone. All functions take
+the facts of `Exploration.as_dict`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from shoal.report.charts import ONE, PALE, rows
@@ -17,37 +18,107 @@ MOST_BEHIND = 40  # points of the front behind the line of a method
 MOST_TOGETHER = 6  # numbers at one place
 CLOSE = (34.0, 14.0)  # pixels
 WIDE, TALL, SMALL = 620, 400, (230, 150)
+AXES = (("x", "utility"), ("y", "risk"))
 
 Facts = Mapping[str, Any]
 
 
 def overview(facts: Facts) -> Any:
-    """Return every point with its intervals; those of the front with their numbers.
-
-    Parameters
-    ----------
-    facts : mapping
-        As from `Exploration.as_dict`.
-    """
+    """Return every point with its intervals; those of the front with their numbers."""
     import altair as alt
 
     known = [one for one in _known(facts) if one["twin"] is None][:MOST_POINTS]
-    beaten, front = ([one for one in known if one["front"] is on] for on in (False, True))
     order = {name: place for place, name in enumerate(facts["front"])}
-    front = sorted(front, key=lambda one: order[one["name"]])[:MOST_POINTS]
-    x, y = _axes(facts, known)
-    layers = _beside(facts, x)
-    for some, colour, size in ((beaten, PALE, 36), (front, ONE, 64)):
+    front = sorted((one for one in known if one["front"]), key=lambda one: order[one["name"]])
+    axes = _axes(facts, known)
+    layers = _beside(facts, axes["x"])
+    for some, colour, size in (([one for one in known if not one["front"]], PALE, 36), (front, ONE, 64)):
         if some:
-            layers += _spans(some, x, y, colour)
-            dots = alt.Chart(_data(facts, some)).mark_point(filled=True, opacity=1, color=colour, size=size)
-            layers.append(dots.encode(x=x, y=y, tooltip="said:N", description="said:N"))
+            layers += [*_spans(some, axes, colour), _dots(facts, some, axes, colour, size)]
     if front:
         numbers = alt.Chart(_numbers(facts, known, front)).mark_text(
             dy=-10, dx=6, fontSize=10, align="left", aria=False
         )
-        layers.append(numbers.encode(x=x, y=y, text="number:N"))
+        layers.append(numbers.encode(**axes, text="number:N"))
     return alt.layer(*layers, width=WIDE, height=TALL)
+
+
+def lines(facts: Facts) -> list[tuple[str, str, Any]]:
+    """Return name, k and a small chart of each method with its parameters: its points joined in the order of k."""
+    import altair as alt
+
+    known = _known(facts)
+    front = [one for one in known if one["front"]][:MOST_BEHIND]
+    axes = _axes(facts, known, short=True)
+    found = []
+    for line in list(dict.fromkeys(_line(facts, one) for one in known))[:MOST_LINES]:
+        own = sorted((one for one in known if _line(facts, one) == line), key=_order)
+        joined = alt.Chart(_data(facts, own)).mark_line(color=ONE, strokeWidth=1.5, aria=False)
+        layers = [_dots(facts, front, axes, PALE, 30, aria=False)] if front else []
+        layers += [joined.encode(**axes, order="place:Q"), *_spans(own, axes, ONE), _dots(facts, own, axes, ONE, 34)]
+        asked = ", ".join(str(k) for k in dict.fromkeys(one["k"] for one in own))
+        found.append((line, asked, alt.layer(*layers, width=SMALL[0], height=SMALL[1])))
+    return found
+
+
+def interactive(facts: Facts) -> Any:
+    """Return a chart for a notebook: it can be moved and scaled, and a click in the legend shows one method."""
+    import altair as alt
+
+    known = _known(facts)
+    axes = _axes(facts, known)
+    data = _data(facts, sorted(known, key=lambda one: (_line(facts, one), *_order(one))))
+    chosen = alt.selection_point(fields=["line"], bind="legend")
+    look = {
+        "color": alt.Color("line:N", title="method", scale=alt.Scale(scheme="tableau20")),
+        "opacity": alt.when(chosen).then(alt.value(1)).otherwise(alt.value(0.12)),
+    }
+    line = alt.Chart(data).mark_line(strokeWidth=1).encode(**axes, **look, order="place:Q")
+    shape = alt.Shape("on:N", title="on the front", scale=alt.Scale(domain=["yes", "no"], range=["circle", "cross"]))
+    dots = alt.Chart(data).mark_point(filled=True, size=60)
+    drawn = dots.encode(**axes, **look, shape=shape, tooltip=["name:N", "said:N"])
+    return alt.layer(line, drawn, width=WIDE, height=TALL).add_params(chosen).interactive()
+
+
+def _known(facts: Facts) -> list[Facts]:
+    """Return the points that have both figures."""
+    return [one for one in facts["points"] if one["weighed"]]
+
+
+def _line(facts: Facts, one: Facts) -> str:
+    """Return the name of the line of a point: its method with parameters, and l and t where points differ in them."""
+    varied = [name for name in ("l", "t") if len({each[name] for each in facts["points"]}) > 1]
+    return ", ".join([one["line"], *(f"{name} = {one[name]:g}" for name in varied if one[name] is not None)])
+
+
+def _order(one: Facts) -> tuple[float, float, float]:
+    """Return by what the points of a line are ordered."""
+    return one["k"], one["l"] or 0.0, one["t"] or 0.0
+
+
+def _axes(facts: Facts, known: Sequence[Facts], *, short: bool = False) -> dict[str, Any]:
+    """Return the axes: better to the right, and better below."""
+    import altair as alt
+
+    found = {}
+    for letter, what in AXES:
+        aim = facts[what]
+        better, arrow = "more" if aim["higher_is_better"] else "less", "→" if letter == "x" else "↓"
+        title = aim["name"] if short else f"{aim['name']} ({better} is better {arrow})"
+        turned = aim["higher_is_better"] != (letter == "x")
+        scale = alt.Scale(domain=_domain(facts, known, what), reverse=turned, nice=False, zero=False)
+        channel = alt.X if letter == "x" else alt.Y
+        found[letter] = channel(f"{letter}:Q", scale=scale, axis=alt.Axis(tickCount=4 if short else 8, title=title))
+    return found
+
+
+def _domain(facts: Facts, known: Sequence[Facts], what: str) -> list[float]:
+    """Return the ends of an axis: a little beyond all figures and intervals, and not below 0 for their sake."""
+    ends = list(facts["beside"].values()) if what == "utility" else []
+    ends += [end for one in known for end in one[what].values() if end is not None]
+    low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
+    edge = 0.05 * (high - low) or 0.5
+    return [low - edge if low - edge > 0 or low < 0 else 0.0, high + edge]
 
 
 def _beside(facts: Facts, x: Any) -> list[Any]:
@@ -63,158 +134,46 @@ def _beside(facts: Facts, x: Any) -> list[Any]:
     return [line.encode(x=x, tooltip="said:N", description="said:N"), words.encode(x=x, y=alt.value(0), text="said:N")]
 
 
-def lines(facts: Facts) -> list[tuple[str, Any]]:
-    """Return a small picture for each method with its parameters: its points joined in the order of k.
-
-    Parameters
-    ----------
-    facts : mapping
-        As from `Exploration.as_dict`.
-    """
+def _dots(facts: Facts, some: Sequence[Facts], axes: Facts, colour: str, size: int, *, aria: bool = True) -> Any:
+    """Return a dot for each point, which says what it stands for unless it is hidden from screen readers."""
     import altair as alt
 
-    known = _known(facts)
-    front = [one for one in known if one["front"]][:MOST_BEHIND]
-    x, y = _axes(facts, known, short=True)
-    found = []
-    for line in list(dict.fromkeys(_line(facts, one) for one in known))[:MOST_LINES]:
-        own = sorted((one for one in known if _line(facts, one) == line), key=_order)
-        layers = []
-        if front:
-            behind = alt.Chart(_data(facts, front)).mark_point(filled=True, opacity=1, color=PALE, size=30, aria=False)
-            layers.append(behind.encode(x=x, y=y))
-        data = _data(facts, own)
-        layers.append(
-            alt.Chart(data).mark_line(color=ONE, strokeWidth=1.5, aria=False).encode(x=x, y=y, order="place:Q")
-        )
-        layers += _spans(own, x, y, ONE)
-        dots = alt.Chart(data).mark_point(filled=True, opacity=1, color=ONE, size=34)
-        layers.append(dots.encode(x=x, y=y, tooltip="said:N", description="said:N"))
-        found.append((line, alt.layer(*layers, width=SMALL[0], height=SMALL[1])))
-    return found
+    told = {"tooltip": "said:N", "description": "said:N"} if aria else {}
+    silent = {} if aria else {"aria": False}
+    dots = alt.Chart(_data(facts, some)).mark_point(filled=True, opacity=1, color=colour, size=size, **silent)
+    return dots.encode(**axes, **told)
 
 
-def interactive(facts: Facts) -> Any:
-    """Return a chart for a notebook: it can be moved and scaled, and a click in the legend shows one method.
-
-    Parameters
-    ----------
-    facts : mapping
-        As from `Exploration.as_dict`.
-    """
+def _spans(some: Sequence[Facts], axes: Facts, colour: str) -> Iterable[Any]:
+    """Give the intervals of points as thin lines; an exact figure has none."""
     import altair as alt
 
-    known = _known(facts)
-    x, y = _axes(facts, known)
-    ordered = sorted(known, key=lambda one: (_line(facts, one), *_order(one)))
-    data = _data(facts, ordered)
-    chosen = alt.selection_point(fields=["line"], bind="legend")
-    seen = alt.when(chosen).then(alt.value(1)).otherwise(alt.value(0.12))
-    colour = alt.Color("line:N", title="method", scale=alt.Scale(scheme="tableau20"))
-    tips = [alt.Tooltip(f"{name}:N") for name in ("name", "said")]
-    line = alt.Chart(data).mark_line(strokeWidth=1).encode(x=x, y=y, color=colour, opacity=seen, order="place:Q")
-    shape = alt.Shape("on:N", title="on the front", scale=alt.Scale(domain=["yes", "no"], range=["circle", "cross"]))
-    dots = alt.Chart(data).mark_point(filled=True, size=60)
-    drawn = dots.encode(x=x, y=y, color=colour, shape=shape, opacity=seen, tooltip=tips)
-    return alt.layer(line, drawn, width=WIDE, height=TALL).add_params(chosen).interactive()
-
-
-def _known(facts: Facts) -> list[Facts]:
-    """Return the points that have both figures."""
-    return [
-        one
-        for one in facts["points"]
-        if one["status"] == "done" and one["utility"] is not None and one["risk"] is not None
-    ]
-
-
-def _line(facts: Facts, one: Facts) -> str:
-    """Return the name of the line of a point: its method with parameters, and l and t where points differ in them."""
-    varied = [name for name in ("l", "t") if len({each[name] for each in facts["points"]}) > 1]
-    return ", ".join([one["line"], *(f"{name} = {one[name]:g}" for name in varied if one[name] is not None)])
-
-
-def _order(one: Facts) -> tuple[float, float, float]:
-    """Return by what the points of a line are ordered."""
-    return one["k"], one["l"] or 0.0, one["t"] or 0.0
-
-
-def _axes(facts: Facts, known: Sequence[Facts], *, short: bool = False) -> tuple[Any, Any]:
-    """Return the axes: better to the right, and better below."""
-    import altair as alt
-
-    found = []
-    for channel, what, turned, letter in (
-        (alt.X, "utility", not facts["utility"]["higher_is_better"], "x"),
-        (alt.Y, "risk", facts["risk"]["higher_is_better"], "y"),
-    ):
-        aim = facts[what]
-        better = "more is better" if aim["higher_is_better"] else "less is better"
-        arrow = "→" if letter == "x" else "↓"
-        title = aim["name"] if short else f"{aim['name']} ({better} {arrow})"
-        scale = alt.Scale(domain=_domain(facts, known, what), reverse=turned, nice=False, zero=False)
-        axis = alt.Axis(tickCount=4 if short else 8, title=title)
-        found.append(channel(f"{letter}:Q", scale=scale, axis=axis))
-    return found[0], found[1]
-
-
-def _domain(facts: Facts, known: Sequence[Facts], what: str) -> list[float]:
-    """Return the ends of an axis: a little beyond all figures and intervals, and not below 0 for their sake."""
-    ends = list(facts["beside"].values()) if what == "utility" else []
-    ends += [end for one in known for end in (one[what]["value"], one[what]["low"], one[what]["high"])]
-    real = [end for end in ends if end is not None]
-    low, high = (min(real), max(real)) if real else (0.0, 1.0)
-    edge = 0.05 * (high - low) or 0.5
-    return [low - edge if low - edge > 0 or low < 0 else 0.0, high + edge]
+    for (along, what), (across, other) in (AXES, AXES[::-1]):
+        own = [one for one in some if one[what]["low"] is not None and one[what]["high"] > one[what]["low"]]
+        if own:
+            ends = {along: [one[what]["low"] for one in own], "end": [one[what]["high"] for one in own]}
+            data = rows(**ends, **{across: [one[other]["value"] for one in own]})
+            rule = alt.Chart(data).mark_rule(color=colour, strokeWidth=1.2, aria=False)
+            yield rule.encode(**axes, **{f"{along}2": "end"})
 
 
 def _numbers(facts: Facts, known: Sequence[Facts], front: Sequence[Facts]) -> Any:
     """Return where the numbers of the front stand; those of dots that lie close together share a place."""
-    order = {name: str(place + 1) for place, name in enumerate(facts["front"])}
     scales = [(_domain(facts, known, what), size) for what, size in (("utility", WIDE), ("risk", TALL))]
-    held: list[tuple[Facts, tuple[float, ...], list[str]]] = []
-    for one in front:
-        values = (one["utility"]["value"], one["risk"]["value"])
-        at = tuple((v - ends[0]) / (ends[1] - ends[0]) * size for v, (ends, size) in zip(values, scales, strict=True))
+    held: list[tuple[tuple[float, float], list[float], list[str]]] = []
+    for number, one in enumerate(front):
+        values = one["utility"]["value"], one["risk"]["value"]
+        at = [(v - ends[0]) / (ends[1] - ends[0]) * size for v, (ends, size) in zip(values, scales, strict=True)]
         near = (
-            words for _, place, words in held if abs(place[0] - at[0]) < CLOSE[0] and abs(place[1] - at[1]) < CLOSE[1]
+            words for _, place, words in held if all(abs(p - a) < c for p, a, c in zip(place, at, CLOSE, strict=True))
         )
         words = next(near, None)
         if words is None:
-            held.append((one, at, [order[one["name"]]]))
-        else:
-            words.append(order[one["name"]])
-    return rows(
-        x=[one["utility"]["value"] for one, _, _ in held],
-        y=[one["risk"]["value"] for one, _, _ in held],
-        number=[_some(words) for _, _, words in held],
-    )
-
-
-def _some(words: Sequence[str]) -> str:
-    """Write numbers one after the other, the first few of them."""
-    return ", ".join(words) if len(words) <= MOST_TOGETHER else ", ".join([*words[:MOST_TOGETHER], "…"])
-
-
-def _spans(some: Sequence[Facts], x: Any, y: Any, colour: str) -> list[Any]:
-    """Return the intervals of points as thin lines; an exact figure has none."""
-    import altair as alt
-
-    layers = []
-    for what, along in (("utility", "x"), ("risk", "y")):
-        own = [one for one in some if one[what]["low"] is not None and one[what]["high"] > one[what]["low"]]
-        if own:
-            across = "risk" if along == "x" else "utility"
-            data = rows(
-                **{
-                    along: [one[what]["low"] for one in own],
-                    "end": [one[what]["high"] for one in own],
-                    "y" if along == "x" else "x": [one[across]["value"] for one in own],
-                }
-            )
-            rule = alt.Chart(data).mark_rule(color=colour, strokeWidth=1.2, aria=False)
-            layers.append(rule.encode(x=x, y=y, **{f"{along}2": "end"}))
-    return layers
+            held.append((values, at, words := []))
+        words.append(str(number + 1))
+    written = [[*words[:MOST_TOGETHER], *(["…"] if len(words) > MOST_TOGETHER else [])] for _, _, words in held]
+    places = {letter: [values[side] for values, _, _ in held] for side, (letter, _) in enumerate(AXES)}
+    return rows(**places, number=[", ".join(words) for words in written])
 
 
 def _data(facts: Facts, some: Sequence[Facts]) -> Any:

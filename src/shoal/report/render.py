@@ -60,8 +60,9 @@ def as_json(facts: dict[str, Any]) -> str:
 def as_markdown(facts: dict[str, Any]) -> str:
     """Return a report as Markdown; a picture becomes a table of its figures."""
     lines = [f"# {_flat(facts['title'])}", f"*{_flat(facts['kicker'])}*"]
-    lines += ["\n".join(f"- **{_flat(one['wish'])}: {HOLDS if one['holds'] else FAILS}**" for one in facts["verdicts"])]
-    lines += [_flat(facts["lead"])]
+    verdicts = [f"- **{_flat(one['wish'])}: {HOLDS if one['holds'] else FAILS}**" for one in facts.get("verdicts", ())]
+    lines += ["\n".join(verdicts)] if verdicts else []
+    lines += [_flat(facts["lead"]), *_marked_down(facts.get("head", ()))]
     for part in facts["sections"]:
         lines += [f"## {_flat(part['title'])}", *_marked_down(part["blocks"])]
     return "\n\n".join([*lines, f"Made by shoal {version('shoal')}."]) + "\n"

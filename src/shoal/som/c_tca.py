@@ -23,6 +23,7 @@ __all__ = ["c_tca"]
 
 @method(
     "c_tca",
+    aliases=("constrained_cmvm",),
     data="numeric",
     ensures={"k", "l", "t"},
     params={

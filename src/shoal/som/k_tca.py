@@ -22,6 +22,7 @@ __all__ = ["k_tca"]
 
 @method(
     "k_tca",
+    aliases=("k_cmvm",),
     data="numeric",
     ensures={"k", "l", "t"},
     params={

@@ -32,7 +32,7 @@ def honest_accuracy(columns: Sequence[Pair], label: pa.ChunkedArray, seed: int =
     label : pyarrow.ChunkedArray
         What is to be predicted, row by row; published as it is.
     seed : int
-        Where chance starts.
+        Random seed.
     """
     from sklearn.base import clone
     from sklearn.model_selection import StratifiedKFold

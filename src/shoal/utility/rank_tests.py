@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from shoal.errors import DataError
 
 __all__ = ["Comparison", "Friedman", "Wilcoxon", "alike", "compare", "critical_difference"]
-__all__ += ["friedman", "least_p", "nemenyi", "ranks", "score", "wilcoxon"]
+__all__ += ["friedman", "least_p", "nemenyi", "p_words", "ranks", "score", "wilcoxon"]
 
 LEVEL = 0.05
 SAME = 1e-12  # differences that are rounding
@@ -113,19 +113,22 @@ class Comparison:
             for name, rank in zip(self.methods, self.mean_ranks, strict=True)
         ]
         if self.friedman is not None:
-            lines.append(f"Friedman: chi-square {self.friedman.statistic:.3f}, {_chance(self.friedman.p)}")
+            lines.append(f"Friedman: chi-square {self.friedman.statistic:.3f}, {p_words(self.friedman.p)}")
         if self.critical is not None:
             lines.append(f"Nemenyi: critical difference {self.critical:.3f} at 5 %")
         if self.wilcoxon is not None:
-            lines.append(f"Wilcoxon: {_chance(self.wilcoxon.p)}")
+            lines.append(f"Wilcoxon: {p_words(self.wilcoxon.p)}")
         lines += [f"no difference found: {', '.join(group)}" for group in self.groups]
         if self.least_p >= LEVEL:
             lines.append(f"{self.sets} data sets are too few: p is {self.least_p:.4g} at the least")
         return "\n".join(lines)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the comparison as plain values, for JSON."""
-        return asdict(self)
+        """Return the comparison as plain values, for JSON: None for an F without limit."""
+        found = asdict(self)
+        if self.friedman is not None and np.isinf(self.friedman.f):
+            found["friedman"]["f"] = None
+        return found
 
 
 def compare(values: ArrayLike, methods: Sequence[str], *, higher: bool = True) -> Comparison:
@@ -134,15 +137,10 @@ def compare(values: ArrayLike, methods: Sequence[str], *, higher: bool = True) -
     Parameters
     ----------
     values : array of shape (methods, data sets)
-        A figure of every method on every data set.
     methods : list of str
         Their names.
     higher : bool
         Whether higher figures are better.
-
-    Returns
-    -------
-    Comparison
     """
     figures = _checked(values, methods)
     placed = ranks(figures, higher=higher)
@@ -157,11 +155,18 @@ def compare(values: ArrayLike, methods: Sequence[str], *, higher: bool = True) -
     critical = critical_difference(count, sets) if tested is not None and p < LEVEL else None
     whole = [(0, count)] if p >= LEVEL else []
     groups = whole if critical is None else alike(mean[order], critical)
-    same = tuple(names[first:last] for first, last in groups)
-    listed = None if scores is None else tuple(scores.tolist())
-    pairs = None if critical is None else tuple(tuple(line) for line in nemenyi(mean[order], sets).tolist())
-    least = least_p(count, sets)
-    return Comparison(names, tuple(mean[order].tolist()), sets, listed, tested, critical, same, two, pairs, least)
+    return Comparison(
+        methods=names,
+        mean_ranks=tuple(mean[order].tolist()),
+        sets=sets,
+        scores=None if scores is None else tuple(scores.tolist()),
+        friedman=tested,
+        critical=critical,
+        groups=tuple(names[first:last] for first, last in groups),
+        wilcoxon=two,
+        pairs=None if critical is None else tuple(tuple(line) for line in nemenyi(mean[order], sets).tolist()),
+        least_p=least_p(count, sets),
+    )
 
 
 def least_p(methods: int, sets: int) -> float:
@@ -183,12 +188,6 @@ def ranks(values: ArrayLike, *, higher: bool = True) -> Floats:
     Figures that differ by less than 1e-12 of the largest of their data set are equal: means of the same numbers in
     another order are not so in the last bit.
 
-    Parameters
-    ----------
-    values : array of shape (methods, data sets)
-    higher : bool
-        Whether higher figures are better.
-
     Examples
     --------
     >>> ranks([[(70 + 66.7 + 73.3) / 3], [(66.7 + 73.3 + 70) / 3], [50.0]]).ravel().tolist()
@@ -205,10 +204,7 @@ def ranks(values: ArrayLike, *, higher: bool = True) -> Floats:
 def friedman(placed: Floats) -> Friedman:
     """Test whether mean ranks differ by more than chance; p is 1 if all methods tie everywhere.
 
-    Parameters
-    ----------
-    placed : float64 array of shape (methods, data sets)
-        Ranks, as from `ranks`.
+    It takes ranks, as from `ranks`.
     """
     from scipy.stats import chi2
 
@@ -225,14 +221,7 @@ def friedman(placed: Floats) -> Friedman:
 
 
 def critical_difference(methods: int, sets: int, level: float = LEVEL) -> float:
-    """Return how far apart mean ranks must be for two methods to differ.
-
-    Parameters
-    ----------
-    methods, sets : int
-    level : float
-        The chance of any false difference among all pairs.
-    """
+    """Return how far apart mean ranks must be for two methods to differ; `level` is of all pairs together."""
     from scipy.stats import studentized_range
 
     q = float(studentized_range.ppf(1 - level, methods, np.inf)) / np.sqrt(2)
@@ -242,15 +231,7 @@ def critical_difference(methods: int, sets: int, level: float = LEVEL) -> float:
 def nemenyi(mean_ranks: Floats, sets: int) -> Floats:
     """Return, for every two methods, the chance of mean ranks so far apart anywhere if all methods are alike.
 
-    Parameters
-    ----------
-    mean_ranks : float64 array
-    sets : int
-
-    Returns
-    -------
-    float64 array of shape (methods, methods)
-        1 on the diagonal. Two methods that are just the critical difference apart have 0.05.
+    It is 1 on the diagonal. Two methods that are just the critical difference apart have 0.05.
     """
     from scipy.stats import studentized_range
 
@@ -265,11 +246,7 @@ def nemenyi(mean_ranks: Floats, sets: int) -> Floats:
 def alike(mean_ranks: Floats, critical: float) -> list[tuple[int, int]]:
     """Return the longest runs of methods less than the critical difference apart, as first and last + 1.
 
-    Parameters
-    ----------
-    mean_ranks : float64 array
-        Ascending.
-    critical : float
+    Mean ranks must ascend.
     """
     found: list[tuple[int, int]] = []
     for first, rank in enumerate(mean_ranks):
@@ -282,13 +259,8 @@ def alike(mean_ranks: Floats, critical: float) -> list[tuple[int, int]]:
 def wilcoxon(first: ArrayLike, second: ArrayLike, *, higher: bool = True) -> Wilcoxon:
     """Test whether one of two methods is better, by the ranks of their differences; exact, ties or not.
 
-    Differences of 0 are ranked too, and their ranks given in halves to both. p is 1 if all are 0.
-
-    Parameters
-    ----------
-    first, second : arrays of shape (data sets,)
-    higher : bool
-        Whether higher figures are better.
+    Differences of 0 are ranked too, and their ranks given in halves to both. p is 1 if all are 0. Unlike this test,
+    that of scipy is not exact where there are ties.
     """
     from scipy.stats import rankdata
 
@@ -301,12 +273,9 @@ def wilcoxon(first: ArrayLike, second: ArrayLike, *, higher: bool = True) -> Wil
     better, worse = float(placed[away > 0].sum()) + none, float(placed[away < 0].sum()) + none
     doubled = np.round(2 * placed[away != 0]).astype(np.int64)
     # How likely each sum of ranks is when every sign is thrown: one rank after the other is added or not.
-    likely = np.zeros(int(doubled.sum()) + 1)
-    likely[0] = 1.0
+    likely = np.ones(1)
     for rank in doubled:
-        moved = np.zeros_like(likely)
-        moved[rank:] = likely[: likely.size - rank]
-        likely = (likely + moved) / 2
+        likely = np.append(likely, np.zeros(rank)) / 2 + np.append(np.zeros(rank), likely) / 2
     least = round(2 * (min(better, worse) - none))
     return Wilcoxon(better, worse, min(1.0, 2 * float(likely[: least + 1].sum())))
 
@@ -315,10 +284,6 @@ def score(values: ArrayLike) -> Floats:
     """Return the score of each method: the sum over data sets of its figure / the best figure there.
 
     From 0 to the number of data sets, high is good; figures must be such that higher is better, and positive.
-
-    Parameters
-    ----------
-    values : array of shape (methods, data sets)
     """
     figures = np.asarray(values, np.float64)
     if figures.ndim != 2 or not figures.size or not np.isfinite(figures).all() or (figures <= 0).any():
@@ -326,7 +291,7 @@ def score(values: ArrayLike) -> Floats:
     return np.asarray((figures / figures.max(axis=0)).sum(axis=1))
 
 
-def _chance(p: float) -> str:
+def p_words(p: float) -> str:
     """Write a p value."""
     return "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}"
 
@@ -342,10 +307,8 @@ def _checked(values: ArrayLike, methods: Sequence[str]) -> Floats:
     if len(set(methods)) < len(methods):
         raise DataError("compare: two methods have the same name. Give each its own.")
     if figures.shape[0] < 2 or figures.shape[1] < 2:
-        raise DataError(
-            f"compare: two methods and two data sets are needed at the least; "
-            f"got {figures.shape[0]} and {figures.shape[1]}."
-        )
+        got = f"{figures.shape[0]} and {figures.shape[1]}"
+        raise DataError(f"compare: two methods and two data sets are needed at the least; got {got}.")
     missing = int((~np.isfinite(figures)).sum())
     if missing:
         raise DataError(

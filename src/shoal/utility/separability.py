@@ -54,15 +54,12 @@ class Accuracy:
 
 @dataclass(frozen=True)
 class Separability:
-    """What trees got right.
+    """What trees got right of so many rows.
 
     Parameters
     ----------
-    honest, published, control : Accuracy
     majority : Accuracy
         Of always saying the commonest label, with Wilson's interval.
-    rows, folds, repeats : int
-        That were asked about, and how often.
     unseen : int
         Rows, over all repeats, whose class was not among those learned from.
     sampled : bool
@@ -102,7 +99,7 @@ def separability(
     folds, repeats : int
         As many repeats as 10,000 rows allow for, from 1 to 10, if not given.
     seed : int
-        Where chance starts.
+        Random seed.
 
     Returns
     -------
@@ -143,12 +140,7 @@ def separability(
 def deal(label: Labels, owner: Labels, folds: int, chance: np.random.Generator) -> Labels:
     """Return the fold of each row: every label spread over all folds, and no class of two rows or more in one alone.
 
-    Parameters
-    ----------
-    label, owner : int64 arrays
-        The label and the class of each row, as codes from 0 up.
-    folds : int
-    chance : numpy.random.Generator
+    Labels and classes (`owner`) are codes from 0 up.
     """
     order = chance.permutation(label.size)
     order = order[np.argsort(label[order], kind="stable")]
@@ -184,21 +176,17 @@ def seen_classes(X: Floats) -> Labels:
     return classes(codes, len(X))
 
 
-def _asked(
-    before: Floats, after: Floats, noise: Floats, label: Labels, fold: Labels, seed: int
-) -> tuple[Truths, Truths, Truths]:
+def _asked(before: Floats, after: Floats, noise: Floats, label: Labels, fold: Labels, seed: int) -> Truths:
     """Return which rows are answered rightly: the original ones, the released ones, those of random numbers."""
     from sklearn.tree import DecisionTreeClassifier
 
-    honest, published, control = (np.zeros(label.size, bool) for _ in range(3))
+    right = np.zeros((3, label.size), bool)
     for part in range(int(fold.max()) + 1):
         ask, learn = fold == part, fold != part
-        tree = DecisionTreeClassifier(random_state=seed).fit(after[learn], label[learn])
-        honest[ask] = tree.predict(before[ask]) == label[ask]
-        published[ask] = tree.predict(after[ask]) == label[ask]
-        blind = DecisionTreeClassifier(random_state=seed).fit(noise[learn], label[learn])
-        control[ask] = blind.predict(noise[ask]) == label[ask]
-    return honest, published, control
+        tree, blind = (DecisionTreeClassifier(random_state=seed).fit(X[learn], label[learn]) for X in (after, noise))
+        for place, (model, X) in enumerate(((tree, before), (tree, after), (blind, noise))):
+            right[place, ask] = model.predict(X[ask]) == label[ask]
+    return right
 
 
 def _accuracy(share: float, accuracies: Floats) -> Accuracy:
@@ -227,17 +215,14 @@ def _some(owner: Labels, seed: int) -> Labels:
 
 def _features(columns: Sequence[Pair]) -> tuple[Floats, Floats]:
     """Return what trees look at, before and after: z-scores of the table, places of names, and what is missing."""
-    found: list[tuple[Floats, Floats]] = []
+    sides: tuple[list[Floats], list[Floats]] = ([], [])
     for column in columns:
-        if not column.ordered:
-            first, second = column.codes
-            found.append((first.astype(np.float64), second.astype(np.float64)))
-            continue
-        before, after = column.numbers
-        known = before[~np.isnan(before)]
-        middle, spread = (known.mean(), known.std()) if known.size else (0.0, 0.0)
-        sides = [(side - middle) / (spread if spread > 0 else 1.0) for side in (before, after)]
-        found.append((np.nan_to_num(sides[0], nan=0.0), np.nan_to_num(sides[1], nan=0.0)))
-        if np.isnan(before).any() or np.isnan(after).any():
-            found.append((np.isnan(before).astype(np.float64), np.isnan(after).astype(np.float64)))
-    return np.column_stack([pair[0] for pair in found]), np.column_stack([pair[1] for pair in found])
+        both = column.numbers if column.ordered else column.codes
+        gaps = [np.isnan(one) for one in both]
+        known = both[0][~gaps[0]]
+        middle, spread = (known.mean(), known.std()) if column.ordered and known.size else (0.0, 1.0)
+        for side, one, gap in zip(sides, both, gaps, strict=True):
+            side.append(np.nan_to_num((one - middle) / (spread if spread > 0 else 1.0), nan=0.0))
+            if any(each.any() for each in gaps):
+                side.append(gap.astype(np.float64))
+    return np.column_stack(sides[0]), np.column_stack(sides[1])
