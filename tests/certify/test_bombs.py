@@ -15,6 +15,8 @@ from forging import seal
 
 import shoal
 
+pytestmark = pytest.mark.process
+
 MANY = 200_000_000
 PART = 10_000_000
 SMALL = pa.table({"age": [1] * 8, "town": ["a"] * 8})

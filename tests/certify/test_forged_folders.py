@@ -238,6 +238,7 @@ def test_a_report_that_cannot_be_drawn_fails_without_a_word_of_why(copy):
     assert "SECRET" not in str(checked)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "program", ["import os; os.abort()", "import sys; sys.exit(1)", "raise MemoryError('SECRET')"], ids=str
 )

@@ -86,6 +86,7 @@ def test_intervals_over_seeds_are_students(found):
     assert one.means[1, 2] + one.halves[1, 2] == pytest.approx(high)
 
 
+@pytest.mark.process
 def test_the_same_words_give_the_same_figures_in_processes_of_their_own(found):
     again = compare(
         tables(),
@@ -211,6 +212,7 @@ def times_two(number):
     return 2 * number
 
 
+@pytest.mark.process
 def test_a_task_that_fails_or_dies_takes_no_other_with_it(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
     results = dict(spread(times_two, list(range(8)), 2))
@@ -223,6 +225,7 @@ def test_a_task_that_fails_or_dies_takes_no_other_with_it(monkeypatch):
     assert "exit 9" in failed[5].reason
 
 
+@pytest.mark.process
 def test_processes_end_when_nobody_listens_any_more(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
     started = []
@@ -241,6 +244,7 @@ def test_processes_end_when_nobody_listens_any_more(monkeypatch):
     assert not any(worker.process.is_alive() for worker in started)
 
 
+@pytest.mark.process
 def test_a_script_needs_no_guard(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(

@@ -108,6 +108,7 @@ def test_two_methods_the_critical_difference_apart_have_a_p_of_5_percent(count):
     assert below == pytest.approx(0.95, abs=EXACT)
 
 
+@pytest.mark.process
 @pytest.mark.compiled
 def test_nine_uci_sets_are_analysed_as_by_others(data_file, monkeypatch):
     given = {name: read(data_file(f"{name}.csv")).data for name in SETS}

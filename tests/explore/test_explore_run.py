@@ -138,6 +138,7 @@ def test_a_dry_run_says_what_it_would_cost_and_runs_nothing(file, tmp_path):
     assert {path.name for path in (tmp_path / "dry").iterdir()} == {"key", "lock", "preflight.json", "points", "front"}
 
 
+@pytest.mark.process
 def test_a_point_whose_process_dies_is_reported_and_tried_again_next_time(file, tmp_path, monkeypatch):
     real = running.spread
 
@@ -168,6 +169,7 @@ def test_a_point_that_cannot_be_released_says_why(file):
     assert [one.k for one in found.front] == [3]
 
 
+@pytest.mark.process
 def test_a_frame_gives_what_its_file_gives_and_a_table_of_its_kind(explored, file):
     pandas = pytest.importorskip("pandas")
     frame = pandas.read_csv(file, dtype={"postcode": str}, parse_dates=[])

@@ -13,6 +13,8 @@ import shoal
 from shoal.exploration.run import explore
 from shoal.io.data_file import write_data
 
+pytestmark = pytest.mark.process
+
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are looked up in /proc")
 METHODS, K = ["mdav", "mondrian", "one_pass", "tfrp"], list(range(3, 13))
 ROLES = {"identifiers": ["patient_id", "name"], "sensitive": ["diagnosis"]}

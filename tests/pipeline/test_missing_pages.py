@@ -111,6 +111,7 @@ def test_an_explicit_report_that_cannot_be_drawn_is_an_error(release, folders, m
     assert release.report(format="md").startswith("# ")
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="address space is limited on Linux")
 def test_with_too_little_address_space_to_draw_a_release_is_written(tmp_path):
     import pyarrow.csv

@@ -245,6 +245,7 @@ def test_nothing_at_all_and_k_of_1_are_fine():
     assert "nothing is hidden" in found.warnings[0]
 
 
+@pytest.mark.process
 def test_the_verifier_loads_no_maker_and_no_compiled_loop():
     code = "import shoal.privacy.verdict.km, sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
