@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-import shoal.cluster.methods.mdav as room
 from figures import golden, sse, standardised
 from naive.mdav import mdav as naive_mdav
 from shoal.cluster.methods.mdav import mdav
+from shoal.cluster.search import carving
 from shoal.registry import load
 from strategies import random_table, tables_with_k
 
@@ -22,7 +22,7 @@ LEFTOVER = ["group", "nearest"]
 @pytest.fixture(params=["blocks", "tree"])
 def search(request, monkeypatch):
     """Rows are looked for in blocks, or in a tree even where there are few of them."""
-    monkeypatch.setattr(room, "MANY", 0 if request.param == "tree" else 10**9)
+    monkeypatch.setattr(carving, "MANY", 0 if request.param == "tree" else 10**9)
     return request.param
 
 
@@ -187,7 +187,7 @@ def _mostly_equal(rng):
 def test_the_tree_finds_the_rows_that_blocks_find(table, k, monkeypatch):
     X = table(np.random.default_rng(k))
     in_tree = mdav(X, k).labels
-    monkeypatch.setattr(room, "MANY", len(X) + 1)
+    monkeypatch.setattr(carving, "MANY", len(X) + 1)
     assert np.array_equal(in_tree, mdav(X, k).labels)
 
 
