@@ -52,8 +52,9 @@ def pytest_configure():
 
 def pytest_collection_modifyitems(items):
     for item in items:
-        if "browser" in item.fixturenames:
+        if "browser" in item.fixturenames:  # to start one takes seconds
             item.add_marker("browser")
+            item.add_marker("slow")
 
 
 def pytest_runtest_setup(item):

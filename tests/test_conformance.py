@@ -23,11 +23,13 @@ from shoal.privacy.verdict.judge import Model
 ROWS_OF_A_CLASS = Model.of("rows of a class", lambda counts, _: counts.sizes.astype(float), high=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", cards())
 def test_every_measure_of_shoal_conforms(name):
     check_measure(cards()[name].function)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", attacks())
 def test_every_attack_of_shoal_conforms(name):
     check_attack(attacks()[name].function)
@@ -81,6 +83,7 @@ def test_a_model_that_works_for_the_makers_alone_is_refused():
         check_model(Model.of("narrow", lambda counts, _: counts.sizes * float(isinstance(counts, Counts))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("counts_rows", [None, True])
 def test_a_measure_of_strangers_cannot_show_a_number_of_fewer_than_k_rows(monkeypatch, counts_rows):
     rare = counted(lambda _: 3.0, how="3 records of the file have it", counts_rows=counts_rows)

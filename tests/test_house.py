@@ -109,6 +109,7 @@ def test_help_loads_nothing_heavy():
     assert not loaded(code) & {"numba", "sklearn", "pandas", "polars", "altair", "pyarrow", "scipy"}
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_profiling_and_verifying_load_neither_numba_nor_sklearn():
     code = (

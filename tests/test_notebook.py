@@ -26,6 +26,7 @@ def test_a_notebook_is_kept_without_outputs(path):
     assert all(not cell.outputs and cell.execution_count is None for cell in cells(notebook))
 
 
+@pytest.mark.slow
 @pytest.mark.process
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

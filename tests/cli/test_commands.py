@@ -45,6 +45,7 @@ def table(tmp_path_factory):
     return folder / "data.csv"
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_demo_ends_with_a_release_and_its_verdicts(tmp_path):
     words = [*SHOAL, "demo", "--rows", "300"]
@@ -161,6 +162,7 @@ def test_one_method_is_shown_in_full():
     assert "the table and its parameters alone" in run("methods", "mdav")
 
 
+@pytest.mark.slow
 def test_output_and_hierarchies_reach_the_line(table, tmp_path):
     more = [*ROLES, "--set", "effort=none"]
     run("anonymize", table, "-k", 5, *more, "--truthful", "-o", tmp_path / "true")
@@ -257,6 +259,7 @@ def test_a_fault_of_shoal_itself_shows_its_place_and_nothing_of_the_data(table, 
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.process
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_stop_leaves_nothing_behind(number, table, tmp_path):
@@ -314,6 +317,7 @@ def test_help_names_every_command_with_an_example():
         assert f"shoal {command}" in " ".join(run(command, "--help").split())
 
 
+@pytest.mark.slow
 def test_what_a_killed_demo_leaves_does_not_keep_the_next_from_running(tmp_path):
     for name in (".release.shoal-999999-00000000", ".private.shoal-999999-00000000"):
         (tmp_path / name).mkdir()
@@ -335,6 +339,7 @@ def test_signs_that_would_move_the_cursor_are_not_printed(tmp_path):
     assert "\x1b[31m" not in done.err
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_a_full_or_closed_output_is_no_fault_of_shoal_and_the_release_is_whole(table, tmp_path):
     words = [*SHOAL, "anonymize", str(table), "-k", "4", "-o", "out"]

@@ -18,6 +18,7 @@ def place(tmp_path_factory):
     return where
 
 
+@pytest.mark.slow
 def test_figures_ranks_and_tests_are_shown(place, tmp_path):
     words = ("compare", place, "--methods", "mdav,mondrian, one_pass", "--label", "last", "--seeds", 2, "--folds", 2)
     code, out, err = run(*words, "-k", 4, "-o", tmp_path / "out")
@@ -33,6 +34,7 @@ def test_figures_ranks_and_tests_are_shown(place, tmp_path):
     assert saved["measures"][0]["comparison"]["sets"] == 4
 
 
+@pytest.mark.slow
 def test_json_is_for_programs_and_measures_have_commas_between_them(place):
     files = sorted(place.glob("*.csv"))[:3]
     measures = "cell loss %,(alpha,k)-anonymity"
@@ -45,6 +47,7 @@ def test_json_is_for_programs_and_measures_have_commas_between_them(place):
     assert [one["name"] for one in facts["sets"]] == ["ward0", "ward1", "ward2"]
 
 
+@pytest.mark.slow
 def test_a_data_set_that_cannot_be_released_is_named(place, tmp_path):
     few = tmp_path / "few.csv"
     csv.write_csv(shoal.sample(3).select(["height_cm", "weight_kg"]), few)

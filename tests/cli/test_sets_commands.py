@@ -26,6 +26,7 @@ def baskets(tmp_path_factory):
     return place
 
 
+@pytest.mark.slow
 def test_a_release_is_made_verified_reported_and_drawn_from(baskets, tmp_path):
     folder, private = tmp_path / "release", tmp_path / "private"
     said = run("anonymize", baskets, "-k", 3, "-m", 2, "--delta", 30, "-o", folder, "--private", private, "--seed", 1)

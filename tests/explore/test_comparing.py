@@ -25,6 +25,8 @@ from shoal.prepare.complete import complete
 from shoal.prepare.profile import profile
 from shoal.utility.structure import structural_utility
 
+pytestmark = pytest.mark.slow
+
 NUMBERS = ["height_cm", "weight_kg", "systolic", "days"]
 
 

@@ -223,6 +223,7 @@ KILLED = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_a_kill_at_any_point_leaves_the_old_folder_or_the_complete_new_one(tmp_path):
     script = tmp_path / "killed.py"
@@ -287,6 +288,7 @@ TWO_WRITERS = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_two_writers_leave_a_map_that_belongs_to_the_release(tmp_path):
     script = tmp_path / "writer.py"
