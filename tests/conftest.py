@@ -43,12 +43,18 @@ COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 CHANCE = SimpleNamespace(stream=np.random.default_rng(0))
 
 
-def pytest_configure(config):
+def pytest_configure():
     if PROFILE == "ci":  # every run of the tests draws the same seeds, as hypothesis does
         from shoal.model import seeds
 
         seeds.secrets = SimpleNamespace(randbits=lambda bits: int(CHANCE.stream.integers(1 << bits)))
-    config.addinivalue_line("markers", "compiled: takes too long when the loops are not compiled")
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if "browser" in item.fixturenames:  # to start one takes seconds
+            item.add_marker("browser")
+            item.add_marker("slow")
 
 
 def pytest_runtest_setup(item):

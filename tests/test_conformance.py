@@ -21,11 +21,13 @@ def rows_of_a_class(counts, _):
     return counts.sizes.astype(float)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", measures.cards())
 def test_every_measure_of_shoal_conforms(name):
     check_measure(measures.load(name).function)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", attacks.cards())
 def test_every_attack_of_shoal_conforms(name):
     check_attack(attacks.load(name).function)
@@ -79,6 +81,7 @@ def test_a_model_that_works_for_the_makers_alone_is_refused():
         check_model(model("narrow")(lambda counts, _: counts.sizes * float(isinstance(counts, Counts))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("counts_rows", [None, True])
 def test_a_measure_of_a_plug_in_cannot_show_a_number_of_fewer_than_k_rows(install, counts_rows):
     rare = counted(lambda _: 3.0, how="3 records of the file have it", counts_rows=counts_rows)

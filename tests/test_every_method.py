@@ -43,12 +43,15 @@ def run(name, X, k, **given):
     return card.function(X, **card.check({"k": k, **HELD[name]}), **given)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_row_is_in_a_group_of_at_least_k_rows(name, shape):
     chance = np.random.default_rng(11)
-    for n, k in itertools.product((6, 7, 12, 31, 60), (2, 3, 6)):
+    counts = (6, 7, 12) if shape == "wide" else (6, 7, 12, 31, 60)  # exact takes long on many wide rows
+    for n, k in itertools.product(counts, (2, 3, 6)):
         X = SHAPES[shape](chance, n)
         before = X.copy()
+        X.setflags(write=False)
         partition = run(name, X, k)
         assert partition.n == n
         assert partition.sizes.min() >= k
@@ -60,8 +63,10 @@ def test_the_same_matrix_gives_the_same_partition(name):
     assert_array_equal(run(name, X, 4).labels, run(name, X.copy(), 4).labels)
 
 
-def test_memory_order_does_not_matter(name):
-    X = np.random.default_rng(2).normal(size=(50, 3))
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", ["normal", "ties"])
+def test_memory_order_does_not_matter(name, shape):
+    X = SHAPES[shape](np.random.default_rng(2), 50)
     assert_array_equal(run(name, X, 4).labels, run(name, np.asfortranarray(X), 4).labels)
 
 
@@ -113,6 +118,7 @@ def test_what_is_no_matrix_of_numbers_is_refused(name, X):
     assert "4711" not in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["csv", "parquet"])
 def test_the_judge_confirms_on_the_written_file_what_the_card_promises(name, format, tmp_path):
     table = shoal.sample(120, seed=3)
@@ -132,6 +138,7 @@ def test_the_judge_confirms_on_the_written_file_what_the_card_promises(name, for
     assert checked.verdicts[0].found >= 4
 
 
+@pytest.mark.slow
 def test_permuted_rows_give_the_same_release(name):
     table = shoal.sample(90, seed=4).drop_columns(["patient_id", "name"])
     order = np.random.default_rng(0).permutation(90)
@@ -142,6 +149,7 @@ def test_permuted_rows_give_the_same_release(name):
     assert one.table.equals(two.table)
 
 
+@pytest.mark.slow
 def test_any_number_of_threads_gives_the_same_groups(name):
     if "threads" not in methods.load(name).uses:
         pytest.skip("it works in one thread")
@@ -166,6 +174,7 @@ def test_row_weights_of_one_are_no_weights(name):
     assert uneven.sizes.min() >= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", [{"l": 2}, {"t": 0.4}, {"l": 2, "t": 0.5}, {"l": 1.5, "l_kind": "entropy"}])
 def test_limits_hold_before_enforce_where_the_card_promises_it(name, asked):
     card = methods.load(name)
@@ -179,6 +188,7 @@ def test_limits_hold_before_enforce_where_the_card_promises_it(name, asked):
     assert not failing(partition.labels, constraints, sensitive).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1e300, 1e-300, 5e-324])
 def test_numbers_whose_squares_do_not_fit_are_grouped_all_the_same(name, size):
     X = np.random.default_rng(10).integers(-3, 4, (40, 2)) * size
@@ -186,6 +196,7 @@ def test_numbers_whose_squares_do_not_fit_are_grouped_all_the_same(name, size):
     assert partition.sizes.min() >= 3
 
 
+@pytest.mark.slow
 def test_a_thousand_columns_are_grouped(name):
-    X = np.random.default_rng(11).normal(size=(40, 1000))
+    X = np.random.default_rng(11).normal(size=(24, 1000))
     assert run(name, X, 3).sizes.min() >= 3

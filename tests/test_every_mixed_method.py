@@ -62,6 +62,7 @@ def test_a_matrix_is_refused(name):
         run(name, np.zeros((9, 2)), 3)
 
 
+@pytest.mark.slow
 def test_many_columns_and_many_names_are_grouped(name):
     rng = np.random.default_rng(0)
     wide = columns_of([rng.integers(0, 4, 60) for _ in range(200)], [Set(4)] * 200)
@@ -86,6 +87,7 @@ def test_limits_hold_before_enforce(name, asked):
     assert not failing(partition.labels, constraints, sensitive).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", ["truthful", "same-schema"])
 @pytest.mark.parametrize("missing", ["own-value", "suppress-row"])
 def test_the_judge_confirms_on_the_written_file_what_the_card_promises(name, output, missing, tmp_path):

@@ -20,12 +20,14 @@ MODULES = [
 PAGES = [path for path in sorted((ROOT / "docs").rglob("*.md")) if ">>>" in path.read_text(encoding="utf-8")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_runs_and_says_something(path, capsys):
     runpy.run_path(str(path), run_name="__main__")
     assert capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODULES)
 def test_docstring_examples_give_what_they_show(name):
     found = doctest.testmod(importlib.import_module(name))

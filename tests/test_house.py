@@ -69,6 +69,7 @@ def test_naive_twins_do_not_import_what_they_judge(path):
     assert not {name for name in names if name.split(".")[0] in {"shoal", "numpy", "numba", "scipy"}}
 
 
+@pytest.mark.process
 def test_the_import_rules_hold():
     done = subprocess.run(
         [Path(sys.executable).parent / "lint-imports", "--no-cache"],
@@ -95,10 +96,12 @@ def loaded(code):
     return {name.split(".")[0] for name in done.stdout.split()}
 
 
+@pytest.mark.process
 def test_importing_shoal_loads_nothing_heavy():
     assert not loaded("import shoal") & {"numba", "sklearn", "pandas", "polars", "altair", "pyarrow", "numpy"}
 
 
+@pytest.mark.process
 def test_help_loads_nothing_heavy():
     code = (
         "import sys; sys.argv = ['shoal', '--help']\nimport shoal.cli.app\n"
@@ -107,6 +110,8 @@ def test_help_loads_nothing_heavy():
     assert not loaded(code) & {"numba", "sklearn", "pandas", "polars", "altair", "pyarrow", "scipy"}
 
 
+@pytest.mark.slow
+@pytest.mark.process
 def test_profiling_and_verifying_load_neither_numba_nor_sklearn():
     code = (
         "import pyarrow as pa, shoal\nt = pa.table({'a': [1, 1]})\n"

@@ -26,6 +26,8 @@ def test_a_notebook_is_kept_without_outputs(path):
     assert all(not cell.outputs and cell.execution_count is None for cell in cells(notebook))
 
 
+@pytest.mark.slow
+@pytest.mark.process
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_every_cell_runs_and_the_release_is_verified(tmp_path):

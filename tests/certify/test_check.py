@@ -215,6 +215,7 @@ def test_an_apostrophe_does_not_make_two_texts_one(tmp_path):
     assert "k-anonymity" in failed(folder)
 
 
+@pytest.mark.slow
 def test_a_packed_file_that_swells_beyond_measure_is_not_read(tmp_path):
     release = shoal.anonymize(TABLE, k=4, identifiers=["name"])
     folder = release.save(tmp_path / "out", format="csv.gz")
@@ -234,7 +235,7 @@ def test_damaged_feather_files_are_found_and_never_crash(tmp_path):
             broken[place] = chance.integers(0, 256)
         (folder / "data.feather").write_bytes(broken)
         redigest(folder)
-        check_folder(folder)
+        assert not check_folder(folder).holds or broken == whole
 
 
 def test_a_certificate_cannot_point_outside_its_folder(plain):

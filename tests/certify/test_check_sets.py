@@ -50,6 +50,7 @@ def test_a_neighbour_that_nobody_draws_again_is_not_vouched_for(folder):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["json", "parquet"])
 def test_the_reader_of_the_check_reads_what_was_written(format, tmp_path):
     rng = random.Random(12)
@@ -64,6 +65,7 @@ def test_the_reader_of_the_check_reads_what_was_written(format, tmp_path):
         assert set(checked.notes) >= set(verify(comp).warnings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["json", "parquet"])
 def test_damage_is_found_though_the_certificate_admits_it(format, tmp_path):
     rng = random.Random(13)
@@ -282,6 +284,7 @@ def scrambled(chance, value):
     return copy.deepcopy(chance.choice(odd))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [JSON_FILE, "certificate.json"])
 def test_documents_that_were_tampered_with_never_crash_the_check(plain, name):
     chance = random.Random(2)

@@ -43,6 +43,7 @@ def test_honest_folders_hold_with_and_without_their_reports(copy, format):
     assert not checked.notes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("format", "name", "forge", "line"), FORGED, ids=[f"{one[0]}: {one[1]}" for one in FORGED])
 def test_a_forged_folder_is_refused(copy, format, name, forge, line):
     folder = copy(format)
@@ -238,6 +239,8 @@ def test_a_report_that_cannot_be_drawn_fails_without_a_word_of_why(copy):
     assert "SECRET" not in str(checked)
 
 
+@pytest.mark.slow
+@pytest.mark.process
 @pytest.mark.parametrize(
     "program", ["import os; os.abort()", "import sys; sys.exit(1)", "raise MemoryError('SECRET')"], ids=str
 )

@@ -61,8 +61,9 @@ def random_records(seed, n=300):
     return [sorted({*rng.choice(kinds), *rng.choices("mnopqrstuvwxyz", k=rng.randint(0, 3))}) for _ in range(n)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["raw", "km"])
-@pytest.mark.parametrize("source", ["bms1.dat", "groceries.dat", "random"])
+@pytest.mark.parametrize("source", ["groceries.dat", "random"])
 def test_the_original_is_no_neighbour(source, kind, tmp_path, request):
     if source == "random":
         data = Transactions.of(random_records(1))
@@ -86,7 +87,7 @@ def test_an_original_that_is_anonymous_by_itself_is_no_neighbour_either(tmp_path
 def test_a_neighbour_drawn_with_a_seed_of_ones_own_is_refused(tmp_path):
     release = shoal.sets.anonymize(random_records(2), k=3, delta=30, neighbour="raw")
     folder = release.save(tmp_path / "out")
-    shoal.transactions.reassociation(folder, tmp_path / "again.dat", "raw", 7)
+    shoal.sets.neighbour(folder, tmp_path / "again.dat", "raw", 7)
     with_neighbour(folder, shoal.sets.read(tmp_path / "again.dat"))
     assert failed(folder) == {"neighbour"}
 
@@ -119,6 +120,7 @@ def test_a_neighbour_of_another_version_is_told_by_it(plain):
     assert re.fullmatch(r"another \(by shoal 9\.1\.2, drawn again by \S+\)", line.found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["raw", "km"])
 def test_honest_neighbours_are_never_refused(kind, tmp_path):
     rng = random.Random(17)
@@ -356,6 +358,7 @@ def test_a_creator_of_free_text_is_refused(tables):
 # costs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [{"compression": "zstd"}, {"use_dictionary": True}, {}], ids=["zstd", "runs", "plain"])
 def test_a_small_file_of_a_very_long_list_is_not_unpacked(how, tables):
     table = pq.read_table(tables / "subrecords.parquet").slice(0, 1)

@@ -38,6 +38,7 @@ def warm(tmp_path_factory):
     assert check_release(shoal.sets.anonymize(records, k=3, m=3).save(place / "out")).holds
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.usefixtures("warm")
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import math
 
 import hypothesis.strategies as st
 import pyarrow as pa
+import pytest
 from hypothesis import HealthCheck, given, settings
 
 import shoal
@@ -78,6 +79,7 @@ def tables(draw):
     return pa.table(columns), roles
 
 
+@pytest.mark.slow
 @settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(
     tables(), st.sampled_from(FORMATS), st.sampled_from(["same-schema", "truthful"]), st.sampled_from(["mdav", "auto"])

@@ -165,6 +165,7 @@ FAULTS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_no_named_fault_gets_past_the_verifier(fault, monkeypatch, tmp_path):
     case, owner, name, wrong = FAULTS[fault]
@@ -191,6 +192,7 @@ def test_the_release_of_a_fault_would_break_its_promise(fault, monkeypatch, tmp_
 MODULES = {models: 10, classes: 3, judge: 10, values: 5, spellings: 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
 def test_no_made_mutant_gets_past_the_verifier(module, monkeypatch, tmp_path):
     monkeypatch.setattr("os.fsync", lambda _: None)

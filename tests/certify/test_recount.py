@@ -63,6 +63,7 @@ rows = st.integers(1, 30).flatmap(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [None, "nominal", "numeric", "date", "ordinal"])
 @pytest.mark.parametrize("asked", ASKED, ids=str)
 @settings(max_examples=30, deadline=None)
@@ -72,6 +73,7 @@ def test_both_counts_agree_on_any_text(asked, kind, rows, exact):
     agree(data, asking(asked, kind=kind, **({"spelling": "exact"} if exact else {})))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exact", [False, True])
 @settings(max_examples=100, deadline=None)
 @given(rows=rows, shuffled=st.permutations(sorted({cell for group in SPELLINGS for cell in group if cell is not None})))
@@ -103,6 +105,7 @@ def grown(groups):
     return nested
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exact", [False, True])
 @settings(max_examples=100, deadline=None)
 @given(rows=rows, tree=st.one_of(trees(), st.permutations(SPELLINGS).map(grown)))
@@ -127,6 +130,7 @@ numbers = st.one_of(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["nominal", "numeric", "date"])
 @settings(max_examples=60, deadline=None)
 @given(cells=numbers, exact=st.booleans(), groups=st.lists(st.integers(0, 3), min_size=30, max_size=30))

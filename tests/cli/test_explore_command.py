@@ -106,6 +106,7 @@ def test_a_folder_in_which_another_one_works_is_refused_with_2(table, tmp_path):
     assert caught.value.exit_code == 2
 
 
+@pytest.mark.slow
 def test_more_jobs_than_work_leave_nothing_out(table):
     words = ["--methods", "mdav", "-k", "3,5", "--dry-run", "--jobs", 500, *ROLES]
     assert "Left out" not in run(table, *words)

@@ -101,6 +101,7 @@ def test_init_never_proposes_a_nearly_unique_number_raw(pay, tmp_path):
     run("anonymize", pay, "--policy", tmp_path / "p.toml", "-o", tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_a_nearly_unique_number_is_published_raw_only_if_that_is_accepted(pay, tmp_path):
     words = ["anonymize", pay, "-k", 5, "--sensitive", "salary", "-o", tmp_path / "out"]
     assert "--accept unique-kept" in run(*words, code=2)

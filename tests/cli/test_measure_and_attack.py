@@ -1,23 +1,12 @@
 """The commands that measure and attack: tables for people, JSON for programs, and refusals in a sentence."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 from pyarrow import csv
 
 import shoal
-
-
-def run(*words):
-    done = subprocess.run(
-        [sys.executable, "-c", "from shoal.cli.app import main; main()", *map(str, words)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.returncode, done.stdout, done.stderr
+from command_line import shoal_command as run
 
 
 @pytest.fixture(scope="module")

@@ -91,6 +91,7 @@ SCRIPT = """
 """
 
 
+@pytest.mark.process
 def test_sentences_are_dim_and_whole_on_a_terminal():
     done, shown = on_a_terminal(SCRIPT)
     assert done.returncode == 0, shown
@@ -100,6 +101,7 @@ def test_sentences_are_dim_and_whole_on_a_terminal():
     assert " ".join(shown.split()).count("and more") == 20
 
 
+@pytest.mark.process
 def test_nobody_hears_them_elsewhere():
     words = [sys.executable, "-c", textwrap.dedent(SCRIPT)]
     done = subprocess.run(words, capture_output=True, text=True, check=True)

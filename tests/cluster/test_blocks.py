@@ -29,6 +29,7 @@ def test_cells_and_mdav_inside_agree_with_the_naive_twin(part, compiled):
         assert comp == naive_blocks([[int(x) for x in row] for row in X], k, cell)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inside", INSIDE)
 def test_every_method_may_run_inside(inside, compiled):
     X = np.random.default_rng(0).normal(size=(260 if compiled else 120, 2))
@@ -59,6 +60,7 @@ def test_equal_centres_can_be_cut_too():
     assert max(map(len, cells_of_groups(np.zeros((90, 2)), 20, np.random.default_rng(0)))) <= 20
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_a_search_across_borders_loses_less_than_mdav_on_the_whole():
     X = np.random.default_rng(1).normal(size=(20_000, 4))
@@ -68,6 +70,7 @@ def test_a_search_across_borders_loses_less_than_mdav_on_the_whole():
     assert tight < 0.97 * whole < loose
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_any_number_of_threads_gives_the_same_groups():
     X = np.random.default_rng(2).normal(size=(40_000, 3))

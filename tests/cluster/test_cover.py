@@ -12,6 +12,7 @@ from shoal.cluster.methods.cover import SORTED, cover, nodes_of
 from shoal.kernels.columns import Set, columns_of
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_it_agrees_with_the_naive_twin(part, compiled):
     rng = random.Random(part)

@@ -52,6 +52,7 @@ def random_rows(rng, most):
     return X, k
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_small_tables_get_the_optimum_of_all_partitions(part, compiled):
     rng = random.Random(part)
@@ -286,6 +287,7 @@ def test_a_programme_that_cannot_be_solved_leaves_the_start(monkeypatch):
     assert bound(exact(X, 3, "quick")) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_a_quick_run_on_census_is_within_a_tenth_of_a_per_cent(census_sample):
     # An annealing of the specification reaches 655.96; the optimum, proved by a normal run, is 654.7714.
@@ -296,6 +298,7 @@ def test_a_quick_run_on_census_is_within_a_tenth_of_a_per_cent(census_sample):
     assert gap(partition) <= 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize("seconds", [1.5, 4.0])
 def test_a_budget_is_kept(census_sample, seconds):

@@ -15,6 +15,7 @@ from shoal.kernels.columns import Range, Set, columns_of, pair_loss
 from shoal.kernels.gower import apart, medoids
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_it_agrees_with_the_naive_twin(part, compiled):
     rng = random.Random(part)

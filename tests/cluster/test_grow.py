@@ -17,6 +17,7 @@ from shoal.model.policy import Constraints
 from shoal.privacy.verdict.values import Values
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_it_agrees_with_the_naive_twin(part, compiled):
     rng = random.Random(part)

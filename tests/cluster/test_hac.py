@@ -55,21 +55,12 @@ def test_dealing_out_with_cap_k_makes_as_many_groups_as_there_can_be(table, link
     assert hac(X, k, linkage, cap="k", priority=priority, leftover="deal").groups == len(X) // k
 
 
-@given(tables_with_k(most=30))
-def test_the_input_is_left_as_it_was_and_the_result_is_always_the_same(table):
-    X, k = table
-    before = X.copy()
-    X.setflags(write=False)
-    first = hac(X, k).labels
-    assert np.array_equal(X, before)
-    assert np.array_equal(first, hac(np.asfortranarray(X), k).labels)
-
-
 @given(tables_with_k(most=20), exact_pairs, options)
 def test_it_agrees_with_the_naive_twin(table, pair, chosen):
     assert_same_as_twin(*table, linkage=pair[0], metric=pair[1], **chosen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("linkage", LINKAGES)
 def test_it_agrees_with_the_naive_twin_on_hundreds_of_tables(linkage, compiled):
     rng = random.Random(linkage)
@@ -80,6 +71,7 @@ def test_it_agrees_with_the_naive_twin_on_hundreds_of_tables(linkage, compiled):
         assert_same_as_twin(X, k, linkage=linkage, **dict(zip(["metric", *OPTIONS], chosen, strict=True)))
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize("linkage", LINKAGES)
 def test_it_agrees_with_the_naive_twin_where_many_rows_tie(linkage):

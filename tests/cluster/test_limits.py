@@ -27,6 +27,7 @@ def random_case(rng):
     return columns, Constraints(k=2, l=l, l_kind=kind, t=t, alpha=alpha), rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_a_group_meets_the_limits_when_the_judge_says_so(part, compiled):
     rng = random.Random(part)

@@ -32,16 +32,6 @@ def test_every_group_has_k_to_2k_minus_1_rows_and_every_row_a_group(table, seed)
     assert partition.sizes.max() <= 2 * k - 1
 
 
-@given(tables_with_k(most=30))
-def test_the_input_is_left_as_it_was_and_the_result_is_always_the_same(table):
-    X, k = table
-    before = X.copy()
-    X.setflags(write=False)
-    first = one_pass(X, k).labels
-    assert np.array_equal(X, before)
-    assert np.array_equal(first, one_pass(np.asfortranarray(X), k).labels)
-
-
 @given(tables_with_k(most=40), st.integers(0, 99))
 def test_it_agrees_with_the_naive_twin(table, seed):
     assert_same_as_twin(*table, seed)

@@ -34,6 +34,7 @@ def test_every_group_has_k_to_2k_minus_1_rows_and_is_a_run(table):
             assert np.count_nonzero(np.diff(partition.labels[order])) == partition.groups - 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_no_cut_of_the_order_has_a_lower_sse(part, compiled):
     rng = random.Random(part)
@@ -48,6 +49,7 @@ def test_no_cut_of_the_order_has_a_lower_sse(part, compiled):
         assert sse(X, labels, weights) == pytest.approx(float(ref), rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_one_column_is_grouped_as_well_as_can_be(compiled):
     rng = random.Random(9)
     for _ in range(80 if compiled else 10):

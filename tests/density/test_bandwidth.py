@@ -43,6 +43,7 @@ def test_rules_of_thumb_agree_with_the_naive_twin(rule, x):
     assert bandwidth(np.array(x, float), rule) == pytest.approx(naive.RULES[rule](x), rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["lscv", "bcv"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_cross_validation_agrees_with_direct_sums_over_all_pairs(rule, shape):
@@ -65,6 +66,7 @@ def test_other_kernels_are_as_much_wider_as_makes_them_smooth_as_much(kernel):
     assert bandwidth(x, "scott", kernel) == WIDER[kernel] * bandwidth(x, "scott")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", BANDWIDTHS)
 @given(columns())
 def test_every_rule_gives_a_finite_width_above_0(rule, x):

@@ -26,6 +26,7 @@ def assert_same_density(x, h, kernel):
     assert np.allclose(heights, ref_heights, rtol=1e-6, atol=2e-10 * max(ref_heights))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS)
 @given(columns(most=8), st.sampled_from([0.25, 0.3, 1.0, 2.5, 40.0]))
 def test_the_density_is_the_sum_of_kernels_over_all_bins(kernel, x, share):
@@ -57,6 +58,7 @@ def test_a_density_is_nowhere_below_0_and_holds_1_in_all(x, kernel, h):
     assert heights.sum() * (places[1] - places[0]) == pytest.approx(1, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS)
 @given(columns(most=10), st.sampled_from([0.5, 1.0, 2.0]))
 def test_cuts_and_peaks_agree_with_the_naive_twin(kernel, x, width):

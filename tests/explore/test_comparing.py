@@ -25,6 +25,8 @@ from shoal.prepare.complete import complete
 from shoal.prepare.profile import profile
 from shoal.utility.structure import structural_utility
 
+pytestmark = pytest.mark.slow
+
 NUMBERS = ["height_cm", "weight_kg", "systolic", "days"]
 
 
@@ -86,6 +88,7 @@ def test_intervals_over_seeds_are_students(found):
     assert one.means[1, 2] + one.halves[1, 2] == pytest.approx(high)
 
 
+@pytest.mark.process
 def test_the_same_words_give_the_same_figures_in_processes_of_their_own(found):
     again = compare(
         tables(),
@@ -211,6 +214,7 @@ def times_two(number):
     return 2 * number
 
 
+@pytest.mark.process
 def test_a_task_that_fails_or_dies_takes_no_other_with_it(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
     results = dict(spread(times_two, list(range(8)), 2))
@@ -223,6 +227,7 @@ def test_a_task_that_fails_or_dies_takes_no_other_with_it(monkeypatch):
     assert "exit 9" in failed[5].reason
 
 
+@pytest.mark.process
 def test_processes_end_when_nobody_listens_any_more(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
     results = spread(times_two, [0, 1, 2, 4], 2)
@@ -233,6 +238,7 @@ def test_processes_end_when_nobody_listens_any_more(monkeypatch):
     assert not any(process.is_alive() for process in started)
 
 
+@pytest.mark.process
 def test_a_script_needs_no_guard(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(

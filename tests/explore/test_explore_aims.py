@@ -174,6 +174,7 @@ def test_honest_figures_and_attacks_bring_their_own_intervals(case, people):
     assert (attack.value, attack.low, attack.high) == (told.rate, *told.interval)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 7])
 def test_honest_separability_is_the_figure_of_that_name_that_measure_gives(people, case, seed):
     release = shoal.anonymize(people, policy=case.policy)

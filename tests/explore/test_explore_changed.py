@@ -71,6 +71,7 @@ def test_a_table_that_changes_meanwhile_ends_the_exploration_and_nothing_of_it_i
     assert not (tmp_path / "explored" / "explore.json").exists()
 
 
+@pytest.mark.slow
 def test_a_table_that_is_gone_or_replaced_meanwhile_is_told_as_well(file, versions, monkeypatch):
     other = file.with_name("other.csv")
     other.write_bytes(versions[1])
@@ -100,6 +101,7 @@ def test_a_hierarchy_that_changes_meanwhile_ends_the_exploration(tmp_path, monke
         explore(table, methods="mondrian", k=3, jobs=1, hierarchies={"town": str(tree)})
 
 
+@pytest.mark.slow
 def test_a_table_that_is_touched_and_holds_the_same_is_run_anew(file, versions, tmp_path, monkeypatch):
     expected = explore(file, **WISHES)
 
@@ -152,6 +154,7 @@ def damage(path, change):
     path.write_text(json.dumps({**whole, "facts": change(whole["facts"])}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [
@@ -192,6 +195,7 @@ def test_a_point_that_is_another_one_inside_is_not_believed_though_its_seal_fits
     assert explore(folder / "hospital.csv", output=tmp_path / "explored", **wishes).estimate.runs == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ['"x"', "[]", "", "nothing", '{"mdav": {"strange": 1}}', "[" * 100_000])
 def test_damaged_trials_are_made_anew(done, tmp_path, text):
     folder, _ = done
@@ -203,6 +207,7 @@ def test_damaged_trials_are_made_anew(done, tmp_path, text):
     assert len(json.loads((tmp_path / "explored" / "preflight.json").read_text())["facts"]) == 1
 
 
+@pytest.mark.slow
 def test_a_second_exploration_in_a_folder_is_refused_and_does_not_harm_the_first(done, tmp_path, monkeypatch):
     folder, found = done
 
@@ -230,6 +235,7 @@ def here(monkeypatch, megabytes):
     return seen
 
 
+@pytest.mark.slow
 def test_more_processes_than_memory_or_work_leave_nothing_out(done, monkeypatch):
     folder, _ = done
     seen = here(monkeypatch, 300.0)

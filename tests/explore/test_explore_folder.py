@@ -120,6 +120,7 @@ def test_one_exploration_at_a_time_works_in_a_folder(place):
         assert again.kept("points/a") == {"x": 1}
 
 
+@pytest.mark.process
 def test_a_killed_process_holds_the_folder_no_more(place):
     code = "from shoal.exploration.folder import Folder\n"
     code += f"held = Folder({str(place)!r})\nprint('held', flush=True)\ninput()"

@@ -93,6 +93,7 @@ def test_the_page_shows_the_front_every_point_and_what_was_left_out(page):
         assert words in page, words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "shown"),
     [

@@ -15,6 +15,8 @@ from shoal.exploration.spawned import Failure
 from shoal.io.data_file import write_data
 from shoal.report.exploring import explore_html
 
+pytestmark = pytest.mark.slow
+
 ROLES = {"identifiers": ["patient_id", "name"], "sensitive": ["diagnosis"]}
 METHODS = ["mdav", "mondrian"]
 
@@ -121,7 +123,7 @@ def test_what_is_done_is_not_done_again(explored, file, monkeypatch):
 def test_another_table_another_policy_or_another_aim_is_done_anew(explored, file, tmp_path):
     copy = tmp_path / "hospital.csv"
     text = file.read_text().splitlines()
-    wishes = {"methods": "mdav", "k": [3, 5, 8], "l": 2, "output": explored.folder, "dry_run": True, **ROLES}
+    wishes = {"methods": "mdav", "k": [3, 5, 8], "l": 2, "output": explored.folder, "dry_run": True, "jobs": 1, **ROLES}
     copy.write_text("\n".join(text) + "\n")
     assert explore(copy, **wishes).estimate.runs == 0
     copy.write_text("\n".join(text[:-1]) + "\n")
@@ -132,12 +134,13 @@ def test_another_table_another_policy_or_another_aim_is_done_anew(explored, file
 
 
 def test_a_dry_run_says_what_it_would_cost_and_runs_nothing(file, tmp_path):
-    found = explore(file, methods="mdav", k=3, output=tmp_path / "dry", dry_run=True, **ROLES)
+    found = explore(file, methods="mdav", k=3, output=tmp_path / "dry", dry_run=True, jobs=1, **ROLES)
     assert found.outcomes == ()
     assert str(found.estimate).startswith("1 run, about ")
     assert {path.name for path in (tmp_path / "dry").iterdir()} == {"key", "lock", "preflight.json", "points", "front"}
 
 
+@pytest.mark.process
 def test_a_point_whose_process_dies_is_reported_and_tried_again_next_time(file, tmp_path, monkeypatch):
     real = running.spread
 
@@ -168,6 +171,7 @@ def test_a_point_that_cannot_be_released_says_why(file):
     assert [one.k for one in found.front] == [3]
 
 
+@pytest.mark.process
 def test_a_frame_gives_what_its_file_gives_and_a_table_of_its_kind(explored, file):
     pandas = pytest.importorskip("pandas")
     frame = pandas.read_csv(file, dtype={"postcode": str}, parse_dates=[])

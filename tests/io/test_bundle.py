@@ -94,6 +94,7 @@ def test_private_folders_are_for_the_owner_alone(tmp_path):
     assert stat.S_IMODE((tmp_path / "out" / "mark").stat().st_mode) == 0o600
 
 
+@pytest.mark.process
 def test_drafts_of_dead_processes_are_swept_up_and_others_left(tmp_path):
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
@@ -133,6 +134,7 @@ def at_work(tmp_path, target):
         running.wait()
 
 
+@pytest.mark.process
 def test_the_draft_of_a_process_that_runs_is_left_alone_whatever_its_number(tmp_path):
     with at_work(tmp_path, tmp_path / "one"):
         (box,) = tmp_path.glob(".one.shoal-*")
@@ -141,6 +143,7 @@ def test_the_draft_of_a_process_that_runs_is_left_alone_whatever_its_number(tmp_
         assert (renamed / "new" / "secret").read_text() == "a draft"
 
 
+@pytest.mark.process
 def test_drafts_for_any_target_are_swept_up_though_their_number_is_taken_by_another(tmp_path):
     with at_work(tmp_path, tmp_path / "one") as running:
         running.kill()
@@ -151,6 +154,7 @@ def test_drafts_for_any_target_are_swept_up_though_their_number_is_taken_by_anot
     assert [path.name for path in tmp_path.iterdir()] == ["two"]
 
 
+@pytest.mark.process
 def test_without_locks_the_number_of_the_process_decides(tmp_path, monkeypatch):
     monkeypatch.setattr(bundle, "try_lock", lambda _: None)
     with at_work(tmp_path, tmp_path / "one") as running:
@@ -180,6 +184,7 @@ def test_a_file_is_replaced_whole_and_left_as_it_was_by_an_error(tmp_path):
     assert [path.name for path in place.parent.iterdir()] == ["report.html"]
 
 
+@pytest.mark.process
 def test_two_folders_are_written_beside_each_other_at_the_same_time(tmp_path):
     with at_work(tmp_path, tmp_path / "one"):
         fill(tmp_path / "two", "new")
@@ -218,6 +223,8 @@ KILLED = """
 """
 
 
+@pytest.mark.slow
+@pytest.mark.process
 def test_a_kill_at_any_point_leaves_the_old_folder_or_the_complete_new_one(tmp_path):
     script = tmp_path / "killed.py"
     script.write_text(textwrap.dedent(KILLED))
@@ -281,6 +288,8 @@ TWO_WRITERS = """
 """
 
 
+@pytest.mark.slow
+@pytest.mark.process
 def test_two_writers_leave_a_map_that_belongs_to_the_release(tmp_path):
     script = tmp_path / "writer.py"
     script.write_text(textwrap.dedent(TWO_WRITERS))

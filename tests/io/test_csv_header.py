@@ -118,6 +118,7 @@ def test_rows_of_a_sample_are_never_taken_for_a_header(tmp_path, put):
             read(put("\n".join([rows[place], *rows[:place], *rows[place + 1 :]])))
 
 
+@pytest.mark.slow
 def test_rows_of_text_are_hardly_ever_taken_for_a_header(put):
     """Tables of text alone: the header is found in most, and a row is taken for one in fewer than one of a hundred."""
     chance = np.random.default_rng(7)

@@ -63,6 +63,7 @@ def test_a_gap_in_a_table_of_one_column_is_not_an_empty_line(tmp_path):
 texts = st.text(st.characters(codec="utf-8", exclude_categories=("Cs",), exclude_characters="\0"), max_size=8)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.one_of(st.none(), texts), st.integers()), min_size=1, max_size=8))
 def test_every_text_comes_back_from_a_csv_file(tmp_path_factory, rows):
     folder = tmp_path_factory.mktemp("csv")

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = [pytest.mark.process, pytest.mark.slow]
+
 HERE = Path(__file__).parent
 HEAD = """
     import shutil, sys

@@ -15,7 +15,10 @@ from shoal.io.bundle import Place, drafts
 from shoal.io.locks import alive, locked
 from shoal.model.progress import listening
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks")
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks"),
+]
 
 HOLD = """
     import sys, time

@@ -377,6 +377,7 @@ def test_matrices_of_other_numbers_or_labels_are_refused():
 # Public data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "figures"), [("bms1.dat", (59_602, 497, 149_639, 267)), ("groceries.dat", (9_835, 169, 43_367, 32))]
 )

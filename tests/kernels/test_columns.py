@@ -21,6 +21,7 @@ def same(one, two):
     return all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_losses_are_those_of_the_naive_twin(part, compiled):
     rng = random.Random(part)

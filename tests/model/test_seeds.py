@@ -17,6 +17,7 @@ def test_a_drawn_seed_comes_from_the_system_with_63_bits(monkeypatch):
     assert asked == [63]
 
 
+@pytest.mark.process
 def test_two_processes_draw_two_seeds():
     code = "from shoal.model.policy import Policy; print(Policy().seeded().seed)"
     drawn = [subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout for _ in range(2)]

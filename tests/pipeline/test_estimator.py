@@ -23,6 +23,7 @@ CHECKED = [
 ]
 
 
+@pytest.mark.slow
 @parametrize_with_checks(CHECKED, expected_failed_checks=lambda _: EXPECTED_FAILURES)
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
@@ -75,6 +76,7 @@ def test_missing_numbers_are_welcome_and_infinite_ones_are_not(X):
         shoal.Anonymizer("mdav").fit(gappy)
 
 
+@pytest.mark.slow
 def test_threads_budget_and_refine_reach_the_line(X):
     plain = shoal.Anonymizer("mdav", k=5, seed=0).fit(X).release_
     better = shoal.Anonymizer("mdav", k=5, refine="quick", threads=1, seed=0).fit(X).release_
@@ -91,6 +93,7 @@ def test_there_is_no_transform_for_rows_that_were_not_there():
     assert not hasattr(shoal.Anonymizer(), "transform")
 
 
+@pytest.mark.slow
 def test_labels_beside_an_array_teach_a_method_that_learns_from_them():
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]

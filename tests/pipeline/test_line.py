@@ -108,6 +108,7 @@ def test_permuted_rows_give_the_same_bytes(tmp_path):
 ties = st.lists(st.tuples(st.integers(0, 2), st.sampled_from("ab"), st.sampled_from("xy")), min_size=4, max_size=24)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(ties, st.randoms())
 def test_permuted_rows_give_the_same_release_whatever_the_ties(rows, chance):

@@ -53,6 +53,7 @@ def names(folder):
     return {path.name for path in folder.iterdir()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("problem", "said"),
     [
@@ -84,6 +85,7 @@ def test_the_release_is_written_and_what_is_missing_is_said(release, folders, mo
     shoal.measure(table(), public, private=private, only=["k-anonymity"])
 
 
+@pytest.mark.slow
 def test_what_can_be_drawn_again_is_no_longer_missing(release, folders, monkeypatch):
     public, private = folders
     with monkeypatch.context() as patched:
@@ -111,6 +113,8 @@ def test_an_explicit_report_that_cannot_be_drawn_is_an_error(release, folders, m
     assert release.report(format="md").startswith("# ")
 
 
+@pytest.mark.slow
+@pytest.mark.process
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="address space is limited on Linux")
 def test_with_too_little_address_space_to_draw_a_release_is_written(tmp_path):
     import pyarrow.csv
@@ -141,6 +145,7 @@ def test_with_too_little_address_space_to_draw_a_release_is_written(tmp_path):
     run("report", "release", "-o", "report.md")
 
 
+@pytest.mark.slow
 def test_a_report_for_the_holder_without_the_original_is_said_to_be_missing(release, folders):
     public, private = folders
     release.save(public, private=private, report=True)

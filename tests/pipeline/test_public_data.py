@@ -33,6 +33,7 @@ def classes_of(path, sensitive):
     return classes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("missing", "rows"), [("own-value", 8000), ("suppress-row", None)])
 def test_adult_is_verified_with_gaps_by_policy(missing, rows, data_folder, tmp_path):
     with gzip.open(data_folder / "adult.csv.gz", "rt") as file:

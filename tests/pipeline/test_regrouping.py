@@ -24,6 +24,7 @@ def same(labels, other):
     return len(set(zip(labels.tolist(), other.tolist(), strict=True))) == len(set(labels)) == len(set(other.tolist()))
 
 
+@pytest.mark.slow
 def test_the_same_values_in_their_places_give_the_same_groups_again():
     for wishes in ({"method": "mdav"}, {}, {"method": "mdav", "refine": "quick"}, {"protect": "minimality"}):
         release = shoal.anonymize(table({0, 4, 8}), seed=5, **ASKED, **wishes)
@@ -89,6 +90,7 @@ def test_a_protection_that_cannot_be_given_is_refused(wishes, why):
         shoal.anonymize(table({0, 4, 8}), **{**ASKED, "protect": "minimality", **wishes})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", [{"l": 2}, {"t": 0.5}, {"constraints": {"alpha": 0.8}}, {"constraints": {"beta": 3}}])
 @pytest.mark.parametrize("output", ["same-schema", "truthful"])
 def test_a_protected_release_of_any_table_is_verified_and_says_what_it_costs(asked, output, tmp_path):
@@ -124,6 +126,7 @@ def test_explorations_try_no_other_method_under_the_protection():
     assert any("which only bisection gives" in one.reason for one in found.skipped)
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize("cases", [2, 3])
 def test_on_the_tables_of_the_review_releases_are_safe_or_carry_the_warning(cases):
@@ -134,6 +137,7 @@ def test_on_the_tables_of_the_review_releases_are_safe_or_carry_the_warning(case
         assert said(shoal.anonymize(table(ill), **ASKED))
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize("cases", [2, 3])
 def test_on_the_tables_of_the_review_the_protection_keeps_the_excess_below_a_tenth(cases):

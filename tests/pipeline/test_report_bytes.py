@@ -85,6 +85,8 @@ def drawn(folder, fonts="", **other):
     return done.stdout.strip()
 
 
+@pytest.mark.slow
+@pytest.mark.process
 @pytest.mark.parametrize(
     "other",
     [
@@ -98,6 +100,8 @@ def test_the_surroundings_do_not_change_the_report(folder, other):
     assert drawn(folder, **other) == hashlib.sha256((folder / "report.html").read_bytes()).hexdigest()
 
 
+@pytest.mark.slow
+@pytest.mark.process
 def test_installed_fonts_do_not_change_the_report(folder, fonts):
     assert drawn(folder, fonts) == hashlib.sha256((folder / "report.html").read_bytes()).hexdigest()
 
@@ -113,6 +117,8 @@ SHOW = textwrap.dedent(
 )
 
 
+@pytest.mark.slow
+@pytest.mark.process
 def test_the_font_of_the_test_is_one_that_would_change_it(fonts):
     words = [sys.executable, "-c", SHOW, str(fonts)]
     widths = [

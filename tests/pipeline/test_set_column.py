@@ -26,6 +26,7 @@ def visits(n=300, seed=0):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["csv", "csv.gz", "parquet", "feather"])
 def test_a_release_with_sets_is_verified_from_its_bytes(tmp_path, format):
     release = shoal.anonymize(visits(), k=5, m=2, sensitive=["pay"])

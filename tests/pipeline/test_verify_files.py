@@ -1,12 +1,11 @@
 """`verify FILE` compares what is written: two spellings of a quasi-identifier are two values, unless asked to parse."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
 import shoal
+from command_line import shoal_command
 
 
 def table(tmp_path, pairs, name="people.csv"):
@@ -62,14 +61,12 @@ def test_a_distance_between_numbers_is_counted_on_numbers(tmp_path):
 
 def test_the_command_parses_if_asked_to_and_lists_every_role(tmp_path):
     place = table(tmp_path, [("0.3", "a")] * 2 + [("0.30", "b")] * 2)
-    words = [sys.executable, "-c", "from shoal.cli.app import main; main()", "verify", str(place), "-k", "4"]
-    words += ["--quasi", "size", "--keep", "ill", "--json", "--header"]
-    stands, parsed = (
-        subprocess.run([*words, *more], capture_output=True, text=True, check=False) for more in ([], ["--parse"])
-    )
-    assert (stands.returncode, parsed.returncode) == (1, 0), (stands.stderr, parsed.stderr)
-    said = json.loads(parsed.stdout)
+    words = ("verify", place, "-k", 4, "--quasi", "size", "--keep", "ill", "--header")
+    assert shoal_command(*words, "--json").code == 1
+    parsed = shoal_command(*words, "--json", "--parse")
+    assert parsed.code == 0, parsed.err
+    said = json.loads(parsed.out)
     assert [(one["column"], one["role"]) for one in said["columns"]] == [("size", "quasi"), ("ill", "keep")]
-    shown = subprocess.run([word for word in words if word != "--json"], capture_output=True, text=True, check=False)
-    assert "published" in shown.stdout
-    assert "as in the file" in shown.stdout
+    shown = shoal_command(*words).out
+    assert "published" in shown
+    assert "as in the file" in shown

@@ -1,9 +1,7 @@
 """The profile counts rightly, says why, and gives no cell away."""
 
 import json
-import os
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -14,8 +12,6 @@ from hypothesis import strategies as st
 
 from shoal.model.table import Table
 from shoal.prepare.profile import Profile, profile
-
-DATA = Path(os.environ.get("SHOAL_DATA", Path(__file__).parents[2].parent / "shared" / "data"))
 
 cells = st.one_of(st.none(), st.integers(0, 2))
 tables = st.integers(0, 25).flatmap(
@@ -37,6 +33,7 @@ def everything(found: Profile) -> str:
     return "\n".join([str(found), repr(found), found._repr_html_(), json.dumps(found.as_dict()), repr(found.columns)])
 
 
+@pytest.mark.slow
 @given(tables)
 @settings(max_examples=300, deadline=None)
 def test_k_and_unique_rows_are_those_of_a_plain_count(columns):
@@ -53,6 +50,7 @@ def test_k_and_unique_rows_are_those_of_a_plain_count(columns):
         assert facts.distinct == len({cell for cell in columns[place] if cell is not None})
 
 
+@pytest.mark.slow
 @given(tables)
 @settings(max_examples=300, deadline=None)
 def test_a_column_decides_another_as_a_dictionary_would_find(columns):
@@ -215,10 +213,8 @@ def test_as_dict_is_plain_json():
     assert plain["columns"][0]["name"] == "city"
 
 
-def test_education_decides_its_number_in_adult():
-    path = DATA / "adult.csv.gz"
-    if not path.exists():
-        pytest.skip(f"adult.csv.gz is not in {DATA}; set SHOAL_DATA to the folder of data sets")
+def test_education_decides_its_number_in_adult(data_file):
+    path = data_file("adult.csv.gz")
     options = pyarrow.csv.ConvertOptions(null_values=["?"], strings_can_be_null=True)
     found = profile(Table.of(pyarrow.csv.read_csv(path, convert_options=options)))
     assert found.rows == 48842

@@ -44,6 +44,7 @@ def test_matches_worked_out_by_hand():
     assert found.alone.tolist() == [False, True, True, True, False]
 
 
+@pytest.mark.slow
 @given(st.lists(ROW, min_size=1, max_size=25), st.lists(ROW, min_size=1, max_size=6), st.integers(1, 4))
 def test_matches_are_those_of_the_plain_twin(people, published, width):
     ours, theirs = ([row[:width] for row in rows] for rows in (people, published))

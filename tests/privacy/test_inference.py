@@ -83,6 +83,7 @@ def anonymized(table, l=2, **wishes):
     return Case(release.data, release.policy, original=Table.of(table))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attack", ATTACKS)
 @pytest.mark.parametrize("sensitive", [("ill",), ("cost",), ("ill", "cost")])
 def test_a_raw_copy_leaks_and_shuffled_columns_do_not(attack, sensitive):

@@ -28,6 +28,7 @@ def agrees(made):
     return not any(wrong for _, wrong in ref.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(10))
 def test_every_count_is_that_of_the_twin_on_releases_good_and_bad(part):
     rng = random.Random(part)
@@ -133,6 +134,7 @@ def whole_cluster(rng):
     return size, chunks, k, m
 
 
+@pytest.mark.slow
 def test_the_cover_condition_holds_exactly_where_the_guarantee_does():
     rng = random.Random(3)
     seen = {True: 0, False: 0}
@@ -245,6 +247,7 @@ def test_nothing_at_all_and_k_of_1_are_fine():
     assert "nothing is hidden" in found.warnings[0]
 
 
+@pytest.mark.process
 def test_the_verifier_loads_no_maker_and_no_compiled_loop():
     code = "import shoal.privacy.verdict.km, sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -264,6 +267,7 @@ def test_what_was_found_is_plain_values_without_labels():
     assert "secret" not in repr(said)
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize("name", ["bms1.dat", "groceries.dat"])
 def test_releases_of_public_data_hold_for_nine_parameter_sets(name, data_file):

@@ -95,6 +95,7 @@ def test_a_copy_with_every_column_shuffled_is_no_leak(attack, seed):
     assert found.power > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @every_attack
 @pytest.mark.parametrize("seed", SEEDS)
@@ -141,6 +142,7 @@ def test_record_linkage_on_census_as_measured_on_mdav(census, k, rate):
     assert found.outcome == "no evidence"
 
 
+@pytest.mark.slow
 def test_individual_ranking_of_census_is_a_leak(census):
     found = tried(record_linkage, case_of(census, each_alone(census, 5)))
     assert found.rate == pytest.approx(0.999, abs=0.005)
@@ -301,6 +303,7 @@ def test_missing_cells_are_compared_too(attack):
     assert tried(attack, case_of(table, shuffled(table, 0))).outcome == "no evidence"
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @every_attack
 @pytest.mark.parametrize("output", ["truthful", "same-schema"])
@@ -313,6 +316,7 @@ def test_a_release_of_mixed_columns_is_no_leak(attack, output):
     assert found.power > 0.8
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @every_attack
 def test_columns_with_hierarchies_are_compared(attack):
@@ -365,6 +369,7 @@ def test_no_cell_is_in_what_an_attack_says():
 cells = st.integers(0, 4)
 
 
+@pytest.mark.slow
 @every_attack
 @given(rows=st.lists(st.tuples(cells, cells, cells), min_size=2, max_size=25), chance=st.randoms())
 def test_rates_are_shares_and_do_not_depend_on_the_order_of_rows(attack, rows, chance):
@@ -379,6 +384,7 @@ def test_rates_are_shares_and_do_not_depend_on_the_order_of_rows(attack, rows, c
     assert again.power == pytest.approx(found.power, abs=1e-6)
 
 
+@pytest.mark.slow
 @every_attack
 @given(rows=st.lists(st.tuples(cells, cells, cells), min_size=2, max_size=25))
 def test_no_rate_is_above_one_in_the_smallest_class(attack, rows):

@@ -185,6 +185,7 @@ def test_a_run_that_cannot_be_repeated_has_no_power():
     assert (found.outcome, found.power, found.trials) == ("not tried", 0.0, 0)
 
 
+@pytest.mark.slow
 def test_the_protection_keeps_its_promise_over_unknown_seeds():
     """The posterior over many seeds, for every release of every placement of two cases among nine rows."""
     table = nine({0, 1})

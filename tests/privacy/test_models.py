@@ -211,6 +211,7 @@ def transport(own, base, cost=None):
     return linprog(cost.ravel(), A_eq=sums, b_eq=np.concatenate([own, base])).fun
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["equal", "ordered", "tree"])
 @pytest.mark.parametrize("seed", range(10))
 def test_the_three_distances_equal_a_transport_plan(kind, seed):

@@ -74,6 +74,7 @@ def test_blocks_do_not_change_what_is_found(monkeypatch):
     assert len(ours) > 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 5])
 def test_exact_means_name_the_members_of_every_class(k):
     found = attacked(subset_sum, averaged(normal(300, 8), k))

@@ -81,6 +81,7 @@ names = st.sampled_from(["a", "b", "c"])
 rows = st.tuples(names, names, st.integers(0, 4), st.booleans(), st.integers(0, 2))
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(st.lists(rows, min_size=6, max_size=40), st.integers(2, 4), st.sampled_from(["representative", "mode"]))
 def test_what_is_published_is_held_by_nobody_or_by_k_rows(rows, k, form):

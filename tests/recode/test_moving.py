@@ -27,6 +27,7 @@ def stands_out(X, members, place, steps):
     return bool(own[np.argmin(away)] and (away <= 2 * away.min()).sum() == 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("d", "k", "seed"), [(2, 3, 0), (3, 3, 1), (2, 2, 2), (2, 4, 3)])
 def test_moved_classes_do_not_stand_out_among_all_sets(d, k, seed):
     X, labels = grouped(40, d, k, seed)
@@ -41,6 +42,7 @@ def test_moved_classes_do_not_stand_out_among_all_sets(d, k, seed):
         assert not stands_out(X, members, (nearest + found[one]) * steps, steps)
 
 
+@pytest.mark.slow
 def test_moves_cost_at_most_one_part_in_a_hundred():
     for seed in range(5):
         X, labels = grouped(300, 3, 3, seed)

@@ -92,6 +92,7 @@ def test_the_last_member_of_every_class_has_an_interval(values, k, whole):
         assert not moved or release.finding("loss by rounding %") <= 1.001
 
 
+@pytest.mark.slow
 def test_rounding_costs_at_most_one_part_in_a_hundred_of_the_loss():
     rng = np.random.default_rng(4)
     for n, d, k in ((200, 3, 3), (600, 5, 5), (1000, 8, 3)):

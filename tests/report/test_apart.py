@@ -16,6 +16,8 @@ from shoal.report import converter
 from shoal.report import drawing_process as apart
 from shoal.report.drawing_process import converted, prepare
 
+pytestmark = [pytest.mark.process, pytest.mark.slow]
+
 CHART = {
     "data": {"values": [{"a": 1, "b": "CANARY"}]},
     "mark": "bar",

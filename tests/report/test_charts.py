@@ -77,6 +77,7 @@ def test_any_name_at_all_can_be_drawn(name):
     assert plain(picture) == picture
 
 
+@pytest.mark.slow
 def test_a_chart_that_moves_has_no_name_that_ends_the_process_or_its_script():
     made = moving(named("as\x01thma\ud800", "</script><script>alert(1)</script>"))
     for one in (made, made.properties(width=100)):

@@ -103,6 +103,7 @@ def test_the_public_report_is_made_from_the_release_alone(reported):
         assert verdict["claimed"] == verdict["found"]
 
 
+@pytest.mark.slow
 def test_the_report_in_the_release_is_the_one_that_anybody_can_make_again(reported):
     written = (reported.folder / "report.html").read_text(encoding="utf-8")
     assert written == reported.texts["public", "html"]
@@ -126,6 +127,7 @@ def test_the_holders_report_compares_before_and_after(reported):
         assert "correlations" in ids
 
 
+@pytest.mark.slow
 def test_figures_are_those_of_measure(reported):
     found = shoal.measure(reported.table, reported.folder, private=reported.private)
     told = reported.facts["holder"]["findings"]

@@ -67,6 +67,7 @@ def table(tmp_path):
     return tmp_path / "table.csv"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", DEPTHS)
 def test_policy_files_are_refused_with_exit_2(table, tmp_path, monkeypatch, capsys, depth):
     for text in policies(depth):

@@ -64,6 +64,7 @@ def contents(folder):
             yield path.name, f"{table.schema} {table.schema.metadata} {table.to_pydict()}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("categorical", [False, True])
 def test_no_secret_is_in_any_file_of_the_release(marked, tmp_path, format, categorical):

@@ -135,6 +135,7 @@ def test_formulas_in_any_kind_of_text_are_made_harmless(kind, tmp_path):
     assert "'=cmd" in (place / "data.csv").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "column",
     [
@@ -165,6 +166,7 @@ def test_a_cell_of_some_megabytes_is_written_and_verified(tmp_path):
     saved(pa.table({"a": [1, 1], "t": ["x" * 3_000_000, "y"]}), tmp_path, keep=["t"], accept=["unique-kept"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "column",
     [

@@ -88,6 +88,7 @@ def test_an_unknown_support_is_refused():
         association(data, disassociate(data, 2, 2, 4).published, support="possible")
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_rules_of_bms1_keep_more_by_rules_than_by_ants_and_more_by_ants_than_without(data_file):
     with data_file("bms1.dat").open() as lines:

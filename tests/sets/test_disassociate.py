@@ -290,6 +290,7 @@ def test_bms1_loses_no_more_occurrences_than_the_specification_reports(data_file
         assert p.sizes.max() <= delta
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_nearly_every_cluster_of_bms1_needs_a_term_policy_and_suppression_is_one(data_file):
     data = bms1(data_file)

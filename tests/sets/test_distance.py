@@ -17,9 +17,10 @@ from shoal.model.transactions import Transactions
 from shoal.transactions.disassociation.disassociate import disassociate
 from shoal.transactions.distinct import distinct
 from shoal.transactions.reassociation.reassociate import reassociate
-from shoal.transactions.trees import alignment, tree_distance
+from shoal.transactions.trees import alignment
+from shoal.transactions.trees import tree_distance as distance
 from shoal.transactions.trees.alignment import aligned
-from shoal.transactions.trees.tree_distance import tree_distance as distance
+from shoal.transactions.trees.tree_distance import tree_distance
 
 few_records = st.lists(st.sets(st.integers(0, 6)), max_size=6)
 
@@ -60,6 +61,7 @@ def test_edits_and_renamings_are_those_of_the_twin(part, compiled):
         assert min(comp.deleted, comp.inserted) >= 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_apted_and_zss_find_the_same(part, compiled):
     apted, helpers = pytest.importorskip("apted"), pytest.importorskip("apted.helpers")
@@ -82,8 +84,9 @@ def grown(kind, tree):
     return kind(str(tree[0]), [grown(kind, child) for child in tree[1]])
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
-@pytest.mark.parametrize("part", range(20))
+@pytest.mark.parametrize("part", range(8))
 def test_samples_of_bms1_are_as_far_apart_as_apted_and_zss_say(bms1, part):
     apted, helpers = pytest.importorskip("apted"), pytest.importorskip("apted.helpers")
     zss = pytest.importorskip("zss")
@@ -248,6 +251,7 @@ def test_figures_are_given_by_name_without_labels():
     assert "secret" not in repr(found)
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_bms1_and_a_neighbour_are_as_far_apart_as_the_specification_says(bms1):
     # 69,536 by the recursive partition at k = m = 2 and delta = 20, and 90,037 of first items only (sections 6.4, 6.5).

@@ -167,6 +167,7 @@ def test_parameters_out_of_range_are_refused(name, k, m):
         harden_km(Transactions.of(["ab"]), k, m)
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize(("k", "m", "most"), [(2, 2, 0.01), (3, 3, 0.02)])
 def test_a_neighbour_of_bms1_loses_little(data_file, k, m, most):

@@ -172,6 +172,7 @@ def test_arrays_have_the_types_that_others_rely_on():
     assert itemset_supports(data, [[0]]).dtype == np.int64
 
 
+@pytest.mark.slow
 def test_a_record_of_thousands_of_items_is_counted_in_pairs(compiled):
     size = 3000 if compiled else 60
     data = Transactions.of([map(str, range(size)), ["5", "7"]])

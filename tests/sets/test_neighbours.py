@@ -196,6 +196,7 @@ def test_an_item_of_every_record_beside_items_outside_the_chunks_is_counted():
     assert not found.linked
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_neighbours_of_bms1_keep_what_is_promised(data_file):
     with data_file("bms1.dat").open() as lines:

@@ -102,6 +102,7 @@ def test_supports_are_those_of_the_twin(part, compiled):
         assert expected_support(made, arrays(itemsets)) == pytest.approx(ref, rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("joints", [(), ((0, 1, 2),), ((0, 1), (0, 1, 2))])
 def test_every_re_association_lies_within_the_bounds_and_their_mean_is_expected(joints):
     rng = random.Random(len(joints))
@@ -195,6 +196,7 @@ def test_empty_itemsets_and_unknown_words_are_refused():
         expected_support(made, [[0]], terms="all")
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize(("name", "k", "m", "delta"), [("bms1.dat", 3, 3, 60), ("groceries.dat", 2, 2, 20)])
 def test_on_real_data_the_original_and_its_neighbours_lie_within_what_is_said(data_file, name, k, m, delta):

@@ -68,6 +68,7 @@ def test_every_row_is_in_a_group_of_k_to_2k_minus_1_rows(table, seed):
     assert partition.sizes.max() <= 2 * k - 1
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize(
     ("d", "units", "rounds", "classes"), [(2, 0, 1, 2), (4, 9, 1, 3), (6, 10, 3, 2), (7, 14, 0, 1)]

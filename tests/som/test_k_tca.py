@@ -60,6 +60,7 @@ def test_every_row_is_in_a_group_of_k_to_2k_minus_1_rows(table, seed):
     assert partition.sizes.max() <= 2 * k - 1
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize(("d", "units", "rounds"), [(2, 0, 1), (4, 9, 1), (5, 12, 0), (6, 10, 3), (7, 14, 1)])
 def test_cells_are_those_of_the_naive_twin(d, units, rounds, monkeypatch):

@@ -24,6 +24,7 @@ def mapped(seed, n=60, d=3):
     return X, map_, map_.cells(X)
 
 
+@pytest.mark.slow
 def test_a_row_among_prototypes_is_met():
     X = np.array([[0.5, 0.5], [0.5, 0.25], [0.75, 0.5]])
     assert convex_mixture(X, SQUARE, SQUARE.cells(X)) == pytest.approx(X, abs=0.01)

@@ -31,6 +31,7 @@ def rows_and_prototypes(draw):
     return tuple(draw(arrays(np.int64, (count, d), elements=numbers)).astype(np.float64) for count in (n, m))
 
 
+@pytest.mark.slow
 @given(rows_and_prototypes())
 def test_it_is_the_nearest_one_and_of_equals_the_lowest(tables):
     X, prototypes = tables

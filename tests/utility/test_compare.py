@@ -147,6 +147,7 @@ def test_wilcoxon_with_ties_counts_all_signs():
     assert wilcoxon([-1, 1, 2], [0, 0, 0], higher=False).first == 1.5
 
 
+@pytest.mark.slow
 @given(figures, st.randoms())
 def test_the_order_of_data_sets_changes_nothing(values, chance):
     names = [f"m{place}" for place in range(len(values))]

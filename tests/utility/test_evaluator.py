@@ -74,6 +74,7 @@ def random_release(rng):
     return pairs(table, made, policy, trees), [(*one, cells) for one, cells in zip(drawn, after, strict=True)], n
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_every_figure_is_that_of_the_naive_twin(part):
     rng = random.Random(part)

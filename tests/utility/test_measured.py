@@ -157,6 +157,7 @@ DEGENERATE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(CARDS))
 @pytest.mark.parametrize("kind", DEGENERATE)
 def test_degenerate_releases_give_a_stated_figure_or_none(name, kind):
