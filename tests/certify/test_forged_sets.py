@@ -12,12 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import shoal.sets
-from set_folders import NAMED, change, failed, redigest, written
+from set_folders import NAMED, change, check_release, failed, redigest, written
 from shoal.certify import sets_neighbour
 from shoal.io.disassociated import JSON_FILE, PARQUET_FILES, write_neighbour
 from shoal.io.transactions import read_transactions
 from shoal.model.transactions import Transactions
-from shoal.pipeline.set_neighbours import check_release
 from shoal.privacy.verdict.km import verify_plain
 from shoal.transactions.reassociation.harden import harden_km
 
@@ -86,7 +85,7 @@ def test_an_original_that_is_anonymous_by_itself_is_no_neighbour_either(tmp_path
 def test_a_neighbour_drawn_with_a_seed_of_ones_own_is_refused(tmp_path):
     release = shoal.sets.anonymize(random_records(2), k=3, delta=30, neighbour="raw")
     folder = release.save(tmp_path / "out")
-    shoal.transactions.reassociation(folder, tmp_path / "again.dat", "raw", 7)
+    shoal.sets.neighbour(folder, tmp_path / "again.dat", "raw", 7)
     with_neighbour(folder, shoal.sets.read(tmp_path / "again.dat"))
     assert failed(folder) == {"neighbour"}
 

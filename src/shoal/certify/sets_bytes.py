@@ -1,6 +1,6 @@
-"""Read the files of a set-valued release from their bytes, for the check alone.
+"""Read the files of a set-valued release from their bytes.
 
-Nothing is shared with `io.disassociated`, which writes them: what one of the two gets wrong, the other does not. Files
+No code is shared with `io.disassociated`, which writes them: what one of the two gets wrong, the other does not. Files
 come from strangers. Whatever is not as the format says is refused: other fields, other types, numbers out of range.
 What this reader does not look at is found by `sets_form`, which compares every byte with what the writer makes of the
 values. No message says more than which file.
@@ -15,14 +15,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.certify.certificate import FAULTS as DOCUMENT_FAULTS
+from shoal.certify.certificate import once, sound_parameters
 from shoal.certify.plain_parquet import read_plain
 from shoal.errors import ReadError
+from shoal.io.disassociated import FORMAT, JSON_FILE, MOST_JSON
 from shoal.io.files import MOST_BYTES
 from shoal.model.disassociated import Disassociated
 
-__all__ = ["DOCUMENT", "TABLES", "Files", "read_document", "read_tables", "sound_parameters"]
+__all__ = ["TABLES", "Files", "read_files"]
 
-DOCUMENT = "disassociated.json"
 TABLES = {
     "clusters.parquet": {"cluster": "int32", "size": "int64", "opened": "bool"},
     "items.parquet": {"id": "int32", "label": "string"},
@@ -30,25 +32,8 @@ TABLES = {
     "subrecords.parquet": {"scope": "string", "scope_id": "int32", "chunk": "int32", "items": "list", "count": "int64"},
     "terms.parquet": {"cluster": "int32?", "item": "int32"},
 }
-MOST_PARAMETER = 10**9
-NUMBERS = {"k": (1, MOST_PARAMETER), "m": (1, MOST_PARAMETER), "delta": (1, MOST_PARAMETER), "levels": (0, 16)}
-WORDS = {
-    "partition": ("recursive", "iterative", "rules", "ugac"),
-    "terms": ("global", "drop", "cluster", "suppress"),
-}
-MOST_DOCUMENT = 1 << 26
 MOST_NUMBER = 1 << 40
-FAULTS = (
-    ValueError,
-    TypeError,
-    KeyError,
-    IndexError,
-    AttributeError,
-    OverflowError,
-    RecursionError,
-    struct.error,
-    OSError,
-)
+FAULTS = (*DOCUMENT_FAULTS, IndexError, struct.error)
 
 
 class _Flat:
@@ -86,39 +71,33 @@ class Files(NamedTuple):
     creator: str = ""
 
 
-def read_document(path: Path) -> Files:
-    """Read a release that is one JSON document.
+def read_files(folder: Path) -> Files:
+    """Read a release: one JSON document if there is one, else five Parquet files of the same version of the library.
 
     Parameters
     ----------
-    path : Path
+    folder : Path
 
     Returns
     -------
     Files
-        The release as it stands in the file; whether its numbers refer to anything is for the judge to say.
+        The release as it stands in the files; whether its numbers refer to anything is for the judge to say.
 
     Raises
     ------
     ReadError
         If it is anything else.
-    """
-    try:
-        raw = _bytes(path, MOST_DOCUMENT)
-        return Files(_document(_loaded(raw)), {path.name: raw})
-    except FAULTS:
-        raise ReadError(f"verify: {path.name!r} is no disassociated data set.") from None
-
-
-def read_tables(folder: Path) -> Files:
-    """Read a release that is five Parquet files, all written by the same version of the library; see `read_document`.
 
     Cost
     ----
     O(size of the files) time and memory.
     """
-    name = ""
+    name = JSON_FILE
     try:
+        if (folder / JSON_FILE).exists():
+            document = _bytes(folder / JSON_FILE, MOST_JSON)
+            return Files(_document(_loaded(document)), {JSON_FILE: document})
+        name = "clusters.parquet"
         raw = {name: _bytes(folder / name, MOST_BYTES) for name in TABLES}
         columns, facts, creators = {}, {}, set()
         for name, kinds in TABLES.items():
@@ -142,15 +121,7 @@ def _bytes(path: Path, most: int) -> bytes:
 
 def _loaded(raw: bytes) -> Any:
     """Read JSON that has whole numbers only, and no key twice."""
-    return json.loads(raw.decode(), object_pairs_hook=_once, parse_float=_refused, parse_constant=_refused)
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse a key that is given twice."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError
-    return found
+    return json.loads(raw.decode(), object_pairs_hook=once, parse_float=_refused, parse_constant=_refused)
 
 
 def _refused(_: str) -> None:
@@ -190,20 +161,9 @@ def _labels(given: list[Any]) -> tuple[str, ...]:
     return tuple(given)
 
 
-def sound_parameters(given: Any) -> bool:
-    """Say whether parameters are those that `disassociate` takes: known words, and numbers in range."""
-    return (
-        type(given) is dict
-        and set(given) == {*NUMBERS, *WORDS}
-        and all(type(given[name]) is int and low <= given[name] <= high for name, (low, high) in NUMBERS.items())
-        and all(type(given[name]) is str and given[name] in words for name, words in WORDS.items())
-        and given["delta"] >= 2 * given["k"] - 1
-    )
-
-
 def _stated(facts: Any) -> dict[str, Any]:
     """Return the parameters that a file states."""
-    if facts["format"] != "disassoc/1" or not sound_parameters(facts["params"]):
+    if facts["format"] != FORMAT or not sound_parameters(facts["params"]):
         raise ValueError
     return dict(facts["params"])
 

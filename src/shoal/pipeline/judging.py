@@ -5,8 +5,6 @@
 2. Every measure, or those that are named, looks at the case. Figures of the pair are the holder's.
 """
 
-import csv
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,9 +15,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.certify.certificate import CERTIFICATE, digest
-from shoal.certify.check import DATA_FILES, check_folder
-from shoal.errors import DataError, ReadError, UseError, listed
+from shoal.certify.certificate import DATA_FILES
+from shoal.certify.check import check_folder
+from shoal.errors import DataError, UseError, listed
 from shoal.io.bundle import settle
 from shoal.io.text_columns import read_for
 from shoal.measuring import cards, load_measure
@@ -32,8 +30,9 @@ from shoal.model.sentences import Sentence
 from shoal.model.table import Table
 from shoal.pipeline.hierarchies import given_trees
 from shoal.pipeline.line import netted
+from shoal.pipeline.private import read_private
 from shoal.pipeline.regrouping import Regrouping
-from shoal.pipeline.write import FINDINGS, MAP, read_back
+from shoal.pipeline.write import read_back
 from shoal.prepare.arrange import arrange
 from shoal.prepare.complete import complete
 from shoal.prepare.profile import profile as profile_table
@@ -281,7 +280,7 @@ def _of_folder(
             )
         named = Policy.load(folder / "policy.toml")
         return named, None, read_back(data, named), None
-    named, places = _held(Path(private), folder)
+    named, places = read_private(Path(private), folder, "released_row", "measure", _mapped)
     released = read_back(data, named)
     if original is None:
         return named, None, released, None
@@ -305,25 +304,12 @@ def _refuse_other_rows(table: Table | None, released: pa.Table, policy: Policy) 
             )
 
 
-def _held(private: Path, folder: Path) -> tuple[Policy, Places]:
-    """Return the policy and the map of a private folder, or say that it belongs to another release."""
-    try:
-        facts = json.loads((private / FINDINGS).read_text(encoding="utf-8"))
-        with (private / MAP).open(encoding="utf-8", newline="") as file:
-            lines = [line["released_row"] for line in csv.DictReader(file)]
-        places = np.array([int(line) if line else -1 for line in lines], np.int64)
-        policy, signed = Policy.of(facts["policy"]), facts["certificate"]
-        kept = places[places >= 0]
-        if kept.size and (np.unique(kept).size < kept.size or int(kept.max()) >= kept.size):
-            raise ValueError
-    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
-        raise ReadError(
-            f"measure: {str(private)!r} is no private folder of a release; expected the one that was written with it "
-            f"({option('private', 'FOLDER')})."
-        ) from None
-    if signed != digest(folder / CERTIFICATE):
-        raise DataError(f"measure: the private folder {str(private)!r} belongs to another release.")
-    return policy, places
+def _mapped(facts: dict[str, Any], places: Places) -> tuple[Policy, Places]:
+    """Return the policy and the map of a private folder, which may lead no two rows to one row of the release."""
+    kept = places[places >= 0]
+    if kept.size and (np.unique(kept).size < kept.size or int(kept.max()) >= kept.size):
+        raise ValueError
+    return Policy.of(facts["policy"]), places
 
 
 def _rows_of(original: Any, policy: Policy, rows: Places) -> Table:

@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.certify.check import Checked, check_data, check_folder
-from shoal.certify.check_sets import holds_sets
 from shoal.enforce import check_feasible
 from shoal.errors import DataError, PolicyError, ReadError, listed, near
 from shoal.io.bundle import settle
@@ -36,7 +35,7 @@ from shoal.pipeline.items import exchange_items, grouped
 from shoal.pipeline.notes import ended_early, extremes, respelt, telling, unusual, warnings
 from shoal.pipeline.recoding import recode_classes
 from shoal.pipeline.regrouping import Regrouping, inference_by_repetition
-from shoal.pipeline.set_neighbours import check_release
+from shoal.pipeline.set_neighbours import redrawn
 from shoal.pipeline.write import refuse_uncovered, refuse_unless, write
 from shoal.prepare.arrange import arrange
 from shoal.prepare.complete import complete
@@ -254,7 +253,7 @@ def verify(
             raise PolicyError(
                 "verify: a release folder carries its own policy. Give no other, or the data file inside it."
             )
-        return check_release(source) if holds_sets(source) else check_folder(source, _page if report else None)
+        return check_folder(source, _page if report else None, redrawn)
     step("read")
     wanted = _wanted(policy, wishes)
     if isinstance(source, str | Path) and not Path(source).exists():

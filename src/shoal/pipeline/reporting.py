@@ -14,8 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shoal.certify.certificate import CERTIFICATE, POLICY, digest, figure
-from shoal.certify.check import DATA_FILES, check_folder
+from shoal.certify.certificate import CERTIFICATE, DATA_FILES, POLICY, digest, figure
+from shoal.certify.check import check_folder
 from shoal.errors import DataError, GuaranteeError, PolicyError, ShoalError, WriteError, listed
 from shoal.io.bundle import check_outside, draft_file, settle
 from shoal.measuring import MODULES, Measure, cards
@@ -29,7 +29,8 @@ from shoal.model.sketches import PlaneSketch
 from shoal.pipeline.hierarchies import given_trees
 from shoal.pipeline.judging import case_of, tried
 from shoal.pipeline.line import netted
-from shoal.pipeline.write import FINDINGS, published_policy, read_back
+from shoal.pipeline.private import FINDINGS
+from shoal.pipeline.write import published_policy, read_back
 from shoal.prepare.encode import encode
 from shoal.privacy.attacks.attack import attacks as attack_cards
 from shoal.privacy.attacks.attack import profiles
