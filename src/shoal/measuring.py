@@ -6,7 +6,7 @@ through the same door.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -14,8 +14,9 @@ from typing import Any, Literal
 
 from shoal.errors import MethodError, near
 from shoal.model.findings import Finding, Need
+from shoal.model.progress import tick
 
-__all__ = ["Better", "Measure", "cards", "load_measure", "measure"]
+__all__ = ["Better", "Measure", "cards", "load_measure", "measure", "taken"]
 
 MODULES = (
     "shoal.privacy.measures.adversary_measures",
@@ -50,6 +51,8 @@ class Measure:
         The release alone; the table and the release row by row; the table and the classes of the release.
     cost : str
         How the time grows.
+    always : bool
+        Whether it is taken whenever a release is made, and stands among its findings.
     chance : bool
         Whether it draws by chance, from the seed of the case: then another order of the rows may give another figure.
     summary : str
@@ -65,16 +68,23 @@ class Measure:
     better: Better
     need: Need
     cost: str
+    always: bool
     chance: bool
     summary: str
     function: Function = field(repr=False)
 
     def take(self, case: Any) -> tuple[Finding, ...]:
-        """Return what the measure finds; a figure of another package that does not say what it counts counts rows."""
-        found = self.function(case)
-        if self.function.__module__.startswith("shoal."):
-            return found
-        return tuple(replace(one, counts_rows=True) if one.counts_rows is None else one for one in found)
+        """Return what the measure finds, taken once a case.
+
+        A figure of another package that does not say what it counts counts rows.
+        """
+        if self.name not in case.taken:
+            found = self.function(case)
+            if not self.function.__module__.startswith("shoal."):
+                found = tuple(replace(one, counts_rows=True) if one.counts_rows is None else one for one in found)
+            case.taken[self.name] = found
+        held: tuple[Finding, ...] = case.taken[self.name]
+        return held
 
     def as_dict(self) -> dict[str, Any]:
         """Return the card as plain values, for JSON and tables; None for a range without an end."""
@@ -91,13 +101,14 @@ def measure(
     better: Better,
     need: Need,
     cost: str,
+    always: bool = False,
     chance: bool = False,
 ) -> Callable[[Function], Function]:
     """Give a function its card."""
 
     def give(function: Function) -> Function:
         summary = (function.__doc__ or "").strip().split("\n", 1)[0]
-        function.card = Measure(name, formula, low, high, better, need, cost, chance, summary, function)  # type: ignore[attr-defined]
+        function.card = Measure(name, formula, low, high, better, need, cost, always, chance, summary, function)  # type: ignore[attr-defined]
         return function
 
     return give
@@ -113,6 +124,15 @@ def cards() -> dict[str, Measure]:
             raise MethodError(f"measure: {point.name!r} carries no card. Its author must decorate it with @measure.")
         found.append(card)
     return {card.name: card for card in sorted(found, key=lambda card: card.name)}
+
+
+def taken(case: Any, wanted: Sequence[Measure]) -> tuple[Finding, ...]:
+    """Take measures of a case one after the other."""
+    found: list[Finding] = []
+    for number, card in enumerate(wanted):
+        tick(number, len(wanted))
+        found += card.take(case)
+    return tuple(found)
 
 
 def load_measure(name: str) -> Measure:

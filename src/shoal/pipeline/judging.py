@@ -20,7 +20,7 @@ from shoal.certify.check import check_folder
 from shoal.errors import DataError, UseError, listed
 from shoal.io.bundle import settle
 from shoal.io.text_columns import read_for
-from shoal.measuring import cards, load_measure
+from shoal.measuring import cards, load_measure, taken
 from shoal.model.asking import option
 from shoal.model.findings import Attack, Finding
 from shoal.model.policy import Policy
@@ -86,12 +86,9 @@ def measure(original: Any, release: Any, *, only: Iterable[str] = (), **given: A
     if only and len(able) < len(wanted):
         missing = [card.name for card in wanted if card not in able]
         raise DataError(f"measure: {listed(missing)} need the original table beside the release. Give both.")
-    found: list[Finding] = []
-    for number, card in enumerate(able):
-        tick(number, len(able))
-        found += card.take(case)
+    found = taken(case, able)
     step("")
-    return tuple(found)
+    return found
 
 
 @netted
@@ -207,22 +204,44 @@ def case_of(
     """
     if fraction is not None and not 0 < fraction <= 1:
         raise DataError(f"measure: fraction must be above 0 and at most 1; got {fraction!r}.")
-    named, table, released, places = _aligned(original, release, private, Policy.of(policy, **wishes))
-    given = {} if table is None else given_trees(named)
-    own = isinstance(release, Release) or (isinstance(release, str | Path) and Path(release).is_dir())
+    wanted = Policy.of(policy, **wishes)
+    pair = _pair(original, release, private, wanted)
+    named = pair.policy
+    more = {
+        "population": None if population is None else read_for(population, named).data,
+        "fraction": fraction,
+        "control": None if control is None else read_for(control, named),
+        "other": None if other is None else read_for(other, named).data,
+        "seed": seed or None,
+    }
+    asked = {name: value for name, value in more.items() if value is not None}
+    return replace(pair, **asked) if asked else pair  # type: ignore[arg-type]
+
+
+def _pair(original: Any, release: Any, private: str | Path | None, wanted: Policy) -> Case:
+    """Return a release beside its original: the pair that was measured when it was made, if there is one."""
+    if isinstance(release, Release) and release.made_from(original):
+        pair: Case = release.case
+        return pair
+    named, table, released, places = _aligned(original, release, private, wanted)
+    if table is None:
+        return Case(released, named, places=places)
+    given = given_trees(named)
+    own = isinstance(release, Release)
     return Case(
         released,
         named,
         original=table,
-        trees={} if table is None else hierarchies(table, named, given),
-        population=None if population is None else read_for(population, named).data,
-        fraction=fraction,
-        control=None if control is None else read_for(control, named),
-        other=None if other is None else read_for(other, named).data,
+        trees=hierarchies(table, named, given),
         places=places,
-        seed=seed,
-        regroup=Regrouping(table, named, given, released) if own and table is not None else None,
+        groups=release.labels if own else None,
+        regroup=Regrouping(table, named, given, released) if own or _is_folder(release) else None,
     )
+
+
+def _is_folder(release: Any) -> bool:
+    """Say whether a release is given as a folder."""
+    return isinstance(release, str | Path) and Path(release).is_dir()
 
 
 def _aligned(
@@ -237,7 +256,7 @@ def _aligned(
         return named, table, data, places
     if isinstance(release, str | Path):
         settle(release, private)
-    if isinstance(release, str | Path) and Path(release).is_dir():
+    if _is_folder(release):
         return _of_folder(original, Path(release), private)
     released = read_for(release, wanted)
     table = None if original is None else read_for(original, wanted)
