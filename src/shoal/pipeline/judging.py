@@ -47,6 +47,7 @@ from shoal.privacy.verdict.values import read_column
 __all__ = ["attack", "case_of", "measure", "tried"]
 
 Places = NDArray[np.int64]
+Aligned = tuple[Policy, Table | None, pa.Table, Places | None, Places | None]
 
 
 @netted
@@ -223,7 +224,7 @@ def _pair(original: Any, release: Any, private: str | Path | None, wanted: Polic
     if isinstance(release, Release) and release.made_from(original):
         pair: Case = release.case
         return pair
-    named, table, released, places = _aligned(original, release, private, wanted)
+    named, table, released, places, groups = _aligned(original, release, private, wanted)
     if table is None:
         return Case(released, named, places=places)
     given = given_trees(named)
@@ -234,7 +235,7 @@ def _pair(original: Any, release: Any, private: str | Path | None, wanted: Polic
         original=table,
         trees=hierarchies(table, named, given),
         places=places,
-        groups=release.labels if own else None,
+        groups=groups,
         regroup=Regrouping(table, named, given, released) if own or _is_folder(release) else None,
     )
 
@@ -244,16 +245,14 @@ def _is_folder(release: Any) -> bool:
     return isinstance(release, str | Path) and Path(release).is_dir()
 
 
-def _aligned(
-    original: Any, release: Any, private: str | Path | None, wanted: Policy
-) -> tuple[Policy, Table | None, pa.Table, Places | None]:
-    """Return the policy, the table and the release row by row, and where these rows stand in the released file."""
+def _aligned(original: Any, release: Any, private: str | Path | None, wanted: Policy) -> Aligned:
+    """Return the policy, the table and the release row by row, where these rows stand in the file, and their groups."""
     if isinstance(release, Release):
         named, places = release.policy, release.position
         table = None if original is None else _rows_of(original, named, release.rows)
         data = release.table.take(pa.array(places))
         _refuse_other_rows(table, data, named)
-        return named, table, data, places
+        return named, table, data, places, release.labels
     if isinstance(release, str | Path):
         settle(release, private)
     if _is_folder(release):
@@ -280,12 +279,10 @@ def _aligned(
         )
     kept = [name for name in released.names if name in named.columns and named.columns[name].role != "identifier"]
     rows = None if table is None else _rows_of(original, named, np.arange(table.n))
-    return named, rows, released.data.select(kept), None
+    return named, rows, released.data.select(kept), None, None
 
 
-def _of_folder(
-    original: Any, folder: Path, private: str | Path | None
-) -> tuple[Policy, Table | None, pa.Table, Places | None]:
+def _of_folder(original: Any, folder: Path, private: str | Path | None) -> Aligned:
     """Return what a release folder holds, aligned by the map of the private folder if there is an original."""
     checked = check_folder(folder)
     if not checked.holds:
@@ -298,15 +295,15 @@ def _of_folder(
                 f"written with it ({option('private', 'FOLDER')})."
             )
         named = Policy.load(folder / "policy.toml")
-        return named, None, read_back(data, named), None
-    named, places = read_private(Path(private), folder, "released_row", "measure", _mapped)
+        return named, None, read_back(data, named), None, None
+    named, places, groups = read_private(Path(private), folder, "released_row", "measure", _mapped)
     released = read_back(data, named)
     if original is None:
-        return named, None, released, None
+        return named, None, released, None, None
     rows = np.flatnonzero(places >= 0)
     table, data = _rows_of(original, named, rows), released.take(pa.array(places[rows]))
     _refuse_other_rows(table, data, named)
-    return named, table, data, places[rows]
+    return named, table, data, places[rows], groups
 
 
 def _refuse_other_rows(table: Table | None, released: pa.Table, policy: Policy) -> None:
@@ -323,12 +320,15 @@ def _refuse_other_rows(table: Table | None, released: pa.Table, policy: Policy) 
             )
 
 
-def _mapped(facts: dict[str, Any], places: Places) -> tuple[Policy, Places]:
-    """Return the policy and the map of a private folder, which may lead no two rows to one row of the release."""
+def _mapped(facts: dict[str, Any], places: Places) -> tuple[Policy, Places, Places | None]:
+    """Return policy, map and groups of a private folder; no two rows may lead to one row of the release."""
     kept = places[places >= 0]
+    groups = np.array(facts["groups"].split(), np.int64) if "groups" in facts else None
     if kept.size and (np.unique(kept).size < kept.size or int(kept.max()) >= kept.size):
         raise ValueError
-    return Policy.of(facts["policy"]), places
+    if groups is not None and (groups.size != kept.size or groups.min(initial=0) < 0):
+        raise ValueError
+    return Policy.of(facts["policy"]), places, groups
 
 
 def _rows_of(original: Any, policy: Policy, rows: Places) -> Table:

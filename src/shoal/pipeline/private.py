@@ -19,7 +19,7 @@ __all__ = ["FINDINGS", "HELD", "MAP", "read_private", "seed_of", "write_private"
 FINDINGS = "findings.json"
 MAP = "map.csv"
 HELD = {FINDINGS: '"certificate"', MAP: "", REPORT: "", **dict.fromkeys(NAMES, "<svg")}
-FAULTS = (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError)
+FAULTS = (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
 
 Places = NDArray[np.int64]
 Taken = TypeVar("Taken")

@@ -30,6 +30,7 @@ from shoal.io.data_file import check_format, digest_of, write_data
 from shoal.io.disassociated import JSON_FILE, NEIGHBOURS, PARQUET_FILES, write_disassociated, write_neighbour
 from shoal.io.files import read
 from shoal.model.findings import Verdict
+from shoal.model.partition import Partition
 from shoal.model.policy import TRUTHFUL_FORMS, Policy
 from shoal.model.release import Release
 from shoal.model.set_release import SetRelease
@@ -107,6 +108,7 @@ def write(
             "suppressed": release.suppressed,
             "notes": [*release.own_notes, *missing],
             "policy": release.policy.as_dict(),
+            **_groups(release),
         }
         write_private(hidden, ("input_row", "released_row"), place.tolist(), facts)
 
@@ -168,6 +170,12 @@ def _appear(
             raise GuaranteeError(f"verify: the written files do not confirm {failed}. Nothing was written.")
         for one in hidden:
             hold(made, one)
+
+
+def _groups(release: Release) -> dict[str, str]:
+    """Return the group of each row that the method made, if groups are published alike: classes are known anyway."""
+    alike = np.array_equal(Partition.of(release.case.labels).labels, release.labels)
+    return {} if alike else {"groups": " ".join(map(str, release.labels.tolist()))}
 
 
 def data_digest(release: Release) -> str:

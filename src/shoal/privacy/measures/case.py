@@ -50,7 +50,7 @@ class Case:
     seed : int
         Random seed of measures and attacks.
     groups : int64 array, optional
-        The group of each row that the method made; not known of a folder, where classes stand for them.
+        The group of each row that the method made; where that is not known, its class stands for it.
     matrix : float64 array, optional
         The original as the method saw it, row by row as the release; encoded anew where it is needed and not given.
     regroup : callable, optional
