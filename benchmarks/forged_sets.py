@@ -27,8 +27,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import shoal.sets
+from shoal.certify.check import check_folder
 from shoal.errors import ShoalError
-from shoal.pipeline.set_neighbours import check_release
+from shoal.pipeline.set_neighbours import redrawn
 
 CERTIFICATE, DOCUMENT = "certificate.json", "disassociated.json"
 ODD = [None, -1, 0, 1, 2, 3, 7, 1 << 31, 1 << 40, 10**30, 0.5, True, "", "a", "Jane Doe", [], {}, [[0]]]
@@ -231,7 +232,7 @@ def run(n: int, seed: int = 0) -> Counter[str]:
     with tempfile.TemporaryDirectory() as place:
         folders = honest(Path(place))
         for folder in folders:
-            if not check_release(folder).holds:
+            if not check_folder(folder, redraw=redrawn).holds:
                 raise AssertionError(f"an honest folder is refused: {folder.name}")
         for turn in range(n):
             source = chance.choice(folders)
@@ -241,7 +242,7 @@ def run(n: int, seed: int = 0) -> Counter[str]:
             redigest(folder)
             before, after = content(source), content(folder)
             try:
-                holds = check_release(folder).holds
+                holds = check_folder(folder, redraw=redrawn).holds
                 outcome = "refused" if not holds else "ACCEPTED"
             except ShoalError:
                 outcome = "refused with an error"

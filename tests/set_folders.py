@@ -4,10 +4,11 @@ import hashlib
 import json
 
 from set_releases import SOUND, published
-from shoal.certify.sets_certificate import write_sets_certificate
+from shoal.certify.certificate import SETS_PREDICATE, own_version, sets_predicate, write_certificate
+from shoal.certify.check import check_folder
 from shoal.io.disassociated import JSON_FILE, write_disassociated, write_neighbour
 from shoal.model.findings import Verdict
-from shoal.pipeline.set_neighbours import check_release, neighbour_of
+from shoal.pipeline.set_neighbours import neighbour_of, redrawn
 from shoal.privacy.verdict.km import verify
 
 NAMED = {**SOUND, "labels": SOUND["labels"][:5], "term_global": [4]}  # every label is in a chunk
@@ -29,8 +30,13 @@ def written(folder, made=NAMED, format="json", kind="km", neighbour=None, claime
         drawn, more, _ = neighbour_of(given, kind)
         names.append(write_neighbour(neighbour or drawn, folder))
         verdicts += more
-    write_sets_certificate(folder, names, given, verdicts, kind)
+    write_certificate(folder, SETS_PREDICATE, sorted(names), sets_predicate(given, verdicts, kind, own_version()))
     return folder
+
+
+def check_release(folder):
+    """Check a folder, and draw its neighbour again."""
+    return check_folder(folder, redraw=redrawn)
 
 
 def failed(folder):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from shoal.pipeline.estimator import Anonymizer
     from shoal.pipeline.judging import attack, measure
     from shoal.pipeline.line import anonymize, profile, verify
-    from shoal.pipeline.seeds import seed_of
+    from shoal.pipeline.private import seed_of
 
 __all__ = [
     "Anonymizer",
@@ -76,7 +76,7 @@ _HOMES = {
     "method": "shoal.catalogue",
     "profile": "shoal.pipeline.line",
     "sample": "shoal.io.sample",
-    "seed_of": "shoal.pipeline.seeds",
+    "seed_of": "shoal.pipeline.private",
     "verify": "shoal.pipeline.line",
 }
 

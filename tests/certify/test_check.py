@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.certify.check import check_folder, read_release
+from shoal.certify.check import check_folder
+from shoal.certify.released import read_release
 from shoal.errors import ReadError
 
 CHANCE = np.random.default_rng(3)

@@ -12,12 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import shoal.sets
-from set_folders import NAMED, change, failed, redigest, written
+from set_folders import NAMED, change, check_release, failed, redigest, written
 from shoal.certify import sets_neighbour
 from shoal.io.disassociated import JSON_FILE, PARQUET_FILES, write_neighbour
 from shoal.io.transactions import read_transactions
 from shoal.model.transactions import Transactions
-from shoal.pipeline.set_neighbours import check_release
 from shoal.privacy.verdict.km import verify_plain
 from shoal.transactions.reassociation.harden import harden_km
 

@@ -5,10 +5,9 @@ import time
 import pytest
 
 import shoal.sets
-from set_folders import written
+from set_folders import check_release, written
 from shoal.errors import InfeasibleError
 from shoal.model.transactions import Transactions
-from shoal.pipeline.set_neighbours import check_release
 
 SECONDS = 10
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.certify.check import read_release
+from shoal.certify.released import read_release
 from shoal.errors import WriteError
 from shoal.io.data_file import FORMATS, digest_of, write_data
 from shoal.io.files import read

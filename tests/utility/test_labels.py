@@ -7,7 +7,9 @@ import pytest
 import shoal
 from shoal.model.policy import Policy
 from shoal.model.table import Table
-from shoal.utility.labels import one_label, telling_columns
+from shoal.privacy.measures.case import Case
+from shoal.utility.fidelity_measures import labels_disclosed
+from shoal.utility.labels import telling_columns
 
 LABEL = {"role": "keep", "kind": "nominal"}
 NUMBER = {"role": "quasi", "kind": "numeric"}
@@ -57,9 +59,9 @@ def test_nothing_is_said_without_a_label_or_with_very_many():
 def test_classes_of_one_label_are_counted_on_what_is_released():
     policy = Policy.of({"label": "y", "columns": {"x": NUMBER, "y": LABEL}})
     data = pa.table({"x": [1, 1, 2, 2, 3, 3], "y": ["a", "a", "a", "b", None, None]})
-    [found] = one_label(data, policy)
+    [found] = labels_disclosed(Case(data, policy))
     assert found.value == pytest.approx(200 / 3)
-    assert one_label(data, Policy.of({"columns": {"x": NUMBER, "y": LABEL}})) == ()
+    assert labels_disclosed(Case(data, Policy.of({"columns": {"x": NUMBER, "y": LABEL}}))) == ()
 
 
 def test_a_release_warns_of_a_column_that_decides_the_label():

@@ -1,13 +1,14 @@
 """The card of a measure: formula, range, direction, what it needs, how it grows, and words for people."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from shoal.model.findings import Finding, Need
+from shoal.model.progress import tick
 
-__all__ = ["Better", "MeasureCard", "Requirement", "measure"]
+__all__ = ["Better", "MeasureCard", "Requirement", "measure", "taken"]
 
 Better = Literal["low", "high", "neither"]
 Requirement = Literal["label", "sensitive", "items", "population", "other", "control"]
@@ -39,6 +40,8 @@ class MeasureCard:
         The names of further findings that describe the whole release.
     by_column : bool
         Whether its findings describe single columns, and none of them the whole release.
+    always : bool
+        Whether it is taken whenever a release is made, and stands among its findings.
     chance : bool
         Whether it draws random numbers, from the seed of the case: another order of the rows may change the figure.
     bounded : bool
@@ -66,6 +69,7 @@ class MeasureCard:
     requires: tuple[Requirement, ...]
     also: tuple[str, ...]
     by_column: bool
+    always: bool
     chance: bool
     bounded: bool
     words: Mapping[str, str]
@@ -75,16 +79,31 @@ class MeasureCard:
     function: Function = field(repr=False)
 
     def take(self, case: Any) -> tuple[Finding, ...]:
-        """Return what the measure finds; a figure of a plug-in that does not say what it counts counts rows."""
-        found = self.function(case)
-        if self.function.__module__.startswith("shoal."):
-            return found
-        return tuple(replace(one, counts_rows=True) if one.counts_rows is None else one for one in found)
+        """Return what the measure finds, taken once per case.
+
+        A figure of a plug-in that does not say what it counts counts rows.
+        """
+        if self.name not in case.taken:
+            found = self.function(case)
+            if not self.function.__module__.startswith("shoal."):
+                found = tuple(replace(one, counts_rows=True) if one.counts_rows is None else one for one in found)
+            case.taken[self.name] = found
+        held: tuple[Finding, ...] = case.taken[self.name]
+        return held
 
     def as_dict(self) -> dict[str, Any]:
         """Return the card as plain values, for JSON and tables; None for a range without an end."""
         shown = {key: value for key, value in vars(self).items() if key != "function"}
         return {**shown, "high": None if math.isinf(self.high) else self.high}
+
+
+def taken(case: Any, wanted: Sequence[MeasureCard]) -> tuple[Finding, ...]:
+    """Take several measures of a case."""
+    found: list[Finding] = []
+    for number, card in enumerate(wanted):
+        tick(number, len(wanted))
+        found += card.take(case)
+    return tuple(found)
 
 
 def measure(
@@ -99,6 +118,7 @@ def measure(
     requires: tuple[Requirement, ...] = (),
     also: tuple[str, ...] = (),
     by_column: bool = False,
+    always: bool = False,
     chance: bool = False,
     bounded: bool = False,
     words: Mapping[str, str] | None = None,
@@ -120,6 +140,7 @@ def measure(
             requires,
             also,
             by_column,
+            always,
             chance,
             bounded,
             dict(words or {}),

@@ -10,48 +10,49 @@
 `check_data` does step 4 for anybody's table.
 """
 
-import json
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 
 from shoal.certify.certificate import (
-    BUILDS,
     CERTIFICATE,
+    FAULTS,
     POLICY,
     PREDICATE,
     REPORT,
-    STATEMENT,
+    SETS_PREDICATE,
+    Claims,
+    Stated,
     digest,
     drawn_with,
     figure,
-    plain_version,
+    numbers_of,
+    own_version,
+    read_statement,
     statement,
+    table_predicate,
     written_with,
 )
 from shoal.certify.check_cells import contradicted
 from shoal.certify.check_policy import MOST_POLICY, published_text, refusals, unused_levels
+from shoal.certify.check_sets import Redraw, check_sets
 from shoal.certify.checked import (
     Checked,
-    Claims,
     Line,
-    claims_of,
     compared,
     compared_files,
     is_plain,
     name_of,
-    once,
     published_as,
+    same_bytes,
     small_text,
 )
 from shoal.certify.data_bytes import compared_bytes, starts_with
 from shoal.certify.recount import recount
-from shoal.certify.released import read_cells, read_release, unescaped, unguarded
+from shoal.certify.released import read_cells, unguarded
 from shoal.certify.row_order import ascends
 from shoal.errors import DrawingError, PolicyError, ReadError, ShoalError, listed
 from shoal.io.data_file import csv_header
@@ -59,63 +60,41 @@ from shoal.model.asking import option
 from shoal.model.findings import Verdict
 from shoal.model.policy import Policy
 
-__all__ = [
-    "Checked",
-    "Claims",
-    "Line",
-    "Page",
-    "check_data",
-    "check_folder",
-    "claims_of",
-    "compared",
-    "compared_files",
-    "is_plain",
-    "once",
-    "read_release",
-    "small_text",
-    "unescaped",
-]
+__all__ = ["Checked", "Line", "Page", "check_data", "check_folder", "holds_sets"]
 
 Page = Callable[[Path, Sequence[Verdict]], str]
-DATA_FILES = ("data.csv", "data.csv.gz", "data.parquet", "data.feather")
 MOST_CERTIFICATE = 1 << 22
 NOISE = 1e-14  # by which two ways of counting differ
-VERSION = re.compile(r"(\d{1,4}(\.\d{1,4}){1,3})((a|b|rc|\.post|\.dev)\d{1,6})?(\.zlib-ng)?")
-FAULTS = (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
 
 
-class _Stated(NamedTuple):
-    """What a certificate says, and its text."""
-
-    text: str
-    data: str
-    rows: int
-    claims: Claims
-    subject: dict[str, str]
-    policy: Any
-    made: dict[str, str]
-
-
-def check_folder(folder: str | Path, page: Page | None = None) -> Checked:
+def check_folder(folder: str | Path, page: Page | None = None, redraw: Redraw | None = None) -> Checked:
     """Recompute every claim of a release folder from its bytes.
 
     Parameters
     ----------
     folder : path
-        A folder with certificate.json, policy.toml and a data file, and a report if the certificate lists it.
+        A folder with certificate.json and the files that it lists, of a table or of sets.
     page : callable, optional
-        Draws the public report of a folder, given the verdicts that it claims. Without it, a report is compared with
-        its digest alone, and a note says so.
+        Draws the public report of a table's folder, given the verdicts that it claims. Without it, a report is
+        compared with its digest alone, and a note says so.
+    redraw : callable, optional
+        Draws the neighbour of sets; see `check_sets`.
 
     Returns
     -------
     Checked
-        With the role of every column.
+        With the role of every column of a table.
+
+    Raises
+    ------
+    ReadError
+        If there is no such folder, or no certificate in it. Whatever else is wrong is a line that fails.
 
     Guarantee
     ---------
-    If everything holds, then every byte of the folder follows from its cells, its policy and the versions of the
+    If everything holds, then every byte of a table's folder follows from its cells, its policy and the versions of the
     libraries that the certificate names, but for the packing of data that other versions wrote: a note says so then.
+    For sets, see `check_sets`.
 
     Cost
     ----
@@ -128,22 +107,36 @@ def check_folder(folder: str | Path, page: Page | None = None) -> Checked:
     if not (place / CERTIFICATE).is_file():
         raise ReadError(f"verify: {str(folder)!r} has no {CERTIFICATE}, so it is not a release of shoal.")
     try:
-        stated = _statement(small_text(place / CERTIFICATE, MOST_CERTIFICATE))
+        stated = read_statement(small_text(place / CERTIFICATE, MOST_CERTIFICATE))
     except FAULTS:
         return Checked((Line("certificate", "a statement about a release", "cannot be read", holds=False),))
-    own, newer = plain_version(version("shoal")), stated.made["shoal"]
-    if _release(newer) > _release(own):
+    return check_sets(place, stated, redraw) if stated.kind == SETS_PREDICATE else _check_table(place, stated, page)
+
+
+def holds_sets(folder: str | Path) -> bool:
+    """Say whether the certificate of a folder speaks of sets; whether it is true is asked elsewhere."""
+    try:
+        return f'"{SETS_PREDICATE}"' in small_text(Path(folder) / CERTIFICATE)
+    except FAULTS:
+        return False
+
+
+def _check_table(place: Path, stated: Stated, page: Page | None) -> Checked:
+    """Check the folder of a table; see the steps above."""
+    own, newer = own_version(), stated.made["shoal"]
+    if numbers_of(newer) > numbers_of(own):
         line = Line("certificate", f"by shoal {newer}", f"shoal {own} is installed", holds=False)
         return Checked((line,), notes=(f"Install shoal {newer} or later to verify this release.",))
     # A report is no part of the claims: it may be left out, but if it is listed, it is the one that was written.
-    data, expected = stated.data, {stated.data, POLICY} | ({REPORT} & set(stated.subject))
+    data = stated.predicate["data"]
+    expected = {data, POLICY} | ({REPORT} & set(stated.subject))
     lines = [Line("certificate", PREDICATE, PREDICATE, holds=True), *compared_files(place, stated.subject, expected)]
     if not all(is_plain(place / name) for name in expected):
         return Checked((*lines, Line("data and policy", "plain files", "not so", holds=False)))
     try:
         text = small_text(place / POLICY, MOST_POLICY)
         policy = Policy.from_toml(text)
-        lines += _policy(policy, text, stated.policy)
+        lines += _policy(policy, text, stated.predicate["policy"])
     except (PolicyError, ValueError, RecursionError):
         return Checked((*lines, Line("policy", "readable, of at most 1 MB", "cannot be read", holds=False)))
     public = [name for name in policy.columns if policy.columns[name].role != "identifier"]
@@ -177,62 +170,30 @@ def check_data(data: pa.Table, policy: Policy) -> Checked:
     return Checked(lines, found, (), tuple(columns))
 
 
-def _statement(text: str) -> _Stated:
-    """Read a certificate, or raise if it says anything twice, too much, too little or of another type."""
-    statement = json.loads(text, object_pairs_hook=once)
-    predicate = statement["predicate"]
-    subject = {str(entry["name"]): str(entry["digest"]["sha256"]) for entry in statement["subject"]}
-    data, rows, made = predicate["data"], predicate["rows"], {"shoal": predicate["shoal"], **predicate["made_with"]}
-    sound = (
-        statement["_type"] == STATEMENT
-        and statement["predicateType"] == PREDICATE
-        and set(statement) == {"_type", "subject", "predicateType", "predicate"}
-        and set(predicate) == {"shoal", "made_with", "data", "rows", "policy", "claims"}
-        and data in DATA_FILES
-        and set(made) == {"shoal", *written_with(data), *(drawn_with() if REPORT in subject else ())}
-        and all(one in BUILDS if name == "pyarrow build" else VERSION.fullmatch(one) for name, one in made.items())
-        and type(rows) is int
-        and len(subject) == len(statement["subject"])
-        and all(
-            set(entry) == {"name", "digest"} and set(entry["digest"]) == {"sha256"} for entry in statement["subject"]
-        )
-    )
-    if not sound:
-        raise ValueError
-    return _Stated(text, data, rows, claims_of(predicate["claims"]), subject, predicate["policy"], made)
-
-
-def _release(given: str) -> tuple[int, ...]:
-    """Return the numbers of a version."""
-    found = VERSION.match(given)
-    return tuple(int(part) for part in found[1].split(".")) if found else ()
-
-
 def _policy(policy: Policy, text: str, stated: Any) -> Iterable[Line]:
     """Compare a policy with the certificate and with what shoal writes, and say why shoal would not accept it."""
     same = policy.as_dict() == stated
     yield Line("policy", "as in the certificate", "the same" if same else "another", same)
     why = next(refusals(policy), "")
     yield Line("policy", "one that shoal accepts", why or "it is", not why)
-    written = not why and text == published_text(policy)
-    yield Line("policy bytes", "as shoal writes them", "the same" if written else "others", written)
+    yield same_bytes("policy bytes", not why and text == published_text(policy))
 
 
 def _data(
-    path: Path, cells: pa.Table, released: pa.Table, public: list[str], policy: Policy, stated: _Stated
+    path: Path, cells: pa.Table, released: pa.Table, public: list[str], policy: Policy, stated: Stated
 ) -> tuple[list[Line], str]:
     """Compare columns, rows and bytes of the data with what is claimed and what shoal writes."""
-    names = set(cells.column_names)
+    names, rows = set(cells.column_names), stated.predicate["rows"]
     dropped = sum(name in names for name in policy.names("identifier"))
     same = cells.column_names == public
     found = f"{len(names)} columns" + (f", {dropped} of them identifiers" if dropped else "")
     lines = [
         Line("columns", f"{len(public)} columns", found if same else f"{found}, others or in another order", same),
-        Line("rows", str(stated.rows), str(cells.num_rows), stated.rows == cells.num_rows),
+        Line("rows", str(rows), str(cells.num_rows), rows == cells.num_rows),
     ]
-    here = written_with(stated.data)
+    here = written_with(path.name)
     made = {name: stated.made[name] for name in here}
-    bytes_ = compared_bytes(path, stated.data, cells, made, here)
+    bytes_ = compared_bytes(path, path.name, cells, made, here)
     lines.append(Line("data bytes", "those of its cells", bytes_.found, bytes_.holds))
     separators = {name: policy.columns[name].separator or "|" for name in policy.names("items")}
     order = ascends(cells, separators)
@@ -251,15 +212,15 @@ def _as_claimed(verdict: Verdict, claims: Claims) -> Verdict:
     return replace(verdict, found=claim[1] if claim is not None and claim[1] in near else verdict.found)
 
 
-def _certificate(place: Path, policy: Policy, claimed: list[Verdict], rows: int, stated: _Stated) -> Line:
+def _certificate(place: Path, policy: Policy, claimed: list[Verdict], rows: int, stated: Stated) -> Line:
     """Compare a certificate with what shoal writes for this folder."""
-    files = [stated.data, POLICY, *({REPORT} & set(stated.subject))]
-    digests = {name: digest(place / name) for name in files}
-    same = stated.text == statement(stated.data, policy, claimed, rows, digests, stated.made)
-    return Line("certificate bytes", "as shoal writes them", "the same" if same else "others", same)
+    data = stated.predicate["data"]
+    digests = {name: digest(place / name) for name in (data, POLICY, *({REPORT} & set(stated.subject)))}
+    said = table_predicate(data, policy, claimed, rows, stated.made)
+    return same_bytes("certificate bytes", stated.text == statement(PREDICATE, digests, said))
 
 
-def _report(place: Path, page: Page, claimed: list[Verdict], stated: _Stated) -> tuple[Line, str]:
+def _report(place: Path, page: Page, claimed: list[Verdict], stated: Stated) -> tuple[Line, str]:
     """Draw the report again and compare it; return the line, and what to do if others drew it or it cannot be drawn."""
     try:
         same = page(place, claimed).encode() == (place / REPORT).read_bytes()
@@ -271,7 +232,7 @@ def _report(place: Path, page: Page, claimed: list[Verdict], stated: _Stated) ->
         return Line("report", "as shoal draws it", "could not be compared", holds=False), remedy
     except Exception:  # noqa: BLE001 - a stranger's cells may break the drawing, and a message might quote them
         same, found = False, "cannot be drawn"
-    here = {"shoal": plain_version(version("shoal")), **drawn_with()}
+    here = {"shoal": own_version(), **drawn_with()}
     made = {name: stated.made[name] for name in here}
     if same or made == here:
         return Line("report", "as shoal draws it", found, same), ""

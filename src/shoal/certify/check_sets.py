@@ -8,51 +8,36 @@
 5. A neighbour is drawn again and must be the same. If it is said to be k^m-anonymous, that is counted too.
 """
 
-import json
-import re
 from collections.abc import Iterator
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from shoal.certify.certificate import CERTIFICATE, STATEMENT
-from shoal.certify.check import Checked, Claims, Line, claims_of, compared, compared_files, is_plain, once, small_text
-from shoal.certify.sets_bytes import DOCUMENT, TABLES, Files, read_document, read_tables, sound_parameters
-from shoal.certify.sets_certificate import SETS_FORMAT, SETS_PREDICATE, certificate_text
+from shoal.certify.certificate import SETS_PREDICATE, Stated, own_version, sets_predicate, statement
+from shoal.certify.checked import Checked, Line, compared, compared_files, is_plain, same_bytes
+from shoal.certify.sets_bytes import TABLES, Files, read_files
 from shoal.certify.sets_form import shown_labels, written_bytes
-from shoal.certify.sets_neighbour import NEIGHBOURS, Redraw, check_neighbour
+from shoal.certify.sets_neighbour import Redraw, check_neighbour
 from shoal.errors import InfeasibleError, ReadError
+from shoal.io.disassociated import JSON_FILE, NEIGHBOURS
 from shoal.model.disassociated import Disassociated
 from shoal.model.findings import Verdict
 from shoal.privacy.verdict.km import verify
 
-__all__ = ["check_sets_folder", "holds_sets"]
+__all__ = ["Redraw", "check_sets"]
 
 COUNTED: tuple[str, str | None] = ("k^m-anonymity of the neighbour", None)
-VERSION = r"\d{1,3}(\.\d{1,3}){1,3}((a|b|rc)\d{1,3})?(\.post\d{1,3})?(\.dev\d{1,4})?"
-FAULTS = (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
 
 
-class _Stated(NamedTuple):
-    """What a certificate says."""
-
-    parameters: dict[str, Any]
-    records: int
-    neighbour: dict[str, Any] | None
-    claims: Claims
-    subject: dict[str, str]
-    by: str
-
-
-def check_sets_folder(folder: str | Path, redraw: Redraw | None = None) -> Checked:
+def check_sets(place: Path, stated: Stated, redraw: Redraw | None = None) -> Checked:
     """Recompute every claim of the folder of a set-valued release from its bytes.
 
     Parameters
     ----------
-    folder : path
+    place : Path
         A folder with certificate.json, the files of a disassociated data set, and perhaps a neighbour.
+    stated : Stated
+        What its certificate says.
     redraw : callable, optional
         Draws the neighbour of a kind ("km" or "raw") from a release, or raises `InfeasibleError` if that takes too much
         work. Without it a neighbour cannot be compared, and a folder that has one does not hold.
@@ -61,11 +46,6 @@ def check_sets_folder(folder: str | Path, redraw: Redraw | None = None) -> Check
     -------
     Checked
         Its notes are warnings: what the parameters allow though it is a risk.
-
-    Raises
-    ------
-    ReadError
-        If there is no such folder, or no certificate in it. Whatever else is wrong is a line that fails.
 
     Guarantee
     ---------
@@ -77,18 +57,10 @@ def check_sets_folder(folder: str | Path, redraw: Redraw | None = None) -> Check
     ----
     That of `privacy.verdict.km.verify`, of writing the files, and of drawing the neighbour.
     """
-    place = Path(folder)
-    if not place.is_dir():
-        raise ReadError(f"verify: there is no folder {str(folder)!r}.")
-    if not (place / CERTIFICATE).is_file():
-        raise ReadError(f"verify: {str(folder)!r} has no {CERTIFICATE}, so it is not a release of shoal.")
-    try:
-        stated = _statement(small_text(place / CERTIFICATE))
-    except FAULTS:
-        return Checked((Line("certificate", "a statement about sets", "cannot be read", holds=False),))
-    data = {DOCUMENT} if DOCUMENT in stated.subject else set(TABLES)
+    neighbour = stated.predicate["neighbour"]
+    data = {JSON_FILE} if JSON_FILE in stated.subject else set(TABLES)
     beside = next((name for name in NEIGHBOURS if name in stated.subject), NEIGHBOURS[0])
-    expected = data | ({beside} if stated.neighbour else set())
+    expected = data | ({beside} if neighbour else set())
     lines = [
         Line("certificate", SETS_PREDICATE, SETS_PREDICATE, holds=True),
         *compared_files(place, stated.subject, expected),
@@ -96,7 +68,7 @@ def check_sets_folder(folder: str | Path, redraw: Redraw | None = None) -> Check
     if not all(is_plain(place / name) for name in expected):
         return Checked((*lines, Line("data", "plain files", "not so", holds=False)))
     try:
-        files = read_document(place / DOCUMENT) if DOCUMENT in data else read_tables(place)
+        files = read_files(place)
         found = verify(files.published)
     except ReadError:
         return Checked((*lines, Line("data", "a disassociated data set", "cannot be read", holds=False)))
@@ -108,11 +80,11 @@ def check_sets_folder(folder: str | Path, redraw: Redraw | None = None) -> Check
         # Where numbers refer to nothing, which is a failing verdict already, nothing can be written or counted.
         lines += [*written_bytes(files), shown_labels(published)]
     verdicts, notes, claims = list(found.verdicts), [*found.warnings, *_versions(stated, files)], dict(stated.claims)
-    if stated.neighbour:
+    if neighbour:
         more, plain = _neighbour(place / beside, stated, files, redraw, sound=found.holds)
         lines += more
         verdicts += plain
-        if stated.neighbour["kind"] == "raw":
+        if neighbour["kind"] == "raw":
             notes.append("The neighbour is drawn from the release and is not k^m-anonymous as it stands.")
         elif not plain and COUNTED in claims:
             del claims[COUNTED]
@@ -120,76 +92,32 @@ def check_sets_folder(folder: str | Path, redraw: Redraw | None = None) -> Check
     lines += compared(claims, verdicts)
     if all(line.holds for line in lines):
         # Everything that a certificate says is known by now, so it must be what shoal writes of it.
-        kind = stated.neighbour["kind"] if stated.neighbour else None
-        text = certificate_text(stated.subject, published, verdicts, kind, stated.by)
-        same = text.encode() == (place / CERTIFICATE).read_bytes()
-        lines.append(Line("bytes of the certificate", "as shoal writes them", "the same" if same else "others", same))
+        subject = {name: stated.subject[name] for name in sorted(stated.subject)}
+        said = sets_predicate(published, verdicts, neighbour and neighbour["kind"], stated.made["shoal"])
+        lines.append(same_bytes("bytes of the certificate", stated.text == statement(SETS_PREDICATE, subject, said)))
     return Checked(tuple(lines), tuple(verdicts), tuple(notes))
 
 
-def holds_sets(folder: str | Path) -> bool:
-    """Say whether the certificate of a folder speaks of a set-valued release; whether it is true is asked elsewhere."""
-    try:
-        return f'"{SETS_PREDICATE}"' in small_text(Path(folder) / CERTIFICATE)
-    except FAULTS:
-        return False
-
-
-def _statement(text: str) -> _Stated:
-    """Read a certificate, or raise if it says anything twice, too much, too little or of another type."""
-    statement = json.loads(text, object_pairs_hook=once)
-    predicate, entries = statement["predicate"], statement["subject"]
-    subject = {str(entry["name"]): str(entry["digest"]["sha256"]) for entry in entries}
-    records, neighbour, parameters = predicate["records"], predicate["neighbour"], predicate["parameters"]
-    sound = (
-        set(statement) == {"_type", "subject", "predicateType", "predicate"}
-        and statement["_type"] == STATEMENT
-        and statement["predicateType"] == SETS_PREDICATE
-        and set(predicate) == {"shoal", "format", "parameters", "records", "neighbour", "claims"}
-        and predicate["format"] == SETS_FORMAT
-        and re.fullmatch(VERSION, predicate["shoal"])
-        and type(records) is int
-        and sound_parameters(parameters)
-        and len(subject) == len(entries)
-        and all(set(entry) == {"name", "digest"} and set(entry["digest"]) == {"sha256"} for entry in entries)
-        and (neighbour is None or _is_neighbour(neighbour, parameters))
-    )
-    if not sound:
-        raise ValueError
-    return _Stated(parameters, records, neighbour, claims_of(predicate["claims"]), subject, predicate["shoal"])
-
-
-def _is_neighbour(given: Any, parameters: dict[str, Any]) -> bool:
-    """Say whether a certificate speaks of a neighbour as it should: of the k and m of the release."""
-    numbers = (given["k"], given["m"])
-    return (
-        set(given) == {"kind", "k", "m"}
-        and given["kind"] in ("km", "raw")
-        and numbers == (parameters["k"], parameters["m"])
-        and all(type(number) is int and 1 <= number < 1 << 31 for number in numbers)
-    )
-
-
-def _same(published: Disassociated, stated: _Stated) -> Iterator[Line]:
+def _same(published: Disassociated, stated: Stated) -> Iterator[Line]:
     """Compare what the files and the certificate say of the whole."""
-    found = {name: getattr(published, name) for name in stated.parameters}
-    same = found == stated.parameters
+    parameters, records = stated.predicate["parameters"], stated.predicate["records"]
+    same = {name: getattr(published, name) for name in parameters} == parameters
     yield Line("parameters", "as in the certificate", "the same" if same else "others", same)
-    yield Line("records", str(stated.records), str(published.n), stated.records == published.n)
+    yield Line("records", str(records), str(published.n), records == published.n)
 
 
-def _versions(stated: _Stated, files: Files) -> Iterator[str]:
+def _versions(stated: Stated, files: Files) -> Iterator[str]:
     """Say that another version of shoal or of pyarrow wrote the files: the names of versions cannot be checked."""
-    for name, by, here in (("shoal", stated.by, version("shoal")), ("pyarrow", files.creator, pa.__version__)):
+    for name, by, here in (("shoal", stated.made["shoal"], own_version()), ("pyarrow", files.creator, pa.__version__)):
         if by not in ("", here):
             yield f"The files name {name} {by} as their writer; this is {here}."
 
 
 def _neighbour(
-    path: Path, stated: _Stated, files: Files, redraw: Redraw | None, *, sound: bool
+    path: Path, stated: Stated, files: Files, redraw: Redraw | None, *, sound: bool
 ) -> tuple[list[Line], list[Verdict]]:
     """Check the neighbour of a release on which every verdict holds; nothing is drawn from another."""
     if not sound:
         return [Line("neighbour", "drawn from the release", "not compared: the release does not hold", holds=False)], []
     size = sum(map(len, files.raw.values())) + path.stat().st_size
-    return check_neighbour(path, stated.neighbour or {}, files.published, redraw, stated.by, size)
+    return check_neighbour(path, stated.predicate["neighbour"], files.published, redraw, stated.made["shoal"], size)

@@ -1,32 +1,27 @@
 """What a check found, and the parts that the checks of tables and of sets share."""
 
-import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.certify.certificate import CERTIFICATE, digest
+from shoal.certify.certificate import CERTIFICATE, Claims, digest
 from shoal.certify.recounted_models import SLACK
 from shoal.model.findings import Verdict
 from shoal.model.policy import MOST_TEXT, Policy
 
 __all__ = [
     "Checked",
-    "Claims",
     "Line",
     "Published",
-    "claims_of",
     "compared",
     "compared_files",
     "is_plain",
     "name_of",
-    "once",
     "published_as",
+    "same_bytes",
     "small_text",
 ]
-
-Claims = dict[tuple[str, str | None], tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -113,27 +108,6 @@ def is_plain(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
 
 
-def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse a key that is given twice."""
-    if len({key for key, _ in pairs}) < len(pairs):
-        raise ValueError
-    return dict(pairs)
-
-
-def claims_of(given: Any) -> Claims:
-    """Read the claims of a certificate: asked and found by model and column."""
-    claims = {}
-    for claim in given:
-        asked, found = claim["asked"], claim["found"]
-        numbers = all(type(figure) in (int, float) and math.isfinite(figure) for figure in (asked, found))
-        if set(claim) != {"model", "column", "asked", "found"} or not numbers:
-            raise ValueError
-        claims[str(claim["model"]), claim["column"]] = (float(asked), float(found))
-    if len(claims) < len(given):
-        raise ValueError
-    return claims
-
-
 def compared_files(place: Path, subject: dict[str, str], expected: set[str]) -> Iterable[Line]:
     """Compare the files of the folder with those that the certificate lists, and those with what a release has."""
     present = {path.name for path in place.iterdir()} - {CERTIFICATE}
@@ -166,6 +140,11 @@ def compared(claims: Claims, found: Iterable[Verdict]) -> Iterable[Line]:
 def _close(claimed: float, found: float) -> bool:
     """Say whether two figures differ by rounding alone."""
     return abs(claimed - found) <= SLACK * max(1.0, abs(found))
+
+
+def same_bytes(what: str, same: bool) -> Line:
+    """Return the line of a file that must have the bytes that shoal writes."""
+    return Line(what, "as shoal writes them", "the same" if same else "others", same)
 
 
 def name_of(verdict: Verdict) -> str:

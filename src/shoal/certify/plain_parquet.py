@@ -18,11 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.io.parquet_pages import Compact
+
 __all__ = ["Plain", "read_plain", "with_creator"]
 
 MAGIC = b"PAR1"
 MOST_FOOTER = 1 << 20
-MOST_DEPTH = 12
 NUMBERS: dict[str, np.dtype[Any]] = {"int32": np.dtype("<i4"), "int64": np.dtype("<i8")}
 
 Struct = dict[int, Any]
@@ -77,7 +78,7 @@ def read_plain(raw: bytes, kinds: dict[str, str]) -> Plain:
                 raise ValueError
             place = last
             while first < last:
-                header = _Reader(raw, first)
+                header = Compact(raw, first)
                 page = header.struct()
                 first = header.at + page[3]
                 if page[1] != 0 or first > last:
@@ -110,72 +111,7 @@ def _footer(raw: bytes) -> tuple[Struct, int]:
     start = len(raw) - 8 - length
     if raw[:4] != MAGIC or raw[-4:] != MAGIC or start < 4 or length > MOST_FOOTER:
         raise ValueError
-    return _Reader(raw, start).struct(), start
-
-
-class _Reader:
-    """Reads structs of Thrift's compact protocol: fields by their numbers."""
-
-    def __init__(self, raw: bytes, at: int) -> None:
-        self.raw, self.at = raw, at
-
-    def byte(self) -> int:
-        self.at += 1
-        return self.raw[self.at - 1]
-
-    def varint(self) -> int:
-        value = shift = 0
-        while True:
-            byte = self.byte()
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-            if shift > 63:
-                raise ValueError
-
-    def whole(self) -> int:
-        value = self.varint()
-        return (value >> 1) ^ -(value & 1)
-
-    def text(self) -> bytes:
-        length = self.varint()
-        self.at += length
-        if self.at > len(self.raw):
-            raise ValueError
-        return self.raw[self.at - length : self.at]
-
-    def struct(self, depth: int = 0) -> Struct:
-        found: Struct = {}
-        number = 0
-        while head := self.byte():
-            number = number + (head >> 4) if head >> 4 else self.whole()
-            found[number] = self.value(head & 15, depth + 1)
-        return found
-
-    def value(self, kind: int, depth: int, *, inside: bool = False) -> Any:
-        if depth > MOST_DEPTH:
-            raise ValueError
-        if kind in (1, 2):
-            return self.byte() == 1 if inside else kind == 1
-        if kind == 3:
-            return self.byte()
-        if kind in (4, 5, 6):
-            return self.whole()
-        if kind == 7:
-            self.at += 8
-            return None
-        if kind == 8:
-            return self.text()
-        if kind in (9, 10):
-            head = self.byte()
-            size = head >> 4 if head >> 4 < 15 else self.varint()
-            if size > len(self.raw) - self.at:
-                raise ValueError
-            return [self.value(head & 15, depth + 1, inside=True) for _ in range(size)]
-        if kind == 12:
-            return self.struct(depth)
-        raise ValueError
+    return Compact(raw, start).struct(), start
 
 
 def _values(page: bytes, n: int, kind: str) -> Any:
@@ -232,7 +168,7 @@ def _levels(page: bytes, n: int) -> tuple[Bools, bytes]:
     end = 4 + struct.unpack("<I", page[:4])[0]
     if end > len(page):
         raise ValueError
-    reader, found, filled = _Reader(page[:end], 4), np.zeros(n, bool), 0
+    reader, found, filled = Compact(page[:end], 4), np.zeros(n, bool), 0
     while filled < n:
         head = reader.varint()
         if head & 1:

@@ -1,6 +1,6 @@
-"""Read the files of a set-valued release from their bytes, for the check alone.
+"""Read the files of a set-valued release from their bytes.
 
-Nothing is shared with `io.disassociated`, which writes them: what one of the two gets wrong, the other does not. Files
+No code is shared with `io.disassociated`, which writes them: what one of the two gets wrong, the other does not. Files
 come from strangers. Whatever is not as the format says is refused: other fields, other types, numbers out of range.
 What this reader does not look at is found by `sets_form`, which compares every byte with what the writer makes of the
 values. No message says more than which file.
@@ -15,14 +15,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.certify.certificate import FAULTS as DOCUMENT_FAULTS
+from shoal.certify.certificate import once, sound_parameters
 from shoal.certify.plain_parquet import read_plain
 from shoal.errors import ReadError
+from shoal.io.disassociated import FORMAT, JSON_FILE, MOST_JSON
 from shoal.io.files import MOST_BYTES
 from shoal.model.disassociated import Disassociated
 
-__all__ = ["DOCUMENT", "TABLES", "Files", "read_document", "read_tables", "sound_parameters"]
+__all__ = ["TABLES", "Files", "read_files"]
 
-DOCUMENT = "disassociated.json"
 TABLES = {
     "clusters.parquet": {"cluster": "int32", "size": "int64", "opened": "bool"},
     "items.parquet": {"id": "int32", "label": "string"},
@@ -30,52 +32,9 @@ TABLES = {
     "subrecords.parquet": {"scope": "string", "scope_id": "int32", "chunk": "int32", "items": "list", "count": "int64"},
     "terms.parquet": {"cluster": "int32?", "item": "int32"},
 }
-MOST_PARAMETER = 10**9
-NUMBERS = {"k": (1, MOST_PARAMETER), "m": (1, MOST_PARAMETER), "delta": (1, MOST_PARAMETER), "levels": (0, 16)}
-WORDS = {
-    "partition": ("recursive", "iterative", "rules", "ugac"),
-    "terms": ("global", "drop", "cluster", "suppress"),
-}
-MOST_DOCUMENT = 1 << 26
-MOST_NUMBER = 1 << 40
-FAULTS = (
-    ValueError,
-    TypeError,
-    KeyError,
-    IndexError,
-    AttributeError,
-    OverflowError,
-    RecursionError,
-    struct.error,
-    OSError,
-)
-
-
-class _Flat:
-    """The arrays of a release while they are being filled."""
-
-    def __init__(self) -> None:
-        self.cluster: list[int] = []
-        self.joint: list[int] = []
-        self.chunk_ptr = [0]
-        self.sub_ptr = [0]
-        self.counts: list[int] = []
-        self.items: list[int] = []
-
-    def chunk(self, given: Any, cluster: int, joint: int) -> None:
-        """Take one chunk of a document."""
-        _has(given, "domain", "subrecords")
-        start = len(self.items)
-        for sub in _a(list, given["subrecords"]):
-            _has(sub, "items", "count")
-            self.items += _numbers(sub["items"], 1 << 31)
-            self.counts.append(_number(sub["count"]))
-            self.sub_ptr.append(len(self.items))
-        if _numbers(given["domain"], 1 << 31) != sorted(set(self.items[start:])) or not given["subrecords"]:
-            raise ValueError
-        self.cluster.append(cluster)
-        self.joint.append(joint)
-        self.chunk_ptr.append(len(self.counts))
+STATED = ("format", "params", "n_records")
+MOST_NUMBER, ITEMS = 1 << 40, 1 << 31
+FAULTS = (*DOCUMENT_FAULTS, IndexError, struct.error)
 
 
 class Files(NamedTuple):
@@ -86,46 +45,41 @@ class Files(NamedTuple):
     creator: str = ""
 
 
-def read_document(path: Path) -> Files:
-    """Read a release that is one JSON document.
+def read_files(folder: Path) -> Files:
+    """Read a release: one JSON document if there is one, else five Parquet files of the same version of the library.
 
     Parameters
     ----------
-    path : Path
+    folder : Path
 
     Returns
     -------
     Files
-        The release as it stands in the file; whether its numbers refer to anything is for the judge to say.
+        The release as it stands in the files; whether its numbers refer to anything is for the judge to say.
 
     Raises
     ------
     ReadError
         If it is anything else.
-    """
-    try:
-        raw = _bytes(path, MOST_DOCUMENT)
-        return Files(_document(_loaded(raw)), {path.name: raw})
-    except FAULTS:
-        raise ReadError(f"verify: {path.name!r} is no disassociated data set.") from None
-
-
-def read_tables(folder: Path) -> Files:
-    """Read a release that is five Parquet files, all written by the same version of the library; see `read_document`.
 
     Cost
     ----
     O(size of the files) time and memory.
     """
-    name = ""
+    name = JSON_FILE
     try:
+        if (folder / JSON_FILE).exists():
+            document = _bytes(folder / JSON_FILE, MOST_JSON)
+            given = _loaded(document)
+            return Files(_released(given, _of_document(given)), {JSON_FILE: document})
+        name = "clusters.parquet"
         raw = {name: _bytes(folder / name, MOST_BYTES) for name in TABLES}
         columns, facts, creators = {}, {}, set()
         for name, kinds in TABLES.items():
             columns[name], facts[name], creator = _columns(raw[name], kinds)
             creators.add(creator)
         name = "clusters.parquet"
-        published = _of_columns(_loaded(facts[name] or b""), columns)
+        published = _released(_has(_loaded(facts[name] or b""), *STATED), columns)
         if len(creators) > 1:
             raise ValueError
         return Files(published, raw, creators.pop().decode())
@@ -142,15 +96,7 @@ def _bytes(path: Path, most: int) -> bytes:
 
 def _loaded(raw: bytes) -> Any:
     """Read JSON that has whole numbers only, and no key twice."""
-    return json.loads(raw.decode(), object_pairs_hook=_once, parse_float=_refused, parse_constant=_refused)
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse a key that is given twice."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError
-    return found
+    return json.loads(raw.decode(), object_pairs_hook=once, parse_float=_refused, parse_constant=_refused)
 
 
 def _refused(_: str) -> None:
@@ -158,10 +104,11 @@ def _refused(_: str) -> None:
     raise ValueError
 
 
-def _has(given: Any, *names: str) -> None:
-    """Refuse what has not exactly these fields."""
+def _has(given: Any, *names: str) -> Any:
+    """Return what has exactly these fields, and refuse the rest."""
     if set(_a(dict, given)) != set(names):
         raise ValueError
+    return given
 
 
 def _a(kind: type, given: Any) -> Any:
@@ -190,60 +137,65 @@ def _labels(given: list[Any]) -> tuple[str, ...]:
     return tuple(given)
 
 
-def sound_parameters(given: Any) -> bool:
-    """Say whether parameters are those that `disassociate` takes: known words, and numbers in range."""
-    return (
-        type(given) is dict
-        and set(given) == {*NUMBERS, *WORDS}
-        and all(type(given[name]) is int and low <= given[name] <= high for name, (low, high) in NUMBERS.items())
-        and all(type(given[name]) is str and given[name] in words for name, words in WORDS.items())
-        and given["delta"] >= 2 * given["k"] - 1
-    )
-
-
 def _stated(facts: Any) -> dict[str, Any]:
     """Return the parameters that a file states."""
-    if facts["format"] != "disassoc/1" or not sound_parameters(facts["params"]):
+    if facts["format"] != FORMAT or not sound_parameters(facts["params"]):
         raise ValueError
     return dict(facts["params"])
 
 
-def _document(given: Any) -> Disassociated:
-    """Turn a document into arrays."""
-    _has(given, "format", "params", "n_records", "items", "clusters", "joints", "term_global")
-    flat, sizes, opened, joints, ends = _Flat(), [], [], [], [0]
-    terms = [(-1, item) for item in _numbers(given["term_global"], 1 << 31)]
-    for number, cluster in enumerate(_a(list, given["clusters"])):
+def _of_document(given: Any) -> dict[str, dict[str, Any]]:
+    """Return the columns of the five files that say what a document says."""
+    _has(given, *STATED, "items", "clusters", "joints", "term_global")
+    labels, clusters, joints = (_a(list, given[name]) for name in ("items", "clusters", "joints"))
+    for cluster in clusters:
         _has(cluster, "size", "opened", "chunks", *(["term"] if "term" in cluster else []))
-        sizes.append(_number(cluster["size"]))
-        opened.append(_a(bool, cluster["opened"]))
-        terms += [(number, item) for item in _numbers(cluster.get("term", []), 1 << 31)]
-        for chunk in _a(list, cluster["chunks"]):
-            flat.chunk(chunk, number, -1)
-    for number, joint in enumerate(_a(list, given["joints"])):
+    for joint in joints:
         _has(joint, "clusters", "chunks")
-        joints += _numbers(joint["clusters"], 1 << 31)
-        ends.append(len(joints))
-        for chunk in _a(list, joint["chunks"]):
-            flat.chunk(chunk, -1, number)
-    if _number(given["n_records"]) != sum(sizes):
+    terms = [(-1, item) for item in _numbers(given["term_global"], ITEMS)]
+    terms += [(number, item) for number, one in enumerate(clusters) for item in _numbers(one.get("term", []), ITEMS)]
+    members = [(number, one) for number, each in enumerate(joints) for one in _numbers(each["clusters"], ITEMS)]
+    subs = [
+        (shared, scope, place, *sub)
+        for shared, scopes in enumerate((clusters, joints))
+        for scope, each in enumerate(scopes)
+        for place, chunk in enumerate(_a(list, each["chunks"]))
+        for sub in _subrecords(chunk)
+    ]
+    return {
+        "clusters.parquet": {
+            "cluster": np.arange(len(clusters)),
+            "size": np.array([_number(one["size"]) for one in clusters], np.int64),
+            "opened": np.array([_a(bool, one["opened"]) for one in clusters], bool),
+        },
+        "items.parquet": {"id": np.arange(len(labels)), "label": labels},
+        "joints.parquet": _pairs(members, "joint", "cluster"),
+        "subrecords.parquet": {
+            "scope": np.array([sub[0] for sub in subs], bool),
+            "scope_id": np.array([sub[1] for sub in subs], np.int64),
+            "chunk": np.array([sub[2] for sub in subs], np.int64),
+            "items": np.array([item for sub in subs for item in sub[3]], np.int32),
+            "lengths": np.array([len(sub[3]) for sub in subs], np.int64),
+            "count": np.array([sub[4] for sub in subs], np.int64),
+        },
+        "terms.parquet": _pairs(terms, "cluster", "item"),
+    }
+
+
+def _subrecords(chunk: Any) -> list[tuple[list[int], int]]:
+    """Return the sub-records of a chunk of a document, of which there must be some, with all items of its domain."""
+    _has(chunk, "domain", "subrecords")
+    subs = [_has(sub, "items", "count") for sub in _a(list, chunk["subrecords"])]
+    found = [(_numbers(sub["items"], ITEMS), _number(sub["count"])) for sub in subs]
+    if not found or _numbers(chunk["domain"], ITEMS) != sorted({item for items, _ in found for item in items}):
         raise ValueError
-    return Disassociated(
-        **_stated(given),
-        labels=_labels(_a(list, given["items"])),
-        sizes=np.array(sizes, np.int64),
-        opened=np.array(opened, bool),
-        chunk_cluster=np.array(flat.cluster, np.int32),
-        chunk_joint=np.array(flat.joint, np.int32),
-        chunk_ptr=np.array(flat.chunk_ptr, np.int64),
-        sub_ptr=np.array(flat.sub_ptr, np.int64),
-        counts=np.array(flat.counts, np.int64),
-        items=np.array(flat.items, np.int32),
-        joint_ptr=np.array(ends, np.int64),
-        joint_clusters=np.array(joints, np.int32),
-        term_cluster=np.array([cluster for cluster, _ in terms], np.int32),
-        term_item=np.array([item for _, item in terms], np.int32),
-    )
+    return found
+
+
+def _pairs(rows: list[tuple[int, int]], *names: str) -> dict[str, NDArray[np.int32]]:
+    """Return pairs of numbers as two columns."""
+    both = np.array(rows, np.int32).reshape(-1, 2)
+    return {name: np.ascontiguousarray(both[:, place]) for place, name in enumerate(names)}
 
 
 def _columns(raw: bytes, kinds: dict[str, str]) -> tuple[dict[str, Any], bytes | None, bytes]:
@@ -273,9 +225,8 @@ def _columns(raw: bytes, kinds: dict[str, str]) -> tuple[dict[str, Any], bytes |
     return found, plain.metadata.get(b"disassoc"), creator[1]
 
 
-def _of_columns(facts: Any, columns: dict[str, dict[str, Any]]) -> Disassociated:
+def _released(facts: Any, columns: dict[str, dict[str, Any]]) -> Disassociated:
     """Put the columns of the five files together."""
-    _has(facts, "format", "params", "n_records")
     clusters, joints, terms = (columns[f"{name}.parquet"] for name in ("clusters", "joints", "terms"))
     subs = columns["subrecords.parquet"]
     labels = _labels(columns["items.parquet"]["label"])

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from shoal.certify.check import Line
+from shoal.certify.checked import Line
 from shoal.certify.plain_parquet import with_creator
-from shoal.certify.sets_bytes import DOCUMENT, Files
+from shoal.certify.sets_bytes import Files
 from shoal.errors import ShoalError
-from shoal.io.disassociated import encoded
+from shoal.io.disassociated import JSON_FILE, encoded
 from shoal.model.disassociated import Disassociated
 
 __all__ = ["shown_labels", "written_bytes"]
@@ -35,7 +35,7 @@ def written_bytes(files: Files) -> Iterator[Line]:
     """
     same = {}
     try:
-        for name, content in encoded(files.published, "json" if DOCUMENT in files.raw else "parquet"):
+        for name, content in encoded(files.published, "json" if JSON_FILE in files.raw else "parquet"):
             same[name] = _same(files, name, bytes(content))
     except ShoalError:
         pass  # what cannot be written was not written

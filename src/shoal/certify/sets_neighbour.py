@@ -9,24 +9,24 @@ release. k^m-anonymity of the file is counted here.
 
 import json
 from collections.abc import Callable
-from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from shoal.certify.check import Line, is_plain
+from shoal.certify.certificate import own_version
+from shoal.certify.checked import Line, is_plain
 from shoal.errors import InfeasibleError, ReadError, ShoalError
+from shoal.io.disassociated import NEIGHBOURS, neighbour_file
 from shoal.io.files import MOST_BYTES
 from shoal.model.disassociated import Disassociated
 from shoal.model.findings import Verdict
 from shoal.model.transactions import Transactions
 from shoal.privacy.verdict.km import verify_plain
 
-__all__ = ["NEIGHBOURS", "Redraw", "check_neighbour", "neighbour_verdict", "read_neighbour"]
+__all__ = ["Redraw", "check_neighbour", "neighbour_verdict", "read_neighbour"]
 
-NEIGHBOURS = ("neighbour.dat", "neighbour.json")
 DRAWN = "drawn from the release"
 RECORD_BYTES, ITEM_BYTES = 200, 60  # what a record and an item take while they are drawn and compared
 COPIES = 3  # of the text of the neighbour: as text, as bytes, and as read from the file
@@ -73,7 +73,7 @@ def check_neighbour(
     except ShoalError:
         return [Line("neighbour", DRAWN, "not compared: it cannot be drawn", holds=False)], []
     if path.name != name or not is_plain(path) or path.stat().st_size != len(content) or path.read_bytes() != content:
-        here = version("shoal")
+        here = own_version()
         other = "another" if by == here else f"another (by shoal {by}, drawn again by {here})"
         return [Line("neighbour", DRAWN, other, holds=False)], []
     lines = [Line("neighbour", DRAWN, "the same", holds=True)]
@@ -89,19 +89,6 @@ def neighbour_verdict(neighbour: Transactions, k: int, m: int) -> Verdict:
     """Return the verdict on a neighbour of kind "km", under the name by which certificates claim it."""
     plain = verify_plain(neighbour, k, m)
     return Verdict("k^m-anonymity of the neighbour", None, plain.asked, plain.found, plain.holds, plain.note)
-
-
-def neighbour_file(data: Transactions) -> tuple[str, bytes]:
-    """Return the name and the bytes that the file of a neighbour has.
-
-    A record is a line of labels separated by blanks or, where a label has blanks, a JSON list. Labels ascend in a
-    record, and records in the file.
-    """
-    records = sorted(sorted(record) for record in data.records())
-    if all(label.split() == [label] and "\ufeff" not in label for label in data.labels):
-        return NEIGHBOURS[0], "".join(f"{' '.join(record)}\n" for record in records).encode()
-    inside = ",\n".join(json.dumps(record, ensure_ascii=False) for record in records)
-    return NEIGHBOURS[1], (f"[\n{inside}\n]\n" if records else "[]\n").encode()
 
 
 def read_neighbour(raw: bytes, name: str, labels: tuple[str, ...]) -> Transactions:

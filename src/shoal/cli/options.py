@@ -77,7 +77,7 @@ def chosen_seed(seed: int | None, private: Path | None) -> int | None:
         return seed
     if seed is not None:
         raise typer.BadParameter("--seed and --seed-from both name a random seed: give one of them.")
-    from shoal.pipeline.seeds import seed_of
+    from shoal.pipeline.private import seed_of
 
     return seed_of(private)
 

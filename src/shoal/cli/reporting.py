@@ -44,7 +44,7 @@ def report(
     json: Json = False,
 ) -> None:
     """Write the report of a release: `shoal report release`, `shoal report release patients.csv --private private`."""
-    from shoal.certify.check_sets import holds_sets
+    from shoal.certify.check import holds_sets
     from shoal.pipeline.reporting import check_format, facts_of, write_report
     from shoal.pipeline.set_report import set_page
     from shoal.report.drawing_process import prepare

@@ -78,9 +78,9 @@ def anonymize(
 ) -> None:
     """Tear records into chunks, and prove it: `shoal sets anonymize baskets.dat -k 3 -m 2 -o release`."""
     from shoal.pipeline.sets import anonymize_sets
-    from shoal.pipeline.write_sets import check_set_places
+    from shoal.pipeline.write import check_places
 
-    check_set_places(output, private)
+    check_places(output, private, sets=True)
     reading = _reading(layout, column, record, item, separator)
     how: dict[str, Any] = {"partition": partition, "rules": rules, "levels": levels, "terms": terms}
     how["seed"] = chosen_seed(seed, seed_from)

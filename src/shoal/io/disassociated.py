@@ -37,18 +37,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from shoal.errors import ReadError, WriteError
-from shoal.io.disassociated_reading import (
-    FORMAT,
-    JSON_FILE,
-    METADATA,
-    MOST_JSON,
-    PARQUET_FILES,
-    SCHEMAS,
-    check_fit,
-    from_json,
-    from_tables,
-)
+from shoal.errors import WriteError
 from shoal.model.disassociated import Disassociated
 from shoal.model.transactions import Transactions
 
@@ -56,14 +45,35 @@ __all__ = [
     "FORMAT",
     "JSON_FILE",
     "MOST_JSON",
+    "NEIGHBOURS",
+    "PARAMETERS",
     "PARQUET_FILES",
     "encoded",
-    "read_disassociated",
+    "neighbour_file",
     "write_disassociated",
     "write_neighbour",
 ]
 
-NEIGHBOUR_LINES, NEIGHBOUR_JSON = "neighbour.dat", "neighbour.json"
+FORMAT, METADATA = "disassoc/1", "disassoc"
+JSON_FILE = "disassociated.json"
+NEIGHBOURS = ("neighbour.dat", "neighbour.json")
+MOST_JSON = 1 << 26  # bytes: far beyond, Python's own objects fill the memory, and Parquet is the format
+PARAMETERS = ("k", "m", "delta", "partition", "levels", "terms")
+ELEMENTS = pa.list_(pa.field("element", pa.int32(), nullable=False))
+COLUMNS: dict[str, dict[str, pa.DataType]] = {
+    "clusters": {"cluster": pa.int32(), "size": pa.int64(), "opened": pa.bool_()},
+    "items": {"id": pa.int32(), "label": pa.string()},
+    "joints": {"joint": pa.int32(), "cluster": pa.int32()},
+    "subrecords": {
+        "scope": pa.string(),
+        "scope_id": pa.int32(),
+        "chunk": pa.int32(),
+        "items": ELEMENTS,
+        "count": pa.int64(),
+    },
+    "terms": {"cluster": pa.int32(), "item": pa.int32()},
+}
+PARQUET_FILES = tuple(f"{name}.parquet" for name in COLUMNS)
 
 
 def write_disassociated(
@@ -112,9 +122,7 @@ def encoded(
     if not np.diff(published.chunk_ptr).all():
         empty = int((np.diff(published.chunk_ptr) == 0).sum())
         raise WriteError(f"write: {empty} chunks have no sub-record, so that no file can hold them. Leave them out.")
-    strange = sum(not _is_text(label) for label in published.labels)
-    if strange:
-        raise WriteError(f"write: {strange} labels are not text that UTF-8 can hold. Mend them before publishing.")
+    _check_text(published.labels)
     if format == "json":
         text = _as_json(published)
         if len(text) > MOST_JSON:
@@ -134,39 +142,6 @@ def encoded(
         yield f"{name}.parquet", memoryview(sink.getvalue())
 
 
-def read_disassociated(place: str | Path) -> Disassociated:
-    """Read a disassociated data set back, to re-associate or to measure it.
-
-    Parameters
-    ----------
-    place : path
-        A folder with the files of `write_disassociated` (others are not looked at), or the JSON file itself.
-
-    Returns
-    -------
-    Disassociated
-        Its numbers refer to each other as they should. Whether it is anonymous is for `privacy.verdict.km` to say.
-
-    Raises
-    ------
-    ReadError
-        If there are no such files, or they do not fit together. No message has a label in it.
-
-    Cost
-    ----
-    O(occurrences) time and memory.
-    """
-    path = Path(place)
-    if path.is_dir() and all((path / name).is_file() for name in PARQUET_FILES):
-        given = from_tables({name.removesuffix(".parquet"): path / name for name in PARQUET_FILES})
-    elif path.is_dir() and not (path / JSON_FILE).exists():
-        raise ReadError(f"read: {str(place)!r} holds neither {JSON_FILE} nor the five Parquet files of {FORMAT}.")
-    else:
-        given = from_json(path / JSON_FILE if path.is_dir() else path)
-    check_fit(given)
-    return given
-
-
 def write_neighbour(data: Transactions, folder: Path) -> str:
     """Write a neighbour beside a disassociated data set.
 
@@ -184,19 +159,26 @@ def write_neighbour(data: Transactions, folder: Path) -> str:
     ---------
     The bytes depend on the multiset of records alone. Nothing in their order tells of clusters or of the input.
     """
-    strange = sum(not _is_text(label) for label in data.labels)
-    if strange:
-        raise WriteError(f"write: {strange} labels are not text that UTF-8 can hold. Mend them before publishing.")
+    name, content = neighbour_file(data)
+    (folder / name).write_bytes(content)
+    return name
+
+
+def neighbour_file(data: Transactions) -> tuple[str, bytes]:
+    """Return the name and the bytes of the file of a neighbour."""
+    _check_text(data.labels)
     records = sorted(sorted(record) for record in data.records())
     # A byte order mark at the start of a file would be taken for one.
     if all(label.split() == [label] and "\ufeff" not in label for label in data.labels):
-        text = "".join(" ".join(record) + "\n" for record in records)
-        name = NEIGHBOUR_LINES
-    else:
-        text = _listed(records) + "\n"
-        name = NEIGHBOUR_JSON
-    (folder / name).write_bytes(text.encode())
-    return name
+        return NEIGHBOURS[0], "".join(f"{' '.join(record)}\n" for record in records).encode()
+    return NEIGHBOURS[1], f"{_listed(records)}\n".encode()
+
+
+def _check_text(labels: Iterable[str]) -> None:
+    """Refuse labels that cannot be written as UTF-8."""
+    strange = sum(not _is_text(label) for label in labels)
+    if strange:
+        raise WriteError(f"write: {strange} labels are not text that UTF-8 can hold. Mend them before publishing.")
 
 
 def _is_text(label: str) -> bool:
@@ -210,7 +192,7 @@ def _is_text(label: str) -> bool:
 
 def _params(published: Disassociated) -> dict[str, Any]:
     """Return the published parameters."""
-    return {name: getattr(published, name) for name in ("k", "m", "delta", "partition", "levels", "terms")}
+    return {name: getattr(published, name) for name in PARAMETERS}
 
 
 def _as_json(published: Disassociated) -> bytes:
@@ -293,14 +275,17 @@ def _as_tables(published: Disassociated) -> dict[str, pa.Table]:
         ],
         "terms": [pa.array(published.term_cluster, pa.int32(), mask=published.term_cluster < 0), published.term_item],
     }
-    return {
-        name: pa.Table.from_arrays(
-            [_typed(column, field.type) for column, field in zip(columns[name], schema, strict=True)], schema=schema
-        )
-        for name, schema in SCHEMAS.items()
-    }
+    return {name: _table(name, held) for name, held in columns.items()}
 
 
-def _typed(column: Any, kind: pa.DataType) -> pa.Array:
-    """Return a column as an arrow array of this type."""
-    return pa.array(column, kind) if isinstance(column, np.ndarray) else column.cast(kind)
+def _table(name: str, columns: list[Any]) -> pa.Table:
+    """Return one of the five tables; only the cluster of a term may be missing."""
+    kinds = COLUMNS[name]
+    schema = pa.schema(
+        [pa.field(column, kind, (name, column) == ("terms", "cluster")) for column, kind in kinds.items()]
+    )
+    typed = [
+        pa.array(column, kind) if isinstance(column, np.ndarray) else column.cast(kind)
+        for column, kind in zip(columns, kinds.values(), strict=True)
+    ]
+    return pa.Table.from_arrays(typed, schema=schema)

@@ -23,13 +23,12 @@ from pyarrow import csv
 from shoal.errors import ReadError
 from shoal.io.csv_text import parse
 from shoal.io.csv_types import BLANKS, alike_cells, typed_together
-from shoal.io.item_sets import gathered
+from shoal.io.item_sets import MARK, check_text, gathered
 from shoal.model.transactions import Transactions
 
 __all__ = ["from_list_column", "from_long_columns", "is_list", "read_cells", "the_column"]
 
 DELIMITERS = ",;\t|"
-MARK = b"\xef\xbb\xbf"
 # Closes the text: found whole in the last row, it proves that no quote was left open before it.
 SEAL = "end of text"
 LARGEST_BLOCK = (1 << 31) - 1
@@ -196,7 +195,7 @@ def read_cells(data: bytearray, name: str, wanted: Iterable[str] = (), *, tabs: 
     """
     if data.startswith(MARK):
         del data[: len(MARK)]
-    _check_text(data, name)
+    check_text(data, name)
     delimiter = "\t" if tabs else _delimiter(data)
     if not data.strip():
         raise ReadError(f"read: {name!r} is empty; expected a header line and rows. Check the file.")
@@ -214,19 +213,6 @@ def read_cells(data: bytearray, name: str, wanted: Iterable[str] = (), *, tabs: 
                 "like names of columns. Put a line of names in front, or name the columns that are meant."
             )
     return table
-
-
-def _check_text(data: bytearray, name: str) -> None:
-    """Refuse what is not UTF-8 or no text, with the line."""
-    at, said = data.find(b"\0"), "a NUL byte, so this is no text file. Check the file."
-    if at < 0 and not data.isascii():
-        try:
-            data.decode()
-        except UnicodeDecodeError as error:
-            at, said = error.start, "bytes that are not UTF-8. Save the file as UTF-8."
-    if at >= 0:
-        line = data.count(b"\n", 0, at) + 1
-        raise ReadError(f"read: {name!r}, line {line}: {said}")
 
 
 def _delimiter(data: bytearray) -> str:

@@ -21,14 +21,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.errors import ReadError, WriteError
-from shoal.io.item_sets import LONGEST, gathered, said_of
+from shoal.io.item_sets import LONGEST, MARK, at_line, check_text, gathered, said_of
 from shoal.model.transactions import Transactions
 
 __all__ = ["looks_like_spmf", "parse_lines", "write_lines"]
 
 BLOCK = 1 << 18
 BLANKS = b" \t\v\f"
-MARK = b"\xef\xbb\xbf"
 ENDS_OF_SPMF = ("-1", "-2")
 REMARKS = b"#%@"
 LARGEST_LINE = (1 << 31) - 1
@@ -79,7 +78,7 @@ def parse_lines(data: bytearray, name: str, *, spmf: bool = False, separator: st
     known = {word: code for code, word in enumerate(no_items)}
     words = records = 0
     for start, stop in _blocks(data, name):
-        _check(data, start, stop, name)
+        check_text(data, name, start, stop)
         folded, counts = _words(data, start, stop, kinds, name, spmf)
         codes[words : words + len(folded)] = _numbers(folded, known, trimmed=separator is not None)
         lengths[records : records + counts.size] = counts
@@ -121,31 +120,9 @@ def _blocks(data: bytearray, name: str) -> Iterator[tuple[int, int]]:
         if not stop:
             stop = data.find(b"\n", start) + 1 or len(data)
         if stop - start > LARGEST_LINE:
-            raise _fault(data, start, name, "longer than 2 GiB. Are there line ends between the records?")
+            raise at_line(data, start, name, "longer than 2 GiB. Are there line ends between the records?")
         yield start, stop
         start = stop
-
-
-def _check(data: bytearray, start: int, stop: int, name: str) -> None:
-    """Refuse what is no text."""
-    nul = data.find(b"\0", start, stop)
-    if nul >= 0:
-        raise _fault(data, nul, name, "a NUL byte, so this is no text file. Check that it is one of lines of items.")
-    block = data[start:stop]
-    at = -1
-    if not block.isascii():
-        try:
-            block.decode()
-        except UnicodeDecodeError as error:
-            at = error.start
-    if at >= 0:
-        raise _fault(data, start + at, name, "bytes that are not UTF-8. Save the file as UTF-8.")
-
-
-def _fault(data: bytearray, at: int, name: str, said: str) -> ReadError:
-    """Return the error that names the line of an offset."""
-    line = data.count(b"\n", 0, at) + 1
-    return ReadError(f"read: {name!r}, line {line}: {said}")
 
 
 def _words(
@@ -174,7 +151,7 @@ def _words(
     for place in np.flatnonzero(sizes > LONGEST).tolist():
         first = start + int(starts[place])
         if fault := said_of(data[first : first + int(sizes[place])].decode()):
-            raise _fault(data, first, name, fault)
+            raise at_line(data, first, name, fault)
     offsets = np.zeros(sizes.size + 1, np.int32)
     np.cumsum(sizes, out=offsets[1:])
     return _folded(offsets, signs[text]), counts

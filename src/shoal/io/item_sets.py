@@ -21,8 +21,20 @@ from numpy.typing import NDArray
 from shoal.errors import ReadError
 from shoal.model.transactions import Transactions, in_order
 
-__all__ = ["LONGEST", "MOST_ITEMS", "from_matrix", "from_records", "gathered", "items_of", "said_of"]
+__all__ = [
+    "LONGEST",
+    "MARK",
+    "MOST_ITEMS",
+    "at_line",
+    "check_text",
+    "from_matrix",
+    "from_records",
+    "gathered",
+    "items_of",
+    "said_of",
+]
 
+MARK = b"\xef\xbb\xbf"  # of the order of bytes, which UTF-8 does not need
 LONGEST = 10_000  # characters of a label
 MOST_ITEMS = (1 << 31) - 1
 SPAN = 1 << 16  # occurrences that are sorted at a time
@@ -77,6 +89,26 @@ def gathered(
     places = {label: place for place, label in enumerate(ordered)}
     number = np.array([*(places.get(label, -1) for label in wanted), -1], np.int32)
     return _as_sets(codes, number, lengths, ordered)
+
+
+def check_text(data: bytearray, name: str, start: int = 0, stop: int | None = None) -> None:
+    """Refuse what is not UTF-8 or no text, and name the line; only from one place to another if these are given."""
+    end = len(data) if stop is None else stop
+    at, said = data.find(b"\0", start, end), "a NUL byte, so this is no text file. Check the file."
+    block = data[start:end] if at < 0 else bytearray()
+    if not block.isascii():
+        try:
+            block.decode()
+        except UnicodeDecodeError as error:
+            at, said = start + error.start, "bytes that are not UTF-8. Save the file as UTF-8."
+    if at >= 0:
+        raise at_line(data, at, name, said)
+
+
+def at_line(data: bytearray, at: int, name: str, said: str) -> ReadError:
+    """Return the error that names the line of a place in a text."""
+    line = data.count(b"\n", 0, at) + 1
+    return ReadError(f"read: {name!r}, line {line}: {said}")
 
 
 def said_of(label: str) -> str:

@@ -10,8 +10,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["MOST_FOOTER", "Chunk", "Footer", "Page", "footer_of", "nothing_between", "skeleton"]
-__all__ += ["true_sizes"]
+__all__ = [
+    "MOST_FOOTER",
+    "Chunk",
+    "Compact",
+    "Footer",
+    "Page",
+    "footer_of",
+    "nothing_between",
+    "skeleton",
+    "true_sizes",
+]
 
 MOST_FOOTER = 1 << 23
 HEADER = 1 << 16  # bytes that a page header with its statistics has at the most
@@ -149,7 +158,7 @@ def nothing_between(path: Path) -> bool:
                 return False
             at = chunks[place + 1].start if place + 1 < len(chunks) else end
             file.seek(chunk.stop)
-            between = _Compact(file.read(at - chunk.stop))
+            between = Compact(file.read(at - chunk.stop))
             if between.data and (between.struct() != column or between.at != len(between.data)):
                 return False
     return at == end
@@ -174,7 +183,7 @@ def _facts(path: Path) -> tuple[int, dict[int, Any]]:
         if end[4:] != b"PAR1" or start < 4 or length > MOST_FOOTER:
             raise ValueError
         file.seek(start)
-        reader = _Compact(file.read(length))
+        reader = Compact(file.read(length))
     try:
         facts = reader.struct()
     except (KeyError, IndexError, TypeError, AttributeError):
@@ -217,7 +226,7 @@ def _headers(file: Any, chunk: Chunk) -> Iterator[tuple[dict[int, Any], int]]:
     at = chunk.start
     while at < chunk.stop:
         file.seek(at)
-        header = _Compact(file.read(min(HEADER, chunk.stop - at)))
+        header = Compact(file.read(min(HEADER, chunk.stop - at)))
         fields = header.struct()
         start, packed = at + header.at, fields.get(3)
         if not isinstance(packed, int) or packed < 0 or start + packed > chunk.stop:
@@ -237,12 +246,12 @@ class _Word(int):
 INTEGERS = {4: _Short, 5: _Word, 6: int}
 
 
-class _Compact:
+class Compact:
     """A reader of Thrift's compact protocol: structs as dictionaries by field number."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, at: int = 0) -> None:
         self.data = data
-        self.at = 0
+        self.at = at
 
     def byte(self) -> int:
         """Return the next byte."""

@@ -60,6 +60,8 @@ class Release:
         Pages or pictures that the last `save` did not write.
     sketches, sketched : tuples
         Figures for the pictures of the private folder, and the columns that they speak of.
+    source, case : objects
+        What was given to `anonymize`, and the pair of table and release that was measured; for the holder.
     """
 
     data: Any
@@ -77,6 +79,8 @@ class Release:
     notes: tuple[str, ...] = ()
     sketches: tuple[Sketch, ...] = ()
     sketched: tuple[str, ...] = ()
+    source: Any = field(default=None, repr=False)
+    case: Any = field(default=None, repr=False)
     writer: Callable[..., Path] | None = field(default=None, repr=False)
     reporter: Callable[..., str] | None = field(default=None, repr=False)
     missing: tuple[str, ...] = ()
@@ -85,6 +89,13 @@ class Release:
     def labels(self) -> NDArray[np.int64]:
         """The group of each row of `data`."""
         return self.partition.labels
+
+    def made_from(self, original: Any) -> bool:
+        """Say whether a table is the one that was given to `anonymize`: the same object, or the same path."""
+        if original is None or self.case is None:
+            return False
+        paths = isinstance(original, str | Path) and isinstance(self.source, str | Path)
+        return original is self.source or (paths and Path(original) == Path(self.source))
 
     def finding(self, name: str) -> float:
         """Return the value of one finding."""

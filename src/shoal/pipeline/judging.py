@@ -5,8 +5,6 @@
 2. Every measure, or those that are named, looks at the case. Figures of the pair are the holder's.
 """
 
-import csv
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,9 +16,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.catalogue import AttackCard, attacks, measures
-from shoal.certify.certificate import CERTIFICATE, digest
-from shoal.certify.check import DATA_FILES, check_folder
-from shoal.errors import DataError, ReadError, UseError, listed
+from shoal.catalogue.measure_card import taken
+from shoal.certify.certificate import DATA_FILES
+from shoal.certify.check import check_folder
+from shoal.errors import DataError, UseError, listed
 from shoal.io.bundle import settle
 from shoal.io.text_columns import read_for
 from shoal.model.asking import option
@@ -32,8 +31,9 @@ from shoal.model.sentences import Sentence
 from shoal.model.table import Table
 from shoal.pipeline.hierarchies import given_trees
 from shoal.pipeline.line import netted
+from shoal.pipeline.private import read_private
 from shoal.pipeline.regrouping import Regrouping
-from shoal.pipeline.write import FINDINGS, MAP, read_back
+from shoal.pipeline.write import read_back
 from shoal.prepare.arrange import arrange
 from shoal.prepare.complete import complete
 from shoal.prepare.profile import profile as profile_table
@@ -48,6 +48,7 @@ from shoal.privacy.verdict.values import read_column
 __all__ = ["attack", "case_of", "measure", "tried"]
 
 Places = NDArray[np.int64]
+Aligned = tuple[Policy, Table | None, pa.Table, Places | None, Places | None]
 
 
 @netted
@@ -87,12 +88,9 @@ def measure(original: Any, release: Any, *, only: Iterable[str] = (), **given: A
     if only and len(able) < len(wanted):
         missing = [card.name for card in wanted if card not in able]
         raise DataError(f"measure: {listed(missing)} need the original table beside the release. Give both.")
-    found: list[Finding] = []
-    for number, card in enumerate(able):
-        tick(number, len(able))
-        found += card.take(case)
+    found = taken(case, able)
     step("")
-    return tuple(found)
+    return found
 
 
 @netted
@@ -208,37 +206,57 @@ def case_of(
     """
     if fraction is not None and not 0 < fraction <= 1:
         raise DataError(f"measure: fraction must be above 0 and at most 1; got {fraction!r}.")
-    named, table, released, places = _aligned(original, release, private, Policy.of(policy, **wishes))
-    given = {} if table is None else given_trees(named)
-    own = isinstance(release, Release) or (isinstance(release, str | Path) and Path(release).is_dir())
+    wanted = Policy.of(policy, **wishes)
+    pair = _pair(original, release, private, wanted)
+    named = pair.policy
+    more = {
+        "population": None if population is None else read_for(population, named).data,
+        "fraction": fraction,
+        "control": None if control is None else read_for(control, named),
+        "other": None if other is None else read_for(other, named).data,
+        "seed": seed or None,
+    }
+    asked = {name: value for name, value in more.items() if value is not None}
+    return replace(pair, **asked) if asked else pair  # type: ignore[arg-type]
+
+
+def _pair(original: Any, release: Any, private: str | Path | None, wanted: Policy) -> Case:
+    """Return a release beside its original: the pair that was measured when it was made, if there is one."""
+    if isinstance(release, Release) and release.made_from(original):
+        pair: Case = release.case
+        return pair
+    named, table, released, places, groups = _aligned(original, release, private, wanted)
+    if table is None:
+        return Case(released, named, places=places)
+    given = given_trees(named)
+    own = isinstance(release, Release)
     return Case(
         released,
         named,
         original=table,
-        trees={} if table is None else hierarchies(table, named, given),
-        population=None if population is None else read_for(population, named).data,
-        fraction=fraction,
-        control=None if control is None else read_for(control, named),
-        other=None if other is None else read_for(other, named).data,
+        trees=hierarchies(table, named, given),
         places=places,
-        seed=seed,
-        regroup=Regrouping(table, named, given, released) if own and table is not None else None,
+        groups=groups,
+        regroup=Regrouping(table, named, given, released) if own or _is_folder(release) else None,
     )
 
 
-def _aligned(
-    original: Any, release: Any, private: str | Path | None, wanted: Policy
-) -> tuple[Policy, Table | None, pa.Table, Places | None]:
-    """Return the policy, the table and the release row by row, and where these rows stand in the released file."""
+def _is_folder(release: Any) -> bool:
+    """Say whether a release is given as a folder."""
+    return isinstance(release, str | Path) and Path(release).is_dir()
+
+
+def _aligned(original: Any, release: Any, private: str | Path | None, wanted: Policy) -> Aligned:
+    """Return the policy, the table and the release row by row, where these rows stand in the file, and their groups."""
     if isinstance(release, Release):
         named, places = release.policy, release.position
         table = None if original is None else _rows_of(original, named, release.rows)
         data = release.table.take(pa.array(places))
         _refuse_other_rows(table, data, named)
-        return named, table, data, places
+        return named, table, data, places, release.labels
     if isinstance(release, str | Path):
         settle(release, private)
-    if isinstance(release, str | Path) and Path(release).is_dir():
+    if _is_folder(release):
         return _of_folder(original, Path(release), private)
     released = read_for(release, wanted)
     table = None if original is None else read_for(original, wanted)
@@ -262,12 +280,10 @@ def _aligned(
         )
     kept = [name for name in released.names if name in named.columns and named.columns[name].role != "identifier"]
     rows = None if table is None else _rows_of(original, named, np.arange(table.n))
-    return named, rows, released.data.select(kept), None
+    return named, rows, released.data.select(kept), None, None
 
 
-def _of_folder(
-    original: Any, folder: Path, private: str | Path | None
-) -> tuple[Policy, Table | None, pa.Table, Places | None]:
+def _of_folder(original: Any, folder: Path, private: str | Path | None) -> Aligned:
     """Return what a release folder holds, aligned by the map of the private folder if there is an original."""
     checked = check_folder(folder)
     if not checked.holds:
@@ -280,15 +296,15 @@ def _of_folder(
                 f"written with it ({option('private', 'FOLDER')})."
             )
         named = Policy.load(folder / "policy.toml")
-        return named, None, read_back(data, named), None
-    named, places = _held(Path(private), folder)
+        return named, None, read_back(data, named), None, None
+    named, places, groups = read_private(Path(private), folder, "released_row", "measure", _mapped)
     released = read_back(data, named)
     if original is None:
-        return named, None, released, None
+        return named, None, released, None, None
     rows = np.flatnonzero(places >= 0)
     table, data = _rows_of(original, named, rows), released.take(pa.array(places[rows]))
     _refuse_other_rows(table, data, named)
-    return named, table, data, places[rows]
+    return named, table, data, places[rows], groups
 
 
 def _refuse_other_rows(table: Table | None, released: pa.Table, policy: Policy) -> None:
@@ -305,25 +321,15 @@ def _refuse_other_rows(table: Table | None, released: pa.Table, policy: Policy) 
             )
 
 
-def _held(private: Path, folder: Path) -> tuple[Policy, Places]:
-    """Return the policy and the map of a private folder, or say that it belongs to another release."""
-    try:
-        facts = json.loads((private / FINDINGS).read_text(encoding="utf-8"))
-        with (private / MAP).open(encoding="utf-8", newline="") as file:
-            lines = [line["released_row"] for line in csv.DictReader(file)]
-        places = np.array([int(line) if line else -1 for line in lines], np.int64)
-        policy, signed = Policy.of(facts["policy"]), facts["certificate"]
-        kept = places[places >= 0]
-        if kept.size and (np.unique(kept).size < kept.size or int(kept.max()) >= kept.size):
-            raise ValueError
-    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
-        raise ReadError(
-            f"measure: {str(private)!r} is no private folder of a release; expected the one that was written with it "
-            f"({option('private', 'FOLDER')})."
-        ) from None
-    if signed != digest(folder / CERTIFICATE):
-        raise DataError(f"measure: the private folder {str(private)!r} belongs to another release.")
-    return policy, places
+def _mapped(facts: dict[str, Any], places: Places) -> tuple[Policy, Places, Places | None]:
+    """Return policy, map and groups of a private folder; no two rows may lead to one row of the release."""
+    kept = places[places >= 0]
+    groups = np.array(facts["groups"].split(), np.int64) if "groups" in facts else None
+    if kept.size and (np.unique(kept).size < kept.size or int(kept.max()) >= kept.size):
+        raise ValueError
+    if groups is not None and (groups.size != kept.size or groups.min(initial=0) < 0):
+        raise ValueError
+    return Policy.of(facts["policy"]), places, groups
 
 
 def _rows_of(original: Any, policy: Policy, rows: Places) -> Table:

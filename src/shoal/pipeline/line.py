@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import wraps
 from inspect import signature
 from numbers import Real
@@ -12,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.catalogue import methods
+from shoal.catalogue import measures, methods
+from shoal.catalogue.measure_card import taken
 from shoal.certify.check import Checked, check_data, check_folder
-from shoal.certify.check_sets import holds_sets
 from shoal.enforce import check_feasible
 from shoal.errors import DataError, PolicyError, ReadError, listed, near
 from shoal.io.bundle import settle
@@ -22,14 +23,13 @@ from shoal.io.files import read
 from shoal.io.frames import to_frame
 from shoal.io.text_columns import read_for
 from shoal.kernels.threads import thread_count
-from shoal.model.findings import Finding, Verdict
+from shoal.model.findings import Verdict
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
 from shoal.model.progress import announce, current_step, cut_short, step
 from shoal.model.progress import budget as within
 from shoal.model.release import Release
 from shoal.model.sentences import Sentence
-from shoal.model.sketches import Sketch
 from shoal.model.table import Table, canonical
 from shoal.pipeline.grouping import make_groups, merged
 from shoal.pipeline.hierarchies import given_trees, with_values
@@ -37,25 +37,25 @@ from shoal.pipeline.items import exchange_items, grouped
 from shoal.pipeline.notes import ended_early, extremes, respelt, telling, unusual, warnings
 from shoal.pipeline.recoding import recode_classes
 from shoal.pipeline.regrouping import Regrouping, inference_by_repetition
-from shoal.pipeline.set_neighbours import check_release
+from shoal.pipeline.set_neighbours import redrawn
 from shoal.pipeline.write import refuse_uncovered, refuse_unless, write
 from shoal.prepare.arrange import arrange
 from shoal.prepare.complete import complete
-from shoal.prepare.encode import encode, matrix_columns
+from shoal.prepare.encode import Encoded, encode
 from shoal.prepare.profile import Profile
 from shoal.prepare.profile import profile as profile_table
 from shoal.privacy.attacks.unchanged import refuse_unique_kept
-from shoal.privacy.measures.pairs import pairs
+from shoal.privacy.measures.case import Case
 from shoal.privacy.verdict.judge import judge
 from shoal.privacy.verdict.values import read_column, sensitive_columns
 from shoal.recode.table import Recoded
-from shoal.utility.cell_loss import cell_losses
-from shoal.utility.fidelity import fidelity
-from shoal.utility.labels import one_label, telling_columns
-from shoal.utility.loss import class_sizes, kept_uniques, ledger_share, partition_loss, rounding_loss
+from shoal.utility.labels import telling_columns
+from shoal.utility.loss import rounding_loss
 from shoal.utility.plane import plane
 
 __all__ = ["anonymize", "netted", "profile", "verify"]
+
+MOST_KEPT = 20_000_000  # cells of a matrix that a release keeps for its holder's report
 
 Wishes = ParamSpec("Wishes")
 Result = TypeVar("Result")
@@ -158,23 +158,15 @@ def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> R
     refuse_unless(verdicts)
     refuse_uncovered(arranged, recoded.data, named, encoded.trees)
     step("measure")
-    columns = pairs(arranged, recoded.data, named, encoded.trees)
+    release = _release(source, table, arranged, recoded, partition, encoded, verdicts)
     findings = (
-        *class_sizes(recoded.data, named),
-        *partition_loss(
-            encoded.X.T if encoded.columns is None else matrix_columns(arranged, named), partition, encoded.weights
-        ),
-        *rounding_loss(columns, partition.labels),
-        *cell_losses(columns),
-        *ledger_share(recoded.ledger, partition.n),
-        *fidelity(columns),
-        *kept_uniques(recoded.data, named),
-        *one_label(recoded.data, named),
+        *taken(release.case, [measures.load(name) for name in measures.names() if measures.declared(name, "always")]),
+        *rounding_loss(release.case.columns, release.labels),
         *exchanged,
         *partition.findings,
     )
     cut = cut_short()
-    repeated = Regrouping(arranged, named, trees, recoded.data)
+    repeated = Regrouping(arranged, named, trees, recoded.data, encoded)
     inferred, inference = inference_by_repetition(made, named, repeated, measured=seconds is None)
     findings, notes = (*findings, *inferred), (*notes, *inference, *respelt(sensitive))
     said = (*unusual(table), *notes, *encoded.notes, *partition.notes, *ended_early(seconds, cut=cut))
@@ -189,9 +181,8 @@ def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> R
     )
     drawn = plane(encoded.X, partition, named.constraints.k) if found.sketches else None
     sketches = found.sketches if drawn is None else (*found.sketches, drawn)
-    release = _release(table, arranged, recoded, partition, named, verdicts, findings, said, sketches, encoded.names)
     step("")
-    return release
+    return replace(release, findings=findings, notes=said, sketches=sketches)
 
 
 @netted
@@ -254,7 +245,7 @@ def verify(
             raise PolicyError(
                 "verify: a release folder carries its own policy. Give no other, or the data file inside it."
             )
-        return check_release(source) if holds_sets(source) else check_folder(source, _page if report else None)
+        return check_folder(source, _page if report else None, redrawn)
     step("read")
     wanted = _wanted(policy, wishes)
     if isinstance(source, str | Path) and not Path(source).exists():
@@ -304,40 +295,49 @@ def _wanted(policy: Policy | dict[str, Any] | str | Path | None, wishes: dict[st
 
 
 def _release(
+    source: Any,
     table: Table,
     arranged: Table,
     recoded: Recoded,
     partition: Partition,
-    policy: Policy,
+    encoded: Encoded,
     verdicts: tuple[Verdict, ...],
-    findings: tuple[Finding, ...],
-    notes: tuple[str, ...],
-    sketches: tuple[Sketch, ...],
-    sketched: tuple[str, ...],
 ) -> Release:
-    """Put the release together: once in the order of the input, once in the order of its own values."""
-    back = np.argsort(arranged.rows, kind="stable")
-    aligned = recoded.data.take(pa.array(back))
+    """Put the release together, in the order of the input and in that of its own values, with the pair to measure."""
+    policy, back = recoded.policy, np.argsort(arranged.rows, kind="stable")
+    aligned, original = recoded.data.take(pa.array(back)), arranged.take(back)
     order = canonical(aligned)
     position = np.empty(order.size, np.int64)
     position[order] = np.arange(order.size)
     public = _categories(aligned.take(pa.array(order)), table)
+    released, groups = public.take(pa.array(position)), partition.labels[back]
+    kept = encoded.columns is None and encoded.X.size <= MOST_KEPT
+    case = Case(
+        released,
+        policy,
+        original=original,
+        trees=encoded.trees,
+        places=position,
+        groups=groups,
+        matrix=encoded.X[back] if kept else None,
+        regroup=Regrouping(original, policy, given_trees(policy), released),
+    )
     return Release(
         data=to_frame(aligned, table.origin.frame),
         table=public,
         rows=arranged.rows[back],
         position=position,
-        partition=Partition.of(partition.labels[back], partition.notes, partition.findings),
+        partition=Partition.of(groups, partition.notes, partition.findings),
         policy=policy,
         verdicts=verdicts,
-        findings=findings,
+        findings=(),
         ledger=recoded.ledger,
         suppressed=table.n - arranged.n,
         inputs=table.n,
         format=table.origin.format,
-        notes=notes,
-        sketches=sketches,
-        sketched=sketched,
+        sketched=encoded.names,
+        source=source,
+        case=case,
         writer=write,
         reporter=_report,
     )

@@ -61,10 +61,19 @@ class Regrouping:
         Those that were given.
     data : pyarrow.Table
         What is published, row by row as the table.
+    encoded : Encoded, optional
+        The table as the method sees it; made when it is needed if not given.
     """
 
-    def __init__(self, table: Table, policy: Policy, trees: Mapping[str, Hierarchy], data: pa.Table) -> None:
-        self._table, self._policy, self._trees, self._data = table, policy, trees, data
+    def __init__(
+        self,
+        table: Table,
+        policy: Policy,
+        trees: Mapping[str, Hierarchy],
+        data: pa.Table,
+        encoded: Encoded | None = None,
+    ) -> None:
+        self._table, self._policy, self._trees, self._data, self._given = table, policy, trees, data, encoded
 
     @cached_property
     def released(self) -> Labels:
@@ -79,7 +88,7 @@ class Regrouping:
     @cached_property
     def _encoded(self) -> Encoded:
         """The table as the method sees it."""
-        return self._encode(self._table)
+        return self._encode(self._table) if self._given is None else self._given
 
     @cached_property
     def _label(self) -> Labels | None:

@@ -16,21 +16,23 @@ from typing import Any
 
 from shoal.catalogue import MeasureCard, measures
 from shoal.catalogue import attacks as known_attacks
-from shoal.certify.certificate import CERTIFICATE, POLICY, digest, figure
-from shoal.certify.check import DATA_FILES, check_folder
+from shoal.catalogue.measure_card import taken
+from shoal.certify.certificate import CERTIFICATE, DATA_FILES, POLICY, digest, figure
+from shoal.certify.check import check_folder
 from shoal.errors import DataError, GuaranteeError, PolicyError, ShoalError, WriteError, listed
 from shoal.io.bundle import check_outside, draft_file, settle
 from shoal.model.asking import option
 from shoal.model.findings import Attack, Finding, Verdict
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
-from shoal.model.progress import step, tick
+from shoal.model.progress import step
 from shoal.model.release import Change, Release
 from shoal.model.sketches import PlaneSketch
 from shoal.pipeline.hierarchies import given_trees
 from shoal.pipeline.judging import case_of, tried
-from shoal.pipeline.line import netted
-from shoal.pipeline.write import FINDINGS, published_policy, read_back
+from shoal.pipeline.line import MOST_KEPT, netted
+from shoal.pipeline.private import FINDINGS
+from shoal.pipeline.write import published_policy, read_back
 from shoal.prepare.encode import encode
 from shoal.privacy.attacks.attack import profiles
 from shoal.privacy.measures.case import Case
@@ -45,7 +47,6 @@ __all__ = ["FORMATS", "check_format", "facts_of", "holder_page", "public_page", 
 FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {"html": as_html, "md": as_markdown, "json": as_json}
 QUICK = 10_000  # rows up to which a report that is written with a release has measures that draw by chance
 LARGE = 200_000  # rows beyond which it has, of the pair, only what was measured when the release was made
-CELLS = 20_000_000  # of a matrix whose plane is drawn
 
 
 @netted
@@ -114,10 +115,10 @@ def facts_of(
     if isinstance(release, Release):
         if original is None:
             case = Case(release.table, published_policy(release))
-            return public_facts(case, release.verdicts, _measured(case, _of_release()))
+            return public_facts(case, release.verdicts, taken(case, _of_release()))
         case = case_of(original, release, control=control)
         told = _attacked(case) if attacks else ()
-        return _held_facts(case, release, _measured(case, list(measures.cards().values())), told)
+        return _held_facts(case, release, taken(case, list(measures.cards().values())), told)
     folder = Path(release)
     settle(folder, private)
     checked = check_folder(folder)
@@ -131,7 +132,7 @@ def facts_of(
     return holder_facts(
         case,
         checked.verdicts,
-        _measured(case, list(measures.cards().values())),
+        taken(case, list(measures.cards().values())),
         claims=_claims_of(folder),
         files=_files(folder),
         attacks=_attacked(case) if attacks else (),
@@ -214,7 +215,7 @@ def holder_page(folder: Path, release: Release, original: Any) -> str:
         slow = [card for card in measures.cards().values() if card.need != "release"]
     quick = [card for card in measures.cards().values() if card not in slow]
     known = [finding for finding in release.findings if finding.need != "release" and case.n > LARGE]
-    findings = [*_measured(case, quick), *known]
+    findings = [*taken(case, quick), *known]
     names = [card.name for card in slow if card.name not in {finding.name for finding in known}]
     claims = _own_claims(release.verdicts)
     return as_html(_held_facts(case, release, findings, (), claims=claims, files=_files(folder), left_out=names))
@@ -244,21 +245,12 @@ def _public_facts(folder: Path, verdicts: Sequence[Verdict], claims: Claims) -> 
     policy = Policy.load(folder / POLICY)
     data = next(folder / name for name in DATA_FILES if (folder / name).is_file())
     case = Case(read_back(data, policy), policy)
-    return public_facts(case, verdicts, _measured(case, _of_release()), claims, _files(folder))
+    return public_facts(case, verdicts, taken(case, _of_release()), claims, _files(folder))
 
 
 def _of_release() -> list[MeasureCard]:
     """Return the measures that need the release alone; those of strangers are left out, as not everybody has them."""
     return [card for card in measures.cards().values() if card.need == "release" and card.name in measures.built_in]
-
-
-def _measured(case: Case, wanted: Sequence[MeasureCard]) -> list[Finding]:
-    """Take measures, as `measure` does."""
-    found: list[Finding] = []
-    for number, card in enumerate(wanted):
-        tick(number, len(wanted))
-        found += card.take(case)
-    return found
 
 
 def _attacked(case: Case) -> tuple[Attack, ...]:
@@ -268,13 +260,13 @@ def _attacked(case: Case) -> tuple[Attack, ...]:
 
 def _plane(case: Case) -> PlaneSketch | None:
     """Return the rows in the plane along which they vary most, or None if the table is too large or has no plane."""
-    if case.n * len(case.columns) > CELLS:
+    if case.n * len(case.columns) > MOST_KEPT:
         return None
     try:
-        encoded = encode(case.before, case.policy, given_trees(case.policy))
+        X = encode(case.before, case.policy, given_trees(case.policy)).X if case.matrix is None else case.matrix
     except ShoalError:
         return None  # a table of trees alone need not have a matrix
-    return plane(encoded.X, Partition.of(case.labels), case.policy.constraints.k)
+    return plane(X, Partition.of(case.labels), case.policy.constraints.k)
 
 
 def _own_claims(verdicts: Sequence[Verdict]) -> Claims:

@@ -1,6 +1,5 @@
 """Releases of sets that lie in folders: verify them, draw from them, measure how far they are; and mine records."""
 
-import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -8,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.certify.certificate import CERTIFICATE, digest
-from shoal.certify.check import Checked, Line
+from shoal.certify.certificate import CERTIFICATE
+from shoal.certify.check import Checked, Line, check_folder
+from shoal.certify.sets_bytes import read_files
 from shoal.errors import DataError, GuaranteeError, PolicyError, ReadError, WriteError
 from shoal.io.bundle import settle
-from shoal.io.disassociated import read_disassociated
+from shoal.io.disassociated import NEIGHBOURS
 from shoal.io.item_lines import write_lines
 from shoal.io.transactions import read_transactions
 from shoal.model.asking import option
@@ -22,8 +22,8 @@ from shoal.model.seeds import drawn_seed
 from shoal.model.set_release import SetRelease
 from shoal.model.transactions import Transactions
 from shoal.pipeline.line import netted
-from shoal.pipeline.set_neighbours import check_release, neighbour_of
-from shoal.pipeline.write_sets import FINDINGS, MAP, NEIGHBOURS
+from shoal.pipeline.private import read_private
+from shoal.pipeline.set_neighbours import neighbour_of, redrawn
 from shoal.privacy.verdict.km import verify_against
 
 __all__ = ["distance_of", "mined", "reassociate_folder", "verified", "verify_sets"]
@@ -53,7 +53,7 @@ def verify_sets(
         lines = [Line(one.model, f"{one.asked:g}", f"{one.found:g}", one.holds) for one in folder.verdicts]
         return Checked(tuple(lines), folder.verdicts)
     settle(folder, private)
-    checked = check_release(folder)
+    checked = check_folder(folder, redraw=redrawn)
     if original is None:
         return checked
     if private is None:
@@ -65,7 +65,7 @@ def verify_sets(
         return checked
     data = read_transactions(original, **reading)
     cluster_of = _held(Path(private), Path(folder), data)
-    found = verify_against(read_disassociated(folder), data, cluster_of)
+    found = verify_against(read_files(Path(folder)).published, data, cluster_of)
     lines = [
         Line(
             f"against the records, {check.id}: {check.what}", "0 fail", f"{check.n_bad} of {check.n_checked}", check.ok
@@ -80,10 +80,10 @@ def verified(folder: str | Path | SetRelease) -> Disassociated:
     if isinstance(folder, SetRelease):
         return folder.published
     settle(folder)
-    checked = check_release(folder)
+    checked = check_folder(folder, redraw=redrawn)
     if not checked.holds:
         raise DataError(f"sets: {str(folder)!r} does not hold what it claims. Run `shoal sets verify` on it first.")
-    return read_disassociated(folder)
+    return read_files(Path(folder)).published
 
 
 def published_neighbour(folder: str | Path | SetRelease) -> tuple[Transactions | None, str]:
@@ -233,19 +233,7 @@ def _neighbour_in(source: Any) -> Any:
 
 def _held(private: Path, folder: Path, data: Transactions) -> NDArray[np.int64]:
     """Return the cluster of each record from the private folder, or say that it belongs to another release."""
-    try:
-        facts = json.loads((private / FINDINGS).read_text(encoding="utf-8"))
-        with (private / MAP).open(encoding="utf-8", newline="") as file:
-            lines = [line["cluster"] for line in csv.DictReader(file)]
-        cluster_of = np.array([int(line) if line else -1 for line in lines], np.int64)
-        signed = facts["certificate"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        raise ReadError(
-            f"verify: {str(private)!r} is no private folder of a release; expected the one that was written with it "
-            f"({option('private', 'FOLDER')})."
-        ) from None
-    if signed != digest(folder / CERTIFICATE):
-        raise DataError(f"verify: the private folder {str(private)!r} belongs to another release.")
+    cluster_of = read_private(private, folder, "cluster", "verify", lambda _, places: places)
     if cluster_of.size != data.inputs or (cluster_of[data.rows] < 0).any():
         raise DataError("verify: the original has not the records that the release was made from.")
     return cluster_of[data.rows]

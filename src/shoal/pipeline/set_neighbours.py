@@ -7,13 +7,10 @@ can draw it again, nobody can choose it, and it says nothing that the release do
 import hashlib
 import json
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from shoal.certify.check import Checked
-from shoal.certify.check_sets import check_sets_folder
 from shoal.certify.sets_neighbour import neighbour_verdict
 from shoal.errors import InfeasibleError
 from shoal.model.disassociated import Disassociated
@@ -23,7 +20,7 @@ from shoal.model.set_release import Neighbour
 from shoal.model.transactions import Transactions
 from shoal.privacy.verdict.km_counts import steps
 
-__all__ = ["check_release", "neighbour_of", "neighbour_seed"]
+__all__ = ["neighbour_of", "neighbour_seed", "redrawn"]
 
 MOST_COMBINATIONS = 2e10  # before any is suppressed; most are gone when long ones are counted
 # The work of `harden_km` for any release, some seconds, and for each item in its chunks. Makers and verifiers have the
@@ -92,12 +89,7 @@ def neighbour_seed(published: Disassociated) -> int:
     return int.from_bytes(told.digest(), "big")
 
 
-def check_release(folder: str | Path) -> Checked:
-    """Check the folder of a set-valued release from its bytes, and draw its neighbour again to compare it."""
-    return check_sets_folder(folder, _again)
-
-
-def _again(published: Disassociated, kind: str) -> Transactions:
+def redrawn(published: Disassociated, kind: str) -> Transactions:
     """Draw the neighbour that belongs into the folder of a release, unless that takes too much work."""
     drawn = _drawn(published, kind)
     return drawn if kind == "raw" else _hardened(drawn, published)[0]

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from shoal.certify.check import check_folder
+from shoal.certify.sets_bytes import read_files
 from shoal.errors import GuaranteeError
 from shoal.io.bundle import settle
-from shoal.io.disassociated import read_disassociated
 from shoal.io.transactions import read_transactions
 from shoal.model.disassociated import Disassociated
 from shoal.model.progress import step, tick
@@ -16,7 +17,7 @@ from shoal.model.set_release import SetRelease
 from shoal.model.transactions import Transactions
 from shoal.pipeline.line import netted
 from shoal.pipeline.set_folders import published_neighbour, verified
-from shoal.pipeline.set_neighbours import check_release, neighbour_of
+from shoal.pipeline.set_neighbours import neighbour_of, redrawn
 from shoal.report.counting import joined
 from shoal.report.sets import set_facts
 
@@ -99,11 +100,11 @@ def set_page(folder: str | Path, figures: dict[str, dict[str, Any]] | None = Non
         What `set_report` returned, for the holder's report; without it, the report is made from the folder alone.
     """
     settle(folder)
-    checked = check_release(folder)
+    checked = check_folder(folder, redraw=redrawn)
     if not checked.holds:
         raise GuaranteeError(f"report: {str(folder)!r} does not hold what it claims. `shoal sets verify` says why.")
     _, kind = published_neighbour(folder)
-    return set_facts(read_disassociated(folder), checked.verdicts, kind, figures)
+    return set_facts(read_files(Path(folder)).published, checked.verdicts, kind, figures)
 
 
 def figures_of(

@@ -22,7 +22,7 @@ from shoal.errors import GuaranteeError, PolicyError, ReadError, listed, near
 from shoal.io.files import opened
 from shoal.io.transactions import read_transactions
 from shoal.model.disassociated import Disassociated
-from shoal.model.findings import Finding, Verdict
+from shoal.model.findings import Finding
 from shoal.model.progress import step
 from shoal.model.seeds import drawn_seed
 from shoal.model.sentences import Rows, Sentence
@@ -30,7 +30,7 @@ from shoal.model.set_release import Neighbour, SetRelease
 from shoal.model.transactions import Transactions
 from shoal.pipeline.line import netted
 from shoal.pipeline.set_neighbours import neighbour_of
-from shoal.pipeline.write_sets import write_sets
+from shoal.pipeline.write import refuse_unless, write_sets
 from shoal.privacy.verdict.km import verify, verify_against
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def anonymize_sets(
     published, hidden = _shown(made.published)
     step("verify")
     found = verify(published)
-    _refuse(found.verdicts)
+    refuse_unless(found.verdicts)
     # Items that were deleted on purpose are missing in what is published: then only the rest is compared.
     against = [check for check in verify_against(published, data, made.cluster_of) if not check.ok]
     if against:
@@ -126,7 +126,7 @@ def anonymize_sets(
             "written."
         )
     drawn, verdicts, more = neighbour_of(published, neighbour)
-    _refuse(verdicts)
+    refuse_unless(verdicts)
     step("measure")
     findings = (*_findings(data, published), *more)
     cluster_of = np.full(data.inputs, -1, np.int64)
@@ -188,13 +188,6 @@ def _rules(given: Any, data: Transactions, separator: str | None) -> list[NDArra
         lines = [[word.strip() for word in line.split(separator)] for line in text.splitlines() if line.strip()]
         text = json.dumps(lines)
     return read_rules(text, data.labels)
-
-
-def _refuse(verdicts: tuple[Verdict, ...]) -> None:
-    """Raise if a verdict does not hold."""
-    failed = [str(verdict) for verdict in verdicts if not verdict.holds]
-    if failed:
-        raise GuaranteeError(f"verify: {'; '.join(failed)}. Nothing was written.")
 
 
 def _findings(data: Transactions, published: Disassociated) -> tuple[Finding, ...]:

@@ -1,40 +1,49 @@
-"""Write a release: into a draft, checked there from its bytes, and only then into its place."""
+"""Write a release, of a table or of sets: into a draft, checked there from its bytes, and only then into its place."""
 
-import csv
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from shoal.certify.certificate import (
     CERTIFICATE,
+    DATA_FILES,
     POLICY,
     PREDICATE,
     REPORT,
+    SETS_PREDICATE,
     digest,
+    drawn_with,
+    own_version,
+    sets_predicate,
+    table_predicate,
     write_certificate,
-    write_policy,
+    written_with,
 )
-from shoal.certify.check import check_folder, unescaped
+from shoal.certify.check import check_folder
+from shoal.certify.released import unescaped
 from shoal.errors import DataError, GuaranteeError, PolicyError, ReadError, WriteError, reason_of
 from shoal.io.bundle import Place, check_outside, check_target, drafts
-from shoal.io.data_file import FORMATS, check_format, digest_of, write_data
+from shoal.io.data_file import check_format, digest_of, write_data
+from shoal.io.disassociated import JSON_FILE, NEIGHBOURS, PARQUET_FILES, write_disassociated, write_neighbour
 from shoal.io.files import read
 from shoal.model.findings import Verdict
+from shoal.model.partition import Partition
 from shoal.model.policy import TRUTHFUL_FORMS, Policy
 from shoal.model.release import Release
+from shoal.model.set_release import SetRelease
 from shoal.model.table import Table
 from shoal.pipeline.items import spelt
+from shoal.pipeline.private import HELD, write_private
+from shoal.pipeline.set_neighbours import redrawn
 from shoal.prepare.hierarchy import Hierarchy
 from shoal.privacy.measures.covering import uncovered
 from shoal.report.drawing_process import prepare
-from shoal.report.figures import NAMES, pictures
+from shoal.report.figures import pictures
 
 __all__ = [
-    "check_apart",
     "check_places",
     "data_digest",
     "published_policy",
@@ -42,17 +51,15 @@ __all__ = [
     "refuse_uncovered",
     "refuse_unless",
     "write",
+    "write_sets",
 ]
 
-Drawn = TypeVar("Drawn")
-FINDINGS = "findings.json"
-MAP = "map.csv"
-HELD = {FINDINGS: '"certificate"', MAP: "", REPORT: "", **dict.fromkeys(NAMES, "<svg")}
 NO_ORIGINAL = (
     f"The private folder has no {REPORT}, as the holder's report needs the table that the release was made from. Give "
     "it to `save` (original=TABLE), or get the report as text from release.report(TABLE)."
 )
-RELEASED = {CERTIFICATE: PREDICATE, POLICY: "", REPORT: "", **{f"data.{ending}": "" for ending in FORMATS}}
+RELEASED = {CERTIFICATE: PREDICATE, POLICY: "", REPORT: "", **dict.fromkeys(DATA_FILES, "")}
+SETS_RELEASED = {CERTIFICATE: SETS_PREDICATE, **dict.fromkeys((JSON_FILE, *PARQUET_FILES, *NEIGHBOURS), "")}
 
 
 def write(
@@ -65,15 +72,110 @@ def write(
     original: Any = None,
 ) -> Path:
     """Write a release and, if asked, the holder's folder; see `Release.save`."""
-    chosen = format or _usual(release)
+    chosen, missing = format or _usual(release), list[str]()
     check_places(folder, private, chosen)
-    held = [] if private is None else [Place(private, HELD, private=True)]
     if report:
         prepare()
-    with drafts(*held, Place(folder, RELEASED)) as (*hidden, made):
-        missing = _write(release, made, chosen, hidden[0] if hidden else None, report=report, original=original)
-    release.note_missing(missing)
+
+    def fill(made: Path) -> str:
+        return _publish(release, made, chosen, missing, report=report)
+
+    def hold(made: Path, hidden: Path) -> None:
+        if report and original is not None:
+            from shoal.pipeline.reporting import holder_page
+
+            _draw(
+                hidden,
+                f"The private folder has no {REPORT}",
+                lambda: {REPORT: holder_page(made, release, original)},
+                missing,
+            )
+        elif report:
+            missing.append(NO_ORIGINAL)
+        views = {name: column.view for name, column in release.policy.columns.items()}
+        _draw(
+            hidden,
+            "The private folder has no pictures",
+            lambda: pictures(release.sketches, release.sketched, views),
+            missing,
+        )
+        place = np.full(release.inputs, -1, np.int64)
+        place[release.rows] = release.position
+        facts = {
+            "certificate": digest(made / CERTIFICATE),
+            "findings": [finding.as_dict() for finding in release.findings],
+            "ledger": [vars(change) for change in release.ledger],
+            "suppressed": release.suppressed,
+            "notes": [*release.own_notes, *missing],
+            "policy": release.policy.as_dict(),
+            **_groups(release),
+        }
+        write_private(hidden, ("input_row", "released_row"), place.tolist(), facts)
+
+    _appear(Place(folder, RELEASED), private, fill, hold)
+    release.note_missing(tuple(missing))
     return Path(folder)
+
+
+def write_sets(
+    release: SetRelease,
+    folder: str | Path,
+    *,
+    private: str | Path | None = None,
+    format: str = "parquet",  # noqa: A002
+) -> Path:
+    """Write a release of sets and, if asked, the holder's folder; see `SetRelease.save`."""
+    check_places(folder, private, sets=True)
+
+    def fill(made: Path) -> str:
+        names = write_disassociated(release.published, made, format)  # type: ignore[arg-type]
+        if release.neighbour is not None:
+            names.append(write_neighbour(release.neighbour, made))
+        kind = None if release.kind == "none" else release.kind
+        said = sets_predicate(release.published, release.verdicts, kind, own_version())
+        write_certificate(made, SETS_PREDICATE, sorted(names), said)
+        return ""
+
+    def hold(made: Path, hidden: Path) -> None:
+        facts = {"certificate": digest(made / CERTIFICATE), "seed": release.seed, **release.as_dict()}
+        write_private(hidden, ("input_record", "cluster"), release.cluster_of.tolist(), facts)
+
+    _appear(Place(folder, SETS_RELEASED), private, fill, hold)
+    return Path(folder)
+
+
+def _appear(
+    place: Place, private: str | Path | None, fill: Callable[[Path], str], hold: Callable[[Path, Path], None]
+) -> None:
+    """Write into drafts, which take their places together if what is written confirms all that it claims.
+
+    Parameters
+    ----------
+    place : Place
+        Of the release.
+    private : path, optional
+        The holder's folder.
+    fill : callable
+        Writes the release into a draft, and returns its report.
+    hold : callable
+        Writes the holder's folder, given both drafts.
+    """
+    held = [] if private is None else [Place(private, HELD, private=True)]
+    with drafts(*held, place) as (*hidden, made):
+        page = fill(made)
+        # The claims were counted in memory; here they are counted again, from the bytes. The page was just drawn.
+        checked = check_folder(made, lambda *_: page, redrawn)
+        if not checked.holds:
+            failed = ", ".join(line.what for line in checked.lines if not line.holds)
+            raise GuaranteeError(f"verify: the written files do not confirm {failed}. Nothing was written.")
+        for one in hidden:
+            hold(made, one)
+
+
+def _groups(release: Release) -> dict[str, str]:
+    """Return the group of each row that the method made, if groups are published alike: classes are known anyway."""
+    alike = np.array_equal(Partition.of(release.case.labels).labels, release.labels)
+    return {} if alike else {"groups": " ".join(map(str, release.labels.tolist()))}
 
 
 def data_digest(release: Release) -> str:
@@ -87,16 +189,27 @@ def _usual(release: Release) -> str:
     return release.format if release.format != "frame" else "parquet"
 
 
-def check_places(folder: str | Path, private: str | Path | None, format: str | None) -> None:  # noqa: A002
+def check_places(
+    folder: str | Path,
+    private: str | Path | None,
+    format: str | None = None,  # noqa: A002
+    *,
+    sets: bool = False,
+) -> None:
     """Refuse places and formats that `write` would refuse, before any work is done."""
     if format is not None:
         check_format(format)
-    check_target(folder, RELEASED)
+    check_target(folder, SETS_RELEASED if sets else RELEASED)
     check_outside(folder)
-    if private is not None:
-        check_apart(Path(folder), Path(private))
-        check_target(private, HELD)
-        check_outside(private)
+    if private is None:
+        return
+    public, hidden = Path(folder).resolve(), Path(private).resolve()
+    if public == hidden or public in hidden.parents or hidden in public.parents:
+        raise WriteError(
+            "write: the private folder and the release must not lie inside each other. Choose another place."
+        )
+    check_target(private, HELD)
+    check_outside(private)
 
 
 def refuse_unless(verdicts: tuple[Verdict, ...]) -> None:
@@ -119,84 +232,38 @@ def refuse_uncovered(table: Table, data: pa.Table, policy: Policy, trees: Mappin
                 )
 
 
-def _write(
-    release: Release,
-    made: Path,
-    format: str,  # noqa: A002
-    hidden: Path | None,
-    *,
-    report: bool,
-    original: Any = None,
-) -> tuple[str, ...]:
-    """Write the release and what belongs to it into drafts, and check it from its bytes; say what is missing."""
-    missing: list[str] = []
-    name = write_data(spelt(release.table, release.policy, format), made, format)
-    policy = published_policy(release)
-    page = None
-    if report:
-        from shoal.pipeline.reporting import public_page
+def _publish(release: Release, made: Path, format: str, missing: list[str], *, report: bool) -> str:  # noqa: A002
+    """Write the files of a table's release and its certificate; return the page, and add to `missing` if there is none.
 
-        write_policy(made, policy)
-        page = _drawn(f"The release has no {REPORT}", lambda: public_page(made, release.verdicts), missing)
-        _put(made, {} if page is None else {REPORT: page})
-    others = (REPORT,) if (made / REPORT).exists() else ()
-    certificate = write_certificate(made, name, policy, release.verdicts, release.table.num_rows, others)
-    # The claims were counted in memory; here they are counted again, from the bytes. The page was just drawn.
-    checked = check_folder(made, lambda *_: page or "")
-    if not checked.holds:
-        failed = ", ".join(line.what for line in checked.lines if not line.holds)
-        raise GuaranteeError(f"verify: the written files do not confirm {failed}. Nothing was written.")
-    if hidden is not None:
-        if report and original is not None:
-            from shoal.pipeline.reporting import holder_page
+    The page comes from the written files, so that whoever has them can draw it again.
+    """
+    from shoal.pipeline.reporting import public_page
 
-            own = _drawn(f"The private folder has no {REPORT}", lambda: holder_page(made, release, original), missing)
-            _put(hidden, {} if own is None else {REPORT: own})
-        elif report:
-            missing.append(NO_ORIGINAL)
-        views = {name: column.view for name, column in release.policy.columns.items()}
-        shown = _drawn(
-            "The private folder has no pictures", lambda: pictures(release.sketches, release.sketched, views), missing
-        )
-        _put(hidden, shown or {})
-        _write_private(release, hidden, digest(certificate), (*release.own_notes, *missing))
-    return tuple(missing)
+    name, policy = write_data(spelt(release.table, release.policy, format), made, format), published_policy(release)
+    (made / POLICY).write_text(policy.to_toml(), encoding="utf-8", newline="\n")
+    drawn = (
+        _draw(made, f"The release has no {REPORT}", lambda: {REPORT: public_page(made, release.verdicts)}, missing)
+        if report
+        else {}
+    )
+    used = {"shoal": own_version(), **written_with(name), **(drawn_with() if drawn else {})}
+    said = table_predicate(name, policy, release.verdicts, release.table.num_rows, used)
+    write_certificate(made, PREDICATE, (name, POLICY, *drawn), said)
+    return drawn.get(REPORT, "")
 
 
-def _drawn(lack: str, draw: Callable[[], Drawn], missing: list[str]) -> Drawn | None:
-    """Return what is drawn; or None, and add to `missing` what the folder lacks: no picture is worth a release."""
+def _draw(folder: Path, lack: str, draw: Callable[[], dict[str, str]], missing: list[str]) -> dict[str, str]:
+    """Write pages or pictures, and return them; or nothing, and add to `missing`: no picture is worth a release."""
     try:
-        return draw()
+        texts = draw()
     except (DataError, PolicyError, ReadError):
         raise  # the original that was given for it is of no use
     except Exception as problem:  # noqa: BLE001 - whatever it is, the release stands without it
         missing.append(f"{lack}; everything else is written. {reason_of(problem)}")
-        return None
-
-
-def _put(folder: Path, texts: Mapping[str, str]) -> None:
-    """Write texts into a folder, by their names."""
+        return {}
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
-
-
-def _write_private(release: Release, folder: Path, certificate: str, notes: tuple[str, ...]) -> None:
-    """Write what only the holder may see: which released row each input row became, and the findings."""
-    place = np.full(release.inputs, -1, np.int64)
-    place[release.rows] = release.position
-    with (folder / MAP).open("w", encoding="utf-8", newline="") as file:
-        lines = csv.writer(file, lineterminator="\n")
-        lines.writerow(["input_row", "released_row"])
-        lines.writerows((row, "" if at < 0 else at) for row, at in enumerate(place.tolist()))
-    facts = {
-        "certificate": certificate,
-        "findings": [finding.as_dict() for finding in release.findings],
-        "ledger": [vars(change) for change in release.ledger],
-        "suppressed": release.suppressed,
-        "notes": list(notes),
-        "policy": release.policy.as_dict(),
-    }
-    _put(folder, {FINDINGS: json.dumps(facts, indent=2, ensure_ascii=False) + "\n"})
+    return texts
 
 
 def read_back(data: Path, policy: Policy) -> pa.Table:
@@ -231,12 +298,3 @@ def _levels(release: Release) -> dict[str, list[str]]:
             used = set(release.table.column(name).cast(pa.string()).to_pylist())
             found[name] = [level for level in given.order if level in used]
     return found
-
-
-def check_apart(folder: Path, private: Path) -> None:
-    """Refuse a private folder that would be published with the release, or the other way round."""
-    public, hidden = folder.resolve(), private.resolve()
-    if public == hidden or public in hidden.parents or hidden in public.parents:
-        raise WriteError(
-            "write: the private folder and the release must not lie inside each other. Choose another place."
-        )

@@ -32,7 +32,7 @@ from shoal.prepare.trees import hierarchies
 if TYPE_CHECKING:
     from shoal.kernels.columns import Columns
 
-__all__ = ["MOST_NAMES", "Encoded", "encode", "matrix_columns", "microseconds", "offsets"]
+__all__ = ["MOST_NAMES", "Encoded", "encode", "matrix_columns", "microseconds", "offsets", "row_weights"]
 
 Matrix = NDArray[np.float64]
 MOST_NAMES = 100
@@ -89,7 +89,7 @@ def encode(
     -------
     Encoded
     """
-    weights, of_weights = _weights(table, policy)
+    weights, of_weights = row_weights(table, policy)
     known = hierarchies(table, policy, trees or {})
     if mixed:
         from shoal.prepare.mixed import mixed_columns
@@ -175,7 +175,7 @@ def microseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return moments.cast(pa.int64())
 
 
-def _weights(table: Table, policy: Policy) -> tuple[Matrix | None, tuple[str, ...]]:
+def row_weights(table: Table, policy: Policy) -> tuple[Matrix | None, tuple[str, ...]]:
     """Return the row weights, if the policy names a column of them, and what is to be known of them."""
     if policy.weight is None:
         return None, ()

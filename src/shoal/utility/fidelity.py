@@ -21,7 +21,16 @@ from shoal.privacy.measures.pairs import Codes, Pair
 from shoal.privacy.verdict.classes import classes
 from shoal.utility.boosting import boosted
 
-__all__ = ["fidelity", "invented", "pmse", "rank_error", "total_variation"]
+__all__ = [
+    "fidelity",
+    "invented",
+    "inventions",
+    "pmse",
+    "rank_error",
+    "rank_errors",
+    "total_variation",
+    "variations",
+]
 
 MANY = 100  # values of a column that are told apart
 PARTS = 20
@@ -39,17 +48,25 @@ def fidelity(columns: Sequence[Pair]) -> tuple[Finding, ...]:
     columns : list of Pair
         The quasi-identifiers before and after; those of truthful forms are left out.
     """
-    plain = [column for column in columns if not column.truthful]
-    if not plain or not len(plain[0].before):
+    return (*rank_errors(columns), *variations(columns), *inventions(columns))
+
+
+def rank_errors(columns: Sequence[Pair]) -> tuple[Finding, ...]:
+    """Measure how far cells move among the ranks of their column."""
+    ordered = [column for column in _plain(columns) if column.ordered]
+    if not ordered:
         return ()
-    found = []
-    ordered = [column for column in plain if column.ordered]
-    if ordered:
-        error = float(np.mean([rank_error(column) for column in ordered]))
-        found.append(Finding("rank error %", 100 * error, "mean shift among the ranks of a column", "pair", unit="%"))
-    cut = [_cut(column) for column in plain]
+    error = float(np.mean([rank_error(column) for column in ordered]))
+    return (Finding("rank error %", 100 * error, "mean shift among the ranks of a column", "pair", unit="%"),)
+
+
+def variations(columns: Sequence[Pair]) -> tuple[Finding, ...]:
+    """Measure how far the tables of one column, and of two, are from what they were."""
+    cut = [_cut(column) for column in _plain(columns)]
+    if not cut:
+        return ()
     one = float(np.mean([total_variation([column]) for column in cut]))
-    found.append(Finding("1-way total variation %", 100 * one, "of the tables of one column, mean", "pair", unit="%"))
+    found = [Finding("1-way total variation %", 100 * one, "of the tables of one column, mean", "pair", unit="%")]
     two = list(combinations(range(len(cut)), 2))
     some = two if len(two) <= MOST_PAIRS else [two[i * len(two) // MOST_PAIRS] for i in range(MOST_PAIRS)]
     if some:
@@ -57,9 +74,21 @@ def fidelity(columns: Sequence[Pair]) -> tuple[Finding, ...]:
         how = Sentence("of the tables of two columns, mean")
         how += f" of {MOST_PAIRS:,} of them" if len(some) < len(two) else ""
         found.append(Finding("2-way total variation %", 100 * both, how, "pair", unit="%"))
-    said = "rows whose combination no input row has"
-    found.append(Finding("invented combinations %", 100 * invented(plain), said, "pair", unit="%"))
     return tuple(found)
+
+
+def inventions(columns: Sequence[Pair]) -> tuple[Finding, ...]:
+    """Measure how many released rows have a combination that no original row has."""
+    plain = _plain(columns)
+    if not plain:
+        return ()
+    said = "rows whose combination no input row has"
+    return (Finding("invented combinations %", 100 * invented(plain), said, "pair", unit="%"),)
+
+
+def _plain(columns: Sequence[Pair]) -> list[Pair]:
+    """Return the columns that keep their type, if they have rows."""
+    return [column for column in columns if not column.truthful and len(column.before)]
 
 
 def rank_error(column: Pair) -> float:

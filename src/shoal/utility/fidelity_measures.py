@@ -1,12 +1,13 @@
 """Classes, labels and fidelity as measures with cards: thin adaptors from a `Case`."""
 
+import numpy as np
+
 from shoal.catalogue import measure
 from shoal.model.findings import Finding
+from shoal.privacy.attacks.unchanged import Unchanged
 from shoal.privacy.measures.case import Case
-from shoal.utility.fidelity import fidelity
+from shoal.utility import fidelity
 from shoal.utility.honest_accuracy import honest_accuracy
-from shoal.utility.labels import one_label
-from shoal.utility.loss import class_sizes, kept_uniques
 
 __all__ = [
     "accuracy",
@@ -21,10 +22,17 @@ __all__ = [
 Found = tuple[Finding, ...]
 
 
-@measure("classes", formula="number of classes", better="high", need="release", cost="n")
+@measure("classes", formula="number of classes", better="high", need="release", cost="n", always=True)
 def class_count(case: Case) -> Found:
     """Count the classes of a release and their rows."""
-    return class_sizes(case.released, case.policy) if case.n else ()
+    if not case.n:
+        return ()
+    sizes = case.sizes
+    each = {"smallest class": sizes.min(), "mean class": sizes.mean(), "largest class": sizes.max()}
+    return (
+        Finding("classes", float(sizes.size), "rows alike in every quasi-identifier", "release", counts_rows=False),
+        *(Finding(name, float(value), "rows", "release", counts_rows=False) for name, value in each.items()),
+    )
 
 
 @measure(
@@ -38,10 +46,15 @@ def class_count(case: Case) -> Found:
     words={
         "rows unique in unchanged columns %": "Rows that are unique in the unchanged columns, in per cent of all.",
     },
+    always=True,
 )
 def unchanged_uniques(case: Case) -> Found:
     """Count the rows that are alone in what is published as it is."""
-    return kept_uniques(case.released, case.policy) if case.n else ()
+    found = Unchanged.of(case.released, case.policy)
+    if not case.n or not found.codes:
+        return ()
+    name, how = "rows unique in unchanged columns %", "sensitive and kept columns together"
+    return (Finding(name, 100 * found.alone / found.rows, how, "release", unit="%", counts_rows=True),)
 
 
 @measure(
@@ -52,10 +65,16 @@ def unchanged_uniques(case: Case) -> Found:
     need="release",
     cost="n log n",
     requires=("label",),
+    always=True,
 )
 def labels_disclosed(case: Case) -> Found:
     """Count the classes that disclose the label of all their rows."""
-    return one_label(case.released, case.policy) if case.n else ()
+    if case.label is None or not case.n:
+        return ()
+    width = int(case.label.max()) + 1
+    pairs = np.unique(case.labels * width + case.label) // width
+    share = float((np.bincount(pairs) == 1).mean() * 100)
+    return (Finding("classes of one label %", share, "they disclose the label of their rows", "release", unit="%"),)
 
 
 @measure(
@@ -69,10 +88,11 @@ def labels_disclosed(case: Case) -> Found:
     words={
         "rank error %": "How far values move among the ranks of their column.",
     },
+    always=True,
 )
 def rank_errors(case: Case) -> Found:
     """Measure how far cells move among the ranks of their column."""
-    return _of_fidelity(case, "rank error %")
+    return fidelity.rank_errors(case.columns)
 
 
 @measure(
@@ -88,10 +108,11 @@ def rank_errors(case: Case) -> Found:
         "1-way total variation %": "How far the tables of single columns are from what they were.",
         "2-way total variation %": "The same of pairs of columns.",
     },
+    always=True,
 )
 def tables(case: Case) -> Found:
     """Measure how far the tables of one column, and of two, are from what they were."""
-    return _of_fidelity(case, "1-way total variation %", "2-way total variation %")
+    return fidelity.variations(case.columns)
 
 
 @measure(
@@ -101,10 +122,11 @@ def tables(case: Case) -> Found:
     better="low",
     need="pair",
     cost="n d",
+    always=True,
 )
 def invented_combinations(case: Case) -> Found:
     """Count the released rows whose combination of values no row of the table has."""
-    return _of_fidelity(case, "invented combinations %")
+    return fidelity.inventions(case.columns)
 
 
 @measure(
@@ -130,8 +152,3 @@ def accuracy(case: Case) -> Found:
     # A classifier cannot look at a column without any value, and learns nothing from one that is published so.
     told = [one for one in case.columns if max(one.before.null_count, one.after.null_count) < case.n]
     return honest_accuracy(told, case.released.column(case.policy.label), case.seed)
-
-
-def _of_fidelity(case: Case, *names: str) -> Found:
-    """Return the findings of fidelity with these names."""
-    return tuple(finding for finding in fidelity(case.columns) if finding.name in names)

@@ -1,21 +1,17 @@
-"""Labels: what a release tells of the column that analysts predict, and which columns tell it alone.
+"""Columns that decide the label by themselves, at one cut or value by value.
 
-1. A class whose rows all have one label discloses it to whoever knows that a person is in the class, whatever k is.
-2. A column that decides the label by itself, at one cut or value by value, makes every measure of separability look
-   good: it is the label under another name, or was computed from it.
+Such a column makes every measure of separability look good: it is the label under another name, or was computed from
+it. How many classes disclose the label of their rows is a measure, in `fidelity_measures`.
 """
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.model.findings import Finding
 from shoal.model.policy import Policy
 from shoal.model.table import Table
-from shoal.privacy.verdict.classes import classes
-from shoal.privacy.verdict.values import quasi_columns, read_column
+from shoal.privacy.verdict.values import read_column
 
-__all__ = ["one_label", "telling_columns"]
+__all__ = ["telling_columns"]
 
 SURE = 0.99  # of the rows, that a column gets right
 BETTER = 0.1  # of the errors of always saying the commonest label, that it leaves at the most
@@ -23,25 +19,6 @@ ROWS, CLASSES = 20_000, 100  # that are enough to tell, and that a label may hav
 MOST_VALUES = 0.05  # of the rows: names that a column may have to be asked value by value
 
 Codes = NDArray[np.int64]
-
-
-def one_label(data: pa.Table, policy: Policy) -> tuple[Finding, ...]:
-    """Measure how many classes have one label only, if the policy names a label.
-
-    Parameters
-    ----------
-    data : pyarrow.Table
-        Released.
-    policy : Policy
-        With every column named.
-    """
-    if policy.label is None:
-        return ()
-    labels = classes([column.codes for column in quasi_columns(data, policy)], data.num_rows)
-    codes = read_column(data.column(policy.label)).codes
-    pairs = np.unique(labels * (int(codes.max()) + 1) + codes) // (int(codes.max()) + 1)
-    share = float((np.bincount(pairs) == 1).mean() * 100)
-    return (Finding("classes of one label %", share, "they disclose the label of their rows", "release", unit="%"),)
 
 
 def telling_columns(table: Table, policy: Policy) -> tuple[str, ...]:

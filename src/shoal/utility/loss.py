@@ -3,20 +3,14 @@
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.model.findings import Finding
 from shoal.model.partition import Partition
-from shoal.model.policy import Policy
-from shoal.model.release import Change
 from shoal.model.sentences import Sentence
-from shoal.privacy.attacks.unchanged import Unchanged
 from shoal.privacy.measures.pairs import Pair
-from shoal.privacy.verdict.classes import classes
-from shoal.privacy.verdict.values import quasi_columns
 
-__all__ = ["class_sizes", "kept_uniques", "ledger_share", "partition_loss", "rounding_loss", "sse", "sst"]
+__all__ = ["partition_loss", "rounding_loss", "sse", "sst"]
 
 Matrix = NDArray[np.float64]
 
@@ -105,33 +99,3 @@ def _with_mean_one(weights: Matrix) -> Matrix:
         return np.ones(weights.size)
     shares = weights / largest  # a sum of numbers up to 1 does not overflow
     return np.asarray(shares / shares.mean())
-
-
-def class_sizes(data: pa.Table, policy: Policy) -> tuple[Finding, ...]:
-    """Count the classes of a release and their rows."""
-    sizes = np.bincount(classes([column.codes for column in quasi_columns(data, policy)], data.num_rows))
-    return (
-        Finding("classes", float(sizes.size), "rows alike in every quasi-identifier", "release", counts_rows=False),
-        Finding("smallest class", float(sizes.min()), "rows", "release", counts_rows=False),
-        Finding("mean class", float(sizes.mean()), "rows", "release", counts_rows=False),
-        Finding("largest class", float(sizes.max()), "rows", "release", counts_rows=False),
-    )
-
-
-def kept_uniques(data: pa.Table, policy: Policy) -> tuple[Finding, ...]:
-    """Count the rows that are alone in what is published as it is: sensitive and kept columns together."""
-    found = Unchanged.of(data, policy)
-    if not found.codes:
-        return ()
-    alone = 100 * found.alone / max(1, found.rows)
-    name, how = "rows unique in unchanged columns %", "sensitive and kept columns together"
-    return (Finding(name, alone, how, "release", unit="%", counts_rows=True),)
-
-
-def ledger_share(ledger: tuple[Change, ...], n: int) -> tuple[Finding, ...]:
-    """Measure the share of quasi-identifier cells that are not what they were."""
-    lines = [line for line in ledger if line.role == "quasi"]
-    if not lines:
-        return ()
-    touched = sum(line.changed + line.filled + line.emptied for line in lines)
-    return (Finding("cells changed %", 100 * touched / (n * len(lines)), "of the quasi-identifiers", "pair", unit="%"),)

@@ -8,7 +8,7 @@ from shoal.catalogue import measure
 from shoal.model.findings import Finding
 from shoal.model.partition import Partition
 from shoal.model.sentences import Rows, Sentence
-from shoal.prepare.encode import matrix_columns
+from shoal.prepare.encode import matrix_columns, row_weights
 from shoal.privacy.measures.case import Case
 from shoal.privacy.measures.pairs import Pair
 from shoal.utility import distortion, moments
@@ -19,6 +19,7 @@ from shoal.utility.loss import partition_loss
 __all__ = [
     "average_class_size",
     "cell_loss",
+    "changed_cells",
     "classification_metric",
     "contingency_distance",
     "discernibility",
@@ -53,12 +54,15 @@ FEW = 6  # rows below which three folds of a classifier mean nothing
     words={
         "information loss %": "The variance that is lost inside groups, in per cent.",
     },
+    always=True,
 )
 def information_loss(case: Case) -> Found:
-    """Measure the squared distances of rows to the means of their classes, as a part of those to the mean of all."""
+    """Measure the squared distances of rows to the means of their groups, as a part of those to the mean of all."""
     if not case.before.n:
         return ()
-    within, whole, loss = partition_loss(matrix_columns(case.before, case.policy), Partition.of(case.labels))
+    columns = matrix_columns(case.before, case.policy) if case.matrix is None else case.matrix.T
+    groups = Partition.of(case.labels if case.groups is None else case.groups)
+    within, whole, loss = partition_loss(columns, groups, row_weights(case.before, case.policy)[0])
     return loss, within, whole
 
 
@@ -75,6 +79,7 @@ def information_loss(case: Case) -> Found:
         "cell loss %": "What cells leave open, in per cent of their column.",
         "class loss %": "How wide classes are, in per cent of the columns.",
     },
+    always=True,
 )
 def cell_loss(case: Case) -> Found:
     """Measure how much of its column each published cell leaves open."""
@@ -106,8 +111,25 @@ def minimal_distortion(case: Case) -> Found:
             counts_rows=True,
             whole=cells,
         ),
-        Finding("cells changed %", 100 * count / cells, "of the quasi-identifiers", "pair", unit="%"),
     )
+
+
+@measure(
+    "cells changed %",
+    formula="100 x cells changed / cells",
+    high=100.0,
+    better="low",
+    need="pair",
+    cost="n d",
+    always=True,
+)
+def changed_cells(case: Case) -> Found:
+    """Measure the share of cells of quasi-identifiers that are not what they were."""
+    cells = case.n * len(case.columns)
+    if not cells:
+        return ()
+    share = 100 * distortion.cells_changed(case.columns) / cells
+    return (Finding("cells changed %", share, "of the quasi-identifiers", "pair", unit="%"),)
 
 
 @measure(

@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.errors import DataError
+from shoal.model.findings import Finding
 from shoal.model.policy import Policy
 from shoal.model.table import Table
 from shoal.prepare.hierarchy import Hierarchy
@@ -48,6 +49,10 @@ class Case:
         Where each row stands in the released file; as here if not given.
     seed : int
         Random seed of measures and attacks.
+    groups : int64 array, optional
+        The group of each row that the method made; where that is not known, its class stands for it.
+    matrix : float64 array, optional
+        The original as the method saw it, row by row as the release; encoded anew where it is needed and not given.
     regroup : callable, optional
         Repeats the run on this table, with the sensitive values of row `origin[i]` at row i and another random seed:
         takes `origin` and the seed, gives the class of each row.
@@ -63,7 +68,10 @@ class Case:
     other: pa.Table | None = None
     places: NDArray[np.int64] | None = None
     seed: int = 0
+    groups: Labels | None = None
+    matrix: NDArray[np.float64] | None = None
     regroup: Callable[[Labels, int], Labels] | None = None
+    taken: dict[str, tuple[Finding, ...]] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def n(self) -> int:

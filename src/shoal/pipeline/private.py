@@ -1,0 +1,119 @@
+"""The holder's private folder: the map from the input to the release, the findings and the random seed."""
+
+import csv
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.certify.certificate import CERTIFICATE, REPORT, digest
+from shoal.errors import DataError, ReadError
+from shoal.model.asking import option
+from shoal.report.figures import NAMES
+
+__all__ = ["FINDINGS", "HELD", "MAP", "read_private", "seed_of", "write_private"]
+
+FINDINGS = "findings.json"
+MAP = "map.csv"
+HELD = {FINDINGS: '"certificate"', MAP: "", REPORT: "", **dict.fromkeys(NAMES, "<svg")}
+FAULTS = (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
+
+Places = NDArray[np.int64]
+Taken = TypeVar("Taken")
+
+
+def write_private(folder: Path, head: tuple[str, str], places: Iterable[int], facts: dict[str, Any]) -> None:
+    """Write what only the holder may see.
+
+    Parameters
+    ----------
+    folder : Path
+    head : pair of str
+        The columns of the map: what was read, and where it is in the release.
+    places : iterable of int
+        Where each row or record of the input is in the release; negative if it is not.
+    facts : dict
+        With the digest of the certificate as "certificate".
+    """
+    with (folder / MAP).open("w", encoding="utf-8", newline="") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(head)
+        lines.writerows((row, "" if at < 0 else at) for row, at in enumerate(places))
+    text = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
+    (folder / FINDINGS).write_text(text, encoding="utf-8", newline="\n")
+
+
+def read_private(
+    private: Path, folder: Path, column: str, who: str, take: Callable[[dict[str, Any], Places], Taken]
+) -> Taken:
+    """Read the facts and the map of a private folder, or say that it belongs to another release.
+
+    Parameters
+    ----------
+    private, folder : Path
+        The private folder, and the release that was written with it.
+    column : str
+        The column of the map that says where each row or record is in the release; -1 where it is not.
+    who : str
+        The function that asks, for errors.
+    take : callable
+        Returns what is needed of the facts and the map, or raises if they are not as they should be.
+    """
+    try:
+        facts = json.loads((private / FINDINGS).read_text(encoding="utf-8"))
+        with (private / MAP).open(encoding="utf-8", newline="") as file:
+            lines = [line[column] for line in csv.DictReader(file)]
+        places = np.array([int(line) if line else -1 for line in lines], np.int64)
+        signed, taken = facts["certificate"], take(facts, places)
+    except FAULTS:
+        raise ReadError(
+            f"{who}: {str(private)!r} is no private folder of a release; expected the one that was written with it "
+            f"({option('private', 'FOLDER')})."
+        ) from None
+    if signed != digest(folder / CERTIFICATE):
+        raise DataError(f"{who}: the private folder {str(private)!r} belongs to another release.")
+    return taken
+
+
+def seed_of(private: str | Path) -> int:
+    """Return the random seed of an earlier run, to repeat it.
+
+    Parameters
+    ----------
+    private : path
+        The private folder that was written with the release, of a table or of sets.
+
+    Returns
+    -------
+    int
+        Keep it to yourself: whoever has the seed can test guesses about the table by repeating the run.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, shoal, tempfile
+    >>> table = pa.table({"age": [34, 36, 35, 61, 60, 62]})
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     release = shoal.anonymize(table, k=3)
+    ...     _ = release.save(f"{place}/release", private=f"{place}/mine")
+    ...     seed_of(f"{place}/mine") == release.policy.seed
+    True
+    """
+    folder = Path(private)
+    if not folder.exists():
+        raise ReadError(
+            f"seed: {str(folder)!r} does not exist; expected the private folder of an earlier run. Check the path."
+        )
+    try:
+        facts = json.loads((folder / FINDINGS).read_text(encoding="utf-8"))
+        seed = facts["seed"] if "seed" in facts else facts["policy"]["seed"]
+    except FAULTS:
+        seed = None
+    if not isinstance(seed, int) or isinstance(seed, bool):
+        raise ReadError(
+            f"seed: {str(folder)!r} holds no random seed; expected the private folder of an earlier run. Name the "
+            f"folder that was given to it ({option('private', 'FOLDER')})."
+        )
+    return seed
