@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shoal import sets
-    from shoal.certify.check import Checked
+    from shoal.certify.check import VerificationReport
     from shoal.errors import GuaranteeError, InfeasibleError, ShoalError
     from shoal.exploration.compare import compare
     from shoal.exploration.comparison import MethodComparison
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Anonymizer",
     "Attack",
-    "Checked",
     "Exploration",
     "Finding",
     "GuaranteeError",
@@ -39,6 +38,7 @@ __all__ = [
     "Release",
     "ShoalError",
     "Verdict",
+    "VerificationReport",
     "anonymize",
     "attack",
     "compare",
@@ -57,7 +57,7 @@ __all__ = [
 _HOMES = {
     "Anonymizer": "shoal.pipeline.estimator",
     "Attack": "shoal.model.findings",
-    "Checked": "shoal.certify.check",
+    "VerificationReport": "shoal.certify.check",
     "Exploration": "shoal.exploration.exploration",
     "Finding": "shoal.model.findings",
     "GuaranteeError": "shoal.errors",

@@ -103,13 +103,13 @@ def test_a_neighbour_can_be_drawn_from_a_folder_later(release, tmp_path):
 
 def test_distance_to_a_folder_is_that_to_its_neighbour(release, tmp_path):
     folder = release.save(tmp_path / "release")
-    found = shoal.sets.apart(baskets(), folder)
-    assert found["distance"] == shoal.sets.apart(baskets(), release.neighbour)["distance"]
+    found = shoal.sets.distance(baskets(), folder)
+    assert found["distance"] == shoal.sets.distance(baskets(), release.neighbour)["distance"]
     assert found["histogram"] <= found["distance"]
-    assert shoal.sets.apart(baskets(), baskets())["distance"] == 0
+    assert shoal.sets.distance(baskets(), baskets())["distance"] == 0
     bare = shoal.sets.anonymize(baskets(), k=3, delta=30, neighbour="none").save(tmp_path / "bare")
     with pytest.raises(ReadError, match="has no neighbour"):
-        shoal.sets.apart(baskets(), bare)
+        shoal.sets.distance(baskets(), bare)
 
 
 def test_mining_tells_itemsets_and_rules():
@@ -224,7 +224,7 @@ def test_labels_with_blanks_go_through_every_door(tmp_path):
         shoal.transactions.reassociation(folder, tmp_path / "near.dat")
     shoal.transactions.reassociation(folder, tmp_path / "near.json", seed=1)
     assert shoal.sets.read(tmp_path / "near.json").records() == release.neighbour.records()
-    assert shoal.sets.apart(records, folder)["distance"] == shoal.sets.apart(records, release)["distance"]
+    assert shoal.sets.distance(records, folder)["distance"] == shoal.sets.distance(records, release)["distance"]
     (tmp_path / "semi.txt").write_text("".join(";".join(record) + "\n" for record in records))
     ruled = shoal.sets.anonymize(
         tmp_path / "semi.txt", k=3, delta=12, separator=";", rules="flu;high blood pressure\nflu ; dry cough\n", seed=1

@@ -37,9 +37,9 @@ from shoal.certify.certificate import (
 from shoal.certify.check_cells import contradicted
 from shoal.certify.check_policy import MOST_POLICY, published_text, refusals, unused_levels
 from shoal.certify.checked import (
-    Checked,
     Claims,
     Line,
+    VerificationReport,
     claims_of,
     compared,
     compared_files,
@@ -60,10 +60,10 @@ from shoal.model.findings import Verdict
 from shoal.model.policy import Policy
 
 __all__ = [
-    "Checked",
     "Claims",
     "Line",
     "Page",
+    "VerificationReport",
     "check_data",
     "check_folder",
     "claims_of",
@@ -96,7 +96,7 @@ class _Stated(NamedTuple):
     made: dict[str, str]
 
 
-def check_folder(folder: str | Path, page: Page | None = None) -> Checked:
+def check_folder(folder: str | Path, page: Page | None = None) -> VerificationReport:
     """Recompute every claim of a release folder from its bytes.
 
     Parameters
@@ -109,7 +109,7 @@ def check_folder(folder: str | Path, page: Page | None = None) -> Checked:
 
     Returns
     -------
-    Checked
+    VerificationReport
         With the role of every column.
 
     Guarantee
@@ -130,32 +130,32 @@ def check_folder(folder: str | Path, page: Page | None = None) -> Checked:
     try:
         stated = _statement(small_text(place / CERTIFICATE, MOST_CERTIFICATE))
     except FAULTS:
-        return Checked((Line("certificate", "a statement about a release", "cannot be read", holds=False),))
+        return VerificationReport((Line("certificate", "a statement about a release", "cannot be read", holds=False),))
     own, newer = plain_version(version("shoal")), stated.made["shoal"]
     if _release(newer) > _release(own):
         line = Line("certificate", f"by shoal {newer}", f"shoal {own} is installed", holds=False)
-        return Checked((line,), notes=(f"Install shoal {newer} or later to verify this release.",))
+        return VerificationReport((line,), notes=(f"Install shoal {newer} or later to verify this release.",))
     # A report is no part of the claims: it may be left out, but if it is listed, it is the one that was written.
     data, expected = stated.data, {stated.data, POLICY} | ({REPORT} & set(stated.subject))
     lines = [Line("certificate", PREDICATE, PREDICATE, holds=True), *compared_files(place, stated.subject, expected)]
     if not all(is_plain(place / name) for name in expected):
-        return Checked((*lines, Line("data and policy", "plain files", "not so", holds=False)))
+        return VerificationReport((*lines, Line("data and policy", "plain files", "not so", holds=False)))
     try:
         text = small_text(place / POLICY, MOST_POLICY)
         policy = Policy.from_toml(text)
         lines += _policy(policy, text, stated.policy)
     except (PolicyError, ValueError, RecursionError):
-        return Checked((*lines, Line("policy", "readable, of at most 1 MB", "cannot be read", holds=False)))
+        return VerificationReport((*lines, Line("policy", "readable, of at most 1 MB", "cannot be read", holds=False)))
     public = [name for name in policy.columns if policy.columns[name].role != "identifier"]
     if data.startswith("data.csv") and not starts_with(place / data, data, csv_header(public)):
-        return Checked((*lines, Line("columns", listed(public), "others, or in another order", holds=False)))
+        return VerificationReport((*lines, Line("columns", listed(public), "others, or in another order", holds=False)))
     try:
         cells = read_cells(place / data, data)
         released = unguarded(cells, policy) if data.startswith("data.csv") else cells
         found = recount(released, policy)
         more, note = _data(place / data, cells, released, public, policy, stated)
     except (ShoalError, KeyError, pa.ArrowException):
-        return Checked((*lines, Line("data", "readable by the policy", "cannot be read", holds=False)))
+        return VerificationReport((*lines, Line("data", "readable by the policy", "cannot be read", holds=False)))
     lines += [*more, *compared(stated.claims, found)]
     claimed = [_as_claimed(one, stated.claims) for one in found]
     lines.append(_certificate(place, policy, claimed, released.num_rows, stated))
@@ -166,15 +166,15 @@ def check_folder(folder: str | Path, page: Page | None = None) -> Checked:
         line, remedy = _report(place, page, claimed, stated)
         lines.append(line)
         notes += [remedy] if remedy else []
-    return Checked(tuple(lines), found, tuple(notes), published_as(policy, released.column_names))
+    return VerificationReport(tuple(lines), found, tuple(notes), published_as(policy, released.column_names))
 
 
-def check_data(data: pa.Table, policy: Policy) -> Checked:
+def check_data(data: pa.Table, policy: Policy) -> VerificationReport:
     """Judge a table against a policy; each verdict is a line."""
     found = recount(data, policy)
     lines = tuple(Line(name_of(v), f"asked {v.asked:g}", f"{v.found:.6g}", v.holds) for v in found)
     columns = [replace(one, form="as in the file") for one in published_as(policy, data.column_names)]
-    return Checked(lines, found, (), tuple(columns))
+    return VerificationReport(lines, found, (), tuple(columns))
 
 
 def _statement(text: str) -> _Stated:

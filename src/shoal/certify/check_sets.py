@@ -18,7 +18,17 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from shoal.certify.certificate import CERTIFICATE, STATEMENT
-from shoal.certify.check import Checked, Claims, Line, claims_of, compared, compared_files, is_plain, once, small_text
+from shoal.certify.check import (
+    Claims,
+    Line,
+    VerificationReport,
+    claims_of,
+    compared,
+    compared_files,
+    is_plain,
+    once,
+    small_text,
+)
 from shoal.certify.sets_bytes import DOCUMENT, TABLES, Files, read_document, read_tables, sound_parameters
 from shoal.certify.sets_certificate import SETS_FORMAT, SETS_PREDICATE, certificate_text
 from shoal.certify.sets_form import shown_labels, written_bytes
@@ -46,7 +56,7 @@ class _Stated(NamedTuple):
     by: str
 
 
-def check_sets_folder(folder: str | Path, redraw: Redraw | None = None) -> Checked:
+def check_sets_folder(folder: str | Path, redraw: Redraw | None = None) -> VerificationReport:
     """Recompute every claim of the folder of a set-valued release from its bytes.
 
     Parameters
@@ -59,7 +69,7 @@ def check_sets_folder(folder: str | Path, redraw: Redraw | None = None) -> Check
 
     Returns
     -------
-    Checked
+    VerificationReport
         Its notes are warnings: what the parameters allow though it is a risk.
 
     Raises
@@ -85,7 +95,7 @@ def check_sets_folder(folder: str | Path, redraw: Redraw | None = None) -> Check
     try:
         stated = _statement(small_text(place / CERTIFICATE))
     except FAULTS:
-        return Checked((Line("certificate", "a statement about sets", "cannot be read", holds=False),))
+        return VerificationReport((Line("certificate", "a statement about sets", "cannot be read", holds=False),))
     data = {DOCUMENT} if DOCUMENT in stated.subject else set(TABLES)
     beside = next((name for name in NEIGHBOURS if name in stated.subject), NEIGHBOURS[0])
     expected = data | ({beside} if stated.neighbour else set())
@@ -94,14 +104,14 @@ def check_sets_folder(folder: str | Path, redraw: Redraw | None = None) -> Check
         *compared_files(place, stated.subject, expected),
     ]
     if not all(is_plain(place / name) for name in expected):
-        return Checked((*lines, Line("data", "plain files", "not so", holds=False)))
+        return VerificationReport((*lines, Line("data", "plain files", "not so", holds=False)))
     try:
         files = read_document(place / DOCUMENT) if DOCUMENT in data else read_tables(place)
         found = verify(files.published)
     except ReadError:
-        return Checked((*lines, Line("data", "a disassociated data set", "cannot be read", holds=False)))
+        return VerificationReport((*lines, Line("data", "a disassociated data set", "cannot be read", holds=False)))
     except InfeasibleError:
-        return Checked((*lines, Line("data", "few enough itemsets to count", "too many", holds=False)))
+        return VerificationReport((*lines, Line("data", "few enough itemsets to count", "too many", holds=False)))
     published = files.published
     lines += _same(published, stated)
     if all(check.ok for check in found.checks if check.id == "form"):
@@ -124,7 +134,7 @@ def check_sets_folder(folder: str | Path, redraw: Redraw | None = None) -> Check
         text = certificate_text(stated.subject, published, verdicts, kind, stated.by)
         same = text.encode() == (place / CERTIFICATE).read_bytes()
         lines.append(Line("bytes of the certificate", "as shoal writes them", "the same" if same else "others", same))
-    return Checked(tuple(lines), tuple(verdicts), tuple(notes))
+    return VerificationReport(tuple(lines), tuple(verdicts), tuple(notes))
 
 
 def holds_sets(folder: str | Path) -> bool:

@@ -12,10 +12,10 @@ from shoal.model.findings import Verdict
 from shoal.model.policy import MOST_TEXT, Policy
 
 __all__ = [
-    "Checked",
     "Claims",
     "Line",
     "Published",
+    "VerificationReport",
     "claims_of",
     "compared",
     "compared_files",
@@ -50,7 +50,7 @@ class Published:
 
 
 @dataclass(frozen=True)
-class Checked:
+class VerificationReport:
     """All that was checked of a release; `holds` only if every line does."""
 
     lines: tuple[Line, ...]

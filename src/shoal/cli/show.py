@@ -12,7 +12,7 @@ from shoal.cli.drawing import as_json, console, figure, mark, plain, printable, 
 from shoal.model.progress import listening
 
 if TYPE_CHECKING:
-    from shoal.certify.check import Checked
+    from shoal.certify.check import VerificationReport
     from shoal.measuring import Measure
     from shoal.model.findings import Attack, Finding
     from shoal.model.release import Release
@@ -102,7 +102,7 @@ def release(made: "Release", folder: Path, private: Path | None, *, json: bool) 
     say(f"Release: {folder}" + (f"    For your eyes only: {private}" if private else ""))
 
 
-def checked(found: "Checked", *, json: bool) -> None:
+def checked(found: "VerificationReport", *, json: bool) -> None:
     """Show claimed, found and verdict of everything that was checked."""
     if json:
         plain(json_.dumps(found.as_dict(), indent=2, ensure_ascii=False))

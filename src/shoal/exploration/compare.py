@@ -26,7 +26,7 @@ from shoal.io.frames import from_frame
 from shoal.measuring import load_measure
 from shoal.model.progress import step, tick
 from shoal.model.table import Table
-from shoal.pipeline.line import netted
+from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.registry import load
 from shoal.utility.rank_tests import compare as tested
 
@@ -37,7 +37,7 @@ LAST = "last"
 USUAL = "cell loss %"
 
 
-@netted
+@without_arrow_errors
 def compare(
     sources: Any,
     *,

@@ -17,8 +17,9 @@ from shoal.measuring import load_measure
 from shoal.model.findings import Attack, Finding, Verdict
 from shoal.model.policy import Policy
 from shoal.model.progress import silently
+from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.judging import attack, case_of
-from shoal.pipeline.line import anonymize, netted
+from shoal.pipeline.line import anonymize
 from shoal.pipeline.write import data_digest
 
 __all__ = ["DONE", "FAILED", "LATE", "Aims", "Outcome", "Task", "attempt", "one_run", "peak"]
@@ -147,7 +148,7 @@ class Outcome:
         return asdict(self)
 
 
-@netted
+@without_arrow_errors
 def attempt(task: Task) -> Outcome:
     """Make the releases of a point, and measure them.
 

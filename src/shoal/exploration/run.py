@@ -35,7 +35,7 @@ from shoal.model.policy import Policy
 from shoal.model.progress import announce, step, tick
 from shoal.model.seeds import drawn_seed
 from shoal.model.table import Table
-from shoal.pipeline.line import netted
+from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.prepare.arrange import arrange
 from shoal.prepare.complete import complete
 from shoal.prepare.profile import profile
@@ -46,7 +46,7 @@ __all__ = ["explore"]
 TURNS = 100  # times that runs are begun anew because files were touched
 
 
-@netted
+@without_arrow_errors
 def explore(
     source: Any,
     *,

@@ -30,8 +30,8 @@ from shoal.model.progress import step, tick
 from shoal.model.release import Release
 from shoal.model.sentences import Sentence
 from shoal.model.table import Table
+from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.hierarchies import given_trees
-from shoal.pipeline.line import netted
 from shoal.pipeline.regrouping import Regrouping
 from shoal.pipeline.write import FINDINGS, MAP, read_back
 from shoal.prepare.arrange import arrange
@@ -50,7 +50,7 @@ __all__ = ["attack", "case_of", "measure", "tried"]
 Places = NDArray[np.int64]
 
 
-@netted
+@without_arrow_errors
 def measure(original: Any, release: Any, *, only: Iterable[str] = (), **given: Any) -> tuple[Finding, ...]:
     """Measure what a release protects and what it is still worth.
 
@@ -95,7 +95,7 @@ def measure(original: Any, release: Any, *, only: Iterable[str] = (), **given: A
     return tuple(found)
 
 
-@netted
+@without_arrow_errors
 def attack(
     original: Any,
     release: Any,

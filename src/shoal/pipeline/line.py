@@ -1,21 +1,20 @@
 """The straight line: read, profile, encode, cluster, enforce, refine, recode, verify, measure; then write."""
 
 import math
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Sequence
 from inspect import signature
 from numbers import Real
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.certify.check import Checked, check_data, check_folder
+from shoal.certify.check import VerificationReport, check_data, check_folder
 from shoal.certify.check_sets import holds_sets
 from shoal.enforce import check_feasible
-from shoal.errors import DataError, PolicyError, ReadError, listed, near
+from shoal.errors import PolicyError, ReadError, listed, near
 from shoal.io.bundle import settle
 from shoal.io.files import read
 from shoal.io.frames import to_frame
@@ -24,12 +23,13 @@ from shoal.kernels.threads import thread_count
 from shoal.model.findings import Finding, Verdict
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
-from shoal.model.progress import announce, current_step, cut_short, step
+from shoal.model.progress import announce, cut_short, step
 from shoal.model.progress import budget as within
 from shoal.model.release import Release
 from shoal.model.sentences import Sentence
 from shoal.model.sketches import Sketch
 from shoal.model.table import Table, canonical
+from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.grouping import make_groups, merged
 from shoal.pipeline.hierarchies import given_trees, with_values
 from shoal.pipeline.items import exchange_items, grouped
@@ -55,30 +55,10 @@ from shoal.utility.labels import one_label, telling_columns
 from shoal.utility.loss import class_sizes, kept_uniques, ledger_share, partition_loss, rounding_loss
 from shoal.utility.plane import plane
 
-__all__ = ["anonymize", "netted", "profile", "verify"]
-
-Wishes = ParamSpec("Wishes")
-Result = TypeVar("Result")
+__all__ = ["anonymize", "profile", "verify"]
 
 
-def netted(function: Callable[Wishes, Result]) -> Callable[Wishes, Result]:
-    """Turn what arrow says of cells that it cannot handle, and would quote, into an error of shoal."""
-
-    @wraps(function)
-    def guarded(*args: Wishes.args, **kwargs: Wishes.kwargs) -> Result:
-        try:
-            return function(*args, **kwargs)
-        except pa.ArrowException as problem:
-            kind = type(problem).__name__
-        raise DataError(
-            f"{current_step() or 'read'}: a column has cells of a type that shoal cannot handle ({kind}). "
-            "Turn it into text, numbers or dates first, or leave it out."
-        )
-
-    return guarded
-
-
-@netted
+@without_arrow_errors
 def anonymize(
     source: Any,
     *,
@@ -194,7 +174,7 @@ def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> R
     return release
 
 
-@netted
+@without_arrow_errors
 def profile(
     source: Any, *, policy: Policy | dict[str, Any] | str | Path | None = None, header: bool | None = None
 ) -> Profile:
@@ -217,7 +197,7 @@ def profile(
     return profile_table(read_for(source, wanted))
 
 
-@netted
+@without_arrow_errors
 def verify(
     source: Any,
     *,
@@ -225,7 +205,7 @@ def verify(
     parse: bool = False,
     report: bool = True,
     **wishes: Any,
-) -> Checked:
+) -> VerificationReport:
     """Check a release folder from its bytes, or count the constraints in anybody's file or frame.
 
     Parameters
@@ -244,7 +224,7 @@ def verify(
 
     Returns
     -------
-    Checked
+    VerificationReport
         `.holds` says whether everything is as claimed, `.columns` what each column is.
     """
     if isinstance(source, str | Path):

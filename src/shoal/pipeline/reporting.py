@@ -26,9 +26,9 @@ from shoal.model.policy import Policy
 from shoal.model.progress import step, tick
 from shoal.model.release import Change, Release
 from shoal.model.sketches import PlaneSketch
+from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.hierarchies import given_trees
 from shoal.pipeline.judging import case_of, tried
-from shoal.pipeline.line import netted
 from shoal.pipeline.write import FINDINGS, published_policy, read_back
 from shoal.prepare.encode import encode
 from shoal.privacy.attacks.attack import attacks as attack_cards
@@ -48,7 +48,7 @@ LARGE = 200_000  # rows beyond which it has, of the pair, only what was measured
 CELLS = 20_000_000  # of a matrix whose plane is drawn
 
 
-@netted
+@without_arrow_errors
 def report(
     release: Release | str | Path,
     original: Any = None,

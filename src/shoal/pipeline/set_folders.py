@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.certify.certificate import CERTIFICATE, digest
-from shoal.certify.check import Checked, Line
+from shoal.certify.check import Line, VerificationReport
 from shoal.errors import DataError, GuaranteeError, PolicyError, ReadError, WriteError
 from shoal.io.bundle import settle
 from shoal.io.disassociated import read_disassociated
@@ -21,7 +21,7 @@ from shoal.model.progress import step
 from shoal.model.seeds import drawn_seed
 from shoal.model.set_release import SetRelease
 from shoal.model.transactions import Transactions
-from shoal.pipeline.line import netted
+from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.set_neighbours import check_release, neighbour_of
 from shoal.pipeline.write_sets import FINDINGS, MAP, NEIGHBOURS
 from shoal.privacy.verdict.km import verify_against
@@ -29,10 +29,10 @@ from shoal.privacy.verdict.km import verify_against
 __all__ = ["distance_of", "mined", "reassociate_folder", "verified", "verify_sets"]
 
 
-@netted
+@without_arrow_errors
 def verify_sets(
     folder: str | Path | SetRelease, *, original: Any = None, private: str | Path | None = None, **reading: Any
-) -> Checked:
+) -> VerificationReport:
     """Check a release of sets from its bytes; with the records behind it and the private folder, against these too.
 
     Parameters
@@ -46,12 +46,12 @@ def verify_sets(
 
     Returns
     -------
-    Checked
+    VerificationReport
     """
     step("verify")
     if isinstance(folder, SetRelease):
         lines = [Line(one.model, f"{one.asked:g}", f"{one.found:g}", one.holds) for one in folder.verdicts]
-        return Checked(tuple(lines), folder.verdicts)
+        return VerificationReport(tuple(lines), folder.verdicts)
     settle(folder, private)
     checked = check_release(folder)
     if original is None:
@@ -72,7 +72,7 @@ def verify_sets(
         )
         for check in found
     ]
-    return Checked((*checked.lines, *lines), checked.verdicts, checked.notes)
+    return VerificationReport((*checked.lines, *lines), checked.verdicts, checked.notes)
 
 
 def verified(folder: str | Path | SetRelease) -> Disassociated:
@@ -94,7 +94,7 @@ def published_neighbour(folder: str | Path | SetRelease) -> tuple[Transactions |
     return (read_transactions(_neighbour_in(folder)), str(stated["kind"])) if stated else (None, "none")
 
 
-@netted
+@without_arrow_errors
 def reassociate_folder(
     folder: str | Path | SetRelease, output: str | Path, kind: str = "km", seed: int | None = None, **how: Any
 ) -> dict[str, Any]:
@@ -145,7 +145,7 @@ def reassociate_folder(
     }
 
 
-@netted
+@without_arrow_errors
 def distance_of(one: Any, other: Any, *, exact: bool = False, seed: int = 0, **reading: Any) -> dict[str, Any]:
     """Return the tree edit distance of two data sets, with bounds and baselines; `other` may be a release folder."""
     from shoal.transactions.trees.tree_distance import tree_distance
@@ -161,7 +161,7 @@ def distance_of(one: Any, other: Any, *, exact: bool = False, seed: int = 0, **r
     return found.as_dict()
 
 
-@netted
+@without_arrow_errors
 def mined(
     source: Any, support: float = 0.001, confidence: float = 0.8, most: int = 50, **reading: Any
 ) -> dict[str, Any]:

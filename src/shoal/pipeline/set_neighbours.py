@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.certify.check import Checked
+from shoal.certify.check import VerificationReport
 from shoal.certify.check_sets import check_sets_folder
 from shoal.certify.sets_neighbour import neighbour_verdict
 from shoal.errors import InfeasibleError
@@ -92,7 +92,7 @@ def neighbour_seed(published: Disassociated) -> int:
     return int.from_bytes(told.digest(), "big")
 
 
-def check_release(folder: str | Path) -> Checked:
+def check_release(folder: str | Path) -> VerificationReport:
     """Check the folder of a set-valued release from its bytes, and draw its neighbour again to compare it."""
     return check_sets_folder(folder, _again)
 

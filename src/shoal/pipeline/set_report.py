@@ -14,7 +14,7 @@ from shoal.model.disassociated import Disassociated
 from shoal.model.progress import step, tick
 from shoal.model.set_release import SetRelease
 from shoal.model.transactions import Transactions
-from shoal.pipeline.line import netted
+from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.set_folders import published_neighbour, verified
 from shoal.pipeline.set_neighbours import check_release, neighbour_of
 from shoal.report.counting import joined
@@ -42,7 +42,7 @@ DISTANCES = (
 FIGURES = ("kept", "spearman", "kendall", "precision", "below", "false_positives", "false_negatives")
 
 
-@netted
+@without_arrow_errors
 def set_report(
     original: Any,
     folder: str | Path | SetRelease,
@@ -87,7 +87,7 @@ def set_report(
     return facts
 
 
-@netted
+@without_arrow_errors
 def set_page(folder: str | Path, figures: dict[str, dict[str, Any]] | None = None) -> dict[str, Any]:
     """Return the facts of a report on a release folder of sets, as `report.render` takes them.
 

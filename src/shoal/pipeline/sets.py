@@ -28,7 +28,7 @@ from shoal.model.seeds import drawn_seed
 from shoal.model.sentences import Rows, Sentence
 from shoal.model.set_release import Neighbour, SetRelease
 from shoal.model.transactions import Transactions
-from shoal.pipeline.line import netted
+from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.set_neighbours import neighbour_of
 from shoal.pipeline.write_sets import write_sets
 from shoal.privacy.verdict.km import verify, verify_against
@@ -46,7 +46,7 @@ READING = ("layout", "column", "record", "item", "separator", "labels")
 MAKING = ("levels", "terms", "beta", "rounds", "rho")
 
 
-@netted
+@without_arrow_errors
 def anonymize_sets(
     source: Any,
     *,
