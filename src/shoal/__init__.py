@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shoal import sets
     from shoal.certify.check import VerificationReport
-    from shoal.errors import GuaranteeError, InfeasibleError, ShoalError
+    from shoal.errors import (
+        DataError,
+        DrawingError,
+        GuaranteeError,
+        InfeasibleError,
+        MethodError,
+        PolicyError,
+        ReadError,
+        ShoalError,
+        UseError,
+        WriteError,
+    )
     from shoal.exploration.compare import compare
     from shoal.exploration.comparison import MethodComparison
     from shoal.exploration.exploration import Exploration
@@ -28,17 +39,24 @@ if TYPE_CHECKING:
 __all__ = [
     "Anonymizer",
     "Attack",
+    "DataError",
+    "DrawingError",
     "Exploration",
     "Finding",
     "GuaranteeError",
     "InfeasibleError",
     "MethodComparison",
+    "MethodError",
     "Partition",
     "Policy",
+    "PolicyError",
+    "ReadError",
     "Release",
     "ShoalError",
+    "UseError",
     "Verdict",
     "VerificationReport",
+    "WriteError",
     "anonymize",
     "attack",
     "compare",
@@ -55,30 +73,35 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Anonymizer": "shoal.pipeline.estimator",
-    "Attack": "shoal.model.findings",
-    "VerificationReport": "shoal.certify.check",
-    "Exploration": "shoal.exploration.exploration",
-    "Finding": "shoal.model.findings",
-    "GuaranteeError": "shoal.errors",
-    "InfeasibleError": "shoal.errors",
-    "MethodComparison": "shoal.exploration.comparison",
-    "Partition": "shoal.model.partition",
-    "Policy": "shoal.model.policy",
-    "Release": "shoal.model.release",
-    "ShoalError": "shoal.errors",
-    "Verdict": "shoal.model.findings",
-    "anonymize": "shoal.pipeline.line",
-    "attack": "shoal.pipeline.judging",
-    "compare": "shoal.exploration.compare",
-    "explore": "shoal.exploration.run",
-    "measure": "shoal.pipeline.judging",
-    "method": "shoal.registry",
-    "profile": "shoal.pipeline.line",
-    "sample": "shoal.io.sample",
-    "seed_of": "shoal.pipeline.seeds",
-    "verify": "shoal.pipeline.line",
+    "shoal.certify.check": ("VerificationReport",),
+    "shoal.errors": (
+        "DataError",
+        "DrawingError",
+        "GuaranteeError",
+        "InfeasibleError",
+        "MethodError",
+        "PolicyError",
+        "ReadError",
+        "ShoalError",
+        "UseError",
+        "WriteError",
+    ),
+    "shoal.exploration.compare": ("compare",),
+    "shoal.exploration.comparison": ("MethodComparison",),
+    "shoal.exploration.exploration": ("Exploration",),
+    "shoal.exploration.run": ("explore",),
+    "shoal.io.sample": ("sample",),
+    "shoal.model.findings": ("Attack", "Finding", "Verdict"),
+    "shoal.model.partition": ("Partition",),
+    "shoal.model.policy": ("Policy",),
+    "shoal.model.release": ("Release",),
+    "shoal.pipeline.estimator": ("Anonymizer",),
+    "shoal.pipeline.judging": ("attack", "measure"),
+    "shoal.pipeline.line": ("anonymize", "profile", "verify"),
+    "shoal.pipeline.seeds": ("seed_of",),
+    "shoal.registry": ("method",),
 }
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def methods() -> list[dict[str, Any]]:
@@ -103,8 +126,8 @@ def __getattr__(name: str) -> Any:
         return version("shoal")
     if name == "sets":
         return import_module("shoal.sets")
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+    if name in _HOME_OF:
+        return getattr(import_module(_HOME_OF[name]), name)
     raise AttributeError(f"module 'shoal' has no attribute {name!r}")
 
 

@@ -187,7 +187,9 @@ def method(card: "Card", *, json: bool) -> None:
     console().print(table)
     say(f"Ensures by itself: {', '.join(sorted(card.ensures)) or 'nothing'}.")
     say(f"Uses: {', '.join(HANDED[name] for name in sorted(card.uses)) or 'the table and its parameters alone'}.")
-    others = "; the others with --set NAME=VALUE, or in method.parameters of a policy" if len(card.params) > 1 else ""
+    others = (
+        "; the others with --parameter NAME=VALUE, or in method.parameters of a policy" if len(card.params) > 1 else ""
+    )
     say(f"k is set with -k{others}.")
 
 

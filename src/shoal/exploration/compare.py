@@ -24,6 +24,7 @@ from shoal.exploration.trials import COMBINED, HONEST, Trial, run
 from shoal.io.files import read
 from shoal.io.frames import from_frame
 from shoal.measuring import load_measure
+from shoal.model.options import with_options
 from shoal.model.progress import step, tick
 from shoal.model.table import Table
 from shoal.pipeline.arrow_errors import without_arrow_errors
@@ -38,6 +39,7 @@ USUAL = "cell loss %"
 
 
 @without_arrow_errors
+@with_options("compare")
 def compare(
     sources: Any,
     *,

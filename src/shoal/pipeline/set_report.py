@@ -2,15 +2,16 @@
 
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from shoal.errors import GuaranteeError
 from shoal.io.bundle import settle
 from shoal.io.disassociated import read_disassociated
-from shoal.io.transactions import read_transactions
+from shoal.io.transactions import ReadingOptions, read_transactions
 from shoal.model.disassociated import Disassociated
+from shoal.model.options import with_options
 from shoal.model.progress import step, tick
 from shoal.model.set_release import SetRelease
 from shoal.model.transactions import Transactions
@@ -43,22 +44,23 @@ FIGURES = ("kept", "spearman", "kendall", "precision", "below", "false_positives
 
 
 @without_arrow_errors
+@with_options("report")
 def set_report(
     original: Any,
-    folder: str | Path | SetRelease,
+    release: str | Path | SetRelease,
     *,
     top: int = 50,
     draws: int = 3,
     distance: bool = True,
     seed: int = 0,
-    **reading: Any,
+    **reading: Unpack[ReadingOptions],
 ) -> dict[str, dict[str, Any]]:
     """Report on a release folder of sets.
 
     Parameters
     ----------
     original : path or records
-    folder : path or SetRelease
+    release : path or SetRelease
         The release; a folder is verified first.
     top : int
         How many pairs, triples and rules are compared.
@@ -67,9 +69,9 @@ def set_report(
     distance : bool
         Whether the tree edit distance is measured; it takes some seconds for 60,000 records.
     seed : int
-        Where chance starts.
+        Random seed.
     **reading
-        How `original` is read.
+        How `original` is read, as in `shoal.sets.read`.
 
     Returns
     -------
@@ -77,8 +79,8 @@ def set_report(
         Figures by section. No item is named in it.
     """
     step("verify")
-    published = verified(folder)
-    beside, kind = published_neighbour(folder)
+    published = verified(release)
+    beside, kind = published_neighbour(release)
     step("read")
     data = read_transactions(original, **reading)
     step("measure")
