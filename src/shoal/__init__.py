@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from shoal.pipeline.estimator import Anonymizer
     from shoal.pipeline.judging import attack, measure
     from shoal.pipeline.line import anonymize, profile, verify
+    from shoal.pipeline.release_then_fit import ReleaseThenFit
     from shoal.pipeline.seeds import seed_of
     from shoal.registry import method
 
@@ -52,6 +53,7 @@ __all__ = [
     "PolicyError",
     "ReadError",
     "Release",
+    "ReleaseThenFit",
     "ShoalError",
     "UseError",
     "Verdict",
@@ -97,6 +99,7 @@ _HOMES = {
     "shoal.model.release": ("Release",),
     "shoal.pipeline.estimator": ("Anonymizer",),
     "shoal.pipeline.judging": ("attack", "measure"),
+    "shoal.pipeline.release_then_fit": ("ReleaseThenFit",),
     "shoal.pipeline.line": ("anonymize", "profile", "verify"),
     "shoal.pipeline.seeds": ("seed_of",),
     "shoal.registry": ("method",),

@@ -174,7 +174,7 @@ def test_names_shared_by_k_people_are_dropped_unless_they_are_asked_for():
     people = [*(rare * N)[: N // 2], *[f"Zed{place}" for place in range(N - N // 2)]]
     data = table(surname=chance.permutation(people))
     release = released(data)
-    assert "surname" not in release.data.column_names
+    assert "surname" not in release.aligned().column_names
     assert release.policy.columns["surname"].role == "identifier"
     [said] = about(release, "IS DROPPED")
     assert "quasi=['surname'] in Python, --quasi surname on the command line" in said
@@ -187,7 +187,7 @@ def test_names_shared_by_k_people_are_dropped_unless_they_are_asked_for():
 def test_unnamed_patient_numbers_are_dropped_and_never_averaged(tmp_path):
     data = table(patient=np.arange(N) + 100_000)
     release = released(data)
-    assert "patient" not in release.data.column_names
+    assert "patient" not in release.aligned().column_names
     [said] = about(release, "IS DROPPED")
     assert "--quasi patient" in said
     assert "patient" in released(data, quasi=["patient"]).data.column_names

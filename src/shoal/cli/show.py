@@ -75,7 +75,7 @@ def release(made: "Release", folder: Path, private: Path | None, *, json: bool) 
                 {
                     "folder": str(folder),
                     "private": str(private) if private else None,
-                    "rows": made.partition.n,
+                    "rows": made.table.num_rows,
                     "suppressed": made.suppressed,
                     "verdicts": [verdict.as_dict() for verdict in made.verdicts],
                     "findings": [finding.as_dict() for finding in made.findings],

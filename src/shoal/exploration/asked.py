@@ -20,6 +20,8 @@ LONG = 60  # signs
 class ExploreOptions(OtherConstraintOptions, RoleOptions, MakingOptions, total=False):
     """What is the same for every point of an exploration."""
 
+    seed: int | None
+
 
 def base_of(policy: PolicySource, options: ExploreOptions) -> Policy:
     """Return what is the same for every point, with files of hierarchies named in full.

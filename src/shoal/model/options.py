@@ -87,13 +87,13 @@ class MakingOptions(TypedDict, total=False):
     refine: Refine | None
     protect: Literal["minimality"] | None
     accept: Iterable[Literal["unique-kept"]] | Literal["unique-kept"] | None
-    seed: int | None
 
 
 class PolicyOptions(TableOptions, MethodOptions, MakingOptions, total=False):
     """Everything that a policy may say of a release."""
 
     output: Output | None
+    seed: int | None
 
 
 def with_options(who: str) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:

@@ -244,7 +244,7 @@ def _aligned(
 ) -> tuple[Policy, Table | None, pa.Table, Places | None]:
     """Return the policy, the table and the release row by row, and where these rows stand in the released file."""
     if isinstance(release, Release):
-        named, places = release.policy, release.position
+        named, places = release.policy, release._making.position
         table = None if original is None else _rows_of(original, named, release.rows)
         data = release.table.take(pa.array(places))
         _refuse_other_rows(table, data, named)

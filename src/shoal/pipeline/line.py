@@ -16,7 +16,7 @@ from shoal.enforce import check_feasible
 from shoal.errors import PolicyError, ReadError
 from shoal.io.bundle import settle
 from shoal.io.files import read
-from shoal.io.frames import to_frame
+from shoal.io.frames import reordered, to_frame
 from shoal.io.text_columns import read_for
 from shoal.kernels.threads import thread_count
 from shoal.model.asking import argument
@@ -26,7 +26,7 @@ from shoal.model.partition import Partition
 from shoal.model.policy import Policy, PolicySource
 from shoal.model.progress import announce, cut_short, step
 from shoal.model.progress import budget as within
-from shoal.model.release import Release
+from shoal.model.release import Making, Release
 from shoal.model.sentences import Sentence
 from shoal.model.sketches import Sketch
 from shoal.model.table import Table, canonical
@@ -127,7 +127,8 @@ def anonymize(
     Returns
     -------
     Release
-        Already verified; `.data` is a frame of the caller's type, row by row as the input.
+        Already verified. `.data` is a frame of the caller's type, in the order in which rows are written;
+        `.aligned()` has the order and the index of the input, for the holder.
 
     Guarantee
     ---------
@@ -337,23 +338,26 @@ def _release(
     position[order] = np.arange(order.size)
     public = _categories(aligned.take(pa.array(order)), table)
     return Release(
-        data=to_frame(aligned, table.origin.frame),
         table=public,
         rows=arranged.rows[back],
-        position=position,
-        partition=Partition.of(partition.labels[back], partition.notes, partition.findings),
         policy=policy,
         verdicts=verdicts,
         findings=findings,
         ledger=recoded.ledger,
         suppressed=table.n - arranged.n,
-        inputs=table.n,
-        format=table.origin.format,
         notes=notes,
-        sketches=sketches,
-        sketched=sketched,
-        writer=write,
-        reporter=_report,
+        _making=Making(
+            aligned=to_frame(aligned, table.origin.frame, arranged.rows[back]),
+            position=position,
+            partition=Partition.of(partition.labels[back], partition.notes, partition.findings),
+            inputs=table.n,
+            format=table.origin.format,
+            sketches=sketches,
+            sketched=sketched,
+            reorder=reordered,
+            writer=write,
+            reporter=_report,
+        ),
     )
 
 

@@ -236,7 +236,7 @@ def _held_facts(
         suppressed=release.suppressed,
         notes=release.notes,
         plane=_plane(case),
-        pictures=pictures(release.sketches, release.sketched, views),
+        pictures=pictures(release._making.sketches, release._making.sketched, views),
         **more,
     )
 

@@ -72,7 +72,7 @@ def write(
         prepare()
     with drafts(*held, Place(folder, RELEASED)) as (*hidden, made):
         missing = _write(release, made, chosen, hidden[0] if hidden else None, report=report, original=original)
-    release.note_missing(missing)
+    release._note_missing(missing)
     return Path(folder)
 
 
@@ -84,7 +84,7 @@ def data_digest(release: Release) -> str:
 
 def _usual(release: Release) -> str:
     """Return the format of what came in; that of a frame is parquet."""
-    return release.format if release.format != "frame" else "parquet"
+    return release._making.format if release._making.format != "frame" else "parquet"
 
 
 def check_places(folder: str | Path, private: str | Path | None, format: str | None) -> None:  # noqa: A002
@@ -155,11 +155,10 @@ def _write(
         elif report:
             missing.append(NO_ORIGINAL)
         views = {name: column.view for name, column in release.policy.columns.items()}
-        shown = _drawn(
-            "The private folder has no pictures", lambda: pictures(release.sketches, release.sketched, views), missing
-        )
+        making, lack = release._making, "The private folder has no pictures"
+        shown = _drawn(lack, lambda: pictures(making.sketches, making.sketched, views), missing)
         _put(hidden, shown or {})
-        _write_private(release, hidden, digest(certificate), (*release.own_notes, *missing))
+        _write_private(release, hidden, digest(certificate), (*release._own_notes(), *missing))
     return tuple(missing)
 
 
@@ -182,8 +181,8 @@ def _put(folder: Path, texts: Mapping[str, str]) -> None:
 
 def _write_private(release: Release, folder: Path, certificate: str, notes: tuple[str, ...]) -> None:
     """Write what only the holder may see: which released row each input row became, and the findings."""
-    place = np.full(release.inputs, -1, np.int64)
-    place[release.rows] = release.position
+    place = np.full(release._making.inputs, -1, np.int64)
+    place[release.rows] = release._making.position
     with (folder / MAP).open("w", encoding="utf-8", newline="") as file:
         lines = csv.writer(file, lineterminator="\n")
         lines.writerow(["input_row", "released_row"])
