@@ -97,7 +97,7 @@ def attack(
     header: Header = None,
     json: Json = False,
 ) -> None:
-    """Attack a release as a stranger would: `shoal attack patients.csv release --private private --budget 60`."""
+    """Attack a release as an outsider would: `shoal attack patients.csv release --private private --budget 60`."""
     from shoal.pipeline.judging import attack as run
 
     options = given_options(
