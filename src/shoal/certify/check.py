@@ -55,7 +55,7 @@ from shoal.certify.released import read_cells, read_release, unescaped, unguarde
 from shoal.certify.row_order import ascends
 from shoal.errors import DrawingError, PolicyError, ReadError, ShoalError, listed
 from shoal.io.data_file import csv_header
-from shoal.model.asking import option
+from shoal.model.asking import either
 from shoal.model.findings import Verdict
 from shoal.model.policy import Policy
 
@@ -267,7 +267,7 @@ def _report(place: Path, page: Page, claimed: list[Verdict], stated: _Stated) ->
     except (DrawingError, MemoryError) as problem:
         # Pictures are drawn in a process of their own, so this one outlives whatever happens to it.
         why = str(problem) if isinstance(problem, DrawingError) else "memory is not enough."
-        remedy = f"{REPORT} could not be compared: {why} To check all but it: {option('report', value=False)}."
+        remedy = f"{REPORT} could not be compared: {why} To check all but it: {either('report', value=False)}."
         return Line("report", "as shoal draws it", "could not be compared", holds=False), remedy
     except Exception:  # noqa: BLE001 - a stranger's cells may break the drawing, and a message might quote them
         same, found = False, "cannot be drawn"
@@ -279,6 +279,6 @@ def _report(place: Path, page: Page, claimed: list[Verdict], stated: _Stated) ->
     remedy = (
         f"{REPORT} was drawn with {by}, which are not the versions installed here. Install them to compare it, or "
         "leave it unread: `shoal report FOLDER` draws another one, and `shoal verify` checks all but it if you ask so "
-        f"({option('report', value=False)})."
+        f"({either('report', value=False)})."
     )
     return Line("report", f"as drawn with {by}", found, holds=False), remedy
