@@ -72,7 +72,7 @@ def test_the_same_release_twice_tells_no_more_than_one():
 
 
 def test_two_releases_with_another_k_tell_more_than_either():
-    release, other = released(), released(k=7).data
+    release, other = released(), released(k=7).aligned()
     found = attacked(intersection, Case(release.aligned(), release.policy, original=Table.of(people()), other=other))
     assert found.outcome == "leak"
     assert found.rate > 1 / 5
