@@ -61,7 +61,7 @@ def test_the_method_of_a_plug_in_comes_by_its_entry_point_and_is_verified_like_a
     assert "halves" in methods.names()
     table = {"a": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]}
     release = shoal.anonymize(pa.table(table), method="halves", k=3)
-    assert sorted(release.partition.sizes.tolist()) == [3, 4]
+    assert sorted(release._making.partition.sizes.tolist()) == [3, 4]
     bent = shoal.anonymize(pa.table(table), method="halves", k=3, parameters={"gap": 0.1})
     assert bent.verdicts[0].holds
 

@@ -22,7 +22,7 @@ release = shoal.anonymize(
 )
 with tempfile.TemporaryDirectory() as folder, sync_playwright() as started:
     place = Path(folder)
-    (place / "report.html").write_text(report(release), encoding="utf-8")
+    (place / "report.html").write_text(report(None, release), encoding="utf-8")
     (place / "both.html").write_text(PAGE, encoding="utf-8")
     browser = started.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
     for name, width, height, scheme, part in (

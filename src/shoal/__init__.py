@@ -9,8 +9,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shoal import sets
     from shoal.catalogue import method
-    from shoal.certify.check import Checked
-    from shoal.errors import GuaranteeError, InfeasibleError, ShoalError
+    from shoal.certify.check import VerificationReport
+    from shoal.errors import (
+        DataError,
+        DrawingError,
+        GuaranteeError,
+        InfeasibleError,
+        MethodError,
+        PolicyError,
+        ReadError,
+        ShoalError,
+        UseError,
+        WriteError,
+    )
     from shoal.exploration.compare import compare
     from shoal.exploration.comparison import MethodComparison
     from shoal.exploration.exploration import Exploration
@@ -24,21 +35,30 @@ if TYPE_CHECKING:
     from shoal.pipeline.judging import attack, measure
     from shoal.pipeline.line import anonymize, profile, verify
     from shoal.pipeline.private import seed_of
+    from shoal.pipeline.release_then_fit import ReleaseThenFit
 
 __all__ = [
     "Anonymizer",
     "Attack",
-    "Checked",
+    "DataError",
+    "DrawingError",
     "Exploration",
     "Finding",
     "GuaranteeError",
     "InfeasibleError",
     "MethodComparison",
+    "MethodError",
     "Partition",
     "Policy",
+    "PolicyError",
+    "ReadError",
     "Release",
+    "ReleaseThenFit",
     "ShoalError",
+    "UseError",
     "Verdict",
+    "VerificationReport",
+    "WriteError",
     "anonymize",
     "attack",
     "compare",
@@ -55,30 +75,36 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Anonymizer": "shoal.pipeline.estimator",
-    "Attack": "shoal.model.findings",
-    "Checked": "shoal.certify.check",
-    "Exploration": "shoal.exploration.exploration",
-    "Finding": "shoal.model.findings",
-    "GuaranteeError": "shoal.errors",
-    "InfeasibleError": "shoal.errors",
-    "MethodComparison": "shoal.exploration.comparison",
-    "Partition": "shoal.model.partition",
-    "Policy": "shoal.model.policy",
-    "Release": "shoal.model.release",
-    "ShoalError": "shoal.errors",
-    "Verdict": "shoal.model.findings",
-    "anonymize": "shoal.pipeline.line",
-    "attack": "shoal.pipeline.judging",
-    "compare": "shoal.exploration.compare",
-    "explore": "shoal.exploration.run",
-    "measure": "shoal.pipeline.judging",
-    "method": "shoal.catalogue",
-    "profile": "shoal.pipeline.line",
-    "sample": "shoal.io.sample",
-    "seed_of": "shoal.pipeline.private",
-    "verify": "shoal.pipeline.line",
+    "shoal.certify.check": ("VerificationReport",),
+    "shoal.errors": (
+        "DataError",
+        "DrawingError",
+        "GuaranteeError",
+        "InfeasibleError",
+        "MethodError",
+        "PolicyError",
+        "ReadError",
+        "ShoalError",
+        "UseError",
+        "WriteError",
+    ),
+    "shoal.exploration.compare": ("compare",),
+    "shoal.exploration.comparison": ("MethodComparison",),
+    "shoal.exploration.exploration": ("Exploration",),
+    "shoal.exploration.run": ("explore",),
+    "shoal.io.sample": ("sample",),
+    "shoal.model.findings": ("Attack", "Finding", "Verdict"),
+    "shoal.model.partition": ("Partition",),
+    "shoal.model.policy": ("Policy",),
+    "shoal.model.release": ("Release",),
+    "shoal.pipeline.estimator": ("Anonymizer",),
+    "shoal.pipeline.judging": ("attack", "measure"),
+    "shoal.pipeline.release_then_fit": ("ReleaseThenFit",),
+    "shoal.pipeline.line": ("anonymize", "profile", "verify"),
+    "shoal.pipeline.private": ("seed_of",),
+    "shoal.catalogue": ("method",),
 }
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def methods() -> list[dict[str, Any]]:
@@ -103,8 +129,8 @@ def __getattr__(name: str) -> Any:
         return version("shoal")
     if name == "sets":
         return import_module("shoal.sets")
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+    if name in _HOME_OF:
+        return getattr(import_module(_HOME_OF[name]), name)
     raise AttributeError(f"module 'shoal' has no attribute {name!r}")
 
 

@@ -1,4 +1,4 @@
-"""The errors of shoal. Each is one sentence that can be shown to a stranger.
+"""The errors of shoal. Each is one sentence that may be shown to anybody: it quotes no cell.
 
 ::
 
@@ -10,7 +10,7 @@
     │   ├── MethodError                            an unknown method, or a parameter out of range
     │   └── WriteError                             a place that cannot be written to
     ├── GuaranteeError                    exit 1   a verdict failed, nothing was written
-    ├── InfeasibleError (also a ValueError) exit 3 no release can meet these wishes
+    ├── InfeasibleError (also a ValueError) exit 3 no release can meet these constraints
     └── DrawingError                      exit 3   a picture or a page cannot be drawn
 
 The wording is always *who: what is wrong, with the value given; what was expected. What to do.*

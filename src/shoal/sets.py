@@ -5,20 +5,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shoal.io.transactions import read_transactions as read
-    from shoal.pipeline.set_folders import distance_of as apart
+    from shoal.pipeline.set_folders import distance_of as distance
     from shoal.pipeline.set_folders import mined as mine
-    from shoal.pipeline.set_folders import reassociate_folder as neighbour
+    from shoal.pipeline.set_folders import reassociate_folder as reassociate
     from shoal.pipeline.set_folders import verify_sets as verify
     from shoal.pipeline.set_report import set_report as report
     from shoal.pipeline.sets import anonymize_sets as anonymize
 
-__all__ = ["anonymize", "apart", "mine", "neighbour", "read", "report", "verify"]
+__all__ = ["anonymize", "distance", "mine", "read", "reassociate", "report", "verify"]
 
 _HOMES = {
     "anonymize": ("shoal.pipeline.sets", "anonymize_sets"),
-    "apart": ("shoal.pipeline.set_folders", "distance_of"),
+    "distance": ("shoal.pipeline.set_folders", "distance_of"),
     "mine": ("shoal.pipeline.set_folders", "mined"),
-    "neighbour": ("shoal.pipeline.set_folders", "reassociate_folder"),
+    "reassociate": ("shoal.pipeline.set_folders", "reassociate_folder"),
     "read": ("shoal.io.transactions", "read_transactions"),
     "report": ("shoal.pipeline.set_report", "set_report"),
     "verify": ("shoal.pipeline.set_folders", "verify_sets"),

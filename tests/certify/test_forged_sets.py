@@ -86,7 +86,7 @@ def test_an_original_that_is_anonymous_by_itself_is_no_neighbour_either(tmp_path
 def test_a_neighbour_drawn_with_a_seed_of_ones_own_is_refused(tmp_path):
     release = shoal.sets.anonymize(random_records(2), k=3, delta=30, neighbour="raw")
     folder = release.save(tmp_path / "out")
-    shoal.sets.neighbour(folder, tmp_path / "again.dat", "raw", 7)
+    shoal.sets.reassociate(folder, tmp_path / "again.dat", neighbour="raw", seed=7)
     with_neighbour(folder, shoal.sets.read(tmp_path / "again.dat"))
     assert failed(folder) == {"neighbour"}
 

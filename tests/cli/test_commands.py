@@ -164,7 +164,7 @@ def test_one_method_is_shown_in_full():
 
 @pytest.mark.slow
 def test_output_and_hierarchies_reach_the_line(table, tmp_path):
-    more = [*ROLES, "--set", "effort=none"]
+    more = [*ROLES, "--parameter", "effort=none"]
     run("anonymize", table, "-k", 5, *more, "--truthful", "-o", tmp_path / "true")
     assert "–" in (tmp_path / "true" / "data.csv").read_text(encoding="utf-8")
     trees = ["--hierarchy", "postcode=mask", "--hierarchy", "birth_date=calendar"]
@@ -198,14 +198,37 @@ def test_parameters_threads_budget_and_refine_reach_the_line(table, tmp_path, mo
         return anonymize(file, method="mdav", k=4)
 
     monkeypatch.setattr("shoal.pipeline.line.anonymize", heard)
-    words = ["--set", "effort=quick", "--set", "rounds=30", "--threads", 2, "--budget", 1.5, "--refine", "quick"]
+    words = [
+        "--parameter",
+        "effort=quick",
+        "--parameter",
+        "rounds=30",
+        "--threads",
+        2,
+        "--budget",
+        1.5,
+        "--refine",
+        "quick",
+    ]
     run("anonymize", table, "-o", tmp_path / "a", *words)
     assert given["parameters"] == {"effort": "quick", "rounds": 30}
     assert (given["threads"], given["budget"], given["refine"]) == (2, 1.5, "quick")
 
 
 def test_a_parameter_of_the_command_line_reaches_the_policy(table, tmp_path):
-    run("anonymize", table, "-k", 4, *ROLES, "-o", tmp_path / "a", "--method", "mondrian", "--set", "split=relaxed")
+    run(
+        "anonymize",
+        table,
+        "-k",
+        4,
+        *ROLES,
+        "-o",
+        tmp_path / "a",
+        "--method",
+        "mondrian",
+        "--parameter",
+        "split=relaxed",
+    )
     method = tomllib.loads((tmp_path / "a" / "policy.toml").read_text())["method"]
     assert method == {"name": "mondrian", "parameters": {"split": "relaxed"}, "refine": "none"}
 
@@ -233,10 +256,14 @@ def test_a_parameter_of_the_command_line_reaches_the_policy(table, tmp_path):
         (["verify", "."], 2, "certificate.json"),
         (["swim"], 2, "No such command"),
         (["methods", "mdaw"], 2, "Did you mean 'mdav'?"),
-        (["anonymize", "{table}", "-o", "out", "--set", "effort"], 2, "--set takes NAME=VALUE"),
-        (["anonymize", "{table}", "-o", "out", "--set", "=quick"], 2, "--set takes NAME=VALUE"),
-        (["anonymize", "{table}", "-o", "out", "--set", "k=3"], 2, "set constraints.k"),
-        (["anonymize", "{table}", "-o", "out", "--method", "mdav", "--set", "gap=3"], 2, "unknown parameter 'gap'"),
+        (["anonymize", "{table}", "-o", "out", "--parameter", "effort"], 2, "--parameter takes NAME=VALUE"),
+        (["anonymize", "{table}", "-o", "out", "--parameter", "=quick"], 2, "--parameter takes NAME=VALUE"),
+        (["anonymize", "{table}", "-o", "out", "--parameter", "k=3"], 2, "set constraints.k"),
+        (
+            ["anonymize", "{table}", "-o", "out", "--method", "mdav", "--parameter", "gap=3"],
+            2,
+            "unknown parameter 'gap'",
+        ),
         (["anonymize", "{table}", "-o", "out", "--threads", "0"], 2, "'--threads'"),
         (["anonymize", "{table}", "-o", "out", "--budget", "0"], 2, "budget must be a number of seconds above 0"),
         (["anonymize", "{table}", "-o", "out", "--refine", "well"], 2, "method.refine"),

@@ -67,13 +67,18 @@ def test_where_nothing_can_be_weighed_it_says_why_and_ends_with_3(table, tmp_pat
 
 
 def test_parameters_are_part_of_the_grid(table):
-    words = ["--methods", "mdav,tfrp", "-k", "4", "--set", "second=true,false", "--dry-run", "--jobs", 1, *ROLES]
+    words = ["--methods", "mdav,tfrp", "-k", "4", "--parameter", "second=true,false", "--dry-run", "--jobs", 1, *ROLES]
     assert run(table, *words).startswith("Expected: 3 runs")
 
 
 @pytest.mark.parametrize(
     "words",
-    [["-k", "3"], ["-k", "three", "--dry-run"], ["--set", "effort", "--dry-run"], ["--set", "effort=", "--dry-run"]],
+    [
+        ["-k", "3"],
+        ["-k", "three", "--dry-run"],
+        ["--parameter", "effort", "--dry-run"],
+        ["--parameter", "effort=", "--dry-run"],
+    ],
 )
 def test_wrong_use_ends_with_2(table, words):
     run(table, *words, code=2)

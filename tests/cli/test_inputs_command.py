@@ -141,6 +141,6 @@ def test_full_names_that_people_share_are_dropped_whatever_the_column_is_called(
 def test_a_constraint_that_nothing_answers_ends_with_two(pay, tmp_path):
     for asked in ("alpha=0.3", "beta=1", "delta=1", "beta_kind=enhanced"):
         for words in (["anonymize", pay, "-o", tmp_path / "out"], ["verify", pay]):
-            assert "policy: constraint" in run(*words, "--ask", asked, code=2)
+            assert "policy: constraint" in run(*words, "--constraint", asked, code=2)
     assert "l_kind says how l is counted" in run("verify", pay, "--l-kind", "entropy", code=2)
     assert not (tmp_path / "out").exists()

@@ -87,12 +87,12 @@ def test_what_is_missing_is_said_in_a_sentence(place):
 
 def test_another_constraint_is_asked_by_its_name(place, tmp_path):
     words = ("anonymize", place / "people.csv", "-k", 4, "--sensitive", "diagnosis", "-o", tmp_path / "release")
-    code, out, _ = run(*words, "--ask", "alpha=0.6", "--json")
+    code, out, _ = run(*words, "--constraint", "alpha=0.6", "--json")
     assert code == 0
     assert "(alpha,k)-anonymity" in out
     assert run("verify", tmp_path / "release")[0] == 0
-    assert run("verify", place / "people.csv", "-k", 2, "--sensitive", "diagnosis", "--ask", "beta=0.1")[0] == 1
-    code, _, said = run(*words, "--ask", "alpha")
+    assert run("verify", place / "people.csv", "-k", 2, "--sensitive", "diagnosis", "--constraint", "beta=0.1")[0] == 1
+    code, _, said = run(*words, "--constraint", "alpha")
     assert code == 2
     assert "alpha=0.5" in said
 

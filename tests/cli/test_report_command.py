@@ -45,17 +45,17 @@ def test_the_public_report_needs_the_folder_alone(program, made, tmp_path, monke
     said = run(program, made / "release")
     assert "k = 3: holds" in said
     assert "Report: report.html" in said
-    assert (tmp_path / "report.html").read_text() == report(made / "release")
+    assert (tmp_path / "report.html").read_text() == report(None, made / "release")
 
 
 def test_the_holders_report_needs_the_table_and_the_private_folder(program, made, tmp_path):
     out = tmp_path / "mine.md"
     said = run(
-        program, made / "release", made / "people.csv", "--private", made / "private", "-o", out, "--format", "md"
+        program, made / "people.csv", made / "release", "--private", made / "private", "-o", out, "--format", "md"
     )
     assert "For your eyes only" in said
     assert "Columns before and after" in out.read_text()
-    done = CliRunner().invoke(program, ["report", str(made / "release"), str(made / "people.csv")])
+    done = CliRunner().invoke(program, ["report", str(made / "people.csv"), str(made / "release")])
     assert "private" in str(done.exception)
 
 

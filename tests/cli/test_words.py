@@ -11,7 +11,7 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.cli.words import hierarchies, settings
+from shoal.cli.words import hierarchies, parameters
 
 WORD = st.text("abcxyz-_", min_size=1).filter(lambda word: word not in ("true", "false"))
 
@@ -34,7 +34,7 @@ WORD = st.text("abcxyz-_", min_size=1).filter(lambda word: word not in ("true", 
     ],
 )
 def test_a_value_is_what_it_looks_like(word, value):
-    found = settings([f"name={word}"])["name"]
+    found = parameters([f"name={word}"])["name"]
     assert found == value
     assert type(found) is type(value)
 
@@ -44,13 +44,13 @@ def test_what_is_written_is_read_back(values):
     words = [
         f"{name}={str(value).lower() if isinstance(value, bool) else repr(value)}" for name, value in values.items()
     ]
-    assert settings(words) == values
+    assert parameters(words) == values
 
 
 @pytest.mark.parametrize("bad", [["effort"], ["=3"], ["effort="], [""], ["="], [" = "], ["a=1", "a=2"]])
 def test_a_word_that_is_no_setting_is_refused(bad):
-    with pytest.raises(typer.BadParameter, match="--set"):
-        settings(bad)
+    with pytest.raises(typer.BadParameter, match="--parameter"):
+        parameters(bad)
 
 
 def test_a_hierarchy_is_a_word_or_a_path_whatever_it_looks_like():

@@ -77,11 +77,13 @@ def test_dates_and_numbers_held_as_text_are_published_and_come_back_as_text(fram
     given = frame({"iso": ISO, "dotted": DOTTED, "moment": MOMENTS, "pay": PAY, "comma": COMMAS, "ill": ILL})
     release = shoal.anonymize(given, k=4, sensitive=["ill"], seed=3)
     if frame is pa.table:
-        assert release.data.schema == given.schema
-        cells = release.data.to_pydict()
+        assert release.aligned().schema == given.schema
+        cells = release.aligned().to_pydict()
     else:
-        assert list(release.data.dtypes) == list(given.dtypes)
-        cells = release.data.to_dict("list") if frame is pd.DataFrame else release.data.to_dict(as_series=False)
+        assert list(release.aligned().dtypes) == list(given.dtypes)
+        cells = (
+            release.aligned().to_dict("list") if frame is pd.DataFrame else release.aligned().to_dict(as_series=False)
+        )
     for name, form in {"iso": "%Y-%m-%d", "dotted": "%d.%m.%Y", "moment": "%Y-%m-%dT%H:%M:%S"}.items():
         assert all(dt.datetime.strptime(cell, form) for cell in cells[name])
     assert not any("," in cell for cell in cells["pay"])
@@ -118,6 +120,6 @@ def test_moments_are_written_with_their_zone_and_their_fractions():
 
 def test_decimal_commas_far_down_a_column_are_seen():
     cells = [str(row) for row in range(150)] + [f"{row},25" for row in range(150)]
-    pay = shoal.anonymize(pd.DataFrame({"pay": cells}), k=5, seed=1).data["pay"]
+    pay = shoal.anonymize(pd.DataFrame({"pay": cells}), k=5, seed=1).aligned()["pay"]
     assert pay.str.contains(",").any()
     assert not pay.str.contains(".", regex=False).any()

@@ -1,4 +1,4 @@
-"""Messages name a wish in both places where a reader may be: Python and the command line."""
+"""Errors name an option as the reader writes it: in Python or on the command line. Notes name both."""
 
 import ast
 import re
@@ -6,10 +6,12 @@ from inspect import signature
 
 import pytest
 from typer.main import get_command
+from typer.testing import CliRunner
 
 import shoal
+import shoal.sets
 from shoal.cli.app import app
-from shoal.model.asking import FLAGS, option
+from shoal.model.asking import FLAGS, argument, either, on_command_line, option
 from shoal.model.policy import Policy
 from shoal.pipeline.judging import case_of
 from shoal.pipeline.reporting import report
@@ -25,11 +27,12 @@ def flags_of(command):
 def test_every_flag_is_one_of_the_command_line():
     known = flags_of(get_command(app))
     for name, flag in FLAGS.items():
-        assert (f"--no-{name}" if name == "report" else flag) in known
+        assert (f"--no-{name}" if name == "report" else flag) in known, name
 
 
 def test_every_keyword_is_one_of_a_python_function():
-    functions = (Policy.of, case_of, shoal.attack, report, shoal.verify, shoal.measure)
+    functions = (Policy.of, case_of, shoal.attack, report, shoal.verify, shoal.measure, shoal.explore)
+    functions = (*functions, shoal.sets.anonymize)
     known = {name for function in functions for name in signature(function).parameters}
     assert set(FLAGS) <= known
 
@@ -45,8 +48,30 @@ def test_every_keyword_is_one_of_a_python_function():
         ("report", False, "report=False in Python, --no-report on the command line"),
     ],
 )
-def test_both_spellings_are_given(name, value, said):
-    assert option(name, value) == said
+def test_a_note_gives_both_spellings_and_an_error_the_readers_own(name, value, said):
+    assert either(name, value) == said
+    python, flag = said.removesuffix(" on the command line").split(" in Python, ")
+    assert option(name, value) == python
+    with on_command_line():
+        assert option(name, value) == flag
+        assert argument(name) == FLAGS[name]
+    assert argument(name) == name
+
+
+def test_python_errors_name_arguments_and_errors_of_commands_name_options(tmp_path):
+    table = shoal.sample(30)
+    with pytest.raises(shoal.PolicyError, match=r"Name one \(sensitive=\[COLUMN\]\), or leave"):
+        shoal.anonymize(table, l=2)
+    with pytest.raises(shoal.PolicyError, match="anonymize: budget must be"):
+        shoal.anonymize(table, budget=0)
+    place = tmp_path / "people.csv"
+    place.write_text("age,zip\n" + "".join(f"{20 + i},{i % 3}\n" for i in range(30)))
+    for words, said in (
+        (["-l", "2"], r"Name one \(--sensitive COLUMN\), or"),
+        (["--budget", "0"], "anonymize: --budget must"),
+    ):
+        done = CliRunner().invoke(app, ["anonymize", str(place), "-o", str(tmp_path / "out"), *words])
+        assert re.search(said, str(done.exception))
 
 
 def test_no_message_outside_the_command_line_names_an_option_by_itself(pytestconfig):

@@ -18,8 +18,8 @@ EXPECTED_FAILURES: dict[str, str] = {}
 
 
 CHECKED = [
-    shoal.Anonymizer(k=2, parameters={"effort": "quick"}, seed=0),
-    shoal.Anonymizer("mdav", k=2, threads=1, budget=60, seed=0),
+    shoal.Anonymizer(k=2, parameters={"effort": "quick"}, random_state=0),
+    shoal.Anonymizer("mdav", k=2, threads=1, budget=60, random_state=0),
 ]
 
 
@@ -78,8 +78,8 @@ def test_missing_numbers_are_welcome_and_infinite_ones_are_not(X):
 
 @pytest.mark.slow
 def test_threads_budget_and_refine_reach_the_line(X):
-    plain = shoal.Anonymizer("mdav", k=5, seed=0).fit(X).release_
-    better = shoal.Anonymizer("mdav", k=5, refine="quick", threads=1, seed=0).fit(X).release_
+    plain = shoal.Anonymizer("mdav", k=5, random_state=0).fit(X).release_
+    better = shoal.Anonymizer("mdav", k=5, refine="quick", threads=1, random_state=0).fit(X).release_
     assert better.finding("partition SSE") < plain.finding("partition SSE")
     assert better.policy.method.refine == "quick"
     early = shoal.Anonymizer("mdav", k=5, refine="thorough", budget=1e-6).fit(X).release_
@@ -91,13 +91,17 @@ def test_threads_budget_and_refine_reach_the_line(X):
 
 def test_there_is_no_transform_for_rows_that_were_not_there():
     assert not hasattr(shoal.Anonymizer(), "transform")
+    with pytest.raises(AttributeError, match="belongs to none of them.*fit_transform.*ReleaseThenFit"):
+        shoal.Anonymizer().transform([[1.0]])
+    with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
+        _ = shoal.Anonymizer().no_such_name
 
 
 @pytest.mark.slow
 def test_labels_beside_an_array_teach_a_method_that_learns_from_them():
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]
-    taught = shoal.Anonymizer("kde_pp", k=5, seed=0)
+    taught = shoal.Anonymizer("kde_pp", k=5, random_state=0)
     released = taught.fit_transform(X, names)
     assert released.shape == X.shape
     assert np.unique(released, axis=0, return_counts=True)[1].min() >= 5
@@ -106,14 +110,14 @@ def test_labels_beside_an_array_teach_a_method_that_learns_from_them():
     with pytest.raises(MethodError, match="kde_pp: it learns from labels"):
         shoal.Anonymizer("kde_pp", k=5).fit(X)
     assert_array_equal(
-        shoal.Anonymizer("mdav", k=5, seed=1).fit_transform(X, y),
-        shoal.Anonymizer("mdav", k=5, seed=1).fit_transform(X),
+        shoal.Anonymizer("mdav", k=5, random_state=1).fit_transform(X, y),
+        shoal.Anonymizer("mdav", k=5, random_state=1).fit_transform(X),
     )
 
 
 @pytest.mark.parametrize("y", [[1, 2], np.zeros((150, 2)), ["SECRET"], [[1], [2, 3]], 3, [{}] * 149], ids=str)
 def test_labels_that_are_not_one_a_row_are_refused_without_being_quoted(y):
-    with pytest.raises(DataError, match="Anonymizer: y must be 150 labels, one a row") as caught:
+    with pytest.raises(DataError, match="Anonymizer: y must be 150 labels, one per row") as caught:
         shoal.Anonymizer("kde_pp", k=5).fit(load_iris().data, y)
     assert "SECRET" not in str(caught.value)
 

@@ -158,10 +158,10 @@ def test_dates_that_are_text_are_read_alike_in_every_table():
     days = [(dt.date(1950, 1, 1) + dt.timedelta(31 * row)).strftime("%d.%m.%Y") for row in range(120)]
     table = pd.DataFrame({"born": days, "size": np.random.default_rng(1).normal(size=120)})
     release = shoal.anonymize(table, k=6, seed=1)
-    twice = pd.concat([release.data, release.data])
+    twice = pd.concat([release.aligned(), release.aligned()])
     [found] = [one for one in shoal.measure(table, release, population=twice) if one.name == "k-map"]
     assert found.value == 2 * release.verdicts[0].found
-    [attack] = shoal.attack(table, release, other=release.data, only=["intersection"])
+    [attack] = shoal.attack(table, release, other=release.aligned(), only=["intersection"])
     assert attack.trials
-    tried = shoal.attack(table, release.data, control=table.iloc[::2], only=["record linkage"])
+    tried = shoal.attack(table, release.aligned(), control=table.iloc[::2], only=["record linkage"])
     assert not any("values of 'born'" in one.note for one in tried)

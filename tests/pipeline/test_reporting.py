@@ -37,10 +37,10 @@ def folders(release, tmp_path):
 
 @pytest.mark.slow
 def test_a_release_has_both_reports(release):
-    public, holder = report(release, format="json"), report(release, TABLE, format="json")
+    public, holder = report(None, release, format="json"), report(TABLE, release, format="json")
     assert (json.loads(public)["kind"], json.loads(holder)["kind"]) == ("public", "holder")
-    assert report(release).startswith("<!doctype html>")
-    assert report(release, format="md").startswith("# ")
+    assert report(None, release).startswith("<!doctype html>")
+    assert report(None, release, format="md").startswith("# ")
 
 
 def test_a_report_in_a_folder_is_listed_with_its_digest(folders):
@@ -50,7 +50,7 @@ def test_a_report_in_a_folder_is_listed_with_its_digest(folders):
     checked = check_folder(folder)
     assert checked.holds
     assert "file report.html" in [line.what for line in checked.lines]
-    assert (folder / "report.html").read_text() == report(folder)
+    assert (folder / "report.html").read_text() == report(None, folder)
     assert "holder&#39;s report" in (private / "report.html").read_text()
     assert stat.S_IMODE((private / "report.html").stat().st_mode) == 0o600
 
@@ -63,7 +63,7 @@ def test_a_report_that_was_changed_or_taken_away_or_added_is_noticed(release, fo
     (folder / "report.html").unlink()
     assert not check_folder(folder).holds
     with pytest.raises(GuaranteeError, match="does not hold what it claims"):
-        report(folder)
+        report(None, folder)
     write(release, tmp_path / "plain", format="csv")
     assert check_folder(tmp_path / "plain").holds
     (tmp_path / "plain" / "report.html").write_text(text)
@@ -102,7 +102,7 @@ def test_of_very_many_rows_the_pair_is_not_measured_again(release, tmp_path, mon
 
 def test_a_folder_and_its_table_give_the_figures_of_measure_and_attack(folders):
     folder, private = folders
-    facts = facts_of(folder, TABLE, private=private, attacks=True)
+    facts = facts_of(TABLE, folder, private=private, attacks=True)
     measured = shoal.measure(TABLE, folder, private=private)
     figures = {one.name: one.value for one in measured}
     told = {one["name"]: one["value"] for one in facts["findings"] if one["value"] is not None}
@@ -125,7 +125,7 @@ def test_a_report_tries_attacks_that_need_control_rows_if_it_has_some():
     release = shoal.anonymize(table, k=3, sensitive=["ill"], policy={"columns": {"age": {"form": "medoid"}}})
 
     def told(**given):
-        facts = facts_of(release, table, attacks=True, **given)
+        facts = facts_of(table, release, attacks=True, **given)
         rows = next(part for part in facts["sections"] if part["id"] == "attacks")["blocks"][1]["rows"]
         return {row[0]: row for row in rows}
 
@@ -134,24 +134,24 @@ def test_a_report_tries_attacks_that_need_control_rows_if_it_has_some():
     assert "--control" in without["exact combination"][-1]
     assert "--control" not in told(control=strangers)["exact combination"][-1]
     with pytest.raises(DataError, match="control rows are for attacks"):
-        facts_of(release, table, control=strangers)
+        facts_of(table, release, control=strangers)
 
 
 def test_what_is_wrong_is_said(release, folders, tmp_path):
     with pytest.raises(PolicyError, match="no format 'pdf'"):
-        report(release, format="pdf")
+        report(None, release, format="pdf")
     with pytest.raises(DataError, match="Give the original"):
-        report(release, attacks=True)
+        report(None, release, attacks=True)
     with pytest.raises(DataError, match="private folder"):
-        report(folders[0], TABLE)
+        report(TABLE, folders[0])
 
 
 def test_a_report_is_written_whole_and_replaces_only_a_report(release, folders, tmp_path):
-    facts = facts_of(release)
+    facts = facts_of(None, release)
     place = tmp_path / "new" / "report.md"
     for form in ("md", "html", "json", "md"):
         write_report(facts, place, form)
-    assert place.read_text() == report(release, format="md")
+    assert place.read_text() == report(None, release, format="md")
     assert [path.name for path in place.parent.iterdir()] == ["report.md"]
     other = tmp_path / "mine.txt"
     other.write_text("mine")
@@ -175,7 +175,7 @@ def test_a_report_is_written_whole_and_replaces_only_a_report(release, folders, 
 def test_a_file_that_only_speaks_of_shoal_is_not_replaced(release, tmp_path, name, text):
     (tmp_path / name).write_text(text)
     with pytest.raises(WriteError, match="is no earlier report"):
-        write_report(facts_of(release), tmp_path / name, "html")
+        write_report(facts_of(None, release), tmp_path / name, "html")
     assert (tmp_path / name).read_text() == text
 
 
@@ -188,19 +188,19 @@ def test_nothing_is_written_into_a_folder_of_shoal(release, tmp_path, name):
     }
     (tmp_path / name).write_text(f'{{"kind": "{marks[name]}"}}')
     with pytest.raises(WriteError, match="lies inside a folder that shoal wrote"):
-        write_report(facts_of(release), tmp_path / "report.html", "html")
+        write_report(facts_of(None, release), tmp_path / "report.html", "html")
 
 
 def test_a_folder_or_a_name_too_long_is_no_place_for_a_report(release, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for place in (tmp_path, Path(), tmp_path / ("x" * 300)):
         with pytest.raises(WriteError, match=r"^write: "):
-            write_report(facts_of(release), place, "html")
+            write_report(facts_of(None, release), place, "html")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_holders_report_is_for_nobody_else_to_read(release, tmp_path):
-    write_report(facts_of(release, TABLE), tmp_path / "report.html", "html")
+    write_report(facts_of(TABLE, release), tmp_path / "report.html", "html")
     assert stat.S_IMODE((tmp_path / "report.html").stat().st_mode) == 0o600
 
 

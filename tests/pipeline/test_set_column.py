@@ -65,11 +65,11 @@ def test_text_with_a_separator_stays_text(tmp_path):
 def test_lists_come_back_as_lists_of_the_same_frame(frame):
     given = frame(visits())
     release = shoal.anonymize(given, k=5, sensitive=["pay"], seed=3)
-    assert type(release.data) is type(given)
+    assert type(release.aligned()) is type(given)
     cells = release.table["ills"].to_pylist()
     assert all(isinstance(cell, list) for cell in cells)
     if isinstance(given, pd.DataFrame):
-        assert len(release.data["ills"][0]) >= 0
+        assert len(release.aligned()["ills"][0]) >= 0
 
 
 def test_a_table_of_nothing_but_sets_is_released_too(tmp_path):
@@ -130,7 +130,7 @@ def test_the_measures_tell_of_sets_and_strange_columns_are_refused():
     assert [finding.value for finding in raw] == [1.0]
     release = shoal.anonymize(table, k=5, m=2, sensitive=["pay"])
     assert shoal.measure(table, release, only=["(k,k^m)-anonymity"])[0].value >= 5
-    more = release.data.append_column("name", pa.array([f"n{i}" for i in range(table.num_rows)]))
+    more = release.aligned().append_column("name", pa.array([f"n{i}" for i in range(table.num_rows)]))
     with pytest.raises(DataError, match="'name', which the original has not"):
         shoal.measure(table, more, sensitive=["pay"])
 

@@ -62,7 +62,7 @@ def is_true(text, value, column):
 def assert_truthful(table, release, k):
     rows = table.take(pa.array(release.rows))
     classes = Counter()
-    for before, after in zip(rows.to_pylist(), release.data.to_pylist(), strict=True):
+    for before, after in zip(rows.to_pylist(), release.aligned().to_pylist(), strict=True):
         assert all(is_true(after[name], before[name], name) for name in ("age", "town", "code", "zip"))
         assert after["ill"] == before["ill"]
         classes[tuple(after[name] for name in ("age", "town", "code", "zip"))] += 1
@@ -104,7 +104,7 @@ def test_trees_of_numbers_show_no_value_that_few_hold(word, kind):
     given = {"columns": {"pay": {"hierarchy": word}}}
     release = shoal.anonymize(table, policy=given, output="truthful", method="cover", k=4, sensitive=["ill"])
     held = Counter(str(value) for value in pc.cast(table["pay"], pa.string()).to_pylist())
-    limits = {limit for name in set(release.data["pay"].to_pylist()) - {"*"} for limit in name.split("–")}
+    limits = {limit for name in set(release.aligned()["pay"].to_pylist()) - {"*"} for limit in name.split("–")}
     assert len(limits) > 3
     # Bins of whole numbers by `round` end just before a round number.
     fifth = (0, 4) if word in ("round", "auto") else (0,)
@@ -124,7 +124,7 @@ def test_names_of_trees_cover_k_rows(word):
     given = {"columns": {"code": {"hierarchy": word}}}
     release = shoal.anonymize(table, policy=given, output="truthful", method="cover", k=4, sensitive=["ill"])
     texts = [str(value) for value in values]
-    names = Counter(release.data["code"].to_pylist())
+    names = Counter(release.aligned()["code"].to_pylist())
     assert len(names) > 3
     for name in set(names) - {"*"}:
         stem, _, quarter = name.rstrip("*").partition("-Q")
@@ -149,7 +149,7 @@ def test_rows_with_gaps_stay_or_go(method, missing):
     gappy = sum(None in row.values() for row in table.to_pylist())
     assert release.suppressed == (gappy if missing == "suppress-row" else 0)
     assert_truthful(table, release, 3)
-    told = [text for name in ("age", "town") for text in release.data.column(name).to_pylist()]
+    told = [text for name in ("age", "town") for text in release.aligned().column(name).to_pylist()]
     assert any(text is None or text.endswith(" or missing") for text in told) == (missing == "own-value")
 
 
@@ -184,7 +184,7 @@ def test_l_and_t_hold_in_every_class(method):
     release = shoal.anonymize(people(), policy=given(CARE), method=method, output="truthful", **wishes)
     assert all(verdict.holds for verdict in release.verdicts)
     held = defaultdict(list)
-    for row in release.data.to_pylist():
+    for row in release.aligned().to_pylist():
         held[row["age"], row["town"], row["code"], row["zip"]].append(row["ill"])
     everybody = Counter(people().column("ill").to_pylist())
     for ills in held.values():
@@ -271,5 +271,5 @@ def test_odd_values_go_through(method, tmp_path):
     )
     spec = {"columns": {"none": {"hierarchy": "auto"}, "star": {"hierarchy": "auto"}}}
     release = shoal.anonymize(table, policy=spec, method=method, output="truthful", k=2)
-    assert release.data.column("none").to_pylist() == [None] * 6
+    assert release.aligned().column("none").to_pylist() == [None] * 6
     assert shoal.verify(release.save(tmp_path / "out", format="csv")).holds

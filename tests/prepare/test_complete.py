@@ -154,7 +154,7 @@ def test_numbers_that_may_be_codes_or_amounts_are_averaged_and_noted():
 def test_a_table_of_codes_alone_is_refused_with_the_remedy():
     said = refused(Policy.of(k=2), held(x=list(range(40))))
     assert said.startswith("policy: no column is a quasi-identifier: 'x' look like identifiers and are dropped")
-    assert "--quasi" in said
+    assert "quasi=[COLUMN]" in said
 
 
 def test_a_column_that_sounds_sensitive_is_noted():

@@ -63,15 +63,17 @@ def test_two_raw_copies_leak_and_shuffled_columns_do_not():
 
 def test_the_same_release_twice_tells_no_more_than_one():
     release = released()
-    found = attacked(intersection, Case(release.data, release.policy, original=Table.of(people()), other=release.data))
+    found = attacked(
+        intersection, Case(release.aligned(), release.policy, original=Table.of(people()), other=release.aligned())
+    )
     assert found.outcome == "no evidence"
     assert found.rate <= 1 / 5
     assert "for 0.0 % of the rows, fewer than k = 5" in found.note
 
 
 def test_two_releases_with_another_k_tell_more_than_either():
-    release, other = released(), released(k=7).data
-    found = attacked(intersection, Case(release.data, release.policy, original=Table.of(people()), other=other))
+    release, other = released(), released(k=7).aligned()
+    found = attacked(intersection, Case(release.aligned(), release.policy, original=Table.of(people()), other=other))
     assert found.outcome == "leak"
     assert found.rate > 1 / 5
 
@@ -144,7 +146,7 @@ def test_a_file_that_is_half_in_order_leaks():
 
 def test_a_written_release_keeps_no_order():
     release = released()
-    case = Case(release.data, release.policy, original=Table.of(people()), places=release.position)
+    case = Case(release.aligned(), release.policy, original=Table.of(people()), places=release._making.position)
     assert attacked(row_order, case).outcome == "no evidence"
 
 

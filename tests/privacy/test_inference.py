@@ -80,7 +80,7 @@ def anonymized(table, l=2, **wishes):
         accept=["unique-kept"],
         **{"keep": ["town", "cost"], "method": "mdav"} | wishes,
     )
-    return Case(release.data, release.policy, original=Table.of(table))
+    return Case(release.aligned(), release.policy, original=Table.of(table))
 
 
 @pytest.mark.slow

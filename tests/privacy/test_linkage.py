@@ -102,7 +102,7 @@ def test_a_copy_with_every_column_shuffled_is_no_leak(attack, seed):
 def test_a_release_by_mdav_is_no_leak(attack, seed):
     table = numbers_only(generated(seed))
     release = shoal.anonymize(table, k=5, method="mdav")
-    found = tried(attack, Case(release.data, release.policy, original=Table.of(table), seed=seed))
+    found = tried(attack, Case(release.aligned(), release.policy, original=Table.of(table), seed=seed))
     assert found.outcome == "no evidence"
     assert found.rate <= 1 / 5
     assert found.power > 0.9
@@ -112,7 +112,7 @@ def test_a_release_by_mdav_is_no_leak(attack, seed):
 def test_a_release_by_mdav_is_linked_far_more_often_than_by_chance():
     table = numbers_only(generated(0))
     release = shoal.anonymize(table, k=5, method="mdav")
-    case = Case(release.data, release.policy, original=Table.of(table))
+    case = Case(release.aligned(), release.policy, original=Table.of(table))
     assert tried(record_linkage, case).rate > 0.1
     assert tried(probabilistic_linkage, case).rate > 0.05
     assert tried(linkability, case).rate > 0.01
@@ -135,7 +135,7 @@ def census(data_file):
 @pytest.mark.parametrize(("k", "rate"), [(3, 0.293), (5, 0.160), (10, 0.073)])
 def test_record_linkage_on_census_as_measured_on_mdav(census, k, rate):
     release = shoal.anonymize(census, k=k, method="mdav", quasi=census.column_names)
-    found = tried(record_linkage, Case(release.data, release.policy, original=Table.of(census)))
+    found = tried(record_linkage, Case(release.aligned(), release.policy, original=Table.of(census)))
     assert found.trials == 1080
     assert found.rate == pytest.approx(rate, abs=0.005)
     assert found.interval[1] < 1 / k + 0.01
@@ -310,7 +310,7 @@ def test_missing_cells_are_compared_too(attack):
 def test_a_release_of_mixed_columns_is_no_leak(attack, output):
     table = holed(generated(1), 1)
     release = shoal.anonymize(table, k=5, output=output)
-    found = tried(attack, Case(release.data, release.policy, original=Table.of(table)))
+    found = tried(attack, Case(release.aligned(), release.policy, original=Table.of(table)))
     assert found.outcome == "no evidence"
     assert 0 < found.rate <= 1 / 5
     assert found.power > 0.8
@@ -322,7 +322,7 @@ def test_a_release_of_mixed_columns_is_no_leak(attack, output):
 def test_columns_with_hierarchies_are_compared(attack):
     table = generated(1)
     release = shoal.anonymize(table, k=5, hierarchies={"town": {"west": ["a", "b"], "east": ["c", "d"]}})
-    case = Case(release.data, release.policy, original=Table.of(table), trees=given_trees(release.policy))
+    case = Case(release.aligned(), release.policy, original=Table.of(table), trees=given_trees(release.policy))
     assert 0 < tried(attack, case).rate <= 1 / 5
 
 

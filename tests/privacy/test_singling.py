@@ -100,7 +100,7 @@ def test_a_raw_copy_leaks_and_shuffled_columns_do_not():
 @pytest.mark.parametrize("wishes", [{"method": "mdav", "keep": ["town"]}, {"method": "grow", "output": "truthful"}])
 def test_an_ordinary_release_with_k_and_l_shows_no_leak(wishes):
     release = shoal.anonymize(people(), k=5, l=2, sensitive=["ill"], **wishes)
-    case = Case(release.data, release.policy, original=Table.of(people()), control=Table.of(people(600, seed=1)))
+    case = Case(release.aligned(), release.policy, original=Table.of(people()), control=Table.of(people(600, seed=1)))
     found = attacked(singling_out, case)
     assert found.outcome == "no evidence"
     assert found.rate < 0.2 < found.power
@@ -109,7 +109,7 @@ def test_an_ordinary_release_with_k_and_l_shows_no_leak(wishes):
 
 def test_true_ranges_never_hold_of_fewer_rows_than_their_class():
     release = shoal.anonymize(people(), k=5, sensitive=["ill"], method="grow", output="truthful")
-    case = Case(release.data, release.policy, original=Table.of(people()))
+    case = Case(release.aligned(), release.policy, original=Table.of(people()))
     assert attacked(singling_out, case).successes == 0
 
 

@@ -159,7 +159,7 @@ def table():
 @pytest.mark.parametrize("format", ["csv", "parquet"])
 def test_a_release_counts_meanings_publishes_spellings_and_says_so(tmp_path, format):
     release = shoal.anonymize(table(), k=4, l=3, sensitive=["ill"])
-    assert sorted(release.data["ill"].to_pylist(), key=str) == sorted(table()["ill"].to_pylist(), key=str)
+    assert sorted(release.aligned()["ill"].to_pylist(), key=str) == sorted(table()["ill"].to_pylist(), key=str)
     said = [note for note in release.notes if "spelling" in note]
     assert len(said) == 1
     assert "'ill': 4 spellings" in said[0]

@@ -107,14 +107,14 @@ def test_releases_of_mixed_tables_show_nobody(method):
         }
     )
     release = shoal.anonymize(table, k=5, method=method, seed=1)
-    assert held_by_few(table, release.data, table.column_names, 5) == []
+    assert held_by_few(table, release.aligned(), table.column_names, 5) == []
 
 
 def test_in_a_sparse_table_no_row_differs_from_a_class_in_one_cell_alone():
     rng = np.random.default_rng(3)
     table = pa.table({f"c{j}": rng.choice(["u", "v", "w"], 200) for j in range(12)})
     release = shoal.anonymize(table, k=5, seed=1)
-    before, after = combinations(table, table.column_names), set(combinations(release.data, table.column_names))
+    before, after = combinations(table, table.column_names), set(combinations(release.aligned(), table.column_names))
     for one in after:
         beside = sum(sum(a != b for a, b in zip(one, row, strict=True)) == 1 for row in before)
         assert beside != 1
@@ -125,6 +125,6 @@ def test_medoids_are_rows_and_the_release_says_so():
     table = pa.table({f"c{j}": rng.choice(["u", "v", "w"], 200) for j in range(6)})
     policy = {"columns": {name: {"form": "medoid"} for name in table.column_names}}
     release = shoal.anonymize(table, policy=policy, k=5, seed=1, method="gower")
-    assert set(combinations(release.data, table.column_names)) <= set(combinations(table, table.column_names))
+    assert set(combinations(release.aligned(), table.column_names)) <= set(combinations(table, table.column_names))
     assert any("medoids" in note for note in release.notes)
     assert not any("medoids" in note for note in shoal.anonymize(table, k=5, seed=1).notes)

@@ -67,7 +67,7 @@ def test_a_truthful_release_shows_round_dates_alone(tmp_path):
     table = pa.table({"born": [*born[:-1], dt.date(9999, 12, 31)], "age": rng.integers(20, 30, 120)})
     release = shoal.anonymize(table, k=4, output="truthful", seed=1)
     counts = {day.isoformat(): born.count(day) for day in born}
-    for cell in set(release.data["born"].to_pylist()):
+    for cell in set(release.aligned()["born"].to_pylist()):
         for limit in cell.split("–"):
             assert limit == "*" or limit.endswith("-01") or counts.get(limit, 0) >= 4
     release.save(tmp_path / "out")
@@ -104,7 +104,7 @@ def test_a_truthful_release_shows_no_value_of_one_person(hierarchies):
     pay = [*np.round(rng.lognormal(8, 0.5, n - 1), 2), 98765.43]
     table = pa.table({"job": jobs, "pay": pay, "town": rng.choice(["12345", "12399", "54321"], n)})
     release = shoal.anonymize(table, k=5, output="truthful", hierarchies=hierarchies, seed=2)
-    text = str(release.data.to_pydict())
+    text = str(release.aligned().to_pydict())
     assert "JOBCANARY" not in text
     assert "98765.43" not in text
     assert f"{min(pay)}" not in text
@@ -114,7 +114,7 @@ def test_a_truthful_release_shows_no_value_of_one_person(hierarchies):
 def test_other_names_stand_for_k_rows_at_least():
     table = pa.table({"job": ["a"] * 8 + ["b"] * 5 + ["c"], "age": [30, 31] * 7})
     release = shoal.anonymize(table, k=5, output="truthful", seed=0)
-    cells = set(release.data["job"].to_pylist())
+    cells = set(release.aligned()["job"].to_pylist())
     assert not any("c" in cell or "b" in cell for cell in cells)  # b joins c, which one row alone holds
 
 

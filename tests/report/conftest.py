@@ -36,8 +36,8 @@ def reported(request, tmp_path_factory):
     place = tmp_path_factory.mktemp(request.param)
     folder, private = place / "release", place / "private"
     write(release, folder, private=private, format="csv", report=True, original=table)
-    public = facts_of(folder)
-    holder = facts_of(folder, table, private=private)
+    public = facts_of(None, folder)
+    holder = facts_of(table, folder, private=private)
     return SimpleNamespace(
         method=request.param,
         table=table,

@@ -27,7 +27,7 @@ def certified(source, **wishes):
     for cell in cells:
         counts[cell] = counts.get(cell, 0) + 1
     assert min(counts.values()) >= wishes["k"]
-    assert sum(counts.values()) + release.suppressed == release.inputs
+    assert sum(counts.values()) + release.suppressed == release._making.inputs
     return release
 
 
@@ -87,7 +87,7 @@ def test_fewer_rows_than_k_are_refused_with_the_k_that_would_do():
 def test_a_duplicate_index_gives_every_row_back_once(index):
     frame = pd.DataFrame(CHANCE.normal(size=(120, 2)), columns=["a", "b"], index=index)
     release = certified(frame, seed=1)
-    assert len(release.data) == 120
+    assert len(release.aligned()) == 120
     plain = shoal.anonymize(frame.reset_index(drop=True), k=5, seed=1)
     assert release.table.equals(plain.table)
 
@@ -142,7 +142,7 @@ def test_released_order_says_nothing_of_the_order_of_the_input(tmp_path):
     n = 2000
     values = CHANCE.normal(size=(n, 3))
     release = shoal.anonymize(table(values), k=5)
-    ranks = np.corrcoef(np.arange(n), release.position)[0, 1]
+    ranks = np.corrcoef(np.arange(n), release._making.position)[0, 1]
     assert abs(ranks) < 3 / math.sqrt(n)
 
 

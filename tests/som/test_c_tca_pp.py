@@ -200,10 +200,7 @@ def test_parameters_out_of_range_are_refused(wrong):
 def test_without_labels_it_is_refused():
     with pytest.raises(MethodError) as caught:
         c_tca_pp(np.zeros((9, 2)), 3)
-    said = (
-        "it learns from labels. Name the label column (label=COLUMN in Python, --label COLUMN on the command line), "
-        "or take c_tca."
-    )
+    said = "it learns from labels. Name the label column (label=COLUMN), or take c_tca."
     assert str(caught.value) == f"c_tca_pp: {said}"
 
 

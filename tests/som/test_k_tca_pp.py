@@ -188,10 +188,7 @@ def test_parameters_out_of_range_are_refused(wrong):
 def test_without_labels_it_is_refused():
     with pytest.raises(MethodError) as caught:
         k_tca_pp(np.zeros((9, 2)), 3)
-    said = (
-        "it learns from labels. Name the label column (label=COLUMN in Python, --label COLUMN on the command line), "
-        "or take k_tca."
-    )
+    said = "it learns from labels. Name the label column (label=COLUMN), or take k_tca."
     assert str(caught.value) == f"k_tca_pp: {said}"
 
 

@@ -28,10 +28,7 @@ def test_labels_become_numbers_in_the_order_of_their_names():
 def test_without_a_label_it_is_refused_with_what_to_take():
     with pytest.raises(MethodError) as caught:
         classes_of(None, 4, "kde_pp")
-    said = (
-        "it learns from labels. Name the label column (label=COLUMN in Python, --label COLUMN on the command line), "
-        "or take kde."
-    )
+    said = "it learns from labels. Name the label column (label=COLUMN), or take kde."
     assert str(caught.value) == f"kde_pp: {said}"
 
 

@@ -40,8 +40,8 @@ from shoal.certify.check_cells import contradicted
 from shoal.certify.check_policy import MOST_POLICY, published_text, refusals, unused_levels
 from shoal.certify.check_sets import Redraw, check_sets
 from shoal.certify.checked import (
-    Checked,
     Line,
+    VerificationReport,
     compared,
     compared_files,
     is_plain,
@@ -56,18 +56,18 @@ from shoal.certify.released import read_cells, unguarded
 from shoal.certify.row_order import ascends
 from shoal.errors import DrawingError, PolicyError, ReadError, ShoalError, listed
 from shoal.io.data_file import csv_header
-from shoal.model.asking import option
+from shoal.model.asking import either
 from shoal.model.findings import Verdict
 from shoal.model.policy import Policy
 
-__all__ = ["Checked", "Line", "Page", "check_data", "check_folder", "holds_sets"]
+__all__ = ["Line", "Page", "VerificationReport", "check_data", "check_folder", "holds_sets"]
 
 Page = Callable[[Path, Sequence[Verdict]], str]
 MOST_CERTIFICATE = 1 << 22
 NOISE = 1e-14  # by which two ways of counting differ
 
 
-def check_folder(folder: str | Path, page: Page | None = None, redraw: Redraw | None = None) -> Checked:
+def check_folder(folder: str | Path, page: Page | None = None, redraw: Redraw | None = None) -> VerificationReport:
     """Recompute every claim of a release folder from its bytes.
 
     Parameters
@@ -82,7 +82,7 @@ def check_folder(folder: str | Path, page: Page | None = None, redraw: Redraw | 
 
     Returns
     -------
-    Checked
+    VerificationReport
         With the role of every column of a table.
 
     Raises
@@ -109,7 +109,7 @@ def check_folder(folder: str | Path, page: Page | None = None, redraw: Redraw | 
     try:
         stated = read_statement(small_text(place / CERTIFICATE, MOST_CERTIFICATE))
     except FAULTS:
-        return Checked((Line("certificate", "a statement about a release", "cannot be read", holds=False),))
+        return VerificationReport((Line("certificate", "a statement about a release", "cannot be read", holds=False),))
     return check_sets(place, stated, redraw) if stated.kind == SETS_PREDICATE else _check_table(place, stated, page)
 
 
@@ -121,34 +121,34 @@ def holds_sets(folder: str | Path) -> bool:
         return False
 
 
-def _check_table(place: Path, stated: Stated, page: Page | None) -> Checked:
+def _check_table(place: Path, stated: Stated, page: Page | None) -> VerificationReport:
     """Check the folder of a table; see the steps above."""
     own, newer = own_version(), stated.made["shoal"]
     if numbers_of(newer) > numbers_of(own):
         line = Line("certificate", f"by shoal {newer}", f"shoal {own} is installed", holds=False)
-        return Checked((line,), notes=(f"Install shoal {newer} or later to verify this release.",))
+        return VerificationReport((line,), notes=(f"Install shoal {newer} or later to verify this release.",))
     # A report is no part of the claims: it may be left out, but if it is listed, it is the one that was written.
     data = stated.predicate["data"]
     expected = {data, POLICY} | ({REPORT} & set(stated.subject))
     lines = [Line("certificate", PREDICATE, PREDICATE, holds=True), *compared_files(place, stated.subject, expected)]
     if not all(is_plain(place / name) for name in expected):
-        return Checked((*lines, Line("data and policy", "plain files", "not so", holds=False)))
+        return VerificationReport((*lines, Line("data and policy", "plain files", "not so", holds=False)))
     try:
         text = small_text(place / POLICY, MOST_POLICY)
         policy = Policy.from_toml(text)
         lines += _policy(policy, text, stated.predicate["policy"])
     except (PolicyError, ValueError, RecursionError):
-        return Checked((*lines, Line("policy", "readable, of at most 1 MB", "cannot be read", holds=False)))
+        return VerificationReport((*lines, Line("policy", "readable, of at most 1 MB", "cannot be read", holds=False)))
     public = [name for name in policy.columns if policy.columns[name].role != "identifier"]
     if data.startswith("data.csv") and not starts_with(place / data, data, csv_header(public)):
-        return Checked((*lines, Line("columns", listed(public), "others, or in another order", holds=False)))
+        return VerificationReport((*lines, Line("columns", listed(public), "others, or in another order", holds=False)))
     try:
         cells = read_cells(place / data, data)
         released = unguarded(cells, policy) if data.startswith("data.csv") else cells
         found = recount(released, policy)
         more, note = _data(place / data, cells, released, public, policy, stated)
     except (ShoalError, KeyError, pa.ArrowException):
-        return Checked((*lines, Line("data", "readable by the policy", "cannot be read", holds=False)))
+        return VerificationReport((*lines, Line("data", "readable by the policy", "cannot be read", holds=False)))
     lines += [*more, *compared(stated.claims, found)]
     claimed = [_as_claimed(one, stated.claims) for one in found]
     lines.append(_certificate(place, policy, claimed, released.num_rows, stated))
@@ -159,15 +159,15 @@ def _check_table(place: Path, stated: Stated, page: Page | None) -> Checked:
         line, remedy = _report(place, page, claimed, stated)
         lines.append(line)
         notes += [remedy] if remedy else []
-    return Checked(tuple(lines), found, tuple(notes), published_as(policy, released.column_names))
+    return VerificationReport(tuple(lines), found, tuple(notes), published_as(policy, released.column_names))
 
 
-def check_data(data: pa.Table, policy: Policy) -> Checked:
+def check_data(data: pa.Table, policy: Policy) -> VerificationReport:
     """Judge a table against a policy; each verdict is a line."""
     found = recount(data, policy)
     lines = tuple(Line(name_of(v), f"asked {v.asked:g}", f"{v.found:.6g}", v.holds) for v in found)
     columns = [replace(one, form="as in the file") for one in published_as(policy, data.column_names)]
-    return Checked(lines, found, (), tuple(columns))
+    return VerificationReport(lines, found, (), tuple(columns))
 
 
 def _policy(policy: Policy, text: str, stated: Any) -> Iterable[Line]:
@@ -228,7 +228,7 @@ def _report(place: Path, page: Page, claimed: list[Verdict], stated: Stated) -> 
     except (DrawingError, MemoryError) as problem:
         # Pictures are drawn in a process of their own, so this one outlives whatever happens to it.
         why = str(problem) if isinstance(problem, DrawingError) else "memory is not enough."
-        remedy = f"{REPORT} could not be compared: {why} To check all but it: {option('report', value=False)}."
+        remedy = f"{REPORT} could not be compared: {why} To check all but it: {either('report', value=False)}."
         return Line("report", "as shoal draws it", "could not be compared", holds=False), remedy
     except Exception:  # noqa: BLE001 - a stranger's cells may break the drawing, and a message might quote them
         same, found = False, "cannot be drawn"
@@ -240,6 +240,6 @@ def _report(place: Path, page: Page, claimed: list[Verdict], stated: Stated) -> 
     remedy = (
         f"{REPORT} was drawn with {by}, which are not the versions installed here. Install them to compare it, or "
         "leave it unread: `shoal report FOLDER` draws another one, and `shoal verify` checks all but it if you ask so "
-        f"({option('report', value=False)})."
+        f"({either('report', value=False)})."
     )
     return Line("report", f"as drawn with {by}", found, holds=False), remedy

@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from shoal.certify.certificate import SETS_PREDICATE, Stated, own_version, sets_predicate, statement
-from shoal.certify.checked import Checked, Line, compared, compared_files, is_plain, same_bytes
+from shoal.certify.checked import Line, VerificationReport, compared, compared_files, is_plain, same_bytes
 from shoal.certify.sets_bytes import TABLES, Files, read_files
 from shoal.certify.sets_form import shown_labels, written_bytes
 from shoal.certify.sets_neighbour import Redraw, check_neighbour
@@ -29,7 +29,7 @@ __all__ = ["Redraw", "check_sets"]
 COUNTED: tuple[str, str | None] = ("k^m-anonymity of the neighbour", None)
 
 
-def check_sets(place: Path, stated: Stated, redraw: Redraw | None = None) -> Checked:
+def check_sets(place: Path, stated: Stated, redraw: Redraw | None = None) -> VerificationReport:
     """Recompute every claim of the folder of a set-valued release from its bytes.
 
     Parameters
@@ -44,7 +44,7 @@ def check_sets(place: Path, stated: Stated, redraw: Redraw | None = None) -> Che
 
     Returns
     -------
-    Checked
+    VerificationReport
         Its notes are warnings: what the parameters allow though it is a risk.
 
     Guarantee
@@ -66,14 +66,14 @@ def check_sets(place: Path, stated: Stated, redraw: Redraw | None = None) -> Che
         *compared_files(place, stated.subject, expected),
     ]
     if not all(is_plain(place / name) for name in expected):
-        return Checked((*lines, Line("data", "plain files", "not so", holds=False)))
+        return VerificationReport((*lines, Line("data", "plain files", "not so", holds=False)))
     try:
         files = read_files(place)
         found = verify(files.published)
     except ReadError:
-        return Checked((*lines, Line("data", "a disassociated data set", "cannot be read", holds=False)))
+        return VerificationReport((*lines, Line("data", "a disassociated data set", "cannot be read", holds=False)))
     except InfeasibleError:
-        return Checked((*lines, Line("data", "few enough itemsets to count", "too many", holds=False)))
+        return VerificationReport((*lines, Line("data", "few enough itemsets to count", "too many", holds=False)))
     published = files.published
     lines += _same(published, stated)
     if all(check.ok for check in found.checks if check.id == "form"):
@@ -95,7 +95,7 @@ def check_sets(place: Path, stated: Stated, redraw: Redraw | None = None) -> Che
         subject = {name: stated.subject[name] for name in sorted(stated.subject)}
         said = sets_predicate(published, verdicts, neighbour and neighbour["kind"], stated.made["shoal"])
         lines.append(same_bytes("bytes of the certificate", stated.text == statement(SETS_PREDICATE, subject, said)))
-    return Checked(tuple(lines), tuple(verdicts), tuple(notes))
+    return VerificationReport(tuple(lines), tuple(verdicts), tuple(notes))
 
 
 def _same(published: Disassociated, stated: Stated) -> Iterator[Line]:

@@ -11,9 +11,9 @@ from shoal.model.findings import Verdict
 from shoal.model.policy import MOST_TEXT, Policy
 
 __all__ = [
-    "Checked",
     "Line",
     "Published",
+    "VerificationReport",
     "compared",
     "compared_files",
     "is_plain",
@@ -45,7 +45,7 @@ class Published:
 
 
 @dataclass(frozen=True)
-class Checked:
+class VerificationReport:
     """All that was checked of a release; `holds` only if every line does."""
 
     lines: tuple[Line, ...]

@@ -5,14 +5,14 @@ import signal
 import sys
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
 from shoal.cli import comparing, exploring, judging, reporting, sets, show
 from shoal.cli.options import (
     Accept,
-    Ask,
+    Constraint,
     File,
     Header,
     Identifier,
@@ -31,9 +31,10 @@ from shoal.cli.options import (
     Sensitive,
     T,
     chosen_seed,
-    roles_of,
+    given_options,
 )
 from shoal.errors import ShoalError, place_of
+from shoal.model.asking import on_command_line
 
 __all__ = ["app", "main"]
 
@@ -61,11 +62,13 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def root(
-    version: Annotated[
+    context: typer.Context,
+    version: Annotated[  # noqa: ARG001 - its callback prints it
         bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
     """Hide each person of a table in a group of people like them, and prove it before anything is written."""
+    context.with_resource(on_command_line())
 
 
 @app.command()
@@ -137,10 +140,10 @@ def anonymize(
     l_kind: LKind = None,
     t: T = None,
     m: M = None,
-    ask: Ask = None,
+    constraint: Constraint = None,
     method: Annotated[str | None, typer.Option(help="A method of `shoal methods`. [default: auto]")] = None,
-    set_: Annotated[
-        Names, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method: `--set effort=quick`.")
+    parameter: Annotated[
+        Names, typer.Option(metavar="NAME=VALUE", help="A parameter of the method: `--parameter effort=quick`.")
     ] = None,
     refine: Annotated[
         str | None, typer.Option(help="Improve the groups after: none, swift, quick, normal, thorough. [default: none]")
@@ -193,39 +196,38 @@ def anonymize(
     json: Json = False,
 ) -> None:
     """Make a verified release: `shoal anonymize patients.csv -k 5 --identifier name -o release`."""
-    from shoal.cli.words import hierarchies, settings
+    from shoal.cli.words import constraints, hierarchies, parameters
     from shoal.pipeline.line import anonymize as run
     from shoal.pipeline.write import check_places
 
-    roles: dict[str, Any] = roles_of(identifier, quasi, sensitive, keep, items)
-    parameters, trees = settings(set_ or []), hierarchies(hierarchy or [])
+    options = given_options(
+        k=k,
+        l=l,
+        l_kind=l_kind,
+        t=t,
+        m=m,
+        constraints=constraints(constraint),
+        method=method,
+        parameters=parameters(parameter),
+        refine=refine,
+        identifiers=identifier,
+        quasi=quasi,
+        sensitive=sensitive,
+        keep=keep,
+        items=items,
+        hierarchies=hierarchies(hierarchy),
+        output=None if truthful is None else "truthful" if truthful else "same-schema",
+        label=label,
+        weight=weight,
+        missing=missing,
+        protect=protect,
+        seed=chosen_seed(seed, seed_from),
+        header=header,
+        accept=accept,
+    )
     check_places(output, private, format)
     with show.progress():
-        release = run(
-            file,
-            policy=policy,
-            k=k,
-            l=l,
-            l_kind=l_kind,
-            t=t,
-            m=m,
-            constraints=settings(ask or [], "--ask", "alpha=0.5"),
-            method=method,
-            parameters=parameters,
-            refine=refine,
-            label=label,
-            weight=weight,
-            missing=missing,
-            hierarchies=trees,
-            output=None if truthful is None else "truthful" if truthful else "same-schema",
-            protect=protect,
-            seed=chosen_seed(seed, seed_from),
-            threads=threads,
-            budget=budget,
-            header=header,
-            accept=accept or (),
-            **roles,
-        )
+        release = run(file, policy=policy, threads=threads, budget=budget, **options)
         release.save(output, private=private, format=format, report=report, original=file)
     show.release(release, output, private, json=json)
 
@@ -239,7 +241,7 @@ def verify(
     l_kind: LKind = None,
     t: T = None,
     m: M = None,
-    ask: Ask = None,
+    constraint: Constraint = None,
     identifier: Identifier = None,
     sensitive: Sensitive = None,
     keep: Keep = None,
@@ -258,21 +260,30 @@ def verify(
     json: Json = False,
 ) -> None:
     """Check a release folder from its bytes, or count k, l and t in any file: `shoal verify release`."""
-    from shoal.cli.words import settings
+    from shoal.cli.words import constraints
     from shoal.pipeline.line import verify as check
 
-    wishes: dict[str, Any] = {"k": k, "l": l, "l_kind": l_kind, "t": t, "m": m, "policy": policy}
-    wishes["header"] = header
-    wishes["constraints"] = settings(ask, "--ask", "alpha=0.5") if ask else None
-    roles: dict[str, Any] = roles_of(identifier, quasi, sensitive, keep, items)
-    if path.is_dir() and any(
-        value is not None for value in (*wishes.values(), parse or None, *(names or None for names in roles.values()))
-    ):
+    options = given_options(
+        policy=policy,
+        k=k,
+        l=l,
+        l_kind=l_kind,
+        t=t,
+        m=m,
+        constraints=constraints(constraint),
+        identifiers=identifier,
+        quasi=quasi,
+        sensitive=sensitive,
+        keep=keep,
+        items=items,
+        header=header,
+    )
+    if path.is_dir() and (parse or options):
         raise typer.BadParameter(
             "A release folder carries its own policy: give no options, or the data file inside it."
         )
     with show.progress():
-        checked = check(path, parse=parse, report=report, **wishes, **roles)
+        checked = check(path, parse=parse, report=report, **options)
     show.checked(checked, json=json)
     raise typer.Exit(0 if checked.holds else 1)
 
@@ -321,7 +332,7 @@ def main() -> None:
         _fail("MemoryError", f"memory is not enough for this table. {WHOLE}", 3)
     except OSError as problem:
         _fail("OSError", f"what was found cannot be printed or read ({problem.strerror}). {WHOLE}", 2)
-    except Exception as problem:  # noqa: BLE001 - a stranger's message might quote a cell, so only its place is shown
+    except Exception as problem:  # noqa: BLE001 - a library's message might quote a cell, so only its place is shown
         said = f"a fault in shoal itself ({place_of(problem)}). {WHOLE} Please report it."
         _fail(type(problem).__name__, said, 70)
 

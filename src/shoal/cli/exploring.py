@@ -25,7 +25,7 @@ from shoal.cli.options import (
     SeedFrom,
     Sensitive,
     chosen_seed,
-    roles_of,
+    given_options,
 )
 
 if TYPE_CHECKING:
@@ -51,12 +51,12 @@ def explore(
     k: Annotated[str | None, typer.Option("-k", help="Several k: `-k 3,5,10,20`. [default: these]")] = None,
     l: Annotated[str | None, typer.Option("-l", help="Several l: `-l 2,3`. [default: that of the policy]")] = None,  # noqa: E741
     t: Annotated[str | None, typer.Option("-t", help="Several t: `-t 0.1,0.2`. [default: that of the policy]")] = None,
-    set_: Annotated[
+    parameter: Annotated[
         Names,
         typer.Option(
-            "--set",
             metavar="NAME=VALUES",
-            help="Values of a parameter: `--set effort=quick,normal`, or of one method: `--set anneal.effort=normal`.",
+            help="Values of a parameter: `--parameter effort=quick,normal`, or of one method: "
+            "`--parameter anneal.effort=normal`.",
         ),
     ] = None,
     utility: Annotated[
@@ -87,7 +87,16 @@ def explore(
 
     if output is None and not dry_run:
         raise typer.BadParameter("Name a private folder with -o, or ask for --dry-run.")
-    given: dict[str, Any] = roles_of(identifier, quasi, sensitive, keep)
+    options = given_options(
+        identifiers=identifier,
+        quasi=quasi,
+        sensitive=sensitive,
+        keep=keep,
+        label=label,
+        seed=chosen_seed(seed, seed_from),
+        header=header,
+        accept=accept,
+    )
     with _kept(output), show.progress():
         found = run(
             file,
@@ -96,7 +105,7 @@ def explore(
             k=_numbers(k, "-k"),
             l=_numbers(l, "-l"),
             t=_numbers(t, "-t"),
-            parameters=_parameters(set_ or []),
+            parameters=_parameters(parameter or []),
             utility=utility,
             risk=risk,
             folds=folds,
@@ -107,11 +116,7 @@ def explore(
             jobs=jobs,
             output=output,
             dry_run=dry_run,
-            label=label,
-            seed=chosen_seed(seed, seed_from),
-            header=header,
-            accept=accept or (),
-            **given,
+            **options,
         )
     if json:
         show.plain(json_.dumps({"folder": None if dry_run else str(output), **found.as_dict()}, indent=2))
@@ -194,7 +199,7 @@ def _words(given: str) -> list[str]:
     return [word.strip() for word in given.split(",") if word.strip()]
 
 
-def _numbers(given: str | None, option: str) -> list[float] | None:
+def _numbers(given: str | None, option: str) -> list[Any] | None:
     """Return the numbers between commas."""
     if given is None:
         return None
@@ -206,13 +211,13 @@ def _numbers(given: str | None, option: str) -> list[float] | None:
 
 def _parameters(given: list[str]) -> dict[str, list[Any]]:
     """Return the values of each parameter, from words such as `effort=quick,normal`."""
-    from shoal.cli.words import settings
+    from shoal.cli.words import parameters
 
     found: dict[str, list[Any]] = {}
     for word in given:
         name, equals, values = word.partition("=")
         if not equals or not _words(values):
-            raise typer.BadParameter(f"--set takes NAME=VALUES, such as effort=quick,normal; got {word!r}.")
-        read = [settings([f"{name}={value}"]) for value in _words(values)]
+            raise typer.BadParameter(f"--parameter takes NAME=VALUES, such as effort=quick,normal; got {word!r}.")
+        read = [parameters([f"{name}={value}"]) for value in _words(values)]
         found.setdefault(name.strip(), []).extend(value for one in read for value in one.values())
     return found

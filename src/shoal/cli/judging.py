@@ -1,12 +1,12 @@
 """The commands that measure and attack a release."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from shoal.cli import show
-from shoal.cli.options import File, Header, Identifier, Json, Keep, Names, PolicyFile, Quasi, Sensitive, roles_of
+from shoal.cli.options import File, Header, Identifier, Json, Keep, Names, PolicyFile, Quasi, Sensitive, given_options
 from shoal.errors import DataError, listed
 
 __all__ = ["add_to"]
@@ -22,7 +22,7 @@ Population = Annotated[
 Fraction = Annotated[float | None, typer.Option(help="The share of the population that is in the release.")]
 Control = Annotated[Path | None, typer.Option(help="People like those of the table, who are not in the release.")]
 Other = Annotated[Path | None, typer.Option(help="Another release of the same people, row by row as the original.")]
-Seed = Annotated[int, typer.Option(help="Where chance starts.")]
+Seed = Annotated[int, typer.Option(help="Random seed.")]
 NOTHING = "Some need a label, a sensitive column, two numeric columns or a population: `shoal measures` says which."
 
 
@@ -59,10 +59,21 @@ def measure(
     """Measure what a release protects and is worth: `shoal measure patients.csv release --private private`."""
     from shoal.pipeline.judging import measure as run
 
-    given: dict[str, Any] = roles_of(identifier, quasi, sensitive, keep)
-    given |= {"private": private, "policy": policy, "population": population, "fraction": fraction, "header": header}
+    options = given_options(
+        private=private,
+        policy=policy,
+        identifiers=identifier,
+        quasi=quasi,
+        sensitive=sensitive,
+        keep=keep,
+        population=population,
+        fraction=fraction,
+        control=control,
+        seed=seed,
+        header=header,
+    )
     with show.progress():
-        found = run(original, release, only=only or (), control=control, seed=seed, **given)
+        found = run(original, release, only=only or (), **options)
     if only and not found:
         raise DataError(f"measure: this table and release have no figure for {listed(only)}. {NOTHING}")
     show.findings(found, json=json)
@@ -86,11 +97,21 @@ def attack(
     header: Header = None,
     json: Json = False,
 ) -> None:
-    """Attack a release as a stranger would: `shoal attack patients.csv release --private private --budget 60`."""
+    """Attack a release as an outsider would: `shoal attack patients.csv release --private private --budget 60`."""
     from shoal.pipeline.judging import attack as run
 
-    given: dict[str, Any] = roles_of(identifier, quasi, sensitive, keep)
-    given |= {"private": private, "policy": policy, "control": control, "other": other, "seed": seed, "header": header}
+    options = given_options(
+        private=private,
+        policy=policy,
+        identifiers=identifier,
+        quasi=quasi,
+        sensitive=sensitive,
+        keep=keep,
+        control=control,
+        other=other,
+        seed=seed,
+        header=header,
+    )
     with show.progress():
-        found = run(original, release, profile=profile, budget=budget, only=only or (), **given)
+        found = run(original, release, profile=profile, budget=budget, only=only or (), **options)
     show.attacks(found, json=json)

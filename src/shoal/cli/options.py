@@ -1,13 +1,13 @@
 """Options that several commands share."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 __all__ = [
     "Accept",
-    "Ask",
+    "Constraint",
     "File",
     "Header",
     "Identifier",
@@ -26,7 +26,7 @@ __all__ = [
     "Sensitive",
     "T",
     "chosen_seed",
-    "roles_of",
+    "given_options",
 ]
 
 File = Annotated[Path, typer.Argument(help="A table: CSV (also .gz), Parquet or Feather.", show_default=False)]
@@ -45,9 +45,13 @@ L = Annotated[float | None, typer.Option("-l", help="Sensitive values that each 
 LKind = Annotated[str | None, typer.Option("--l-kind", help="How l counts: distinct, entropy or recursive.")]
 M = Annotated[int | None, typer.Option("-m", help="Items of a set that an attacker may know. [default: 2]")]
 T = Annotated[float | None, typer.Option("-t", help="How far a class may be from the whole, 0 to 1.")]
-Ask = Annotated[
+Constraint = Annotated[
     Names,
-    typer.Option("--ask", metavar="NAME=VALUE", help="Another constraint, by its name in a policy: `--ask alpha=0.5`."),
+    typer.Option(
+        "--constraint",
+        metavar="NAME=VALUE",
+        help="Another constraint, by its name in a policy: `--constraint alpha=0.5`.",
+    ),
 ]
 Accept = Annotated[
     Names,
@@ -82,14 +86,6 @@ def chosen_seed(seed: int | None, private: Path | None) -> int | None:
     return seed_of(private)
 
 
-def roles_of(
-    identifier: Names, quasi: Names, sensitive: Names, keep: Names, items: Names = None
-) -> dict[str, list[str]]:
-    """Return the columns named for each role."""
-    return {
-        "identifiers": identifier or [],
-        "quasi": quasi or [],
-        "sensitive": sensitive or [],
-        "keep": keep or [],
-        "items": items or [],
-    }
+def given_options(**given: Any) -> Any:
+    """Return the options that were given, without those that were not: what the Python functions take by keyword."""
+    return {name: value for name, value in given.items() if value not in (None, [], {})}

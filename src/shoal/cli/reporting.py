@@ -11,9 +11,13 @@ from shoal.cli.options import Json
 
 __all__ = ["add_to", "ending"]
 
-Folder = Annotated[Path, typer.Argument(help="A release folder.", show_default=False)]
-Original = Annotated[
-    Path | None, typer.Argument(help="The table that it was made from, for the holder's report.", show_default=False)
+Paths = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="[ORIGINAL] RELEASE",
+        help="A release folder; before it the table that it was made from, for the holder's report.",
+        show_default=False,
+    ),
 ]
 Private = Annotated[Path | None, typer.Option(help="The private folder of the release, whose map aligns its rows.")]
 Attacks = Annotated[bool, typer.Option("--attacks", help="Attack the release, too: it takes a while.")]
@@ -34,8 +38,7 @@ def ending(output: Path | None) -> str:
 
 
 def report(
-    folder: Folder,
-    original: Original = None,
+    paths: Paths,
     private: Private = None,
     attacks: Attacks = False,
     control: Control = None,
@@ -43,12 +46,15 @@ def report(
     format: Format = None,  # noqa: A002
     json: Json = False,
 ) -> None:
-    """Write the report of a release: `shoal report release`, `shoal report release patients.csv --private private`."""
+    """Write the report of a release: `shoal report release`, `shoal report patients.csv release --private private`."""
     from shoal.certify.check import holds_sets
     from shoal.pipeline.reporting import check_format, facts_of, write_report
     from shoal.pipeline.set_report import set_page
     from shoal.report.drawing_process import prepare
 
+    if len(paths) > 2:
+        raise typer.BadParameter(f"report takes a release folder, and the original before it; got {len(paths)} paths.")
+    original, folder = paths if len(paths) == 2 else (None, paths[0])
     format = format or ending(output)  # noqa: A001
     check_format(format)
     if original is None and (private is not None or attacks):
@@ -61,10 +67,10 @@ def report(
     with show.progress():
         if holds_sets(folder):
             if original is not None:
-                raise typer.BadParameter("This is a release of sets: use `shoal sets report ORIGINAL FOLDER -o FILE`.")
+                raise typer.BadParameter("This is a release of sets: use `shoal sets report ORIGINAL RELEASE -o FILE`.")
             facts = set_page(folder)
         else:
-            facts = facts_of(folder, original, private=private, attacks=attacks, control=control)
+            facts = facts_of(original, folder, private=private, attacks=attacks, control=control)
         write_report(facts, place, format)
     if json:
         told = {"report": str(place), "kind": facts["kind"], "holds": facts["holds"], "verdicts": facts["verdicts"]}

@@ -1,12 +1,12 @@
 """The commands for records that are sets of items: `shoal sets …`."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from shoal.cli import show, show_sets
-from shoal.cli.options import Json, Seed, SeedFrom, chosen_seed
+from shoal.cli.options import Json, Seed, SeedFrom, chosen_seed, given_options
 from shoal.cli.reporting import ending
 
 __all__ = ["add_to"]
@@ -81,11 +81,20 @@ def anonymize(
     from shoal.pipeline.write import check_places
 
     check_places(output, private, sets=True)
-    reading = _reading(layout, column, record, item, separator)
-    how: dict[str, Any] = {"partition": partition, "rules": rules, "levels": levels, "terms": terms}
-    how["seed"] = chosen_seed(seed, seed_from)
+    reading = given_options(layout=layout, column=column, record=record, item=item, separator=separator)
+    options = given_options(
+        k=k,
+        m=m,
+        delta=delta,
+        partition=partition,
+        rules=rules,
+        neighbour=neighbour,
+        levels=levels,
+        terms=terms,
+        seed=chosen_seed(seed, seed_from),
+    )
     with show.progress():
-        release = anonymize_sets(file, k=k, m=m, delta=delta, neighbour=neighbour, **how, **reading)  # type: ignore[arg-type]
+        release = anonymize_sets(file, **options, **reading)
         release.save(output, private=private, format=format)
     show_sets.release(release, output, private, json=json)
 
@@ -107,7 +116,7 @@ def verify(
     """Check a release of sets from its bytes: `shoal sets verify release`."""
     from shoal.pipeline.set_folders import verify_sets
 
-    reading = _reading(layout, column, record, item, separator)
+    reading = given_options(layout=layout, column=column, record=record, item=item, separator=separator)
     with show.progress():
         checked = verify_sets(folder, original=original, private=private, **reading)
     show.checked(checked, json=json)
@@ -128,18 +137,19 @@ def reassociate(
     from shoal.pipeline.set_folders import reassociate_folder
 
     with show.progress():
-        facts = reassociate_folder(folder, output, neighbour, seed, terms=terms, nonempty=nonempty)
+        options = given_options(neighbour=neighbour, terms=terms, nonempty=nonempty, seed=seed)
+        facts = reassociate_folder(folder, output, **options)
     show_sets.facts(facts, json=json)
 
 
 @sets.command()
 def distance(
-    one: Records,
-    other: Annotated[
-        Path, typer.Argument(help="Other records, or a release folder with a neighbour.", show_default=False)
+    original: Records,
+    release: Annotated[
+        Path, typer.Argument(help="A release folder with a neighbour, or other records.", show_default=False)
     ],
     exact: Annotated[bool, typer.Option("--exact", help="Count even what takes very long.")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Where chance starts, for the baselines.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the baselines.")] = 0,
     layout: Layout = None,
     column: Column = None,
     record: Record = None,
@@ -150,9 +160,9 @@ def distance(
     """Measure how far two data sets are apart, as trees: `shoal sets distance baskets.dat neighbour.dat`."""
     from shoal.pipeline.set_folders import distance_of
 
-    reading = _reading(layout, column, record, item, separator)
+    reading = given_options(layout=layout, column=column, record=record, item=item, separator=separator)
     with show.progress():
-        facts = distance_of(one, other, exact=exact, seed=seed, **reading)
+        facts = distance_of(original, release, exact=exact, seed=seed, **reading)
     show_sets.facts(facts, json=json)
 
 
@@ -172,9 +182,9 @@ def mine(
     """Find frequent itemsets and association rules: `shoal sets mine baskets.dat --support 0.01`."""
     from shoal.pipeline.set_folders import mined
 
-    reading = _reading(layout, column, record, item, separator)
+    reading = given_options(layout=layout, column=column, record=record, item=item, separator=separator)
     with show.progress():
-        found = mined(file, support, confidence, most, **reading)
+        found = mined(file, support=support, confidence=confidence, most=most, **reading)
     show_sets.mined(found, json=json)
 
 
@@ -188,7 +198,7 @@ def report(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="A file to write: `-o report.html`, or .md, or .json.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Where chance starts.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     layout: Layout = None,
     column: Column = None,
     record: Record = None,
@@ -200,7 +210,7 @@ def report(
     from shoal.pipeline.reporting import write_report
     from shoal.pipeline.set_report import set_page, set_report
 
-    reading = _reading(layout, column, record, item, separator)
+    reading = given_options(layout=layout, column=column, record=record, item=item, separator=separator)
     with show.progress():
         facts = set_report(original, folder, top=top, draws=draws, distance=distance, seed=seed, **reading)
         if output is not None:
@@ -208,11 +218,3 @@ def report(
     show_sets.report(facts, json=json)
     if output is not None and not json:
         show.say(f"Report: {output}    For your eyes only.")
-
-
-def _reading(
-    layout: str | None, column: str | None, record: str | None, item: str | None, separator: str | None
-) -> dict[str, Any]:
-    """Return how records are to be read, without what was not said."""
-    given = {"layout": layout, "column": column, "record": record, "item": item, "separator": separator}
-    return {name: value for name, value in given.items() if value is not None}

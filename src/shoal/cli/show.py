@@ -13,7 +13,7 @@ from shoal.model.progress import listening
 
 if TYPE_CHECKING:
     from shoal.catalogue import MeasureCard, MethodCard
-    from shoal.certify.check import Checked
+    from shoal.certify.check import VerificationReport
     from shoal.model.findings import Attack, Finding
     from shoal.model.release import Release
     from shoal.prepare.profile import ColumnFacts, Profile
@@ -74,7 +74,7 @@ def release(made: "Release", folder: Path, private: Path | None, *, json: bool) 
                 {
                     "folder": str(folder),
                     "private": str(private) if private else None,
-                    "rows": made.partition.n,
+                    "rows": made.table.num_rows,
                     "suppressed": made.suppressed,
                     "verdicts": [verdict.as_dict() for verdict in made.verdicts],
                     "findings": [finding.as_dict() for finding in made.findings],
@@ -101,7 +101,7 @@ def release(made: "Release", folder: Path, private: Path | None, *, json: bool) 
     say(f"Release: {folder}" + (f"    For your eyes only: {private}" if private else ""))
 
 
-def checked(found: "Checked", *, json: bool) -> None:
+def checked(found: "VerificationReport", *, json: bool) -> None:
     """Show claimed, found and verdict of everything that was checked."""
     if json:
         plain(json_.dumps(found.as_dict(), indent=2, ensure_ascii=False))
@@ -186,7 +186,9 @@ def method(card: "MethodCard", *, json: bool) -> None:
     console().print(table)
     say(f"Ensures by itself: {', '.join(sorted(card.ensures)) or 'nothing'}.")
     say(f"Uses: {', '.join(HANDED[name] for name in sorted(card.uses)) or 'the table and its parameters alone'}.")
-    others = "; the others with --set NAME=VALUE, or in method.parameters of a policy" if len(card.params) > 1 else ""
+    others = (
+        "; the others with --parameter NAME=VALUE, or in method.parameters of a policy" if len(card.params) > 1 else ""
+    )
     say(f"k is set with -k{others}.")
 
 

@@ -5,34 +5,33 @@ from collections.abc import Iterable
 
 import typer
 
-__all__ = ["hierarchies", "settings"]
+__all__ = ["constraints", "hierarchies", "parameters"]
+
+Scalar = int | float | str | bool
 
 
-def settings(
-    given: Iterable[str], option: str = "--set", example: str = "effort=quick"
-) -> dict[str, int | float | str | bool]:
+def parameters(given: Iterable[str] | None) -> dict[str, Scalar]:
     """Return parameters of a method from words such as `effort=quick`, each value as what it looks like.
 
     Parameters
     ----------
-    given : iterable of str
+    given : iterable of str, optional
         NAME=VALUE; a whole number, a number, true or false, else a word.
-    option, example : str
-        For the sentence that says how it is written.
-
-    Returns
-    -------
-    dict
 
     Examples
     --------
-    >>> settings(["restarts=4", "gap=0.5", "diverse=true", "effort=quick"])
+    >>> parameters(["restarts=4", "gap=0.5", "diverse=true", "effort=quick"])
     {'restarts': 4, 'gap': 0.5, 'diverse': True, 'effort': 'quick'}
     """
-    return {name: _value(value) for name, value in _named(given, option, f"NAME=VALUE, such as {example}").items()}
+    return _values(given, "--parameter", "effort=quick")
 
 
-def hierarchies(given: Iterable[str]) -> dict[str, str]:
+def constraints(given: Iterable[str] | None) -> dict[str, Scalar]:
+    """Return constraints from words such as `alpha=0.5`, as `parameters` does."""
+    return _values(given, "--constraint", "alpha=0.5")
+
+
+def hierarchies(given: Iterable[str] | None) -> dict[str, str]:
     """Return the hierarchy of each column, a file or a word that builds one, from words such as `zip=mask`.
 
     Examples
@@ -40,7 +39,14 @@ def hierarchies(given: Iterable[str]) -> dict[str, str]:
     >>> hierarchies(["zip=mask", "job=jobs.csv"])
     {'zip': 'mask', 'job': 'jobs.csv'}
     """
-    return _named(given, "--hierarchy", "COLUMN=FILE or COLUMN=WORD, such as zip=mask")
+    return _named(given or (), "--hierarchy", "COLUMN=FILE or COLUMN=WORD, such as zip=mask")
+
+
+def _values(given: Iterable[str] | None, option: str, example: str) -> dict[str, Scalar]:
+    """Return each value as what it looks like, by its name."""
+    return {
+        name: _value(value) for name, value in _named(given or (), option, f"NAME=VALUE, such as {example}").items()
+    }
 
 
 def _named(given: Iterable[str], option: str, form: str) -> dict[str, str]:
@@ -56,7 +62,7 @@ def _named(given: Iterable[str], option: str, form: str) -> dict[str, str]:
     return found
 
 
-def _value(word: str) -> int | float | str | bool:
+def _value(word: str) -> Scalar:
     """Return a word as a whole number, a number or a truth value, if it is written like one."""
     if word in ("true", "false"):
         return word == "true"

@@ -2,42 +2,52 @@
 
 import math
 import os
-from collections.abc import Mapping
-from inspect import signature
 from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import PolicyError, listed, near
-from shoal.model.policy import Policy
+from shoal.errors import PolicyError
+from shoal.model.asking import argument
+from shoal.model.options import MakingOptions, OtherConstraintOptions, RoleOptions
+from shoal.model.policy import Policy, PolicySource
 
-__all__ = ["MOST", "base_of", "place", "seconds", "shortened", "whole"]
+__all__ = ["MOST", "ExploreOptions", "base_of", "place", "seconds", "shortened", "whole"]
 
 MOST = 10_000  # points, and whatever else is counted
 LONG = 60  # characters
-FIXED = {"policy", "k", "l", "t", "method", "parameters"}
 
 
-def base_of(policy: Policy | dict[str, Any] | str | Path | None, wishes: Mapping[str, Any]) -> Policy:
-    """Return what is the same for every point, with files of hierarchies named in full; options as in `anonymize`."""
-    known = set(signature(Policy.of).parameters) - FIXED
-    for name in wishes:
-        if name not in known:
-            there = f"There are {listed(sorted(known), 30)}.{near(name, known)}"
-            raise PolicyError(f"explore: there is no option {name!r}. {there}")
-    base = Policy.of(policy, **wishes)
-    columns = dict(base.columns)
-    for name, column in columns.items():
-        if isinstance(column.hierarchy, str) and Path(column.hierarchy).is_file():
-            columns[name] = column.model_copy(update={"hierarchy": str(Path(column.hierarchy).absolute())})
-    return base.model_copy(update={"columns": columns})
+class ExploreOptions(OtherConstraintOptions, RoleOptions, MakingOptions, total=False):
+    """What is the same for every point of an exploration."""
+
+    seed: int | None
+
+
+def base_of(policy: PolicySource, options: ExploreOptions) -> Policy:
+    """Return what is the same for every point, with files of hierarchies named in full.
+
+    Parameters
+    ----------
+    policy : Policy, mapping or path, optional
+    options : ExploreOptions
+        As in `anonymize`.
+    """
+    base = Policy.of(policy, **options)
+    columns = {}
+    for name, column in base.columns.items():
+        tree = column.hierarchy
+        there = isinstance(tree, str) and Path(tree).is_file()
+        columns[name] = column.model_copy(update={"hierarchy": str(Path(str(tree)).absolute())}) if there else column
+    return base.model_copy(update={"columns": columns}) if columns else base
 
 
 def whole(value: Any, name: str, least: int, most: float = math.inf) -> int:
     """Return a whole number, or refuse it."""
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         up_to = "" if math.isinf(most) else f" and at most {most:,}"
-        raise PolicyError(f"explore: {name} must be a whole number of at least {least}{up_to}; got {shortened(value)}.")
+        raise PolicyError(
+            f"explore: {argument(name)} must be a whole number of at least {least}{up_to}; got {shortened(value)}."
+        )
     return value
 
 
@@ -48,7 +58,7 @@ def seconds(value: Any, name: str) -> float:
     except OverflowError:
         found = math.inf
     if not 0 < found < math.inf:
-        raise PolicyError(f"explore: {name} must be a number of seconds above 0; got {shortened(value)}.")
+        raise PolicyError(f"explore: {argument(name)} must be a number of seconds above 0; got {shortened(value)}.")
     return found
 
 
@@ -56,7 +66,7 @@ def place(value: Any) -> Path:
     """Return the path of a folder, or refuse what is none."""
     path = os.fspath(value) if isinstance(value, str | os.PathLike) else None
     if not isinstance(path, str) or not path or "\0" in path:
-        raise PolicyError(f"explore: output must be the path of a folder; got {shortened(value)}.")
+        raise PolicyError(f"explore: {argument('output')} must be the path of a folder; got {shortened(value)}.")
     return Path(path)
 
 

@@ -25,8 +25,9 @@ from shoal.exploration.spawned import Failure, cores, spread
 from shoal.exploration.trials import COMBINED, HONEST, Trial, run
 from shoal.io.files import read
 from shoal.io.frames import from_frame
+from shoal.model.options import with_options
 from shoal.model.progress import step, tick
-from shoal.pipeline.line import netted
+from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.utility.rank_tests import compare as tested
 
 __all__ = ["compare"]
@@ -36,7 +37,8 @@ LAST = "last"
 USUAL = "cell loss %"
 
 
-@netted
+@without_arrow_errors
+@with_options("compare")
 def compare(
     sources: Any,
     *,

@@ -16,8 +16,9 @@ from shoal.model.findings import Verdict
 from shoal.model.policy import Policy
 from shoal.model.progress import silently
 from shoal.model.release import Release
+from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.judging import attack, case_of
-from shoal.pipeline.line import anonymize, netted
+from shoal.pipeline.line import anonymize
 from shoal.pipeline.write import data_digest
 
 __all__ = ["DONE", "FAILED", "LATE", "RISKS", "Aims", "Outcome", "Task", "attempt", "one_run", "peak"]
@@ -114,7 +115,7 @@ class Outcome:
         return asdict(self)
 
 
-@netted
+@without_arrow_errors
 def attempt(task: Task) -> Outcome:
     """Make the releases of a point, and measure them."""
     point = task.point
@@ -179,7 +180,7 @@ def one_run(source: Any, policy: Policy, seed: int, aims: Aims, threads: int) ->
         "verdicts": release.verdicts,
         "attacks": tuple(_attacked(source, release, seed)) if aims.attacks else (),
         "notes": release.notes,
-        "method_notes": tuple(note for note in release.notes if note in release.partition.notes),
+        "method_notes": tuple(note for note in release.notes if note in release._making.partition.notes),
         "data": data_digest(release),
     }
     end = time.process_time()

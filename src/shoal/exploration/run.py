@@ -14,11 +14,11 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from shoal.errors import ReadError
 from shoal.exploration.aims import aim_of, beside
-from shoal.exploration.asked import MOST, base_of, place, whole
+from shoal.exploration.asked import MOST, ExploreOptions, base_of, place, whole
 from shoal.exploration.asked import seconds as in_seconds
 from shoal.exploration.exploration import Exploration
 from shoal.exploration.fingerprints import known_points, marks_of
@@ -30,10 +30,11 @@ from shoal.exploration.preflight import LIGHT, LONGEST, Probe, Probed, Shape, af
 from shoal.exploration.sources import Seal, shared
 from shoal.exploration.spawned import Failure, cores, spread
 from shoal.io.text_columns import read_for
-from shoal.model.policy import Policy
+from shoal.model.options import with_options
+from shoal.model.policy import Policy, PolicySource
 from shoal.model.progress import announce, step, tick
 from shoal.model.seeds import drawn_seed
-from shoal.pipeline.line import netted
+from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.prepare.arrange import arrange
 from shoal.prepare.complete import complete
 from shoal.prepare.profile import profile
@@ -44,15 +45,16 @@ __all__ = ["explore"]
 TURNS = 100  # times that runs are begun anew because files were touched
 
 
-@netted
+@without_arrow_errors
+@with_options("explore")
 def explore(
     source: Any,
     *,
-    policy: Policy | dict[str, Any] | str | Path | None = None,
+    policy: PolicySource = None,
     methods: str | Iterable[str] = EVERY,
-    k: Any = None,
-    l: Any = None,  # noqa: E741
-    t: Any = None,
+    k: int | Iterable[int] | None = None,
+    l: float | Iterable[float] | None = None,  # noqa: E741
+    t: float | Iterable[float] | None = None,
     parameters: Mapping[str, Any] | None = None,
     utility: str | None = None,
     risk: str | None = None,
@@ -64,7 +66,7 @@ def explore(
     jobs: int | None = None,
     output: str | Path | None = None,
     dry_run: bool = False,
-    **wishes: Any,
+    **options: Unpack[ExploreOptions],
 ) -> Exploration:
     """Try many releases of a table, and find those that nothing else clearly beats in risk and utility.
 
@@ -101,9 +103,9 @@ def explore(
         a time works in it.
     dry_run : bool
         Whether to stop after the pre-flight.
-    **wishes
-        As in `anonymize`: identifiers, quasi, sensitive, keep, hierarchies, label, weight, missing, refine, seed,
-        header, accept. Without a seed, one is drawn from the system; a folder keeps it.
+    **options
+        Roles and all that is the same for every release, as in `anonymize`. Without a seed, one is drawn from the
+        system; a folder keeps it.
 
     Returns
     -------
@@ -124,7 +126,7 @@ def explore(
     wanted = cores() if jobs is None else whole(jobs, "jobs", 1)
     seconds = None if budget is None else in_seconds(budget, "budget")
     longest, output = in_seconds(longest, "longest"), None if output is None else place(output)
-    base = base_of(policy, wishes)
+    base = base_of(policy, options)
     points, skipped = grid(base, methods, k=k, l=l, t=t, parameters=parameters, seeds=seeds)
     aims = Aims(aim_of(utility, "utility", base), aim_of(risk, "risk", base), folds, bool(attacks))
     with ExitStack() as held:

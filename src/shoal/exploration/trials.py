@@ -23,9 +23,10 @@ from shoal.io.text_columns import with_types
 from shoal.model.policy import Policy
 from shoal.model.progress import silently
 from shoal.model.table import Table
+from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.grouping import make_groups
 from shoal.pipeline.judging import case_of
-from shoal.pipeline.line import anonymize, netted
+from shoal.pipeline.line import anonymize
 from shoal.pipeline.write import refuse_unless
 from shoal.prepare.arrange import arrange
 from shoal.prepare.complete import complete
@@ -79,7 +80,7 @@ class Trial:
     header: bool | None = None
 
 
-@netted
+@without_arrow_errors
 def run(trial: Trial) -> dict[str, float]:
     """Return the figure of each measure."""
     table = read(trial.source, header=trial.header)

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from shoal.errors import ReadError, listed
 from shoal.io.csv_types import written_like
 
-__all__ = ["from_frame", "to_frame"]
+__all__ = ["from_frame", "reordered", "to_frame"]
 
 STYLE = 100  # cells that show how text is written
 UNFIT = (pa.ArrowException, OverflowError, TypeError, ValueError)
@@ -72,7 +72,7 @@ def from_frame(frame: Any) -> pa.Table:
     return pa.table(columns, names=names)
 
 
-def to_frame(table: pa.Table, frame: Any) -> Any:
+def to_frame(table: pa.Table, frame: Any, rows: Any = None) -> Any:
     """Turn a released table into the caller's type of frame.
 
     Parameters
@@ -80,12 +80,14 @@ def to_frame(table: pa.Table, frame: Any) -> Any:
     table : pyarrow.Table
     frame : frame or None
         The frame that was read. If there was none, the arrow table itself is given back.
+    rows : array of int, optional
+        The row of the frame behind each row of the table, whose index a pandas frame gets.
 
     Returns
     -------
     frame
-        With the types that the columns had, where they are still of that kind; only categories that occur; a
-        plain index; and the labels that the columns had.
+        With the types that the columns had, where they are still of that kind; only categories that occur; the index
+        of the rows, or a plain one; and the labels that the columns had.
     """
     if frame is None:
         return table
@@ -110,7 +112,10 @@ def to_frame(table: pa.Table, frame: Any) -> Any:
     if wrapped.implementation.is_pyarrow():
         result = nw.from_native(restored, eager_only=True)
     elif wrapped.implementation.is_pandas():
-        result = nw.from_native(_to_pandas(restored, native, numbers, before), eager_only=True)
+        restored = _to_pandas(restored, native, numbers, before)
+        if rows is not None:
+            restored.index = native.index[rows]
+        result = nw.from_native(restored, eager_only=True)
     else:
         result = nw.from_arrow(restored, backend=wrapped.implementation)
         fixed = [name for name, dtype in wrapped.schema.items() if isinstance(dtype, nw.Enum) and name in before]
@@ -119,6 +124,26 @@ def to_frame(table: pa.Table, frame: Any) -> Any:
                 levels = restored[name].chunk(0).dictionary.to_pylist()
                 result = result.with_columns(nw.col(name).cast(nw.Enum(levels)))
     return result if isinstance(frame, nw.DataFrame) else result.to_native()
+
+
+def reordered(frame: Any, rows: Any) -> Any:
+    """Return these rows of a released frame; a pandas frame gets labels that no other frame has.
+
+    pandas puts rows of the same label beside each other, whatever their order. With labels of 0 to n - 1 the difference
+    to the original would be computed between rows of different people, without a word.
+
+    Examples
+    --------
+    >>> reordered(pa.table({"age": [39, 21]}), [1, 0]).to_pydict()
+    {'age': [21, 39]}
+    """
+    wrapped: Any = nw.from_native(frame, eager_only=True)
+    taken = wrapped[rows]
+    if not wrapped.implementation.is_pandas():
+        return taken if isinstance(frame, nw.DataFrame) else taken.to_native()
+    native = taken.to_native().reset_index(drop=True)
+    native.index = native.index.map("r{}".format).rename("released_row")
+    return nw.from_native(native, eager_only=True) if isinstance(frame, nw.DataFrame) else native
 
 
 def _as_text(column: pa.ChunkedArray, before: Any, wrapped: Any, place: int) -> pa.ChunkedArray:

@@ -16,7 +16,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypedDict, get_args
 
 import narwhals as nw
 import numpy as np
@@ -28,9 +28,10 @@ from shoal.io.frames import from_frame
 from shoal.io.item_columns import from_list_column, from_long_columns, is_list, read_cells, the_column
 from shoal.io.item_lines import looks_like_spmf, parse_lines, write_lines
 from shoal.io.item_sets import from_matrix, from_records, items_of
+from shoal.model.options import with_options
 from shoal.model.transactions import Transactions
 
-__all__ = ["LAYOUTS", "Layout", "read_transactions", "write_lines"]
+__all__ = ["LAYOUTS", "Layout", "ReadingOptions", "read_transactions", "write_lines"]
 
 Layout = Literal["lines", "spmf", "long", "list"]
 LAYOUTS: tuple[str, ...] = get_args(Layout)
@@ -38,6 +39,18 @@ COLLECTIONS = (list, tuple, set, frozenset, np.ndarray)
 TEXT_TABLES = {".csv", ".tsv", ".tab"}
 
 
+class ReadingOptions(TypedDict, total=False):
+    """How records are read: options of all functions of `shoal.sets` that read some."""
+
+    layout: Layout | None
+    column: str | None
+    record: str | None
+    item: str | None
+    separator: str | None
+    labels: Iterable[Any] | None
+
+
+@with_options("read")
 def read_transactions(
     source: Any,
     *,

@@ -6,10 +6,9 @@ fits a table is checked when the two meet (`prepare.complete`).
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from numbers import Integral
 from os import PathLike
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, cast
+from typing import Annotated, Any, Literal, Self, Unpack, cast
 
 import tomli_w
 from pydantic import BaseModel, Field, ValidationError, model_validator
@@ -17,6 +16,8 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from shoal.errors import PolicyError, near
 from shoal.model.column import FORMS, TRUTHFUL_FORMS, Column, Form, Kind, Role, Strict
 from shoal.model.constraints import Constraints
+from shoal.model.options import Missing, Output, PolicyOptions, Refine, with_options
+from shoal.model.overrides import overridden
 from shoal.model.seeds import drawn_seed
 from shoal.model.toml_keys import MOST_PARTS, has_long_key
 
@@ -35,13 +36,10 @@ __all__ = [
     "Missing",
     "Output",
     "Policy",
+    "PolicySource",
     "Refine",
     "Role",
 ]
-
-Output = Literal["same-schema", "truthful"]
-Missing = Literal["own-value", "suppress-row", "refuse"]
-Refine = Literal["none", "swift", "quick", "normal", "thorough"]
 
 MOST_TEXT = 1 << 26
 MOST_KNOWN = 2  # items that an attacker knows, if the policy does not say
@@ -118,87 +116,21 @@ class Policy(Strict):
         return self
 
     @classmethod
-    def of(
-        cls,
-        policy: "Policy | Mapping[str, Any] | str | PathLike[str] | None" = None,
-        *,
-        k: int | None = None,
-        l: float | None = None,  # noqa: E741
-        l_kind: str | None = None,
-        t: float | None = None,
-        m: int | None = None,
-        constraints: Mapping[str, Any] | None = None,
-        method: str | None = None,
-        parameters: Mapping[str, Any] | None = None,
-        refine: str | None = None,
-        identifiers: Iterable[str] = (),
-        quasi: Iterable[str] = (),
-        sensitive: Iterable[str] = (),
-        keep: Iterable[str] = (),
-        items: Iterable[str] = (),
-        hierarchies: Mapping[str, Any] | None = None,
-        label: str | None = None,
-        weight: str | None = None,
-        missing: str | None = None,
-        output: str | None = None,
-        seed: int | None = None,
-        header: bool | None = None,
-        accept: Iterable[str] = (),
-        protect: str | None = None,
-    ) -> "Policy":
+    @with_options("policy")
+    def of(cls, policy: "PolicySource" = None, **options: Unpack[PolicyOptions]) -> "Policy":
         """Make a policy from a file, a mapping or another policy, with some of its values replaced.
 
-        Parameters of the method replace those of the same name; another method starts without any.
+        Parameters
+        ----------
+        policy : Policy, mapping or path, optional
+        **options
+            As in `anonymize`. Parameters of the method replace those of the same name; another method starts without
+            any.
         """
-        base = cls._base(policy).as_dict()
-        asked = base.setdefault("constraints", {})
-        _put(asked, k=k, l=l, l_kind=l_kind, t=t, m=m)
-        how = base.setdefault("method", {})
-        if method is not None and method != how.get("name", method):
-            how.pop("parameters", None)
-        for what, given in (
-            ("constraints", constraints),
-            ("parameters", parameters),
-            ("hierarchies", hierarchies),
-        ):
-            if not isinstance(given, Mapping | None):
-                raise PolicyError(f"policy: {what} must be a mapping of names to values; got a {type(given).__name__}.")
-        twice = {"k": k, "l": l, "l_kind": l_kind, "t": t, "m": m}
-        for name, value in (constraints or {}).items():
-            if twice.get(name) not in (None, value):
-                raise PolicyError(f"policy: {name} is asked twice, as {twice[name]} and as {value}. Ask for it once.")
-        _put(asked, **(constraints or {}))
-        both = {**how.get("parameters", {}), **parameters} if parameters else None
-        _put(how, name=method, parameters=both, refine=refine)
-        _put(base, label=label, weight=weight, missing=missing, output=output, seed=seed, header=header)
-        _put(base, accept=[accept] if isinstance(accept, str) else list(accept) or None, protect=protect)
-        columns = base.setdefault("columns", {})
-        named: dict[str, str] = {}
-        for role, wanted in (
-            ("identifier", identifiers),
-            ("quasi", quasi),
-            ("sensitive", sensitive),
-            ("keep", keep),
-            ("items", items),
-        ):
-            for name in [wanted] if isinstance(wanted, str) else wanted or ():
-                if named.setdefault(name, role) != role:
-                    raise PolicyError(
-                        f"policy: column {name!r} is named as {named[name]} and as {role}. Give it one role."
-                    )
-                columns.setdefault(name, {})["role"] = role
-        for name, tree in (hierarchies or {}).items():
-            tree = str(tree) if isinstance(tree, PathLike) else tree  # noqa: PLW2901
-            if not isinstance(tree, str | Mapping):
-                raise PolicyError(
-                    f"policy: the hierarchy of column {name!r} is a {type(tree).__name__}. Give a CSV file, a word "
-                    "such as 'mask', or nested mappings of names to lists of values."
-                )
-            columns.setdefault(name, {})["hierarchy"] = tree
-        return cls._checked(base)
+        return cls._checked(overridden(cls._base(policy).as_dict(), options))
 
     @classmethod
-    def _base(cls, policy: "Policy | Mapping[str, Any] | str | PathLike[str] | None") -> "Policy":
+    def _base(cls, policy: "PolicySource") -> "Policy":
         """Return the policy that was given in one of several forms."""
         if policy is None:
             return cls()
@@ -326,12 +258,7 @@ count. Give at least one column the role quasi.
         return Policy.model_validate({**kept, **named, "columns": columns})
 
 
-def _put(values: dict[str, Any], **news: Any) -> None:
-    """Set those of the new values that are not None, whole numbers of other libraries as plain ones."""
-    for name, value in news.items():
-        if value is not None:
-            whole = isinstance(value, Integral) and not isinstance(value, bool)
-            values[name] = int(value) if whole else value
+PolicySource = Policy | Mapping[str, Any] | str | PathLike[str] | None
 
 
 def _say(mistake: dict[str, Any]) -> str:

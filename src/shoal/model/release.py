@@ -2,7 +2,8 @@
 
 import html
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from shoal.model.partition import Partition
 from shoal.model.policy import Policy
 from shoal.model.sketches import Sketch
 
-__all__ = ["Change", "Release"]
+__all__ = ["Change", "Making", "Release"]
 
 
 @dataclass(frozen=True)
@@ -32,20 +33,66 @@ class Change:
 
 
 @dataclass(frozen=True, eq=False)
+class Making:
+    """How a release was made, and how it is written: for the pipeline, not for users.
+
+    Parameters
+    ----------
+    aligned : frame
+        The released rows as the caller's type of frame, in the order of the input rows.
+    position : int64 array
+        Where each of them stands in the order in which rows are written.
+    partition : Partition
+        The groups, in the order of the input rows.
+    inputs : int
+        Rows of the input.
+    format : str
+        The format of the input, "frame" if it was one.
+    sketches, sketched : tuples
+        Figures for the pictures of the private folder, and the columns that they speak of.
+    reorder : callable
+        Takes a frame and row numbers, and returns these rows under a new index.
+    source, case : objects
+        What was given to `anonymize`, and the pair of table and release that was measured. They hold original values,
+        so they stay behind when a release is pickled or copied.
+    writer, reporter : callable
+        What `save` and `report` call.
+    """
+
+    aligned: Any
+    position: NDArray[np.int64]
+    partition: Partition
+    inputs: int
+    format: str
+    sketches: tuple[Sketch, ...]
+    sketched: tuple[str, ...]
+    reorder: Callable[[Any, NDArray[np.int64]], Any]
+    writer: Callable[..., Path]
+    reporter: Callable[..., str]
+    source: Any = None
+    case: Any = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "source": None, "case": None}
+
+    def made_from(self, original: Any) -> bool:
+        """Say whether a table is the one that was given to `anonymize`: the same object, or the same path."""
+        if original is None or self.case is None:
+            return False
+        paths = isinstance(original, str | Path) and isinstance(self.source, str | Path)
+        return original is self.source or (paths and Path(original) == Path(self.source))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Release:
     """What `shoal.anonymize` gives back.
 
     Attributes
     ----------
-    data : frame
-        The released rows as the caller's type of frame, in the order of the input rows. For the
-        holder's eyes: row order tells who is who. What `save` writes is ordered by its own values.
     table : pyarrow.Table
         The released rows in the order in which they are written.
     rows : int64 array
-        The input row behind each row of `data` (all of them, unless rows with gaps were suppressed).
-    labels : int64 array
-        The group of each row of `data`.
+        The input row behind each row of `aligned()`: all of them, unless rows with gaps were suppressed.
     policy : Policy
         The policy with every column named.
     verdicts : tuple of Verdict
@@ -58,44 +105,45 @@ class Release:
         last `save` did not write.
     missing : tuple of str
         Pages or pictures that the last `save` did not write.
-    sketches, sketched : tuples
-        Figures for the pictures of the private folder, and the columns that they speak of.
-    source, case : objects
-        What was given to `anonymize`, and the pair of table and release that was measured; for the holder.
     """
 
-    data: Any
     table: pa.Table
     rows: NDArray[np.int64]
-    position: NDArray[np.int64]
-    partition: Partition
     policy: Policy
     verdicts: tuple[Verdict, ...]
     findings: tuple[Finding, ...]
     ledger: tuple[Change, ...]
     suppressed: int
-    inputs: int
-    format: str
-    notes: tuple[str, ...] = ()
-    sketches: tuple[Sketch, ...] = ()
-    sketched: tuple[str, ...] = ()
-    source: Any = field(default=None, repr=False)
-    case: Any = field(default=None, repr=False)
-    writer: Callable[..., Path] | None = field(default=None, repr=False)
-    reporter: Callable[..., str] | None = field(default=None, repr=False)
+    notes: tuple[str, ...]
+    _making: Making
     missing: tuple[str, ...] = ()
+
+    @cached_property
+    def data(self) -> Any:
+        """The released rows as the caller's type of frame, in the order in which they are written.
+
+        That order follows from the released values alone, so it may be shown to others. A pandas frame has an index of
+        its own, called `released_row`, whose labels are those of no other frame: to set rows beside the original, use
+        `aligned()`.
+        """
+        return self._making.reorder(self._making.aligned, np.argsort(self._making.position))
+
+    def aligned(self) -> Any:
+        """Return the released rows in the order of the input rows, with the index of a pandas frame: for the holder.
+
+        Order and index tell who is who. Do not hand this frame on.
+
+        Returns
+        -------
+        frame
+            Of the caller's type. Rows that were suppressed are not in it.
+        """
+        return self._making.aligned
 
     @property
     def labels(self) -> NDArray[np.int64]:
-        """The group of each row of `data`."""
-        return self.partition.labels
-
-    def made_from(self, original: Any) -> bool:
-        """Say whether a table is the one that was given to `anonymize`: the same object, or the same path."""
-        if original is None or self.case is None:
-            return False
-        paths = isinstance(original, str | Path) and isinstance(self.source, str | Path)
-        return original is self.source or (paths and Path(original) == Path(self.source))
+        """The group of each row of `aligned()`."""
+        return self._making.partition.labels
 
     def finding(self, name: str) -> float:
         """Return the value of one finding."""
@@ -104,16 +152,15 @@ class Release:
             raise KeyError(f"there is no finding {name!r}; there are {listed(found)}")
         return found[name]
 
-    @property
-    def own_notes(self) -> tuple[str, ...]:
-        """The notes without what the last `save` could not draw."""
-        return tuple(note for note in self.notes if note not in self.missing)
-
-    def note_missing(self, missing: tuple[str, ...]) -> None:
+    def _note_missing(self, missing: tuple[str, ...]) -> None:
         """Note what could not be drawn when the release was last saved, in place of what was noted so before."""
-        notes = (*self.own_notes, *missing)
+        notes = (*self._own_notes(), *missing)
         for name, told in (("notes", notes), ("missing", missing)):
             object.__setattr__(self, name, told)
+
+    def _own_notes(self) -> tuple[str, ...]:
+        """Return the notes without what the last `save` could not draw."""
+        return tuple(note for note in self.notes if note not in self.missing)
 
     def save(
         self,
@@ -146,9 +193,7 @@ class Release:
         Path
             The folder. A page that cannot be drawn costs nothing else: `notes` says that it is missing.
         """
-        if self.writer is None:
-            raise RuntimeError("this release was not made by shoal's line and cannot be written")
-        return self.writer(self, folder, private=private, format=format, report=report, original=original)
+        return self._making.writer(self, folder, private=private, format=format, report=report, original=original)
 
     def report(
         self,
@@ -174,17 +219,16 @@ class Release:
         -------
         str
         """
-        if self.reporter is None:
-            raise RuntimeError("this release was not made by shoal's line and has no report")
-        return self.reporter(self, original, attacks=attacks, control=control, format=format)
+        return self._making.reporter(self, original, attacks=attacks, control=control, format=format)
 
     def __repr__(self) -> str:
         """Name the release by its figures, never by its values."""
-        return f"<Release: {self.partition.n} rows in {self.partition.groups} groups; {len(self.verdicts)} x verified>"
+        groups = self._making.partition.groups
+        return f"<Release: {self.table.num_rows} rows in {groups} groups; {len(self.verdicts)} x verified>"
 
     def _repr_html_(self) -> str:
         """Show verdicts and findings in a notebook, without a single cell value."""
-        n, groups, k = self.partition.n, self.partition.groups, self.policy.constraints.k
+        n, groups, k = self.table.num_rows, self._making.partition.groups, self.policy.constraints.k
         head = f"{n:,} rows in {groups:,} groups, by {html.escape(self.policy.method.name)}, k = {k}"
         left = f"<p>{self.suppressed:,} rows with missing values were left out.</p>" if self.suppressed else ""
         verdicts = [

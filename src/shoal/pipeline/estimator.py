@@ -1,24 +1,85 @@
-"""Anonymizer: the straight line with scikit-learn's manners."""
+"""Estimators of scikit-learn: a release of the rows that they are fitted on, and a model that is trained on one."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Any, Self, Unpack, get_type_hints
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
 from shoal.catalogue import methods
 from shoal.errors import DataError
+from shoal.model.options import MakingOptions, Output, TableOptions, with_options
+from shoal.model.policy import Policy, PolicySource
+from shoal.model.release import Release
 from shoal.pipeline.line import anonymize
 
-__all__ = ["Anonymizer"]
+__all__ = ["LABEL", "Anonymizer", "EstimatorOptions", "ReleasingEstimator", "is_frame", "refused"]
 
-LABEL = "shoal: label"  # the name of a column of classes that comes beside an array
+LABEL = "shoal: label"  # the name of a column of labels that comes beside the others
+NO_TRANSFORM = (
+    "Anonymizer has no transform: a row that was not there when the classes were made belongs to none of them, and "
+    "publishing it would break the guarantee. Anonymize all rows together with fit_transform. To score a model on "
+    "original rows, use shoal.ReleaseThenFit."
+)
 
 
-class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class EstimatorOptions(TableOptions, MakingOptions, total=False):
+    """Options of `anonymize` that are parameters of the estimators, the method apart."""
+
+    parameters: Mapping[str, int | float | str | bool] | None
+    output: Output | None
+    policy: PolicySource
+    random_state: Any
+    threads: int | None
+    budget: float | None
+
+
+OPTIONS = tuple(get_type_hints(EstimatorOptions))
+
+
+class ReleasingEstimator(BaseEstimator):  # type: ignore[misc]
+    """What estimators share: options of `anonymize` as parameters, and a release made by them."""
+
+    def _set_options(self, method: str | None, options: EstimatorOptions) -> None:
+        """Keep the parameters as they were given, as scikit-learn wants it."""
+        self.method = method
+        for name in OPTIONS:
+            setattr(self, name, options.get(name))
+
+    def _make_release(self, source: Any, **more: Any) -> Release:
+        """Return the release of a table; `more` replaces parameters."""
+        given = {name: getattr(self, name) for name in ("method", *OPTIONS) if name != "random_state"} | more
+        state = self.random_state
+        if state is not None:
+            whole = isinstance(state, Integral)
+            given["seed"] = int(state) if whole else int(check_random_state(state).randint(2**31 - 1))
+        return anonymize(source, **given)
+
+    def _learns_from_labels(self) -> bool:
+        """Say whether the method looks at labels."""
+        return "label" in methods.load(Policy.of(self.policy, method=self.method).method.name).uses
+
+    def _role_of_labels(self) -> str:
+        """Return the role of labels that come beside the table: sensitive if a constraint speaks of such columns."""
+        asked = Policy.of(self.policy, l=self.l, l_kind=self.l_kind, t=self.t, constraints=self.constraints).constraints
+        return "sensitive" if asked.unanswered({"quasi", "keep", "items"}) else "keep"
+
+    def _numbers(self, X: Any, y: Any = "no_validation", **how: Any) -> Any:
+        """Return X, or X and y, as arrays; what scikit-learn says of them is cut before it quotes a cell."""
+        try:
+            return validate_data(
+                self, X, y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2, **how
+            )
+        except ValueError as problem:
+            said = refused(type(self).__name__, problem)
+        raise said from None
+
+
+class Anonymizer(TransformerMixin, ReleasingEstimator):  # type: ignore[misc]
     """Hide each row in a class of rows that look alike.
 
     There is no `transform`: a row that was not there when the classes were made belongs to none, and
@@ -26,39 +87,15 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    method : str
-        A method of `shoal.methods()`.
-    k, l, l_kind, t : numbers and a word
-        The constraints, as in a policy.
-    constraints : mapping, optional
-        Others by name, such as alpha, beta and delta.
-    parameters : mapping, optional
-        Parameters of the method, k apart.
-    refine : {"none", "swift", "quick", "normal", "thorough"}
-        How long a local search improves the groups afterwards.
-    identifiers, quasi, sensitive, keep : sequences of str
-        Column names, for frames. A column that is not named is a quasi-identifier, or
-        dropped if it surely names people or rows.
-    hierarchies : mapping, optional
-        The tree of a column, for frames: nested mappings and lists, a CSV file, or a word such as "mask".
-    label : str, optional
-        The column that analysts predict, for frames; sensitive or kept. For arrays, `y` is the label.
-    weight : str, optional
-        The column of row weights, for frames; kept or an identifier.
-    missing : {"own-value", "suppress-row", "refuse"}
-        What becomes of rows with missing values.
-    output : {"same-schema", "truthful"}, optional
-        Whether values keep their type, or what is published of a row is true of it.
-    protect : {"minimality"}, optional
-        Groups whose making tells almost nothing about sensitive values. It costs information loss.
-    seed : int, optional
-        Random seed. If not given, every fit draws another one from the system; `release_.policy.seed` has it.
-    threads : int, optional
-        How many may work at once; all cores if not given. The release does not depend on it.
-    budget : float, optional
-        Seconds after which a search ends with the best that it has found.
-    accept : sequence of str
-        Risks that are refused otherwise, by name: "unique-kept".
+    method : str, optional
+        A method of `shoal.methods()`; "auto" if the policy does not say either.
+    policy : Policy, mapping or path, optional
+        What the other parameters do not say.
+    random_state : int, RandomState instance or None
+        Random seed. If None, every fit draws another one from the system; `release_.policy.seed` has it.
+    **options
+        As in `shoal.anonymize`: k, l, t and the other constraints, the roles of columns (for frames), `parameters` of
+        the method, refine, output, missing, protect, accept, threads and budget. For arrays, `y` is the label.
 
     Attributes
     ----------
@@ -78,54 +115,9 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     [1.98, 1.98, 1.98, 12.06, 12.06, 12.06]
     """
 
-    def __init__(
-        self,
-        method: str = "auto",
-        *,
-        k: int = 5,
-        l: float | None = None,  # noqa: E741
-        l_kind: str = "distinct",
-        t: float | None = None,
-        constraints: Mapping[str, Any] | None = None,
-        parameters: Mapping[str, Any] | None = None,
-        refine: str = "none",
-        identifiers: Sequence[str] = (),
-        quasi: Sequence[str] = (),
-        sensitive: Sequence[str] = (),
-        keep: Sequence[str] = (),
-        hierarchies: Mapping[str, Any] | None = None,
-        label: str | None = None,
-        weight: str | None = None,
-        missing: str = "own-value",
-        output: str | None = None,
-        protect: str | None = None,
-        seed: int | None = None,
-        threads: int | None = None,
-        budget: float | None = None,
-        accept: Sequence[str] = (),
-    ) -> None:
-        self.method = method
-        self.k = k
-        self.l = l
-        self.l_kind = l_kind
-        self.t = t
-        self.constraints = constraints
-        self.parameters = parameters
-        self.refine = refine
-        self.identifiers = identifiers
-        self.quasi = quasi
-        self.sensitive = sensitive
-        self.keep = keep
-        self.hierarchies = hierarchies
-        self.label = label
-        self.weight = weight
-        self.missing = missing
-        self.output = output
-        self.protect = protect
-        self.seed = seed
-        self.threads = threads
-        self.budget = budget
-        self.accept = accept
+    @with_options("Anonymizer")
+    def __init__(self, method: str | None = None, **options: Unpack[EstimatorOptions]) -> None:
+        self._set_options(method, options)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Make the release of X.
@@ -140,22 +132,19 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        if _is_frame(X):
+        if is_frame(X):
             validate_data(self, X, skip_check_array=True)
             source = X
         else:
             numbers = self._numbers(X)
             source = pa.table({f"x{place}": column for place, column in enumerate(numbers.T)})
-        wishes = {name: value for name, value in self.get_params(deep=False).items() if value is not None}
-        if self.l is None and self.l_kind == "distinct":
-            del wishes["l_kind"]  # the default, which a policy may state only beside l
-        if y is not None and self.label is None and "label" in methods.load(self.method).uses:
-            if _is_frame(X):
+        more: dict[str, Any] = {}
+        if y is not None and self.label is None and self._learns_from_labels():
+            if is_frame(X):
                 raise DataError("Anonymizer: with a frame, put the label among its columns and name it: label='class'.")
             source = source.append_column(LABEL, pa.array(_classes(y, len(numbers))))
-            role = "sensitive" if self.l or self.t is not None or self.constraints else "keep"
-            wishes |= {"label": LABEL, role: [LABEL]}
-        self.release_ = anonymize(source, **wishes)
+            more = {"label": LABEL, self._role_of_labels(): [LABEL]}
+        self.release_ = self._make_release(source, **more)
         self.labels_ = self.release_.labels
         return self
 
@@ -172,20 +161,15 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         -------
         array or frame, as X was
         """
-        data = self.fit(X, y).release_.data
-        if _is_frame(X):
+        data = self.fit(X, y).release_.aligned()
+        if is_frame(X):
             return data
         return np.column_stack([_floats(data.column(name)) for name in data.column_names if name != LABEL])
 
-    def _numbers(self, X: Any) -> NDArray[np.float64]:
-        """Return X as a matrix of numbers; what scikit-learn says of it is cut before it quotes a cell."""
-        try:
-            return np.asarray(
-                validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2)
-            )
-        except ValueError as problem:
-            said = str(problem).split("\n")[0].split(":")[0].rstrip(".")
-        raise DataError(f"Anonymizer: {said}.") from None
+    def __getattr__(self, name: str) -> Any:
+        """Say why there is no `transform`."""
+        told = NO_TRANSFORM if name == "transform" else f"'{type(self).__name__}' has no attribute {name!r}"
+        raise AttributeError(told)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002
         """Return the names of the published columns: all but the identifiers."""
@@ -194,14 +178,25 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.array(names, dtype=object)
 
     def __sklearn_tags__(self) -> Any:
-        """Say that missing values are welcome and that the fitted rows alone can be given back."""
+        """Say that missing values are welcome."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
 
 
+def is_frame(X: Any) -> bool:
+    """Say whether X has named columns."""
+    return hasattr(X, "columns") or isinstance(X, pa.Table)
+
+
+def refused(who: str, problem: ValueError) -> DataError:
+    """Return an error of scikit-learn, cut before it quotes a cell."""
+    said = str(problem).split("\n")[0].split(":")[0].rstrip(".")
+    return DataError(f"{who}: {said}.")
+
+
 def _classes(y: Any, n: int) -> NDArray[np.int64]:
-    """Return labels beside an array as numbers; what cannot be one label a row is refused without being quoted."""
+    """Return labels beside an array as numbers; what cannot be one label per row is refused without being quoted."""
     try:
         given = np.asarray(y)
         names = given.astype(str) if given.dtype.kind in "OSU" else given
@@ -209,13 +204,8 @@ def _classes(y: Any, n: int) -> NDArray[np.int64]:
     except (TypeError, ValueError):
         given = codes = np.zeros(0, np.int64)
     if given.shape != (n,):
-        raise DataError(f"Anonymizer: y must be {n} labels, one a row; got an array of shape {given.shape}.")
+        raise DataError(f"Anonymizer: y must be {n} labels, one per row; got an array of shape {given.shape}.")
     return codes.astype(np.int64)
-
-
-def _is_frame(X: Any) -> bool:
-    """Say whether X has named columns."""
-    return hasattr(X, "columns") or isinstance(X, pa.Table)
 
 
 def _floats(column: pa.ChunkedArray) -> NDArray[np.float64]:

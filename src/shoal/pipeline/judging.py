@@ -1,4 +1,4 @@
-"""Measure a release and attack it: the doors to the judge's figures, for releases of shoal and of anybody else.
+"""Measure a release and attack it, whether shoal made it or somebody else.
 
 1. What is given becomes a `Case`: the release, and the table row by row beside it. A release folder is aligned by the
    map in the holder's private folder, a `Release` by itself, and any other table row by row.
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -22,15 +22,16 @@ from shoal.certify.check import check_folder
 from shoal.errors import DataError, UseError, listed
 from shoal.io.bundle import settle
 from shoal.io.text_columns import read_for
-from shoal.model.asking import option
+from shoal.model.asking import argument, option
 from shoal.model.findings import Attack, Finding
-from shoal.model.policy import Policy
+from shoal.model.options import TableOptions, with_options
+from shoal.model.policy import Policy, PolicySource
 from shoal.model.progress import step, tick
 from shoal.model.release import Release
 from shoal.model.sentences import Sentence
 from shoal.model.table import Table
+from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.hierarchies import given_trees
-from shoal.pipeline.line import netted
 from shoal.pipeline.private import read_private
 from shoal.pipeline.regrouping import Regrouping
 from shoal.pipeline.write import read_back
@@ -45,14 +46,29 @@ from shoal.privacy.attacks.singling import beside
 from shoal.privacy.measures.case import Case
 from shoal.privacy.verdict.values import read_column
 
-__all__ = ["attack", "case_of", "measure", "tried"]
+__all__ = ["CaseOptions", "attack", "case_of", "measure", "tried"]
 
 Places = NDArray[np.int64]
 Aligned = tuple[Policy, Table | None, pa.Table, Places | None, Places | None]
 
 
-@netted
-def measure(original: Any, release: Any, *, only: Iterable[str] = (), **given: Any) -> tuple[Finding, ...]:
+class CaseOptions(TableOptions, total=False):
+    """What may be known beside a release and its original: options of `measure` and `attack`."""
+
+    policy: PolicySource
+    private: str | Path | None
+    population: Any
+    fraction: float | None
+    control: Any
+    other: Any
+    seed: int | None
+
+
+@without_arrow_errors
+@with_options("measure")
+def measure(
+    original: Any, release: Any, *, only: Iterable[str] = (), **options: Unpack[CaseOptions]
+) -> tuple[Finding, ...]:
     """Measure what a release protects and what it is still worth.
 
     Parameters
@@ -64,8 +80,22 @@ def measure(original: Any, release: Any, *, only: Iterable[str] = (), **given: A
         original, and needs `policy` or roles.
     only : iterable of str
         Names of `shoal.measures()`; all that can be measured if none is given.
-    **given
-        private, policy, population, fraction, control, other, seed, and roles as in `anonymize`.
+    policy : Policy, mapping or path, optional
+        Roles and constraints, for a table that shoal did not release.
+    private : path, optional
+        The private folder of a release folder, whose map aligns its rows.
+    population : path or frame, optional
+        All people that the table is a sample of, with quasi-identifiers as they are released.
+    fraction : float, optional
+        The share of the population that is in the release.
+    control : path or frame, optional
+        People like those of the table, who are not in the release.
+    other : path or frame, optional
+        Another release of the same people, row by row as the original.
+    seed : int
+        Random seed of the measures that need one; 0 if not given.
+    **options
+        Roles and constraints as in `anonymize`, instead of a policy.
 
     Returns
     -------
@@ -83,7 +113,7 @@ def measure(original: Any, release: Any, *, only: Iterable[str] = (), **given: A
     """
     wanted = [measures.load(name) for name in only] or list(measures.cards().values())
     step("measure")
-    case = case_of(original, release, **given)
+    case = case_of(original, release, **options)
     able = [card for card in wanted if card.need == "release" or case.original is not None]
     if only and len(able) < len(wanted):
         missing = [card.name for card in wanted if card not in able]
@@ -93,7 +123,8 @@ def measure(original: Any, release: Any, *, only: Iterable[str] = (), **given: A
     return found
 
 
-@netted
+@without_arrow_errors
+@with_options("attack")
 def attack(
     original: Any,
     release: Any,
@@ -101,7 +132,7 @@ def attack(
     profile: str = "all",
     only: Iterable[str] = (),
     budget: float | None = None,
-    **given: Any,
+    **options: Unpack[CaseOptions],
 ) -> tuple[Attack, ...]:
     """Attack a release, as somebody would who knows some columns of each person, and say how far that got.
 
@@ -116,7 +147,7 @@ def attack(
         Names of attacks; all of them if none is given.
     budget : float, optional
         Seconds in all. Every attack gets an equal part of what is left, and says if that was too little.
-    **given
+    **options
         As in `measure`.
 
     Returns
@@ -126,7 +157,7 @@ def attack(
     wanted = [attacks.load(name) for name in only] or list(attacks.cards().values())
     step("attack")
     with _called("attack"):
-        case = case_of(original, release, **given)
+        case = case_of(original, release, **options)
         _ = case.before  # an attack needs to know what would be right
     known = profiles(case)
     if profile not in known:
@@ -176,37 +207,19 @@ def case_of(
     original: Any,
     release: Any,
     *,
+    policy: PolicySource = None,
     private: str | Path | None = None,
-    policy: Policy | dict[str, Any] | str | Path | None = None,
     population: Any = None,
     fraction: float | None = None,
     control: Any = None,
     other: Any = None,
-    seed: int = 0,
-    **wishes: Any,
+    seed: int | None = None,
+    **options: Unpack[TableOptions],
 ) -> Case:
-    """Return what is to be measured.
-
-    Parameters
-    ----------
-    original, release, private, policy
-        As in `measure`.
-    population : path or frame, optional
-        All people that the table is a sample of, with quasi-identifiers as they are released.
-    fraction : float, optional
-        The share of the population that is in the release.
-    control : path or frame, optional
-        People like those of the table, who are not in the release.
-    other : path or frame, optional
-        Another release of the same people, row by row as the original.
-    seed : int
-        Where chance starts.
-    **wishes
-        Roles, as in `anonymize`.
-    """
+    """Return what is to be measured; the options are those of `measure`."""
     if fraction is not None and not 0 < fraction <= 1:
-        raise DataError(f"measure: fraction must be above 0 and at most 1; got {fraction!r}.")
-    wanted = Policy.of(policy, **wishes)
+        raise DataError(f"measure: {argument('fraction')} must be above 0 and at most 1; got {fraction!r}.")
+    wanted = Policy.of(policy, **options)
     pair = _pair(original, release, private, wanted)
     named = pair.policy
     more = {
@@ -222,8 +235,8 @@ def case_of(
 
 def _pair(original: Any, release: Any, private: str | Path | None, wanted: Policy) -> Case:
     """Return a release beside its original: the pair that was measured when it was made, if there is one."""
-    if isinstance(release, Release) and release.made_from(original):
-        pair: Case = release.case
+    if isinstance(release, Release) and release._making.made_from(original):
+        pair: Case = release._making.case
         return pair
     named, table, released, places, groups = _aligned(original, release, private, wanted)
     if table is None:
@@ -249,7 +262,7 @@ def _is_folder(release: Any) -> bool:
 def _aligned(original: Any, release: Any, private: str | Path | None, wanted: Policy) -> Aligned:
     """Return the policy, the table and the release row by row, where these rows stand in the file, and their groups."""
     if isinstance(release, Release):
-        named, places = release.policy, release.position
+        named, places = release.policy, release._making.position
         table = None if original is None else _rows_of(original, named, release.rows)
         data = release.table.take(pa.array(places))
         _refuse_other_rows(table, data, named)

@@ -1,13 +1,11 @@
 """The straight line: read, profile, encode, cluster, enforce, refine, recode, verify, measure; then write."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import wraps
-from inspect import signature
 from numbers import Real
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -15,22 +13,25 @@ import pyarrow.compute as pc
 
 from shoal.catalogue import measures, methods
 from shoal.catalogue.measure_card import taken
-from shoal.certify.check import Checked, check_data, check_folder
+from shoal.certify.check import VerificationReport, check_data, check_folder
 from shoal.enforce import check_feasible
-from shoal.errors import DataError, PolicyError, ReadError, listed, near
+from shoal.errors import PolicyError, ReadError
 from shoal.io.bundle import settle
 from shoal.io.files import read
-from shoal.io.frames import to_frame
+from shoal.io.frames import reordered, to_frame
 from shoal.io.text_columns import read_for
 from shoal.kernels.threads import thread_count
+from shoal.model.asking import argument
 from shoal.model.findings import Verdict
+from shoal.model.options import PolicyOptions, TableOptions, with_options
 from shoal.model.partition import Partition
-from shoal.model.policy import Policy
-from shoal.model.progress import announce, current_step, cut_short, step
+from shoal.model.policy import Policy, PolicySource
+from shoal.model.progress import announce, cut_short, step
 from shoal.model.progress import budget as within
-from shoal.model.release import Release
+from shoal.model.release import Making, Release
 from shoal.model.sentences import Sentence
 from shoal.model.table import Table, canonical
+from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.grouping import make_groups, merged
 from shoal.pipeline.hierarchies import given_trees, with_values
 from shoal.pipeline.items import exchange_items, grouped
@@ -53,39 +54,20 @@ from shoal.utility.labels import telling_columns
 from shoal.utility.loss import rounding_loss
 from shoal.utility.plane import plane
 
-__all__ = ["anonymize", "netted", "profile", "verify"]
+__all__ = ["anonymize", "profile", "verify"]
 
 MOST_KEPT = 20_000_000  # cells of a matrix that a release keeps for its holder's report
 
-Wishes = ParamSpec("Wishes")
-Result = TypeVar("Result")
 
-
-def netted(function: Callable[Wishes, Result]) -> Callable[Wishes, Result]:
-    """Turn what arrow says of cells that it cannot handle, and would quote, into an error of shoal."""
-
-    @wraps(function)
-    def guarded(*args: Wishes.args, **kwargs: Wishes.kwargs) -> Result:
-        try:
-            return function(*args, **kwargs)
-        except pa.ArrowException as problem:
-            kind = type(problem).__name__
-        raise DataError(
-            f"{current_step() or 'read'}: a column has cells of a type that shoal cannot handle ({kind}). "
-            "Turn it into text, numbers or dates first, or leave it out."
-        )
-
-    return guarded
-
-
-@netted
+@without_arrow_errors
+@with_options("anonymize")
 def anonymize(
     source: Any,
     *,
-    policy: Policy | dict[str, Any] | str | Path | None = None,
+    policy: PolicySource = None,
     threads: int | None = None,
     budget: float | None = None,
-    **wishes: Any,
+    **options: Unpack[PolicyOptions],
 ) -> Release:
     """Hide each row of a table in a class of rows that look alike, and prove it.
 
@@ -94,23 +76,59 @@ def anonymize(
     source : path or frame
         A CSV, Parquet or Feather file, or a pandas, polars or pyarrow frame.
     policy : Policy, mapping or path, optional
-        What each column is and what the release must meet.
+        What each column is and what the release must meet. The options below replace what it says.
     threads : int, optional
-        How many may work at once; all cores if not given. The release does not depend on it.
+        How many threads may work at once; all cores if not given. The release does not depend on it.
     budget : float, optional
         Seconds after which a search ends with the best that it has found. Then, and only then, another run may
         give other groups; a note says so.
-    **wishes
-        Values that replace those of the policy: k, l, l_kind, t, m, constraints, method, parameters, refine,
-        identifiers, quasi, sensitive, keep, items, hierarchies, label, weight, missing, output, seed, header,
-        accept, protect. A column that is not named is a quasi-identifier; it has the role items if it holds lists, and
-        is dropped as an identifier if it surely names people or rows. Without a seed, one is drawn from the
-        system; it stands in `release.policy.seed` and in the private folder, from where `shoal.seed_of` reads it.
+    k : int, optional
+        The least number of rows that share their published quasi-identifiers; 5 if the policy does not say either.
+    l : float, optional
+        The least number of sensitive values in each class.
+    t : float, optional
+        The greatest distance, from 0 to 1, between the sensitive values of a class and those of the whole table.
+    l_kind : {"distinct", "entropy", "recursive"}, optional
+        How l is counted.
+    m : int, optional
+        How many items of a set an attacker may know; 2 if not given.
+    constraints : mapping, optional
+        Other constraints by name, such as {"alpha": 0.5}.
+    identifiers, quasi, sensitive, keep, items : iterables of str, optional
+        The columns of each role: dropped, published by class, protected by l and t, published as they are, and sets.
+        A column that is not named is a quasi-identifier; it has the role items if it holds lists, and is dropped as an
+        identifier if it surely names people or rows.
+    hierarchies : mapping, optional
+        The tree of a column: nested mappings and lists, a CSV file, or a word such as "mask".
+    label : str, optional
+        The column that analysts predict, sensitive or kept.
+    weight : str, optional
+        The column of row weights, kept or an identifier.
+    missing : {"own-value", "suppress-row", "refuse"}, optional
+        What becomes of rows with missing values.
+    header : bool, optional
+        Whether the first line of a CSV file is a header; if not given, that must be clear from the file.
+    method : str, optional
+        A method of `shoal.methods()`; "auto" if not given.
+    parameters : mapping, optional
+        Parameters of the method, such as {"effort": "quick"}.
+    refine : {"none", "swift", "quick", "normal", "thorough"}, optional
+        How long a local search improves the groups afterwards.
+    output : {"same-schema", "truthful"}, optional
+        Whether values keep their type, or what is published of a row is true of it.
+    protect : {"minimality"}, optional
+        Groups whose making tells almost nothing about sensitive values. It costs information loss.
+    accept : iterable of {"unique-kept"}, optional
+        Risks that are refused otherwise.
+    seed : int, optional
+        Random seed. If not given, one is drawn from the system; it stands in `release.policy.seed` and in the private
+        folder, from where `shoal.seed_of` reads it.
 
     Returns
     -------
     Release
-        Already verified; `.data` is a frame of the caller's type, row by row as the input.
+        Already verified. `.data` is a frame of the caller's type, in the order in which rows are written;
+        `.aligned()` has the order and the index of the input, for the holder.
 
     Guarantee
     ---------
@@ -125,7 +143,8 @@ def anonymize(
     >>> release.data["age"].to_pylist()
     [35, 35, 35, 61, 61, 61]
     """
-    wanted, seconds, workers = _wanted(policy, wishes).seeded(), _seconds(budget), thread_count(threads, "anonymize")
+    wanted, seconds = Policy.of(policy, **options).seeded(), _seconds(budget)
+    workers = thread_count(threads, "anonymize")
     with within(seconds):
         return _walk(source, wanted, workers, seconds)
 
@@ -159,9 +178,10 @@ def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> R
     refuse_uncovered(arranged, recoded.data, named, encoded.trees)
     step("measure")
     release = _release(source, table, arranged, recoded, partition, encoded, verdicts)
+    case = release._making.case
     findings = (
-        *taken(release.case, [measures.load(name) for name in measures.names() if measures.declared(name, "always")]),
-        *rounding_loss(release.case.columns, release.labels),
+        *taken(case, [measures.load(name) for name in measures.names() if measures.declared(name, "always")]),
+        *rounding_loss(case.columns, release.labels),
         *exchanged,
         *partition.findings,
     )
@@ -182,13 +202,13 @@ def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> R
     drawn = plane(encoded.X, partition, named.constraints.k) if found.sketches else None
     sketches = found.sketches if drawn is None else (*found.sketches, drawn)
     step("")
-    return replace(release, findings=findings, notes=said, sketches=sketches)
+    making = replace(release._making, sketches=sketches)
+    return replace(release, findings=findings, notes=said, _making=making)
 
 
-@netted
-def profile(
-    source: Any, *, policy: Policy | dict[str, Any] | str | Path | None = None, header: bool | None = None
-) -> Profile:
+@without_arrow_errors
+@with_options("profile")
+def profile(source: Any, *, policy: PolicySource = None, header: bool | None = None) -> Profile:
     """Look at a table and say what each column is: kind, gaps, uniqueness, a proposed role and why.
 
     Parameters
@@ -208,50 +228,58 @@ def profile(
     return profile_table(read_for(source, wanted))
 
 
-@netted
+@without_arrow_errors
+@with_options("verify")
 def verify(
     source: Any,
     *,
-    policy: Policy | dict[str, Any] | str | Path | None = None,
+    policy: PolicySource = None,
     parse: bool = False,
     report: bool = True,
-    **wishes: Any,
-) -> Checked:
+    **options: Unpack[TableOptions],
+) -> VerificationReport:
     """Check a release folder from its bytes, or count the constraints in anybody's file or frame.
 
     Parameters
     ----------
     source : path or frame
-        A release folder, of a table or of sets; or a table, judged by `policy` and `wishes` as in `anonymize`. If
-        `quasi` is given, columns that nobody names are left out; else they are quasi-identifiers.
-    policy, **wishes
-        For tables only.
+        A release folder, of a table or of sets; or a table, judged by `policy` and the options.
+    policy : Policy, mapping or path, optional
+        For tables only, as the options are.
     parse : bool
         Whether the quasi-identifiers of a CSV file are compared as numbers, dates and missing values. If not, their
         text is compared as it stands: to a reader, 0.3 and 0.30 or `NA` and `?` are different. Sensitive values are
         parsed either way, as two spellings of one illness are one illness.
     report : bool
         Whether the report of a release folder is drawn again and compared.
+    **options
+        Constraints, roles and how the file is read, as in `anonymize`. If `quasi` is given, columns that are not named
+        are left out; else they are quasi-identifiers.
 
     Returns
     -------
-    Checked
+    VerificationReport
         `.holds` says whether everything is as claimed, `.columns` what each column is.
     """
     if isinstance(source, str | Path):
         settle(source)
     if isinstance(source, str | Path) and Path(source).is_dir():
-        if policy is not None or any(wish not in (None, [], ()) for wish in wishes.values()):
+        if policy is not None or any(value not in (None, [], ()) for value in options.values()):
             raise PolicyError(
                 "verify: a release folder carries its own policy. Give no other, or the data file inside it."
             )
         return check_folder(source, _page if report else None, redrawn)
     step("read")
-    wanted = _wanted(policy, wishes)
+    wanted = Policy.of(policy, **options)
     if isinstance(source, str | Path) and not Path(source).exists():
         raise ReadError(f"verify: there is neither a folder nor a file {str(source)!r}.")
     table = read(source, wanted.null_words, header=wanted.header)
-    named, _ = complete(_only(wanted, table.names, wishes), table, profile_table(table), drop_direct=False)
+    named, _ = complete(
+        _only(wanted, table.names, quasi_named=bool(options.get("quasi"))),
+        table,
+        profile_table(table),
+        drop_direct=False,
+    )
     data = table.data
     if not parse and table.origin.format.startswith("csv"):
         text = read(source, ("",), header=wanted.header, as_text=True)
@@ -279,19 +307,8 @@ def _seconds(budget: Any) -> float | None:
         return None
     seconds = float(budget) if not isinstance(budget, bool) and isinstance(budget, Real) else math.nan
     if not 0 < seconds < math.inf:
-        raise PolicyError(f"policy: budget must be a number of seconds above 0; got {budget!r}.")
+        raise PolicyError(f"anonymize: {argument('budget')} must be a number of seconds above 0; got {budget!r}.")
     return seconds
-
-
-def _wanted(policy: Policy | dict[str, Any] | str | Path | None, wishes: dict[str, Any]) -> Policy:
-    """Return the policy with the wishes put in, or refuse a wish that nobody knows."""
-    known = set(signature(Policy.of).parameters) - {"policy"}
-    for name in wishes:
-        if name not in known:
-            raise PolicyError(
-                f"policy: there is no wish {name!r}. There are {listed(sorted(known), 20)}.{near(name, known)}"
-            )
-    return Policy.of(policy, **wishes)
 
 
 def _release(
@@ -323,23 +340,28 @@ def _release(
         regroup=Regrouping(original, policy, given_trees(policy), released),
     )
     return Release(
-        data=to_frame(aligned, table.origin.frame),
         table=public,
         rows=arranged.rows[back],
-        position=position,
-        partition=Partition.of(groups, partition.notes, partition.findings),
         policy=policy,
         verdicts=verdicts,
         findings=(),
         ledger=recoded.ledger,
         suppressed=table.n - arranged.n,
-        inputs=table.n,
-        format=table.origin.format,
-        sketched=encoded.names,
-        source=source,
-        case=case,
-        writer=write,
-        reporter=_report,
+        notes=(),
+        _making=Making(
+            aligned=to_frame(aligned, table.origin.frame, arranged.rows[back]),
+            position=position,
+            partition=Partition.of(groups, partition.notes, partition.findings),
+            inputs=table.n,
+            format=table.origin.format,
+            sketches=(),
+            sketched=encoded.names,
+            reorder=reordered,
+            writer=write,
+            reporter=_report,
+            source=source,
+            case=case,
+        ),
     )
 
 
@@ -347,7 +369,7 @@ def _report(release: Release, original: Any = None, **given: Any) -> str:
     """Return the report of a release; loaded when it is asked for, since it knows this line."""
     from shoal.pipeline.reporting import report
 
-    return report(release, original, **given)
+    return report(original, release, **given)
 
 
 def _categories(data: pa.Table, table: Table) -> pa.Table:
@@ -364,12 +386,12 @@ def _categories(data: pa.Table, table: Table) -> pa.Table:
     return data
 
 
-def _only(policy: Policy, names: list[str], wishes: dict[str, Any]) -> Policy:
-    """Forget identifiers that are gone, and leave out the columns that nobody names if quasi-identifiers are named."""
+def _only(policy: Policy, names: list[str], *, quasi_named: bool) -> Policy:
+    """Forget identifiers that are gone, and leave out unnamed columns if quasi-identifiers are named."""
     gone = [name for name in policy.names("identifier") if name not in names]
     columns = {name: column for name, column in policy.columns.items() if name not in gone}
     policy = policy.model_copy(update={"columns": columns})
-    if not wishes.get("quasi"):
+    if not quasi_named:
         return policy
     others = [name for name in names if name not in policy.columns]
     return Policy.of(policy, keep=others)

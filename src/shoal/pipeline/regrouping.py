@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.catalogue import methods
-from shoal.model.asking import option
+from shoal.model.asking import either
 from shoal.model.findings import Finding
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
@@ -36,11 +36,11 @@ __all__ = ["Regrouping", "inference_by_repetition"]
 SECONDS = 2.0  # that a release may wait for
 PLACEMENTS = 200  # up to which it does
 
-LIMITED = f"To limit it, at the cost of more information loss: {option('protect', 'minimality')}."
+LIMITED = f"To limit it, at the cost of more information loss: {either('protect', 'minimality')}."
 DEPENDS = (
     "minimality: the groups depend on sensitive values, through {models}. Whoever knows all quasi-identifiers and "
     "repeats the run may learn more of a person than the class says. `attack` estimates how much "
-    f"({option('only', 'minimality')}). {LIMITED}"
+    f"({either('only', 'minimality')}). {LIMITED}"
 )
 EXCEEDS = (
     "minimality: whoever knows all quasi-identifiers and repeats the run can be {posterior:.0f} % sure of one person's "

@@ -1,4 +1,4 @@
-"""Reports: the door to `report`, for a release in memory and for a release folder.
+"""Reports of a release in memory or of a release folder.
 
 1. Without the original, the public report: the folder is checked from its bytes, and everything is made from what is in
    it. It stands in the release as `report.html` if `save` is asked for it.
@@ -23,14 +23,16 @@ from shoal.errors import DataError, GuaranteeError, PolicyError, ShoalError, Wri
 from shoal.io.bundle import check_outside, draft_file, settle
 from shoal.model.asking import option
 from shoal.model.findings import Attack, Finding, Verdict
+from shoal.model.options import with_options
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
 from shoal.model.progress import step
 from shoal.model.release import Change, Release
 from shoal.model.sketches import PlaneSketch
+from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.hierarchies import given_trees
 from shoal.pipeline.judging import case_of, tried
-from shoal.pipeline.line import MOST_KEPT, netted
+from shoal.pipeline.line import MOST_KEPT
 from shoal.pipeline.private import FINDINGS
 from shoal.pipeline.write import published_policy, read_back
 from shoal.prepare.encode import encode
@@ -49,10 +51,11 @@ QUICK = 10_000  # rows up to which a report that is written with a release has m
 LARGE = 200_000  # rows beyond which it has, of the pair, only what was measured when the release was made
 
 
-@netted
+@without_arrow_errors
+@with_options("report")
 def report(
+    original: Any,
     release: Release | str | Path,
-    original: Any = None,
     *,
     private: str | Path | None = None,
     attacks: bool = False,
@@ -63,10 +66,10 @@ def report(
 
     Parameters
     ----------
+    original : path, frame or None
+        The table that the release was made from: then the report is for the holder's eyes. None for the public one.
     release : Release or path
         A release, or the folder of one.
-    original : path or frame, optional
-        The table that it was made from. The report is then for the holder's eyes.
     private : path, optional
         The private folder of a release folder, whose map aligns its rows; needed with `original`.
     attacks : bool
@@ -85,11 +88,11 @@ def report(
     >>> import pyarrow as pa, shoal
     >>> table = pa.table({"age": [34, 36, 35, 61, 60, 62], "ill": ["a", "b", "a", "b", "b", "a"]})
     >>> release = shoal.anonymize(table, k=3, sensitive=["ill"])
-    >>> report(release, format="md").splitlines()[4]
+    >>> report(None, release, format="md").splitlines()[4]
     '- **k = 3: holds**'
     """
     check_format(format)
-    return FORMATS[format](facts_of(release, original, private=private, attacks=attacks, control=control))
+    return FORMATS[format](facts_of(original, release, private=private, attacks=attacks, control=control))
 
 
 def check_format(name: str) -> None:
@@ -99,8 +102,8 @@ def check_format(name: str) -> None:
 
 
 def facts_of(
+    original: Any,
     release: Release | str | Path,
-    original: Any = None,
     *,
     private: str | Path | None = None,
     attacks: bool = False,
@@ -235,7 +238,7 @@ def _held_facts(
         suppressed=release.suppressed,
         notes=release.notes,
         plane=_plane(case),
-        pictures=pictures(release.sketches, release.sketched, views),
+        pictures=pictures(release._making.sketches, release._making.sketched, views),
         **more,
     )
 

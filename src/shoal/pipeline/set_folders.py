@@ -2,26 +2,27 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.certify.certificate import CERTIFICATE
-from shoal.certify.check import Checked, Line, check_folder
+from shoal.certify.check import Line, VerificationReport, check_folder
 from shoal.certify.sets_bytes import read_files
 from shoal.errors import DataError, GuaranteeError, PolicyError, ReadError, WriteError
 from shoal.io.bundle import settle
 from shoal.io.disassociated import NEIGHBOURS
 from shoal.io.item_lines import write_lines
-from shoal.io.transactions import read_transactions
-from shoal.model.asking import option
+from shoal.io.transactions import ReadingOptions, read_transactions
+from shoal.model.asking import argument, option
 from shoal.model.disassociated import Disassociated
+from shoal.model.options import with_options
 from shoal.model.progress import step
 from shoal.model.seeds import drawn_seed
 from shoal.model.set_release import SetRelease
 from shoal.model.transactions import Transactions
-from shoal.pipeline.line import netted
+from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.private import read_private
 from shoal.pipeline.set_neighbours import neighbour_of, redrawn
 from shoal.privacy.verdict.km import verify_against
@@ -29,31 +30,36 @@ from shoal.privacy.verdict.km import verify_against
 __all__ = ["distance_of", "mined", "reassociate_folder", "verified", "verify_sets"]
 
 
-@netted
+@without_arrow_errors
+@with_options("verify")
 def verify_sets(
-    folder: str | Path | SetRelease, *, original: Any = None, private: str | Path | None = None, **reading: Any
-) -> Checked:
+    release: str | Path | SetRelease,
+    *,
+    original: Any = None,
+    private: str | Path | None = None,
+    **reading: Unpack[ReadingOptions],
+) -> VerificationReport:
     """Check a release of sets from its bytes; with the records behind it and the private folder, against these too.
 
     Parameters
     ----------
-    folder : path or SetRelease
+    release : path or SetRelease
     original : path or records, optional
     private : path, optional
         The folder that was written with the release; needed with `original`.
     **reading
-        layout, column, record, item, separator: how `original` is read.
+        How `original` is read, as in `shoal.sets.read`.
 
     Returns
     -------
-    Checked
+    VerificationReport
     """
     step("verify")
-    if isinstance(folder, SetRelease):
-        lines = [Line(one.model, f"{one.asked:g}", f"{one.found:g}", one.holds) for one in folder.verdicts]
-        return Checked(tuple(lines), folder.verdicts)
-    settle(folder, private)
-    checked = check_folder(folder, redraw=redrawn)
+    if isinstance(release, SetRelease):
+        lines = [Line(one.model, f"{one.asked:g}", f"{one.found:g}", one.holds) for one in release.verdicts]
+        return VerificationReport(tuple(lines), release.verdicts)
+    settle(release, private)
+    checked = check_folder(release, redraw=redrawn)
     if original is None:
         return checked
     if private is None:
@@ -64,15 +70,15 @@ def verify_sets(
     if not checked.holds:
         return checked
     data = read_transactions(original, **reading)
-    cluster_of = _held(Path(private), Path(folder), data)
-    found = verify_against(read_files(Path(folder)).published, data, cluster_of)
+    cluster_of = _held(Path(private), Path(release), data)
+    found = verify_against(read_files(Path(release)).published, data, cluster_of)
     lines = [
         Line(
             f"against the records, {check.id}: {check.what}", "0 fail", f"{check.n_bad} of {check.n_checked}", check.ok
         )
         for check in found
     ]
-    return Checked((*checked.lines, *lines), checked.verdicts, checked.notes)
+    return VerificationReport((*checked.lines, *lines), checked.verdicts, checked.notes)
 
 
 def verified(folder: str | Path | SetRelease) -> Disassociated:
@@ -94,34 +100,49 @@ def published_neighbour(folder: str | Path | SetRelease) -> tuple[Transactions |
     return (read_transactions(_neighbour_in(folder)), str(stated["kind"])) if stated else (None, "none")
 
 
-@netted
+@without_arrow_errors
+@with_options("reassociate")
 def reassociate_folder(
-    folder: str | Path | SetRelease, output: str | Path, kind: str = "km", seed: int | None = None, **how: Any
+    release: str | Path | SetRelease,
+    output: str | Path,
+    *,
+    neighbour: Literal["km", "raw"] = "km",
+    terms: Literal["omit", "once"] = "omit",
+    nonempty: bool = False,
+    seed: int | None = None,
 ) -> dict[str, Any]:
     """Draw plain records from a release and write them as lines; return figures of them.
 
     Parameters
     ----------
-    folder : path or SetRelease
+    release : path or SetRelease
         A release of sets.
     output : path
         The file to write, lines of items, or a JSON list of lists if its name ends so; one that is there is not
         replaced.
-    kind : {"km", "raw"}
+    neighbour : {"km", "raw"}
         k^m-anonymous by itself, or a mere draw.
+    terms : {"omit", "once"}
+        Leave out the items that are in no chunk, or give each of them to one record.
+    nonempty : bool
+        Leave no record empty where that can be.
     seed : int, optional
-    **how
-        terms, nonempty: see `shoal.transactions.reassociation.reassociate`.
+        Random seed; drawn from the system if not given.
+
+    Returns
+    -------
+    dict
+        Figures of the records.
     """
-    if kind not in ("km", "raw"):
-        raise PolicyError(f"sets: neighbour must be 'km' or 'raw'; got {kind!r}.")
+    if neighbour not in ("km", "raw"):
+        raise PolicyError(f"sets: {argument('neighbour')} must be 'km' or 'raw'; got {neighbour!r}.")
     place = Path(output)
     if place.exists():
         raise WriteError(f"write: {str(output)!r} is there already. Choose another name.")
     step("verify")
-    published = verified(folder)
+    published = verified(release)
     start = drawn_seed() if seed is None else seed
-    drawn, verdicts, findings = neighbour_of(published, kind, start, **how)  # type: ignore[arg-type]
+    drawn, verdicts, findings = neighbour_of(published, neighbour, start, terms=terms, nonempty=nonempty)
     if drawn is None or not all(verdict.holds for verdict in verdicts):
         raise GuaranteeError("verify: the neighbour is not k^m-anonymous. Nothing was written.")
     step("write")
@@ -132,7 +153,7 @@ def reassociate_folder(
     step("")
     return {
         "file": str(output),
-        "neighbour": kind,
+        "neighbour": neighbour,
         "records": drawn.n,
         "empty records": drawn.empty,
         "items": len(drawn.labels),
@@ -145,15 +166,34 @@ def reassociate_folder(
     }
 
 
-@netted
-def distance_of(one: Any, other: Any, *, exact: bool = False, seed: int = 0, **reading: Any) -> dict[str, Any]:
-    """Return the tree edit distance of two data sets, with bounds and baselines; `other` may be a release folder."""
+@without_arrow_errors
+@with_options("distance")
+def distance_of(
+    original: Any, release: Any, *, exact: bool = False, seed: int = 0, **reading: Unpack[ReadingOptions]
+) -> dict[str, Any]:
+    """Return the tree edit distance of two data sets, with bounds and baselines.
+
+    Parameters
+    ----------
+    original, release : path, records or release
+        A release of sets stands for its neighbour.
+    exact : bool
+        Whether to count even what takes very long.
+    seed : int
+        Random seed of the baselines.
+    **reading
+        How records are read, as in `shoal.sets.read`.
+
+    Returns
+    -------
+    dict
+    """
     from shoal.transactions.trees.tree_distance import tree_distance
 
     step("read")
     first, second = (
-        read_transactions(_neighbour_in(source), **(reading if not _is_folder(source) else {}))
-        for source in (one, other)
+        read_transactions(_neighbour_in(source), **(ReadingOptions() if _is_folder(source) else reading))
+        for source in (original, release)
     )
     step("distance")
     found = tree_distance(first, second, exact=True if exact else None, seed=seed)
@@ -161,11 +201,35 @@ def distance_of(one: Any, other: Any, *, exact: bool = False, seed: int = 0, **r
     return found.as_dict()
 
 
-@netted
+@without_arrow_errors
+@with_options("mine")
 def mined(
-    source: Any, support: float = 0.001, confidence: float = 0.8, most: int = 50, **reading: Any
+    source: Any,
+    *,
+    support: float = 0.001,
+    confidence: float = 0.8,
+    most: int = 50,
+    **reading: Unpack[ReadingOptions],
 ) -> dict[str, Any]:
-    """Return the most frequent itemsets of two items and more, and the rules of the highest support, with labels."""
+    """Return the most frequent itemsets of two items and more, and the rules of the highest support, with labels.
+
+    Parameters
+    ----------
+    source : path or records
+        As `shoal.sets.read` takes it.
+    support : float
+        The least share of records that hold an itemset or, as a whole number, how many.
+    confidence : float
+        The least confidence of a rule.
+    most : int
+        How many itemsets and rules are returned.
+    **reading
+        How records are read, as in `shoal.sets.read`.
+
+    Returns
+    -------
+    dict
+    """
     from shoal.transactions.itemsets.mining import frequent_itemsets, rules
 
     step("read")

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -10,12 +10,13 @@ from shoal.certify.check import check_folder
 from shoal.certify.sets_bytes import read_files
 from shoal.errors import GuaranteeError
 from shoal.io.bundle import settle
-from shoal.io.transactions import read_transactions
+from shoal.io.transactions import ReadingOptions, read_transactions
 from shoal.model.disassociated import Disassociated
+from shoal.model.options import with_options
 from shoal.model.progress import step, tick
 from shoal.model.set_release import SetRelease
 from shoal.model.transactions import Transactions
-from shoal.pipeline.line import netted
+from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.set_folders import published_neighbour, verified
 from shoal.pipeline.set_neighbours import neighbour_of, redrawn
 from shoal.report.counting import joined
@@ -43,23 +44,24 @@ DISTANCES = (
 FIGURES = ("kept", "spearman", "kendall", "precision", "below", "false_positives", "false_negatives")
 
 
-@netted
+@without_arrow_errors
+@with_options("report")
 def set_report(
     original: Any,
-    folder: str | Path | SetRelease,
+    release: str | Path | SetRelease,
     *,
     top: int = 50,
     draws: int = 3,
     distance: bool = True,
     seed: int = 0,
-    **reading: Any,
+    **reading: Unpack[ReadingOptions],
 ) -> dict[str, dict[str, Any]]:
     """Report on a release folder of sets.
 
     Parameters
     ----------
     original : path or records
-    folder : path or SetRelease
+    release : path or SetRelease
         The release; a folder is verified first.
     top : int
         How many pairs, triples and rules are compared.
@@ -68,9 +70,9 @@ def set_report(
     distance : bool
         Whether the tree edit distance is measured; it takes some seconds for 60,000 records.
     seed : int
-        Where chance starts.
+        Random seed.
     **reading
-        How `original` is read.
+        How `original` is read, as in `shoal.sets.read`.
 
     Returns
     -------
@@ -78,8 +80,8 @@ def set_report(
         Figures by section. No item is named in it.
     """
     step("verify")
-    published = verified(folder)
-    beside, kind = published_neighbour(folder)
+    published = verified(release)
+    beside, kind = published_neighbour(release)
     step("read")
     data = read_transactions(original, **reading)
     step("measure")
@@ -88,7 +90,7 @@ def set_report(
     return facts
 
 
-@netted
+@without_arrow_errors
 def set_page(folder: str | Path, figures: dict[str, dict[str, Any]] | None = None) -> dict[str, Any]:
     """Return the facts of a report on a release folder of sets, as `report.render` takes them.
 

@@ -13,22 +13,24 @@ from collections.abc import Iterable
 from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Unpack, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import GuaranteeError, PolicyError, ReadError, listed, near
+from shoal.errors import GuaranteeError, PolicyError, ReadError, listed
 from shoal.io.files import opened
-from shoal.io.transactions import read_transactions
-from shoal.model.disassociated import Disassociated
+from shoal.io.transactions import ReadingOptions, read_transactions
+from shoal.model.asking import argument
+from shoal.model.disassociated import Disassociated, TermPolicy
 from shoal.model.findings import Finding
+from shoal.model.options import with_options
 from shoal.model.progress import step
 from shoal.model.seeds import drawn_seed
 from shoal.model.sentences import Rows, Sentence
 from shoal.model.set_release import Neighbour, SetRelease
 from shoal.model.transactions import Transactions
-from shoal.pipeline.line import netted
+from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.set_neighbours import neighbour_of
 from shoal.pipeline.write import refuse_unless, write_sets
 from shoal.privacy.verdict.km import verify, verify_against
@@ -42,11 +44,10 @@ RAW = (
     "the neighbour is a draw from what is published and no k^m-anonymous table by itself: combinations that few of its "
     "records hold are mostly chance. Ask for a neighbour «km» before you hand it on alone."
 )
-READING = ("layout", "column", "record", "item", "separator", "labels")
-MAKING = ("levels", "terms", "beta", "rounds", "rho")
 
 
-@netted
+@without_arrow_errors
+@with_options("sets")
 def anonymize_sets(
     source: Any,
     *,
@@ -56,15 +57,20 @@ def anonymize_sets(
     partition: "Partitioning | None" = None,
     rules: Any = None,
     neighbour: Neighbour = "km",
+    levels: int = 6,
+    terms: TermPolicy = "global",
+    beta: float = 0.6,
+    rounds: int = 10_000,
+    rho: float = 0.8,
     seed: int | None = None,
-    **given: Any,
+    **reading: Unpack[ReadingOptions],
 ) -> SetRelease:
     """Publish records that are sets of items as chunks in which every m items are shared by k records, and prove it.
 
     Parameters
     ----------
     source : path, frame, column, matrix or iterable
-        As `shoal.io.transactions.read_transactions` takes it.
+        As `shoal.sets.read` takes it.
     k, m : int
         Whoever knows m items of a person's record must be left with k candidates.
     delta : int
@@ -75,12 +81,19 @@ def anonymize_sets(
         Itemsets that shall keep their support, one a line.
     neighbour : {"km", "raw", "none"}
         Plain records beside the chunks: k^m-anonymous by themselves, a mere draw, or none.
+    levels : int, 0 to 16
+        How often neighbouring clusters are joined to share chunks.
+    terms : {"global", "drop", "cluster", "suppress"}
+        What becomes of items that are in no chunk.
+    beta, rounds : float and int
+        For partition "ugac": the share of a rule's records that it wants in one cluster set, and its most rounds.
+    rho : float
+        The share of records that keep an item under `terms="suppress"`.
     seed : int, optional
         The random seed of the clusters ("ugac") and of `terms="suppress"`; drawn from the system if not given, and
         never published. The neighbour does not depend on it.
-    **given
-        layout, column, record, item, separator, labels: how to read; levels, terms, beta, rounds, rho: see
-        `shoal.transactions.disassociation.disassociate`.
+    **reading
+        layout, column, record, item, separator, labels: as in `shoal.sets.read`.
 
     Returns
     -------
@@ -101,19 +114,29 @@ def anonymize_sets(
     from shoal.transactions.disassociation.disassociate import disassociate
 
     if neighbour not in get_args(Neighbour):
-        raise PolicyError(f"sets: neighbour must be one of {listed(get_args(Neighbour))}; got {neighbour!r}.")
+        raise PolicyError(
+            f"sets: {argument('neighbour')} must be one of {listed(get_args(Neighbour))}; got {neighbour!r}."
+        )
     start = _start(seed)
-    unknown = [name for name in given if name not in (*READING, *MAKING)]
-    if unknown:
-        known = (*READING, *MAKING)
-        raise PolicyError(f"sets: there is no {unknown[0]!r}. There are {listed(known, 20)}.{near(unknown[0], known)}")
     step("read")
-    separator = given.get("separator")
-    data = read_transactions(source, **{key: given.pop(key) for key in READING if key in given})
-    wanted = _rules(rules, data, separator)
+    data = read_transactions(source, **reading)
+    wanted = _rules(rules, data, reading.get("separator"))
     step("cluster")
     how: Partitioning = partition or ("rules" if wanted else "recursive")
-    made = disassociate(data, k=k, m=m, delta=delta, partition=how, rules=wanted, seed=start, **given)
+    made = disassociate(
+        data,
+        k=k,
+        m=m,
+        delta=delta,
+        partition=how,
+        rules=wanted,
+        levels=levels,
+        terms=terms,
+        beta=beta,
+        rounds=rounds,
+        rho=rho,
+        seed=start,
+    )
     published, hidden = _shown(made.published)
     step("verify")
     found = verify(published)
@@ -159,7 +182,7 @@ def _start(seed: Any) -> int:
     if seed is None:
         return drawn_seed()
     if isinstance(seed, bool) or not isinstance(seed, Integral) or int(seed) < 0:
-        raise PolicyError(f"sets: seed must be a whole number of at least 0; got {seed!r}.")
+        raise PolicyError(f"sets: {argument('seed')} must be a whole number of at least 0; got {seed!r}.")
     return int(seed)
 
 

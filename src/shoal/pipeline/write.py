@@ -96,24 +96,24 @@ def write(
         _draw(
             hidden,
             "The private folder has no pictures",
-            lambda: pictures(release.sketches, release.sketched, views),
+            lambda: pictures(release._making.sketches, release._making.sketched, views),
             missing,
         )
-        place = np.full(release.inputs, -1, np.int64)
-        place[release.rows] = release.position
+        place = np.full(release._making.inputs, -1, np.int64)
+        place[release.rows] = release._making.position
         facts = {
             "certificate": digest(made / CERTIFICATE),
             "findings": [finding.as_dict() for finding in release.findings],
             "ledger": [vars(change) for change in release.ledger],
             "suppressed": release.suppressed,
-            "notes": [*release.own_notes, *missing],
+            "notes": [*release._own_notes(), *missing],
             "policy": release.policy.as_dict(),
             **_groups(release),
         }
         write_private(hidden, ("input_row", "released_row"), place.tolist(), facts)
 
     _appear(Place(folder, RELEASED), private, fill, hold)
-    release.note_missing(tuple(missing))
+    release._note_missing(tuple(missing))
     return Path(folder)
 
 
@@ -174,7 +174,8 @@ def _appear(
 
 def _groups(release: Release) -> dict[str, str]:
     """Return the group of each row that the method made, if groups are published alike: classes are known anyway."""
-    alike = np.array_equal(Partition.of(release.case.labels).labels, release.labels)
+    case = release._making.case
+    alike = case is not None and np.array_equal(Partition.of(case.labels).labels, release.labels)
     return {} if alike else {"groups": " ".join(map(str, release.labels.tolist()))}
 
 
@@ -186,7 +187,7 @@ def data_digest(release: Release) -> str:
 
 def _usual(release: Release) -> str:
     """Return the format of what came in; that of a frame is parquet."""
-    return release.format if release.format != "frame" else "parquet"
+    return release._making.format if release._making.format != "frame" else "parquet"
 
 
 def check_places(

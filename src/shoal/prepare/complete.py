@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from shoal.catalogue import methods
 from shoal.errors import PolicyError, listed, near
-from shoal.model.asking import option
+from shoal.model.asking import either, option
 from shoal.model.policy import FORMS, TRUTHFUL_FORMS, Column, Form, Kind, Policy, Role
 from shoal.model.sentences import Sentence
 from shoal.model.table import Table
@@ -304,8 +304,8 @@ def _dropped(found: ColumnFacts) -> str:
     """Say that a column was dropped though nobody asked for it."""
     return (
         f"column {found.name!r} IS DROPPED: its role is not given, and it looks like an identifier ({found.reason}). "
-        f"To publish it by class all the same: {option('quasi', found.name)}. "
-        f"If it is an identifier, say so: {option('identifiers', found.name)}."
+        f"To publish it by class all the same: {either('quasi', found.name)}. "
+        f"If it is an identifier, say so: {either('identifiers', found.name)}."
     )
 
 
@@ -318,7 +318,7 @@ def _published_though_direct(found: ColumnFacts, role: Role) -> str:
     )
     return (
         f"column {found.name!r} looks like a direct identifier ({found.reason}), and by its role {role} {what}. "
-        f"If it names people, drop it: {option('identifiers', found.name)}."
+        f"If it names people, drop it: {either('identifiers', found.name)}."
     )
 
 
@@ -335,7 +335,7 @@ def _averaged(names: list[str]) -> str:
     return (
         f"column{'s' * many} {listed(names)}: whole numbers of which nearly all differ, taken for amounts or measures "
         f"by the way they are spread, and published by class. If {'one' if many else 'it'} is a code, drop it: "
-        f"{option('identifiers', 'COLUMN' if many else names[0])}."
+        f"{either('identifiers', 'COLUMN' if many else names[0])}."
     )
 
 
@@ -344,7 +344,7 @@ def _unnamed(found: ColumnFacts) -> list[str]:
     looks = {"identifier": "looks like an identifier", "sensitive": "looks sensitive"}.get(found.role)
     if not looks:
         return []
-    wish = option(ROLE_WISH.get(found.role, found.role), found.name)
+    wish = either(ROLE_WISH.get(found.role, found.role), found.name)
     note = f"column {found.name!r} {looks} ({found.reason}) and is a quasi-identifier by default, as it is not named"
     return [f"{note}. If it is {'one' if found.role == 'identifier' else 'so'}, say so: {wish}."]
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.catalogue import attack
-from shoal.model.asking import option
+from shoal.model.asking import either
 from shoal.model.column import Kind
 from shoal.model.findings import Attack
 from shoal.model.sentences import Sentence
@@ -190,7 +190,7 @@ def _membership(name: str, case: Case, profile: Profile, margin: float) -> Attac
 
     if case.control is None or not case.control.n or not case.n:
         return nothing(
-            f"give people who are not in the table ({option('control', 'FILE')}): without them everybody is a member"
+            f"give people who are not in the table ({either('control', 'FILE')}): without them everybody is a member"
         )
     held = register(case, profile.known)
     if not held.people.shape[1]:

@@ -30,7 +30,7 @@ from shoal.transactions.disassociation.terms import listed_terms, suppress_unive
 from shoal.transactions.disassociation.vertical import NO_RULES, Rules, vertical
 from shoal.transactions.lexical import Places, Whole, gathered, lexical_order
 
-__all__ = ["Made", "Partitioning", "disassociate"]
+__all__ = ["Disassociation", "Partitioning", "disassociate"]
 
 Partitioning = Literal["recursive", "iterative", "rules", "ugac"]
 
@@ -40,7 +40,7 @@ LEVELS = 16  # 65,536 clusters to a joint
 
 
 @dataclass(frozen=True, eq=False)
-class Made:
+class Disassociation:
     """A disassociated data set, and what only the holder of the data may know of it.
 
     Parameters
@@ -74,7 +74,7 @@ def disassociate(
     rho: float = 0.8,
     publish_rare_labels: bool = False,
     seed: int = 0,
-) -> Made:
+) -> Disassociation:
     """Publish set-valued data in chunks that nobody can link by up to m known items to fewer than k records.
 
     Parameters
@@ -108,7 +108,7 @@ def disassociate(
 
     Returns
     -------
-    Made
+    Disassociation
 
     Guarantee
     ---------
@@ -187,7 +187,7 @@ def disassociate(
     )
     tick(STEPS, STEPS)
     notes = (*_notes(published, data), *_wanted(data, known, k, beta, partition))
-    return Made(published, cluster_of, suppressed, notes)
+    return Disassociation(published, cluster_of, suppressed, notes)
 
 
 def _clusters(

@@ -1,0 +1,158 @@
+"""The options of the public functions, each declared once.
+
+A function takes those of one dictionary as keyword arguments: `**options: Unpack[PolicyOptions]`. Editors complete
+their names and mypy rejects a misspelt one; `with_options` does the same at run time, and writes the names out in the
+signature that `help`, notebooks and the reference show.
+
+None always means that the option is not given.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, get_args, get_type_hints
+
+from shoal.errors import PolicyError, listed, near
+
+__all__ = [
+    "ConstraintOptions",
+    "LKind",
+    "MakingOptions",
+    "MethodOptions",
+    "Missing",
+    "OtherConstraintOptions",
+    "Output",
+    "PolicyOptions",
+    "Refine",
+    "RoleOptions",
+    "TableOptions",
+    "with_options",
+]
+
+LKind = Literal["distinct", "entropy", "recursive"]
+Output = Literal["same-schema", "truthful"]
+Missing = Literal["own-value", "suppress-row", "refuse"]
+Refine = Literal["none", "swift", "quick", "normal", "thorough"]
+MOST_SHOWN = 40  # options that a message lists
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+class ConstraintOptions(TypedDict, total=False):
+    """The constraints that most releases have."""
+
+    k: int | None
+    l: float | None  # noqa: E741
+    t: float | None
+
+
+class OtherConstraintOptions(TypedDict, total=False):
+    """How l is counted, m for sets, and all others by name."""
+
+    l_kind: LKind | None
+    m: int | None
+    constraints: Mapping[str, Any] | None
+
+
+class RoleOptions(TypedDict, total=False):
+    """What the columns of a table are, and how it is read."""
+
+    identifiers: Iterable[str] | None
+    quasi: Iterable[str] | None
+    sensitive: Iterable[str] | None
+    keep: Iterable[str] | None
+    items: Iterable[str] | None
+    hierarchies: Mapping[str, Any] | None
+    label: str | None
+    weight: str | None
+    missing: Missing | None
+    header: bool | None
+
+
+class TableOptions(ConstraintOptions, OtherConstraintOptions, RoleOptions, total=False):
+    """What judges a table that is there already."""
+
+
+class MethodOptions(TypedDict, total=False):
+    """How rows are put into groups."""
+
+    method: str | None
+    parameters: Mapping[str, int | float | str | bool] | None
+
+
+class MakingOptions(TypedDict, total=False):
+    """What else decides how a release is made."""
+
+    refine: Refine | None
+    protect: Literal["minimality"] | None
+    accept: Iterable[Literal["unique-kept"]] | Literal["unique-kept"] | None
+
+
+class PolicyOptions(TableOptions, MethodOptions, MakingOptions, total=False):
+    """Everything that a policy may say of a release."""
+
+    output: Output | None
+    seed: int | None
+
+
+def with_options(who: str) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
+    """Refuse an unknown keyword argument with a suggestion, and write all options out in the signature.
+
+    Parameters
+    ----------
+    who : str
+        The name that begins the message.
+
+    Examples
+    --------
+    >>> from typing import Unpack
+    >>> @with_options("judge")
+    ... def judge(table, **options: Unpack[ConstraintOptions]): ...
+    >>> list(signature(judge).parameters)
+    ['table', 'k', 'l', 't']
+    >>> judge([], kk=5)
+    Traceback (most recent call last):
+    shoal.errors.PolicyError: judge: unknown option 'kk'. Did you mean 'k'?
+    """
+
+    def decorated(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+        spelled_out = _spelled_out(signature(function))
+        known = [name for name in spelled_out.parameters if name not in ("self", "cls")]
+
+        @wraps(function)
+        def checked(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+            for name, value in kwargs.items():
+                if name not in known:
+                    raise PolicyError(f"{who}: unknown option {name!r}.{_remedy(name, value, known)}")
+            return function(*args, **kwargs)
+
+        checked.__signature__ = spelled_out  # type: ignore[attr-defined]
+        return checked
+
+    return decorated
+
+
+def _spelled_out(declared: Signature) -> Signature:
+    """Return the signature with the keys of `**options` as keyword arguments."""
+    parameters: list[Parameter] = []
+    for one in declared.parameters.values():
+        if one.kind is not Parameter.VAR_KEYWORD:
+            parameters.append(one)
+            continue
+        [options] = get_args(one.annotation)
+        parameters += [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+            for name, kind in get_type_hints(options).items()
+        ]
+    return declared.replace(parameters=parameters)
+
+
+def _remedy(name: str, value: object, known: list[str]) -> str:
+    """Return what to write instead of an unknown option."""
+    if meant := near(name, known):
+        return meant
+    if "parameters" in known:
+        shown = repr(value) if isinstance(value, str | int | float) else "..."
+        return f" A parameter of the method goes into parameters={{{name!r}: {shown}}}."
+    return f" There are {listed(known, MOST_SHOWN)}."

@@ -1,0 +1,95 @@
+"""A policy's values with some of them replaced by options."""
+
+from collections.abc import Mapping
+from numbers import Integral
+from os import PathLike
+from typing import Any
+
+from shoal.errors import PolicyError
+from shoal.model.asking import argument
+from shoal.model.options import PolicyOptions
+
+__all__ = ["overridden"]
+
+CONSTRAINTS = ("k", "l", "l_kind", "t", "m")
+MAPPINGS = ("constraints", "parameters", "hierarchies")
+ROLES = {"identifiers": "identifier", "quasi": "quasi", "sensitive": "sensitive", "keep": "keep", "items": "items"}
+TOP = ("label", "weight", "missing", "output", "seed", "header", "protect")
+
+
+def overridden(values: dict[str, Any], options: PolicyOptions) -> dict[str, Any]:
+    """Return the plain values of a policy with those of the options in their place.
+
+    Parameters
+    ----------
+    values : dict
+        As `Policy.as_dict` returns them; it is changed.
+    options : PolicyOptions
+        Parameters of the method replace those of the same name; another method starts without any.
+    """
+    given: dict[str, Any] = dict(options)
+    for name in MAPPINGS:
+        if not isinstance(given.get(name), Mapping | None):
+            raise PolicyError(
+                f"policy: {argument(name)} must be a mapping of names to values; got a {type(given[name]).__name__}."
+            )
+    _constrain(values.setdefault("constraints", {}), given)
+    _choose_method(values.setdefault("method", {}), given)
+    _put(values, {name: given.get(name) for name in TOP})
+    accept = given.get("accept") or ()
+    _put(values, {"accept": [accept] if isinstance(accept, str) else list(accept) or None})
+    columns = values.setdefault("columns", {})
+    _give_roles(columns, given)
+    _give_hierarchies(columns, given.get("hierarchies") or {})
+    return values
+
+
+def _constrain(constraints: dict[str, Any], given: Mapping[str, Any]) -> None:
+    """Set constraints, by their own options or together; one that is asked twice must be asked alike."""
+    alone = {name: given.get(name) for name in CONSTRAINTS}
+    together = given.get("constraints") or {}
+    for name, value in together.items():
+        if alone.get(name) not in (None, value):
+            raise PolicyError(f"policy: {name} is asked twice, as {alone[name]} and as {value}. Ask for it once.")
+    _put(constraints, {**alone, **together})
+
+
+def _choose_method(method: dict[str, Any], given: Mapping[str, Any]) -> None:
+    """Set the method, its parameters and the search after it."""
+    name = given.get("method")
+    if name is not None and name != method.get("name", name):
+        method.pop("parameters", None)
+    parameters = given.get("parameters")
+    both = {**method.get("parameters", {}), **parameters} if parameters else None
+    _put(method, {"name": name, "parameters": both, "refine": given.get("refine")})
+
+
+def _give_roles(columns: dict[str, Any], given: Mapping[str, Any]) -> None:
+    """Give columns their roles, each one only."""
+    named: dict[str, str] = {}
+    for option, role in ROLES.items():
+        wanted = given.get(option) or ()
+        for name in [wanted] if isinstance(wanted, str) else wanted:
+            if named.setdefault(name, role) != role:
+                raise PolicyError(f"policy: column {name!r} is named as {named[name]} and as {role}. Give it one role.")
+            columns.setdefault(name, {})["role"] = role
+
+
+def _give_hierarchies(columns: dict[str, Any], hierarchies: Mapping[str, Any]) -> None:
+    """Give columns their hierarchies."""
+    for name, given in hierarchies.items():
+        tree = str(given) if isinstance(given, PathLike) else given
+        if not isinstance(tree, str | Mapping):
+            raise PolicyError(
+                f"policy: the hierarchy of column {name!r} is a {type(tree).__name__}. Give a CSV file, a word "
+                "such as 'mask', or nested mappings of names to lists of values."
+            )
+        columns.setdefault(name, {})["hierarchy"] = tree
+
+
+def _put(values: dict[str, Any], news: Mapping[str, Any]) -> None:
+    """Set those of the new values that are not None, whole numbers of other libraries as plain ones."""
+    for name, value in news.items():
+        if value is not None:
+            whole = isinstance(value, Integral) and not isinstance(value, bool)
+            values[name] = int(value) if whole else value

@@ -1,0 +1,32 @@
+"""Errors of arrow, which quote cells, become errors of shoal, which do not."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+import pyarrow as pa
+
+from shoal.errors import DataError
+from shoal.model.progress import current_step
+
+__all__ = ["without_arrow_errors"]
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+def without_arrow_errors(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Replace an error of arrow, whose message may quote a cell, by a DataError that names the step alone."""
+
+    @wraps(function)
+    def guarded(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        try:
+            return function(*args, **kwargs)
+        except pa.ArrowException as problem:
+            kind = type(problem).__name__
+        raise DataError(
+            f"{current_step() or 'read'}: a column has cells of a type that shoal cannot handle ({kind}). "
+            "Turn it into text, numbers or dates first, or leave it out."
+        )
+
+    return guarded

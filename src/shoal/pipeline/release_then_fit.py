@@ -1,0 +1,194 @@
+"""ReleaseThenFit: a model that learns from the release of its training rows, and is asked about original rows.
+
+So cross-validation tells what a release costs whoever trains a model on it: the rows left out are as they are in life.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Self, TypeVar, Unpack
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from sklearn.base import MetaEstimatorMixin, clone, is_regressor
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from shoal.errors import DataError
+from shoal.model.options import with_options
+from shoal.pipeline.estimator import LABEL, EstimatorOptions, ReleasingEstimator, is_frame, refused
+
+__all__ = ["ReleaseThenFit"]
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def _if_model_has(name: str) -> Callable[[Method], Method]:
+    """Return a decorator for a method that is there if the model has it."""
+    check: Callable[[Method], Method] = available_if(lambda self: hasattr(getattr(self, "model_", self.model), name))
+    return check
+
+
+class ReleaseThenFit(MetaEstimatorMixin, ReleasingEstimator):  # type: ignore[misc]
+    """Train a model on the release of its training rows; predict and score original rows.
+
+    Parameters
+    ----------
+    model : estimator
+        A classifier or a regressor of scikit-learn. It is cloned.
+    method : str, optional
+        A method of `shoal.methods()`; "auto" if the policy does not say either.
+    policy : Policy, mapping or path, optional
+        What the other parameters do not say.
+    random_state : int, RandomState instance or None
+        Random seed of the release. If None, every fit draws another one from the system.
+    **options
+        As in `shoal.anonymize`. Classes are published as they are: kept, or sensitive if a constraint such as l asks
+        for such a column. The numbers that a regressor learns are a quasi-identifier, published by class.
+
+    Attributes
+    ----------
+    model_ : estimator
+        The model, trained on released rows.
+    release_ : Release
+        The release of the training rows.
+    classes_ : array
+        The classes, if the model is a classifier.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Guarantee
+    ---------
+    No row that is scored has a part in the release, and the model sees released rows alone. That says nothing of what
+    the model itself may give away of them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> import shoal
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = shoal.ReleaseThenFit(DecisionTreeClassifier(random_state=0), method="mdav", random_state=0)
+    >>> search = GridSearchCV(tree, {"k": [3, 40]}, cv=3).fit(X, y)
+    >>> search.best_params_
+    {'k': 3}
+    """
+
+    @with_options("ReleaseThenFit")
+    def __init__(self, model: Any, method: str | None = None, **options: Unpack[EstimatorOptions]) -> None:
+        self.model = model
+        self._set_options(method, options)
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Release the rows, labels among them, and train the model on what is released.
+
+        Parameters
+        ----------
+        X : array of shape (n, d) or frame
+        y : array of shape (n,)
+            What the model is to predict.
+
+        Returns
+        -------
+        self
+        """
+        source, y = self._checked(X, y)
+        classes, targets = (None, y) if is_regressor(self.model) else np.unique(y, return_inverse=True)
+        role = "quasi" if classes is None else self._role_of_labels()
+        more: dict[str, Any] = {role: [*(getattr(self, role) or ()), LABEL]}
+        if classes is not None and self.label is None:
+            more["label"] = LABEL
+        self.release_ = self._make_release(_beside(source, targets), **more)
+        released: Any = nw.from_native(self.release_.aligned(), eager_only=True)
+        self._names = [name for name in released.columns if name != LABEL]
+        learnt = released.get_column(LABEL).to_numpy()
+        if classes is not None:
+            learnt = classes[learnt.astype(np.int64)]
+        features = released.select(map(nw.col, self._names))
+        known = features.to_native() if is_frame(X) else features.to_numpy().astype(np.float64)
+        self.model_ = clone(self.model).fit(known, learnt)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Predict original rows."""
+        return self._asked("predict", X)
+
+    def score(self, X: Any, y: Any) -> float:
+        """Return the score of the model on original rows."""
+        check_is_fitted(self, "model_")
+        return float(self.model_.score(self._seen(X), y))
+
+    @_if_model_has("predict_proba")
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probabilities of the classes of original rows."""
+        return self._asked("predict_proba", X)
+
+    @_if_model_has("predict_log_proba")
+    def predict_log_proba(self, X: Any) -> Any:
+        """Return the logarithms of the probabilities of the classes of original rows."""
+        return self._asked("predict_log_proba", X)
+
+    @_if_model_has("decision_function")
+    def decision_function(self, X: Any) -> Any:
+        """Return how far original rows are from the border between classes."""
+        return self._asked("decision_function", X)
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes that the model knows."""
+        check_is_fitted(self, "model_")
+        return np.asarray(self.model_.classes_)
+
+    def __sklearn_tags__(self) -> Any:
+        """Be a classifier or a regressor as the model is."""
+        tags, inner = super().__sklearn_tags__(), get_tags(self.model)
+        tags.estimator_type, tags.regressor_tags = inner.estimator_type, inner.regressor_tags
+        if inner.classifier_tags is not None:
+            tags.classifier_tags = replace(inner.classifier_tags, multi_label=False)
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.target_tags.required = True
+        return tags
+
+    def _asked(self, name: str, X: Any) -> Any:
+        """Return what a method of the model says of original rows."""
+        check_is_fitted(self, "model_")
+        return getattr(self.model_, name)(self._seen(X))
+
+    def _seen(self, X: Any) -> Any:
+        """Return original rows as the model knows them: without the columns that are not published."""
+        if is_frame(X):
+            validate_data(self, X, reset=False, skip_check_array=True)
+            return nw.from_native(X, eager_only=True).select(map(nw.col, self._names)).to_native()
+        return validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+        """Return rows as a frame, and targets, or refuse them without quoting a cell."""
+        numeric, source = is_regressor(self.model), X
+        if is_frame(X):
+            validate_data(self, X, skip_check_array=True)
+        else:
+            numbers, y = self._numbers(X, y, y_numeric=numeric)
+            source = pa.table({f"x{place}": column for place, column in enumerate(numbers.T)})
+        try:
+            targets = column_or_1d(y, warn=True, dtype=np.float64 if numeric else None)
+        except ValueError as problem:
+            said = refused("ReleaseThenFit", problem)
+        else:
+            kind = type_of_target(targets)
+            if numeric or kind in ("binary", "multiclass"):
+                return source, targets
+            said = DataError(f"ReleaseThenFit: Unknown label type: {kind}. Give one class per row.")
+        raise said from None
+
+
+def _beside(X: Any, targets: NDArray[Any]) -> Any:
+    """Return the frame with the targets as one more column."""
+    frame: Any = nw.from_native(X, eager_only=True)
+    if len(frame) != len(targets):
+        raise DataError(f"ReleaseThenFit: X has {len(frame)} rows and y {len(targets)}. Give one label per row.")
+    column = nw.new_series(LABEL, targets, backend=frame.implementation)
+    return frame.with_columns(column).to_native()

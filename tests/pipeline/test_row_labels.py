@@ -1,0 +1,84 @@
+"""The frame for others has its own order and labels; the holder's has those of the input."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import shoal
+
+
+@pytest.fixture(scope="module")
+def frame():
+    made = pd.DataFrame({"age": [34, 36, 35, 61, 60, 62], "ill": list("ababba")}, index=list("uvwxyz"))
+    return made.sample(frac=1, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def release(frame):
+    return shoal.anonymize(frame, k=3, sensitive=["ill"], method="mdav")
+
+
+def test_the_holders_frame_has_the_index_of_the_input(frame, release):
+    aligned = release.aligned()
+    assert list(aligned.index) == list(frame.index)
+    assert aligned["ill"].equals(frame["ill"])
+    assert (frame["age"] - aligned["age"]).abs().max() <= 2
+
+
+def test_differences_after_a_shuffle_are_right(frame):
+    numbers = frame.reset_index(drop=True).sample(frac=1, random_state=2)
+    aligned = shoal.anonymize(numbers, k=3, sensitive=["ill"], method="mdav").aligned()
+    assert (numbers["age"] - aligned["age"]).abs().max() <= 2
+
+
+@pytest.mark.parametrize("index", [list("uvwxyz"), range(6), [f"id {n}" for n in range(6)]], ids=str)
+def test_arithmetic_of_the_frame_for_others_with_the_original_matches_no_row(frame, index):
+    labelled = frame.set_axis(index)
+    data = shoal.anonymize(labelled, k=3, sensitive=["ill"], method="mdav").data
+    assert (labelled["age"] - data["age"]).isna().all()
+    assert data.index.name == "released_row"
+
+
+def test_the_frame_for_others_is_the_file_that_is_written(release, tmp_path):
+    folder = release.save(tmp_path / "release", private=tmp_path / "mine", format="csv")
+    data = release.data.reset_index(drop=True)
+    assert data.equals(pd.read_csv(folder / "data.csv").astype(data.dtypes.to_dict()))
+    places = pd.read_csv(tmp_path / "mine" / "map.csv")["released_row"]
+    assert data.iloc[places].reset_index(drop=True).equals(release.aligned().reset_index(drop=True))
+    assert list(release.data.index) == [f"r{place}" for place in range(6)]
+
+
+def test_its_order_does_not_follow_from_that_of_the_input(frame):
+    table = shoal.sample(200, seed=4).to_pandas()
+    options = {"k": 5, "method": "mdav", "identifiers": ["patient_id", "name"], "sensitive": ["diagnosis"], "seed": 1}
+    one = shoal.anonymize(table, **options)
+    other = shoal.anonymize(table.iloc[::-1], **options)
+    pd.testing.assert_frame_equal(one.data, other.data)
+    assert not np.array_equal(one._making.position, np.arange(200))
+
+
+def test_suppressed_rows_have_no_label(frame):
+    gappy = frame.astype({"age": "float"})
+    gappy.iloc[1, 0] = np.nan
+    release = shoal.anonymize(gappy, k=2, sensitive=["ill"], method="mdav", missing="suppress-row")
+    assert list(release.aligned().index) == [name for place, name in enumerate(gappy.index) if place != 1]
+
+
+def test_frames_without_an_index_have_two_orders_too():
+    table = pa.table({"age": [62, 34, 61, 36, 60, 35], "ill": list("bbabaa")})
+    for given in (table, pl.from_arrow(table)):
+        release = shoal.anonymize(given, k=3, sensitive=["ill"], method="mdav")
+        assert isinstance(release.data, type(given))
+        assert list(release.aligned()["age"].to_numpy()) == [61, 35, 61, 35, 61, 35]
+        assert list(release.data["age"].to_numpy()) == [35, 35, 35, 61, 61, 61]
+
+
+def test_a_release_shows_no_plumbing(release):
+    shown = {name for name in dir(release) if not name.startswith("_")}
+    assert shown == {
+        "aligned", "data", "finding", "findings", "labels", "ledger", "missing", "notes", "policy", "report", "rows",
+        "save", "suppressed", "table", "verdicts",
+    }  # fmt: skip
+    assert repr(release) == "<Release: 6 rows in 2 groups; 1 x verified>"

@@ -1,0 +1,111 @@
+"""The public interface completes itself: names in signatures, types that mypy knows, suggestions at run time."""
+
+import getpass
+import inspect
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+import shoal
+import shoal.sets
+from shoal import errors
+from shoal.pipeline.reporting import report
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TABLES = (shoal.anonymize, shoal.profile, shoal.verify, shoal.measure, shoal.attack, shoal.explore, shoal.compare)
+SETS = tuple(getattr(shoal.sets, name) for name in shoal.sets.__all__)
+FUNCTIONS = (*TABLES, *SETS, report, shoal.Policy.of, shoal.Anonymizer.__init__, shoal.ReleaseThenFit.__init__)
+
+
+def name_of(function):
+    return f"{function.__module__}.{function.__qualname__}"
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=name_of)
+def test_every_argument_is_spelt_out_with_a_type(function):
+    for name, one in inspect.signature(function).parameters.items():
+        assert one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL), name
+        assert name == "self" or one.annotation is not one.empty, name
+
+
+@pytest.mark.parametrize("function", [*TABLES, *SETS, report], ids=name_of)
+def test_an_unknown_argument_is_refused_with_a_suggestion(function):
+    known = [name for name, one in inspect.signature(function).parameters.items() if one.kind is one.KEYWORD_ONLY]
+    with pytest.raises(shoal.PolicyError, match=f"unknown option '{known[-1]}x'. Did you mean '{known[-1]}'?"):
+        function(None, **{f"{known[-1]}x": 1})
+
+
+def test_a_parameter_of_a_method_is_pointed_to_its_place():
+    with pytest.raises(shoal.PolicyError, match="unknown option 'kk'. Did you mean 'k'?"):
+        shoal.anonymize(shoal.sample(10), kk=3)
+    with pytest.raises(shoal.PolicyError, match=r"unknown option 'effort'.*parameters=\{'effort': 'quick'\}"):
+        shoal.anonymize(shoal.sample(10), effort="quick")
+
+
+@pytest.mark.parametrize("function", [shoal.measure, shoal.attack, report, shoal.sets.report, shoal.sets.distance])
+def test_the_original_comes_before_the_release(function):
+    assert list(inspect.signature(function).parameters)[:2] == ["original", "release"]
+
+
+def test_every_error_is_importable_at_the_top():
+    for name in errors.__all__:
+        if name[0].isupper():
+            assert getattr(shoal, name) is getattr(errors, name)
+
+
+def python_of(page):
+    """The Python of a page: its blocks, and its examples without what they print."""
+    text = page.read_text(encoding="utf-8")
+    blocks = []
+    for block in re.findall(r"```(?:python|pycon)\n(.*?)```", text, re.S):
+        lines = block.splitlines()
+        if any(line.startswith(">>>") for line in lines):
+            lines = [line[4:] for line in lines if line.startswith((">>>", "..."))]
+        blocks.append("\n".join(lines))
+    return blocks
+
+
+def mypy(folder):
+    """Return what mypy says of a reader's files; what it knows of shoal is kept for the next run."""
+    settings = folder / "mypy.ini"
+    settings.write_text("[mypy]\nignore_missing_imports = True\nfollow_imports = silent\n", encoding="utf-8")
+    kept = Path(tempfile.gettempdir()) / f"shoal-mypy-{getpass.getuser()}"
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--config-file", settings, "--cache-dir", kept, *sorted(folder.glob("*.py"))],
+        cwd=folder,
+        env={**os.environ, "MYPYPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout + done.stderr
+
+
+def test_mypy_accepts_the_python_of_every_page_and_rejects_what_is_misspelt(tmp_path):
+    pages = {page: python_of(page) for page in PAGES}
+    for page, blocks in pages.items():
+        name = re.sub(r"\W", "_", str(page.relative_to(ROOT)))
+        (tmp_path / f"page_{name}.py").write_text("\n".join(blocks), encoding="utf-8")
+    assert all(pages[ROOT / page] for page in ("README.md", "docs/reference.md", "docs/index.md", "docs/sets.md"))
+    wrong = {
+        "wrong_name.py": "import shoal\nshoal.anonymize('a.csv', senstive=['ill'])\n",
+        "wrong_type.py": "import shoal\nshoal.verify('a.csv', k='five')\n",
+        "wrong_word.py": "import shoal\nshoal.anonymize('a.csv', missing='drop')\n",
+        "wrong_set.py": "import shoal.sets\nshoal.sets.anonymize('a.dat', neighbor='km')\n",
+        "wrong_grid.py": "import shoal\nshoal.explore('a.csv', method='mdav')\n",
+        "wrong_pair.py": "import shoal\nshoal.measure('a.csv', 'release', privat='mine')\n",
+        "wrong_policy.py": "import shoal\nshoal.Policy.of(kk=3)\n",
+        "wrong_model.py": "import shoal\nshoal.ReleaseThenFit(None, kk=3)\n",
+        "wrong_estimator.py": "import shoal\nshoal.Anonymizer(seeds=3)\n",
+    }
+    for name, text in wrong.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    said = mypy(tmp_path)
+    complaints = {Path(line.split(":")[0]).name for line in said.splitlines() if ": error:" in line}
+    assert complaints == set(wrong), said
