@@ -23,8 +23,7 @@ import pyarrow.parquet
 
 import shoal
 import shoal.sets
-from shoal.catalogue import methods
-from shoal.io.data_file import FORMATS
+from shoal.catalogue import formats, methods
 from shoal.model.column import FORMS
 
 STORED = Path(__file__).parent / "golden" / "digests.json"
@@ -147,7 +146,7 @@ def by_sets(clustering: str, neighbour: str, ending: str) -> Any:
 CASES: dict[str, Callable[[], Any]] = {
     **{f"method {name}": partial(by_method, name) for name in methods.names()},
     **{f"form {kind} {form}": partial(by_form, kind, form) for kind in FORMS if kind != "set" for form in FORMS[kind]},
-    **{f"format {name}": partial(by_format, name) for name in FORMATS},
+    **{f"format {name}": partial(by_format, name) for name in formats.names()},
     **{f"report {kind}": partial(by_report, kind) for kind in ("public", "holder")},
     **{
         f"sets {clustering} {neighbour} {ending}": partial(by_sets, clustering, neighbour, ending)

@@ -61,12 +61,15 @@ __all__ = [
     "WriteError",
     "anonymize",
     "attack",
+    "attacks",
     "compare",
     "explore",
+    "formats",
     "measure",
     "measures",
     "method",
     "methods",
+    "models",
     "profile",
     "sample",
     "seed_of",
@@ -109,16 +112,34 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 def methods() -> list[dict[str, Any]]:
     """Return the card of every method: name, summary, parameters, and what it ensures by itself."""
-    from shoal.catalogue import methods as section
+    return _cards("methods")
 
-    return [card.as_dict() for card in section.cards().values()]
+
+def models() -> list[dict[str, Any]]:
+    """Return the card of every privacy model: what it limits, what it promises and what it leaves open."""
+    return _cards("models")
 
 
 def measures() -> list[dict[str, Any]]:
     """Return the card of every measure: name, formula, range, which figures are good, and what it needs."""
-    from shoal.catalogue import measures as section
+    return _cards("measures")
 
-    return [card.as_dict() for card in section.cards().values()]
+
+def attacks() -> list[dict[str, Any]]:
+    """Return the card of every attack: what it tries, and what it needs."""
+    return _cards("attacks")
+
+
+def formats() -> list[dict[str, Any]]:
+    """Return the card of every file format: how its files end, and what is written."""
+    return _cards("formats")
+
+
+def _cards(section: str) -> list[dict[str, Any]]:
+    """Return the cards of a section of the catalogue as plain values."""
+    from shoal.catalogue import sections
+
+    return [card.as_dict() for card in getattr(sections, section).cards().values()]
 
 
 def __getattr__(name: str) -> Any:

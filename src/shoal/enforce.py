@@ -15,6 +15,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.catalogue import ModelCard
 from shoal.errors import InfeasibleError
 from shoal.model.partition import Partition
 from shoal.model.policy import Constraints
@@ -179,20 +180,16 @@ def check_feasible(n: int, constraints: Constraints, sensitive: Mapping[str, Val
         for model, asked in asked_of(constraints):
             figures = model.function(counts, constraints)
             if model.fails(figures, asked).any():
-                raise InfeasibleError(_out_of_reach(model.name, name, asked, float(figures[0]), constraints))
+                raise InfeasibleError(_out_of_reach(model, name, asked, float(figures[0]), constraints))
 
 
-def _out_of_reach(model: str, column: str, asked: float, found: float, constraints: Constraints) -> str:
+def _out_of_reach(model: ModelCard, column: str, asked: float, found: float, constraints: Constraints) -> str:
     """Say what a whole column reaches of what is asked of each of its classes, and what to ask instead."""
-    where = f"but the whole column {column!r}"
-    if "alpha" in model:
-        most = np.ceil(found * 1000) / 1000
-        remedy = f"Raise alpha to {most:g} or more." if most < 1 else "Ask for no alpha on it, or give it another role."
-        return f"enforce: alpha is {asked:g}, {where} has one value in a share of {most:g} of its rows. {remedy}"
-    if "recursive" in model:
-        remedy = f"Raise c above {found:g}, or lower l." if np.isfinite(found) else "Lower l."
-        reached = f"needs a c above {found:g}" if np.isfinite(found) else "has fewer values"
-        return f"enforce: recursive l is {constraints.l:g} and c {asked:g}, {where} {reached}. {remedy}"
-    shown = f"{int(found)}" if constraints.l_kind == "distinct" else f"{np.floor(found * 1000) / 1000:g}"
-    remedy = f"Lower l to {shown} or less." if found > 1 else "Ask for no l on it, or give it another role."
-    return f"enforce: {constraints.l_kind} l is {asked:g}, {where} only reaches {shown}. {remedy}"
+    *_, letter = model.short(constraints).split()
+    where = f"enforce: {model.name}: {letter} = {asked:g} is asked of every class, but the whole column {column!r}"
+    if not np.isfinite(found):
+        return f"{where} has too few values. Ask for less, or give it another role."
+    shown = f"{(np.floor(found * 1000) if model.high else np.ceil(found * 1000)) / 1000:g}"
+    change = f"Lower {letter} to {shown} or less" if model.high else f"Raise {letter} to {shown} or more"
+    change = f"Raise {letter} above {shown}" if model.strict else change
+    return f"{where} only reaches {shown}. {change}, or give the column another role."

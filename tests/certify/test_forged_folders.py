@@ -11,9 +11,10 @@ import pytest
 from forging import FEATHER, FORGED, PACKED, PARQUET, TABLE, N, data_of, seal, without_report
 
 import shoal
+from shoal.catalogue import formats
 from shoal.certify import check
 from shoal.io import parquet_pages
-from shoal.io.data_file import FORMATS, write_table
+from shoal.io.data_file import write_table
 from shoal.pipeline.line import verify
 from shoal.report import converter
 from shoal.report import drawing_process as apart
@@ -24,7 +25,7 @@ def honest(tmp_path_factory):
     """Return the folders of one release in every format, with reports."""
     place = tmp_path_factory.mktemp("honest")
     release = shoal.anonymize(TABLE, k=4, l=2, sensitive=["ill"], keep=["note"], method="mdav")
-    return {name: release.save(place / name, format=name, report=True) for name in FORMATS}
+    return {name: release.save(place / name, format=name, report=True) for name in formats.names()}
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def copy(honest, tmp_path):
     return lambda name: shutil.copytree(honest[name], tmp_path / "copy")
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", formats.names())
 def test_honest_folders_hold_with_and_without_their_reports(copy, format):
     folder = copy(format)
     assert verify(folder).holds

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import shoal
+from shoal.catalogue import formats
 from shoal.errors import ShoalError
-from shoal.io.data_file import FORMATS
 from shoal.pipeline.line import verify
 
 DAYS = st.dates(dt.date(1900, 1, 1), dt.date(2100, 1, 1))
@@ -82,7 +82,10 @@ def tables(draw):
 @pytest.mark.slow
 @settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(
-    tables(), st.sampled_from(FORMATS), st.sampled_from(["same-schema", "truthful"]), st.sampled_from(["mdav", "auto"])
+    tables(),
+    st.sampled_from(formats.names()),
+    st.sampled_from(["same-schema", "truthful"]),
+    st.sampled_from(["mdav", "auto"]),
 )
 def test_whatever_shoal_releases_holds(tmp_path_factory, given_, format, output, method):
     table, roles = given_

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.catalogue import formats
 from shoal.certify.released import read_release
 from shoal.errors import WriteError
-from shoal.io.data_file import FORMATS, digest_of, write_data
+from shoal.io.data_file import digest_of, write_data
 from shoal.io.files import read
 from shoal.model.policy import Policy
 
@@ -75,7 +76,7 @@ def test_every_text_comes_back_from_a_csv_file(tmp_path_factory, rows):
     )
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", formats.names())
 def test_equal_tables_give_equal_bytes(tmp_path, format):
     table = pa.table({"a": ["x", "y", None], "b": [0.1, 0.2, 0.3]})
     files = []
@@ -111,7 +112,7 @@ def test_an_unknown_format_is_refused(tmp_path):
         write_data(pa.table({"a": [1]}), tmp_path, "parket")
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", formats.names())
 def test_the_digest_is_that_of_the_file_that_would_be_written(tmp_path, format):
     rows = 70_000
     table = pa.table(

@@ -14,9 +14,9 @@ import pyarrow.parquet
 import pytest
 
 import shoal
+from shoal.catalogue import formats
 from shoal.cli import app as commands
 from shoal.errors import ShoalError
-from shoal.io.data_file import FORMATS
 
 MARK = "Zq7Xw"
 N = 1000
@@ -65,7 +65,7 @@ def contents(folder):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", formats.names())
 @pytest.mark.parametrize("categorical", [False, True])
 def test_no_secret_is_in_any_file_of_the_release(marked, tmp_path, format, categorical):
     table = marked

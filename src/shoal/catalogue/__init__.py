@@ -1,16 +1,18 @@
-"""The catalogue: one card per method, privacy model, measure and attack, declared beside its code and nowhere else."""
+"""The catalogue: a card per method, privacy model, measure, attack and file format, declared beside its code."""
 
 from shoal.catalogue.attack_card import AttackCard, attack
+from shoal.catalogue.format_card import FormatCard, file_format
 from shoal.catalogue.measure_card import MeasureCard, measure
 from shoal.catalogue.method_card import Growth, MethodCard, method
 from shoal.catalogue.model_card import ModelCard, model
 from shoal.catalogue.parameters import Choice, Flag, Number, Whole
-from shoal.catalogue.sections import attacks, measures, methods, models
+from shoal.catalogue.sections import attacks, formats, measures, methods, models
 
 __all__ = [
     "AttackCard",
     "Choice",
     "Flag",
+    "FormatCard",
     "Growth",
     "MeasureCard",
     "MethodCard",
@@ -19,6 +21,8 @@ __all__ = [
     "Whole",
     "attack",
     "attacks",
+    "file_format",
+    "formats",
     "measure",
     "measures",
     "method",

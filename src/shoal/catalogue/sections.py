@@ -1,4 +1,4 @@
-"""The sections of the catalogue: methods, privacy models, measures and attacks, all found and loaded in one way.
+"""The sections of the catalogue: methods, models, measures, attacks and file formats, found and loaded in one way.
 
 Built-in cards are found in the source of the packages named below and are loaded when first used. Plug-ins register a
 decorated function under an entry point of the section's group, with the name of its card.
@@ -11,13 +11,14 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, Protocol, TypeVar
 
 from shoal.catalogue.attack_card import AttackCard
+from shoal.catalogue.format_card import FormatCard
 from shoal.catalogue.measure_card import MeasureCard
 from shoal.catalogue.method_card import MethodCard
 from shoal.catalogue.model_card import ModelCard
 from shoal.catalogue.source_index import Declaration, declarations
-from shoal.errors import MethodError, PolicyError, ShoalError, listed, near
+from shoal.errors import MethodError, PolicyError, ShoalError, WriteError, listed, near
 
-__all__ = ["Section", "attacks", "measures", "methods", "models"]
+__all__ = ["Section", "attacks", "formats", "measures", "methods", "models"]
 
 
 class Card(Protocol):
@@ -41,18 +42,21 @@ class Section(Generic[C]):
     Parameters
     ----------
     kind : str
-        In the singular, and the name of the decorator.
+        In the singular.
     card : type
     packages : tuple of str
         Where built-in ones are declared.
     error : type
         What is raised if there is no such name.
+    decorator : str
+        What gives a function its card, if it is not called as the kind.
     """
 
     kind: str
     card: type[C]
     packages: tuple[str, ...]
     error: type[ShoalError]
+    decorator: str = ""
 
     @property
     def group(self) -> str:
@@ -62,7 +66,7 @@ class Section(Generic[C]):
     @property
     def built_in(self) -> dict[str, Declaration]:
         """The built-in declarations by name, without loading them."""
-        return declarations(self.kind, self.packages)
+        return declarations(self.decorator or self.kind, self.packages)
 
     @property
     def aliases(self) -> dict[str, str]:
@@ -105,7 +109,7 @@ class Section(Generic[C]):
         if not isinstance(card, self.card) or card.name != name:
             raise self.error(
                 f"{self.kind}: what is installed as {name!r} has no card of this name. "
-                f"Its author must decorate it with @{self.kind}({name!r}, ...) of shoal.catalogue."
+                f"Its author must decorate it with @{self.decorator or self.kind}({name!r}, ...) of shoal.catalogue."
             )
         return card
 
@@ -124,3 +128,4 @@ methods = Section("method", MethodCard, ("shoal.cluster.methods", "shoal.density
 measures = Section("measure", MeasureCard, ("shoal.privacy.measures", "shoal.utility"), MethodError)
 attacks = Section("attack", AttackCard, ("shoal.privacy.attacks",), MethodError)
 models = Section("model", ModelCard, ("shoal.privacy.verdict",), PolicyError)
+formats = Section("format", FormatCard, ("shoal.io",), WriteError, "file_format")

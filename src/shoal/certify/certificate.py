@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from shoal.io.data_file import FORMATS
+from shoal.catalogue import formats
 from shoal.io.disassociated import FORMAT, PARAMETERS
 from shoal.model.disassociated import Disassociated
 from shoal.model.findings import Verdict
@@ -25,7 +25,6 @@ from shoal.model.policy import Policy
 
 __all__ = [
     "CERTIFICATE",
-    "DATA_FILES",
     "FAULTS",
     "POLICY",
     "PREDICATE",
@@ -33,6 +32,7 @@ __all__ = [
     "SETS_PREDICATE",
     "Claims",
     "Stated",
+    "data_files",
     "drawn_with",
     "figure",
     "numbers_of",
@@ -50,7 +50,13 @@ __all__ = [
 CERTIFICATE = "certificate.json"
 POLICY = "policy.toml"
 REPORT = "report.html"
-DATA_FILES = tuple(f"data.{ending}" for ending in FORMATS)
+
+
+def data_files() -> tuple[str, ...]:
+    """Return what a released data file may be called."""
+    return tuple(f"data.{name}" for name in formats.names())
+
+
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "urn:shoal:release:v1"
 SETS_PREDICATE = "urn:shoal:sets:v1"
@@ -221,7 +227,7 @@ def _speaks_of_a_table(predicate: Any, subject: Mapping[str, str]) -> bool:
     data, made = predicate["data"], {"shoal": predicate["shoal"], **predicate["made_with"]}
     return (
         set(predicate) == {"shoal", "made_with", "data", "rows", "policy", "claims"}
-        and data in DATA_FILES
+        and data in data_files()
         and set(made) == {"shoal", *written_with(data), *(drawn_with() if REPORT in subject else ())}
         and all(one in BUILDS if name == "pyarrow build" else VERSION.fullmatch(one) for name, one in made.items())
         and type(predicate["rows"]) is int

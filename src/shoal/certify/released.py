@@ -7,9 +7,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
+from shoal.catalogue import formats
 from shoal.errors import ReadError
 from shoal.io.data_file import csv_gap
-from shoal.io.files import opened, typed_columns, unpacked
+from shoal.io.files import opened, unpacked
 from shoal.model.policy import Policy
 
 __all__ = ["read_cells", "read_release", "unescaped", "unguarded"]
@@ -38,7 +39,10 @@ def read_cells(path: Path, name: str) -> pa.Table:
     try:
         if name.endswith((".csv", ".csv.gz")):
             return _read_text(path, name)
-        return typed_columns(path, name.removeprefix("data."))
+        read = formats.load(name.removeprefix("data.")).read
+        if read is None:
+            raise ValueError
+        return read(path)
     except (OSError, pa.ArrowException, ValueError):
         raise ReadError(f"verify: {name!r} cannot be read as a released table.") from None
 

@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from shoal.cli import comparing, exploring, judging, reporting, sets, show
+from shoal.cli import comparing, exploring, judging, listing, reporting, sets, show
 from shoal.cli.options import (
     Accept,
     Constraint,
@@ -186,7 +186,7 @@ def anonymize(
         Path | None, typer.Option(help="A second folder for what only the holder may see: row map, findings, pictures.")
     ] = None,
     format: Annotated[  # noqa: A002
-        str | None, typer.Option(help="csv, csv.gz, parquet or feather. [default: as the input]")
+        str | None, typer.Option(help="A file format; `shoal formats` lists them. [default: as the input]")
     ] = None,
     report: Annotated[
         bool, typer.Option("--report/--no-report", help="Write report.html into the folders, too.")
@@ -289,20 +289,6 @@ def verify(
 
 
 @app.command()
-def methods(
-    name: Annotated[str | None, typer.Argument(help="A method, to be shown in full.", show_default=False)] = None,
-    json: Json = False,
-) -> None:
-    """List the methods with their parameters, or show one in full: `shoal methods`, `shoal methods mdav`."""
-    from shoal.catalogue import methods as section
-
-    if name is None:
-        show.methods(list(section.cards().values()), json=json)
-    else:
-        show.method(section.load(name), json=json)
-
-
-@app.command()
 def schema(json: Json = True) -> None:  # noqa: ARG001 - it is JSON either way
     """Print the JSON schema of policy files: `shoal schema > policy.schema.json`."""
     from shoal.model.policy import Policy
@@ -310,6 +296,7 @@ def schema(json: Json = True) -> None:  # noqa: ARG001 - it is JSON either way
     show.plain(json_.dumps(Policy.model_json_schema(), indent=2))
 
 
+listing.add_to(app)
 reporting.add_to(app)
 exploring.add_to(app)
 comparing.add_to(app)

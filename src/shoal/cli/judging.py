@@ -28,15 +28,8 @@ NOTHING = "Some need a label, a sensitive column, two numeric columns or a popul
 
 def add_to(app: typer.Typer) -> None:
     """Give the commands to the program."""
-    for command in (measures, measure, attack):
+    for command in (measure, attack):
         app.command()(command)
-
-
-def measures(json: Json = False) -> None:
-    """List every measure with its formula, range and need: `shoal measures`."""
-    from shoal.catalogue import measures as section
-
-    show.measures(list(section.cards().values()), json=json)
 
 
 def measure(

@@ -3,10 +3,10 @@
 import json as json_
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shoal.cli.drawing import as_json, console, figure, mark, plain, printable, row, say, table_of
 from shoal.model.progress import listening
@@ -201,6 +201,17 @@ def measures(cards: "list[MeasureCard]", *, json: bool) -> None:
     for card in cards:
         high = "∞" if card.high == math.inf else f"{card.high:g}"
         row(table, card.name, card.formula, f"{card.low:g} to {high}", card.better, card.need)
+    console().print(table)
+
+
+def cards(heads: Sequence[str], lines: Sequence[tuple[Any, ...]], *, json: bool) -> None:
+    """Show cards in a line each: the name of a card, then what is said of it."""
+    if json:
+        plain(json_.dumps([line[0].as_dict() for line in lines], indent=2, ensure_ascii=False))
+        return
+    table = table_of(*heads)
+    for card, *said in lines:
+        row(table, card.name, *said)
     console().print(table)
 
 

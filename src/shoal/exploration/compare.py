@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.catalogue import measures, methods
+from shoal.catalogue import formats, measures, methods
 from shoal.errors import DataError, MethodError, ReadError, listed, near
 from shoal.exploration.comparison import MOST, LeftOut, Measured, MethodComparison, Set
 from shoal.exploration.spawned import Failure, cores, spread
@@ -32,7 +32,6 @@ from shoal.utility.rank_tests import compare as tested
 
 __all__ = ["compare"]
 
-ENDINGS = (".csv", ".csv.gz", ".tsv", ".parquet", ".pq", ".feather", ".arrow")
 LAST = "last"
 USUAL = "cell loss %"
 
@@ -184,22 +183,29 @@ def _sources(given: Any) -> dict[str, Any]:
     return found
 
 
+def _endings() -> tuple[str, ...]:
+    """Return the endings of files in a folder that are taken for tables; a text file may be anything."""
+    typed = (ending for card in formats.cards().values() if not card.text for ending in card.endings)
+    return (".csv", ".csv.gz", ".tsv", *typed)
+
+
 def _files(path: Path) -> list[Path]:
     """Return the file, or the tables of a folder by name."""
     if not path.is_dir():
         return [path]
     try:
-        files = sorted(one for one in path.iterdir() if one.name.endswith(ENDINGS) and one.name[0] != ".")
+        endings = _endings()
+        files = sorted(one for one in path.iterdir() if one.name.endswith(endings) and one.name[0] != ".")
     except OSError as problem:
         raise ReadError(f"compare: {str(path)!r} cannot be read: {problem.strerror}.") from None
     if not files:
-        raise ReadError(f"compare: the folder {str(path)!r} holds no tables ({', '.join(ENDINGS)}).")
+        raise ReadError(f"compare: the folder {str(path)!r} holds no tables ({', '.join(endings)}).")
     return files
 
 
 def _stem(path: Path) -> str:
     """Return the name of a file without what it ends in."""
-    ending = next((one for one in sorted(ENDINGS, key=len, reverse=True) if path.name.endswith(one)), path.suffix)
+    ending = next((one for one in sorted(_endings(), key=len, reverse=True) if path.name.endswith(one)), path.suffix)
     return path.name.removesuffix(ending) or path.name
 
 

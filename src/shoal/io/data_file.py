@@ -21,25 +21,25 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet
 
-from shoal.errors import WriteError, listed, near
+from shoal.catalogue import formats
+from shoal.errors import WriteError
 from shoal.model.policy import NULL_WORDS
 
 __all__ = [
     "BATCH",
-    "FORMATS",
     "GROUP",
     "csv_gap",
     "csv_header",
     "digest_of",
     "packing",
+    "storable",
+    "write_csv",
     "write_data",
     "write_table",
     "write_text",
 ]
 
-FORMATS = ("csv", "csv.gz", "parquet", "feather")
 SLICE = 65_536  # rows turned into text at a time
 GROUP = 1 << 20  # rows of a row group
 BATCH = 1 << 16  # rows of a batch
@@ -53,14 +53,14 @@ def write_data(table: pa.Table, folder: Path, format: str) -> str:  # noqa: A002
     table : pyarrow.Table
         In the order in which it is to be written.
     folder : Path
-    format : {"csv", "csv.gz", "parquet", "feather"}
+    format : str
+        A file format of the catalogue.
 
     Returns
     -------
     str
         The name of the file.
     """
-    check_format(format)
     path = folder / f"data.{format}"
     with path.open("wb") as file:
         write_table(table, file, format)
@@ -75,7 +75,6 @@ def digest_of(table: pa.Table, format: str) -> str:  # noqa: A002
     >>> digest_of(pa.table({"age": [40, 41]}), "csv")[:16]
     'fef3bb99acdc5d87'
     """
-    check_format(format)
     sink = _Digest()
     write_table(table, cast(BinaryIO, sink), format)
     return sink.sha256.hexdigest()
@@ -106,34 +105,12 @@ class _Digest(io.RawIOBase):
 def write_table(table: pa.Table, file: BinaryIO, format: str) -> None:  # noqa: A002
     """Write a table in one of the formats into an open file."""
     plain = pa.table([_clean(column) for column in table.columns], names=table.column_names)
-    if format == "parquet":
-        plain = pa.table([_storable(column) for column in plain.columns], names=plain.column_names)
-        with pyarrow.parquet.ParquetWriter(file, plain.schema, compression="zstd") as writer:
-            for start in range(0, plain.num_rows, GROUP):
-                writer.write_table(plain.slice(start, GROUP).combine_chunks(), row_group_size=GROUP)
-    elif format == "feather":
-        options = pa.ipc.IpcWriteOptions(compression="zstd")
-        with pa.ipc.new_file(file, plain.schema, options=options) as writer:
-            for start in range(0, plain.num_rows, BATCH):
-                writer.write_table(plain.slice(start, BATCH).combine_chunks(), max_chunksize=BATCH)
-    elif format == "csv":
-        _write_csv(plain, file)
-    else:
-        with packing(file) as packed:
-            _write_csv(plain, packed)
+    formats.load(format).function(plain, file)
 
 
 def packing(file: Any) -> gzip.GzipFile:
     """Return a file that is packed into another one, without a name or a time."""
     return gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0)
-
-
-def check_format(format: str) -> None:  # noqa: A002
-    """Refuse a format that shoal does not write."""
-    if format not in FORMATS:
-        raise WriteError(
-            f"write: format {format!r} is not written by shoal; choose {listed(FORMATS)}.{near(format, FORMATS)}"
-        )
 
 
 def _clean(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -180,7 +157,7 @@ def _occurring(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pa.chunked_array([pa.DictionaryArray.from_arrays(codes, levels, ordered=kind.ordered)])
 
 
-def _storable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def storable(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a column in a type that comes back from a Parquet file: it has no seconds, and only text as categories."""
     kind = column.type
     if pa.types.is_timestamp(kind) and kind.unit == "s":
@@ -222,10 +199,10 @@ def csv_gap(columns: int) -> str:
 
 def write_text(table: pa.Table, file: Any) -> None:
     """Write the text of a CSV file's cells, apostrophes included, as `write_data` had written it."""
-    _write_csv(table, file, _quoted)
+    write_csv(table, file, _quoted)
 
 
-def _write_csv(table: pa.Table, file: Any, spell: Callable[[pa.Array], pa.Array] | None = None) -> None:
+def write_csv(table: pa.Table, file: Any, spell: Callable[[pa.Array], pa.Array] | None = None) -> None:
     """Write header and rows, a slice of rows at a time."""
     gap = csv_gap(table.num_columns)
     file.write(csv_header(table.column_names))

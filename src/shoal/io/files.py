@@ -27,6 +27,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from shoal.catalogue import FormatCard, formats
 from shoal.errors import ReadError
 from shoal.io.arrow_messages import messages
 from shoal.io.csv_text import parse
@@ -35,25 +36,23 @@ from shoal.io.parquet_pages import footer_of
 from shoal.model.policy import NULL_WORDS
 from shoal.model.table import Origin, Table
 
-__all__ = ["MOST_BYTES", "MOST_SWELL", "SURELY_FINE", "opened", "read", "typed_columns", "unpacked"]
+__all__ = [
+    "MOST_BYTES",
+    "MOST_SWELL",
+    "SURELY_FINE",
+    "format_of",
+    "opened",
+    "read",
+    "read_typed",
+    "typed_columns",
+    "unpacked",
+]
 
 MOST_BYTES = 8 << 30
 MOST_SWELL = 500
 MOST_CELLS = 32  # cells that a byte of a Parquet or Feather file may stand for
 SURELY_FINE = 1 << 28
 
-ENDINGS = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".tab": "csv",
-    ".txt": "csv",
-    ".gz": "csv.gz",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".feather": "feather",
-    ".arrow": "feather",
-    ".ipc": "feather",
-}
 MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -61,8 +60,7 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-MAGIC = {"csv.gz": b"\x1f\x8b", "parquet": b"PAR1", "feather": b"ARROW1"}
-CALLED = {"csv.gz": "gzip", "parquet": "Parquet", "feather": "Feather or Arrow"}
+GZIP = b"\x1f\x8b"
 CHUNK = 1 << 20
 FIRST_DAY, LAST_DAY = (day.toordinal() - dt.date(1970, 1, 1).toordinal() for day in (dt.date.min, dt.date.max))
 UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
@@ -109,17 +107,18 @@ def read(
     path = Path(source)
     with opened(path) as file:
         start = file.read(8)
-        kind = _kind(path, start)
+        kind = format_of(path, start)
         file.seek(0)
         notes: tuple[str, ...] = ()
-        if kind in ("csv", "csv.gz"):
+        card = formats.load(kind)
+        if card.text:
             words = (null_words,) if isinstance(null_words, str) else tuple(null_words)
             text = unpacked(file, path.name, kind)
             encoding = _to_utf8(text, path.name)
             data, found = parse(text, path.name, words, header=header, as_text=as_text)
             notes = (f"encoding {encoding}", *found)
         else:
-            data = typed_columns(path, kind)
+            data = read_typed(card, path)
     return _checked(data, Origin(path.name, kind, None, notes), repr(path.name))
 
 
@@ -171,20 +170,31 @@ def opened(path: Path) -> IO[bytes]:
     raise ReadError(f"read: {str(path)!r} {said}; expected a CSV, Parquet or Feather file. Check the path.")
 
 
-def _kind(path: Path, start: bytes) -> str:
+def format_of(path: Path, start: bytes) -> str:
     """Tell the format by the end of the file's name, else by its first bytes; the two must agree."""
     if not start:
         raise ReadError(f"read: {path.name!r} is empty; expected a header line and rows. Check the file.")
-    kind = ENDINGS.get(path.suffix.lower())
-    if kind is None:
-        return next((kind for kind, magic in MAGIC.items() if start.startswith(magic)), "csv")
-    if kind == "csv" and start.startswith(MAGIC["csv.gz"]):
+    cards = formats.cards().values()
+    named = next((card for card in cards if path.suffix.lower() in card.endings), None)
+    if named is None:
+        return next((card.name for card in cards if card.magic and start.startswith(card.magic)), "csv")
+    if named.name == "csv" and start.startswith(GZIP):
         return "csv.gz"
-    if not start.startswith(MAGIC.get(kind, b"")):
+    if not start.startswith(named.magic):
         raise ReadError(
-            f"read: {path.name!r} is not a {CALLED[kind]} file. Check that it is whole and that its name is right."
+            f"read: {path.name!r} is not a {named.called} file. Check that it is whole and that its name is right."
         )
-    return kind
+    return named.name
+
+
+def read_typed(card: FormatCard, path: Path) -> pa.Table:
+    """Return the table of a file whose cells have types; what a plug-in says of a fault is not shown."""
+    if card.read is None:
+        raise ReadError(f"read: {path.name!r}: the format {card.name!r} can be written, not read.")
+    try:
+        return card.read(path)
+    except FAULTS:
+        raise ReadError(f"read: {path.name!r} cannot be read as a {card.called} file.") from None
 
 
 def unpacked(file: IO[bytes], name: str, kind: str) -> bytearray:

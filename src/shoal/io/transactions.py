@@ -22,8 +22,9 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
+from shoal.catalogue import formats
 from shoal.errors import ReadError, listed, near
-from shoal.io.files import CALLED, ENDINGS, MAGIC, opened, typed_columns, unpacked
+from shoal.io.files import format_of, opened, read_typed, unpacked
 from shoal.io.frames import from_frame
 from shoal.io.item_columns import from_list_column, from_long_columns, is_list, read_cells, the_column
 from shoal.io.item_lines import looks_like_spmf, parse_lines, write_lines
@@ -137,20 +138,11 @@ def _from_file(path: Path, layout: str | None, named: dict[str, str | None], sep
     with opened(path) as file:
         start = file.read(8)
         file.seek(0)
-        packed = start.startswith(MAGIC["csv.gz"])
-        if ending == ".gz" and not packed:
-            raise ReadError(
-                f"read: {path.name!r} is not a gzip file. Check that it is whole and that its name is right."
-            )
-        kind = ENDINGS.get(ending) if ending in ENDINGS else _kind(start)
-        if kind in ("parquet", "feather"):
-            if not start.startswith(MAGIC[kind]):
-                raise ReadError(
-                    f"read: {path.name!r} is not a {CALLED[kind]} file. Check that it is whole and that its name "
-                    "is right."
-                )
-            return _from_table(typed_columns(path, kind), repr(path.name), layout, named, separator)
-        text = unpacked(file, path.name, "csv.gz" if packed else "csv")
+        kind = format_of(path, start) if start else "csv"
+        card = formats.load(kind)
+        if not card.text:
+            return _from_table(read_typed(card, path), repr(path.name), layout, named, separator)
+        text = unpacked(file, path.name, kind)
     inner = Path(path.stem).suffix.lower() if ending == ".gz" else ending
     if layout in ("long", "list") or (layout is None and (inner in TEXT_TABLES or any(named.values()))):
         wanted = [name for name in named.values() if name is not None]
@@ -171,11 +163,6 @@ def _from_json(path: Path) -> Transactions:
     if not isinstance(records, list):
         raise ReadError(f"read: {path.name!r} is no JSON list of records. Give a list of lists of items.")
     return from_records(records)
-
-
-def _kind(start: bytes) -> str:
-    """Tell a format by its first bytes."""
-    return next((kind for kind, magic in MAGIC.items() if start.startswith(magic)), "csv")
 
 
 def _refuse_names(named: dict[str, str | None], called: str) -> None:

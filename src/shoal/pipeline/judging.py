@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from shoal.catalogue import AttackCard, attacks, measures
 from shoal.catalogue.measure_card import taken
-from shoal.certify.certificate import DATA_FILES
+from shoal.certify.certificate import data_files
 from shoal.certify.check import check_folder
 from shoal.errors import DataError, UseError, listed
 from shoal.io.bundle import settle
@@ -301,7 +301,7 @@ def _of_folder(original: Any, folder: Path, private: str | Path | None) -> Align
     checked = check_folder(folder)
     if not checked.holds:
         raise DataError(f"measure: {str(folder)!r} does not hold what it claims. Run `shoal verify` on it first.")
-    data = next(folder / name for name in DATA_FILES if (folder / name).is_file())
+    data = next(folder / name for name in data_files() if (folder / name).is_file())
     if private is None:
         if original is not None:
             raise DataError(

@@ -17,7 +17,7 @@ from typing import Any
 from shoal.catalogue import MeasureCard, measures
 from shoal.catalogue import attacks as known_attacks
 from shoal.catalogue.measure_card import taken
-from shoal.certify.certificate import CERTIFICATE, DATA_FILES, POLICY, digest, figure
+from shoal.certify.certificate import CERTIFICATE, POLICY, data_files, digest, figure
 from shoal.certify.check import check_folder
 from shoal.errors import DataError, GuaranteeError, PolicyError, ShoalError, WriteError, listed
 from shoal.io.bundle import check_outside, draft_file, settle
@@ -246,7 +246,7 @@ def _held_facts(
 def _public_facts(folder: Path, verdicts: Sequence[Verdict], claims: Claims) -> dict[str, Any]:
     """Return the facts of the public report, from the files of a folder."""
     policy = Policy.load(folder / POLICY)
-    data = next(folder / name for name in DATA_FILES if (folder / name).is_file())
+    data = next(folder / name for name in data_files() if (folder / name).is_file())
     case = Case(read_back(data, policy), policy)
     return public_facts(case, verdicts, taken(case, _of_release()), claims, _files(folder))
 
@@ -286,4 +286,4 @@ def _claims_of(folder: Path) -> Claims:
 
 def _files(folder: Path) -> dict[str, str]:
     """Return the digests of data and policy; the report cannot name its own."""
-    return {name: digest(folder / name) for name in (*DATA_FILES, POLICY) if (folder / name).is_file()}
+    return {name: digest(folder / name) for name in (*data_files(), POLICY) if (folder / name).is_file()}

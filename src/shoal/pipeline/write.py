@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from shoal.catalogue import formats
 from shoal.certify.certificate import (
     CERTIFICATE,
-    DATA_FILES,
     POLICY,
     PREDICATE,
     REPORT,
     SETS_PREDICATE,
+    data_files,
     digest,
     drawn_with,
     own_version,
@@ -26,7 +27,7 @@ from shoal.certify.check import check_folder
 from shoal.certify.released import unescaped
 from shoal.errors import DataError, GuaranteeError, PolicyError, ReadError, WriteError, reason_of
 from shoal.io.bundle import Place, check_outside, check_target, drafts
-from shoal.io.data_file import check_format, digest_of, write_data
+from shoal.io.data_file import digest_of, write_data
 from shoal.io.disassociated import JSON_FILE, NEIGHBOURS, PARQUET_FILES, write_disassociated, write_neighbour
 from shoal.io.files import read
 from shoal.model.findings import Verdict
@@ -58,7 +59,6 @@ NO_ORIGINAL = (
     f"The private folder has no {REPORT}, as the holder's report needs the table that the release was made from. Give "
     "it to `save` (original=TABLE), or get the report as text from release.report(TABLE)."
 )
-RELEASED = {CERTIFICATE: PREDICATE, POLICY: "", REPORT: "", **dict.fromkeys(DATA_FILES, "")}
 SETS_RELEASED = {CERTIFICATE: SETS_PREDICATE, **dict.fromkeys((JSON_FILE, *PARQUET_FILES, *NEIGHBOURS), "")}
 
 
@@ -112,7 +112,7 @@ def write(
         }
         write_private(hidden, ("input_row", "released_row"), place.tolist(), facts)
 
-    _appear(Place(folder, RELEASED), private, fill, hold)
+    _appear(Place(folder, _released()), private, fill, hold)
     release._note_missing(tuple(missing))
     return Path(folder)
 
@@ -190,6 +190,11 @@ def _usual(release: Release) -> str:
     return release._making.format if release._making.format != "frame" else "parquet"
 
 
+def _released() -> dict[str, str]:
+    """Return the files that a release of a table may hold, and which of them says what the folder is."""
+    return {CERTIFICATE: PREDICATE, POLICY: "", REPORT: "", **dict.fromkeys(data_files(), "")}
+
+
 def check_places(
     folder: str | Path,
     private: str | Path | None,
@@ -199,8 +204,8 @@ def check_places(
 ) -> None:
     """Refuse places and formats that `write` would refuse, before any work is done."""
     if format is not None:
-        check_format(format)
-    check_target(folder, SETS_RELEASED if sets else RELEASED)
+        formats.load(format)
+    check_target(folder, SETS_RELEASED if sets else _released())
     check_outside(folder)
     if private is None:
         return
