@@ -17,9 +17,10 @@ from shoal.model.transactions import Transactions
 from shoal.transactions.disassociation.disassociate import disassociate
 from shoal.transactions.distinct import distinct
 from shoal.transactions.reassociation.reassociate import reassociate
-from shoal.transactions.trees import alignment, tree_distance
+from shoal.transactions.trees import alignment
+from shoal.transactions.trees import tree_distance as distance
 from shoal.transactions.trees.alignment import aligned
-from shoal.transactions.trees.tree_distance import tree_distance as distance
+from shoal.transactions.trees.tree_distance import tree_distance
 
 few_records = st.lists(st.sets(st.integers(0, 6)), max_size=6)
 

@@ -45,7 +45,6 @@ class Made:
 
     Parameters
     ----------
-    published : Disassociated
     cluster_of : int64 array of shape (n,)
         The published cluster of each record of the data, in their order.
     suppressed : int
@@ -79,7 +78,6 @@ def disassociate(
 
     Parameters
     ----------
-    data : Transactions
     k : int, at least 1
         The least number of records that may be the one sought. 1 protects nobody.
     m : int, at least 1
@@ -105,10 +103,6 @@ def disassociate(
         List also items of fewer than k records under "global".
     seed : int
         Of "ugac" and "suppress"; the others know no chance.
-
-    Returns
-    -------
-    Made
 
     Guarantee
     ---------
@@ -250,10 +244,7 @@ def _check(
             f"disassociate: delta must be a whole number of at least 2k - 1 = {2 * k - 1}, so that clusters can always "
             f"be cut; got {delta!r}. Raise delta or lower k."
         )
-    for name, word, words in (
-        ("partition", partition, get_args(Partitioning)),
-        ("terms", terms, get_args(TermPolicy)),
-    ):
+    for name, word, words in (("partition", partition, get_args(Partitioning)), ("terms", terms, get_args(TermPolicy))):
         if word not in words:
             raise MethodError(f"disassociate: {name} must be one of {listed(words)}.{near(str(word), words)}")
     if not 0 < beta <= 1:
