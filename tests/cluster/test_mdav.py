@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-import shoal.cluster.methods.mdav as room
+import shoal.cluster.search.carving as room
 from figures import golden, sse, standardised
 from naive.mdav import mdav as naive_mdav
 from shoal.cluster.methods.mdav import mdav

@@ -18,11 +18,11 @@ LeFevre, DeWitt and Ramakrishnan, ICDE 2006; Boley, Data Mining and Knowledge Di
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shoal.cluster.declaring import numeric_method
 from shoal.cluster.inputs import Floats, Rows, matrix
 from shoal.model.cuts import Cuts
 from shoal.model.partition import Partition
 from shoal.model.progress import tick
-from shoal.registry import Whole, method
 
 __all__ = ["bisection", "cut_in_halves"]
 
@@ -32,25 +32,9 @@ TURNS = 50  # of the power iteration; two components that are nearly as wide may
 NEAR = 1e-12  # of the sum of squares: sums of squares nearer than that are equal
 
 
-@method(
-    "bisection",
-    data="numeric",
-    ensures={"k"},
-    params={"k": Whole(2, help="The least number of rows in a group.")},
-)
-def bisection(X: ArrayLike, k: int) -> Partition:
+@numeric_method("bisection", ensures={"k"})
+def bisection(X: Floats, k: int) -> Partition:
     """Partition the rows of X by cuts into halves of equal size, along the column or component of least SSE.
-
-    Parameters
-    ----------
-    X : float64 array of shape (n, d), no missing values
-        The encoded table, columns on scales that may be compared.
-    k : int, 2 <= k <= n
-        The least number of rows in a group.
-
-    Returns
-    -------
-    Partition
 
     Guarantee
     ---------
