@@ -1,4 +1,4 @@
-"""The rules of the house: sizes, rooms, imports, four files a method, and docs for everything."""
+"""The rules of the house: sizes, rooms, imports, a test, a twin and a page a method, and docs for everything."""
 
 import ast
 import re
@@ -40,11 +40,9 @@ def test_every_room_has_a_short_readme(room):
 
 
 @pytest.mark.parametrize("name", sorted(methods.built_in))
-def test_a_method_is_four_files_of_one_name(name):
-    module = methods.built_in[name].module
-    room = module.split(".")[1]
+def test_a_method_has_a_test_a_naive_twin_and_a_page_of_its_name(name):
+    room = methods.built_in[name].module.split(".")[1]
     for path in (
-        f"src/{module.replace('.', '/')}.py",
         f"tests/{room}/test_{name}.py",
         f"tests/naive/{name}.py",
         f"docs/methods/{name}.md",

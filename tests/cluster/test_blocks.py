@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 
 from figures import sse
 from naive.blocks import blocks as naive_blocks
-from shoal.cluster.methods.blocks import INSIDE, blocks
+from shoal.cluster.methods.blocks import _inside, blocks
 from shoal.cluster.methods.mdav import mdav
 from shoal.cluster.search.cells import cells_of_groups, cells_of_rows
 from shoal.cluster.search.limits import Limits
@@ -30,7 +30,7 @@ def test_cells_and_mdav_inside_agree_with_the_naive_twin(part, compiled):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("inside", INSIDE)
+@pytest.mark.parametrize("inside", _inside())
 def test_every_method_may_run_inside(inside, compiled):
     X = np.random.default_rng(0).normal(size=(260 if compiled else 120, 2))
     partition = blocks(X, 3, inside=inside, cell=100, effort="none")

@@ -26,7 +26,7 @@ splits = st.sampled_from(SPLITS)
 def assert_same_as_twin(X, k, split, limits=None):
     fine = (lambda part: True) if limits is None else (lambda part: limits.met(np.array(part)))
     ref = naive_mondrian([[int(x) for x in row] for row in X], k, split, fine)
-    comp = mondrian(X, k, split, limits).labels.tolist()
+    comp = mondrian(X, k, split, limits=limits).labels.tolist()
     assert comp == ref, f"n={len(X)} d={X.shape[1]} k={k} {split}"
 
 
@@ -122,7 +122,7 @@ def test_every_group_meets_the_limits_if_all_rows_together_do(part, compiled):
         X, k = random_table(rng)
         columns, constraints = random_limits(rng, len(X))
         constraints = constraints.model_copy(update={"k": k})
-        partition = mondrian(X, k, SPLITS[part % 2], Limits.of(constraints, columns))
+        partition = mondrian(X, k, SPLITS[part % 2], limits=Limits.of(constraints, columns))
         if failing(np.zeros(len(X), np.int64), constraints, columns)[0]:
             assert partition.groups == 1
         else:
@@ -139,7 +139,7 @@ def test_the_judge_finds_l_and_t_on_larger_tables(split, l, t):
     X = chance.normal(size=(5000, 4))
     values = np.digitize(X[:, 0] + chance.normal(size=5000), [-1, 0, 1]).astype(np.int64)
     constraints, columns = Constraints(k=5, l=l, t=t), {"ill": Values(values, ordered=False)}
-    partition = mondrian(X, 5, split, Limits.of(constraints, columns))
+    partition = mondrian(X, 5, split, limits=Limits.of(constraints, columns))
     assert partition.groups > 100
     assert not failing(partition.labels, constraints, columns).any()
 

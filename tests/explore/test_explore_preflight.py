@@ -8,7 +8,7 @@ from shoal.exploration import memory, preflight
 from shoal.exploration.aims import aim_of
 from shoal.exploration.plan import grid
 from shoal.exploration.points import Aims
-from shoal.exploration.preflight import GROWTH, Probed, Shape, affordable, estimate, probe, probes, seconds_of
+from shoal.exploration.preflight import Probed, Shape, affordable, estimate, probe, probes, seconds_of
 from shoal.model.policy import Policy
 from shoal.model.table import Table
 
@@ -22,8 +22,8 @@ def trials(power, fixed=0.5, factor=1e-5, k=(3, 20)):
 
 def test_seconds_grow_as_the_rows_to_a_known_power_beside_a_fixed_part():
     (point,), _ = grid(Policy.of(), "mdav", k=3)
-    expected = 0.5 + 1e-5 * 8000 ** GROWTH["mdav"]
-    assert seconds_of(point, trials(GROWTH["mdav"]), 8000) == pytest.approx(expected)
+    expected = 0.5 + 1e-5 * 8000 ** methods.load("mdav").growth.power
+    assert seconds_of(point, trials(methods.load("mdav").growth.power), 8000) == pytest.approx(expected)
 
 
 def test_other_k_lie_between_those_that_were_tried():
@@ -159,7 +159,3 @@ def test_the_estimate_says_runs_seconds_megabytes_and_processes(monkeypatch):
     assert str(told) == "2 runs, about 47 s and 750 MB in 2 processes"
     assert str(estimate(points[:1], {"mdav-k3": 0.1}, megabytes, 1)) == "1 run, about 3 s and 350 MB in 1 process"
     assert str(estimate([], {}, {}, 2)) == "nothing is left to run"
-
-
-def test_the_growth_of_every_built_in_method_is_known():
-    assert {*methods.built_in} - {*GROWTH} <= {"hac"}  # quadratic, as all others are taken to be

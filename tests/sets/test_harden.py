@@ -15,6 +15,7 @@ from shoal.model.progress import listening
 from shoal.model.transactions import Transactions
 from shoal.privacy.verdict.km import verify_plain
 from shoal.transactions.disassociation.disassociate import disassociate
+from shoal.transactions.distinct import Distinct
 from shoal.transactions.reassociation.breaches import breaches
 from shoal.transactions.reassociation.harden import harden_km
 from shoal.transactions.reassociation.reassociate import reassociate
@@ -127,11 +128,11 @@ def test_long_records_that_are_alike_are_no_trouble(compiled):
 def test_occurrences_are_counted_in_the_rare_itemsets_that_they_stand_in():
     # Records ab (twice), abc, c: rare at k = 2 are {a, c} and {b, c}, and {a, b, c} begins with {a, b}.
     indptr, items = np.array([0, 2, 5, 6]), np.array([0, 1, 0, 1, 2, 2], np.int32)
-    rare, fragile, work = breaches(indptr, items, np.array([2, 1, 1]), 3, 2, 3, 1000)
+    rare, fragile, work = breaches(Distinct(indptr, items, np.array([2, 1, 1])), 3, 2, 3, 1000)
     assert rare.tolist() == [0, 0, 2, 2, 3, 0]
     assert fragile[2:].tolist() == [0, 0, 1, 1]
-    assert breaches(indptr, items, np.array([2, 1, 1]), 3, 2, 3, work)[2] == work
-    assert work - 1 < breaches(indptr, items, np.array([2, 1, 1]), 3, 2, 3, work - 1)[2] <= work
+    assert breaches(Distinct(indptr, items, np.array([2, 1, 1])), 3, 2, 3, work)[2] == work
+    assert work - 1 < breaches(Distinct(indptr, items, np.array([2, 1, 1])), 3, 2, 3, work - 1)[2] <= work
 
 
 @pytest.mark.parametrize("m", [1, 2, 3])

@@ -10,8 +10,8 @@ import shoal.som.tca as room
 from naive import c_tca as naive
 from shoal.catalogue import methods
 from shoal.errors import MethodError
-from shoal.som.c_tca import c_tca
 from shoal.som.grid import grid_for
+from shoal.som.methods import c_tca
 from shoal.som.tca import topology
 from shoal.som.training import laid_out
 from shoal.som.views import dealt

@@ -12,8 +12,8 @@ import shoal.som.plus as room
 from naive import c_tca_pp as naive
 from shoal.catalogue import methods
 from shoal.errors import GuaranteeError, MethodError
-from shoal.som.c_tca_pp import c_tca_pp
 from shoal.som.grid import grid_for
+from shoal.som.methods import c_tca_pp
 from shoal.som.plus import taught
 from shoal.som.training import laid_out
 from shoal.som.views import dealt

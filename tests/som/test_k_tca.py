@@ -11,7 +11,7 @@ from naive import k_tca as naive
 from shoal.catalogue import methods
 from shoal.errors import GuaranteeError, MethodError
 from shoal.som.grid import grid_for
-from shoal.som.k_tca import k_tca
+from shoal.som.methods import k_tca
 from shoal.som.tca import topology
 from shoal.som.training import laid_out
 from shoal.som.views import dealt

@@ -13,7 +13,7 @@ from naive import k_tca_pp as naive
 from shoal.catalogue import methods
 from shoal.errors import GuaranteeError, MethodError
 from shoal.som.grid import grid_for
-from shoal.som.k_tca_pp import k_tca_pp
+from shoal.som.methods import k_tca_pp
 from shoal.som.plus import taught
 from shoal.som.training import laid_out
 from shoal.som.views import dealt

@@ -13,7 +13,7 @@ from shoal.errors import GuaranteeError, MethodError
 from shoal.model.policy import Constraints
 from shoal.privacy.verdict.judge import failing
 from shoal.privacy.verdict.values import Values
-from shoal.som.kde_pp import kde_pp
+from shoal.som.methods import kde_pp
 from strategies import tables_with_k
 
 

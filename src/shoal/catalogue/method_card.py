@@ -1,5 +1,6 @@
 """The card of a method: parameters, what it ensures, what it is given, and how its cost grows."""
 
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
@@ -60,6 +61,8 @@ class MethodCard:
         Whether `blocks` may run it inside the cells of a large table.
     aliases : tuple of str
         Other names in the literature.
+    words : str
+        What it does, for readers of a report: if not given, the first paragraph of its module.
     summary : str
         The first sentence of the function's docstring.
     function : callable
@@ -75,6 +78,7 @@ class MethodCard:
     most_rows: int | None
     in_cells: bool
     aliases: tuple[str, ...]
+    words: str
     summary: str
     function: Callable[..., Partition] = field(repr=False)
 
@@ -107,6 +111,7 @@ class MethodCard:
             "growth": vars(self.growth),
             "most_rows": self.most_rows,
             "in_cells": self.in_cells,
+            "words": self.words,
             "summary": self.summary,
             "params": {name: as_dict(parameter) for name, parameter in self.params.items()},
         }
@@ -123,6 +128,7 @@ def method(
     most_rows: int | None = None,
     in_cells: bool = False,
     aliases: tuple[str, ...] = (),
+    words: str = "",
 ) -> Callable[[Callable[..., Partition]], Callable[..., Partition]]:
     """Give a function its card; its parameters are checked by it whoever calls."""
     unknown = (uses or set()) - {*USES}
@@ -148,6 +154,7 @@ def method(
             most_rows,
             in_cells,
             aliases,
+            words or (sys.modules[function.__module__].__doc__ or "").split("\n\n", 1)[0].replace("\n", " "),
             summary,
             checked,
         )

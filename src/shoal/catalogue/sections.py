@@ -48,15 +48,15 @@ class Section(Generic[C]):
         Where built-in ones are declared.
     error : type
         What is raised if there is no such name.
-    decorator : str
-        What gives a function its card, if it is not called as the kind.
+    decorators : tuple of str
+        What gives a function its card; plug-ins use the first.
     """
 
     kind: str
     card: type[C]
     packages: tuple[str, ...]
     error: type[ShoalError]
-    decorator: str = ""
+    decorators: tuple[str, ...]
 
     @property
     def group(self) -> str:
@@ -66,7 +66,7 @@ class Section(Generic[C]):
     @property
     def built_in(self) -> dict[str, Declaration]:
         """The built-in declarations by name, without loading them."""
-        return declarations(self.decorator or self.kind, self.packages)
+        return declarations(self.decorators, self.packages)
 
     @property
     def aliases(self) -> dict[str, str]:
@@ -109,7 +109,7 @@ class Section(Generic[C]):
         if not isinstance(card, self.card) or card.name != name:
             raise self.error(
                 f"{self.kind}: what is installed as {name!r} has no card of this name. "
-                f"Its author must decorate it with @{self.decorator or self.kind}({name!r}, ...) of shoal.catalogue."
+                f"Its author must decorate it with @{self.decorators[0]}({name!r}, ...) of shoal.catalogue."
             )
         return card
 
@@ -124,8 +124,14 @@ def _loaded(point: EntryPoint, error: type[ShoalError]) -> object:
         ) from None
 
 
-methods = Section("method", MethodCard, ("shoal.cluster.methods", "shoal.density", "shoal.som"), MethodError)
-measures = Section("measure", MeasureCard, ("shoal.privacy.measures", "shoal.utility"), MethodError)
-attacks = Section("attack", AttackCard, ("shoal.privacy.attacks",), MethodError)
-models = Section("model", ModelCard, ("shoal.privacy.verdict",), PolicyError)
-formats = Section("format", FormatCard, ("shoal.io",), WriteError, "file_format")
+methods = Section(
+    "method",
+    MethodCard,
+    ("shoal.cluster.methods", "shoal.density", "shoal.som"),
+    MethodError,
+    ("method", "numeric_method", "mixed_method"),
+)
+measures = Section("measure", MeasureCard, ("shoal.privacy.measures", "shoal.utility"), MethodError, ("measure",))
+attacks = Section("attack", AttackCard, ("shoal.privacy.attacks",), MethodError, ("attack",))
+models = Section("model", ModelCard, ("shoal.privacy.verdict",), PolicyError, ("model",))
+formats = Section("format", FormatCard, ("shoal.io",), WriteError, ("file_format",))

@@ -36,7 +36,7 @@ class Declaration:
 
 
 @cache
-def declarations(decorator: str, packages: tuple[str, ...]) -> dict[str, Declaration]:
+def declarations(decorators: tuple[str, ...], packages: tuple[str, ...]) -> dict[str, Declaration]:
     """Return the declarations below some packages by name, in the order of files and lines."""
     found: dict[str, Declaration] = {}
     for package in packages:
@@ -44,18 +44,18 @@ def declarations(decorator: str, packages: tuple[str, ...]) -> dict[str, Declara
         for folder in (place.submodule_search_locations if place else None) or ():
             for path in sorted(Path(folder).glob("*.py")):
                 text = path.read_text(encoding="utf-8")
-                if f"@{decorator}(" in text:
-                    found |= _in_file(ast.parse(text), decorator, f"{package}.{path.stem}")
+                if any(f"@{decorator}(" in text for decorator in decorators):
+                    found |= _in_file(ast.parse(text), decorators, f"{package}.{path.stem}")
     return found
 
 
-def _in_file(tree: ast.Module, decorator: str, module: str) -> dict[str, Declaration]:
+def _in_file(tree: ast.Module, decorators: tuple[str, ...], module: str) -> dict[str, Declaration]:
     """Return the declarations of one file."""
     first = (ast.get_docstring(tree) or "").split("\n\n", 1)[0].replace("\n", " ")
     found = {}
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
-            for call in _calls(node, decorator):
+            for call in _calls(node, decorators):
                 keywords = dict(_literals(call))
                 words = keywords.get("words")
                 said = words if isinstance(words, str) else first
@@ -63,15 +63,18 @@ def _in_file(tree: ast.Module, decorator: str, module: str) -> dict[str, Declara
     return found
 
 
-def _calls(node: ast.FunctionDef, decorator: str) -> Iterator[ast.Call]:
-    """Return the calls of a decorator on a function."""
+def _calls(node: ast.FunctionDef, decorators: tuple[str, ...]) -> Iterator[ast.Call]:
+    """Return the calls of these decorators on a function."""
     for one in node.decorator_list:
-        if isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == decorator:
+        if isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id in decorators:
             yield one
 
 
 def _literals(call: ast.Call) -> Iterator[tuple[str, Any]]:
-    """Return the keywords of a call whose values are literals."""
+    """Return the keywords of a call whose values are literals; `@numeric_method` says by its name what `data` is."""
+    prefix, _, _ = getattr(call.func, "id", "").rpartition("_method")
+    if prefix:
+        yield "data", prefix
     for keyword in call.keywords:
         try:
             yield keyword.arg or "", ast.literal_eval(keyword.value)

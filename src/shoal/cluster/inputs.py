@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.errors import InfeasibleError, MethodError
 
-__all__ = ["Floats", "Rows", "finite", "matrix", "row_weights"]
+__all__ = ["Floats", "Rows", "enough_rows", "finite", "matrix", "row_weights"]
 
 LARGEST = 2.0**300  # numbers beyond would overflow when squared
 
@@ -32,9 +32,7 @@ def matrix(X: ArrayLike, k: int, who: str) -> Floats:
     """
     numbers = finite(X, who)
     n, d = numbers.shape
-    if n < k:
-        remedy = f"Lower k to {n} or less." if n >= 2 else "At least 2 rows are needed."
-        raise InfeasibleError(f"{who}: k is {k}, but the table has {n} row{'s' * (n != 1)}. {remedy}")
+    enough_rows(n, k, who)
     if d == 0:
         return np.zeros((n, 1))
     largest = max(float(numbers.max()), -float(numbers.min()))
@@ -42,6 +40,13 @@ def matrix(X: ArrayLike, k: int, who: str) -> Floats:
         # A power of two changes no digit of a number, only where its point stands.
         numbers = np.ldexp(numbers, -int(np.frexp(largest)[1]))
     return numbers
+
+
+def enough_rows(n: int, k: int, who: str) -> None:
+    """Refuse a table of fewer than k rows."""
+    if n < k:
+        remedy = f"Lower k to {n} or less." if n >= 2 else "At least 2 rows are needed."
+        raise InfeasibleError(f"{who}: k is {k}, but the table has {n} row{'s' * (n != 1)}. {remedy}")
 
 
 def finite(X: ArrayLike, who: str) -> Floats:

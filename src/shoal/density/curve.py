@@ -180,34 +180,23 @@ def _shared(x: Floats, low: float, step: float, bins: int) -> Floats:
 def _turns(heights: Floats, flat: float) -> tuple[Floats, Floats]:
     """Return the places of peaks, and of the minima between them, in bins; the middle of what is flat."""
     n = heights.size
-    tops, dips = np.empty(n), np.empty(n)
-    found_tops, found_dips = 0, 0
-    rising = True
+    turns, found = np.empty((2, n)), np.zeros(2, np.int64)
+    # Downhill, heights are counted from above: what is a minimum there is a peak.
+    sign, side = 1.0, 0
     extreme, first, last = heights[0], 0, 0
     for i in range(1, n):
-        height = heights[i]
-        if rising:
-            if height > extreme + flat:
-                extreme, first, last = height, i, i
-            elif height >= extreme - flat:
-                extreme = max(extreme, height)
-                last = i
-            else:
-                tops[found_tops] = 0.5 * (first + last)
-                found_tops += 1
-                rising = False
-                extreme, first, last = height, i, i
-        elif height < extreme - flat:
+        height = sign * heights[i]
+        if height > extreme + flat:
             extreme, first, last = height, i, i
-        elif height <= extreme + flat:
-            extreme = min(extreme, height)
+        elif height >= extreme - flat:
+            extreme = max(extreme, height)
             last = i
         else:
-            dips[found_dips] = 0.5 * (first + last)
-            found_dips += 1
-            rising = True
-            extreme, first, last = height, i, i
-    if rising:
-        tops[found_tops] = 0.5 * (first + last)
-        found_tops += 1
-    return tops[:found_tops].copy(), dips[:found_dips].copy()
+            turns[side, found[side]] = 0.5 * (first + last)
+            found[side] += 1
+            sign, side = -sign, 1 - side
+            extreme, first, last = -height, i, i
+    if side == 0:
+        turns[0, found[0]] = 0.5 * (first + last)
+        found[0] += 1
+    return turns[0, : found[0]].copy(), turns[1, : found[1]].copy()

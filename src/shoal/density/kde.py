@@ -12,22 +12,20 @@ The attribute-oriented method of Zouinina et al. (2020), with an end that keeps 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from shoal.catalogue import Choice, Number, Whole, method
-from shoal.cluster.inputs import Floats, Rows, matrix
-from shoal.cluster.search.effort import FINISH
-from shoal.cluster.search.finish import MODE, as_printed, finished
-from shoal.cluster.search.limits import Limits
+from shoal.catalogue import Choice, Growth, Number
+from shoal.cluster.declaring import Parameter, Run, numeric_method
+from shoal.cluster.inputs import Floats, Rows
+from shoal.cluster.search.finish import FINISHING, as_printed, finished
 from shoal.density.bandwidth import BANDWIDTHS
 from shoal.density.curve import KERNELS, Curve, curve
 from shoal.kernels.groups import numbered
-from shoal.kernels.threads import each, thread_count
+from shoal.kernels.threads import each
 from shoal.model.partition import Partition
 from shoal.model.progress import part
 from shoal.model.sketches import CurveSketch
 
-__all__ = ["Coding", "coding", "kde"]
+__all__ = ["Coding", "coding", "density_cards", "kde"]
 
 POINTS = 200  # of the curve of a picture
 
@@ -91,7 +89,6 @@ def coding(
 
     Parameters
     ----------
-    X : float64 array of shape (n, d)
     kernel, bandwidth, width, least
         As in `curve`.
     threads : int
@@ -111,57 +108,24 @@ def coding(
     return Coding([each_[0] for each_ in found], np.column_stack([each_[1] for each_ in found]))
 
 
-@method(
-    "kde",
-    data="numeric",
-    ensures={"k", "l", "t"},
-    params={
-        "k": Whole(2, help="The least number of rows in a group."),
+def density_cards(width: float) -> dict[str, Parameter]:
+    """Return the cards of the parameters of a density estimate, given the default of its relative width."""
+    return {
         "kernel": Choice(KERNELS, "gaussian", "The shape that every value is spread by."),
         "bandwidth": Choice(tuple(BANDWIDTHS), "silverman", "The rule for how wide it is."),
-        "width": Number(0.01, 100.0, 1.0, "How many times as wide as by the rule."),
-        "mode": MODE,
-        "effort": FINISH,
-    },
-    uses={"limits", "seed", "threads"},
-)
-def kde(
-    X: ArrayLike,
-    k: int,
-    kernel: str = "gaussian",
-    bandwidth: str = "silverman",
-    width: float = 1.0,
-    mode: str = "strict",
-    effort: str = "swift",
-    *,
-    seed: int = 0,
-    threads: int | None = None,
-    limits: Limits | None = None,
-) -> Partition:
-    """Cut every column at the minima of its density, and make groups of the rows that fall together.
+        "width": Number(0.01, 100.0, width, "How many times as wide as by the rule."),
+    }
 
-    Parameters
-    ----------
-    X : float64 array of shape (n, d), no missing values
-        The encoded table, columns on scales that may be compared.
-    k : int, 2 <= k <= n
-        The least number of rows in a group.
-    kernel : {"gaussian", "epanechnikov", "uniform", "biweight", "triweight", "triangular"}
-        The shape that every value is spread by.
-    bandwidth : {"silverman", "scott", "isj", "lscv", "bcv"}
-        The rule for how wide it is.
-    width : float
-        How many times as wide as by the rule: less gives more and smaller cells.
-    mode : {"strict", "printed"}
-        Whether cells are finished into groups of k rows; as printed they are not, and refused if one has fewer.
-    effort : {"none", "swift", "quick", "normal", "thorough"}
-        How long the search at the end takes.
-    seed : int
-        Where the chance of that search starts.
-    threads : int, optional
-        How many may work; all cores if not given. The result does not depend on it.
-    limits : Limits, optional
-        What the sensitive values of a group must meet.
+
+@numeric_method(
+    "kde",
+    ensures={"k", "l", "t"},
+    params={**density_cards(1.0), **FINISHING},
+    uses={"limits", "seed", "threads"},
+    growth=Growth(1.1),
+)
+def kde(X: Floats, k: int, kernel: str, bandwidth: str, width: float, mode: str, effort: str, *, run: Run) -> Partition:
+    """Cut every column at the minima of its density, and make groups of the rows that fall together.
 
     Returns
     -------
@@ -182,16 +146,14 @@ def kde(
     >>> kde([[0.0], [1.0], [9.0], [10.0]], k=2).labels
     array([0, 0, 1, 1])
     """
-    numbers = matrix(X, k, "kde")
-    workers = thread_count(threads, "kde")
     with part(0, 2):
-        found = coding(numbers, kernel, bandwidth, width, k if mode == "strict" else 1, workers)
+        found = coding(X, kernel, bandwidth, width, k if mode == "strict" else 1, run.threads)
     peaks = np.array([one.peaks.size for one in found.curves])
     least, most = int(peaks.min()), int(peaks.max())
     many = f"{least}" if least == most else f"{least} to {most}"
     notes = (f"kde: columns have {many} peak{'s' * (most > 1)}.",)
     if mode == "printed":
-        return as_printed("kde", found.cells, k, limits, notes)
+        return as_printed("kde", found.cells, k, run.limits, notes)
     with part(1, 2):
-        labels = finished(numbers, found.cells, k, effort, limits=limits, seed=seed, threads=workers)
-    return Partition.of(labels, notes, sketches=found.sketches(numbers, k))
+        labels = finished(X, found.cells, k, effort, limits=run.limits, seed=run.seed, threads=run.threads)
+    return Partition.of(labels, notes, sketches=found.sketches(X, k))

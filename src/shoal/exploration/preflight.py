@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from shoal.catalogue import methods
 from shoal.errors import MethodError, ShoalError
 from shoal.exploration.memory import SPARE, at_once, free
 from shoal.exploration.plan import Point, Skipped
@@ -35,35 +36,6 @@ LONGEST = 60.0  # seconds that one run may take
 LIGHT = 200.0  # megabytes that a process takes at the least
 START = 3.0  # seconds until a process is ready
 DEEPER = 2.0  # times that trees of many different rows take those of the same rows many times
-# How the seconds of a method grow with the rows: n^e. Others are taken to be quadratic.
-GROWTH = {
-    "anneal": 1.3,
-    "auto": 1.3,
-    "bisection": 1.1,
-    "blocks": 1.1,
-    "c_tca": 1.3,
-    "c_tca_pp": 1.3,
-    "cover": 1.1,
-    "exact": 2.0,
-    "gower": 1.1,
-    "grow": 1.1,
-    "k_member": 1.7,
-    "k_tca": 1.3,
-    "k_tca_pp": 1.3,
-    "kde": 1.1,
-    "kde_pp": 1.3,
-    "kmeans": 1.7,
-    "md": 1.7,
-    "mdav": 1.7,
-    "mondrian": 1.1,
-    "one_pass": 1.8,
-    "tfrp": 1.8,
-    "univariate": 1.5,
-    "vmdav": 2.0,
-}
-CELLS = {"hac": 10_000, "univariate": 10_000, "kmeans": 20_000}  # rows beyond which time grows with the rows
-SQUARES = {"hac": 4.0, "exact": 16.0}  # bytes for each pair of rows, up to the cells
-MOST_ROWS = {"exact": 2_000}
 
 
 @dataclass(frozen=True)
@@ -179,12 +151,12 @@ def probe(task: Probe) -> Probed:
     """
     whole, first = task.sample.num_rows, True
     times: list[tuple[int, int, float, float, float]] = []
-    name = task.policies[0].method.name
+    power = methods.load(task.policies[0].method.name).growth.power
     for policy in task.policies:
         for rows in dict.fromkeys((min(FEW, whole), whole)):
             k = max(2, min(policy.constraints.k, rows // 4))
             smaller = Policy.of(policy, k=k)
-            expected = times[-1][2] * (rows / times[-1][0]) ** GROWTH.get(name, 2.0) if times and rows > FEW else 0.0
+            expected = times[-1][2] * (rows / times[-1][0]) ** power if times and rows > FEW else 0.0
             if expected > PATIENCE:
                 continue
             sample = task.sample.slice(0, rows)
@@ -252,7 +224,7 @@ def affordable(
         held = max(probed.megabytes, LIGHT) + _megabytes(point.method, shape)
         reason = probed.reason
         if not _within_rows(point.method, shape.rows):
-            limit = MOST_ROWS[point.method]
+            limit = methods.load(point.method).most_rows
             reason = f"{point.method}: takes at most {limit:,} rows, and the table has {shape.rows:,}."
         elif not reason and cost / point.runs > longest:
             one = _round(cost / point.runs)
@@ -294,13 +266,15 @@ def estimate(
 
 def _within_rows(method: str, n: int) -> bool:
     """Say whether a method takes so many rows."""
-    return n <= MOST_ROWS.get(method, n)
+    most = methods.load(method).most_rows
+    return most is None or n <= most
 
 
 def _grown(method: str, probed: Probed, k: int, n: int) -> float:
     """Return the seconds of a run on n rows, from those on samples."""
     trials = [place for place, one in enumerate(probed.k) if one == k]
-    power, cell = GROWTH.get(method, 2.0), CELLS.get(method)
+    growth = methods.load(method).growth
+    power, cell = growth.power, growth.linear_beyond
     last = trials[-1]
     rows, made, measured = probed.rows[last], probed.made[last], probed.measured[last]
     within = n if cell is None else min(n, max(cell, rows))
@@ -327,8 +301,9 @@ def _joined(points: Sequence[Point], skipped: Sequence[Skipped]) -> list[Skipped
 
 def _megabytes(method: str, shape: Shape) -> float:
     """Return the megabytes that a table and a method on it take, beyond what a process holds on a sample."""
-    rows = min(shape.rows, CELLS.get(method, shape.rows))
-    return 3 * shape.megabytes + (64 * shape.rows * shape.columns + SQUARES.get(method, 0.0) * rows * rows) / 1e6
+    growth = methods.load(method).growth
+    rows = min(shape.rows, growth.linear_beyond or shape.rows)
+    return 3 * shape.megabytes + (64 * shape.rows * shape.columns + growth.bytes_per_pair * rows * rows) / 1e6
 
 
 def _round(value: float) -> str:

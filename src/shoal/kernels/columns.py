@@ -161,13 +161,8 @@ def columns_of(
     ----------
     codes : list of int arrays of shape (n,), or int32 array of shape (n, d)
         The cells of each column.
-    shapes : list of Range, Tree or Set
     weights : float64 array of shape (d,), optional
         How much each column counts; all alike if not given.
-
-    Returns
-    -------
-    Columns
     """
     given = np.ones(len(shapes)) if weights is None else np.asarray(weights, np.float64)
     share = given / given.sum() if len(shapes) else given

@@ -55,7 +55,6 @@ def medoids(columns: Columns, labels: Whole, shy: Whole | None = None) -> Whole:
 
     Parameters
     ----------
-    columns : Columns
     labels : int64 array of shape (n,)
         The group of each row.
     shy : int64 array of shape (n,), optional

@@ -130,7 +130,6 @@ def grid_for(X: Floats, units: int = 0, *, hexagonal: bool = True, steps: bool =
 
     Parameters
     ----------
-    X : float64 array of shape (n, d)
     units : int
         About how many units, at most five a row; 5 sqrt(n) if 0.
     hexagonal, steps : bool

@@ -89,10 +89,6 @@ def wlvq2(
     seed : int
         Where chance starts.
 
-    Returns
-    -------
-    Codebook
-
     Cost
     ----
     O(epochs n m d) time for m prototypes.
@@ -121,18 +117,7 @@ def wlvq2(
         left = 1.0 - epoch / epochs
         next_ = 1.0 - (epoch + 1) / epochs
         order = chance.permutation(codes.size)
-        _learn(
-            numbers,
-            codes,
-            order,
-            turned,
-            owner,
-            weights,
-            rate * left,
-            rate * next_,
-            weight_rate / rate,
-            printed=printed,
-        )
+        _learn(numbers, codes, order, turned, owner, weights, rate * left, rate * next_, weight_rate / rate, printed)
         if not np.abs(turned).max(initial=0.0) < HUGE:
             raise MethodError(DIVERGED)
     return Codebook(np.ascontiguousarray(turned.T), names[owner], weights)

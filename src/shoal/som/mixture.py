@@ -22,8 +22,6 @@ def convex_mixture(X: Floats, map_: Map, cells: Rows) -> Floats:
 
     Parameters
     ----------
-    X : float64 array of shape (n, d)
-    map_ : Map
     cells : int64 array of shape (n,)
         The best matching unit of each row.
     """

@@ -31,7 +31,6 @@ def nearest(X: Floats, prototypes: Floats, threads: int = 1) -> Rows:
 
     Parameters
     ----------
-    X : float64 array of shape (n, d)
     prototypes : float64 array of shape (m, d)
     threads : int
         How many may work; the result does not depend on it.

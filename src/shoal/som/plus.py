@@ -12,11 +12,11 @@ Groups that follow a label are often of one label, and then tell it of all their
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shoal.cluster.inputs import Floats, Rows, matrix
+from shoal.cluster.declaring import Run
+from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.search.finish import as_printed, finished
 from shoal.cluster.search.limits import Limits
 from shoal.errors import MethodError
-from shoal.kernels.threads import thread_count
 from shoal.model.asking import option
 from shoal.model.partition import Partition
 from shoal.model.progress import part
@@ -57,7 +57,6 @@ def taught(X: Floats, coded: Floats, codes: Rows, seed: int) -> tuple[Floats, Co
         The rows, and what a method makes of them.
     codes : int64 array of shape (n,)
         Their classes.
-    seed : int
     """
     each = max(1, min(PROTOTYPES, BOOK // (int(codes.max()) + 1)))
     weights = wlvq2(coded, codes, prototypes=each, seed=seed).weights
@@ -66,15 +65,7 @@ def taught(X: Floats, coded: Floats, codes: Rows, seed: int) -> tuple[Floats, Co
 
 
 def plus(
-    who: str,
-    X: Floats,
-    coded: Floats,
-    codes: Rows,
-    k: int,
-    effort: str,
-    limits: Limits | None,
-    seed: int,
-    threads: int,
+    who: str, X: Floats, coded: Floats, codes: Rows, k: int, effort: str, limits: Limits | None, seed: int, threads: int
 ) -> Partition:
     """Return groups that begin at the prototypes of classes, in a space where columns count as they tell the label."""
     weights, book = taught(X, coded, codes, seed)
@@ -88,33 +79,18 @@ def plus(
 
 
 def tca_pp(
-    who: str,
-    X: ArrayLike,
-    k: int,
-    mixture: str,
-    views: int,
-    rounds: int,
-    units: int,
-    mode: str,
-    effort: str,
-    seed: int,
-    threads: int | None,
-    label: ArrayLike | None,
-    view_of: ArrayLike | None,
-    limits: Limits | None,
+    X: Floats, k: int, mixture: str, views: int, rounds: int, units: int, mode: str, effort: str, run: Run
 ) -> Partition:
-    """Return the groups of k-TCA++, which mixes nothing, or of C-TCA++; all else is as in these."""
-    numbers = matrix(X, k, who)
-    codes = classes_of(label, len(numbers), who)
-    workers = thread_count(threads, who)
-    columns = columns_of(numbers.shape[1], view_of, views, seed, who)
+    """Return the groups of k-TCA++, which mixes nothing, or of C-TCA++."""
+    codes = classes_of(run.label, len(X), run.who)
+    columns = columns_of(X.shape[1], run.view_of, views, run.seed, run.who)
     with part(0, 2):
-        found = topology(numbers, columns, mixture, rounds=rounds, units=units, seed=seed, threads=workers)
+        found = topology(X, columns, mixture, rounds=rounds, units=units, seed=run.seed, threads=run.threads)
     if mode == "printed":
-        return plus_as_printed(who, found.coded, codes, k, limits, seed)
+        return plus_as_printed(run.who, found.coded, codes, k, run.limits, run.seed)
     with part(1, 2):
-        made = plus(who, numbers, found.coded, codes, k, effort, limits, seed, workers)
-    return Partition.of(made.labels, (*found.notes(who), *made.notes), sketches=found.sketches(k))
+        made = plus(run.who, X, found.coded, codes, k, effort, run.limits, run.seed, run.threads)
+    return Partition.of(made.labels, (*found.notes(run.who), *made.notes), sketches=found.sketches(k))
 
 
 def printed_plus(coded: Floats, codes: Rows, seed: int = 0) -> Printed:

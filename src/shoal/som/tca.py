@@ -10,14 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from shoal.catalogue import Whole
-from shoal.cluster.inputs import Floats, Rows, matrix
+from shoal.cluster.declaring import Run
+from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.search.finish import as_printed, finished
-from shoal.cluster.search.limits import Limits
 from shoal.errors import MethodError
-from shoal.kernels.threads import thread_count
 from shoal.model.partition import Partition
 from shoal.model.progress import part
 from shoal.model.sketches import MapSketch, Sketch, ViewsSketch
@@ -27,9 +25,7 @@ from shoal.som.training import Map, Training, som
 from shoal.som.views import Round, View, dealt, maps_of_views
 
 __all__ = [
-    "ROUNDS",
-    "UNITS",
-    "VIEWS",
+    "MAPS",
     "Printed",
     "Topology",
     "coded_by_views",
@@ -41,10 +37,12 @@ __all__ = [
     "topology",
 ]
 
-VIEWS = Whole(1, 1000, 3, "Into how many views the columns are dealt, unless the policy names views.")
-ROUNDS = Whole(0, 100, 1, "How often the views learn from each other.")
 EPOCHS = 15
-UNITS = Whole(0, 100_000, 0, "About how many units a map has; 5 times the root of the number of rows if 0.")
+MAPS = {
+    "views": Whole(1, 1000, 3, "Into how many views the columns are dealt, unless the policy names views."),
+    "rounds": Whole(0, 100, 1, "How often the views learn from each other."),
+    "units": Whole(0, 100_000, 0, "About how many units a map has; 5 times the root of the number of rows if 0."),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +57,6 @@ class Topology:
         Of the coded rows.
     cells : int64 array of shape (n,)
         The unit of each row.
-    views : list of View
     log : list of Round
         What the views learnt from each other.
     """
@@ -135,8 +132,6 @@ def coded_by_views(X: Floats, views: list[View], mixture: str) -> Floats:
 
     Parameters
     ----------
-    X : float64 array of shape (n, d)
-    views : list of View
     mixture : {"none", "convex", "nnls"}
     """
     coded = np.empty_like(X)
@@ -167,7 +162,6 @@ def topology(
 
     Parameters
     ----------
-    X : float64 array of shape (n, d)
     columns : list of int64 arrays
         The columns of each view.
     mixture : {"none", "convex", "nnls"}
@@ -179,7 +173,6 @@ def topology(
     training : Training, optional
     printed : bool
         Whether views learn as printed, and not as derived.
-    seed, threads : int
     """
     how = training or Training(EPOCHS)
     with part(0, 2):
@@ -191,33 +184,21 @@ def topology(
 
 
 def tca(
-    who: str,
-    X: ArrayLike,
-    k: int,
-    mixture: str,
-    views: int,
-    rounds: int,
-    units: int,
-    mode: str,
-    effort: str,
-    seed: int,
-    threads: int | None,
-    view_of: ArrayLike | None,
-    limits: Limits | None,
+    X: Floats, k: int, mixture: str, views: int, rounds: int, units: int, mode: str, effort: str, run: Run
 ) -> Partition:
-    """Return the groups of k-TCA, which mixes nothing, or of C-TCA; all else is as in these."""
-    numbers = matrix(X, k, who)
-    workers = thread_count(threads, who)
-    columns = columns_of(numbers.shape[1], view_of, views, seed, who)
-    if mode == "printed" and mixture == "none":
-        return as_printed(who, printed_k_tca(numbers, columns, units=units, seed=seed).labels, k, limits)
+    """Return the groups of k-TCA, which mixes nothing, or of C-TCA."""
+    columns = columns_of(X.shape[1], run.view_of, views, run.seed, run.who)
     if mode == "printed":
-        return as_printed(who, printed_c_tca(numbers, columns, k, units=units, seed=seed).labels, k, limits)
+        if mixture == "none":
+            printed = printed_k_tca(X, columns, units=units, seed=run.seed)
+        else:
+            printed = printed_c_tca(X, columns, k, units=units, seed=run.seed)
+        return as_printed(run.who, printed.labels, k, run.limits)
     with part(0, 2):
-        found = topology(numbers, columns, mixture, rounds=rounds, units=units, seed=seed, threads=workers)
+        found = topology(X, columns, mixture, rounds=rounds, units=units, seed=run.seed, threads=run.threads)
     with part(1, 2):
-        labels = finished(numbers, found.cells, k, effort, limits=limits, seed=seed, threads=workers)
-    return Partition.of(labels, found.notes(who), sketches=found.sketches(k))
+        labels = finished(X, found.cells, k, effort, limits=run.limits, seed=run.seed, threads=run.threads)
+    return Partition.of(labels, found.notes(run.who), sketches=found.sketches(k))
 
 
 def dissolved(coded: Floats, map_: Map, cells: Rows, k: int) -> Rows:

@@ -69,7 +69,6 @@ class Map:
 
     Parameters
     ----------
-    grid : Grid
     prototypes : float64 array of shape (units, d)
     """
 
@@ -123,10 +122,6 @@ def som(
         For a random start and online training.
     threads : int
         How many may work; the result does not depend on it.
-
-    Returns
-    -------
-    Map
 
     Examples
     --------

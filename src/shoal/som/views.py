@@ -36,7 +36,6 @@ class View:
     Parameters
     ----------
     columns : int64 array
-    map : Map
     cells : int64 array of shape (n,)
         The best matching unit of each row.
     """
@@ -83,7 +82,6 @@ def maps_of_views(
 
     Parameters
     ----------
-    X : float64 array of shape (n, d)
     columns : list of int64 arrays
         The columns of each view.
     rounds : int
@@ -94,11 +92,6 @@ def maps_of_views(
         About how many units a map has; 5 sqrt(n) if 0.
     printed : bool
         Whether to move prototypes as printed, and not as derived.
-    seed, threads : int
-
-    Returns
-    -------
-    tuple of list of View and list of Round
     """
     how = training or Training()
     grid = grid_for(X, units)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from shoal.kernels.loops import inner_loop, loop
 
-__all__ = ["Places", "Whole", "gathered", "lexical_order", "sort_rows"]
+__all__ = ["Places", "Whole", "by_item", "gathered", "lexical_order", "sort_rows"]
 
 Places = NDArray[np.int64]
 Whole = NDArray[np.int32]
@@ -31,10 +31,6 @@ def lexical_order(ptr: Places, values: Whole) -> Places:
         Where each row begins and ends in `values`.
     values : int32 array
         Numbers of at least 0.
-
-    Returns
-    -------
-    int64 array of shape (n,)
 
     Cost
     ----
@@ -58,6 +54,21 @@ def gathered(ptr: Places, values: NDArray[Kind], order: Places) -> tuple[Places,
     out = np.empty(int(into[-1]), values.dtype)
     _gather(ptr, values, order, into, out)
     return into, out
+
+
+@loop
+def by_item(items: Whole, count: int) -> tuple[Places, Places]:
+    """Return where each item's occurrences begin and end in the second array, and there the occurrences by item."""
+    ends = np.zeros(count + 1, np.int64)
+    for item in items:
+        ends[item + 1] += 1
+    for item in range(count):
+        ends[item + 1] += ends[item]
+    index, filled = np.empty(items.size, np.int64), ends[:-1].copy()
+    for at in range(items.size):
+        index[filled[items[at]]] = at
+        filled[items[at]] += 1
+    return ends, index
 
 
 @loop

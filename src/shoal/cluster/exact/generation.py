@@ -66,9 +66,7 @@ class Search:
 
     Parameters
     ----------
-    X : float64 array of shape (n, d)
     k : int, 2k <= n
-    work : Work
     starts : list of int64 arrays of shape (n,)
         Groups of k to 2k - 1 rows; the best of them are the first answer.
     """

@@ -39,12 +39,7 @@ class Solution(NamedTuple):
 
 
 class Programme:
-    """A linear programme of HiGHS: n rows to be covered, cuts to be kept, groups to be taken.
-
-    Parameters
-    ----------
-    n : int
-    """
+    """A linear programme of HiGHS: n rows to be covered, cuts to be kept, groups to be taken."""
 
     def __init__(self, n: int) -> None:
         from highspy import Highs

@@ -48,15 +48,7 @@ class Desk(NamedTuple):
 
 @loop
 def lowered(
-    D: Floats,
-    near: Floats,
-    price: Floats,
-    order: Rows,
-    cuts: Cuts,
-    toll: Floats,
-    k: int,
-    tolerance: float,
-    work: int,
+    D: Floats, near: Floats, price: Floats, order: Rows, cuts: Cuts, toll: Floats, k: int, tolerance: float, work: int
 ) -> tuple[Floats, Rows, int]:
     """Lower prices until no group is worth more than it costs.
 

@@ -11,16 +11,14 @@ sensitive values that no longer holds, and groups may be larger.
 Kirkpatrick, Gelatt and Vecchi, Optimization by simulated annealing, Science 220 (1983) 671-680.
 """
 
-from numpy.typing import ArrayLike
-
-from shoal.catalogue import Whole, method
-from shoal.cluster.inputs import Floats, Rows, matrix, row_weights
+from shoal.catalogue import Growth, Whole
+from shoal.cluster.declaring import Run, numeric_method
+from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.methods.mdav import mdav
 from shoal.cluster.search.cells import in_cells
 from shoal.cluster.search.effort import EFFORT, search
-from shoal.cluster.search.limited_start import grow, mend
+from shoal.cluster.search.limited_start import grown_groups, mend
 from shoal.cluster.search.limits import Limits
-from shoal.kernels.threads import thread_count
 from shoal.model.partition import Partition
 
 __all__ = ["anneal", "first_partition"]
@@ -29,54 +27,19 @@ CELL = 20_000  # rows in which MDAV takes about a tenth of a second
 GROWN = 8_000  # rows in which growing groups takes about a second
 
 
-@method(
+@numeric_method(
     "anneal",
-    data="numeric",
     ensures={"k", "l", "t", "alpha"},
     params={
-        "k": Whole(2, help="The least number of rows in a group."),
         "effort": EFFORT,
         "restarts": Whole(0, 1000, 0, "How often to begin anew; 0 leaves it to the effort."),
         "rounds": Whole(0, 10**7, 0, "Proposals a row and restart; 0 leaves it to the effort."),
     },
     uses={"limits", "seed", "threads", "weights"},
+    growth=Growth(1.3),
 )
-def anneal(
-    X: ArrayLike,
-    k: int,
-    effort: str = "quick",
-    restarts: int = 0,
-    rounds: int = 0,
-    *,
-    seed: int = 0,
-    threads: int | None = None,
-    weights: ArrayLike | None = None,
-    limits: Limits | None = None,
-) -> Partition:
+def anneal(X: Floats, k: int, effort: str, restarts: int, rounds: int, *, run: Run) -> Partition:
     """Search for groups of the least loss, by annealing from a first partition.
-
-    Parameters
-    ----------
-    X : float64 array of shape (n, d), no missing values
-        The encoded table, columns on scales that may be compared.
-    k : int, 2 <= k <= n
-        The least number of rows in a group.
-    effort : {"quick", "normal", "thorough"}
-        How long the search takes.
-    restarts, rounds : int
-        How often to begin anew, and proposals a row each time; 0 leaves them to the effort.
-    seed : int
-        Where chance starts.
-    threads : int, optional
-        How many may work; all cores if not given. The result does not depend on it.
-    weights : array of shape (n,), optional
-        How much each row counts in means and SSE.
-    limits : Limits, optional
-        What the sensitive values of a group must meet.
-
-    Returns
-    -------
-    Partition
 
     Guarantee
     ---------
@@ -93,12 +56,8 @@ def anneal(
     >>> anneal([[0.0], [1.0], [9.0], [10.0]], k=2).labels
     array([0, 0, 1, 1])
     """
-    numbers = matrix(X, k, "anneal")
-    mass = row_weights(weights, len(numbers), "anneal")
-    asked = limits if limits is not None and limits.binding else None
-    workers = thread_count(threads, "anneal")
-    start = first_partition(numbers, k, mass, asked, workers)
-    found = search(numbers, start, k, effort, mass, asked, seed, workers, restarts, rounds)
+    start = first_partition(X, k, run.weights, run.binding, run.threads)
+    found = search(X, start, k, effort, run.weights, run.binding, run.seed, run.threads, restarts, rounds)
     return Partition.of(found)
 
 
@@ -108,6 +67,6 @@ def first_partition(X: Floats, k: int, weights: Floats, limits: Limits | None, t
         return in_cells(lambda rows: mdav(X[rows], k).labels, X, k, CELL, threads)
 
     def grown(rows: Rows) -> Rows:
-        return grow(X[rows], k, limits.part(rows), weights[rows])
+        return grown_groups(X[rows], k, limits.part(rows), weights[rows])
 
     return mend(X, in_cells(grown, X, k, GROWN, threads), k, limits)

@@ -15,14 +15,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from shoal.catalogue import Whole, method, methods
-from shoal.cluster.inputs import matrix
+from shoal.catalogue import Growth, methods
+from shoal.cluster.declaring import Run, numeric_method
+from shoal.cluster.inputs import Floats
 from shoal.cluster.search.effort import EFFORT, EFFORTS, a_proposal
-from shoal.cluster.search.limits import Limits
 from shoal.cluster.search.refine import SMALL
-from shoal.kernels.threads import thread_count
 from shoal.model.partition import Partition
 from shoal.model.progress import announce
 
@@ -40,8 +38,6 @@ class Plan:
 
     Parameters
     ----------
-    method : str
-    parameters : dict
     why : str
         A clause without cell values.
     seconds, megabytes : float
@@ -62,41 +58,15 @@ class Plan:
         )
 
 
-@method(
+@numeric_method(
     "auto",
-    data="numeric",
     ensures={"k", "l", "t", "alpha"},
-    params={"k": Whole(2, help="The least number of rows in a group."), "effort": EFFORT},
+    params={"effort": EFFORT},
     uses={"limits", "seed", "threads", "weights"},
+    growth=Growth(1.3),
 )
-def auto(
-    X: ArrayLike,
-    k: int,
-    effort: str = "quick",
-    *,
-    seed: int = 0,
-    threads: int | None = None,
-    weights: ArrayLike | None = None,
-    limits: Limits | None = None,
-) -> Partition:
+def auto(X: Floats, k: int, effort: str, *, run: Run) -> Partition:
     """Choose the method that suits the table, and run it.
-
-    Parameters
-    ----------
-    X : float64 array of shape (n, d), no missing values
-        The encoded table, columns on scales that may be compared.
-    k : int, 2 <= k <= n
-        The least number of rows in a group.
-    effort : {"quick", "normal", "thorough"}
-        How long it may take.
-    seed : int
-        Where chance starts.
-    threads : int, optional
-        How many may work; all cores if not given. The result does not depend on it.
-    weights : array of shape (n,), optional
-        How much each row counts in means and SSE.
-    limits : Limits, optional
-        What the sensitive values of a group must meet.
 
     Returns
     -------
@@ -118,15 +88,13 @@ def auto(
     >>> auto([[0.0], [1.0], [9.0], [10.0]], k=2).labels
     array([0, 0, 1, 1])
     """
-    numbers = matrix(X, k, "auto")
-    limited = limits is not None and limits.binding
-    varying = int((numbers.max(axis=0) > numbers.min(axis=0)).sum())
-    workers = thread_count(threads, "auto")
-    chosen = plan(len(numbers), varying, k, effort, limited=limited, weighted=weights is not None, threads=workers)
+    varying = int((X.max(axis=0) > X.min(axis=0)).sum())
+    limited, weighted = run.binding is not None, run.given.get("weights") is not None
+    chosen = plan(len(X), varying, k, effort, limited=limited, weighted=weighted, threads=run.threads)
     announce(str(chosen))
     card = methods.load(chosen.method)
-    run = {"seed": seed, "threads": threads, "weights": weights, "limits": limits}
-    found = card.function(numbers, k, **chosen.parameters, **{name: run[name] for name in card.uses})
+    handed = {name: value for name, value in run.given.items() if name in card.uses}
+    found = card.function(X, k, **chosen.parameters, **handed)
     return Partition(found.labels, (f"{chosen}.", *found.notes), found.findings)
 
 

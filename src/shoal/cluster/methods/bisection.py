@@ -18,7 +18,8 @@ LeFevre, DeWitt and Ramakrishnan, ICDE 2006; Boley, Data Mining and Knowledge Di
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shoal.catalogue import Whole, method
+from shoal.catalogue import Growth
+from shoal.cluster.declaring import numeric_method
 from shoal.cluster.inputs import Floats, Rows, matrix
 from shoal.model.cuts import Cuts
 from shoal.model.partition import Partition
@@ -32,25 +33,13 @@ TURNS = 50  # of the power iteration; two components that are nearly as wide may
 NEAR = 1e-12  # of the sum of squares: sums of squares nearer than that are equal
 
 
-@method(
+@numeric_method(
     "bisection",
-    data="numeric",
     ensures={"k"},
-    params={"k": Whole(2, help="The least number of rows in a group.")},
+    growth=Growth(1.1),
 )
-def bisection(X: ArrayLike, k: int) -> Partition:
+def bisection(X: Floats, k: int) -> Partition:
     """Partition the rows of X by cuts into halves of equal size, along the column or component of least SSE.
-
-    Parameters
-    ----------
-    X : float64 array of shape (n, d), no missing values
-        The encoded table, columns on scales that may be compared.
-    k : int, 2 <= k <= n
-        The least number of rows in a group.
-
-    Returns
-    -------
-    Partition
 
     Guarantee
     ---------

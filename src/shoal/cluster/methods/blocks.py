@@ -10,73 +10,36 @@ Time grows with n and not with its square.
 
 from typing import Any
 
-from numpy.typing import ArrayLike
-
-from shoal.catalogue import Choice, Whole, method, methods
-from shoal.cluster.inputs import Rows, matrix, row_weights
+from shoal.catalogue import Choice, Growth, Whole, methods
+from shoal.cluster.declaring import Run, numeric_method
+from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.search.cells import in_cells
 from shoal.cluster.search.effort import EFFORTS, search
 from shoal.cluster.search.limited_start import mend
-from shoal.cluster.search.limits import Limits
 from shoal.cluster.search.sizes import capped
-from shoal.kernels.threads import thread_count
 from shoal.model.partition import Partition
 
 __all__ = ["blocks"]
 
-INSIDE = ("mdav", "vmdav", "md", "tfrp", "hac", "k_member", "kmeans", "one_pass", "mondrian", "univariate")
+
+def _inside() -> tuple[str, ...]:
+    """Return the methods that may run inside cells, as their cards say."""
+    return tuple(name for name in methods.names() if methods.declared(name, "in_cells"))
 
 
-@method(
+@numeric_method(
     "blocks",
-    data="numeric",
     ensures={"k", "l", "t"},
     params={
-        "k": Whole(2, help="The least number of rows in a group."),
-        "inside": Choice(INSIDE, "mdav", "The method inside the cells, with its defaults."),
+        "inside": Choice(_inside, "mdav", "The method inside the cells, with its defaults."),
         "cell": Whole(1, 10**9, 10_000, "Rows in a cell, at the most: fewer are quicker, more lose less."),
         "effort": Choice(("none", *EFFORTS), "quick", "How long the search across borders takes."),
     },
     uses={"limits", "seed", "threads", "weights"},
+    growth=Growth(1.1),
 )
-def blocks(
-    X: ArrayLike,
-    k: int,
-    inside: str = "mdav",
-    cell: int = 10_000,
-    effort: str = "quick",
-    *,
-    seed: int = 0,
-    threads: int | None = None,
-    weights: ArrayLike | None = None,
-    limits: Limits | None = None,
-) -> Partition:
+def blocks(X: Floats, k: int, inside: str, cell: int, effort: str, *, run: Run) -> Partition:
     """Run a method inside cells of a large table, and mend the borders.
-
-    Parameters
-    ----------
-    X : float64 array of shape (n, d), no missing values
-        The encoded table, columns on scales that may be compared.
-    k : int, 2 <= k <= n
-        The least number of rows in a group.
-    inside : str
-        The method that runs in each cell.
-    cell : int
-        Rows in a cell, at the most.
-    effort : {"none", "quick", "normal", "thorough"}
-        How long the search across the borders takes; "none" leaves them as they are.
-    seed : int
-        Where chance starts.
-    threads : int, optional
-        How many may work; all cores if not given. The result does not depend on it.
-    weights : array of shape (n,), optional
-        How much each row counts in means and SSE.
-    limits : Limits, optional
-        What the sensitive values of a group must meet.
-
-    Returns
-    -------
-    Partition
 
     Guarantee
     ---------
@@ -93,21 +56,17 @@ def blocks(
     >>> blocks([[0.0], [1.0], [9.0], [10.0]], k=2).labels
     array([0, 0, 1, 1])
     """
-    numbers = matrix(X, k, "blocks")
-    mass = row_weights(weights, len(numbers), "blocks")
-    workers = thread_count(threads, "blocks")
-    asked = limits if limits is not None and limits.binding else None
     card = methods.load(inside)
 
-    def run(rows: Rows) -> Rows:
-        given: dict[str, Any] = {"seed": seed, "threads": 1, "weights": mass[rows]}
-        given["limits"] = None if limits is None else limits.part(rows)
-        return card.function(numbers[rows], k, **{name: given[name] for name in card.uses}).labels
+    def in_cell(rows: Rows) -> Rows:
+        given: dict[str, Any] = {"seed": run.seed, "threads": 1, "weights": run.weights[rows]}
+        given["limits"] = None if run.limits is None else run.limits.part(rows)
+        return card.function(X[rows], k, **{name: given[name] for name in card.uses}).labels
 
-    labels = in_cells(run, numbers, k, cell, workers)
-    if asked is not None:
-        labels = mend(numbers, labels, k, asked)
+    labels = in_cells(in_cell, X, k, cell, run.threads)
+    if run.binding is not None:
+        labels = mend(X, labels, k, run.binding)
     if effort != "none":
-        start = capped(numbers, labels, k) if asked is None else labels
-        labels = search(numbers, start, k, effort, mass, asked, seed, workers)
+        start = capped(X, labels, k) if run.binding is None else labels
+        labels = search(X, start, k, effort, run.weights, run.binding, run.seed, run.threads)
     return Partition.of(labels)

@@ -20,16 +20,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.catalogue import Whole, method
+from shoal.catalogue import Growth, Whole
+from shoal.cluster.declaring import Run, mixed_method
 from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.methods.grow import grow, grown
 from shoal.cluster.mixed.closest import closest
-from shoal.cluster.mixed.improving import EFFORT, binding, checked, improved, keeping
+from shoal.cluster.mixed.improving import EFFORT, improved, keeping
 from shoal.cluster.mixed.leftover import placed
-from shoal.cluster.search.limits import Limits
 from shoal.kernels.columns import Columns, class_losses
 from shoal.kernels.loops import inner_loop
-from shoal.kernels.threads import thread_count
 from shoal.model.partition import Partition
 from shoal.model.progress import part, tick
 
@@ -45,54 +44,19 @@ FACTOR = np.uint64(0x9E3779B97F4A7C15)
 DRAWN = 20_261_116  # where the numbers of classes start: any will do
 
 
-@method(
+@mixed_method(
     "cover",
-    data="mixed",
     ensures={"k", "l", "t", "alpha"},
-    params={
-        "k": Whole(2, help="The least number of rows in a group."),
-        "effort": EFFORT,
-        "nodes": Whole(1, 10**7, MOST, "How many nodes of the lattice are tried, at the most."),
-    },
+    params={"effort": EFFORT, "nodes": Whole(1, 10**7, MOST, "How many nodes of the lattice are tried, at the most.")},
     uses={"limits", "seed", "threads"},
+    growth=Growth(1.1),
 )
-def cover(
-    columns: Columns,
-    k: int,
-    effort: str = "quick",
-    nodes: int = MOST,
-    *,
-    seed: int = 0,
-    threads: int | None = None,
-    limits: Limits | None = None,
-) -> Partition:
+def cover(columns: Columns, k: int, effort: str, nodes: int, *, run: Run) -> Partition:
     """Group rows that agree at the levels of their hierarchies, the levels that lose least first.
-
-    Parameters
-    ----------
-    columns : Columns
-        The quasi-identifiers of a mixed table.
-    k : int, 2 <= k <= n
-        The least number of rows in a group.
-    effort : {"none", "quick", "normal", "thorough"}
-        How long groups are rebuilt afterwards.
-    nodes : int
-        How many nodes of the lattice are tried, at the most.
-    seed : int
-        Where chance starts.
-    threads : int, optional
-        How many may work; all cores if not given. The result does not depend on it.
-    limits : Limits, optional
-        What the sensitive values of a group must meet.
-
-    Returns
-    -------
-    Partition
 
     Guarantee
     ---------
-    Every group holds at least k rows and meets the limits, if the whole table does. The same columns, parameters and
-    seed give the same groups, unless a time budget ends the search early.
+    That of `grow`.
 
     Cost
     ----
@@ -105,25 +69,23 @@ def cover(
     >>> cover(columns_of([np.array([0, 2, 1, 3])], [tree]), k=2).labels
     array([0, 1, 0, 1])
     """
-    given = checked(columns, k, "cover")
-    asked, workers = binding(limits), thread_count(threads, "cover")
-    if asked is not None:
-        return grow(given, k, effort, seed=seed, threads=workers, limits=asked)
+    if run.binding is not None:
+        return grow(columns, k, effort, seed=run.seed, threads=run.threads, limits=run.binding)
     with part(0, 4):
-        labels = covered(given, k, nodes)
+        labels = covered(columns, k, nodes)
     left, near = np.flatnonzero(labels < 0), None
     if left.size >= k:
-        mine = given._replace(codes=np.ascontiguousarray(given.codes[left]))
-        close, away = closest(mine, keeping(k), (seed, 0), None, workers)
+        mine = columns._replace(codes=np.ascontiguousarray(columns.codes[left]))
+        close, away = closest(mine, keeping(k), (run.seed, 0), None, run.threads)
         own = grown(mine, k, close, away, None)
         labels[left] = np.where(own < 0, -1, own + int(labels.max()) + 1)
         if np.count_nonzero(own < 0) > MANY:
             near = np.full((labels.size, close.shape[1]), -1, np.int32)
             near[left] = np.where(close < 0, -1, left[close])
     _renumber(labels, np.full(int(labels.max()) + 1, -1, np.int64))
-    labels = placed(given, labels, near, k, None, np.random.default_rng((seed, 3)))
+    labels = placed(columns, labels, near, k, None, np.random.default_rng((run.seed, 3)))
     with part(1, 4):
-        return Partition.of(improved(given, labels, k, effort, None, None, seed, workers, GOOD))
+        return Partition.of(improved(columns, labels, k, effort, None, None, run.seed, run.threads, GOOD))
 
 
 @inner_loop
@@ -157,7 +119,7 @@ def covered(columns: Columns, k: int, most: int) -> Rows:
             break
         seen += active.size * len(some)
         maps = columns.rung[:-1] + np.array(some, np.int64).reshape(len(some), len(codes)) * widths
-        left, groups = _walk(codes, drawn, maps, count, active, labels, groups, k, *room)
+        left, groups = _walk(room, codes, drawn, maps, count, active, labels, groups, k)
         active = active[:left]
         tick(first.size - left, first.size)
     return labels[unit]
@@ -267,6 +229,7 @@ def _tell(
 
 @inner_loop
 def _walk(
+    room: _Room,
     codes: NDArray[np.int32],
     drawn: NDArray[np.uint64],
     maps: Rows,
@@ -275,17 +238,12 @@ def _walk(
     labels: Rows,
     groups: int,
     k: int,
-    keys: NDArray[np.uint64],
-    held: NDArray[np.int32],
-    slot: NDArray[np.int32],
-    own: NDArray[np.uint64],
-    last: Rows,
-    turn: NDArray[np.int32],
 ) -> tuple[int, int]:
     """Label the classes of some nodes; return how many rows are left, and how many groups there are.
 
     Rows that are left move to the front of `active`, and their codes with them.
     """
+    keys, held, slot, own, last, turn = room
     left, d = active.size, len(codes)
     for node in range(len(maps)):
         bits = 1

@@ -20,14 +20,15 @@ from math import inf
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shoal.catalogue import Choice, Whole, method
+from shoal.catalogue import Choice, Growth, Whole
+from shoal.cluster.declaring import Run, numeric_method
 from shoal.cluster.exact.generation import Search, Work
 from shoal.cluster.exact.pricing import costs, distances
-from shoal.cluster.inputs import Floats, Rows, matrix
+from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.methods.anneal import anneal
 from shoal.cluster.search.effort import a_proposal
 from shoal.errors import MethodError
-from shoal.kernels.threads import each, thread_count
+from shoal.kernels.threads import each
 from shoal.model.findings import Finding
 from shoal.model.partition import Partition
 from shoal.model.progress import announce, left, part, spent
@@ -46,31 +47,19 @@ EFFORTS = {
 }
 
 
-@method(
+@numeric_method(
     "exact",
-    data="numeric",
     ensures={"k"},
     params={
         "k": Whole(2, help=f"The least number of rows in a group; at most {MOST_K}."),
         "effort": Choice(tuple(EFFORTS), "quick", "How long it may take to bring the answer and the bound together."),
     },
     uses={"seed", "threads"},
+    growth=Growth(bytes_per_pair=16.0),
+    most_rows=MOST_ROWS,
 )
-def exact(X: ArrayLike, k: int, effort: str = "quick", *, seed: int = 0, threads: int | None = None) -> Partition:
+def exact(X: Floats, k: int, effort: str, *, run: Run) -> Partition:
     """Find groups of the least SSE, or near it, with a proved lower bound, for up to 2,000 rows and k up to 6.
-
-    Parameters
-    ----------
-    X : float64 array of shape (n, d), no missing values
-        The encoded table, columns on scales that may be compared; at most 2,000 rows.
-    k : int, 2 <= k <= n, k <= 6
-        The least number of rows in a group.
-    effort : {"quick", "normal", "thorough"}
-        How much work is done before the distance of answer and bound is left as it is.
-    seed : int
-        Where the chance of the first searches starts.
-    threads : int, optional
-        How many may work on the first searches; all cores if not given. The result does not depend on it.
 
     Returns
     -------
@@ -91,33 +80,31 @@ def exact(X: ArrayLike, k: int, effort: str = "quick", *, seed: int = 0, threads
     >>> exact([[0.0], [1.0], [9.0], [10.0]], k=2).labels
     array([0, 0, 1, 1])
     """
-    numbers = matrix(X, k, "exact")
-    workers = thread_count(threads, "exact")
-    n, work = len(numbers), EFFORTS[effort]
+    n, work, scaled = len(X), EFFORTS[effort], _scaled(run.given["X"], X)
     if n > MOST_ROWS:
         raise MethodError(f"exact: X has {n} rows; at most {MOST_ROWS} are possible. Use anneal.")
     if k > MOST_K:
         raise MethodError(f"exact: k must be at most {MOST_K}; got {k}. Use anneal for larger groups.")
     if n < 2 * k:
-        total = float(costs(distances(numbers), np.arange(n)[None, :])[0])
-        rounded = total * (1 - float(np.finfo(np.float64).eps) * (numbers.size + n))
-        return _answer(np.zeros(n, np.int64), total, rounded, scaled=_scaled(X, numbers))
+        total = float(costs(distances(X), np.arange(n)[None, :])[0])
+        rounded = total * (1 - float(np.finfo(np.float64).eps) * (X.size + n))
+        return _answer(np.zeros(n, np.int64), total, rounded, scaled=scaled)
 
     announce(f"exact: a proof for {n} rows may take from seconds to many minutes; a budget of seconds ends it early")
     # The larger k is, the less the linear programme mends, and the better the start must be.
-    rounds = _rounds(work.rounds * max(1, k - 2), numbers)
+    rounds = _rounds(work.rounds * max(1, k - 2), X)
 
-    def run(number: int) -> Rows | None:
+    def start(number: int) -> Rows | None:
         if number > 0 and spent() >= SEARCHED:
             return None
-        return anneal(numbers, k, restarts=1, rounds=rounds, seed=seed + number, threads=1).labels
+        return anneal(X, k, restarts=1, rounds=rounds, seed=run.seed + number, threads=1).labels
 
     with part(0, 2 + len(work.choices)):
-        starts = [labels for labels in each(run, range(work.starts), workers) if labels is not None]
-    search = Search(numbers, k, work, starts)
+        starts = [labels for labels in each(start, range(work.starts), run.threads) if labels is not None]
+    search = Search(X, k, work, starts)
     search.run()
     upper, lower = float(search.upper * search.unit), float(search.lower * search.unit)
-    return _answer(search.labels(), upper, lower, scaled=_scaled(X, numbers))
+    return _answer(search.labels(), upper, lower, scaled=scaled)
 
 
 def _rounds(asked: int, X: Floats) -> int:

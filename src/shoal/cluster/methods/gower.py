@@ -12,24 +12,24 @@ The cost of a group is the sum of distances between its rows over their number, 
 group has in common does not matter here, but how far its rows are from the one that will stand for all.
 """
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.catalogue import Choice, Whole, method
+from shoal.catalogue import Choice, Growth
+from shoal.cluster.declaring import Run, mixed_method
 from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.mixed.closest import Near, closest
 from shoal.cluster.mixed.feasible import Aim, aims, best_of
-from shoal.cluster.mixed.improving import binding, checked
 from shoal.cluster.mixed.joining_rules import may_join
 from shoal.cluster.mixed.leftover import chained, placed
 from shoal.cluster.mixed.move_chain import State, move_chain
-from shoal.cluster.mixed.near_cells import in_cells, in_passes
+from shoal.cluster.mixed.near_cells import Cell, Passes, in_passes
 from shoal.cluster.search.limits import Limits, Rules, meets_in
-from shoal.kernels.chance import stream
 from shoal.kernels.columns import Columns, pair_loss
 from shoal.kernels.gower import apart
 from shoal.kernels.loops import inner_loop
-from shoal.kernels.threads import thread_count
 from shoal.model.partition import Partition
 from shoal.model.progress import part
 
@@ -45,52 +45,23 @@ WAITING = 0.5  # of the rows: if more have no group, the groups are too small fo
 Whole32 = NDArray[np.int32]
 
 
-@method(
+@mixed_method(
     "gower",
-    data="mixed",
     ensures={"k", "l", "t", "alpha"},
     params={
-        "k": Whole(2, help="The least number of rows in a group."),
         "effort": Choice(
             tuple(STEPS), "quick", "How long groups are improved: for 30,000 rows not at all, or 2, 8 or 40 s of CPU."
-        ),
+        )
     },
     uses={"limits", "seed", "threads"},
+    growth=Growth(1.1),
 )
-def gower(
-    columns: Columns,
-    k: int,
-    effort: str = "quick",
-    *,
-    seed: int = 0,
-    threads: int | None = None,
-    limits: Limits | None = None,
-) -> Partition:
+def gower(columns: Columns, k: int, effort: str, *, run: Run) -> Partition:
     """Group rows of any kind of columns that are near each other by Gower's distance.
-
-    Parameters
-    ----------
-    columns : Columns
-        The quasi-identifiers of a mixed table.
-    k : int, 2 <= k <= n
-        The least number of rows in a group.
-    effort : {"none", "quick", "normal", "thorough"}
-        How long rows are moved and swapped after groups are grown.
-    seed : int
-        Where chance starts.
-    threads : int, optional
-        How many may work; all cores if not given. The result does not depend on it.
-    limits : Limits, optional
-        What the sensitive values of a group must meet.
-
-    Returns
-    -------
-    Partition
 
     Guarantee
     ---------
-    Every group holds at least k rows and meets the limits, if the whole table does. The same columns, parameters and
-    seed give the same groups, unless a time budget ends the search early.
+    That of `grow`.
 
     Cost
     ----
@@ -103,13 +74,11 @@ def gower(
     >>> gower(names, k=2).labels
     array([0, 1, 0, 1])
     """
-    given = checked(columns, k, "gower")
-    workers = thread_count(threads, "gower")
-    sizes = aims(binding(limits), k)
+    sizes = aims(run.binding, k)
     k, asked = sizes[0]
-    gaps = apart(given)
+    gaps = apart(columns)
     with part(0, 4):
-        near, away = closest(gaps, max(KEEP, min(2 * sizes[-1].size, MOST_KEPT)), (seed, 0), asked, workers)
+        near, away = closest(gaps, max(KEEP, min(2 * sizes[-1].size, MOST_KEPT)), (run.seed, 0), asked, run.threads)
 
     def start(aim: Aim) -> Rows:
         labels = _grown(gaps, aim.size, near, away, aim.limits)
@@ -118,22 +87,14 @@ def gower(
         return labels
 
     labels = best_of(sizes, start, lambda now: distance_cost(gaps, now))[1]
-    labels = placed(given, labels, near, k, asked, np.random.default_rng((seed, 3)))
+    labels = placed(columns, labels, near, k, asked, np.random.default_rng((run.seed, 3)))
     steps = STEPS[effort] / PASSES
     if steps == 0:
         return Partition.of(labels)
+    plan = Passes(lambda now: distance_cost(gaps, now), lambda least, now: HEAT * least / len(now), COOL, PASSES)
     with part(1, 2):
-        found = in_passes(
-            labels,
-            lambda now: distance_cost(gaps, now),
-            lambda least, now: HEAT * least / len(now),
-            lambda now, hot, cold, number: _pass(
-                gaps, now, k, near, steps, hot, cold, asked, (seed, 4, number), workers
-            ),
-            PASSES,
-            COOL,
-        )
-    return Partition.of(found)
+        search = partial(_searched, k=k, steps=steps)
+        return Partition.of(in_passes(search, plan, gaps, labels, near, asked, (run.seed, 4), run.threads))
 
 
 def distance_cost(columns: Columns, labels: Rows) -> float:
@@ -142,37 +103,16 @@ def distance_cost(columns: Columns, labels: Rows) -> float:
     return float(_cost(columns, order, np.cumsum(np.bincount(labels))))
 
 
-def _pass(
-    columns: Columns,
-    labels: Rows,
-    k: int,
-    near: Near,
-    steps: float,
-    hot: float,
-    cold: float,
-    limits: Limits | None,
-    seed: tuple[int, ...],
-    threads: int,
-) -> Rows:
-    """Run a chain in every cell; return new labels."""
-
-    def work(mine: Columns, rows: Rows, own: Rows, close: Near, cell: int) -> Rows:
-        sizes = np.bincount(own)
-        most = max(2 * k - 1, int(sizes[sizes <= MOST * k].max(initial=0)))
-        number = np.where(sizes <= most, np.arange(sizes.size), -1)
-        label = number[own].astype(np.int32)
-        state = State(
-            label,
-            np.zeros((sizes.size, most), np.int32),
-            np.zeros(sizes.size, np.int32),
-            np.zeros(sizes.size),
-        )
-        rules = None if limits is None else limits.part(rows).rules
-        room = np.zeros(most + 1, np.int64), np.zeros(most + 1, np.int32)
-        move_chain(mine, rules, state, close, stream(*seed, cell), int(steps * rows.size), hot, cold, k, *room)
-        return np.where(state.label < 0, own, state.label)
-
-    return in_cells(work, columns, labels, near, seed, threads)
+def _searched(cell: Cell, hot: float, cold: float, k: int, steps: float) -> Rows:
+    """Run a chain in a cell; return new labels. Groups of very many rows stay as they are."""
+    own = cell.labels
+    sizes = np.bincount(own)
+    most = max(2 * k - 1, int(sizes[sizes <= MOST * k].max(initial=0)))
+    label = np.where(sizes <= most, np.arange(sizes.size), -1)[own].astype(np.int32)
+    groups = np.zeros((sizes.size, most), np.int32), np.zeros(sizes.size, np.int32), np.zeros(sizes.size)
+    room = np.zeros(most + 1, np.int64), np.zeros(most + 1, np.int32)
+    move_chain(cell, State(label, *groups), int(steps * own.size), hot, cold, k, *room)
+    return np.where(label < 0, own, label)
 
 
 def _grown(columns: Columns, k: int, near: Near, away: Floats, limits: Limits | None) -> Rows:

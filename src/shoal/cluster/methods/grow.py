@@ -15,18 +15,18 @@ Easy rows first: a hard row that goes first takes away what others need, and sta
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.catalogue import Whole, method
+from shoal.catalogue import Growth
+from shoal.cluster.declaring import Run, mixed_method
 from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.mixed.closest import Near, closest
 from shoal.cluster.mixed.feasible import aims, best_of
-from shoal.cluster.mixed.improving import EFFORT, binding, checked, improved, keeping
+from shoal.cluster.mixed.improving import EFFORT, improved, keeping
 from shoal.cluster.mixed.joining_rules import may_join
 from shoal.cluster.mixed.leftover import placed
 from shoal.cluster.mixed.rebuild import costs_of
 from shoal.cluster.search.limits import Limits, Rules, meets_in
 from shoal.kernels.columns import Columns, Hulls, add, clear, hulls_of, join_loss
 from shoal.kernels.loops import inner_loop
-from shoal.kernels.threads import thread_count
 from shoal.model.partition import Partition
 from shoal.model.progress import part
 
@@ -35,42 +35,15 @@ __all__ = ["grow", "grown"]
 MOST = 4  # times k: rows of a group that does not meet the limits sooner
 
 
-@method(
+@mixed_method(
     "grow",
-    data="mixed",
     ensures={"k", "l", "t", "alpha"},
-    params={"k": Whole(2, help="The least number of rows in a group."), "effort": EFFORT},
+    params={"effort": EFFORT},
     uses={"limits", "seed", "threads"},
+    growth=Growth(1.1),
 )
-def grow(
-    columns: Columns,
-    k: int,
-    effort: str = "quick",
-    *,
-    seed: int = 0,
-    threads: int | None = None,
-    limits: Limits | None = None,
-) -> Partition:
+def grow(columns: Columns, k: int, effort: str, *, run: Run) -> Partition:
     """Group rows of any kind of columns so that what they have in common says as much as possible.
-
-    Parameters
-    ----------
-    columns : Columns
-        The quasi-identifiers of a mixed table.
-    k : int, 2 <= k <= n
-        The least number of rows in a group.
-    effort : {"none", "quick", "normal", "thorough"}
-        How long groups are rebuilt after they are grown.
-    seed : int
-        Where chance starts.
-    threads : int, optional
-        How many may work; all cores if not given. The result does not depend on it.
-    limits : Limits, optional
-        What the sensitive values of a group must meet.
-
-    Returns
-    -------
-    Partition
 
     Guarantee
     ---------
@@ -88,19 +61,17 @@ def grow(
     >>> grow(ages, k=2).labels
     array([0, 1, 0, 1])
     """
-    given = checked(columns, k, "grow")
-    workers = thread_count(threads, "grow")
-    sizes = aims(binding(limits), k)
+    sizes = aims(run.binding, k)
     with part(0, 4):
-        near, away = closest(given, keeping(sizes[-1].size), (seed, 0), sizes[0].limits, workers)
+        near, away = closest(columns, keeping(sizes[-1].size), (run.seed, 0), sizes[0].limits, run.threads)
     (k, asked), labels = best_of(
         sizes,
-        lambda aim: grown(given, aim.size, near, away, aim.limits),
-        lambda now: float(costs_of(given, now).sum()),
+        lambda aim: grown(columns, aim.size, near, away, aim.limits),
+        lambda now: float(costs_of(columns, now).sum()),
     )
-    labels = placed(given, labels, near, k, asked, np.random.default_rng((seed, 3)))
+    labels = placed(columns, labels, near, k, asked, np.random.default_rng((run.seed, 3)))
     with part(1, 4):
-        return Partition.of(improved(given, labels, k, effort, asked, near, seed, workers))
+        return Partition.of(improved(columns, labels, k, effort, asked, near, run.seed, run.threads))
 
 
 def grown(columns: Columns, k: int, near: Near, away: Floats, limits: Limits | None) -> Rows:

@@ -22,10 +22,11 @@ How it is made quick without changing the answer:
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from shoal.catalogue import Choice, Whole, method
-from shoal.cluster.inputs import Floats, Rows, matrix
+from shoal.catalogue import Choice, Growth
+from shoal.cluster.declaring import numeric_method
+from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.search.cells import cells_of_rows
 from shoal.cluster.search.metrics import FITTING, FOLD, KIND, METRICS, Rules, apart, fill, space, starts, united
 from shoal.cluster.search.sizes import capped
@@ -40,14 +41,21 @@ MOST_ROWS = 10_000  # in a cell: 400 MB of distances
 PIECE = 1 << 26  # distances updated between two ticks
 
 
-@method(
+@numeric_method(
     "hac",
-    data="numeric",
     ensures={"k"},
     params={
-        "k": Whole(2, help="The least number of rows in a group."),
-        "linkage": Choice(tuple(FITTING), "ward", help="How far two groups are apart, given how far their rows are."),
-        "metric": Choice(METRICS, "euclidean", help="How far two rows are apart."),
+        "linkage": Choice(
+            tuple(FITTING),
+            "ward",
+            help="How far two groups are apart, given how far their rows are. Centroid and ward go with the metrics "
+            "euclidean, squared and mahalanobis, energy with euclidean, manhattan, mahalanobis and hamming.",
+        ),
+        "metric": Choice(
+            METRICS,
+            "euclidean",
+            help="How far two rows are apart. Hamming takes whole numbers, or columns of two values.",
+        ),
         "cap": Choice(("k", "2k-1", "none"), "none", help="The most rows that a merged group may have."),
         "priority": Choice(
             ("distance", "size"), "distance", help="Merge first what is nearest, or nearest over the size of the union."
@@ -56,39 +64,11 @@ PIECE = 1 << 26  # distances updated between two ticks
             ("merge", "deal"), "merge", help="Groups below k at the end: merge them, or deal their rows out."
         ),
     },
+    growth=Growth(linear_beyond=10_000, bytes_per_pair=4.0),
+    in_cells=True,
 )
-def hac(
-    X: ArrayLike,
-    k: int,
-    linkage: str = "ward",
-    metric: str = "euclidean",
-    cap: str = "none",
-    priority: str = "distance",
-    leftover: str = "merge",
-) -> Partition:
+def hac(X: Floats, k: int, linkage: str, metric: str, cap: str, priority: str, leftover: str) -> Partition:
     """Merge the nearest groups of rows, from single rows up, until all have k to 2k - 1 rows.
-
-    Parameters
-    ----------
-    X : float64 array of shape (n, d), no missing values
-        The encoded table, columns on scales that may be compared.
-    k : int, 2 <= k <= n
-        The least number of rows in a group.
-    linkage : "single", "complete", "average", "centroid", "ward" or "energy"
-        How far two groups are apart. Centroid and Ward go with the metrics euclidean, squared and mahalanobis,
-        energy with euclidean, manhattan, mahalanobis and hamming, the others with all.
-    metric : "euclidean", "squared", "manhattan", "maximum", "mahalanobis" or "hamming"
-        How far two rows are apart. Hamming takes whole numbers, or columns of two values.
-    cap : "k", "2k-1" or "none"
-        The most rows that a merged group may have.
-    priority : "distance" or "size"
-        Merge the nearest groups first, or those nearest by distance over the size of their union.
-    leftover : "merge" or "deal"
-        What becomes of groups that end below k rows.
-
-    Returns
-    -------
-    Partition
 
     Guarantee
     ---------
@@ -105,13 +85,12 @@ def hac(
     >>> hac([[0.0], [1.0], [9.0], [10.0]], k=2).labels
     array([0, 0, 1, 1])
     """
-    numbers = matrix(X, k, "hac")
     if metric not in FITTING[linkage]:
         raise MethodError(
             f"hac: linkage {linkage!r} is not defined with metric {metric!r}; it goes with "
             f"{listed(FITTING[linkage])}. Take one of them, or linkage 'average'."
         )
-    rows, notes = space(numbers, metric, "hac")
+    rows, notes = space(X, metric, "hac")
     cells = cells_of_rows(rows, k, MOST_ROWS)
     if len(cells) > 1:
         said = (

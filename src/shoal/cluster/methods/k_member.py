@@ -26,11 +26,11 @@ The rows left lie in blocks, outermost first, and are looked through by the loop
 """
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from shoal.catalogue import Flag, Whole, method
-from shoal.cluster.inputs import Floats, Rows, matrix
-from shoal.cluster.search.layout import WIDTH, drop, farthest_from_mean, laid_out, look_around, measure
+from shoal.catalogue import Flag, Growth
+from shoal.cluster.declaring import Run, numeric_method
+from shoal.cluster.inputs import Floats, Rows
+from shoal.cluster.search.layout import WIDTH, Layout, drop, farthest_from_mean, laid_out, look_around, measure
 from shoal.cluster.search.limits import NONE, Limits, Rules, meets
 from shoal.errors import MethodError
 from shoal.kernels.loops import loop
@@ -45,38 +45,21 @@ DEAREST = 6.0  # times as much as the best row: what a row with another sensitiv
 PIECE = 1 << 28  # differences of cells between two ticks
 ANY = -1  # in the place of a number of values: other ones are wanted until the limits are met
 
-Layout = tuple[Floats, Rows, Floats, Floats]
 Wishes = tuple[Rules, Rows, int, Rows]
 
 
-@method(
+@numeric_method(
     "k_member",
-    data="numeric",
     ensures={"k"},
-    params={
-        "k": Whole(2, help="The least number of rows in a group."),
-        "diverse": Flag(help="Whether groups prefer rows with another sensitive value until they meet l and t."),
-    },
+    params={"diverse": Flag(help="Whether groups prefer rows with another sensitive value until they meet l and t.")},
     uses={"limits"},
+    growth=Growth(1.7),
+    in_cells=True,
 )
-def k_member(X: ArrayLike, k: int, diverse: bool = False, limits: Limits | None = None) -> Partition:
+def k_member(X: Floats, k: int, diverse: bool, *, run: Run) -> Partition:
     """Partition the rows of X into groups of k to 2k - 1 rows, grown by the rows that cost least.
 
-    Parameters
-    ----------
-    X : float64 array of shape (n, d), no missing values
-        The encoded table, columns on scales that may be compared.
-    k : int, 2 <= k <= n
-        The least number of rows in a group.
-    diverse : bool
-        Whether groups prefer rows with another sensitive value as long as they would miss the limits.
-    limits : Limits, optional
-        What the sensitive values of each group should meet; looked at only if `diverse`. If they ask for
-        neither l nor t, two different values are looked for.
-
-    Returns
-    -------
-    Partition
+    Limits are looked at only if `diverse`. If they ask for neither l nor t, two different values are looked for.
 
     Guarantee
     ---------
@@ -92,26 +75,25 @@ def k_member(X: ArrayLike, k: int, diverse: bool = False, limits: Limits | None 
     >>> k_member([[0.0], [1.0], [9.0], [10.0]], k=2).labels
     array([0, 0, 1, 1])
     """
-    numbers = matrix(X, k, "k_member")
-    n, d = numbers.shape
-    wishes = _wishes(limits, n) if diverse else (NONE, np.zeros(0, np.int64), 0, np.zeros(0, np.int64))
+    n, d = X.shape
+    wishes = _wishes(run.limits, n) if diverse else (NONE, np.zeros(0, np.int64), 0, np.zeros(0, np.int64))
     labels = np.full(n, -1, np.int64)
     groups, seed = 0, -1
     while (rows := np.flatnonzero(labels < 0)).size >= k:
-        blocks, rows, reach, centre, total = laid_out(numbers, rows)
-        left = rows.size
+        layout = laid_out(X, rows)
+        rows, left = layout.rows, rows.size
         least = max(k, 3 * left // 4)
-        place = farthest_from_mean(blocks, rows, reach, centre, total, left)
+        place = farthest_from_mean(layout, left)
         if seed >= 0:
             place = int(np.flatnonzero(rows == seed)[0])
         while left >= least:
             tick(n * n - left * left, n * n)
             stop = max(least, left - max(k, PIECE // (left * d)) + 1)
             groups, left, place = _grow_groups(
-                (blocks, rows, reach, total), labels, k, groups, left, stop, place, MANY, NEAR, wishes, DEAREST
+                layout, labels, k, groups, left, stop, place, MANY, NEAR, wishes, DEAREST
             )
         seed = int(rows[place])
-    _place_rest(numbers, labels, groups)
+    _place_rest(X, labels, groups)
     return Partition.of(labels)
 
 
@@ -148,13 +130,13 @@ def _grow_groups(
     dearest: float,
 ) -> tuple[int, int, int]:
     """Label group after group while `least` rows are left; return the numbers of groups and rows left, and the seed."""
-    blocks, rows, reach, total = layout
+    blocks, rows = layout.blocks, layout.rows
     everywhere = np.arange(rows.size)
     while left >= least:
         point = blocks[seed // WIDTH, :, seed % WIDTH].copy()
         count = min(left - 1, max(near, 4 * k)) if left > many else 1
-        drop(seed, blocks, rows, total, labels, group)
-        places, far = look_around(blocks, rows, reach, seed, point, count, True)
+        drop(layout, seed, labels, group)
+        places, far = look_around(layout, seed, point, count, True)
         pool = blocks
         if left > many:
             pool = _gathered(blocks, places)
@@ -165,7 +147,7 @@ def _grow_groups(
         left -= k
         if labels[rows[far]] >= 0 and left > 0:
             # The group has taken the farthest row itself: look again among those that are left.
-            _, far = look_around(blocks, rows, reach, seed, point, 1, True)
+            _, far = look_around(layout, seed, point, 1, True)
         seed = far
     return group, left, seed
 
@@ -184,7 +166,7 @@ def _grow(
     dearest: float,
 ) -> None:
     """Grow a group from its seed to k rows of the pool, which stand at these places of the layout."""
-    blocks, rows, _, total = layout
+    blocks, rows = layout.blocks, layout.rows
     members, own = np.empty(k, np.int64), point.copy()
     members[0] = rows[seed]
     numbers = np.empty(places.size, np.int64)
@@ -197,19 +179,12 @@ def _grow(
             own[j] += blocks[place // WIDTH, j, place % WIDTH]
         members[size] = rows[place]
         pool[chosen // WIDTH, 0, chosen % WIDTH] = np.nan
-        drop(place, blocks, rows, total, labels, group)
+        drop(layout, place, labels, group)
 
 
 @loop
 def _choose(
-    pool: Floats,
-    rows: Rows,
-    members: Rows,
-    size: int,
-    own: Floats,
-    stamp: int,
-    wishes: Wishes,
-    dearest: float,
+    pool: Floats, rows: Rows, members: Rows, size: int, own: Floats, stamp: int, wishes: Wishes, dearest: float
 ) -> int:
     """Return the place in the pool of the row that joins next."""
     place, cost = _cheapest(pool, rows, members, size, own, np.inf, 0, wishes)

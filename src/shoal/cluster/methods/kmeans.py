@@ -13,15 +13,14 @@ MSR-TR-2000-65.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from shoal.catalogue import Whole, method
-from shoal.cluster.inputs import Floats, Rows, matrix, row_weights
+from shoal.catalogue import Growth, Whole
+from shoal.cluster.declaring import Run, numeric_method
+from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.search.cells import in_cells
 from shoal.cluster.search.polish import settle
 from shoal.kernels.distance import squared
 from shoal.kernels.loops import loop
-from shoal.kernels.threads import thread_count
 from shoal.model.partition import Partition
 
 __all__ = ["kmeans"]
@@ -30,53 +29,26 @@ CELL = 20_000  # rows that take some fifteen seconds
 UNEVEN = 2_000  # the same if weights differ: light rows travel far at next to no cost, so ways grow long
 
 
-@method(
+@numeric_method(
     "kmeans",
-    data="numeric",
     ensures={"k"},
     params={
-        "k": Whole(2, help="The least number of rows in a group."),
         "rounds": Whole(
             1, 1000, 30, help="How often rows are assigned anew, at most: fewer are quicker, more lose less."
-        ),
+        )
     },
     uses={"seed", "threads", "weights"},
+    growth=Growth(1.7, linear_beyond=20_000),
+    in_cells=True,
 )
-def kmeans(
-    X: ArrayLike,
-    k: int,
-    rounds: int = 30,
-    *,
-    seed: int = 0,
-    threads: int | None = None,
-    weights: ArrayLike | None = None,
-) -> Partition:
+def kmeans(X: Floats, k: int, rounds: int, *, run: Run) -> Partition:
     """Partition the rows of X into groups of k to 2k - 1 rows by k-means whose groups have a least size.
-
-    Parameters
-    ----------
-    X : float64 array of shape (n, d), no missing values
-        The encoded table, columns on scales that may be compared.
-    k : int, 2 <= k <= n
-        The least number of rows in a group.
-    rounds : int, 1 to 1000
-        How often rows are assigned and centres moved, at most.
-    seed : int
-        Where chance starts: it draws the first centres.
-    threads : int, optional
-        How many may work, if there are several cells; all cores if not given. The result does not depend on it.
-    weights : array of shape (n,), optional
-        How much each row counts in means and in SSE. A group needs k rows whatever they weigh.
-
-    Returns
-    -------
-    Partition
 
     Guarantee
     ---------
-    There are floor(n / k) groups, and every group holds between k and 2k - 1 rows. In every round no other assignment
-    of rows to the centres near them costs less, up to rounding. The result depends on X, k, rounds, seed and weights
-    alone: ties go to where a row is already, then to the lowest number.
+    There are floor(n / k) groups, and every group holds between k and 2k - 1 rows, whatever they weigh. In every round
+    no other assignment of rows to the centres near them costs less, up to rounding. The result depends on X, k, rounds,
+    seed and weights alone: ties go to where a row is already, then to the lowest number.
 
     Cost
     ----
@@ -88,21 +60,19 @@ def kmeans(
     >>> kmeans([[0.0], [10.0], [1.0], [9.0], [2.0]], k=2).labels
     array([0, 1, 0, 1, 0])
     """
-    numbers = matrix(X, k, "kmeans")
-    mass = row_weights(weights, len(numbers), "kmeans")
     # Columns that start at zero: a mean far from zero would lose digits.
-    Z = numbers - numbers.min(axis=0)
+    Z, mass = X - X.min(axis=0), run.weights
 
-    def run(rows: Rows) -> Rows:
+    def in_cell(rows: Rows) -> Rows:
         groups = rows.size // k
         if groups == 1:
             return np.zeros(rows.size, np.int64)
         own, masses = Z[rows], mass[rows]
-        centres, labels = _drawn(own, masses, np.random.default_rng(seed).random(groups), k)
+        centres, labels = _drawn(own, masses, np.random.default_rng(run.seed).random(groups), k)
         return settle(own, masses, own[centres], labels, k, rounds)
 
     most = CELL if (mass == mass[0]).all() else UNEVEN
-    return Partition.of(in_cells(run, Z, k, most, thread_count(threads, "kmeans")))
+    return Partition.of(in_cells(in_cell, Z, k, most, run.threads))
 
 
 @loop

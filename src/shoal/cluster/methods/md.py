@@ -18,41 +18,28 @@ How the farthest pair is found without looking at all pairs, and without changin
 """
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from shoal.catalogue import Whole, method
-from shoal.cluster.inputs import Floats, Rows, matrix
-from shoal.cluster.search.layout import ROUNDING, WIDTH, drop, laid_out, look_around, measure
+from shoal.catalogue import Growth
+from shoal.cluster.declaring import numeric_method
+from shoal.cluster.inputs import Floats, Rows
+from shoal.cluster.search.layout import ROUNDING, WIDTH, Layout, drop, laid_out, look_around, measure
 from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
 from shoal.model.progress import tick
 
 __all__ = ["md"]
 
-Layout = tuple[Floats, Rows, Floats, Rows]  # blocks, row of each place, its reach, place of each row
-
 PIECE = 1 << 7  # groups between two ticks
 
 
-@method(
+@numeric_method(
     "md",
-    data="numeric",
     ensures={"k"},
-    params={"k": Whole(2, help="The least number of rows in a group.")},
+    growth=Growth(1.7),
+    in_cells=True,
 )
-def md(X: ArrayLike, k: int) -> Partition:
+def md(X: Floats, k: int) -> Partition:
     """Partition the rows of X into groups of k to 2k - 1 rows, from the two farthest rows inwards.
-
-    Parameters
-    ----------
-    X : float64 array of shape (n, d), no missing values
-        The encoded table, columns on scales that may be compared.
-    k : int, 2 <= k <= n
-        The least number of rows in a group.
-
-    Returns
-    -------
-    Partition
 
     Guarantee
     ---------
@@ -69,27 +56,25 @@ def md(X: ArrayLike, k: int) -> Partition:
     >>> md([[0.0], [1.0], [9.0], [10.0]], k=2).labels
     array([0, 0, 1, 1])
     """
-    numbers = matrix(X, k, "md")
-    n = len(numbers)
+    n = len(X)
     labels = np.full(n, -1, np.int64)
     partner = np.full(n, -1, np.int64)
     place = np.empty(n, np.int64)
     bound, heap = np.empty(n), np.empty(0, np.int64)
     groups = 0
     while (rows := np.flatnonzero(labels < 0)).size >= 2 * k:
-        blocks, rows, reach, _, total = laid_out(numbers, rows)
-        left = rows.size
+        layout = laid_out(X, rows)
+        rows, reach, left = layout.rows, layout.reach, rows.size
         place[rows] = np.arange(left)
         if not heap.size:
             # No row lies farther from another than the two together from the centre.
-            bound[rows] = ((reach[:n] + reach[0]) * (1 + ROUNDING * (total.size + 4))) ** 2
+            bound[rows] = ((reach[:n] + reach[0]) * (1 + ROUNDING * (X.shape[1] + 4))) ** 2
             heap = np.lexsort((np.arange(n), -bound))
-        layout = (blocks, rows, reach, place)
         least = max(2 * k, 3 * left // 4)
         while left >= least:
             tick(n - left, n)
             groups, left = _carve(
-                layout, total, bound, partner, heap, labels, k, groups, left, max(least, left - PIECE * k)
+                layout, place, bound, partner, heap, labels, k, groups, left, max(least, left - PIECE * k)
             )
     labels[labels < 0] = groups
     return Partition.of(labels)
@@ -98,7 +83,7 @@ def md(X: ArrayLike, k: int) -> Partition:
 @loop
 def _carve(
     layout: Layout,
-    total: Floats,
+    place: Rows,
     bound: Floats,
     partner: Rows,
     heap: Rows,
@@ -109,26 +94,25 @@ def _carve(
     least: int,
 ) -> tuple[int, int]:
     """Label group after group while `least` rows are left; return the numbers of groups and of rows left."""
-    blocks, rows, reach, place = layout
     while left >= least:
-        first = _outermost(layout, bound, partner, heap, labels)
+        first = _outermost(layout, place, bound, partner, heap, labels)
         seeds = (place[first], place[partner[first]])
         count = 2 if left >= 3 * k else 1
-        points = np.empty((2, total.size))
+        points = np.empty((2, layout.total.size))
         for turn in range(count):
-            points[turn] = blocks[seeds[turn] // WIDTH, :, seeds[turn] % WIDTH]
-            drop(seeds[turn], blocks, rows, total, labels, group + turn)
+            points[turn] = layout.blocks[seeds[turn] // WIDTH, :, seeds[turn] % WIDTH]
+            drop(layout, seeds[turn], labels, group + turn)
         for turn in range(count):
-            near, _ = look_around(blocks, rows, reach, seeds[turn], points[turn], k - 1, False)
+            near, _ = look_around(layout, seeds[turn], points[turn], k - 1, False)
             for i in range(k - 1):
-                drop(int(near[i]), blocks, rows, total, labels, group + turn)
+                drop(layout, int(near[i]), labels, group + turn)
         group += count
         left -= count * k
     return group, left
 
 
 @loop
-def _outermost(layout: Layout, bound: Floats, partner: Rows, heap: Rows, labels: Rows) -> int:
+def _outermost(layout: Layout, place: Rows, bound: Floats, partner: Rows, heap: Rows, labels: Rows) -> int:
     """Return the row whose partner is farthest of all, ties to the lowest row, then to the lowest partner."""
     while True:
         row = heap[0]
@@ -137,16 +121,15 @@ def _outermost(layout: Layout, bound: Floats, partner: Rows, heap: Rows, labels:
         elif partner[row] >= 0 and labels[partner[row]] < 0:
             return int(row)
         else:
-            bound[row], partner[row] = _farthest(layout, row)
+            bound[row], partner[row] = _farthest(layout, place[row], row)
         _sink(heap, bound)
 
 
 @loop
-def _farthest(layout: Layout, own: int) -> tuple[float, int]:
-    """Return the square of the greatest distance from a row, and the row that lies there."""
-    blocks, rows, reach, place = layout
+def _farthest(layout: Layout, home: int, own: int) -> tuple[float, int]:
+    """Return the square of the greatest distance from a row at a place, and the row that lies there."""
+    blocks, rows, reach, _, _ = layout
     slack = ROUNDING * (blocks.shape[1] + 4)
-    home = place[own]
     point = blocks[home // WIDTH, :, home % WIDTH].copy()
     squares = np.empty(WIDTH)
     best, far = -1.0, -1

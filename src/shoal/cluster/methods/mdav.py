@@ -14,45 +14,30 @@ microaggregation, Data Mining and Knowledge Discovery 11 (2005) 195-212.
 How it is made quick without changing the answer: see `search.carving`.
 """
 
-from numpy.typing import ArrayLike
-
-from shoal.catalogue import Choice, Whole, method
-from shoal.cluster.inputs import matrix
+from shoal.catalogue import Choice, Growth
+from shoal.cluster.declaring import numeric_method
+from shoal.cluster.inputs import Floats
 from shoal.cluster.search.carving import carved
 from shoal.model.partition import Partition
 
 __all__ = ["mdav"]
 
 
-@method(
+@numeric_method(
     "mdav",
-    data="numeric",
     ensures={"k"},
     params={
-        "k": Whole(2, help="The least number of rows in a group."),
         "leftover": Choice(
             ("group", "nearest"),
             default="group",
             help="Whether the rows left over are a group of their own or join the groups nearest to them.",
-        ),
+        )
     },
+    growth=Growth(1.7),
+    in_cells=True,
 )
-def mdav(X: ArrayLike, k: int, leftover: str = "group") -> Partition:
+def mdav(X: Floats, k: int, leftover: str) -> Partition:
     """Partition the rows of X into groups of k to 2k - 1 rows close to each other.
-
-    Parameters
-    ----------
-    X : float64 array of shape (n, d), no missing values
-        The encoded table, columns on scales that may be compared.
-    k : int, 2 <= k <= n
-        The least number of rows in a group.
-    leftover : "group" or "nearest"
-        "group": groups are made in pairs while 3k rows are left, so that k to 2k - 1 are left over and are
-        a group. "nearest": while 2k are left; fewer than k rows left over join the groups nearest to them.
-
-    Returns
-    -------
-    Partition
 
     Guarantee
     ---------
@@ -69,5 +54,4 @@ def mdav(X: ArrayLike, k: int, leftover: str = "group") -> Partition:
     >>> mdav([[0.0], [1.0], [9.0], [10.0]], k=2).labels
     array([0, 0, 1, 1])
     """
-    numbers = matrix(X, k, "mdav")
-    return Partition.of(carved(numbers, k, 3 * k if leftover == "group" else 2 * k))
+    return Partition.of(carved(X, k, 3 * k if leftover == "group" else 2 * k))

@@ -18,11 +18,11 @@ not depend on them. Rows of a part stay in their order, so that ties need no sec
 """
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from shoal.catalogue import Choice, Whole, method
-from shoal.cluster.inputs import Floats, Rows, matrix
-from shoal.cluster.search.limits import NONE, Limits, Rules, meets
+from shoal.catalogue import Choice, Growth
+from shoal.cluster.declaring import Run, numeric_method
+from shoal.cluster.inputs import Floats, Rows
+from shoal.cluster.search.limits import NONE, Rules, meets
 from shoal.errors import MethodError
 from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
@@ -33,37 +33,22 @@ __all__ = ["mondrian"]
 PIECE = 1 << 24  # cells looked at between two ticks
 
 
-@method(
+@numeric_method(
     "mondrian",
-    data="numeric",
     ensures={"k", "l", "t", "alpha"},
     params={
-        "k": Whole(2, help="The least number of rows in a group."),
         "split": Choice(
             ("strict", "relaxed"),
             default="strict",
             help="Whether rows with the median value stay together or may go to either side.",
-        ),
+        )
     },
     uses={"limits"},
+    growth=Growth(1.1),
+    in_cells=True,
 )
-def mondrian(X: ArrayLike, k: int, split: str = "strict", limits: Limits | None = None) -> Partition:
+def mondrian(X: Floats, k: int, split: str, *, run: Run) -> Partition:
     """Partition the rows of X into boxes by median cuts, each of k rows or more that meet the limits.
-
-    Parameters
-    ----------
-    X : float64 array of shape (n, d), no missing values
-        The encoded table, columns on scales that may be compared.
-    k : int, 2 <= k <= n
-        The least number of rows in a group.
-    split : {"strict", "relaxed"}
-        Whether rows with the median value stay together, or may go to either side.
-    limits : Limits, optional
-        What the sensitive values of each group must meet.
-
-    Returns
-    -------
-    Partition
 
     Guarantee
     ---------
@@ -82,8 +67,8 @@ def mondrian(X: ArrayLike, k: int, split: str = "strict", limits: Limits | None 
     >>> mondrian([[0.0], [1.0], [9.0], [10.0]], k=2).labels
     array([0, 0, 1, 1])
     """
-    numbers = matrix(X, k, "mondrian")
-    n, d = numbers.shape
+    n, d = X.shape
+    limits = run.limits
     if limits is not None and len(limits.codes) != n:
         raise MethodError(
             f"mondrian: limits must hold the sensitive values of {n} rows, as X does; got {len(limits.codes)}."
@@ -96,7 +81,7 @@ def mondrian(X: ArrayLike, k: int, split: str = "strict", limits: Limits | None 
     while waiting:
         tick(grouped, n)
         waiting, groups, grouped = _cut_parts(
-            numbers, k, split == "strict", rules, rows, parts, waiting, labels, groups, grouped, PIECE // d
+            X, k, split == "strict", rules, rows, parts, waiting, labels, groups, grouped, PIECE // d
         )
     return Partition.of(labels)
 

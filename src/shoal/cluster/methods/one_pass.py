@@ -12,10 +12,10 @@ Privacy and anonymity in information society (PAIS), 46-50. There the rows of st
 """
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from shoal.catalogue import Whole, method
-from shoal.cluster.inputs import Floats, Rows, matrix
+from shoal.catalogue import Growth
+from shoal.cluster.declaring import Run, numeric_method
+from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.search.joining import group_sums, hide, means_of, nearest_group, show
 from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
@@ -26,28 +26,15 @@ __all__ = ["one_pass", "seeds"]
 PIECE = 1 << 28  # differences of cells between two ticks
 
 
-@method(
+@numeric_method(
     "one_pass",
-    data="numeric",
     ensures={"k"},
-    params={"k": Whole(2, help="The least number of rows in a group.")},
     uses={"seed"},
+    growth=Growth(1.8),
+    in_cells=True,
 )
-def one_pass(X: ArrayLike, k: int, *, seed: int = 0) -> Partition:
+def one_pass(X: Floats, k: int, *, run: Run) -> Partition:
     """Partition the rows of X into groups of k to 2k - 1 rows by one pass of k-means and an adjustment of sizes.
-
-    Parameters
-    ----------
-    X : float64 array of shape (n, d), no missing values
-        The encoded table, columns on scales that may be compared.
-    k : int, 2 <= k <= n
-        The least number of rows in a group.
-    seed : int
-        Where chance starts: it draws the rows that groups start from.
-
-    Returns
-    -------
-    Partition
 
     Guarantee
     ---------
@@ -64,12 +51,11 @@ def one_pass(X: ArrayLike, k: int, *, seed: int = 0) -> Partition:
     >>> one_pass([[0.0], [10.0], [1.0], [9.0]], k=2).labels
     array([0, 1, 0, 1])
     """
-    numbers = matrix(X, k, "one_pass")
-    n = len(numbers)
-    order = np.lexsort(numbers.T[::-1])
-    Z = numbers[order] - numbers.min(axis=0)
+    n = len(X)
+    order = np.lexsort(X.T[::-1])
+    Z = X[order] - X.min(axis=0)
     labels = np.full(n, -1, np.int64)
-    first = seeds(n, k, seed)
+    first = seeds(n, k, run.seed)
     labels[first] = np.arange(first.size)
     sums, sizes = group_sums(Z, labels, first.size)
     waiting = np.flatnonzero(labels < 0)

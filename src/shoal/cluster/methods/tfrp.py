@@ -13,12 +13,12 @@ each; free rows lie in the blocks of `mdav` and are found in the same way.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from shoal.catalogue import Flag, Whole, method
-from shoal.cluster.inputs import Floats, Rows, matrix
+from shoal.catalogue import Flag, Growth
+from shoal.cluster.declaring import numeric_method
+from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.search.joining import group_sums, hide, joined, means_of, nearest_group, show
-from shoal.cluster.search.layout import gather, laid_out, piece, places_of
+from shoal.cluster.search.layout import Layout, gather, laid_out, piece, places_of
 from shoal.cluster.search.sizes import capped
 from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
@@ -30,30 +30,15 @@ LOWER = 1 - 1e-12  # a sum must be lower by more than rounding amounts to
 PIECE = 1 << 28  # differences of cells between two ticks
 
 
-@method(
+@numeric_method(
     "tfrp",
-    data="numeric",
     ensures={"k"},
-    params={
-        "k": Whole(2, help="The least number of rows in a group."),
-        "second": Flag(default=True, help="Whether groups are dissolved into others where that lowers SSE."),
-    },
+    params={"second": Flag(default=True, help="Whether groups are dissolved into others where that lowers SSE.")},
+    growth=Growth(1.8),
+    in_cells=True,
 )
-def tfrp(X: ArrayLike, k: int, second: bool = True) -> Partition:
+def tfrp(X: Floats, k: int, second: bool) -> Partition:
     """Partition the rows of X into groups of k to 2k - 1 rows, grown from the two far corners of the table.
-
-    Parameters
-    ----------
-    X : float64 array of shape (n, d), no missing values
-        The encoded table, columns on scales that may be compared.
-    k : int, 2 <= k <= n
-        The least number of rows in a group.
-    second : bool
-        Whether the second stage is run: groups are dissolved into others where that lowers SSE.
-
-    Returns
-    -------
-    Partition
 
     Guarantee
     ---------
@@ -69,8 +54,7 @@ def tfrp(X: ArrayLike, k: int, second: bool = True) -> Partition:
     >>> tfrp([[0.0], [1.0], [9.0], [10.0]], k=2).labels
     array([0, 0, 1, 1])
     """
-    numbers = matrix(X, k, "tfrp")
-    Z = numbers - numbers.min(axis=0)
+    Z = X - X.min(axis=0)
     labels = joined(Z, _corners(Z, k, 2 if second else 1))
     if second:
         labels = _fewer(Z, labels)
@@ -86,9 +70,9 @@ def _corners(Z: Floats, k: int, stages: int) -> Rows:
     groups = 0
     while (left := np.flatnonzero(labels < 0)).size >= k:
         tick(n * n - left.size**2, stages * n * n)
-        blocks, rows, reach, _, _ = laid_out(Z, left)
-        first, last = (places_of(order[labels[order] < 0], rows, n) for order in orders)
-        groups = _carve(blocks, rows, reach, Z, first, last, labels, k, groups, piece(left.size, d, k))
+        layout = laid_out(Z, left)
+        first, last = (places_of(order[labels[order] < 0], layout.rows, n) for order in orders)
+        groups = _carve(layout, Z, first, last, labels, k, groups, piece(left.size, d, k))
     return labels
 
 
@@ -106,19 +90,9 @@ def _fewer(Z: Floats, labels: Rows) -> Rows:
 
 
 @loop
-def _carve(
-    blocks: Floats,
-    rows: Rows,
-    reach: Floats,
-    Z: Floats,
-    first: Rows,
-    last: Rows,
-    labels: Rows,
-    k: int,
-    group: int,
-    count: int,
-) -> int:
+def _carve(layout: Layout, Z: Floats, first: Rows, last: Rows, labels: Rows, k: int, group: int, count: int) -> int:
     """Label `count` groups, or fewer if the rows do not suffice; return the number of groups made so far."""
+    rows = layout.rows
     members = np.empty(k, np.int64)
     begin = np.zeros(2, np.int64)
     for _ in range(min(count, rows.size // k)):
@@ -127,7 +101,7 @@ def _carve(
         while labels[rows[order[i]]] >= 0:
             i += 1
         begin[group % 2] = i
-        gather(blocks, rows, reach, Z, order[i], members)
+        gather(layout, Z, order[i], members)
         for place in members:
             labels[rows[place]] = group
         group += 1

@@ -13,10 +13,10 @@ Knowledge and Data Engineering 15 (2003) 1043-1044.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from shoal.catalogue import Choice, Whole, method
-from shoal.cluster.inputs import Floats, Rows, matrix, row_weights
+from shoal.catalogue import Choice, Growth, Whole
+from shoal.cluster.declaring import Run, numeric_method
+from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.search.order import ORDERS
 from shoal.errors import MethodError
 from shoal.kernels.loops import loop
@@ -28,38 +28,23 @@ __all__ = ["univariate"]
 PIECE = 1 << 26  # cells looked at between two ticks
 
 
-@method(
+@numeric_method(
     "univariate",
-    data="numeric",
     ensures={"k"},
     params={
-        "k": Whole(2, help="The least number of rows in a group."),
-        "along": Choice(("column", *ORDERS), "path", "What orders the rows."),
+        "along": Choice(
+            ("column", *ORDERS),
+            "path",
+            "What orders the rows: one column, the first principal axis, a Hilbert curve, or a short path.",
+        ),
         "column": Whole(0, default=0, help="The column of the matrix, from 0 on, if along is column."),
     },
     uses={"weights"},
+    growth=Growth(1.5, linear_beyond=10_000),
+    in_cells=True,
 )
-def univariate(
-    X: ArrayLike, k: int, along: str = "path", column: int = 0, *, weights: ArrayLike | None = None
-) -> Partition:
+def univariate(X: Floats, k: int, along: str, column: int, *, run: Run) -> Partition:
     """Cut the rows, put in one order, into runs of k to 2k - 1 of the least loss.
-
-    Parameters
-    ----------
-    X : float64 array of shape (n, d), no missing values
-        The encoded table, columns on scales that may be compared.
-    k : int, 2 <= k <= n
-        The least number of rows in a group.
-    along : {"column", "axis", "curve", "path"}
-        What orders the rows: one column, the first principal axis, a Hilbert curve, or a short path.
-    column : int
-        The column, if along is "column".
-    weights : array of shape (n,), optional
-        How much each row counts in means and SSE.
-
-    Returns
-    -------
-    Partition
 
     Guarantee
     ---------
@@ -76,19 +61,16 @@ def univariate(
     >>> univariate([[0.0], [9.0], [1.0], [10.0], [2.0]], k=2).labels
     array([0, 1, 0, 1, 0])
     """
-    numbers = matrix(X, k, "univariate")
-    mass = row_weights(weights, len(numbers), "univariate")
     if along == "column":
-        if column >= numbers.shape[1]:
+        if column >= X.shape[1]:
             raise MethodError(
-                f"univariate: column must be below {numbers.shape[1]}, the number of columns of the matrix; "
-                f"got {column}."
+                f"univariate: column must be below {X.shape[1]}, the number of columns of the matrix; got {column}."
             )
-        order = np.argsort(numbers[:, column], kind="stable")
+        order = np.argsort(X[:, column], kind="stable")
     else:
-        order = ORDERS[along](numbers)
-    labels = np.empty(len(numbers), np.int64)
-    labels[order] = _cut(np.ascontiguousarray(numbers[order]), mass[order], k)
+        order = ORDERS[along](X)
+    labels = np.empty(len(X), np.int64)
+    labels[order] = _cut(np.ascontiguousarray(X[order]), run.weights[order], k)
     return Partition.of(labels)
 
 

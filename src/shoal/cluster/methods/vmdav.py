@@ -16,12 +16,12 @@ joins, only those rows look again that had it as theirs.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from shoal.catalogue import Number, Whole, method
-from shoal.cluster.inputs import Floats, Rows, matrix
+from shoal.catalogue import Number
+from shoal.cluster.declaring import numeric_method
+from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.search.joining import joined
-from shoal.cluster.search.layout import WIDTH, gather, laid_out, look_around, piece, places_of, take
+from shoal.cluster.search.layout import WIDTH, Layout, gather, laid_out, look_around, piece, places_of, take
 from shoal.cluster.search.sizes import capped
 from shoal.kernels.distance import squared
 from shoal.kernels.loops import loop
@@ -34,12 +34,10 @@ __all__ = ["vmdav"]
 GAMMAS = (0.0, 0.2, 1.1)  # what "auto" tries: groups of k rows, scattered data, clustered data
 
 
-@method(
+@numeric_method(
     "vmdav",
-    data="numeric",
     ensures={"k"},
     params={
-        "k": Whole(2, help="The least number of rows in a group."),
         "gamma": Number(
             0,
             10,
@@ -47,25 +45,12 @@ GAMMAS = (0.0, 0.2, 1.1)  # what "auto" tries: groups of k rows, scattered data,
             words=("auto",),
             help="How readily a group takes in more than k rows: 0 never, 0.2 for scattered data, 1.1 for clustered "
             "data. auto tries these three and keeps the lowest SSE.",
-        ),
+        )
     },
+    in_cells=True,
 )
-def vmdav(X: ArrayLike, k: int, gamma: float | str = "auto") -> Partition:
+def vmdav(X: Floats, k: int, gamma: float | str) -> Partition:
     """Partition the rows of X into groups of k to 2k - 1 rows whose sizes follow the density of the data.
-
-    Parameters
-    ----------
-    X : float64 array of shape (n, d), no missing values
-        The encoded table, columns on scales that may be compared.
-    k : int, 2 <= k <= n
-        The least number of rows in a group.
-    gamma : float from 0 to 10, or "auto"
-        A row joins a group of k rows or more if its distance to the group is below gamma times its distance to the
-        nearest other free row. "auto" tries 0, 0.2 and 1.1, keeps the lowest SSE and says so in the notes.
-
-    Returns
-    -------
-    Partition
 
     Guarantee
     ---------
@@ -81,8 +66,7 @@ def vmdav(X: ArrayLike, k: int, gamma: float | str = "auto") -> Partition:
     >>> vmdav([[0.0], [1.0], [2.0], [8.0], [9.0]], k=2, gamma=1.1).labels
     array([0, 0, 0, 1, 1])
     """
-    numbers = matrix(X, k, "vmdav")
-    Z = numbers - numbers.min(axis=0)
+    Z = X - X.min(axis=0)
     # |n x - S| instead of |x - S / n|: on whole numbers nothing is rounded, so ties are seen as ties.
     outermost = np.argsort(-((len(Z) * Z - Z.sum(axis=0)) ** 2).sum(axis=1), kind="stable")
     tried = GAMMAS if gamma == "auto" else (float(gamma),)
@@ -103,26 +87,16 @@ def _grouped(Z: Floats, outermost: Rows, k: int, gammas: tuple[float, ...], run:
     groups = 0
     while (left := outermost[labels[outermost] < 0]).size >= k:
         tick((run + 1) * n * n - left.size**2, len(gammas) * n * n)
-        blocks, rows, reach, _, _ = laid_out(Z, np.sort(left))
+        layout = laid_out(Z, np.sort(left))
         count = piece(left.size, d * (k if gamma else 1), k)
-        groups = _carve(blocks, rows, reach, Z, places_of(left, rows, n), labels, k, gamma * gamma, groups, count)
+        groups = _carve(layout, Z, places_of(left, layout.rows, n), labels, k, gamma * gamma, groups, count)
     return capped(Z, joined(Z, labels), k)
 
 
 @loop
-def _carve(
-    blocks: Floats,
-    rows: Rows,
-    reach: Floats,
-    Z: Floats,
-    order: Rows,
-    labels: Rows,
-    k: int,
-    factor: float,
-    group: int,
-    count: int,
-) -> int:
+def _carve(layout: Layout, Z: Floats, order: Rows, labels: Rows, k: int, factor: float, group: int, count: int) -> int:
     """Label `count` groups, or fewer if the rows do not suffice; return the number of groups made so far."""
+    rows = layout.rows
     members = np.empty(2 * k - 1, np.int64)
     first, left = 0, rows.size
     for _ in range(count):
@@ -130,10 +104,10 @@ def _carve(
             break
         while labels[rows[order[first]]] >= 0:
             first += 1
-        gather(blocks, rows, reach, Z, order[first], members[:k])
+        gather(layout, Z, order[first], members[:k])
         size = k
         if factor > 0:
-            size = _extend(blocks, rows, reach, Z, members, k, factor, left - k)
+            size = _extend(layout, Z, members, k, factor, left - k)
         for i in range(size):
             labels[rows[members[i]]] = group
         left -= size
@@ -142,25 +116,24 @@ def _carve(
 
 
 @loop
-def _extend(
-    blocks: Floats, rows: Rows, reach: Floats, Z: Floats, members: Rows, k: int, factor: float, left: int
-) -> int:
+def _extend(layout: Layout, Z: Floats, members: Rows, k: int, factor: float, left: int) -> int:
     """Let free rows join a group of k rows as long as they are near enough; return its size then."""
+    blocks, rows = layout.blocks, layout.rows
     near, squares = np.full(2 * k - 1, -1, np.int64), np.empty(2 * k - 1)
     size = k
     while size < 2 * k - 1 and left > 0:
         best = 0
         for i in range(size):
             if near[i] < 0:
-                near[i], squares[i] = _neighbour(blocks, rows, reach, Z, members[i])
+                near[i], squares[i] = _neighbour(layout, Z, members[i])
             if squares[i] < squares[best] or (squares[i] == squares[best] and rows[near[i]] < rows[near[best]]):
                 best = i
         joining, inside = near[best], squares[best]
-        take(blocks, joining)
+        take(layout, joining)
         left -= 1
         beyond, outside = -1, np.inf
         if left > 0:
-            beyond, outside = _neighbour(blocks, rows, reach, Z, joining)
+            beyond, outside = _neighbour(layout, Z, joining)
         if not inside < factor * outside:
             blocks[joining // WIDTH, 0, joining % WIDTH] = Z[rows[joining], 0]
             break
@@ -173,7 +146,8 @@ def _extend(
 
 
 @loop
-def _neighbour(blocks: Floats, rows: Rows, reach: Floats, Z: Floats, place: int) -> tuple[int, float]:
+def _neighbour(layout: Layout, Z: Floats, place: int) -> tuple[int, float]:
     """Return the place of the free row nearest to one that is not free, and its squared distance."""
-    near = int(look_around(blocks, rows, reach, place, Z[rows[place]], 1, False)[0][0])
+    rows = layout.rows
+    near = int(look_around(layout, place, Z[rows[place]], 1, False)[0][0])
     return near, squared(Z, rows[place], Z, rows[near])

@@ -36,7 +36,6 @@ def closest(
 
     Parameters
     ----------
-    columns : Columns
     keep : int
         How many rows each row keeps.
     seed : tuple of int

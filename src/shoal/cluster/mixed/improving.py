@@ -1,4 +1,4 @@
-"""What the methods on mixed tables share: checks, efforts, and the rebuilding at their end.
+"""The end of the methods on mixed tables: groups are rebuilt, as long as the effort says.
 
 Before groups are rebuilt, those of 2k rows or more are cut: rows sorted by all columns, k at a time, which never
 raises the loss of any. Of rows that are all equal, as many as leave k to 2k - 1 go aside, and have no part in it.
@@ -11,11 +11,10 @@ from shoal.cluster.inputs import Rows
 from shoal.cluster.mixed.closest import Near, closest, sorted_by
 from shoal.cluster.mixed.rebuild import costs_of, rebuild
 from shoal.cluster.search.limits import Limits
-from shoal.errors import InfeasibleError, MethodError
 from shoal.kernels.columns import Columns
 from shoal.model.progress import part
 
-__all__ = ["EFFORT", "binding", "checked", "improved", "keeping"]
+__all__ = ["EFFORT", "improved", "keeping"]
 
 STEPS = {"none": 0.0, "quick": 6.0, "normal": 30.0, "thorough": 150.0}  # pools taken apart for each row
 EFFORT = Choice(
@@ -24,24 +23,6 @@ EFFORT = Choice(
 LIMITED = 2.0  # times as many under limits, where the start is far from good
 HEAT = 0.05  # the first temperature, as a part of what a group costs on average
 LEAST, MOST = 8, 32  # closest rows that a row keeps
-
-
-def checked(columns: Columns, k: int, who: str) -> Columns:
-    """Return columns that a method can work on, or refuse them."""
-    if not isinstance(columns, Columns):
-        raise MethodError(
-            f"{who}: it takes the columns of a mixed table, made by `columns_of`; got a {type(columns).__name__}."
-        )
-    n = len(columns.codes)
-    if n < k:
-        remedy = f"Lower k to {n} or less." if n >= 2 else "At least 2 rows are needed."
-        raise InfeasibleError(f"{who}: k is {k}, but the table has {n} row{'s' * (n != 1)}. {remedy}")
-    return columns
-
-
-def binding(limits: Limits | None) -> Limits | None:
-    """Return the limits if they ask for anything."""
-    return limits if limits is not None and limits.binding else None
 
 
 def keeping(k: int) -> int:

@@ -7,6 +7,8 @@
    hundred drawn by chance, until none is left.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,7 +40,7 @@ def placed(
         room = hulls_of(columns, 1), np.zeros(most, np.int64), np.zeros(most, np.int32)
         asked = np.sort(chance.permutation(groups)[: max(ASKED, WORK // max(1, waiting.size))])
         close = np.zeros((labels.size, 0), np.int32) if near is None else near
-        _join(columns, rules, labels, close, asked, waiting, chain, head, *room)
+        _join(_Looking(columns, chain, head, *room), rules, labels, close, asked, waiting)
     labels[labels < 0] = groups
     return _mended(columns, labels, k, limits, chance)
 
@@ -100,21 +102,21 @@ def _cost(columns: Columns, hulls: Hulls, rows: Rows) -> float:
     return rows.size * loss(columns, hulls, 0)
 
 
+class _Looking(NamedTuple):
+    """Groups as chains of rows, and room for the hull, rows and values of one of them."""
+
+    columns: Columns
+    chain: Rows
+    head: Rows
+    hulls: Hulls
+    members: Rows
+    values: NDArray[np.int32]
+
+
 @inner_loop
-def _join(
-    columns: Columns,
-    rules: Rules | None,
-    labels: Rows,
-    near: Near,
-    asked: Rows,
-    waiting: Rows,
-    chain: Rows,
-    head: Rows,
-    hulls: Hulls,
-    members: Rows,
-    values: NDArray[np.int32],
-) -> None:
+def _join(looking: _Looking, rules: Rules | None, labels: Rows, near: Near, asked: Rows, waiting: Rows) -> None:
     """Let rows join groups of their closest rows, or others."""
+    chain, head = looking.chain, looking.head
     for row in waiting:
         best, home, last = np.inf, -1, -1
         for c in range(near.shape[1]):
@@ -125,30 +127,19 @@ def _join(
                 other = one if e < 0 else near[one, e]
                 if other >= 0 and labels[other] >= 0 and labels[other] != last and labels[other] != home:
                     last = int(labels[other])
-                    best, home = _better(columns, rules, row, last, best, home, chain, head, hulls, members, values)
+                    best, home = _better(looking, rules, row, last, best, home)
         if home < 0:
             for group in asked:
-                best, home = _better(columns, rules, row, group, best, home, chain, head, hulls, members, values)
+                best, home = _better(looking, rules, row, group, best, home)
         if home >= 0:
             labels[row] = home
             chain[row], head[home] = head[home], row
 
 
 @inner_loop
-def _better(
-    columns: Columns,
-    rules: Rules | None,
-    row: int,
-    group: int,
-    best: float,
-    home: int,
-    chain: Rows,
-    head: Rows,
-    hulls: Hulls,
-    members: Rows,
-    values: NDArray[np.int32],
-) -> tuple[float, int]:
+def _better(looking: _Looking, rules: Rules | None, row: int, group: int, best: float, home: int) -> tuple[float, int]:
     """Return the rise of cost and the group where a row costs less: the one so far, or this one if it may join it."""
+    columns, chain, head, hulls, members, values = looking
     clear(columns, hulls, 0)
     size, at = 0, head[group]
     while at >= 0:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.inputs import Floats, Rows
-from shoal.cluster.mixed.closest import Near
+from shoal.cluster.mixed.near_cells import Cell
 from shoal.cluster.search.limits import Rules, meets_in
 from shoal.kernels.chance import uniform
 from shoal.kernels.columns import Columns, pair_loss
@@ -14,7 +14,6 @@ from shoal.kernels.loops import inner_loop
 
 __all__ = ["State", "move_chain"]
 
-Chance = NDArray[np.uint64]
 Whole = NDArray[np.int32]
 
 
@@ -29,19 +28,10 @@ class State(NamedTuple):
 
 @inner_loop
 def move_chain(
-    columns: Columns,
-    rules: Rules | None,
-    state: State,
-    near: Near,
-    chance: Chance,
-    steps: int,
-    hot: float,
-    cold: float,
-    k: int,
-    rows: Rows,
-    values: Whole,
+    cell: Cell, state: State, steps: int, hot: float, cold: float, k: int, rows: Rows, values: Whole
 ) -> None:
     """Move and swap rows while the temperature falls."""
+    columns, _, near, rules, chance = cell
     label, members, size, total = state
     n, most = label.size, members.shape[1]
     for row in range(n):

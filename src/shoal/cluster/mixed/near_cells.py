@@ -4,61 +4,94 @@ The order of the columns comes by chance, so that what was a border in one pass 
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.cluster.inputs import Rows
 from shoal.cluster.mixed.closest import Near, sorted_by
 from shoal.cluster.search.cells import in_cells_of_groups
+from shoal.cluster.search.limits import Limits, Rules
+from shoal.kernels.chance import stream
 from shoal.kernels.columns import Columns
 from shoal.model.progress import part, spent
 
-__all__ = ["in_cells", "in_passes"]
+__all__ = ["Cell", "Passes", "in_passes"]
 
 CELL = 12_000  # rows in a cell, about
 
-Work = Callable[[Columns, Rows, Rows, Near, int], Rows]
+
+class Cell(NamedTuple):
+    """Some groups of a table: the columns of their rows, closest rows and groups numbered anew, and random numbers."""
+
+    columns: Columns
+    labels: Rows
+    near: Near
+    rules: Rules | None
+    chance: NDArray[np.uint64]
 
 
-def in_cells(work: Work, columns: Columns, labels: Rows, near: Near, seed: tuple[int, ...], threads: int) -> Rows:
-    """Return new labels of all rows, from a function that does so for the columns, rows and groups of one cell.
+@dataclass(frozen=True)
+class Passes:
+    """How often a table is searched, and at what temperatures.
 
-    It is given the columns, the numbers of its rows, their groups, their closest rows inside the cell, and its number.
+    Parameters
+    ----------
+    cost_of : callable
+        What labels cost.
+    heat_of : callable
+        The first temperature of all, given the least cost so far and labels.
+    cool : float
+        The last temperature, as a part of the first.
     """
-    # An even number of cells: of three, one would be alone at the end, with one thread idle.
-    cells = _cells(columns, labels, max(1, 2 * round(labels.size / (2 * CELL))), seed)
-    where, place = _numbered(cells, labels)
 
-    def one(cell: int, rows: Rows, own: Rows) -> Rows:
-        known = near[rows]
-        inside = (known >= 0) & (where[known] == cell)
-        mine = columns._replace(codes=np.ascontiguousarray(columns.codes[rows]))
-        return work(mine, rows, own, np.where(inside, place[known], -1).astype(np.int32), cell)
-
-    return in_cells_of_groups(one, labels, cells, threads)
+    cost_of: Callable[[Rows], float]
+    heat_of: Callable[[float, Rows], float]
+    cool: float
+    passes: int
 
 
 def in_passes(
+    search: Callable[[Cell, float, float], Rows],
+    plan: Passes,
+    columns: Columns,
     labels: Rows,
-    cost_of: Callable[[Rows], float],
-    heat_of: Callable[[float, Rows], float],
-    run: Callable[[Rows, float, float, int], Rows],
-    passes: int,
-    cool: float,
+    near: Near,
+    limits: Limits | None,
+    seed: tuple[int, ...],
+    threads: int,
 ) -> Rows:
     """Return the labels of least cost that some passes give, each from where the last one ended.
 
-    A pass is handed the labels, its first and its last temperature, and its number.
+    The search is given a cell and its first and last temperature, and returns new labels of its rows.
     """
-    best, least = labels, cost_of(labels)
-    for number in range(passes):
+
+    def one_pass(labels: Rows, hot: float, cold: float, seed: tuple[int, ...]) -> Rows:
+        # An even number of cells: of three, one would be alone at the end, with one thread idle.
+        cells = _cells(columns, labels, max(1, 2 * round(labels.size / (2 * CELL))), seed)
+        where, place = _numbered(cells, labels)
+
+        def in_cell(number: int, rows: Rows, own: Rows) -> Rows:
+            known = near[rows]
+            inside = (known >= 0) & (where[known] == number)
+            mine = columns._replace(codes=np.ascontiguousarray(columns.codes[rows]))
+            close = np.where(inside, place[known], -1).astype(np.int32)
+            rules = None if limits is None else limits.part(rows).rules
+            return search(Cell(mine, own, close, rules, stream(*seed, number)), hot, cold)
+
+        return in_cells_of_groups(in_cell, labels, cells, threads)
+
+    best, least = labels, plan.cost_of(labels)
+    for number in range(plan.passes):
         if least == 0 or spent() >= 1:
             break
-        heat = heat_of(least, labels)
-        hot, cold = (heat * cool ** (share / passes) for share in (number, number + 1))
-        with part(number, passes):
-            labels = run(labels, hot, cold, number)
-        cost = cost_of(labels)
+        heat = plan.heat_of(least, labels)
+        hot, cold = (heat * plan.cool ** (share / plan.passes) for share in (number, number + 1))
+        with part(number, plan.passes):
+            labels = one_pass(labels, hot, cold, (*seed, number))
+        cost = plan.cost_of(labels)
         if cost < least:
             best, least = labels, cost
     return best

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.inputs import Floats, Rows
-from shoal.cluster.mixed.closest import Near
 from shoal.cluster.mixed.joining_rules import may_join
+from shoal.cluster.mixed.near_cells import Cell
 from shoal.cluster.search.limits import Rules, meets_in
 from shoal.kernels.chance import uniform
-from shoal.kernels.columns import Columns, Hulls, add, clear, join_loss
+from shoal.kernels.columns import Hulls, add, clear, join_loss
 from shoal.kernels.loops import inner_loop
 
 __all__ = ["CAP", "Room", "State", "rebuild_chain"]
@@ -20,7 +20,6 @@ ONE_LESS = 0.3  # how often a pool is built into one group less
 TRIES = 8  # draws of a row before a step is given up
 BEYOND = 8.0  # temperatures above the old cost where building is given up
 
-Chance = NDArray[np.uint64]
 Whole = NDArray[np.int32]
 
 
@@ -50,24 +49,15 @@ class Room(NamedTuple):
 
 @inner_loop
 def rebuild_chain(
-    columns: Columns,
-    rules: Rules | None,
-    state: State,
-    near: Near,
-    room: Room,
-    chance: Chance,
-    steps: int,
-    hot: float,
-    cold: float,
-    k: int,
-    reach: int,
+    cell: Cell, state: State, room: Room, steps: int, hot: float, cold: float, k: int, reach: int
 ) -> None:
     """Take pools apart and build them anew, while the temperature falls."""
+    chance = cell.chance
     fall = (cold / hot) ** (1 / max(1, steps)) if hot > 0 else 0.0
     heat = hot
     for _ in range(steps):
         heat *= fall
-        groups = _drawn(state, near, room, chance, reach)
+        groups = _drawn(cell, state, room, reach)
         if groups < 2:
             continue
         m, old = 0, 0.0
@@ -77,15 +67,16 @@ def rebuild_chain(
             for i in range(state.size[group]):
                 room.pool[m] = state.members[group, i]
                 m += 1
-        built, cost = _built(columns, rules, room, m, old + BEYOND * heat, k, uniform(chance) < ONE_LESS, chance)
+        built, cost = _built(cell, room, m, old + BEYOND * heat, k, uniform(chance) < ONE_LESS)
         if built == 0 or (cost > old and (heat <= 0 or uniform(chance) >= np.exp((old - cost) / heat))):
             continue
         _put(state, room, groups, built)
 
 
 @inner_loop
-def _drawn(state: State, near: Near, room: Room, chance: Chance, reach: int) -> int:
+def _drawn(cell: Cell, state: State, room: Room, reach: int) -> int:
     """Draw the groups of a pool; return how many there are."""
+    near, chance = cell.near, cell.chance
     label, members, size, lost, _, _ = state
     chosen, n, row = room.chosen, label.size, -1
     for _ in range(TRIES):
@@ -114,17 +105,9 @@ def _drawn(state: State, near: Near, room: Room, chance: Chance, reach: int) -> 
 
 
 @inner_loop
-def _built(
-    columns: Columns,
-    rules: Rules | None,
-    room: Room,
-    m: int,
-    most: float,
-    k: int,
-    fewer: bool,
-    chance: Chance,
-) -> tuple[int, float]:
+def _built(cell: Cell, room: Room, m: int, most: float, k: int, fewer: bool) -> tuple[int, float]:
     """Build the pool into groups, one after the other; return how many there are and what they cost."""
+    columns, rules, chance = cell.columns, cell.rules, cell.chance
     pool, ends, hulls, lost = room.pool, room.ends, room.hulls, room.lost
     groups = m // k - (1 if fewer and m // k > 1 else 0)
     done, built, cost = 0, 0, 0.0
@@ -141,7 +124,7 @@ def _built(
         while done < m and (done - start < k or not _meets(rules, room, start, done)):
             if done - start == (CAP - 1) * k:
                 return 0, cost
-            best, place = _best(columns, rules, room, built, start, done, m, k)
+            best, place = _best(cell, room, built, start, done, m, k)
             if best == np.inf:
                 return 0, cost
             pool[done], pool[place] = pool[place], pool[done]
@@ -156,13 +139,11 @@ def _built(
         ends[built] = done
         if cost > most:
             return 0, cost
-    return built, _with_rest(columns, rules, room, m, done, built, cost, most, k)
+    return built, _with_rest(cell, room, m, done, built, cost, most, k)
 
 
 @inner_loop
-def _best(
-    columns: Columns, rules: Rules | None, room: Room, hull: int, start: int, done: int, m: int, k: int
-) -> tuple[float, int]:
+def _best(cell: Cell, room: Room, hull: int, start: int, done: int, m: int, k: int) -> tuple[float, int]:
     """Return the least loss that a row of the pool leaves, and where it stands.
 
     A hull never loses less when rows join it, so what a row would have left before is what it leaves now at the least.
@@ -174,25 +155,16 @@ def _best(
     for turn in range(done - 1, m):
         i = first if turn < done else turn
         if least[i] < best and (turn < done or i != first):
-            least[i] = join_loss(columns, room.hulls, hull, pool[i], best)
-            if least[i] < best and may_join(rules, pool, start, done - start, pool[i], k):
+            least[i] = join_loss(cell.columns, room.hulls, hull, pool[i], best)
+            if least[i] < best and may_join(cell.rules, pool, start, done - start, pool[i], k):
                 best, place = least[i], i
     return best, place
 
 
 @inner_loop
-def _with_rest(
-    columns: Columns,
-    rules: Rules | None,
-    room: Room,
-    m: int,
-    done: int,
-    built: int,
-    cost: float,
-    most: float,
-    k: int,
-) -> float:
+def _with_rest(cell: Cell, room: Room, m: int, done: int, built: int, cost: float, most: float, k: int) -> float:
     """Let the rows left over join where they cost least; return what all cost, or infinity if it does not work out."""
+    columns, rules = cell.columns, cell.rules
     pool, ends, hulls, lost = room.pool, room.ends, room.hulls, room.lost
     for one in range(done, m):
         best, place, rise = np.inf, -1, 0.0

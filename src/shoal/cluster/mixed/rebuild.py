@@ -19,10 +19,9 @@ import numpy as np
 
 from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.mixed.closest import Near
-from shoal.cluster.mixed.near_cells import in_cells, in_passes
+from shoal.cluster.mixed.near_cells import Cell, Passes, in_passes
 from shoal.cluster.mixed.pool_chain import CAP, Room, State, rebuild_chain
 from shoal.cluster.search.limits import Limits
-from shoal.kernels.chance import stream
 from shoal.kernels.columns import Columns, Hulls, add, clear, hulls_of, loss
 from shoal.kernels.loops import inner_loop
 
@@ -49,10 +48,8 @@ def rebuild(
 
     Parameters
     ----------
-    columns : Columns
     labels : int64 array of shape (n,)
         Groups of at least k rows that meet the limits.
-    k : int
     near : int32 array of shape (n, m)
         The closest rows of each row, -1 where there are fewer.
     steps : float
@@ -61,63 +58,27 @@ def rebuild(
         The first temperature, as a part of what a group costs on average.
     passes : int
         How often rows are cut into cells.
-    limits : Limits, optional
-    seed : tuple of int
-    threads : int
-
-    Returns
-    -------
-    int64 array of shape (n,)
 
     Guarantee
     ---------
     Every group has k rows or more and meets the limits, if those of the start do. The result does not depend on the
     number of threads.
     """
-    return in_passes(
-        labels,
+
+    def search(cell: Cell, hot: float, cold: float) -> Rows:
+        state, n = _begin(cell.columns, cell.labels, k), cell.labels.size
+        reach = FEW if k < LARGE else FEWER
+        rebuild_chain(cell, state, _room(cell.columns, k), int(steps / passes * n), hot, cold, k, reach)
+        found = np.where(state.label < 0, cell.labels + n, state.label)
+        return np.unique(found, return_inverse=True)[1].reshape(-1)
+
+    plan = Passes(
         lambda now: float(costs_of(columns, now).sum()),
         lambda least, now: heat * least / (int(now.max()) + 1),
-        lambda now, hot, cold, number: _pass(
-            columns, now, k, near, steps / passes, hot, cold, limits, (*seed, number), threads
-        ),
-        passes,
         COOL,
+        passes,
     )
-
-
-def _pass(
-    columns: Columns,
-    labels: Rows,
-    k: int,
-    near: Near,
-    steps: float,
-    hot: float,
-    cold: float,
-    limits: Limits | None,
-    seed: tuple[int, ...],
-    threads: int,
-) -> Rows:
-    """Rebuild once in every cell; return new labels."""
-
-    def work(mine: Columns, rows: Rows, own: Rows, close: Near, cell: int) -> Rows:
-        state = _begin(mine, own, k)
-        rebuild_chain(
-            mine,
-            None if limits is None else limits.part(rows).rules,
-            state,
-            close,
-            _room(mine, k),
-            stream(*seed, cell),
-            int(steps * rows.size),
-            hot,
-            cold,
-            k,
-            FEW if k < LARGE else FEWER,
-        )
-        return np.unique(np.where(state.label < 0, own + rows.size, state.label), return_inverse=True)[1].reshape(-1)
-
-    return in_cells(work, columns, labels, near, seed, threads)
+    return in_passes(search, plan, columns, labels, near, limits, seed, threads)
 
 
 def costs_of(columns: Columns, labels: Rows) -> Floats:

@@ -33,7 +33,6 @@ def assign(X: Floats, weights: Floats, centres: Floats, home: Rows, eager: float
 
     Parameters
     ----------
-    X : float64 array of shape (n, d)
     weights : float64 array of shape (n,)
         A row of weight w costs w |x - c|^2 at centre c.
     centres : float64 array of shape (g, d)
@@ -42,11 +41,6 @@ def assign(X: Floats, weights: Floats, centres: Floats, home: Rows, eager: float
     eager : float
         How ready rows are to leave home. At home, among rows of weight W in all, a row costs (W + eager w) / (W -
         eager w) times as much.
-    k : int
-
-    Returns
-    -------
-    int64 array of shape (n,)
     """
     masses = np.bincount(home, weights, len(centres))
     blocks = np.full((-(-len(centres) // WIDTH), centres.shape[1], WIDTH), np.nan)

@@ -15,13 +15,13 @@ How it is made quick without changing the answer:
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from shoal.cluster.inputs import Floats, Rows
-from shoal.cluster.search.layout import WIDTH, drop, farthest_from_mean, laid_out, look_around, spread
-from shoal.cluster.search.tree import Points, Singles, Sketch, Tree, forget, grow, points_of, sketch
+from shoal.cluster.search.layout import WIDTH, Layout, drop, farthest_from_mean, laid_out, look_around, spread
+from shoal.cluster.search.tree import Points, Singles, Sketch, Tree, built_tree, forget, points_of, sketch
 from shoal.cluster.search.tree_search import farthest, nearest, place_mean
 from shoal.kernels.loops import inner_loop, loop
 from shoal.model.progress import tick
@@ -43,7 +43,6 @@ def carved(numbers: Floats, k: int, pairs: int) -> Rows:
         # Loops are compiled once for numbers that may be written to, and not again for others.
         groups, left = _carve_few(numbers if numbers.flags.writeable else numbers.copy(), labels, k, pairs)
     plant = _planted(numbers, k) if n >= MANY else None
-    carve: Callable[..., tuple[int, int]] = _carve_tree if plant else _carve
     while left >= 2 * k:
         rows = np.flatnonzero(labels < 0)
         layout = plant(rows) if plant else laid_out(numbers, rows)
@@ -52,10 +51,11 @@ def carved(numbers: Floats, k: int, pairs: int) -> Rows:
             # The work left is about the square of the rows left; a piece of it takes a fraction of a second.
             tick(n * n - left * left, n * n)
             stop = max(least, left + 1 - max(2 * k, PIECE * k // (left * d)))
-            groups, left = carve(*layout, labels, k, pairs, groups, left, stop)
+            carve: Callable[..., tuple[int, int]] = _carve_tree if plant else _carve
+            groups, left = carve(layout, labels, k, pairs, groups, left, stop)
             if left >= stop:
                 # The tree gave up: clusters far apart are too small for it to see anything in them.
-                plant, carve = None, _carve
+                plant = None
                 break
     rows = np.flatnonzero(labels < 0)
     if rows.size >= k:
@@ -65,15 +65,33 @@ def carved(numbers: Floats, k: int, pairs: int) -> Rows:
     return labels
 
 
-def _planted(X: Floats, k: int) -> Callable[[Rows], tuple[Any, ...]]:
-    """Return what lays out the rows left as a tree: rows, sketch, points, tree, sum, and room to work in."""
+class Planted(NamedTuple):
+    """The rows left as a tree, their sum, and room to work in."""
+
+    X: Floats
+    thin: Sketch
+    points: Points
+    tree: Tree
+    total: Floats
+    near: Floats
+    rows: Rows
+    q: Singles
+
+
+def _planted(X: Floats, k: int) -> Callable[[Rows], Planted]:
+    """Return what lays out the rows left as a tree."""
     # Loops are compiled once for numbers that may be written to, and not again for others.
     X = X if X.flags.writeable else X.copy()
     points = points_of(X)
     thin = sketch(X[points.members[points.lowest]])
     place = np.empty(len(thin.P), np.int64)
     room = np.empty(k - 1), np.empty(k, np.int64), np.zeros(thin.P.shape[1] - 1, np.float32)
-    return lambda rows: (X, thin, points, grow(thin.P, np.flatnonzero(points.rest), place), spread(X, rows)[0], *room)
+
+    def planted(rows: Rows) -> Planted:
+        tree = built_tree(thin.P, np.flatnonzero(points.rest), place)
+        return Planted(X, thin, points, tree, spread(X, rows)[0], *room)
+
+    return planted
 
 
 def _join(X: Floats, labels: Rows, rows: Rows, k: int) -> None:
@@ -98,22 +116,10 @@ def _join(X: Floats, labels: Rows, rows: Rows, k: int) -> None:
 
 @inner_loop
 def _carve_tree(
-    X: Floats,
-    thin: Sketch,
-    points: Points,
-    tree: Tree,
-    total: Floats,
-    near: Floats,
-    rows: Rows,
-    q: Singles,
-    labels: Rows,
-    k: int,
-    pairs: int,
-    group: int,
-    left: int,
-    least: int,
+    layout: Planted, labels: Rows, k: int, pairs: int, group: int, left: int, least: int
 ) -> tuple[int, int]:
     """Do as `_carve` does, or less of it if the tree is of little use."""
+    X, thin, points, tree, total, near, rows, q = layout
     _, lowest, rest, point = points
     P, centre = thin.P, tree.centre
     credit = len(P)
@@ -151,37 +157,25 @@ def _carve_few(X: Floats, labels: Rows, k: int, pairs: int) -> tuple[int, int]:
     """Label group after group while 2k rows are left, without a look at the clock; return as `_carve` does."""
     groups, left = 0, len(X)
     while left >= 2 * k:
-        blocks, rows, reach, centre, total = laid_out(X, np.flatnonzero(labels < 0))
-        least = max(2 * k, 2 * left // 3)
-        groups, left = _carve(blocks, rows, reach, centre, total, labels, k, pairs, groups, left, least)
+        layout = laid_out(X, np.flatnonzero(labels < 0))
+        groups, left = _carve(layout, labels, k, pairs, groups, left, max(2 * k, 2 * left // 3))
     return groups, left
 
 
 @loop
-def _carve(
-    blocks: Floats,
-    rows: Rows,
-    reach: Floats,
-    centre: Floats,
-    total: Floats,
-    labels: Rows,
-    k: int,
-    pairs: int,
-    group: int,
-    left: int,
-    least: int,
-) -> tuple[int, int]:
+def _carve(layout: Layout, labels: Rows, k: int, pairs: int, group: int, left: int, least: int) -> tuple[int, int]:
     """Label group after group while `least` rows are left; return the numbers of groups and of rows left."""
+    rows = layout.rows
     while left >= least:
-        seed = farthest_from_mean(blocks, rows, reach, centre, total, left)
+        seed = farthest_from_mean(layout, left)
         seeds = 2 if left >= pairs else 1
         for turn in range(seeds):
             opposite = turn + 1 < seeds
-            point = blocks[seed // WIDTH, :, seed % WIDTH].copy()
-            drop(seed, blocks, rows, total, labels, group)
-            places, far = look_around(blocks, rows, reach, seed, point, k - 1, opposite)
+            point = layout.blocks[seed // WIDTH, :, seed % WIDTH].copy()
+            drop(layout, seed, labels, group)
+            places, far = look_around(layout, seed, point, k - 1, opposite)
             for i in range(k - 1):
-                drop(int(places[i]), blocks, rows, total, labels, group)
+                drop(layout, int(places[i]), labels, group)
             seed = far
             if opposite and labels[rows[seed]] >= 0:
                 # All rows lie equally far from the first seed: the tie goes to the lowest one left.

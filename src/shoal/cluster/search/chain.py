@@ -179,14 +179,7 @@ def _look_alike(codes: Whole, members: Whole, size: int, row: int, start: int) -
 
 
 @inner_loop
-def _may_change(
-    rules: Rules,
-    members: Whole,
-    size: int,
-    leaves: int,
-    joins: int,
-    room: Room,
-) -> bool:
+def _may_change(rules: Rules, members: Whole, size: int, leaves: int, joins: int, room: Room) -> bool:
     """Say whether a group would meet the rules after one row has left it and another has joined it; -1 is none."""
     count = 0
     for place in range(size):

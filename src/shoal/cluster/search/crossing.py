@@ -21,7 +21,6 @@ def better_of_both(X: Floats, one: Rows, two: Rows, weights: Floats) -> Rows:
 
     Parameters
     ----------
-    X : float64 array of shape (n, d)
     one, two : int64 arrays of shape (n,)
         Groups, numbered from 0 without gaps.
     weights : float64 array of shape (n,)

@@ -14,7 +14,7 @@ import numpy as np
 from shoal.catalogue import Choice
 from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.search.cells import cells_of_groups, in_cells_of_groups
-from shoal.cluster.search.effort import search
+from shoal.cluster.search.effort import FINISH, search
 from shoal.cluster.search.heavy import lightened
 from shoal.cluster.search.limited_start import mend
 from shoal.cluster.search.limits import Limits
@@ -25,21 +25,17 @@ from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
 from shoal.model.progress import silently
 
-__all__ = ["MODE", "as_printed", "finished", "merged"]
+__all__ = ["FINISHING", "as_printed", "finished", "merged"]
 
-MODE = Choice(("strict", "printed"), "strict", "Whether k is kept, or the published pipeline is run as it is.")
+FINISHING = {
+    "mode": Choice(("strict", "printed"), "strict", "Whether k is kept, or the published pipeline is run as it is."),
+    "effort": FINISH,
+}
 MANY = 1000  # groups among which each looks for its partner
 
 
 def finished(
-    X: Floats,
-    cells: Rows,
-    k: int,
-    effort: str,
-    *,
-    limits: Limits | None = None,
-    seed: int = 0,
-    threads: int = 1,
+    X: Floats, cells: Rows, k: int, effort: str, *, limits: Limits | None = None, seed: int = 0, threads: int = 1
 ) -> Rows:
     """Return groups of at least k rows made of any cells.
 
@@ -54,11 +50,6 @@ def finished(
         How long the search at the end takes.
     limits : Limits, optional
         What the sensitive values of a group must meet.
-    seed, threads : int
-
-    Returns
-    -------
-    int64 array of shape (n,)
 
     Guarantee
     ---------

@@ -24,14 +24,10 @@ def lightened(X: Floats, labels: Rows, k: int, effort: str, limits: Limits | Non
 
     Parameters
     ----------
-    X : float64 array of shape (n, d)
     labels : int64 array of shape (n,)
         Groups of at least k rows that meet the limits, numbered from 0 without gaps.
-    k : int
     effort : str
         How long the search takes.
-    limits : Limits, optional
-    seed, threads : int
     """
     groups = int(labels.max()) + 1
     middle = centres(X, labels, groups)

@@ -8,6 +8,8 @@
 * A row that is taken leaves NaN in its place, and no comparison with NaN holds.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from shoal.cluster.inputs import Floats, Rows
@@ -16,6 +18,7 @@ from shoal.kernels.loops import inner_loop, loop
 __all__ = [
     "ROUNDING",
     "WIDTH",
+    "Layout",
     "drop",
     "farthest_from_mean",
     "fill",
@@ -35,9 +38,19 @@ PIECE = 1 << 28  # differences of cells between two ticks
 ROUNDING = 2.0**-49  # times d + 4: more than any distance is off by, so that no row is passed over
 
 
+class Layout(NamedTuple):
+    """Rows in blocks, outermost first: the row of each place, how far it is from their centre, and the sum of all."""
+
+    blocks: Floats
+    rows: Rows
+    reach: Floats
+    centre: Floats
+    total: Floats
+
+
 @loop
-def laid_out(X: Floats, rows: Rows) -> tuple[Floats, Rows, Floats, Floats, Floats]:
-    """Return the rows in blocks, outermost first: blocks, row of each place, its reach, centre, sum."""
+def laid_out(X: Floats, rows: Rows) -> Layout:
+    """Return the rows in blocks, outermost first."""
     total, centre, reach = spread(X, rows)
     outermost = np.argsort(-reach, kind="mergesort")  # the compiler's word for a stable sort
     rows = rows[outermost]
@@ -47,7 +60,7 @@ def laid_out(X: Floats, rows: Rows) -> tuple[Floats, Rows, Floats, Floats, Float
     sorted_reach = np.empty(len(blocks) * WIDTH)
     sorted_reach[: rows.size] = reach[outermost]
     sorted_reach[rows.size :] = sorted_reach[rows.size - 1]
-    return blocks, rows, sorted_reach, centre, total
+    return Layout(blocks, rows, sorted_reach, centre, total)
 
 
 @loop
@@ -75,8 +88,9 @@ def fill(blocks: Floats, X: Floats, rows: Rows) -> None:
 
 
 @loop
-def farthest_from_mean(blocks: Floats, rows: Rows, reach: Floats, centre: Floats, total: Floats, left: int) -> int:
+def farthest_from_mean(layout: Layout, left: int) -> int:
     """Return the place of the row farthest from the mean of the rows left."""
+    blocks, rows, reach, centre, total = layout
     slack = ROUNDING * (total.size + 4)
     drift = 0.0
     for j in range(total.size):
@@ -95,16 +109,9 @@ def farthest_from_mean(blocks: Floats, rows: Rows, reach: Floats, centre: Floats
 
 
 @loop
-def look_around(
-    blocks: Floats,
-    rows: Rows,
-    reach: Floats,
-    seed: int,
-    point: Floats,
-    count: int,
-    opposite: bool,
-) -> tuple[Rows, int]:
+def look_around(layout: Layout, seed: int, point: Floats, count: int, opposite: bool) -> tuple[Rows, int]:
     """Return the places of the rows nearest to the point and, if it is asked for, of the farthest one."""
+    blocks, rows, reach, _, _ = layout
     slack = ROUNDING * (point.size + 4)
     squares = np.empty(WIDTH)
     near, places = np.full(count, np.inf), np.zeros(count, np.int64)
@@ -190,13 +197,19 @@ def _replace_worst(near: Floats, places: Rows, rows: Rows, square: float, place:
 
 
 @inner_loop
-def drop(place: int, blocks: Floats, rows: Rows, total: Floats, labels: Rows, group: int) -> None:
+def take(layout: Layout, place: int) -> None:
+    """Take a row out of the free ones: no comparison with NaN holds."""
+    layout.blocks[place // WIDTH, 0, place % WIDTH] = np.nan
+
+
+@inner_loop
+def drop(layout: Layout, place: int, labels: Rows, group: int) -> None:
     """Give a row its group and take it out of the rows left."""
     b, w = place // WIDTH, place % WIDTH
-    for j in range(total.size):
-        total[j] -= blocks[b, j, w]
-    blocks[b, 0, w] = np.nan
-    labels[rows[place]] = group
+    for j in range(layout.total.size):
+        layout.total[j] -= layout.blocks[b, j, w]
+    take(layout, place)
+    labels[layout.rows[place]] = group
 
 
 def places_of(order: Rows, rows: Rows, n: int) -> Rows:
@@ -212,17 +225,11 @@ def piece(left: int, cells: int, k: int) -> int:
 
 
 @loop
-def gather(blocks: Floats, rows: Rows, reach: Floats, Z: Floats, seed: int, members: Rows) -> None:
+def gather(layout: Layout, Z: Floats, seed: int, members: Rows) -> None:
     """Fill in the places of a seed and of the free rows nearest to it, none of them free from now on."""
     members[0] = seed
-    take(blocks, seed)
-    near = look_around(blocks, rows, reach, seed, Z[rows[seed]], members.size - 1, False)[0]
+    take(layout, seed)
+    near = look_around(layout, seed, Z[layout.rows[seed]], members.size - 1, False)[0]
     for i in range(near.size):
         members[i + 1] = near[i]
-        take(blocks, int(near[i]))
-
-
-@inner_loop
-def take(blocks: Floats, place: int) -> None:
-    """Take a row out of the free ones: no comparison with NaN holds."""
-    blocks[place // WIDTH, 0, place % WIDTH] = np.nan
+        take(layout, int(near[i]))

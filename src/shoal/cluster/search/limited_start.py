@@ -19,13 +19,13 @@ from shoal.kernels.groups import centres, cheapest
 from shoal.kernels.loops import loop
 from shoal.utility.loss import sse
 
-__all__ = ["grow", "mend"]
+__all__ = ["grown_groups", "mend"]
 
 FACTORS = (1, 2, 4, 8)
 CLOSEST = 24  # groups that a row left over asks
 
 
-def grow(X: Floats, k: int, limits: Limits, weights: Floats) -> Rows:
+def grown_groups(X: Floats, k: int, limits: Limits, weights: Floats) -> Rows:
     """Return labels of groups of at least k rows that meet the limits; one group if not even all rows do."""
     n = len(X)
     one = np.zeros(n, np.int64)

@@ -72,12 +72,7 @@ class Rules(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Limits:
-    """The constraints on sensitive values, and these values row by row.
-
-    Parameters
-    ----------
-    rules : Rules
-    """
+    """The constraints on sensitive values, and these values row by row."""
 
     rules: Rules
 

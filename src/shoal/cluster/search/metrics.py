@@ -54,7 +54,6 @@ def space(X: Floats, metric: str, who: str) -> tuple[Floats, tuple[str, ...]]:
 
     Parameters
     ----------
-    X : float64 array of shape (n, d)
     metric : str
         One of METRICS.
     who : str

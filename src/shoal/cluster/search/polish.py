@@ -39,20 +39,12 @@ def polish(
 
     Parameters
     ----------
-    X : float64 array of shape (n, d)
     labels : int64 array of shape (n,)
         Groups of k to 2k - 1 rows.
-    k : int
-    weights : float64 array of shape (n,)
     rounds, cell : int
         How often rows are assigned, and how many groups are looked at together.
     seed : tuple of int
         Decides how groups are cut into cells.
-    threads : int
-
-    Returns
-    -------
-    int64 array of shape (n,)
 
     Guarantee
     ---------

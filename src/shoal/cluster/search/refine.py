@@ -13,6 +13,7 @@ threads changes nothing. The number of proposals is fixed beforehand, unless a t
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf
+from typing import NamedTuple
 
 import numpy as np
 
@@ -94,11 +95,8 @@ def refine(
 
     Parameters
     ----------
-    X : float64 array of shape (n, d)
     labels : int64 array of shape (n,)
         Groups of k to `most` rows that meet the limits.
-    k : int
-    schedule : Schedule
     weights : float64 array of shape (n,)
         How much each row counts.
     limits : Limits, optional
@@ -107,12 +105,6 @@ def refine(
         The rows that a group may have; 2k - 1 if not given.
     near : pair of arrays, optional
         What `neighbours` says of a small table, which is then searched in one piece.
-    seed : int or sequence of int
-    threads : int
-
-    Returns
-    -------
-    int64 array of shape (n,)
 
     Guarantee
     ---------
@@ -123,7 +115,7 @@ def refine(
     ----
     Some 0.1 us a proposal, `rounds` proposals a row; O(n) memory beside a copy of X.
     """
-    most = 2 * k - 1 if most is None else most
+    task = _Task(X, weights, limits, k, 2 * k - 1 if most is None else most)
     seeds = (seed,) if isinstance(seed, int) else tuple(seed)
     now, passes, began = labels, schedule.passes, spent()
     for number in range(passes):
@@ -141,9 +133,9 @@ def refine(
         )
         with part(number, passes):
             if near is None:
-                now = _pass(X, now, k, step, weights, limits, most, (*seeds, number), threads)
+                now = _pass(task, now, step, (*seeds, number), threads)
             else:
-                now = _search(X, now, k, step, weights, limits, most, (*seeds, number), near)
+                now = _search(task, now, step, (*seeds, number), near)
     best = better_of_both(X, labels, now, weights)
     return best if sse(X, best, weights) < sse(X, labels, weights) else labels
 
@@ -153,42 +145,39 @@ def _neighbourly(groups: Rows, middle: Floats, chance: np.random.Generator) -> R
     return groups[np.concatenate(cells_of_groups(middle[groups], NEIGHBOURS, chance))]
 
 
-def _pass(
-    X: Floats,
-    labels: Rows,
-    k: int,
-    step: Schedule,
-    weights: Floats,
-    limits: Limits | None,
-    most: int,
-    seed: tuple[int, ...],
-    threads: int,
-) -> Rows:
+class _Task(NamedTuple):
+    """Rows, how much each counts, and what groups of them must meet."""
+
+    X: Floats
+    weights: Floats
+    limits: Limits | None
+    k: int
+    most: int
+
+    def part(self, rows: Rows) -> "_Task":
+        """Return the same for some of the rows."""
+        limits = self.limits and self.limits.part(rows)
+        return _Task(self.X[rows], self.weights[rows], limits, self.k, self.most)
+
+
+def _pass(task: _Task, labels: Rows, step: Schedule, seed: tuple[int, ...], threads: int) -> Rows:
     """Search once in every cell; return new labels."""
     chance = np.random.default_rng(seed)
-    middle = centres(X, labels, int(labels.max()) + 1)
+    middle = centres(task.X, labels, int(labels.max()) + 1)
     cut = [_neighbourly(cell, middle, chance) for cell in cells_of_groups(middle, step.cell, chance)]
 
     def search(number: int, rows: Rows, own: Rows) -> Rows:
-        return _search(X[rows], own, k, step, weights[rows], limits and limits.part(rows), most, (*seed, number))
+        return _search(task.part(rows), own, step, (*seed, number))
 
     return in_cells_of_groups(search, labels, cut, threads)
 
 
-def _search(
-    X: Floats,
-    labels: Rows,
-    k: int,
-    step: Schedule,
-    weights: Floats,
-    limits: Limits | None,
-    most: int,
-    seed: tuple[int, ...],
-    near: Neighbours | None = None,
-) -> Rows:
+def _search(task: _Task, labels: Rows, step: Schedule, seed: tuple[int, ...], near: Neighbours | None = None) -> Rows:
     """Run one chain on one cell; return its groups, numbered from 0 without gaps."""
+    X, weights, limits, k, most = task
     n = len(X)
     state = begin(X, weights, labels, n // k, most)
+    rules = None if limits is None else limits.rules
     rows, scale = near or candidates(state, k, step.around, step.keep)
     chance, room, fall = stream(*seed), Room.of(most, ASKED), step.cold / step.hot
     # Under a budget the clock is looked at on the way; without one, a chain runs in one piece.
@@ -196,19 +185,10 @@ def _search(
     for piece in range(pieces):
         if piece > 0 and spent() >= 1:
             break
+        hot = step.hot * fall ** (piece / pieces)
+        cold = step.hot * fall ** ((piece + 1) / pieces) if pieces > 1 else step.cold
+        proposals = -(-step.rounds * n // pieces)
         anneal_chain(
-            state,
-            None if limits is None else limits.rules,
-            rows,
-            scale,
-            chance,
-            -(-step.rounds * n // pieces),
-            step.hot * fall ** (piece / pieces),
-            step.hot * fall ** ((piece + 1) / pieces) if pieces > 1 else step.cold,
-            k,
-            most,
-            step.structural,
-            step.steep,
-            room,
+            state, rules, rows, scale, chance, proposals, hot, cold, k, most, step.structural, step.steep, room
         )
     return numbered(state.label)

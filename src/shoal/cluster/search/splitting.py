@@ -17,7 +17,7 @@ from shoal.cluster.search.state import Room, State, Whole, transfer
 from shoal.cluster.search.structure import create, dissolve, undo
 from shoal.kernels.chance import uniform
 from shoal.kernels.distance import squared
-from shoal.kernels.loops import loop
+from shoal.kernels.loops import inner_loop, loop
 
 __all__ = ["choose", "restructure_within"]
 
@@ -117,38 +117,40 @@ def choose(rules: Rules, pool: Whole, order: NDArray[np.int64], want: int, chose
         row = pool[i]
         fits = True
         for c in range(columns):
-            new = True
-            for earlier in range(taken):
-                if seen[earlier, c] == rules.codes[row, c]:
-                    new = False
-                    break
-            if not new and least - kinds[c] >= want - taken:
+            new = _new(seen, taken, c, rules.codes[row, c])
+            crowded = (
+                rules.bin_limit[c] < 1.0 and excess[c] + _more(rules, held, row, c, want) > rules.bin_limit[c] + 1e-9
+            )
+            if crowded or (not new and least - kinds[c] >= want - taken):
                 fits = False
                 break
-            if rules.bin_limit[c] < 1.0:
-                bin_ = rules.bin_start[c] + rules.bins[row, c]
-                share = rules.bin_share[bin_]
-                more = max(0.0, (held[bin_] + 1) / want - share) - max(0.0, held[bin_] / want - share)
-                if excess[c] + more > rules.bin_limit[c] + 1e-9:
-                    fits = False
-                    break
         if not fits:
             continue
         for c in range(columns):
-            new = True
-            for earlier in range(taken):
-                if seen[earlier, c] == rules.codes[row, c]:
-                    new = False
-                    break
-            kinds[c] += new
+            kinds[c] += _new(seen, taken, c, rules.codes[row, c])
             seen[taken, c] = rules.codes[row, c]
-            bin_ = rules.bin_start[c] + rules.bins[row, c]
-            share = rules.bin_share[bin_]
-            excess[c] += max(0.0, (held[bin_] + 1) / want - share) - max(0.0, held[bin_] / want - share)
-            held[bin_] += 1
+            excess[c] += _more(rules, held, row, c, want)
+            held[rules.bin_start[c] + rules.bins[row, c]] += 1
         chosen[i] = True
         taken += 1
     return taken == want
+
+
+@inner_loop
+def _new(seen: Whole, taken: int, c: int, code: int) -> bool:
+    """Say whether none of the rows taken has this value in a column."""
+    earlier = 0
+    while earlier < taken and seen[earlier, c] != code:
+        earlier += 1
+    return earlier == taken
+
+
+@inner_loop
+def _more(rules: Rules, held: NDArray[np.int64], row: int, c: int, want: int) -> float:
+    """Return by how much one row more would raise what its bin holds beyond its share."""
+    bin_ = rules.bin_start[c] + rules.bins[row, c]
+    share = rules.bin_share[bin_]
+    return float(max(0.0, (held[bin_] + 1) / want - share) - max(0.0, held[bin_] / want - share))
 
 
 @loop

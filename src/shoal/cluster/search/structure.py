@@ -19,14 +19,7 @@ ASKED = 12  # groups around a row that are asked to give or take rows
 
 @inner_loop
 def restructure(
-    state: State,
-    near: Whole,
-    row: int,
-    limit: float,
-    chance: NDArray[np.uint64],
-    k: int,
-    most: int,
-    room: Room,
+    state: State, near: Whole, row: int, limit: float, chance: NDArray[np.uint64], k: int, most: int, room: Room
 ) -> None:
     """Propose to found a group around a row, or to dissolve its group."""
     group = state.label[row]
@@ -69,13 +62,7 @@ def create(state: State, near: Whole, row: int, k: int, room: Room) -> tuple[int
 
 @inner_loop
 def dissolve(
-    state: State,
-    rules: Rules | None,
-    near: Whole,
-    one: int,
-    allowed: float,
-    most: int,
-    room: Room,
+    state: State, rules: Rules | None, near: Whole, one: int, allowed: float, most: int, room: Room
 ) -> tuple[int, float]:
     """Send each row of a group to the near group where it costs least; give up where that adds more than allowed."""
     # What the rows add where they go can only grow; in the end the SSE of their group is saved.

@@ -27,8 +27,8 @@ __all__ = [
     "Singles",
     "Sketch",
     "Tree",
+    "built_tree",
     "forget",
-    "grow",
     "points_of",
     "sketch",
     "slack",
@@ -149,7 +149,7 @@ def sketch(X: Floats) -> Sketch:
     return Sketch(P, centre, columns, scale)
 
 
-def grow(P: Singles, alive: Rows, place: Rows) -> Tree:
+def built_tree(P: Singles, alive: Rows, place: Rows) -> Tree:
     """Return a tree of the points alive; `place` is told where each of them lies."""
     n, d = alive.size, P.shape[1] - 1
     boughs = -(-n // (WIDTH * FAN))

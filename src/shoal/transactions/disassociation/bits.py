@@ -1,7 +1,7 @@
 """Sets of records as words of 64 bits: how many there are, and whether some itemset is rare among them."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from shoal.kernels.loops import inner_loop
 from shoal.transactions.lexical import Places
 
-__all__ = ["CLEAR", "ONE", "RARE", "SPENT", "Words", "fits", "ones", "rare"]
+__all__ = ["CLEAR", "ONE", "RARE", "SPENT", "Looking", "Words", "fits", "ones", "rare"]
 
 Words = NDArray[np.uint64]
 
@@ -50,13 +50,26 @@ def _ones_for(word: Any) -> Callable[[Any], Any]:  # noqa: ARG001, numba compare
 overload(ones, inline="always")(_ones_for)
 
 
-@inner_loop
-def rare(held: Words, sets: int, words: int, k: int, depth: int, path: Places, meets: Words, budget: Places) -> int:
-    """Say whether 2 to `depth` of some sets of records have 1 to k - 1 records in common.
+class Looking(NamedTuple):
+    """What is looked for, an itemset of at most m items in fewer than k records; and arrays to look in.
 
-    The sets lie one behind the other in `held`, each of so many words and each of k records or more. Depth first:
-    `path` holds the sets that are being met, `meets` what they have in common. Every look costs one of the budget.
+    Sets of records lie one behind the other in `held`. Depth first, `path` holds the sets that are being met, `meets`
+    what they have in common. Every look costs one of the budget.
     """
+
+    k: int
+    m: int
+    depth: int
+    held: Words
+    path: Places
+    meets: Words
+    budget: Places
+
+
+@inner_loop
+def rare(looking: Looking, sets: int, words: int) -> int:
+    """Say whether 2 to `depth` of the sets held have 1 to k - 1 records in common; each has so many words, and k."""
+    k, _, depth, held, path, meets, budget = looking
     if depth < 2 or sets < 2:
         return CLEAR
     for first in range(sets - 1):
@@ -92,21 +105,9 @@ def rare(held: Words, sets: int, words: int, k: int, depth: int, path: Places, m
 
 
 @inner_loop
-def fits(
-    bits: Words,
-    wide: int,
-    c: int,
-    members: Places,
-    joined: int,
-    k: int,
-    m: int,
-    depth: int,
-    held: Words,
-    path: Places,
-    meets: Words,
-    budget: Places,
-) -> int:
+def fits(looking: Looking, bits: Words, wide: int, c: int, members: Places, joined: int) -> int:
     """Say whether a candidate makes no rare itemset with the members of a chunk, or that the budget is spent."""
+    k, m, _, held, _, _, budget = looking
     kept = 0
     alone = 0
     for w in range(wide):
@@ -127,4 +128,4 @@ def fits(
             kept += 1
     if m < 3:
         return CLEAR
-    return rare(held, kept, wide, k, depth, path, meets, budget)
+    return rare(looking, kept, wide)

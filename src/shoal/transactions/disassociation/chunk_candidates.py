@@ -132,14 +132,7 @@ def mark(indptr: Places, items: Whole, low: int, high: int, place: Whole, bits: 
 
 @inner_loop
 def wait_in_line(
-    q: int,
-    size: int,
-    queue: Places,
-    support: Whole,
-    where: Places,
-    twin: Places,
-    chunk_of: Places,
-    todo: Places,
+    q: int, size: int, queue: Places, support: Whole, where: Places, twin: Places, chunk_of: Places, todo: Places
 ) -> int:
     """Let candidates wait that are the first of their twins, and return how many; those of all records need not."""
     waiting = 0

@@ -8,6 +8,7 @@
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -58,10 +59,6 @@ def chunks(indptr: Places, items: Whole, n_items: int, cuts: Places, torn: Torn,
     joined : Shared
         What `shared` made of the joints.
 
-    Returns
-    -------
-    Chunks
-
     Guarantee
     ---------
     The result depends on the records of each cluster as a multiset, not on their order. Sub-records are distinct and
@@ -110,16 +107,21 @@ def chunks(indptr: Places, items: Whole, n_items: int, cuts: Places, torn: Torn,
     )
 
 
+class _Parts(NamedTuple):
+    """What a scope is cut into, chunk by chunk, and where: used again for every scope."""
+
+    place: Places  # the chunk of each item
+    last: Places  # the record that a chunk was last met in
+    item_at: Places  # where the items of a chunk begin
+    sub_at: Places  # where its sub-records begin
+    part_ptr: Places
+    part: Whole
+    order: Places  # of the sub-records
+
+
 @loop
 def _project(
-    indptr: Places,
-    items: Whole,
-    n_items: int,
-    low: Places,
-    high: Places,
-    ptr: Places,
-    entry: Whole,
-    number: Whole,
+    indptr: Places, items: Whole, n_items: int, low: Places, high: Places, ptr: Places, entry: Whole, number: Whole
 ) -> tuple[Places, Places, Places, Places, Whole]:
     """Return the chunks of all scopes: their scope, their sub-records, how often each is there, and its items."""
     most_items, most_chunks, all_chunks = 0, 0, 0
@@ -136,20 +138,21 @@ def _project(
     item_at, sub_at = np.empty(most_chunks + 1, np.int64), np.empty(most_chunks + 1, np.int64)
     part_ptr, part = np.empty(most_items + 1, np.int64), np.empty(most_items, np.int32)
     order, buffer = np.empty(most_items, np.int64), np.empty(most_items, np.int64)
+    parts = _Parts(place, last, item_at, sub_at, part_ptr, part, order)
     made, subs = 0, 0
     for scope in range(low.size):
         here = 0
         for e in range(ptr[scope], ptr[scope + 1]):
             place[entry[e]] = number[e]
             here = max(here, number[e] + 1)
-        _measure(indptr, items, low[scope], high[scope], place, here, last, item_at, sub_at)
-        _scatter(indptr, items, low[scope], high[scope], place, here, last, item_at, sub_at, part_ptr, part, order)
+        _measure(indptr, items, low[scope], high[scope], here, parts)
+        _scatter(indptr, items, low[scope], high[scope], here, parts)
         for e in range(ptr[scope], ptr[scope + 1]):
             place[entry[e]] = -1
         start = 0
         for c in range(here):
             sort_rows(part_ptr, part, order, start, sub_at[c], buffer, 0)
-            subs = _distinct(part_ptr, part, order, start, sub_at[c], subs, sub_ptr, counts, out)
+            subs = _distinct(parts, start, sub_at[c], subs, sub_ptr, counts, out)
             start = sub_at[c]
             scopes[made] = scope
             made += 1
@@ -158,18 +161,9 @@ def _project(
 
 
 @inner_loop
-def _measure(
-    indptr: Places,
-    items: Whole,
-    low: int,
-    high: int,
-    place: Places,
-    chunks: int,
-    last: Places,
-    item_at: Places,
-    sub_at: Places,
-) -> None:
+def _measure(indptr: Places, items: Whole, low: int, high: int, chunks: int, parts: _Parts) -> None:
     """Find where the items and the sub-records of each chunk of a scope begin."""
+    place, last, item_at, sub_at, _, _, _ = parts
     for c in range(chunks):
         last[c], item_at[c], sub_at[c] = -1, 0, 0
     item_at[chunks], sub_at[chunks] = 0, 0
@@ -187,21 +181,9 @@ def _measure(
 
 
 @inner_loop
-def _scatter(
-    indptr: Places,
-    items: Whole,
-    low: int,
-    high: int,
-    place: Places,
-    chunks: int,
-    last: Places,
-    item_at: Places,
-    sub_at: Places,
-    part_ptr: Places,
-    part: Whole,
-    order: Places,
-) -> None:
+def _scatter(indptr: Places, items: Whole, low: int, high: int, chunks: int, parts: _Parts) -> None:
     """Write the sub-records chunk by chunk; what said where a chunk begins says in the end where it ends."""
+    place, last, item_at, sub_at, part_ptr, part, order = parts
     for c in range(chunks):
         last[c] = -1
     for row in range(low, high):
@@ -221,18 +203,9 @@ def _scatter(
 
 
 @inner_loop
-def _distinct(
-    part_ptr: Places,
-    part: Whole,
-    order: Places,
-    start: int,
-    stop: int,
-    subs: int,
-    sub_ptr: Places,
-    counts: Places,
-    out: Whole,
-) -> int:
+def _distinct(parts: _Parts, start: int, stop: int, subs: int, sub_ptr: Places, counts: Places, out: Whole) -> int:
     """Write each distinct sub-record of a sorted chunk once, with its count; return how many are written in all."""
+    _, _, _, _, part_ptr, part, order = parts
     for at in range(start, stop):
         begin, length = part_ptr[order[at]], part_ptr[order[at] + 1] - part_ptr[order[at]]
         before, filled = sub_ptr[max(subs - 1, 0)], sub_ptr[subs]

@@ -30,7 +30,7 @@ from shoal.transactions.disassociation.terms import listed_terms, suppress_unive
 from shoal.transactions.disassociation.vertical import NO_RULES, Rules, vertical
 from shoal.transactions.lexical import Places, Whole, gathered, lexical_order
 
-__all__ = ["Disassociation", "Partitioning", "disassociate"]
+__all__ = ["Made", "Partitioning", "disassociate"]
 
 Partitioning = Literal["recursive", "iterative", "rules", "ugac"]
 
@@ -40,12 +40,11 @@ LEVELS = 16  # 65,536 clusters to a joint
 
 
 @dataclass(frozen=True, eq=False)
-class Disassociation:
+class Made:
     """A disassociated data set, and what only the holder of the data may know of it.
 
     Parameters
     ----------
-    published : Disassociated
     cluster_of : int64 array of shape (n,)
         The published cluster of each record of the data, in their order.
     suppressed : int
@@ -74,12 +73,11 @@ def disassociate(
     rho: float = 0.8,
     publish_rare_labels: bool = False,
     seed: int = 0,
-) -> Disassociation:
+) -> Made:
     """Publish set-valued data in chunks that nobody can link by up to m known items to fewer than k records.
 
     Parameters
     ----------
-    data : Transactions
     k : int, at least 1
         The least number of records that may be the one sought. 1 protects nobody.
     m : int, at least 1
@@ -105,10 +103,6 @@ def disassociate(
         List also items of fewer than k records under "global".
     seed : int
         Of "ugac" and "suppress"; the others know no chance.
-
-    Returns
-    -------
-    Disassociation
 
     Guarantee
     ---------
@@ -187,7 +181,7 @@ def disassociate(
     )
     tick(STEPS, STEPS)
     notes = (*_notes(published, data), *_wanted(data, known, k, beta, partition))
-    return Disassociation(published, cluster_of, suppressed, notes)
+    return Made(published, cluster_of, suppressed, notes)
 
 
 def _clusters(
@@ -250,10 +244,7 @@ def _check(
             f"disassociate: delta must be a whole number of at least 2k - 1 = {2 * k - 1}, so that clusters can always "
             f"be cut; got {delta!r}. Raise delta or lower k."
         )
-    for name, word, words in (
-        ("partition", partition, get_args(Partitioning)),
-        ("terms", terms, get_args(TermPolicy)),
-    ):
+    for name, word, words in (("partition", partition, get_args(Partitioning)), ("terms", terms, get_args(TermPolicy))):
         if word not in words:
             raise MethodError(f"disassociate: {name} must be one of {listed(words)}.{near(str(word), words)}")
     if not 0 < beta <= 1:

@@ -1,13 +1,47 @@
 """Chunks of a joint: its items are rare, so each is tested by going through the few records that hold it."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from shoal.kernels.loops import inner_loop, loop
-from shoal.transactions.disassociation.bits import CLEAR, ONE, RARE, SPENT, Words, rare
+from shoal.transactions.disassociation.bits import CLEAR, ONE, RARE, SPENT, Looking, rare
 from shoal.transactions.disassociation.chunk_candidates import LOW
 from shoal.transactions.lexical import Places, Whole
 
-__all__ = ["fill"]
+__all__ = ["Asked", "Rest", "fill"]
+
+
+class Asked(NamedTuple):
+    """What chunks must meet, the size of the itemsets that are met with an item, and how many may be looked at."""
+
+    k: int
+    m: int
+    depth: int
+    looks: int
+
+
+class Rest(NamedTuple):
+    """The items of each record that are in term sets, as places in the lists of their clusters."""
+
+    ptr: Places
+    place: Places
+
+
+class Mates(NamedTuple):
+    """The items of the chunk that each record holds: those of a record begin at `row_ptr` and end at `filled`."""
+
+    row_ptr: Places
+    filled: Places
+    mates: Places
+
+
+class Notes(NamedTuple):
+    """Of each item that a test meets: its slot, the last test that met it, and by slot the records in common."""
+
+    slot: Places
+    stamp: Places
+    common: Places
 
 
 @loop
@@ -15,18 +49,15 @@ def fill(
     first: int,
     last: int,
     entry: Whole,
-    rest_ptr: Places,
-    rest: Places,
+    rest: Rest,
     place: Places,
     keys: Places,
     records: Places,
-    k: int,
-    m: int,
-    depth: int,
-    looks: int,
+    asked: Asked,
     number: Places,
 ) -> None:
     """Give each candidate of a joint the number of a chunk, in the order of the keys."""
+    k, m, depth, looks = asked
     q = records.size
     tid_ptr = np.zeros(q + 1, np.int64)
     tid_ptr[1:] = np.cumsum(records)
@@ -34,8 +65,8 @@ def fill(
     row_ptr = np.zeros(last - first + 1, np.int64)
     for row in range(last - first):
         held = 0
-        for at in range(rest_ptr[first + row], rest_ptr[first + row + 1]):
-            c = place[entry[rest[at]]]
+        for at in range(rest.ptr[first + row], rest.ptr[first + row + 1]):
+            c = place[entry[rest.place[at]]]
             if c >= 0:
                 tids[head[c]] = row
                 head[c] += 1
@@ -52,7 +83,8 @@ def fill(
     slot, stamp, common = np.empty(q, np.int64), np.full(q, -1, np.int64), np.empty(q, np.int64)
     words = np.empty(most_words if m > 2 else 1, np.uint64)
     path, meets = np.empty(2 * depth + 2, np.int64), np.empty((depth + 1) * most_wide, np.uint64)
-    budget = np.full(1, looks, np.int64)
+    looking = Looking(k, m, depth, words, path, meets, np.full(1, looks, np.int64))
+    chunkmates, notes = Mates(row_ptr, filled, mates), Notes(slot, stamp, common)
     todo, waiting, chunk, tests = keys & LOW, q, 0, 0
     while waiting > 0:
         left = 0
@@ -63,23 +95,7 @@ def fill(
             tests += 1
             found = CLEAR
             if t > 0:
-                found = _fits(
-                    tids[tid_ptr[c] : tid_ptr[c + 1]],
-                    row_ptr,
-                    filled,
-                    mates,
-                    k,
-                    m,
-                    depth,
-                    slot,
-                    stamp,
-                    common,
-                    tests,
-                    words,
-                    path,
-                    meets,
-                    budget,
-                )
+                found = _fits(looking, tids[tid_ptr[c] : tid_ptr[c + 1]], chunkmates, notes, tests)
             if found == CLEAR:
                 number[c] = chunk
                 for at in range(tid_ptr[c], tid_ptr[c + 1]):
@@ -93,24 +109,11 @@ def fill(
 
 
 @inner_loop
-def _fits(
-    tids: Places,
-    row_ptr: Places,
-    filled: Places,
-    mates: Places,
-    k: int,
-    m: int,
-    depth: int,
-    slot: Places,
-    stamp: Places,
-    common: Places,
-    test: int,
-    words: Words,
-    path: Places,
-    meets: Words,
-    budget: Places,
-) -> int:
+def _fits(looking: Looking, tids: Places, chunkmates: Mates, notes: Notes, test: int) -> int:
     """Say whether the item of these records makes no rare itemset with the chunk, or that the budget is spent."""
+    k, m, _, words, _, _, budget = looking
+    row_ptr, filled, mates = chunkmates
+    slot, stamp, common = notes
     if budget[0] < 0:
         return SPENT
     wide, slots = (tids.size + 63) // 64, 0
@@ -137,4 +140,4 @@ def _fits(
             kept += 1
     if kept < 2:
         return CLEAR
-    return rare(words, kept, wide, k, depth, path, meets, budget)
+    return rare(looking, kept, wide)

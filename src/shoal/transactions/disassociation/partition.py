@@ -67,14 +67,9 @@ def iterative(
     Parameters
     ----------
     indptr, items, n_items, k, delta
-        As of `recursive`.
+        As of `recursive`, and so is what it returns.
     faithful : bool
         Leave clusters of fewer than k records as they are, as published; all their items are then lost.
-
-    Returns
-    -------
-    order, cuts : int64 arrays
-        As of `recursive`.
 
     Guarantee
     ---------

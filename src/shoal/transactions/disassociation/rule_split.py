@@ -12,39 +12,44 @@
 That the rarest rule goes first, here as among the clusters, is what keeps rules of every frequency alive.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels.loops import inner_loop, loop
+from shoal.transactions.lexical import Places, Whole
 
-__all__ = ["split"]
+__all__ = ["Held", "split"]
 
-Whole = NDArray[np.int64]
-Numbers = NDArray[np.int32]
 Flags = NDArray[np.bool_]
 
 
+class Held(NamedTuple):
+    """Which rules each record holds, ascending: record r `rules[ptr[r]:ptr[r + 1]]`; and how many hold each."""
+
+    ptr: Places
+    rules: Whole
+    supports: Places
+
+
 def split(
-    indptr: Whole,
-    items: Numbers,
+    indptr: Places,
+    items: Whole,
     n_items: int,
-    rule_ptr: Whole,
-    held: Numbers,
-    n_rules: int,
-    members: Whole,
-    starts: Whole,
-    owners: Whole,
+    held: Held,
+    members: Places,
+    starts: Places,
+    owners: Places,
     k: int,
     delta: int,
-) -> Whole:
+) -> Places:
     """Put `members` in order in place, and return where clusters of k to delta records begin and end.
 
     Parameters
     ----------
     indptr, items, n_items
         The records.
-    rule_ptr, held, n_rules
-        The rules that each record holds.
     members : int64 array
         Records, the ones of a rule side by side; reordered within each rule.
     starts : int64 array
@@ -63,16 +68,16 @@ def split(
     O(L d) for L items in all records and d the depth of the splits, beside one look at every frequent item of a
     segment for each group that it splits off.
     """
-    ptr, tokens = _tokens(indptr, items, rule_ptr, held, n_rules, members, np.repeat(owners, np.diff(starts)))
+    n_rules = held.supports.size
+    ptr, tokens = _tokens(indptr, items, held, members, np.repeat(owners, np.diff(starts)))
     cut = _recursion(ptr, tokens, n_rules, n_rules + n_items, members, starts, k, delta)
     return _mended(cut, starts, k, delta)
 
 
 @loop
-def _tokens(
-    indptr: Whole, items: Numbers, rule_ptr: Whole, held: Numbers, n_rules: int, members: Whole, owner: Whole
-) -> tuple[Whole, Numbers]:
+def _tokens(indptr: Places, items: Whole, held: Held, members: Places, owner: Places) -> tuple[Places, Whole]:
     """Return what can split each member: its other rules, then its items, numbered behind the rules."""
+    rule_ptr, rules, supports = held
     ptr = np.zeros(members.size + 1, np.int64)
     size = 0
     for r in members:
@@ -82,11 +87,11 @@ def _tokens(
     for a in range(members.size):
         r = members[a]
         for b in range(rule_ptr[r], rule_ptr[r + 1]):
-            if held[b] != owner[a]:
-                tokens[at] = held[b]
+            if rules[b] != owner[a]:
+                tokens[at] = rules[b]
                 at += 1
         for b in range(indptr[r], indptr[r + 1]):
-            tokens[at] = n_rules + items[b]
+            tokens[at] = supports.size + items[b]
             at += 1
         ptr[a + 1] = at
     return ptr, tokens[:at]
@@ -94,15 +99,15 @@ def _tokens(
 
 @inner_loop
 def _post(
-    ptr: Whole,
-    tokens: Numbers,
-    place: Whole,
+    ptr: Places,
+    tokens: Whole,
+    place: Places,
     start: int,
     stop: int,
-    counts: Whole,
-    begin: Whole,
-    seen: Whole,
-    posts: Whole,
+    counts: Places,
+    begin: Places,
+    seen: Places,
+    posts: Places,
 ) -> int:
     """List the members of a segment by token; return how many tokens there are."""
     distinct = 0
@@ -125,7 +130,7 @@ def _post(
 
 
 @inner_loop
-def _choose(counts: Whole, seen: Whole, useful: int, alive: int, n_rules: int, k: int) -> tuple[int, int]:
+def _choose(counts: Places, seen: Places, useful: int, alive: int, n_rules: int, k: int) -> tuple[int, int]:
     """Return the token that splits next, or -1, and how many are still of use: these stand first."""
     best, a = -1, 0
     while a < useful:
@@ -151,7 +156,7 @@ def _choose(counts: Whole, seen: Whole, useful: int, alive: int, n_rules: int, k
 
 @loop
 def _recursion(
-    ptr: Whole, tokens: Numbers, n_rules: int, n_tokens: int, members: Whole, starts: Whole, k: int, delta: int
+    ptr: Places, tokens: Whole, n_rules: int, n_tokens: int, members: Places, starts: Places, k: int, delta: int
 ) -> Flags:
     """Order the members in place, and mark where leaves begin."""
     n = members.size
@@ -206,7 +211,7 @@ def _recursion(
 
 
 @loop
-def _mended(cut: Flags, starts: Whole, k: int, delta: int) -> Whole:
+def _mended(cut: Flags, starts: Places, k: int, delta: int) -> Places:
     """Join small leaves to their neighbours, and cut what is beyond delta evenly."""
     ends = np.zeros(cut.size, np.int64)
     filled = 1

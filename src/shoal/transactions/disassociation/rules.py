@@ -15,7 +15,7 @@ too: rare rules lose most when others take their records, so they go first.
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from shoal.errors import MethodError, ReadError
 from shoal.kernels.loops import loop
 from shoal.transactions.disassociation.partition import recursive
-from shoal.transactions.disassociation.rule_split import split
+from shoal.transactions.disassociation.rule_split import Held, split
+from shoal.transactions.lexical import Places, Whole
 
 __all__ = [
     "Held",
@@ -38,17 +39,7 @@ __all__ = [
     "settled",
 ]
 
-Whole = NDArray[np.int64]
-Numbers = NDArray[np.int32]
 Rules = Sequence[NDArray[np.int32]]
-
-
-class Held(NamedTuple):
-    """Which rules each record holds, ascending: record r `rules[ptr[r]:ptr[r + 1]]`; and how many hold each."""
-
-    ptr: Whole
-    rules: Numbers
-    supports: Whole
 
 
 @dataclass(frozen=True)
@@ -151,25 +142,15 @@ def checked_rules(rules: Rules, n_items: int, who: str = "rules") -> list[NDArra
     return [np.array(rule, np.int32) for rule in found]
 
 
-def by_rules(indptr: Whole, items: Numbers, n_items: int, rules: Rules, k: int, delta: int) -> tuple[Whole, Whole]:
+def by_rules(indptr: Places, items: Whole, n_items: int, rules: Rules, k: int, delta: int) -> tuple[Places, Places]:
     """Partition records so that rules keep their support: the rarest rule takes its records first.
 
     Parameters
     ----------
-    indptr, items : arrays
-        The records, as in `Transactions`.
-    n_items : int
+    indptr, items, n_items, k, delta
+        As of `partition.recursive`, and so is what it returns.
     rules : list of int32 arrays
         The itemsets that shall survive.
-    k, delta : int, delta >= 2k - 1
-        The least and the most records of a cluster.
-
-    Returns
-    -------
-    order : int64 array of shape (n,)
-        The records, cluster after cluster.
-    cuts : int64 array of shape (clusters + 1,)
-        Where clusters begin and end in `order`.
 
     Guarantee
     ---------
@@ -206,7 +187,7 @@ def check_sizes(k: int, delta: int, who: str) -> None:
         )
 
 
-def held_rules(indptr: Whole, items: Numbers, n_items: int, rules: Rules, least: int = 1) -> Held:
+def held_rules(indptr: Places, items: Whole, n_items: int, rules: Rules, least: int = 1) -> Held:
     """Find which rules each record holds; rules that fewer than `least` records hold are held by none in the list."""
     supports = np.bincount(items, minlength=n_items)
     rule_ptr = np.concatenate(([0], np.cumsum([rule.size for rule in rules], dtype=np.int64))).astype(np.int64)
@@ -221,7 +202,7 @@ def held_rules(indptr: Whole, items: Numbers, n_items: int, rules: Rules, least:
     return Held(ends[ptr].astype(np.int64), held[kept], counts)
 
 
-def settled(held: Held, owner: Whole, k: int) -> Whole:
+def settled(held: Held, owner: Places, k: int) -> Places:
     """Dissolve rule clusters of fewer than k records; each such record goes where most of its best rule are, if any.
 
     Its best rule is the most supported that some remaining cluster holds. Every record that holds a rule but has no
@@ -250,15 +231,14 @@ def settled(held: Held, owner: Whole, k: int) -> Whole:
 
 
 def clustered(
-    indptr: Whole, items: Numbers, n_items: int, held: Held, owner: Whole, k: int, delta: int
-) -> tuple[Whole, Whole]:
+    indptr: Places, items: Whole, n_items: int, held: Held, owner: Places, k: int, delta: int
+) -> tuple[Places, Places]:
     """Return order and cuts: the records of each rule split to k to delta, then the records of no rule partitioned."""
     gathered = np.flatnonzero(owner >= 0)
     members = gathered[np.argsort(owner[gathered], kind="stable")]
     owners, sizes = np.unique(owner[gathered], return_counts=True)
     starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    n_rules = held.supports.size
-    cuts = split(indptr, items, n_items, held.ptr, held.rules, n_rules, members, starts, owners, k, delta)
+    cuts = split(indptr, items, n_items, held, members, starts, owners, k, delta)
     rest = np.flatnonzero(owner < 0)
     if rest.size == 0 and members.size:
         return members, cuts
@@ -274,7 +254,7 @@ def clustered(
 
 
 def rule_facts(
-    indptr: Whole, items: Numbers, n_items: int, rules: Rules, k: int, order: Whole, cuts: Whole, beta: float = 0.6
+    indptr: Places, items: Whole, n_items: int, rules: Rules, k: int, order: Places, cuts: Places, beta: float = 0.6
 ) -> list[RuleFact]:
     """Say of each rule how many of its records are in clusters where at least k records hold it.
 
@@ -282,8 +262,6 @@ def rule_facts(
     ----------
     indptr, items, n_items
         The records.
-    rules : list of int32 arrays
-    k : int
     order, cuts : int64 arrays
         The clusters.
     beta : float
@@ -315,8 +293,8 @@ def rule_facts(
 
 @loop
 def _find(
-    indptr: Whole, items: Numbers, rule_ptr: Whole, rule_items: Numbers, lead_ptr: Whole, by_lead: Whole
-) -> tuple[Whole, Numbers]:
+    indptr: Places, items: Whole, rule_ptr: Places, rule_items: Whole, lead_ptr: Places, by_lead: Places
+) -> tuple[Places, Whole]:
     """Return the rules that each record holds, ascending, as two flat arrays."""
     n = indptr.size - 1
     ptr = np.zeros(n + 1, np.int64)
@@ -348,7 +326,7 @@ def _find(
 
 
 @loop
-def _rarest_first(records: Whole, ends: Whole, turns: Whole, n: int, k: int) -> Whole:
+def _rarest_first(records: Places, ends: Places, turns: Places, n: int, k: int) -> Places:
     """Return the rule that takes each record, or -1."""
     owner = np.full(n, -1, np.int64)
     for turn in range(turns.size):

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from shoal.kernels.loops import inner_loop, loop
 from shoal.model.progress import tick
 from shoal.transactions.disassociation.chunk_candidates import falling
-from shoal.transactions.disassociation.joint_chunks import fill
+from shoal.transactions.disassociation.joint_chunks import Asked, Rest, fill
 from shoal.transactions.disassociation.vertical import LOOKS, Torn
 from shoal.transactions.lexical import Places, Whole
 
@@ -81,10 +81,6 @@ def shared(
     looks : int
         How many itemsets may be looked at in a joint. Later on every item gets a chunk of its own.
 
-    Returns
-    -------
-    Shared
-
     Guarantee
     ---------
     In every shared chunk, each set of at most m items is in no record or in at least k, and none of its items is in
@@ -96,32 +92,15 @@ def shared(
     each occurrence of an item in a term set.
     """
     taken = torn.chunk >= 0
-    rest_ptr, rest = _occurrences(indptr, items, n_items, cuts, torn.ptr, torn.item, taken)
-    depth = max(1, min(m - 1, int(np.diff(rest_ptr).max(initial=0))))
+    rest = _occurrences(indptr, items, n_items, cuts, torn, taken)
+    depth = max(1, min(m - 1, int(np.diff(rest.ptr).max(initial=0))))
     found = []
     for level in range(1, levels + 1):
         tick(level - 1, levels)
         if 2 ** (level - 1) >= cuts.size - 1:
             break
-        found.append(
-            _join(
-                cuts,
-                torn.ptr,
-                torn.item,
-                torn.support,
-                torn.covered,
-                taken,
-                rest_ptr,
-                rest,
-                n_items,
-                2**level,
-                k,
-                m,
-                depth,
-                looks,
-            )
-        )
-        rest_ptr, rest = _without(rest_ptr, rest, taken)
+        found.append(_join(cuts, torn, taken, rest, n_items, 2**level, Asked(k, m, depth, looks)))
+        rest = _without(rest, taken)
     if not found:
         none = np.zeros(0, np.int64)
         return Shared(none, none, np.zeros(1, np.int64), none.astype(np.int32), none.astype(np.int32), ~taken)
@@ -131,56 +110,44 @@ def shared(
 
 @loop
 def _occurrences(
-    indptr: Places, items: Whole, n_items: int, cuts: Places, ptr: Places, entry: Whole, taken: NDArray[np.bool_]
-) -> tuple[Places, Places]:
+    indptr: Places, items: Whole, n_items: int, cuts: Places, torn: Torn, taken: NDArray[np.bool_]
+) -> Rest:
     """Return for each record the places of its items in the term sets of their clusters."""
     n = indptr.size - 1
     place = np.full(n_items, -1, np.int64)
     rest_ptr, rest = np.zeros(n + 1, np.int64), np.empty(items.size, np.int64)
     filled = 0
     for cluster in range(cuts.size - 1):
-        for e in range(ptr[cluster], ptr[cluster + 1]):
-            place[entry[e]] = -1 if taken[e] else e
+        for e in range(torn.ptr[cluster], torn.ptr[cluster + 1]):
+            place[torn.item[e]] = -1 if taken[e] else e
         for row in range(cuts[cluster], cuts[cluster + 1]):
             for at in range(indptr[row], indptr[row + 1]):
                 if place[items[at]] >= 0:
                     rest[filled] = place[items[at]]
                     filled += 1
             rest_ptr[row + 1] = filled
-    return rest_ptr, rest[:filled].copy()
+    return Rest(rest_ptr, rest[:filled].copy())
 
 
 @loop
-def _without(rest_ptr: Places, rest: Places, taken: NDArray[np.bool_]) -> tuple[Places, Places]:
+def _without(rest: Rest, taken: NDArray[np.bool_]) -> Rest:
     """Return for each record the places of its items that are still in term sets."""
-    new_ptr, filled = np.zeros_like(rest_ptr), 0
-    for row in range(rest_ptr.size - 1):
-        for at in range(rest_ptr[row], rest_ptr[row + 1]):
-            if not taken[rest[at]]:
-                rest[filled] = rest[at]
+    new_ptr, filled = np.zeros_like(rest.ptr), 0
+    for row in range(rest.ptr.size - 1):
+        for at in range(rest.ptr[row], rest.ptr[row + 1]):
+            if not taken[rest.place[at]]:
+                rest.place[filled] = rest.place[at]
                 filled += 1
         new_ptr[row + 1] = filled
-    return new_ptr, rest[:filled]
+    return Rest(new_ptr, rest.place[:filled])
 
 
 @loop
 def _join(
-    cuts: Places,
-    ptr: Places,
-    entry: Whole,
-    support: Whole,
-    covered: NDArray[np.bool_],
-    taken: NDArray[np.bool_],
-    rest_ptr: Places,
-    rest: Places,
-    n_items: int,
-    width: int,
-    k: int,
-    m: int,
-    depth: int,
-    looks: int,
+    cuts: Places, torn: Torn, taken: NDArray[np.bool_], rest: Rest, n_items: int, width: int, asked: Asked
 ) -> tuple[Places, Places, Places, Whole, Whole]:
     """Join so many clusters at a time, mark what is placed as taken, and return the joints with their chunks."""
+    ptr, entry, _, support, covered = torn
     clusters = cuts.size - 1
     joints = (clusters + width - 1) // width
     lows, highs, sizes = np.empty(joints, np.int64), np.empty(joints, np.int64), np.empty(joints, np.int64)
@@ -193,7 +160,7 @@ def _join(
         # A last joint that has no more clusters than on the level before would only be the same again.
         if high - low <= width // 2:
             continue
-        q = _admit(ptr[low], ptr[high], entry, support, taken, joint + 1, k, banned, count, admitted)
+        q = _admit(ptr[low], ptr[high], entry, support, taken, joint + 1, asked.k, banned, count, admitted)
         if q == 0:
             continue
         admitted[:q].sort()
@@ -204,8 +171,8 @@ def _join(
             keys[c] = falling(records[c], c)
             count[admitted[c]] = 0
         keys.sort()
-        if m > 1:
-            fill(cuts[low], cuts[high], entry, rest_ptr, rest, place, keys, records, k, m, depth, looks, number)
+        if asked.m > 1:
+            fill(cuts[low], cuts[high], entry, rest, place, keys, records, asked, number)
         for cluster in range(low, high):
             if not covered[cluster]:
                 _keep_open(ptr[cluster], ptr[cluster + 1], entry, taken, place, records, number)
@@ -263,14 +230,7 @@ def _take(start: int, stop: int, entry: Whole, taken: NDArray[np.bool_], place: 
 
 @inner_loop
 def _write(
-    admitted: Places,
-    q: int,
-    number: Places,
-    place: Places,
-    new: Places,
-    out_item: Whole,
-    out_chunk: Whole,
-    out: int,
+    admitted: Places, q: int, number: Places, place: Places, new: Places, out_item: Whole, out_chunk: Whole, out: int
 ) -> int:
     """Write the placed items of a joint with their chunks, numbered by their smallest items; return where it ends."""
     chunks = 0

@@ -7,23 +7,20 @@ records of all the data hold them: a rare label alone can name somebody. Where t
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.model.disassociated import Disassociated
 from shoal.transactions.disassociation.vertical import Torn
 from shoal.transactions.lexical import Places, Whole
 
-__all__ = ["listed_terms", "suppress_universal", "universal"]
+__all__ = ["listed_terms", "suppress_universal", "terms_as_chunks", "universal"]
 
 
 def listed_terms(
-    terms: str,
-    torn: Torn,
-    left: NDArray[np.bool_],
-    rank: Places,
-    supports: Places,
-    least: int,
+    terms: str, torn: Torn, left: NDArray[np.bool_], rank: Places, supports: Places, least: int
 ) -> tuple[Whole, Whole]:
     """Return (cluster, item) of each term that is published, in this order.
 
@@ -102,3 +99,21 @@ def suppress_universal(
         keep[chance.choice(places, losing, replace=False)] = False
     before = np.concatenate([np.zeros(1, np.int64), np.cumsum(keep)])
     return before[indptr], items[keep], int(items.size - before[-1])
+
+
+def terms_as_chunks(published: Disassociated, which: NDArray[np.bool_], joint: int = -1) -> Disassociated:
+    """Return the same data with a chunk of one sub-record for each of these terms.
+
+    The chunk of a term belongs to the term's cluster, or to a joint if that cluster is not published.
+    """
+    cluster = published.term_cluster[which]
+    ones = np.arange(1, cluster.size + 1, dtype=np.int64)
+    return replace(
+        published,
+        chunk_cluster=np.concatenate((published.chunk_cluster, cluster)),
+        chunk_joint=np.concatenate((published.chunk_joint, np.where(cluster < 0, joint, -1).astype(np.int32))),
+        chunk_ptr=np.concatenate((published.chunk_ptr, published.chunk_ptr[-1] + ones)),
+        sub_ptr=np.concatenate((published.sub_ptr, published.sub_ptr[-1] + ones)),
+        counts=np.concatenate((published.counts, np.ones(ones.size, np.int64))),
+        items=np.concatenate((published.items, published.term_item[which])),
+    )

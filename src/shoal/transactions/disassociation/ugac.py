@@ -34,11 +34,10 @@ from shoal.transactions.disassociation.rules import (
     held_rules,
     settled,
 )
+from shoal.transactions.lexical import Places, Whole
 
 __all__ = ["Feasible", "by_ants", "feasible"]
 
-Whole = NDArray[np.int64]
-Numbers = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 
@@ -51,8 +50,8 @@ class Feasible(NamedTuple):
 
 
 def by_ants(
-    indptr: Whole,
-    items: Numbers,
+    indptr: Places,
+    items: Whole,
     n_items: int,
     rules: Rules,
     k: int,
@@ -60,31 +59,19 @@ def by_ants(
     beta: float = 0.6,
     rounds: int = 10_000,
     seed: int = 0,
-) -> tuple[Whole, Whole]:
+) -> tuple[Places, Places]:
     """Partition records so that rules keep a share of their support: ants gather the records of each rule.
 
     Parameters
     ----------
-    indptr, items : arrays
-        The records, as in `Transactions`.
-    n_items : int
-    rules : list of int32 arrays
-        The itemsets that shall survive.
-    k, delta : int, delta >= 2k - 1
-        The least and the most records of a cluster.
+    indptr, items, n_items, rules, k, delta
+        As of `by_rules`, and so is what it returns.
     beta : float, 0 < beta <= 1
         The share of its records that a rule asks for.
     rounds : int
         The most rounds of the ants; they seldom need more than some hundred.
     seed : int
-        Where the order comes from in which ants take their first records.
-
-    Returns
-    -------
-    order : int64 array of shape (n,)
-        The records, cluster after cluster.
-    cuts : int64 array of shape (clusters + 1,)
-        Where clusters begin and end in `order`.
+        Random seed of the order in which ants take their first records.
 
     Guarantee
     ---------
@@ -121,16 +108,13 @@ def by_ants(
     return clustered(indptr, items, n_items, held, settled(held, owner, k), k, delta)
 
 
-def feasible(indptr: Whole, items: Numbers, n_items: int, rules: Rules, k: int, beta: float = 0.6) -> Feasible:
+def feasible(indptr: Places, items: Whole, n_items: int, rules: Rules, k: int, beta: float = 0.6) -> Feasible:
     """Say whether there are as many records with rules as the rules want, each a share beta of its own.
 
     Parameters
     ----------
     indptr, items, n_items
         The records.
-    rules : list of int32 arrays
-    k : int
-    beta : float
 
     Returns
     -------
@@ -148,14 +132,14 @@ def feasible(indptr: Whole, items: Numbers, n_items: int, rules: Rules, k: int, 
     return Feasible(wanted, there, wanted <= there)
 
 
-def _with_ants(indptr: Whole, items: Numbers, n_items: int, rules: Rules, k: int) -> Held:
+def _with_ants(indptr: Places, items: Whole, n_items: int, rules: Rules, k: int) -> Held:
     """Return which of the rules of support k or more each record holds, numbered without gaps."""
     supports = held_rules(indptr, items, n_items, rules).supports
     return held_rules(indptr, items, n_items, [rule for rule, s in zip(rules, supports, strict=True) if s >= k])
 
 
 @loop
-def _first_records(shuffled: Whole, ends: Whole, n: int) -> Whole:
+def _first_records(shuffled: Places, ends: Places, n: int) -> Places:
     """Let the ants take their next free records in turn; return the ant of each record, or -1."""
     owner = np.full(n, -1, np.int64)
     at = ends[:-1].copy()
@@ -178,7 +162,7 @@ def _deficit(goal: float, have: int, support: int) -> float:
 
 
 @inner_loop
-def _donor(ant: int, have: Whole, supports: Whole, goals: Floats, k: int) -> int:
+def _donor(ant: int, have: Places, supports: Places, goals: Floats, k: int) -> int:
     """Return the cluster that gives the ant a record, or -1; `have[i, c]` counts the records of rule i in cluster c."""
     short = _deficit(goals[ant], have[ant, ant], supports[ant])
     then = _deficit(goals[ant], have[ant, ant] + 1, supports[ant])
@@ -201,7 +185,7 @@ def _donor(ant: int, have: Whole, supports: Whole, goals: Floats, k: int) -> int
 
 
 @inner_loop
-def _neediest(have: Whole, supports: Whole, goals: Floats) -> int:
+def _neediest(have: Places, supports: Places, goals: Floats) -> int:
     """Return the rule that is short of the most records, or -1 if none is."""
     best, most = -1, 0.0
     for rule in range(supports.size):
@@ -213,13 +197,13 @@ def _neediest(have: Whole, supports: Whole, goals: Floats) -> int:
 
 @loop
 def _gather(
-    ptr: Whole,
-    held: Numbers,
-    records: Whole,
-    ends: Whole,
-    supports: Whole,
+    ptr: Places,
+    held: Whole,
+    records: Places,
+    ends: Places,
+    supports: Places,
     goals: Floats,
-    owner: Whole,
+    owner: Places,
     k: int,
     rounds: int,
 ) -> int:

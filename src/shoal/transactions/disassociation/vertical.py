@@ -13,14 +13,14 @@ records stand for each other, and items of all records are never in the way.
 Terrovitis, Mamoulis, Liagouris and Skiadopoulos, Privacy Preservation by Disassociation, PVLDB 5 (2012) 944-955.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import MethodError
 from shoal.kernels.loops import inner_loop, loop
-from shoal.transactions.disassociation.bits import CLEAR, Words, fits
+from shoal.transactions.disassociation.bits import CLEAR, Looking, Words, fits
 from shoal.transactions.disassociation.chunk_candidates import find_twins, line_up, mark, wait_in_line
 from shoal.transactions.lexical import Places, Whole
 
@@ -33,8 +33,7 @@ LOOKS = 10_000_000  # itemsets looked at in one cluster, before its chunks are c
 MOST = 1 << 27  # words of bits of one cluster
 
 
-@dataclass(frozen=True, eq=False)
-class Torn:
+class Torn(NamedTuple):
     """The items of each cluster, ascending, with what became of them.
 
     Parameters
@@ -83,10 +82,6 @@ def vertical(
         Where the items of each rule begin and end, and those items, ascending: what should stay together.
     looks : int
         How many itemsets may be looked at in a cluster. Later on every item gets a chunk of its own.
-
-    Returns
-    -------
-    Torn
 
     Guarantee
     ---------
@@ -165,7 +160,7 @@ def _tear(
     keys = np.empty(max(widest, rule_ptr.size), np.int64)
     bits, held = np.empty(words, np.uint64), np.empty(words, np.uint64)
     path, meets = np.empty(2 * depth + 2, np.int64), np.empty((depth + 1) * largest, np.uint64)
-    budget = np.empty(1, np.int64)
+    looking = Looking(k, m, depth, held, path, meets, np.empty(1, np.int64))
     for cluster in range(cuts.size - 1):
         low, high, base, stop = cuts[cluster], cuts[cluster + 1], ptr[cluster], ptr[cluster + 1]
         wide = (high - low + 63) // 64
@@ -180,12 +175,10 @@ def _tear(
             line_up(bits, wide, q, support, where, place, rule_ptr, rule_items, k, keys, queue, chunk_of)
             find_twins(bits, wide, q, queue, twin, table)
             waiting = wait_in_line(q, high - low, queue, support, where, twin, chunk_of, todo)
-            budget[0] = looks
+            looking.budget[0] = looks
             number = 0
             while waiting > 0:
-                waiting = _fill(
-                    todo, waiting, number, chunk_of, bits, wide, members, k, m, depth, held, path, meets, budget
-                )
+                waiting = _fill(looking, todo, waiting, number, chunk_of, bits, wide, members)
                 number += 1
             for c in range(q):
                 chunk[where[c]] = chunk_of[twin[c]]
@@ -229,26 +222,13 @@ def _choose(
 
 @inner_loop
 def _fill(
-    todo: Places,
-    waiting: int,
-    number: int,
-    chunk_of: Places,
-    bits: Words,
-    wide: int,
-    members: Places,
-    k: int,
-    m: int,
-    depth: int,
-    held: Words,
-    path: Places,
-    meets: Words,
-    budget: Places,
+    looking: Looking, todo: Places, waiting: int, number: int, chunk_of: Places, bits: Words, wide: int, members: Places
 ) -> int:
     """Let into a chunk who can join it, in the order of the queue, and return how many are still waiting."""
     joined, left = 0, 0
     for t in range(waiting):
         c = todo[t]
-        if joined == 0 or fits(bits, wide, c, members, joined, k, m, depth, held, path, meets, budget) == CLEAR:
+        if joined == 0 or fits(looking, bits, wide, c, members, joined) == CLEAR:
             chunk_of[c] = number
             members[joined] = c
             joined += 1

@@ -7,6 +7,9 @@ With s the support of an itemset in the original and s* what is left of it:
 
 Awad, Couchot, Al Bouna and Philippe, Future Internet 12(4):71 (2020), without their sign, so that gains do not pay for
 losses. With certain supports, an itemset that fewer than k records hold always counts 2: no method can do better there.
+
+`supports` and `left` are arrays of one shape, not negative: the supports of some itemsets in the original, and what is
+left of them. All but `association` take time in proportion to their number.
 """
 
 from collections.abc import Sequence
@@ -66,21 +69,7 @@ class Association:
 
 
 def alpha(supports: ArrayLike, left: ArrayLike) -> Floats:
-    """Return the share of each support that is left; 1 where there was none and is none.
-
-    Parameters
-    ----------
-    supports, left : arrays of one shape, not negative
-        Supports in the original, and what is left of them.
-
-    Returns
-    -------
-    float64 array
-        Infinite where there is support that the original did not have.
-
-    Cost
-    ----
-    O(number of itemsets).
+    """Return the share of each support that is left; 1 where there was none and is none, infinite if only now.
 
     Examples
     --------
@@ -93,19 +82,6 @@ def alpha(supports: ArrayLike, left: ArrayLike) -> Floats:
 
 def rae(supports: ArrayLike, left: ArrayLike) -> Floats:
     """Return the relative absolute error of each support, from 0 to 2; 0 where there was none and is none.
-
-    Parameters
-    ----------
-    supports, left : arrays of one shape, not negative
-        Supports in the original, and what is left of them.
-
-    Returns
-    -------
-    float64 array
-
-    Cost
-    ----
-    O(number of itemsets).
 
     Examples
     --------
@@ -120,18 +96,10 @@ def rae(supports: ArrayLike, left: ArrayLike) -> Floats:
 def error_of(supports: ArrayLike, left: ArrayLike) -> Error:
     """Return sum and mean of RAE and mean of alpha over the itemsets that the original has.
 
-    Parameters
-    ----------
-    supports, left : arrays of one shape, not negative
-
     Returns
     -------
     Error
         All zero, and alpha 1, if there is no itemset of support above 0.
-
-    Cost
-    ----
-    O(number of itemsets).
     """
     s, r = _both(supports, left, "error_of")
     s, r = s[s > 0], r[s > 0]
@@ -143,18 +111,6 @@ def error_of(supports: ArrayLike, left: ArrayLike) -> Error:
 
 def binned(supports: ArrayLike, left: ArrayLike) -> tuple[Bin, ...]:
     """Return the error by the support in the original: 1, 2 to 4, 5 to 9, 10 to 99, 100 and more.
-
-    Parameters
-    ----------
-    supports, left : arrays of one shape, not negative
-
-    Returns
-    -------
-    tuple of Bin
-
-    Cost
-    ----
-    O(number of itemsets).
 
     Examples
     --------
@@ -181,16 +137,10 @@ def association(
 
     Parameters
     ----------
-    original : Transactions
-    published : Disassociated
     rules : list of int32 arrays
         Itemsets in the numbers of the original.
     support : {"certain", "expected"}
         Which support of the publication to compare.
-
-    Returns
-    -------
-    Association
 
     Cost
     ----

@@ -78,7 +78,6 @@ def grown(data: Transactions, least: int, longest: int | None = None, most: int 
 
     Parameters
     ----------
-    data : Transactions
     least : int, at least 1
         The least number of records.
     longest : int, optional

@@ -17,10 +17,10 @@ from shoal.model.transactions import Transactions
 from shoal.transactions.itemsets.mining import itemset_supports, pair_supports
 from shoal.transactions.itemsets.places import places_of
 from shoal.transactions.itemsets.support import renumbered
+from shoal.transactions.lexical import Places
 
 __all__ = ["Loss", "Risk", "loss", "risk"]
 
-Whole = NDArray[np.int64]
 EDGES = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 
@@ -81,13 +81,11 @@ class Risk:
         return asdict(self)
 
 
-def loss(original: Transactions, published: Disassociated, cluster_of: Whole | None = None) -> Loss:
+def loss(original: Transactions, published: Disassociated, cluster_of: Places | None = None) -> Loss:
     """Count what the publication leaves out of the original.
 
     Parameters
     ----------
-    original : Transactions
-    published : Disassociated
     cluster_of : int64 array of shape (n,), optional
         The published cluster of each record, which only the holder knows.
 
@@ -137,14 +135,8 @@ def risk(original: Transactions, neighbour: Transactions, published: Disassociat
 
     Parameters
     ----------
-    original, neighbour : Transactions
-    published : Disassociated
     k : int
         Fewer records than this are few.
-
-    Returns
-    -------
-    Risk
 
     Cost
     ----

@@ -20,15 +20,7 @@ from shoal.kernels.loops import inner_loop, loop
 from shoal.model.transactions import Transactions
 from shoal.transactions.itemsets.eclat import Ints, Itemsets, Longs, grown
 
-__all__ = [
-    "Itemsets",
-    "Rule",
-    "frequent_itemsets",
-    "itemset_supports",
-    "pair_supports",
-    "rules",
-    "triple_supports",
-]
+__all__ = ["Itemsets", "Rule", "frequent_itemsets", "itemset_supports", "pair_supports", "rules", "triple_supports"]
 
 MOST_ITEMSETS = 5_000_000
 
@@ -64,7 +56,6 @@ def frequent_itemsets(
 
     Parameters
     ----------
-    data : Transactions
     support : int or float
         The least number of records, as a whole number of at least 1; or their least share, as a float above 0 and up
         to 1. The number 1 is one record, the share 1.0 is all of them.
@@ -111,10 +102,6 @@ def frequent_itemsets(
 def pair_supports(data: Transactions) -> tuple[Ints, Longs]:
     """Count all pairs of items that occur.
 
-    Parameters
-    ----------
-    data : Transactions
-
     Returns
     -------
     pairs : int32 array of shape (p, 2)
@@ -145,7 +132,6 @@ def triple_supports(data: Transactions, least: float) -> tuple[Ints, Longs]:
 
     Parameters
     ----------
-    data : Transactions
     least : int or float
         The least number of records, or their least share, as in `frequent_itemsets`.
 
@@ -172,7 +158,6 @@ def itemset_supports(data: Transactions, itemsets: Sequence[Any] | NDArray[Any] 
 
     Parameters
     ----------
-    data : Transactions
     itemsets : sequence of int arrays, a matrix with an itemset a row, or Itemsets
         Item numbers in any order. -1 stands for an item that the data do not have.
 
@@ -222,7 +207,6 @@ def rules(data: Transactions, support: float = 0.001, confidence: float = 0.8, m
 
     Parameters
     ----------
-    data : Transactions
     support : int or float
         The least number or share of records that hold all items of a rule, as in `frequent_itemsets`.
     confidence : float, above 0 and up to 1

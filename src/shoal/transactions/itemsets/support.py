@@ -10,11 +10,13 @@ i. A shared chunk has the slots of all clusters of its joint. Three numbers say 
 - **bounds**: of two sets of slots among |P|, at least s_1 + s_2 - |P| slots and at most min(s_1, s_2) are common. Where
   a part is in a shared chunk, this is said once of the whole joint, with what is known of the other parts there.
 
+Itemsets are a list of arrays, or an array of shape (sets, size), in numbers of `published.labels`; a number outside
+them, such as -1, stands for an item that is not published, and nothing is certain of its itemsets.
+
 An item that is in no chunk of a cluster counts as absent there, unless it is listed as a term of that cluster.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import combinations
 from typing import Literal
 
@@ -23,29 +25,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.errors import MethodError
 from shoal.model.disassociated import Disassociated
+from shoal.transactions.disassociation.terms import terms_as_chunks
 from shoal.transactions.itemsets.places import across, between, chunk_slots, places_of, within
+from shoal.transactions.lexical import Places, Whole
 
 __all__ = ["certain_support", "expected_support", "numbers_of", "renumbered", "support_bounds"]
 
-Whole = NDArray[np.int64]
-Numbers = NDArray[np.int32]
 Floats = NDArray[np.float64]
 Itemsets = Sequence[ArrayLike] | NDArray[np.integer]
 
 
-def certain_support(published: Disassociated, itemsets: Itemsets) -> Whole:
+def certain_support(published: Disassociated, itemsets: Itemsets) -> Places:
     """Count the sub-records that hold each itemset: the support that nobody can doubt.
-
-    Parameters
-    ----------
-    published : Disassociated
-    itemsets : list of int arrays, or an int array of shape (sets, size)
-        In numbers of `published.labels`; a number outside them, such as -1, stands for an item that is not published.
-
-    Returns
-    -------
-    int64 array
-        0 for an itemset with an item that is not published.
 
     Guarantee
     ---------
@@ -66,16 +57,9 @@ def expected_support(
 
     Parameters
     ----------
-    published : Disassociated
-    itemsets : list of int arrays, or an int array of shape (sets, size)
-        In numbers of `published.labels`; a number outside them, such as -1, stands for an item that is not published.
     terms : {"omit", "once"}
         Whether `reassociate` leaves out the items of no chunk, or gives each to one slot: of its cluster if that is
         published, else of all clusters that have such items.
-
-    Returns
-    -------
-    float64 array
 
     Guarantee
     ---------
@@ -92,7 +76,7 @@ def expected_support(
     ptr, flat = _flat(itemsets, n_items, "expected_support")
     if terms == "omit":
         return _expected(published, ptr, flat, np.ones(published.clusters, np.bool_))
-    whole = _with_listed_terms(published)
+    whole = terms_as_chunks(published, published.term_cluster >= 0)
     hosts = published.opened if published.opened.any() else np.ones(published.clusters, np.bool_)
     total = _expected(whole, ptr, flat, ~hosts)
     slots = max(1, int(published.sizes[hosts].sum()))
@@ -118,18 +102,8 @@ def expected_support(
     return total + np.bincount(sources, weights=np.array(weights) * found, minlength=ptr.size - 1) if sources else total
 
 
-def support_bounds(published: Disassociated, itemsets: Itemsets) -> tuple[Whole, Whole]:
+def support_bounds(published: Disassociated, itemsets: Itemsets) -> tuple[Places, Places]:
     """Return the least and the most support that each itemset can have.
-
-    Parameters
-    ----------
-    published : Disassociated
-    itemsets : list of int arrays, or an int array of shape (sets, size)
-        In numbers of `published.labels`; a number outside them, such as -1, stands for an item that is not published.
-
-    Returns
-    -------
-    low, high : int64 arrays
 
     Guarantee
     ---------
@@ -143,7 +117,7 @@ def support_bounds(published: Disassociated, itemsets: Itemsets) -> tuple[Whole,
     O(sum of the clusters that show each item of an itemset).
     """
     ptr, flat = _flat(itemsets, len(published.labels), "support_bounds")
-    whole = _with_listed_terms(published)
+    whole = terms_as_chunks(published, published.term_cluster >= 0)
     places = places_of(whole)
     listed = published.term_cluster[published.term_cluster >= 0]
     alone = np.bincount(listed, minlength=published.clusters)[listed] == 1
@@ -155,19 +129,19 @@ def support_bounds(published: Disassociated, itemsets: Itemsets) -> tuple[Whole,
     return low + inside, high + inside + doubt
 
 
-def numbers_of(labels: Sequence[str], itemsets: Sequence[Sequence[str]]) -> list[Numbers]:
+def numbers_of(labels: Sequence[str], itemsets: Sequence[Sequence[str]]) -> list[Whole]:
     """Return itemsets of labels as item numbers, with -1 for a label that is not there."""
     number = {label: place for place, label in enumerate(labels)}
     return [np.array([number.get(label, -1) for label in itemset], np.int32) for itemset in itemsets]
 
 
-def renumbered(labels: Sequence[str], others: Sequence[str]) -> Numbers:
+def renumbered(labels: Sequence[str], others: Sequence[str]) -> Whole:
     """Return for every number of `labels` the number of the same label in `others`, or -1."""
     number = {label: place for place, label in enumerate(others)}
     return np.array([number.get(label, -1) for label in labels], np.int32)
 
 
-def _flat(itemsets: Itemsets, n_items: int, who: str) -> tuple[Whole, Numbers]:
+def _flat(itemsets: Itemsets, n_items: int, who: str) -> tuple[Places, Whole]:
     """Return itemsets as flat arrays, ascending and without repetition; those of unknown items become empty."""
     if isinstance(itemsets, np.ndarray) and itemsets.ndim == 2:
         lengths = np.full(len(itemsets), itemsets.shape[1], np.int64)
@@ -186,22 +160,7 @@ def _flat(itemsets: Itemsets, n_items: int, who: str) -> tuple[Whole, Numbers]:
     return ends.astype(np.int64), (keys % max(n_items, 1)).astype(np.int32)
 
 
-def _with_listed_terms(published: Disassociated) -> Disassociated:
-    """Return the same data with a chunk of one sub-record for every term of a known cluster."""
-    listed = published.term_cluster >= 0
-    ones = np.arange(1, int(listed.sum()) + 1, dtype=np.int64)
-    return replace(
-        published,
-        chunk_cluster=np.concatenate((published.chunk_cluster, published.term_cluster[listed])),
-        chunk_joint=np.concatenate((published.chunk_joint, np.full(ones.size, -1, np.int32))),
-        chunk_ptr=np.concatenate((published.chunk_ptr, published.chunk_ptr[-1] + ones)),
-        sub_ptr=np.concatenate((published.sub_ptr, published.sub_ptr[-1] + ones)),
-        counts=np.concatenate((published.counts, np.ones(ones.size, np.int64))),
-        items=np.concatenate((published.items, published.term_item[listed])),
-    )
-
-
-def _expected(published: Disassociated, ptr: Whole, flat: Numbers, counted: NDArray[np.bool_]) -> Floats:
+def _expected(published: Disassociated, ptr: Places, flat: Whole, counted: NDArray[np.bool_]) -> Floats:
     """Return the expected support of each itemset in the clusters that are counted."""
     places = places_of(published)
     slots = np.where(counted, published.sizes, 0).astype(np.float64)

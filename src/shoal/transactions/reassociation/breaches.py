@@ -8,7 +8,8 @@ counted, in one array of a number per item, and no itemset is looked at beyond a
 import numpy as np
 
 from shoal.kernels.loops import inner_loop, loop
-from shoal.transactions.lexical import Places, Whole
+from shoal.transactions.distinct import Distinct
+from shoal.transactions.lexical import Places, by_item
 
 __all__ = ["breaches"]
 
@@ -21,9 +22,7 @@ FIRST, LAST, FREE, ITEMS, STOP, CURSOR, WORK = 0, 1, 2, 3, 4, 5, 6
 
 
 @loop
-def breaches(
-    indptr: Places, items: Whole, weights: Places, count: int, k: int, m: int, most: int
-) -> tuple[Places, Places, int]:
+def breaches(records: Distinct, count: int, k: int, m: int, most: int) -> tuple[Places, Places, int]:
     """Return for every occurrence in how many rare itemsets of at most m items it stands, and in how many fragile ones.
 
     The third number is the work that it took: how many occurrences were looked at. If it exceeds `most`, counting ends,
@@ -33,9 +32,11 @@ def breaches(
     its beginnings is rare; it is fragile for a record if it would be rare without it. Records of weight k and more
     hold no rare ones, and their fragile ones are not all counted.
     """
+    items, weights = records.items, records.weights
     found = np.zeros((2, items.size), np.int64)
-    owner, support, ends, index = _indexed(indptr, items, weights, count)
-    _mark_single(items, weights, owner, support, k, found)
+    owner, support = _indexed(records, count)
+    ends, index = by_item(items, count)
+    _mark_single(records, owner, support, k, found)
     # Stacks of lists: the entries of each beginning, and the items that follow it.
     entries, following = np.zeros((4, ROOM), np.int64), np.zeros((3, ROOM), np.int64)
     path = np.zeros((7, m + 1), np.int64)
@@ -54,21 +55,21 @@ def breaches(
             if fresh:
                 following = _roomy(following, path[STOP, depth - 1] + count)
                 before = path[WORK, 0]
-                safe = _follow(indptr, items, weights, owner, k, entries, following, path, tally, depth)
+                safe = _follow(records, owner, k, entries, following, path, tally, depth)
                 last = safe or depth + 1 == m
                 # To mark, divide and list takes as long as to follow, each.
                 path[WORK, 0] += (path[WORK, 0] - before) * (0 if safe else 1 if last else 3)
                 if path[WORK, 0] > most:
                     return found[0], found[1], path[WORK, 0]
                 if not safe:
-                    _mark(indptr, items, weights, owner, k, entries, path, tally, depth, found)
+                    _mark(records, owner, k, entries, path, tally, depth, found)
                 path[FREE, depth] = path[FREE, depth - 1]
                 if last:
                     path[CURSOR, depth] = path[STOP, depth]
                 else:
-                    _divide(indptr, items, weights, owner, k, entries, following, path, begin, depth)
+                    _divide(records, owner, k, entries, following, path, begin, depth)
                     entries = _roomy(entries, path[FREE, depth])
-                    _list(indptr, items, owner, entries, path, begin, depth)
+                    _list(records, owner, entries, path, begin, depth)
                 for place in range(path[ITEMS, depth], path[STOP, depth]):
                     tally[following[ITEM, place]] = 0
             fresh = _longer(following, path, depth)
@@ -81,31 +82,24 @@ def breaches(
 
 
 @loop
-def _indexed(indptr: Places, items: Whole, weights: Places, count: int) -> tuple[Places, Places, Places, Places]:
-    """Return the record of each occurrence, the support of each item, and the occurrences by item."""
-    owner = np.empty(items.size, np.int64)
-    support, ends = np.zeros(count, np.int64), np.zeros(count + 1, np.int64)
-    for record in range(weights.size):
-        for at in range(indptr[record], indptr[record + 1]):
+def _indexed(records: Distinct, count: int) -> tuple[Places, Places]:
+    """Return the record of each occurrence, and the support of each item."""
+    owner, support = np.empty(records.items.size, np.int64), np.zeros(count, np.int64)
+    for record in range(records.weights.size):
+        for at in range(records.indptr[record], records.indptr[record + 1]):
             owner[at] = record
-            support[items[at]] += weights[record]
-            ends[items[at] + 1] += 1
-    for item in range(count):
-        ends[item + 1] += ends[item]
-    index, filled = np.empty(items.size, np.int64), ends[:-1].copy()
-    for at in range(items.size):
-        index[filled[items[at]]] = at
-        filled[items[at]] += 1
-    return owner, support, ends, index
+            support[records.items[at]] += records.weights[record]
+    return owner, support
 
 
 @inner_loop
-def _mark_single(items: Whole, weights: Places, owner: Places, support: Places, k: int, found: Places) -> None:
+def _mark_single(records: Distinct, owner: Places, support: Places, k: int, found: Places) -> None:
     """Mark the occurrences of items that are rare or fragile by themselves."""
-    for at in range(items.size):
-        if support[items[at]] < k:
+    for at in range(records.items.size):
+        held = support[records.items[at]]
+        if held < k:
             found[0, at] = 1
-        elif support[items[at]] < k + weights[owner[at]]:
+        elif held < k + records.weights[owner[at]]:
             found[1, at] = 1
 
 
@@ -130,9 +124,7 @@ def _roomy(stack: Places, needed: int) -> Places:
 
 @inner_loop
 def _follow(
-    indptr: Places,
-    items: Whole,
-    weights: Places,
+    records: Distinct,
     owner: Places,
     k: int,
     entries: Places,
@@ -142,6 +134,7 @@ def _follow(
     depth: int,
 ) -> bool:
     """Count the items that follow a beginning; say whether one record shows that nothing below is rare or fragile."""
+    indptr, items, weights = records
     start = path[STOP, depth - 1]
     stop, widest = start, 0
     for entry in range(path[FIRST, depth], path[LAST, depth]):
@@ -164,18 +157,10 @@ def _follow(
 
 @inner_loop
 def _mark(
-    indptr: Places,
-    items: Whole,
-    weights: Places,
-    owner: Places,
-    k: int,
-    entries: Places,
-    path: Places,
-    tally: Places,
-    depth: int,
-    found: Places,
+    records: Distinct, owner: Places, k: int, entries: Places, path: Places, tally: Places, depth: int, found: Places
 ) -> None:
     """Mark the occurrences that make a beginning rare or fragile, and count them for its entries."""
+    indptr, items, weights = records
     for entry in range(path[FIRST, depth], path[LAST, depth]):
         record = owner[entries[WHERE, entry]]
         for at in range(entries[WHERE, entry] + 1, indptr[record + 1]):
@@ -190,9 +175,7 @@ def _mark(
 
 @inner_loop
 def _divide(
-    indptr: Places,
-    items: Whole,
-    weights: Places,
+    records: Distinct,
     owner: Places,
     k: int,
     entries: Places,
@@ -202,6 +185,7 @@ def _divide(
     depth: int,
 ) -> None:
     """Give every item that follows often enough, and in a light record, its stretch of entries behind all others."""
+    indptr, items, weights = records
     for place in range(path[ITEMS, depth], path[STOP, depth]):
         begin[following[ITEM, place]] = 0
     for entry in range(path[FIRST, depth], path[LAST, depth]):
@@ -223,10 +207,9 @@ def _divide(
 
 
 @inner_loop
-def _list(
-    indptr: Places, items: Whole, owner: Places, entries: Places, path: Places, begin: Places, depth: int
-) -> None:
+def _list(records: Distinct, owner: Places, entries: Places, path: Places, begin: Places, depth: int) -> None:
     """List the occurrences of each item that has a stretch for them."""
+    indptr, items, _ = records
     for entry in range(path[FIRST, depth], path[LAST, depth]):
         for at in range(entries[WHERE, entry] + 1, indptr[owner[entries[WHERE, entry]] + 1]):
             to = begin[items[at]]

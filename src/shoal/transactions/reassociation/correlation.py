@@ -1,4 +1,4 @@
-"""Correlation of two rankings, with ties: Spearman's rho and Kendall's tau-b."""
+"""Correlation of two rankings of one length, with ties; None if one of them is constant."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,19 +9,7 @@ PIECE = 1 << 22  # pairs that are compared at once
 
 
 def spearman(first: ArrayLike, second: ArrayLike) -> float | None:
-    """Return Spearman's rho, the correlation of mean ranks; None if one side is constant.
-
-    Parameters
-    ----------
-    first, second : arrays of one length
-
-    Returns
-    -------
-    float or None
-
-    Cost
-    ----
-    O(n log n).
+    """Return Spearman's rho, the correlation of mean ranks, in O(n log n).
 
     Examples
     --------
@@ -35,19 +23,7 @@ def spearman(first: ArrayLike, second: ArrayLike) -> float | None:
 
 
 def kendall(first: ArrayLike, second: ArrayLike) -> float | None:
-    """Return Kendall's tau-b: concordant less discordant pairs, over those without ties; None if one side is constant.
-
-    Parameters
-    ----------
-    first, second : arrays of one length
-
-    Returns
-    -------
-    float or None
-
-    Cost
-    ----
-    O(n^2) time, some megabytes.
+    """Return Kendall's tau-b, concordant less discordant pairs over those without ties, in O(n^2) and some megabytes.
 
     Examples
     --------

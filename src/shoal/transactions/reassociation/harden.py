@@ -25,7 +25,7 @@ from shoal.kernels.loops import inner_loop, loop
 from shoal.model.progress import tick
 from shoal.model.transactions import Transactions, in_order
 from shoal.transactions.distinct import Distinct, distinct
-from shoal.transactions.lexical import Places, Whole, gathered, lexical_order
+from shoal.transactions.lexical import Places, Whole, by_item, gathered, lexical_order
 from shoal.transactions.reassociation.breaches import breaches
 
 __all__ = ["Hardened", "harden_km"]
@@ -67,7 +67,6 @@ def harden_km(data: Transactions, k: int, m: int, most: float | None = None) -> 
 
     Parameters
     ----------
-    data : Transactions
     k : int, at least 1
         The least number of records that hold what one of them is known to hold.
     m : int, at least 1
@@ -75,10 +74,6 @@ def harden_km(data: Transactions, k: int, m: int, most: float | None = None) -> 
     most : float, optional
         The work after which to give up: about how many times an occurrence may be looked at. The work depends on the
         records, k and m alone, and some 250 million of it take a second.
-
-    Returns
-    -------
-    Hardened
 
     Raises
     ------
@@ -118,9 +113,7 @@ def harden_km(data: Transactions, k: int, m: int, most: float | None = None) -> 
     owner = np.repeat(np.arange(given.weights.size), np.diff(given.indptr))
     back = int(not kept.all())
     while back:  # where a whole pass gives nothing back, nothing can be given back
-        back, taken = _give_back(
-            given.indptr, given.items, given.weights, owner, len(data.labels), kept, k, deepest, work.left
-        )
+        back, taken = _give_back(given, owner, len(data.labels), kept, k, deepest, work.left)
         work.add(taken)
     left = np.repeat(given.weights, np.diff(given.indptr))[kept].sum()
     return Hardened(_written(given, kept, data), int(data.items.size - left), rounds, int(data.items.size))
@@ -144,7 +137,7 @@ def _mend(given: Distinct, kept: Flags, count: int, k: int, m: int, work: _Work)
     heads = np.concatenate(([0], np.cumsum(kept)))
     now, number = distinct(heads[given.indptr], given.items[kept], given.weights)
     work.add(SORTING * (now.items.size + now.weights.size))
-    rare, fragile, taken = breaches(now.indptr, now.items, now.weights, count, k, m, work.left)
+    rare, fragile, taken = breaches(now, count, k, m, work.left)
     work.add(taken)
     if not rare.any():
         return True
@@ -197,19 +190,10 @@ def _chosen(indptr: Places, items: Whole, support: Places, rare: Places, fragile
 
 
 @loop
-def _give_back(
-    indptr: Places, items: Whole, weights: Places, owner: Places, count: int, kept: Flags, k: int, m: int, most: int
-) -> tuple[int, int]:
+def _give_back(given: Distinct, owner: Places, count: int, kept: Flags, k: int, m: int, most: int) -> tuple[int, int]:
     """Keep again, one after the other, what makes nothing rare; return how many there were, and the work it took."""
-    ends = np.zeros(count + 1, np.int64)
-    for item in items:
-        ends[item + 1] += 1
-    for item in range(count):
-        ends[item + 1] += ends[item]
-    index, filled = np.empty(items.size, np.int64), ends[:-1].copy()
-    for at in range(items.size):
-        index[filled[items[at]]] = at
-        filled[items[at]] += 1
+    indptr, items, weights = given
+    ends, index = by_item(items, count)
     place, back, work = np.zeros(count, np.int64), 0, items.size + count
     for lost in range(items.size):
         if work > most:
@@ -224,7 +208,7 @@ def _give_back(
                 length += 1
                 place[items[at]] = length
         tally = np.full(length + 1, weights[record], np.int64)
-        size, met = _meet(indptr, items, weights, owner, kept, holders, place, tally)
+        size, met = _meet(given, owner, kept, holders, place, tally)
         work += met + indptr[record + 1] - indptr[record]
         safe = tally.min() >= k
         if safe and m > 2:
@@ -233,8 +217,8 @@ def _give_back(
             mass = np.zeros(holders.size + 1, np.int64)
             parts[:length] = np.arange(length)
             heads[1], mass[0] = length, weights[record]
-            n = _share(indptr, items, weights, owner, kept, holders, place, heads, parts, mass)
-            rare, _, taken = breaches(heads[: n + 1], parts, mass[:n], length, k, m - 1, most - work)
+            n = _share(given, owner, kept, holders, place, heads, parts, mass)
+            rare, _, taken = breaches(Distinct(heads[: n + 1], parts, mass[:n]), length, k, m - 1, most - work)
             safe = not rare.any()
             work += LISTING + met + taken
         for at in range(indptr[record], indptr[record + 1]):
@@ -247,16 +231,10 @@ def _give_back(
 
 @inner_loop
 def _meet(
-    indptr: Places,
-    items: Whole,
-    weights: Places,
-    owner: Places,
-    kept: Flags,
-    holders: Places,
-    place: Places,
-    tally: Places,
+    given: Distinct, owner: Places, kept: Flags, holders: Places, place: Places, tally: Places
 ) -> tuple[int, int]:
     """Count how often each placed item is in records that hold an item; return how many there are, and were seen."""
+    indptr, items, weights = given
     size, seen = 0, holders.size
     for holder in holders:
         if kept[holder]:
@@ -272,9 +250,7 @@ def _meet(
 
 @inner_loop
 def _share(
-    indptr: Places,
-    items: Whole,
-    weights: Places,
+    given: Distinct,
     owner: Places,
     kept: Flags,
     holders: Places,
@@ -284,6 +260,7 @@ def _share(
     mass: Places,
 ) -> int:
     """Write, behind the first record, the placed items of records that hold an item; return the number of records."""
+    indptr, items, weights = given
     n = 1
     for holder in holders:
         if kept[holder]:

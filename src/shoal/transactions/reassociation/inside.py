@@ -36,7 +36,6 @@ def exchanged(data: Transactions, labels: Longs, k: int, m: int, seed: int = 0) 
         The set of each row; rows without items are those that `data.rows` leaves out.
     labels : int64 array of shape (data.inputs,)
         The group of every row.
-    k, m : int
     seed : int
         Where chance starts.
 
@@ -105,14 +104,7 @@ def _moved(slot: Longs, cluster: Longs, chunk: NDArray[np.int32], cuts: Longs, c
 
 
 def _hardened(
-    slot: Longs,
-    item: Longs,
-    group_of: Longs,
-    n_items: int,
-    k: int,
-    m: int,
-    labels: Longs,
-    chance: np.random.Generator,
+    slot: Longs, item: Longs, group_of: Longs, n_items: int, k: int, m: int, labels: Longs, chance: np.random.Generator
 ) -> tuple[Longs, Longs]:
     """Break rare combinations group by group, and give the sets that are left to rows of their group by chance."""
     order = np.lexsort((item, slot))

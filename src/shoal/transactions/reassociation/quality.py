@@ -19,11 +19,11 @@ from shoal.transactions.itemsets.loss import Loss, Risk, loss, risk
 from shoal.transactions.itemsets.mining import itemset_supports, pair_supports, triple_supports
 from shoal.transactions.itemsets.mining import rules as mined_rules
 from shoal.transactions.itemsets.support import renumbered
+from shoal.transactions.lexical import Places
 from shoal.transactions.reassociation.correlation import kendall, spearman
 
 __all__ = ["Entry", "Figure", "Loss", "NeighbourReport", "Ranking", "Risk", "loss", "neighbour_report", "risk"]
 
-Whole = NDArray[np.int64]
 Key = tuple[str, ...]
 
 
@@ -111,7 +111,6 @@ def neighbour_report(
 
     Parameters
     ----------
-    original : Transactions
     neighbours : list of Transactions
         One or more; items are matched by their labels.
     top : int
@@ -121,10 +120,6 @@ def neighbour_report(
     support, confidence : float
         What makes a rule of one item as its consequent. A share counts of the records of the original; the same
         number of records is asked of a neighbour.
-
-    Returns
-    -------
-    NeighbourReport
 
     Cost
     ----
@@ -152,10 +147,10 @@ class _Found:
     """Itemsets that were found in one data set, the most frequent first, by label, with their counts."""
 
     keys: list[Key]
-    counts: Whole
+    counts: Places
 
     @classmethod
-    def of(cls, data: Transactions, sets: NDArray[np.int32], counts: Whole, least: int) -> "_Found":
+    def of(cls, data: Transactions, sets: NDArray[np.int32], counts: Places, least: int) -> "_Found":
         """Take rows of item numbers in lexicographic order; those that fewer than `least` records hold are left out."""
         order = np.argsort(-counts, kind="stable")
         order = order[counts[order] >= least]
@@ -223,7 +218,7 @@ def _wanted(original: Transactions, neighbours: Sequence[Transactions], rules: S
     return _ranking(original, before, neighbours, after, len(keys), 1, [0] * len(after))
 
 
-def _counts(neighbour: Transactions, original: Transactions, keys: list[Key]) -> Whole:
+def _counts(neighbour: Transactions, original: Transactions, keys: list[Key]) -> Places:
     """Count itemsets, which are labels of the original, in a neighbour."""
     place = dict(zip(original.labels, renumbered(original.labels, neighbour.labels).tolist(), strict=True))
     return itemset_supports(neighbour, [np.array([place[label] for label in key], np.int32) for key in keys])

@@ -15,7 +15,7 @@ analysis, Future Internet 12 (2020) 71. Their wheel of percentages is a uniform 
 """
 
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from shoal.kernels.chance import stream, uniform
 from shoal.kernels.loops import inner_loop, loop
 from shoal.model.disassociated import Disassociated
 from shoal.model.transactions import Transactions
+from shoal.transactions.disassociation.terms import terms_as_chunks
 from shoal.transactions.lexical import Places, Whole, gathered, lexical_order
 
 __all__ = ["reassociate"]
@@ -44,7 +45,6 @@ def reassociate(
 
     Parameters
     ----------
-    published : Disassociated
     seed : int
         Where chance begins. Any number of neighbours may be drawn from one publication.
     terms : {"omit", "once"}
@@ -85,25 +85,13 @@ def reassociate(
     joint_size = _joint_sizes(whole)
     _check(whole, joint_size)
     starts = np.concatenate(([0], np.cumsum(whole.sizes))).astype(np.int64)
-    state = stream(seed)
-    slots = np.arange(whole.n, dtype=np.int64)
-    widest = int(joint_size.max(initial=0))
-    subs, slot = _dealt(
-        whole.chunk_cluster,
-        whole.chunk_joint,
-        whole.chunk_ptr,
-        whole.counts,
-        whole.joint_ptr,
-        whole.joint_clusters,
-        starts,
-        slots,
-        np.empty(widest, np.int64),
-        state,
-    )
+    slotted = _Slotted(whole.joint_ptr, whole.joint_clusters, starts, np.arange(whole.n, dtype=np.int64), stream(seed))
+    shared = np.empty(int(joint_size.max(initial=0)), np.int64)
+    subs, slot = _dealt(slotted, whole.chunk_cluster, whole.chunk_joint, whole.chunk_ptr, whole.counts, shared)
     if nonempty:
         chunk = np.searchsorted(whole.chunk_ptr, subs, side="right") - 1
         cluster, joint = whole.chunk_cluster[chunk], whole.chunk_joint[chunk]
-        _spread(cluster, joint, slot, whole.joint_ptr, whole.joint_clusters, starts, slots, state)
+        _spread(slotted, cluster, joint, slot)
     indptr, items = _joined(whole.sub_ptr, whole.items, subs, slot, whole.n)
     twice = int((np.diff(whole.sub_ptr) * whole.counts).sum()) - items.size
     order = lexical_order(indptr, items)
@@ -117,19 +105,10 @@ def reassociate(
 
 def _with_terms(published: Disassociated) -> Disassociated:
     """Return the same data with a chunk of one sub-record for every item that is in no chunk."""
-    somewhere = published.term_cluster < 0
     # An item that occurs somewhere occurs in a cluster whose records have items beside their chunks.
     hosts = np.flatnonzero(published.opened) if published.opened.any() else np.arange(published.clusters)
-    ones = np.arange(1, somewhere.size + 1, dtype=np.int64)
-    host = np.where(somewhere, published.joint_ptr.size - 1, -1).astype(np.int32)
     return replace(
-        published,
-        chunk_cluster=np.concatenate((published.chunk_cluster, published.term_cluster)),
-        chunk_joint=np.concatenate((published.chunk_joint, host)),
-        chunk_ptr=np.concatenate((published.chunk_ptr, published.chunk_ptr[-1] + ones)),
-        sub_ptr=np.concatenate((published.sub_ptr, published.sub_ptr[-1] + ones)),
-        counts=np.concatenate((published.counts, np.ones(ones.size, np.int64))),
-        items=np.concatenate((published.items, published.term_item)),
+        terms_as_chunks(published, np.ones(published.term_item.size, np.bool_), joint=published.joint_ptr.size - 1),
         joint_ptr=np.append(published.joint_ptr, published.joint_ptr[-1] + hosts.size),
         joint_clusters=np.concatenate((published.joint_clusters, hosts.astype(np.int32))),
     )
@@ -163,20 +142,22 @@ def _draw(state: NDArray[np.uint64], below: int) -> int:
     return int(uniform(state) * below)
 
 
+class _Slotted(NamedTuple):
+    """The clusters of each joint, where the slots of each cluster begin and end, all slots, and random numbers."""
+
+    joint_ptr: Places
+    joint_clusters: Whole
+    starts: Places
+    slots: Places
+    state: NDArray[np.uint64]
+
+
 @loop
 def _dealt(
-    chunk_cluster: Whole,
-    chunk_joint: Whole,
-    chunk_ptr: Places,
-    counts: Places,
-    joint_ptr: Places,
-    joint_clusters: Whole,
-    starts: Places,
-    slots: Places,
-    shared: Places,
-    state: NDArray[np.uint64],
+    slotted: _Slotted, chunk_cluster: Whole, chunk_joint: Whole, chunk_ptr: Places, counts: Places, shared: Places
 ) -> tuple[Places, Places]:
     """Give every sub-record, as often as it stands there, a slot; return the sub-records and their slots."""
+    joint_ptr, joint_clusters, starts, slots, state = slotted
     pieces = counts.sum()
     subs, slot = np.empty(pieces, np.int64), np.empty(pieces, np.int64)
     piece, present, size = 0, -1, 0
@@ -205,17 +186,9 @@ def _dealt(
 
 
 @loop
-def _spread(
-    cluster: Whole,
-    joint: Whole,
-    slot: Places,
-    joint_ptr: Places,
-    joint_clusters: Whole,
-    starts: Places,
-    slots: Places,
-    state: NDArray[np.uint64],
-) -> None:
+def _spread(slotted: _Slotted, cluster: Whole, joint: Whole, slot: Places) -> None:
     """Move sub-records, in random order, from slots with several of them to empty slots of their cluster or joint."""
+    joint_ptr, joint_clusters, starts, slots, state = slotted
     parts = np.zeros(slots.size, np.int64)
     for at in slot:
         parts[at] += 1
@@ -232,11 +205,11 @@ def _spread(
                 continue
             found = -1
             if not shared:
-                found = _empty(cluster[piece], parts, starts, slots, walked)
+                found = _empty(slotted, cluster[piece], parts, walked)
             else:
                 here = joint[piece]
                 while found < 0 and visited[here] < joint_ptr[here + 1]:
-                    found = _empty(joint_clusters[visited[here]], parts, starts, slots, walked)
+                    found = _empty(slotted, joint_clusters[visited[here]], parts, walked)
                     if found < 0:
                         visited[here] += 1
             if found >= 0:
@@ -246,10 +219,10 @@ def _spread(
 
 
 @inner_loop
-def _empty(cluster: int, parts: Places, starts: Places, slots: Places, walked: Places) -> int:
+def _empty(slotted: _Slotted, cluster: int, parts: Places, walked: Places) -> int:
     """Return the next empty slot of a cluster, or -1."""
-    while walked[cluster] < starts[cluster + 1]:
-        at = slots[walked[cluster]]
+    while walked[cluster] < slotted.starts[cluster + 1]:
+        at = slotted.slots[walked[cluster]]
         if parts[at] == 0:
             return int(at)
         walked[cluster] += 1

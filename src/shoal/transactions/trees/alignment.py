@@ -16,7 +16,7 @@ the j-th, E[i, j] = D[i, j] - |Q_1| - ... - |Q_j| obeys
 To find besides the distance the least number of renamings, every edit counts `unit`, and a renaming one more.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from shoal.kernels.loops import inner_loop, loop
 from shoal.model.progress import tick
 from shoal.transactions.distinct import Distinct
-from shoal.transactions.lexical import Places, Whole
+from shoal.transactions.lexical import Places, Whole, by_item
 
 __all__ = ["aligned"]
 
@@ -47,10 +47,6 @@ def aligned(rows: Distinct, columns: Distinct, count: int, unit: int = 1, renami
     unit, renaming : int
         What every edit costs, and what a renaming costs beyond it.
 
-    Returns
-    -------
-    int
-
     Cost
     ----
     A third of a nanosecond for every pair of records, and for every pair of different records that share an item
@@ -69,36 +65,22 @@ def aligned(rows: Distinct, columns: Distinct, count: int, unit: int = 1, renami
     lengths = np.zeros(steps * LANES, np.int32)
     lengths[:width] = np.repeat(np.diff(columns.indptr), columns.weights)
     lengths = np.ascontiguousarray(lengths.reshape(LANES, steps).T)
-    index_ptr, index = _index(columns.indptr, columns.items, count)
+    ends, places = by_item(columns.items, count)
+    holders = np.repeat(np.arange(columns.weights.size), np.diff(columns.indptr))[places]
     row: Numbers = np.zeros((steps, LANES), kind)
     behind: Numbers = np.full(LANES, far, kind)
     edge: Numbers = np.zeros(1, kind)
     costs: Numbers = np.zeros((steps, LANES), cost_kind)
-    place, seen = np.full(count, -1, np.int64), np.full(columns.weights.size, -1, np.int64)
-    links = np.zeros((3, int(longest)), np.int64)
+    room = _Room(
+        np.full(count, -1, np.int64), np.full(columns.weights.size, -1, np.int64), np.zeros((3, int(longest)), np.int64)
+    )
     done = np.concatenate(([0], np.cumsum(rows.weights)))
     first = 0
     while first < rows.weights.size:
         tick(int(done[first]), n)
         last = max(first + 1, int(np.searchsorted(done, done[first] + PIECE // width, side="right")) - 1)
         _advance(
-            *rows,
-            first,
-            last,
-            *columns[:2],
-            starts,
-            index_ptr,
-            index,
-            lengths,
-            costs,
-            row,
-            behind,
-            edge,
-            place,
-            seen,
-            links,
-            unit,
-            renaming,
+            rows, first, last, columns, starts, ends, holders, lengths, costs, row, behind, edge, room, unit, renaming
         )
         first = last
     tick(n, n)
@@ -106,46 +88,35 @@ def aligned(rows: Distinct, columns: Distinct, count: int, unit: int = 1, renami
     return int(min(row[step, lane], behind[lane])) + total[1] * unit
 
 
-@loop
-def _index(indptr: Places, items: Whole, count: int) -> tuple[Places, Places]:
-    """Return for every item the records that hold it."""
-    ends = np.zeros(count + 1, np.int64)
-    for item in items:
-        ends[item + 1] += 1
-    for item in range(count):
-        ends[item + 1] += ends[item]
-    index, filled = np.empty(items.size, np.int64), ends[:-1].copy()
-    for record in range(indptr.size - 1):
-        for at in range(indptr[record], indptr[record + 1]):
-            index[filled[items[at]]] = record
-            filled[items[at]] += 1
-    return ends, index
+class _Room(NamedTuple):
+    """Arrays that the loop works in: where items stand in a record, the last record seen, links of a chain."""
+
+    place: Places
+    seen: Places
+    links: Places
 
 
 @loop
 def _advance(
-    row_ptr: Places,
-    row_items: Whole,
-    copies: Places,
+    rows: Distinct,
     first: int,
     last: int,
-    column_ptr: Places,
-    column_items: Whole,
+    columns: Distinct,
     starts: Places,
-    index_ptr: Places,
-    index: Places,
+    ends: Places,
+    holders: Places,
     lengths: Whole,
     costs: Numbers,
     row: Numbers,
     behind: Numbers,
     edge: Numbers,
-    place: Places,
-    seen: Places,
-    links: Places,
+    room: _Room,
     unit: int,
     renaming: int,
 ) -> None:
     """Go on with the rows of some different records."""
+    row_ptr, row_items, copies = rows
+    place, seen, links = room
     running, before = np.empty_like(behind), np.empty_like(behind)
     for record in range(first, last):
         start, size = row_ptr[record], row_ptr[record + 1] - row_ptr[record]
@@ -154,11 +125,11 @@ def _advance(
             place[row_items[start + at]] = at
         for at in range(size):
             item = row_items[start + at]
-            for other in index[index_ptr[item] : index_ptr[item + 1]]:
+            for other in holders[ends[item] : ends[item + 1]]:
                 if seen[other] != record:
                     seen[other] = record
-                    begin, end = column_ptr[other], column_ptr[other + 1]
-                    cost = _chained(column_items, begin, end, place, size, links, unit, renaming)
+                    begin, end = columns.indptr[other], columns.indptr[other + 1]
+                    cost = _chained(columns.items, begin, end, place, size, links, unit, renaming)
                     _put(costs, starts[other], starts[other + 1], cost - unit * (end - begin))
         for at in range(size):
             place[row_items[start + at]] = -1

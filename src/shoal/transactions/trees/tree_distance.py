@@ -115,10 +115,6 @@ def tree_distance(
         A path for every record, or a prefix tree: of at most 1,000 nodes, with the package apted, and without how many
         records there are of a kind.
 
-    Returns
-    -------
-    Distance
-
     Guarantee
     ---------
     Exact, or bounds that hold. It is symmetric, zero for equal data (in any order of records) and for no others, and

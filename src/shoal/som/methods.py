@@ -1,0 +1,187 @@
+"""Five methods that code rows by maps or densities, and finish what they find into groups of k rows.
+
+1. k-TCA (k-CMVM): the columns are dealt into views with a map each, which learn from each other. Every row is coded by
+   its best matching units, and a map of the coded rows has a cell for each unit (`som.tca`).
+2. C-TCA (Constrained-CMVM): as k-TCA, with rows coded by the nearest mixture of their best matching unit and the units
+   next to it.
+3. k-TCA++, C-TCA++ and KDE++: rows are coded as by k-TCA, C-TCA or `kde`. wLVQ2 learns from the codes and a label how
+   much each column counts, and prototypes of its classes (`som.plus`). Rows with the same nearest prototype, of
+   whatever class, are a cell, in the space weighted so.
+4. All of them: cells are cut and merged into groups of at least k rows, and a search moves rows between these
+   (`search.finish`). Notes of the partition say what views and columns learnt.
+
+As printed, k-TCA publishes the prototypes of its last map and the ++ methods the nearest prototypes, whatever number of
+rows these stand for: mostly one. Mixtures are of all units of a view, and C-TCA dissolves cells of fewer than k rows,
+the smallest first, each row going to the nearest prototype left. Zouinina et al. (2020).
+"""
+
+from shoal.catalogue import Choice, Growth
+from shoal.cluster.declaring import Run, numeric_method
+from shoal.cluster.inputs import Floats
+from shoal.cluster.search.finish import FINISHING
+from shoal.density.kde import coding, density_cards
+from shoal.model.partition import Partition
+from shoal.model.progress import part
+from shoal.som.plus import classes_of, plus, plus_as_printed, tca_pp
+from shoal.som.tca import MAPS, tca
+
+__all__ = ["c_tca", "c_tca_pp", "k_tca", "k_tca_pp", "kde_pp"]
+
+KEPT = {"k", "l", "t"}
+MAPPED = {"limits", "seed", "threads", "view_of"}
+MIXTURE = {"mixture": Choice(("convex", "nnls"), "convex", "Of units next to each other, or of all, as printed.")}
+
+
+@numeric_method(
+    "k_tca",
+    ensures=KEPT,
+    params={**MAPS, **FINISHING},
+    uses=MAPPED,
+    growth=Growth(1.3),
+    aliases=("k_cmvm",),
+    words="k-TCA (k-CMVM): cells of a map of what several maps say, finished into groups of k rows.",
+)
+def k_tca(X: Floats, k: int, views: int, rounds: int, units: int, mode: str, effort: str, *, run: Run) -> Partition:
+    """Code rows by the maps of several views, and make groups of the cells of a map of these codes.
+
+    Guarantee
+    ---------
+    Every group holds at least k rows, and meets the limits if the whole table does. The result does not depend on
+    the number of threads. As printed: GuaranteeError is raised unless every cell holds k rows.
+
+    Cost
+    ----
+    O(n m d) an epoch for m units, 5 sqrt(n) of them: O(n^1.5 d); then that of `search.finish`.
+
+    Examples
+    --------
+    >>> k_tca([[0.0, 0.0], [1.0, 0.0], [9.0, 5.0], [10.0, 5.0]], k=2).labels
+    array([0, 0, 1, 1])
+    """
+    return tca(X, k, "none", views, rounds, units, mode, effort, run)
+
+
+@numeric_method(
+    "c_tca",
+    ensures=KEPT,
+    params={**MAPS, **MIXTURE, **FINISHING},
+    uses=MAPPED,
+    growth=Growth(1.3),
+    aliases=("constrained_cmvm",),
+    words="C-TCA (Constrained-CMVM): as k-TCA, with rows coded by mixtures of units that are next to each other.",
+)
+def c_tca(
+    X: Floats, k: int, views: int, rounds: int, units: int, mixture: str, mode: str, effort: str, *, run: Run
+) -> Partition:
+    """Code rows by mixtures of units of several views, and make groups of the cells of a map of these codes.
+
+    Guarantee
+    ---------
+    Every group holds at least k rows, as printed too, where small cells are dissolved. If strict, it meets the limits
+    if the whole table does. The result does not depend on the number of threads.
+
+    Cost
+    ----
+    As `k_tca`.
+
+    Examples
+    --------
+    >>> c_tca([[0.0, 0.0], [1.0, 0.0], [9.0, 5.0], [10.0, 5.0]], k=2).labels
+    array([0, 0, 1, 1])
+    """
+    return tca(X, k, mixture, views, rounds, units, mode, effort, run)
+
+
+@numeric_method(
+    "k_tca_pp",
+    ensures=KEPT,
+    params={**MAPS, **FINISHING},
+    uses={*MAPPED, "label"},
+    growth=Growth(1.3),
+    words="k-TCA++: groups that begin at prototypes of the label, learnt from what the maps of k-TCA make of rows.",
+)
+def k_tca_pp(X: Floats, k: int, views: int, rounds: int, units: int, mode: str, effort: str, *, run: Run) -> Partition:
+    """Weight columns by what they tell of a label after k-TCA, and make groups around prototypes of its classes.
+
+    Guarantee
+    ---------
+    That of `k_tca`. As printed: GuaranteeError is raised unless every prototype stands for k rows.
+
+    Cost
+    ----
+    As `k_tca`, and O(20 n m d) for the m prototypes of all classes.
+
+    Examples
+    --------
+    >>> rows = [[0.0, 0.0], [1.0, 0.0], [9.0, 5.0], [10.0, 5.0]]
+    >>> k_tca_pp(rows, k=2, label=["a", "a", "b", "b"]).labels
+    array([0, 0, 1, 1])
+    """
+    return tca_pp(X, k, "none", views, rounds, units, mode, effort, run)
+
+
+@numeric_method(
+    "c_tca_pp",
+    ensures=KEPT,
+    params={**MAPS, **MIXTURE, **FINISHING},
+    uses={*MAPPED, "label"},
+    growth=Growth(1.3),
+    words="C-TCA++: groups that begin at prototypes of the label, learnt from what the mixtures of C-TCA make of rows.",
+)
+def c_tca_pp(
+    X: Floats, k: int, views: int, rounds: int, units: int, mixture: str, mode: str, effort: str, *, run: Run
+) -> Partition:
+    """Weight columns by what they tell of a label after C-TCA, and make groups around prototypes of its classes.
+
+    Guarantee
+    ---------
+    That of `k_tca_pp`.
+
+    Cost
+    ----
+    As `k_tca_pp`.
+
+    Examples
+    --------
+    >>> rows = [[0.0, 0.0], [1.0, 0.0], [9.0, 5.0], [10.0, 5.0]]
+    >>> c_tca_pp(rows, k=2, label=["a", "a", "b", "b"]).labels
+    array([0, 0, 1, 1])
+    """
+    mixed = "nnls" if mode == "printed" else mixture
+    return tca_pp(X, k, mixed, views, rounds, units, mode, effort, run)
+
+
+@numeric_method(
+    "kde_pp",
+    ensures=KEPT,
+    params={**density_cards(0.5), **FINISHING},
+    uses={"label", "limits", "seed", "threads"},
+    growth=Growth(1.3),
+    words="KDE++: groups that begin at prototypes of the label, learnt from rows coded by the peaks of their columns.",
+)
+def kde_pp(
+    X: Floats, k: int, kernel: str, bandwidth: str, width: float, mode: str, effort: str, *, run: Run
+) -> Partition:
+    """Weight columns by what their peaks tell of a label, and make groups around prototypes of its classes.
+
+    Guarantee
+    ---------
+    That of `k_tca_pp`.
+
+    Cost
+    ----
+    O(n + G log G) a column with G bins; O(20 n m d) for the m prototypes of all classes; then that of `search.finish`.
+
+    Examples
+    --------
+    >>> kde_pp([[0.0], [1.0], [9.0], [10.0]], k=2, label=["a", "a", "b", "b"]).labels
+    array([0, 0, 1, 1])
+    """
+    codes = classes_of(run.label, len(X), run.who)
+    with part(0, 2):
+        found = coding(X, kernel, bandwidth, width, 1, run.threads)
+    if mode == "printed":
+        return plus_as_printed(run.who, found.published, codes, k, run.limits, run.seed)
+    with part(1, 2):
+        made = plus(run.who, X, found.published, codes, k, effort, run.limits, run.seed, run.threads)
+    return Partition.of(made.labels, made.notes, sketches=found.sketches(X, k))
