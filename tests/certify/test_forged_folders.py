@@ -147,7 +147,7 @@ def wrong_sizes(data):
     """Return a Parquet file that says another unpacked size of its first column chunk."""
     start = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
     footer = data[start:-8]
-    stated = parquet_pages._Compact(footer).struct()[4][0][1][0][3][6]
+    stated = parquet_pages.Compact(footer).struct()[4][0][1][0][3][6]
     coded = varint(2 * stated)
     place = footer.index(b"\x16" + coded)  # a field of 64 bits, one after the last
     footer = footer[: place + 1] + varint(2 * (stated + 1)) + footer[place + 1 + len(coded) :]

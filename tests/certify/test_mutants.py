@@ -12,6 +12,7 @@ import pytest
 import shoal
 from naive import privacy_models as naive
 from shoal import enforce
+from shoal.catalogue import ModelCard
 from shoal.errors import GuaranteeError
 from shoal.model.findings import Verdict
 from shoal.pipeline import grouping, line
@@ -158,7 +159,7 @@ FAULTS = {
     "sensitive columns are forgotten": ("distinct l", judge, "sensitive_columns", lambda *_: {}),
     "no model is asked for": ("distinct l", judge, "asked_of", lambda _: iter(())),
     "no class ever fails": ("distinct l", enforce, "failing", lambda labels, *_: np.zeros(int(labels.max()) + 1, bool)),
-    "no figure ever fails": ("distinct l", judge.Model, "fails", lambda self, figures, _: np.zeros(figures.size, bool)),
+    "no figure ever fails": ("distinct l", ModelCard, "fails", lambda self, figures, _: np.zeros(figures.size, bool)),
     "rounding excuses everything": ("distinct l", judge, "SLACK", 1e9),
     "nothing is enforced": ("distinct l", grouping, "enforce", lambda partition, *_: partition),
     "every verdict holds": ("ordered t", line, "judge", lambda *given: always(judge.judge(*given))),

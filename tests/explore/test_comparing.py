@@ -154,7 +154,7 @@ def test_too_few_data_sets_left_is_an_error_with_the_reasons():
         ({"methods": ["mdav"]}, MethodError, "two methods are needed"),
         ({"methods": ["mdav", "mdaw"]}, MethodError, "Did you mean 'mdav'"),
         ({"measure": "honest"}, DataError, "needs a label"),
-        ({"measure": "nonsense"}, MethodError, "no measure 'nonsense'"),
+        ({"measure": "nonsense"}, MethodError, "unknown measure 'nonsense'"),
         ({"measure": []}, MethodError, "from 1 to 100 measures"),
         ({"measure": "class sizes"}, MethodError, "neither good nor bad"),
         ({"label": "lable", "measure": "honest"}, DataError, "'ward 0', 'ward 1' have no column 'lable'"),

@@ -64,10 +64,10 @@ def test_each_step_is_taken_once_up_to_the_holders_report(people, tmp_path):
 
 def test_no_measure_is_taken_twice_of_a_release(people):
     release = shoal.anonymize(people, k=4, sensitive=["ill"])
-    before = dict(release.case.taken)
+    before = dict(release._making.case.taken)
     assert set(before) == {card.name for card in measures.cards().values() if card.always}
     shoal.measure(people, release)
-    assert all(release.case.taken[name] is found for name, found in before.items())
+    assert all(release._making.case.taken[name] is found for name, found in before.items())
 
 
 @pytest.mark.parametrize("again", [False, True], ids=["the same file", "a frame of the same rows"])
@@ -83,9 +83,9 @@ def test_a_release_tells_what_measure_tells(people, again):
 
 def test_another_table_is_not_taken_for_the_one_that_was_read(people, tmp_path):
     release = shoal.anonymize(people, k=4, sensitive=["ill"])
-    assert case_of(people, release) is case_of(str(people), release) is release.case
+    assert case_of(people, release) is case_of(str(people), release) is release._making.case
     assert case_of(people, release, seed=3).seed == 3
     other = tmp_path / "other.csv"
     other.write_bytes(people.read_bytes())
-    assert case_of(other, release) is not release.case
+    assert case_of(other, release) is not release._making.case
     assert case_of(None, release).original is None

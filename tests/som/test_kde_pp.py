@@ -99,7 +99,7 @@ def test_as_printed_it_is_refused_or_returned_as_it_is():
 @pytest.mark.parametrize(
     ("label", "words"),
     [
-        (None, "it learns from labels. Name the label column (label=COLUMN in Python"),
+        (None, "it learns from labels. Name the label column (label=COLUMN)"),
         (["a"], "label must be 80 values, one a row; got an array of shape (1,)."),
     ],
 )

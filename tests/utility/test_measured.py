@@ -65,7 +65,7 @@ def whole():
     table = table_of()
     columns = {name: {"role": one["role"], "kind": one["kind"]} for name, one in COLUMNS.items()}
     made = shoal.anonymize(table, policy=Policy.of({"columns": columns}, k=3, label="ill"))
-    return Case(made.data, made.policy, original=Table.of(table))
+    return Case(made.aligned(), made.policy, original=Table.of(table))
 
 
 def test_the_cards_are_those_of_the_specification():
@@ -259,7 +259,7 @@ def test_figures_of_a_small_release_worked_out_by_hand():
 
 def test_information_loss_is_that_of_the_release(whole):
     made = shoal.anonymize(table_of(), policy=whole.policy)
-    case = Case(made.data, made.policy, original=Table.of(table_of()))
+    case = Case(made.aligned(), made.policy, original=Table.of(table_of()))
     assert values("information loss %", case)["information loss %"] == pytest.approx(made.finding("information loss %"))
 
 

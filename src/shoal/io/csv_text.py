@@ -34,10 +34,12 @@ CHUNK = 1 << 22
 LARGEST_BLOCK = (1 << 31) - 1
 # Closes the text: found whole in the last row, it proves that no quote was left open before it.
 SEAL = "end of text"
-A_ROW = f"say so if the first line is a row ({option('header', False)})."
-TOLD = (
-    f"Say whether it holds the names of the columns ({option('header', True)}) or is a row ({option('header', False)})."
-)
+
+
+def _how_to_say() -> str:
+    """Say how to tell whether the first line is a header."""
+    names, row = option("header", True), option("header", False)
+    return f"Say whether it holds the names of the columns ({names}) or is a row ({row})."
 
 
 class _Record(NamedTuple):
@@ -91,7 +93,7 @@ def parse(
     found = typed_together(cells.columns, empty_is_gap="" in null_words, commas=delimiter != ",")
     columns = [column for column, _ in found]
     if header is None and (doubt := header_doubt(names, columns, null_words)):
-        raise ReadError(f"read: {name!r}, line 1: it is not clear whether this is a header: {doubt}. {TOLD}")
+        raise ReadError(f"read: {name!r}, line 1: it is not clear whether this is a header: {doubt}. {_how_to_say()}")
     notes = [f"{note} in column {word!r}" for word, (_, note) in zip(names, found, strict=True) if note]
     if header is False:
         notes.append(f"the names {names[0]} to {names[-1]}, as the file has no header")
@@ -168,12 +170,12 @@ def _names(data: bytearray, delimiter: str, header: _Record, name: str) -> list[
         if not word:
             raise ReadError(
                 f"read: {name!r}: column {position} of {len(names)} has no name in the header. "
-                f"Name every column, or {A_ROW}"
+                f"Name every column, or say so if the first line is a row ({option('header', False)})."
             )
         if (first := firsts.setdefault(word, position)) < position:
             raise ReadError(
                 f"read: {name!r}: columns {first} and {position} have the same name in the header. "
-                f"Rename one, or {A_ROW}"
+                f"Rename one, or say so if the first line is a row ({option('header', False)})."
             )
     return names
 
