@@ -320,3 +320,14 @@ def test_many_rows_are_refused():
 def test_large_groups_are_refused():
     with pytest.raises(MethodError, match=r"^exact: k must be at most 6; got 7. Use anneal for larger groups.$"):
         exact(np.zeros((30, 1)), 7)
+
+
+def test_without_the_solver_it_says_what_to_install_and_auto_takes_another_method(monkeypatch):
+    from shoal.cluster.methods import auto as automatic
+    from shoal.cluster.methods import exact as proving
+
+    for module in (automatic, proving):
+        monkeypatch.setattr(module, "solver_is_installed", lambda: False)
+    with pytest.raises(MethodError, match=r"pip install 'shoal\[exact\]'"):
+        exact(np.arange(20.0).reshape(-1, 1), 3)
+    assert automatic.plan(60, 2, 3, "thorough").method == "anneal"

@@ -3,7 +3,8 @@
 1. Fewer than 2k rows are one group, whatever the method.
 2. Limits on sensitive values are best met inside a search: `anneal`.
 3. One column that varies: `univariate` finds the optimum.
-4. Up to 300 rows, k up to 4, a thorough effort and no row weights: `exact` proves how good its answer is.
+4. Up to 300 rows, k up to 4, a thorough effort and no row weights: `exact` proves how good its answer is, if its
+   solver is installed.
 5. Up to 50,000 rows: `anneal`.
 6. More rows: `blocks` with MDAV inside and a search across the borders; beyond some millions, for a quick
    result, without the search.
@@ -18,6 +19,7 @@ import numpy as np
 
 from shoal.catalogue import Growth, methods
 from shoal.cluster.declaring import Run, numeric_method
+from shoal.cluster.exact import solver_is_installed
 from shoal.cluster.inputs import Floats
 from shoal.cluster.search.effort import EFFORT, EFFORTS, a_proposal
 from shoal.cluster.search.refine import SMALL
@@ -114,7 +116,7 @@ def plan(
         return _searching(n, d, k, effort, threads, "limits on sensitive values are best met inside a search", limited)
     if d <= 1:
         return Plan("univariate", {"along": "axis"}, "one column has an optimal answer", n * k * 1e-7, n * k * 2e-5)
-    if n <= FEW and k <= SMALL_K and effort == "thorough" and not weighted:
+    if n <= FEW and k <= SMALL_K and effort == "thorough" and not weighted and solver_is_installed():
         why = "a table this small has an answer that can be proved"
         return Plan("exact", {"effort": effort}, why, n * EXACT_ROW, n * n * 5e-5)
     if n <= ONE_PIECE:

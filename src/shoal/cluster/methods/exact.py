@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 
 from shoal.catalogue import Choice, Growth, Whole
 from shoal.cluster.declaring import Run, numeric_method
+from shoal.cluster.exact import solver_is_installed
 from shoal.cluster.exact.generation import Search, Work
 from shoal.cluster.exact.pricing import costs, distances
 from shoal.cluster.inputs import Floats, Rows
@@ -90,6 +91,10 @@ def exact(X: Floats, k: int, effort: str, *, run: Run) -> Partition:
         rounded = total * (1 - float(np.finfo(np.float64).eps) * (X.size + n))
         return _answer(np.zeros(n, np.int64), total, rounded, scaled=scaled)
 
+    if not solver_is_installed():
+        raise MethodError(
+            "exact: the solver highspy is not installed. Run `pip install 'shoal[exact]'`, or use the method anneal."
+        )
     announce(f"exact: a proof for {n} rows may take from seconds to many minutes; a budget of seconds ends it early")
     # The larger k is, the less the linear programme mends, and the better the start must be.
     rounds = _rounds(work.rounds * max(1, k - 2), X)
