@@ -259,7 +259,7 @@ def test_figures_of_a_small_release_worked_out_by_hand():
 
 def test_information_loss_is_that_of_the_release(whole):
     made = shoal.anonymize(table_of(), policy=whole.policy)
-    case = Case(made.data, made.policy, original=Table.of(table_of()))
+    case = Case(made.aligned(), made.policy, original=Table.of(table_of()))
     assert values("information loss %", case)["information loss %"] == pytest.approx(made.finding("information loss %"))
 
 
