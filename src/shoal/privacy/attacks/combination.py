@@ -30,19 +30,19 @@ from shoal.privacy.measures.intervals import wilson
 from shoal.privacy.verdict.classes import Labels, classes
 from shoal.privacy.verdict.values import read_column
 
-__all__ = ["Matches", "Register", "alike", "exact_combination", "matches", "near_combination", "register"]
+__all__ = ["Matches", "Register", "alike", "exact_combination", "is_number", "matches", "near_combination", "register"]
 
 Flags = NDArray[np.bool_]
 EXACT, NEAR = 0.03, 0.10  # how much a rate may exceed the baseline
 
 
-def _is_number(kind: pa.DataType) -> bool:
+def is_number(kind: pa.DataType) -> bool:
     """Say whether cells of this type are numbers."""
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
 # Types in which values of different types are compared; others are compared as text.
-COMMON = ((_is_number, pa.float64()), (pa.types.is_temporal, pa.timestamp("us")))
+COMMON = ((is_number, pa.float64()), (pa.types.is_temporal, pa.timestamp("us")))
 
 
 class Matches(NamedTuple):

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import listed
 from shoal.model.table import Table
-from shoal.privacy.attacks.combination import alike
+from shoal.privacy.attacks.combination import alike, is_number
 from shoal.privacy.measures.case import Case
 from shoal.privacy.measures.intervals import wilson
 from shoal.privacy.verdict.classes import Labels, classes
@@ -64,8 +64,7 @@ def _nested(table: Table, rows: Table, name: str) -> bool:
 def _ordered(table: Table, name: str) -> bool:
     """Say whether the cells of a column are numbers, dates or timestamps."""
     held = table.column(name).type
-    number = pa.types.is_integer(held) or pa.types.is_floating(held) or pa.types.is_decimal(held)
-    return bool(number or pa.types.is_temporal(held))
+    return is_number(held) or bool(pa.types.is_temporal(held))
 
 
 def _members(codes: list[Labels], n: int) -> list[str]:

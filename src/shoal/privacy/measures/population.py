@@ -22,11 +22,10 @@ from numpy.typing import NDArray
 from shoal.catalogue import measure
 from shoal.errors import DataError, listed
 from shoal.model.findings import Finding
-from shoal.model.policy import Policy
 from shoal.model.sentences import Sentence
 from shoal.privacy.measures.case import Case
 from shoal.privacy.verdict.classes import Labels, classes
-from shoal.privacy.verdict.values import read_column
+from shoal.privacy.verdict.values import quasi_names, read_column
 
 __all__ = [
     "Uniques",
@@ -38,19 +37,12 @@ __all__ = [
     "population_sizes",
     "population_uniques",
     "presence",
-    "quasi_names",
     "unique_in_population",
 ]
 
 Floats = NDArray[np.float64]
 COST = "(n + N) log (n + N), N rows of the population"
 _COUNTED: WeakKeyDictionary[Case, Labels] = WeakKeyDictionary()  # four measures need the same counts
-
-
-def quasi_names(released: pa.Table, policy: Policy) -> list[str]:
-    """Return the released quasi-identifiers, including columns that the policy does not name."""
-    known = {*policy.names("sensitive"), *policy.names("keep"), *policy.names("items")}
-    return [name for name in released.column_names if name not in known]
 
 
 def population_sizes(released: pa.Table, population: pa.Table, names: list[str], labels: Labels) -> Labels:

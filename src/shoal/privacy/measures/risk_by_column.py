@@ -15,9 +15,9 @@ from shoal.catalogue import measure
 from shoal.model.findings import Finding
 from shoal.model.sentences import Sentence
 from shoal.privacy.measures.case import Case
-from shoal.privacy.measures.population import quasi_names
 from shoal.privacy.measures.risk import of_risk
 from shoal.privacy.verdict.classes import Labels
+from shoal.privacy.verdict.values import quasi_names
 
 __all__ = ["column_contributions", "contributions", "distinct_rows", "risks_without", "without_each"]
 

@@ -17,7 +17,7 @@ from shoal.errors import DataError
 from shoal.model.policy import Kind, Policy
 from shoal.privacy.verdict.spellings import Meaning, exactly, meaning, rank, text_of
 
-__all__ = ["Values", "quasi_columns", "read_column", "sensitive_columns"]
+__all__ = ["Values", "quasi_columns", "quasi_names", "read_column", "sensitive_columns"]
 
 ORDERED: tuple[Kind, ...] = ("numeric", "date", "ordinal")
 MOMENTS = (pa.timestamp("us"), pa.timestamp("us", "UTC"), pa.timestamp("ns"), pa.timestamp("ns", "UTC"))
@@ -71,10 +71,15 @@ def read_column(
     return _read(column, kind, None if order is None else list(order), folded=folded).values
 
 
-def quasi_columns(data: pa.Table, policy: Policy) -> list[Values]:
-    """Read every column that is not sensitive, kept or items: columns unknown to the policy are quasi-identifiers."""
+def quasi_names(data: pa.Table, policy: Policy) -> list[str]:
+    """Return the released quasi-identifiers, including columns that the policy does not name."""
     known = {*policy.names("sensitive"), *policy.names("keep"), *policy.names("items")}
-    return [read_column(data.column(name)) for name in data.column_names if name not in known]
+    return [name for name in data.column_names if name not in known]
+
+
+def quasi_columns(data: pa.Table, policy: Policy) -> list[Values]:
+    """Read the released quasi-identifiers, including columns that the policy does not name."""
+    return [read_column(data.column(name)) for name in quasi_names(data, policy)]
 
 
 def sensitive_columns(data: pa.Table, policy: Policy) -> dict[str, Values]:
