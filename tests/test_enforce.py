@@ -92,10 +92,11 @@ def test_an_l_above_the_values_of_the_column_is_refused_with_the_l_that_would_do
     with pytest.raises(InfeasibleError, match="Lower l to 2"):
         check_feasible(4, Constraints(k=2, l=3), {"ill": ill})
     with pytest.raises(
-        InfeasibleError, match="l = 3 is asked of every class, but the whole column 'ill' only reaches 2. Lower l to 2"
+        InfeasibleError,
+        match="l = 3 is required of every class, but the whole column 'ill' only reaches 2. Lower l to 2",
     ):
         enforce(Partition.of([0, 0, 1, 1]), points(1, 2, 3, 4), Constraints(k=2, l=3), {"ill": ill})
-    with pytest.raises(InfeasibleError, match=r"l = 1.9 is asked .* only reaches 1.754. Lower l to 1.754"):
+    with pytest.raises(InfeasibleError, match=r"l = 1.9 is required .* only reaches 1.754. Lower l to 1.754"):
         enforce(Partition.of([0, 0, 1, 1]), points(1, 2, 3, 4), Constraints(k=2, l=1.9, l_kind="entropy"), {"ill": ill})
     with pytest.raises(InfeasibleError, match="another role"):
         enforce(Partition.of([0, 0]), points(1, 2), Constraints(k=2, l=2), {"ill": column(["a", "a"])})

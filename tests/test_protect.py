@@ -143,5 +143,5 @@ def test_a_part_that_could_be_cut_is_left_whole_as_often_as_p_says():
 
 
 def test_a_table_that_fails_as_a_whole_is_refused():
-    with pytest.raises(InfeasibleError, match="^protect: not even all rows together"):
+    with pytest.raises(InfeasibleError, match="^protect: the table as a whole misses"):
         protected(cut_in_halves(np.zeros((6, 1)), 2), Constraints(k=2, l=3), {"s": Values(np.arange(6) % 2)}, 1)

@@ -1,7 +1,7 @@
-"""What authors of plug-ins can run: whether a model, a measure or an attack keeps the rules of the judge.
+"""Checks for authors of plug-ins: whether a model, a measure or an attack follows the rules of the judge.
 
-Each function raises AssertionError with a sentence, or returns nothing. In a test of one's own:
-`from shoal.conformance import check_measure; check_measure(my_measure)`.
+Each function raises AssertionError with a sentence, or returns nothing. In your own test: `from shoal.conformance
+import check_measure; check_measure(my_measure)`.
 """
 
 import math
@@ -34,7 +34,7 @@ CLOSE = 1e-9
 
 
 def check_model(function: Any) -> None:
-    """Check a model: a figure for each class, finite or good for nobody, the same in any order of the rows.
+    """Check a model: a figure for each class, never NaN, the same in any order of the rows.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def check_model(function: Any) -> None:
     _must(isinstance(model, ModelCard), "a model is decorated with @model")
     asked = Constraints(others={model.name: 1.0})
     _must(model.asks(asked) == 1.0, "a policy must be able to ask for it by its name")
-    _must(model.asks(Constraints()) is None, "it must ask for nothing where the policy does not name it")
+    _must(model.asks(Constraints()) is None, "it must require nothing if the policy does not name it")
     rng = np.random.default_rng(0)
     for labels, codes in ((rng.integers(0, 9, ROWS), rng.integers(0, 5, ROWS)), (np.zeros(4, int), np.zeros(4, int))):
         order = rng.permutation(labels.size)
@@ -59,7 +59,7 @@ def check_model(function: Any) -> None:
         own = np.asarray(model.function(tally(Cells(codes), labels), asked))
         _must(
             first.shape == own.shape and np.allclose(first, own, rtol=CLOSE, atol=CLOSE),
-            "it must find the same in the counts of the verifier, which have the same attributes",
+            "it must give the same figures from the counts of the verifier, which have the same attributes",
         )
 
 
@@ -76,7 +76,7 @@ def check_measure(function: Any) -> None:
     _must(all((card.name, card.formula, card.cost, card.summary)), "its card must say name, formula, cost and summary")
     for case in _cases():
         found = card.function(case)
-        _must(isinstance(found, tuple), "a measure gives a tuple of findings")
+        _must(isinstance(found, tuple), "a measure returns a tuple of findings")
         _check_findings(found, card)
         if card.chance:
             continue
@@ -87,7 +87,7 @@ def check_measure(function: Any) -> None:
 
 
 def check_attack(function: Any) -> None:
-    """Check an attack: it finds a raw copy to be a leak and a shuffled one not, and ends when its time is up.
+    """Check an attack: a raw copy is a leak, a shuffled one is not, and it ends when its time is up.
 
     Parameters
     ----------
@@ -97,35 +97,35 @@ def check_attack(function: Any) -> None:
     card: Any = getattr(function, "card", None)
     _must(isinstance(card, AttackCard), "an attack is decorated with @attack")
     table = _people(np.random.default_rng(2))
-    everybody = profiles(_case(table, table))["all"]
-    raw = card.function(_case(table, table), everybody, Clock())
-    shuffled = card.function(_case(table, _shuffled(table)), everybody, Clock())
+    profile = profiles(_case(table, table))["all"]
+    raw = card.function(_case(table, table), profile, Clock())
+    shuffled = card.function(_case(table, _shuffled(table)), profile, Clock())
     for found in (raw, shuffled):
-        _must(isinstance(found, Attack), "an attack gives an Attack")
+        _must(isinstance(found, Attack), "an attack returns an Attack")
         if found.interval is not None and found.rate is not None:
             _must(found.interval[0] <= found.rate <= found.interval[1], "the rate must lie within its interval")
         _must(MARK not in str(found), "an attack must quote no cell")
     _must(raw.outcome == "leak", "a raw copy must be called a leak")
     _must(shuffled.outcome != "leak", "a copy whose columns were shuffled must not be called a leak")
-    hurried = card.function(_case(table, table), everybody, Clock(0.0))
+    hurried = card.function(_case(table, table), profile, Clock(0.0))
     _must(hurried.trials <= raw.trials, "an attack must end when its time is up")
 
 
 def _must(holds: Any, sentence: str) -> None:
-    """Raise the sentence if something does not hold."""
+    """Raise an AssertionError with this sentence if something does not hold."""
     if not holds:
         raise AssertionError(sentence)
 
 
 def _check_findings(found: tuple[Finding, ...], card: MeasureCard) -> None:
-    """Check what a measure gives."""
+    """Check what a measure returns."""
     if found:
         _must(found[0].name.startswith(card.name), "the first finding begins with the name of the measure")
     own = card.function.__module__.startswith("shoal.")
     for one in found:
         _must(own or one.counts_rows is not None, "a finding must say by counts_rows whether it counts rows or people")
         told = isinstance(one.how, Sentence) or not any(letter.isdigit() for letter in one.how)
-        _must(own or told, "numbers in `how` must be those of a Sentence, or pages leave it out")
+        _must(own or told, "numbers in `how` must be those of a Sentence, or pages omit it")
         _must(MARK not in f"{one.name}{one.how}", "a finding must quote no cell")
         _must(one.need in (card.need, "release"), "a finding must say what it was measured from")
         _must(not math.isnan(one.value), "a figure must not be NaN")
@@ -134,7 +134,7 @@ def _check_findings(found: tuple[Finding, ...], card: MeasureCard) -> None:
 
 
 def _people(rng: np.random.Generator, rows: int = ROWS) -> pa.Table:
-    """Return people whose illness depends on what is known of them; every name is marked."""
+    """Return people whose illness depends on what is known of them; every category is marked."""
     age, height = rng.normal(50, 15, rows).round(2), rng.normal(170, 9, rows).round(1)
     weight, pressure = (
         (height - 100 + rng.normal(0, 9, rows)).round(1),
@@ -155,14 +155,14 @@ def _people(rng: np.random.Generator, rows: int = ROWS) -> pa.Table:
 
 
 def _shuffled(table: pa.Table) -> pa.Table:
-    """Return a table with every column shuffled on its own."""
+    """Return a table with every column shuffled independently."""
     rng = np.random.default_rng(3)
     columns = [table.column(name).take(pa.array(rng.permutation(table.num_rows))) for name in table.column_names]
     return pa.table(columns, names=table.column_names)
 
 
 def _case(original: pa.Table, released: pa.Table) -> Case:
-    """Return a case of two tables, row by row; the released file stands in an order of its own."""
+    """Return a case of two tables, row by row; the released file has its own row order."""
     case = case_of(original, released, sensitive=["ill"], label="ill")
     same = original.equals(released)
     places = np.arange(case.n) if same else np.random.default_rng(4).permutation(case.n)
@@ -171,7 +171,7 @@ def _case(original: pa.Table, released: pa.Table) -> Case:
 
 
 def _cases() -> Iterator[Case]:
-    """Return cases as they come, and odd ones: one class, a constant sensitive column, gaps everywhere, two rows."""
+    """Yield an ordinary case, and odd ones: one class, a constant sensitive column, two rows."""
     people = _people(np.random.default_rng(5))
     yield _case(people, _shuffled(people))
     one = pa.table({name: people.column(name).take(pa.array(np.zeros(ROWS, int))) for name in people.column_names})

@@ -1,13 +1,13 @@
-"""Enforce: any partition into one that meets the constraints, with the least rise of SSE.
+"""Enforce: turn any partition into one that meets the constraints, with the least increase in SSE.
 
-1. Refuse what no partition can meet, and name the nearest wish that one could.
+1. Refuse what no partition can meet, and name the nearest request that one could.
 2. A group fails if it has fewer than k rows or its sensitive values miss a model, as the judge counts them.
-3. While a group fails: of all failing groups, take the one that can be merged most cheaply and merge it,
+3. While a group fails: of all failing groups, merge the one that can be merged most cheaply,
    where merging groups a and b raises SSE by W_a W_b / (W_a + W_b) |c_a - c_b|^2, with W the number of
    rows, or the sum of their weights if they have any. Ties go to the lowest group number.
 
-Merging ends: the union of all rows meets whatever is feasible at all. A union of groups that meet k, l, t, alpha or
-beta meets it too; of delta-disclosure that is not so, and a group may be merged some more times.
+Merging terminates: the union of all rows meets whatever is feasible at all. A union of groups that meet k, l, t, alpha
+or beta meets it too; this does not hold for delta-disclosure, where a group may have to be merged again.
 """
 
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ __all__ = ["check_feasible", "enforce"]
 
 Flags = NDArray[np.bool_]
 Matrix = NDArray[np.float64]
-LEAST = 1e-6  # of the mean weight: a row of weight 0 counts as much, so that groups of such rows have a mean
+LEAST = 1e-6  # share of the mean weight given to rows of weight 0, so that groups of such rows have a mean
 
 
 def enforce(
@@ -40,28 +40,14 @@ def enforce(
 ) -> Partition:
     """Merge groups until every one meets the constraints.
 
-    Parameters
-    ----------
-    partition : Partition
-        Of the rows of X.
-    X : float64 array of shape (n, d)
-    constraints : Constraints
-        k, and what is asked of sensitive values.
-    sensitive : mapping of str to Values
-        The sensitive columns, row by row.
-    weights : float64 array of shape (n,), optional
-        How much each row counts in the means and in the cost of merging; at least 0.
-
-    Returns
-    -------
-    Partition
-        The one given if it meets everything; else a new one with its notes. What the method found out about
-        its own groups is not true of others, so findings are not carried along.
+    `sensitive` has one value per row of `X`. `weights`, at least 0, is how much each row counts in the means and in the
+    cost of merging. A partition that meets everything is returned as it is; otherwise the new one keeps the notes but
+    not the findings, which describe the method's own groups.
 
     Guarantee
     ---------
-    Every group meets every constraint, or InfeasibleError is raised. Groups that met them already are only
-    ever joined by others, never cut.
+    Every group meets every constraint, or InfeasibleError is raised. Groups that already met them are only
+    ever merged with others, never cut.
 
     Cost
     ----
@@ -80,7 +66,7 @@ def enforce(
 
 
 class _Merging:
-    """Groups on their way to meeting the constraints, each failing one with its cheapest partner."""
+    """Groups that are being merged; each failing one has its cheapest partner."""
 
     def __init__(
         self,
@@ -106,7 +92,7 @@ class _Merging:
             self._look(int(group))
 
     def merge_cheapest(self) -> None:
-        """Merge the failing group that costs least with its partner, and bring the others up to date."""
+        """Merge the failing group that costs least with its partner, and update the others."""
         failing_now = np.flatnonzero(self.bad)
         group = int(failing_now[np.argmin(self.cost[failing_now])])
         other = int(self.partner[group])
@@ -130,7 +116,7 @@ class _Merging:
             self.partner[nearer] = group
 
     def result(self) -> Partition:
-        """Return the groups that are left."""
+        """Return the remaining groups."""
         labels = np.empty(sum(map(len, (self.members[g] for g in np.flatnonzero(self.alive)))), np.int64)
         for group in np.flatnonzero(self.alive):
             labels[self.members[group]] = group
@@ -147,7 +133,7 @@ class _Merging:
 
 
 def _centres(X: Matrix, partition: Partition, weights: Matrix | None) -> tuple[Matrix, Matrix]:
-    """Return the mean of each group, and what its rows weigh together."""
+    """Return the mean of each group, and the total weight of its rows."""
     from shoal.kernels.groups import centres
 
     labels = partition.labels
@@ -158,21 +144,13 @@ def _centres(X: Matrix, partition: Partition, weights: Matrix | None) -> tuple[M
     counts = np.maximum(shares / shares.mean(), LEAST)
     masses = np.asarray(np.bincount(labels, counts), np.float64)
     for number, column in enumerate(X.T):
-        # Plain means first: what weights add to them is small, so that a mean far from zero loses no digits.
+        # Start from unweighted means: the correction is small, so a mean far from zero loses no digits.
         middle[:, number] += np.bincount(labels, counts * (column - middle[labels, number])) / masses
     return middle, masses
 
 
 def check_feasible(n: int, constraints: Constraints, sensitive: Mapping[str, Values]) -> None:
-    """Refuse what not even a single group of all rows would meet.
-
-    Parameters
-    ----------
-    n : int
-        The number of rows.
-    constraints : Constraints
-    sensitive : mapping of str to Values
-    """
+    """Raise InfeasibleError for constraints that not even a single group of all n rows would meet."""
     if n < constraints.k:
         raise InfeasibleError(f"enforce: k is {constraints.k}, but the table has {n} rows. Lower k to {n} or less.")
     for name, column in sensitive.items():
@@ -184,11 +162,11 @@ def check_feasible(n: int, constraints: Constraints, sensitive: Mapping[str, Val
 
 
 def _out_of_reach(model: ModelCard, column: str, asked: float, found: float, constraints: Constraints) -> str:
-    """Say what a whole column reaches of what is asked of each of its classes, and what to ask instead."""
+    """Say how far a whole column falls short of what is required of each class, and what to request instead."""
     *_, letter = model.short(constraints).split()
-    where = f"enforce: {model.name}: {letter} = {asked:g} is asked of every class, but the whole column {column!r}"
+    where = f"enforce: {model.name}: {letter} = {asked:g} is required of every class, but the whole column {column!r}"
     if not np.isfinite(found):
-        return f"{where} has too few values. Ask for less, or give it another role."
+        return f"{where} has too few values. Relax the constraint, or give the column another role."
     shown = f"{(np.floor(found * 1000) if model.high else np.ceil(found * 1000)) / 1000:g}"
     change = f"Lower {letter} to {shown} or less" if model.high else f"Raise {letter} to {shown} or more"
     change = f"Raise {letter} above {shown}" if model.strict else change

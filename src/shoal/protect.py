@@ -1,28 +1,29 @@
-"""Protect: groups whose making tells almost nothing about the sensitive values inside them.
+"""Protect: groups whose construction reveals almost nothing about the sensitive values inside them.
 
-A group that is left whole because its halves would miss l, t or another constraint says just that about its values:
-the minimality attack. Here the decision where to cut is taken from the top, and blurred where it would say too much.
+A group that is left whole because its halves would miss l, t or another constraint reveals just that about its values:
+the minimality attack. Here cuts are decided from the top down, and randomized where the decision would reveal too much.
 
 1. The cuts are given, and depend on quasi-identifiers alone (`cluster.methods.bisection`).
 2. From the whole table down: if a half of a part misses a constraint, the part is published whole. No other cut is
    tried, and nothing is merged.
-3. If both halves meet them, the part is published whole all the same with probability p, by secret randomness; else
-   both halves are looked at in turn. For halves of equal size p is 0: what fails in one half is as likely to fail in
-   the other, so that failing says nothing about a person. Otherwise, over all placements of the part's own values,
+3. If both halves meet them, the part is still published whole with probability p, by secret randomness; otherwise
+   both halves are examined in turn. For halves of equal size p is 0: what fails in one half is as likely to fail in
+   the other, so failing says nothing about a person. Otherwise, over all placements of the part's own values,
    split into failing (b) and passing (g) ones, with T their number, S the sum of a value's share in a half, and s its
    share in the part,
 
        p = max over halves and values of clip((S_b - (s + eps) T_b) / ((s + eps) T_g - S_g), 0, 1).
 
    Then the posterior probability that a person of a whole part has a value is at most s + eps: (S_b + p S_g) / (T_b + p
-   T_g). In a part that was cut it is the share of the value in the half that is published.
+   T_g). In a part that was cut it is the share of the value in the published half.
 4. The outcome is published as it is. Nothing is tried twice, and nothing is chosen by its loss.
 
-What counts is how many rows of each value the first half holds: by the multivariate hypergeometric distribution, all
-such counts if they are few, else a sample of them, with p at the upper end of an interval of three standard errors.
+What matters is how many rows of each value are in the first half, which has a multivariate hypergeometric distribution:
+all such counts if there are few, otherwise a sample of them, with p at the upper end of an interval of three standard
+errors.
 
-Limits: the prior is uniform, and sensitive columns are looked at one by one; the largest p of them is taken. Distinct l
-alone lets one value have nearly the whole class; ask for alpha to bound the posterior itself.
+Limits: the prior is uniform, and sensitive columns are examined one by one; the largest p is used. Distinct l alone
+allows one value to fill nearly the whole class; request alpha to bound the posterior itself.
 """
 
 from collections.abc import Mapping
@@ -44,8 +45,8 @@ from shoal.privacy.verdict.values import Values
 __all__ = ["EPSILON", "Blur", "blur_of", "protected"]
 
 EPSILON = 0.1  # how much the posterior of a value may exceed its share in the class
-ALL = 5_000  # counts of a half up to which all are looked at
-DRAWN = 5_000  # counts that are drawn if there are more
+ALL = 5_000  # possible counts of a half up to which all are enumerated
+DRAWN = 5_000  # counts that are sampled if there are more
 ERRORS = 3.0  # standard errors
 
 Whole = NDArray[np.int64]
@@ -54,59 +55,35 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Blur:
-    """How a decision to cut a part is blurred.
+    """How a decision to cut a part is randomized."""
 
-    Parameters
-    ----------
-    p : float
-        The probability that a part whose halves meet the constraints is published whole.
-    excess : float
-        The largest posterior of a value less its share, if the part is published whole.
-    """
-
-    p: float
-    excess: float
+    p: float  # probability that a part whose halves meet the constraints is published whole
+    excess: float  # largest posterior of a value less its share, if the part is published whole
 
 
 def protected(
     cuts: Cuts, constraints: Constraints, sensitive: Mapping[str, Values], seed: int, epsilon: float = EPSILON
 ) -> Partition:
-    """Publish parts from the top, so that which of them are left whole tells little about sensitive values.
+    """Publish parts from the top down, so that which of them are left whole reveals little about sensitive values.
 
-    Parameters
-    ----------
-    cuts : Cuts
-        Into halves that differ by one row at the most, by quasi-identifiers alone.
-    constraints : Constraints
-        k, which every part has, and what is asked of sensitive values.
-    sensitive : mapping of str to Values
-        The sensitive columns, row by row.
-    seed : int
-        The secret random seed.
-    epsilon : float
-        How much the posterior of a value may exceed its share in the class.
-
-    Returns
-    -------
-    Partition
-        With the excess and the share of rows in parts that were left whole by chance as findings.
+    `cuts` split into halves that differ by at most one row, and every part has k rows. `seed` is secret. `epsilon` is
+    how much the posterior of a value may exceed its share in the class. The findings are the largest excess and the
+    share of rows in parts that were left whole at random.
 
     Guarantee
     ---------
-    Every group meets every constraint. For one sensitive column and a uniform prior, whoever knows all
-    quasi-identifiers and this procedure, but not the seed, gives no person a probability of a value that exceeds its
-    share in the class by more than epsilon; where counts are drawn, up to their sampling error.
+    Every group meets every constraint. For one sensitive column and a uniform prior, an attacker who knows all
+    quasi-identifiers and this procedure, but not the seed, assigns no person a probability of a value that exceeds its
+    share in the class by more than epsilon; where counts are sampled, up to their sampling error.
 
     Cost
     ----
-    For each part of an odd size, O(v) time for v possible counts of its first half, at most 5,000 of which are looked
-    at; O(n log n) besides.
+    For each part of an odd size, O(v) time for v possible counts of its first half, at most 5,000 of which are
+    examined; O(n log n) besides.
     """
     coin = np.random.default_rng((seed, 61))
     if _fails(cuts, 0, constraints, sensitive):
-        raise InfeasibleError(
-            "protect: not even all rows together meet the constraints on sensitive values. Ask for less."
-        )
+        raise InfeasibleError("protect: the table as a whole misses the constraints on sensitive values. Relax them.")
     labels = np.empty(cuts.n, np.int64)
     known: dict[tuple[object, ...], Blur] = {}
     waiting, worst, held = [0], 0.0, 0
@@ -133,11 +110,11 @@ def protected(
             bad = [blur.p > 0 for blur in blurs]
         worst = max([worst, *(blur.excess for blur, told in zip(blurs, bad, strict=True) if told)])
         labels[rows] = part
-    how = "posterior of a person's value for whoever repeats the run, less its share in the class; worst class"
+    how = "posterior of a person's value for an attacker who repeats the run, less its share; worst class"
     findings = (
         Finding("minimality", worst, how, "groups", part="excess"),
         Finding(
-            "rows left in larger groups %", 100 * held / cuts.n, "by chance, against minimality", "groups", unit="%"
+            "rows left in larger groups %", 100 * held / cuts.n, "at random, against minimality", "groups", unit="%"
         ),
     )
     return Partition.of(labels, (), findings)
@@ -146,20 +123,10 @@ def protected(
 def blur_of(
     counts: Whole, first: int, constraints: Constraints, column: Values, epsilon: float, chance: np.random.Generator
 ) -> Blur:
-    """Return how the decision to cut a part is blurred.
+    """Return how the decision to cut a part with these `counts` of each sensitive value is randomized.
 
-    Parameters
-    ----------
-    counts : int64 array of shape (distinct,)
-        How many rows of the part have each value of the sensitive column.
-    first : int
-        The rows of its first half.
-    constraints : Constraints
-    column : Values
-        The whole column: models compare with its shares.
-    epsilon : float
-    chance : numpy.random.Generator
-        For parts with too many possible counts to look at all of them.
+    `first` is the number of rows of its first half, and `column` the whole column, since models compare with its
+    shares. `chance` samples counts for parts with too many of them to enumerate.
     """
     n = int(counts.sum())
     if 2 * first == n:
@@ -179,7 +146,7 @@ def blur_of(
     for side, size in zip(sides, sizes, strict=True):
         bad |= _missing(side, size, held, constraints, column)
     if not bad.any():
-        # A sample without a failure says that failures are rare, not what one would tell.
+        # A sample without a failure shows that failures are rare, not what one would reveal.
         return Blur(0.0, 0.0 if everything else float(1 - share.min()))
     p, both = 0.0, []
     for side, size in zip(sides, sizes, strict=True):
@@ -205,7 +172,7 @@ def _blur(
     seed: int,
     known: dict[tuple[object, ...], Blur],
 ) -> Blur:
-    """Return the blur of a part for one column; parts with the same counts have the same."""
+    """Return the blur of a part for one column; parts with equal counts share it."""
     counts = np.bincount(column.codes[cuts.part(part)], minlength=column.distinct)
     first = int(cuts.high[cuts.first[part]] - cuts.low[part])
     key = (name, first, counts.tobytes())
@@ -233,7 +200,7 @@ def _missing(side: Whole, size: int, values: Whole, constraints: Constraints, co
 
 
 def _ways(counts: Whole, first: int) -> float:
-    """Return how many counts the first half may have."""
+    """Return how many different counts the first half may have."""
     ways = np.ones(1)
     for count in counts:
         ways = np.convolve(ways, np.ones(int(count) + 1))[: first + 1]
@@ -243,9 +210,9 @@ def _ways(counts: Whole, first: int) -> float:
 
 
 def _every(counts: Whole, first: int) -> Whole:
-    """Return all counts that the first half may have, one a row."""
+    """Return all counts that the first half may have, one per row."""
     made, left = np.zeros((1, 0), np.int64), np.array([first])
-    behind = counts[::-1].cumsum()[::-1] - counts  # rows of the values that are still to come
+    behind = counts[::-1].cumsum()[::-1] - counts  # rows of the values still to be placed
     for count, rest in zip(counts, behind, strict=True):
         low, high = np.maximum(0, left - rest), np.minimum(count, left)
         turns = high - low + 1
@@ -264,5 +231,5 @@ def _hypergeometric(counts: Whole, drawn: Whole) -> Floats:
 
 
 def _error(weighted: Floats) -> Floats:
-    """Return three standard errors of the sums of these columns, whose rows were drawn."""
+    """Return three standard errors of the sums of these columns, whose rows were sampled."""
     return np.asarray(ERRORS * weighted.std(axis=0) * np.sqrt(len(weighted)))

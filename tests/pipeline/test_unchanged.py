@@ -165,7 +165,7 @@ def test_an_attack_finds_people_by_what_is_published_unchanged():
     assert found.rate == pytest.approx(4 / N)
     assert found.outcome == "no evidence"
     [found] = shoal.attack(data, released(data), only=["unchanged columns"])
-    assert (found.trials, found.note) == (0, "no column is published as it was")
+    assert (found.trials, found.note) == (0, "no column is published unchanged")
 
 
 def test_names_shared_by_k_people_are_dropped_unless_they_are_asked_for():

@@ -92,7 +92,7 @@ def test_one_cell_off_by_hand():
     second = np.where((np.arange(60) >= 25) & (np.arange(60) < 30), 1000 + 7 * np.tile(held, 2), -np.arange(60))
     found = attacked(near_combination, threes({"a": first, "b": second}))
     assert (found.successes, found.trials, found.baseline) == (0, 30, 90 / 150)
-    assert "read the other way round, 1.000 of the people who match are not in the table, beside 0.400" in found.note
+    assert "conversely, 1.000 of the people who match are not in the table, compared with 0.400" in found.note
     assert found.outcome == "no evidence"
     assert found.power > found.bound
 
@@ -132,7 +132,7 @@ def test_medoids_leak_and_ranges_have_no_combination():
     some = shoal.anonymize(table, policy={"columns": {"a": {"form": "range"}}}, **wishes)
     found = judging.attack(table, some, control=control, only=["exact combination"])[0]
     assert found.trials > 0
-    assert found.note.endswith("columns that are published by range, set or tree are left out")
+    assert found.note.endswith("columns published by range, set or tree are left out")
 
 
 @pytest.mark.parametrize("attack", BOTH)
@@ -154,14 +154,14 @@ def test_notes_say_in_plain_words_who_was_counted():
         found = attack(case_of(table, other, control=control), everything, Clock())
         assert (found.outcome, found.note) == (
             "not tried",
-            f"nobody in the register matches a published combination{end}",
+            f"no one in the register matches a published combination{end}",
         )
 
 
 def test_one_column_alone_has_no_near_combination():
     case = case_of(people(), control=Table.of(people(seed=1)))
     found = near_combination(case, Profile("knows the age", ("age",)), Clock())
-    assert (found.trials, found.note) == (0, "with one column everybody is one cell off")
+    assert (found.trials, found.note) == (0, "with one column everyone is one cell off")
     assert exact_combination(case, Profile("knows the age", ("age",)), Clock()).trials > 0
     assert exact_combination(case, Profile("knows nothing", ()), Clock()).trials == 0
 

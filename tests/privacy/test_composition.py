@@ -122,7 +122,7 @@ def test_a_file_in_the_order_of_the_table_leaks_and_a_shuffled_one_does_not():
     case = case_of(people())
     bare = attacked(row_order, case)
     assert (bare.outcome, bare.rate, bare.trials) == ("leak", 1.0, 300)
-    assert "the places in the file are not known" in bare.note
+    assert "positions in the file are not known" in bare.note
     assert attacked(row_order, replace(case, places=np.arange(600))).outcome == "leak"
     for seed in range(60):
         mixed = attacked(row_order, replace(case, places=np.random.default_rng(seed).permutation(600)))
@@ -173,7 +173,7 @@ def test_the_order_of_less_than_two_rows_tells_nothing(n):
 
 
 def test_places_of_other_rows_are_refused():
-    with pytest.raises(DataError, match="the places of 3 rows are given; the release has 600"):
+    with pytest.raises(DataError, match="positions of 3 rows are given; the release has 600"):
         attacked(row_order, case_of(people(), places=np.arange(3)))
 
 

@@ -191,7 +191,7 @@ def test_found_is_the_support_of_the_rarest_itemset():
 def test_parameters_that_promise_nothing_are_refused(k, m):
     data = Transactions.of(["ab"])
     for asked in (lambda: verify_plain(data, k, m), lambda: violations(data.indptr, data.items, 2, k, m)):
-        with pytest.raises(MethodError, match="k and m must be whole numbers of at least 1"):
+        with pytest.raises(MethodError, match="k and m must be integers of at least 1"):
             asked()
 
 
@@ -244,7 +244,7 @@ def test_nothing_at_all_and_k_of_1_are_fine():
     found = verify(published(single))
     assert found.holds
     assert found.exit_code == 2
-    assert "nothing is hidden" in found.warnings[0]
+    assert "nothing is protected" in found.warnings[0]
 
 
 @pytest.mark.process

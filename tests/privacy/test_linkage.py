@@ -241,7 +241,7 @@ def test_with_no_known_column_the_rate_is_chance(attack):
     found = tried(attack, case_of(generated(0)), known=())
     assert found.rate == pytest.approx(1 / 600)
     assert found.outcome == "too weak to tell"
-    assert found.note == "no column is known: the guess is chance"
+    assert found.note == "no column is known: the guess is random"
 
 
 def test_one_column_alone_cannot_be_split_in_two():

@@ -153,7 +153,7 @@ def test_no_uniques_all_uniques_and_a_whole_population_are_said():
 
     none, every, whole = found([1, 1], 0.1), found([1, 2], 0.1), found([1, 2, 2, 2], 1.0)
     assert [one.value for one in none] == [0, 0]
-    assert "no row is alone" in none[0].how
+    assert "no row is unique" in none[0].how
     assert [one.value for one in every] == [100, 100]
     assert "upper bound" in every[0].how
     assert [one.value for one in whole] == pytest.approx([25, 100])

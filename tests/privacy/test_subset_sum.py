@@ -150,12 +150,12 @@ def test_what_is_not_tried_is_said():
     found = attacked(subset_sum, case_of(pa.table({"town": ["a", "b"] * 30}), sensitive=()))
     assert (found.trials, found.note) == (0, "no known column of numbers is published")
     large = attacked(subset_sum, averaged(normal(300, 8), 11))
-    assert (large.trials, large.note) == (0, "no class without gaps has at most 10 rows")
+    assert (large.trials, large.note) == (0, "no class without missing values has at most 10 rows")
     late = attacked(subset_sum, averaged(normal(300, 8)), Clock(0.0))
     assert (late.trials, late.note) == (0, "the time was up after 0 of 40 classes")
     table = pa.table({"x": np.arange(40) ** 2 / 100, "w": np.arange(40) % 3 + 1.0})
     weighted = judging.attack(table, shoal.anonymize(table, k=4, keep=["w"], weight="w"), only=["subset sum"])[0]
-    assert (weighted.trials, weighted.note) == (0, "means are weighted, and no plain mean fits them")
+    assert (weighted.trials, weighted.note) == (0, "means are weighted, and no unweighted mean fits them")
 
 
 def test_classes_with_gaps_are_left_out():

@@ -191,7 +191,7 @@ def test_numbers_are_measured_in_deviations_and_say_what_was_left_out():
     text = column([1.0] * 5, ["1–2"] * 5, "numeric", "range", "c")
     found = numbers_of([column(cells, cells, "numeric", "mean"), flat, text, column(["x"] * 5, ["x"] * 5)])
     assert found.before.tolist() == [[1.0], [3.0], [1.0], [3.0]]
-    assert found.left_out == "; rows left out for gaps: 1; constant columns left out: 1"
+    assert found.left_out == "; rows left out for missing values: 1; constant columns left out: 1"
     assert errors(found, "correlations") is None
 
 

@@ -169,7 +169,7 @@ def test_of_very_many_rows_whole_classes_are_taken(monkeypatch):
     assert (found.sampled, found.repeats, found.unseen) == (True, 1, 0)
     assert 140 < found.rows <= 150
     assert found.published == found.control
-    assert "by chance" in found.how
+    assert "at random" in found.how
 
 
 @pytest.mark.parametrize("label", [np.zeros(40, int), np.zeros(0, int)], ids=["one label", "no rows"])

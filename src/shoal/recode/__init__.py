@@ -1,1 +1,1 @@
-"""Classes into values: one published value a group and column."""
+"""Published values: one per group and column."""

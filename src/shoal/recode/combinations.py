@@ -1,18 +1,18 @@
-"""Combinations: no class is published as a combination of values that fewer than k rows of the table hold.
+"""Combinations: no class is published as a combination of values that fewer than k rows of the table have.
 
-A class that is published as one person's whole combination tells everybody who knows this person that they are in the
+A class that is published as one person's whole combination tells anyone who knows this person that they are in the
 table. So a class whose published quasi-identifiers, taken together, are those of some rows, but of fewer than k, gets
 another value in one cell:
 
-1. Names are exchanged for another name of the class; numbers, days and levels for another value of the class or one
-   near the published one. At least k rows of the table must hold the new value. A mean is moved by a few of its steps.
-2. The new combination must be held by no row of the table, or by k rows. Of those, the exchange is made that leaves
-   most cells of the class as they were, moves numbers little, and takes values that are published too rarely so far.
-3. Where there is none, the most frequent values of the table are tried as well. If that fails, the class gets gaps,
-   column by column.
-4. A combination from which exactly one row of the table differs in one cell would almost show that row. Where another
-   exchange of about the same cost avoids this it is made; else a second cell is exchanged, and a third.
-5. At the end another cell is exchanged where that brings a class nearer to its rows.
+1. Categories are replaced by another category of the class; numbers, dates and levels by another value of the class or
+   one near the published value. At least k rows of the table must have the new value. A mean is moved by a few steps.
+2. The new combination must occur in no row of the table, or in k rows. Of the candidates, the one is chosen that keeps
+   most cells of the class, moves numbers little, and prefers values that are published too rarely so far.
+3. If there is none, the most frequent values of the table are tried as well. If that fails, cells of the class are
+   suppressed, column by column.
+4. A combination from which exactly one row of the table differs in one cell would almost reveal that row. If another
+   replacement of about the same cost avoids this, it is used; otherwise a second cell is replaced, and a third.
+5. Finally, another cell is replaced where that brings a class closer to its rows.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,12 +28,12 @@ from shoal.recode.holders import Holders, Sums, marks_of, total
 
 __all__ = ["Cells", "without_small_combinations"]
 
-NEAR, FAR = 8, 64  # values on either side of a published number that it may be exchanged for, at first and if need be
-FREQUENT = 50  # names of the table that are tried if need be
-BALANCE, MOVED = 1.0, 0.03  # what the balance of values, and a standard deviation in each row, cost in cells
-TURNS = 64  # parts in which classes are exchanged; each sees what those before it have done to the balance
-TRIED = 8  # cheapest exchanges of a class of which those are left out that almost show a row
-MORE = 3  # cells more that are exchanged if a class almost shows a row
+NEAR, FAR = 8, 64  # values tried on either side of a published number, at first and if need be
+FREQUENT = 50  # categories of the table that are tried if need be
+BALANCE, MOVED = 1.0, 0.03  # costs, in cells, of imbalance of values and of one standard deviation per row
+TURNS = 64  # batches of classes; each sees how those before it changed the balance
+TRIED = 8  # cheapest replacements of a class that are checked for almost revealing a row
+MORE = 3  # further cells that are replaced if a class almost reveals a row
 
 Whole = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -43,21 +43,10 @@ Offers = tuple[Whole, Whole, Whole, Floats]
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """A quasi-identifier of the table, and what is published of each class.
+    """A quasi-identifier: its cells in the table, and the value published for each class.
 
-    Parameters
-    ----------
-    column : pyarrow.ChunkedArray
-        The cells of the table.
-    published : pyarrow.Array
-        The value of each class.
-    kind : str
-        Whether values have an order.
-    order : tuple of str, optional
-        The levels of an ordinal column.
-    moved : sequence of pyarrow.Array
-        What each class may be published as instead, such as its mean moved by a step. If there are any, values of rows
-        are not taken.
+    `moved` lists alternatives to `published`, such as means moved by a step. If there are any, values of rows are not
+    used.
     """
 
     column: pa.ChunkedArray
@@ -70,27 +59,15 @@ class Cells:
 def without_small_combinations(
     columns: Sequence[Cells], groups: Groups, *, apart: bool = False
 ) -> tuple[list[pa.Array], int]:
-    """Exchange cells of classes that are published as the combination of fewer than k rows.
+    """Replace cells of classes that are published as the combination of fewer than k rows.
 
-    Parameters
-    ----------
-    columns : sequence of Cells
-        The quasi-identifiers that are published as values of their own type.
-    groups : Groups
-    apart : bool
-        Whether no class may become like another one.
-
-    Returns
-    -------
-    published : list of pyarrow.Array
-        What is published of each class, column by column.
-    changed : int
-        How many classes were changed.
+    `columns` are the quasi-identifiers that are published as values of their own type. With `apart`, no class may
+    become equal to another one. Returns the published values of each column, and how many classes were changed.
 
     Guarantee
     ---------
-    A combination of all columns that some row of the table holds is published only if k rows hold it, or if it has no
-    value at all. A single column is no combination and is left as it is.
+    A combination of all columns that some row of the table has is published only if k rows have it, or if it has no
+    value at all. A single column is not a combination and is left unchanged.
 
     Cost
     ----
@@ -110,7 +87,7 @@ def without_small_combinations(
 
 
 def _may_be_held(columns: Sequence[Cells]) -> Flags:
-    """Return which classes are published by values that occur in their columns, but for one; means hardly ever do."""
+    """Flag the classes of which all published values, or all but one, occur in their columns; means hardly ever do."""
     others = np.zeros(len(columns[0].published), np.int64)
     for one in columns:
         known = pc.is_in(one.published, value_set=one.column.combine_chunks())
@@ -121,7 +98,7 @@ def _may_be_held(columns: Sequence[Cells]) -> Flags:
 
 
 class _Coded:
-    """A column as codes: equal values have equal codes, a missing one has the last."""
+    """A column as codes: equal values have equal codes, and a missing value has the last code."""
 
     def __init__(self, one: Cells, k: int, number: int) -> None:
         parts = [one.column.combine_chunks(), one.published, *one.moved]
@@ -141,7 +118,7 @@ class _Coded:
         self.place = as_places(self.dictionary, self.counts[:-1], one.kind, one.order)
 
     def others(self, classes: Whole, *, wide: bool) -> Iterator[tuple[Whole, Whole]]:
-        """Return values beside those of their rows that these classes may be published as."""
+        """Return the values, beside those of their rows, that these classes may be published with."""
         if self.moved:
             yield from ((classes, codes[classes]) for codes in self.moved)
             return
@@ -158,13 +135,13 @@ class _Coded:
             yield classes[inside], common[there[inside]]
 
     def values(self) -> pa.Array:
-        """Return what is published of each class."""
+        """Return the published value of each class."""
         gone = self.own == self.gap
         return self.dictionary.take(pa.array(np.where(gone, 0, self.own), mask=gone))
 
 
 class _Exchange:
-    """Classes on their way to combinations that no row, or k rows, of the table hold."""
+    """Classes on their way to combinations that no row, or at least k rows, of the table have."""
 
     def __init__(self, columns: Sequence[_Coded], groups: Groups, *, apart: bool) -> None:
         self.columns, self.groups, self.apart = columns, groups, apart
@@ -174,25 +151,20 @@ class _Exchange:
         self.starts = np.concatenate([[0], np.cumsum(groups.sizes)])
 
     def small(self) -> Whole:
-        """Return the classes whose combination some rows hold, but fewer than k."""
+        """Return the classes whose combination some rows have, but fewer than k."""
         rows = self.holders.of(self.sums)
         return np.flatnonzero((rows > 0) & (rows < self.groups.k))
 
     def singled_out(self) -> Whole:
-        """Return the classes from whose combination one row differs in one cell, and that no row holds."""
+        """Return the classes whose combination no row has, and from which exactly one row differs in one cell."""
         beside = self.holders.beside(self.sums, [one.marks[one.own] for one in self.columns])
         return np.flatnonzero((beside == 1) & (self.holders.of(self.sums) == 0))
 
     def exchange(self, classes: Whole, *, wide: bool = False, better: bool = False) -> Whole:
-        """Exchange one cell of each of these classes, and return those for which there is no exchange.
+        """Replace one cell of each of these classes, and return those for which there is no replacement.
 
-        Parameters
-        ----------
-        classes : int64 array
-        wide : bool
-            Whether the most frequent values of the whole table are tried, too.
-        better : bool
-            Whether only an exchange is made that leaves the class nearer to its rows.
+        With `wide`, the most frequent values of the whole table are tried too. With `better`, only replacements that
+        bring the class closer to its rows are made.
         """
         left = []
         for some in np.array_split(classes, min(TURNS, max(1, classes.size))):
@@ -222,7 +194,7 @@ class _Exchange:
         return np.concatenate(left)
 
     def empty(self, classes: Whole) -> None:
-        """Publish gaps of these classes, column by column, until no row or k rows hold what is left."""
+        """Suppress cells of these classes, column by column, until no row or k rows match what is left."""
         for one in self.columns:
             rows = self.holders.of(self.sums[classes])
             classes = classes[(rows > 0) & (rows < self.groups.k)]
@@ -230,7 +202,7 @@ class _Exchange:
             one.own[classes] = one.gap
 
     def _offers(self, classes: Whole, *, wide: bool) -> Offers:
-        """Return what may be exchanged: class, column, new code, and what it costs in cells of the class."""
+        """Return the possible replacements: class, column, new code, and cost in cells of the class."""
         ends = self.starts[classes + 1]
         rows = np.concatenate([self.order[:0], *map(self.order.__getitem__, map(slice, self.starts[classes], ends))])
         labels, sizes, found = self.groups.labels[rows], self.groups.sizes, []
@@ -246,7 +218,9 @@ class _Exchange:
             same = np.zeros(sizes.size)
             same[owner[code == now]] = times[code == now]
             far = np.nan_to_num(np.abs(one.place[code] - one.place[now])) if one.ordered else (times == 0).astype(float)
-            extra = np.bincount(one.own, sizes, minlength=size) - one.counts  # how much too often values are published
+            extra = (
+                np.bincount(one.own, sizes, minlength=size) - one.counts
+            )  # how much too often each value is published
             gain = (2 * extra[code] + sizes[owner]) / one.counts[code].clip(1)
             gain -= (2 * extra[now] - sizes[owner]) / one.counts[now].clip(1)
             cost = same[owner] - times + MOVED * far * sizes[owner] + BALANCE * gain
@@ -256,7 +230,7 @@ class _Exchange:
         return owner, column, code, cost
 
     def _marks(self, owner: Whole, column: Whole, code: Whole | None = None) -> Sums:
-        """Return the random numbers of these values, or of what is published of these classes in these columns."""
+        """Return the random numbers of these values, or of the values published for these classes in these columns."""
         found = np.zeros(column.size, np.uint64)
         for number, one in enumerate(self.columns):
             mine = column == number
@@ -270,6 +244,6 @@ class _Exchange:
 
 
 def _number_in_turn(owner: Whole) -> Whole:
-    """Return how many entries of the same class stand before each; those of a class stand together."""
+    """Number the entries of each class from 0; those of a class must be adjacent."""
     first = np.append(True, owner[1:] != owner[:-1])[: owner.size]
     return np.arange(owner.size) - np.flatnonzero(first)[np.cumsum(first) - 1] if owner.size else owner

@@ -1,4 +1,4 @@
-"""The rows of each group, and where each cell stands among the values of its column."""
+"""The rows of each group, and the rank of each cell among the values of its column."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -20,7 +20,10 @@ Rows = NDArray[np.int64]
 
 
 class Groups:
-    """The rows of each group one after the other, for sums over stretches."""
+    """A partition with what is needed to find the published value of each group.
+
+    `shy` counts, for each row, the cells that must not be published as they are.
+    """
 
     def __init__(
         self,
@@ -46,7 +49,7 @@ class Groups:
         return np.flatnonzero(~missing).astype(np.int64), gaps * 2 >= self.sizes
 
     def holding(self, missing: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return the groups that hold a missing value."""
+        """Return the groups that have a missing value."""
         return np.bincount(self.labels[missing], minlength=self.count) > 0
 
     def limits(self, ranks: Rows, size: int, rows: Rows) -> tuple[Rows, Rows]:
@@ -58,10 +61,10 @@ class Groups:
 
     @cached_property
     def medoids(self) -> Rows:
-        """The row of each group that stands for all: nearest to the mean, the first of equals.
+        """The row that represents each group: the nearest to the mean, the first among equals.
 
-        In a mixed table, which has no means, it is the row that is nearest to all others by Gower's distance. Only
-        the rows of a group that are least shy can stand for it.
+        In a mixed table, which has no means, it is the row nearest to all others by Gower's distance. Only the rows of
+        a group with the lowest `shy` count are eligible.
         """
         if self.columns is not None:
             from shoal.kernels.gower import medoids
@@ -92,7 +95,7 @@ def middle(ranks: Rows, rows: Rows, groups: Groups) -> tuple[Rows, Rows]:
 
 
 def ranks_of(column: pa.ChunkedArray, order: tuple[str, ...] | None) -> tuple[Rows, pa.Array]:
-    """Return the place of each cell among the sorted distinct values, -1 where it is missing, and those values."""
+    """Return the rank of each cell among the sorted distinct values, -1 where it is missing, and those values."""
     if order is not None:
         text = column.cast(pa.string())
         place = pc.index_in(text, value_set=pa.array(order, pa.string())).fill_null(-1).to_numpy().astype(np.int64)
@@ -107,22 +110,10 @@ def ranks_of(column: pa.ChunkedArray, order: tuple[str, ...] | None) -> tuple[Ro
 
 
 def as_places(values: pa.Array, counts: Rows, kind: str, order: tuple[str, ...] | None) -> NDArray[np.float64]:
-    """Return where distinct values lie, in standard deviations of their column; 0 for names, NaN for what is missing.
+    """Return where distinct values lie, in standard deviations of their column; 0 for categories.
 
-    Parameters
-    ----------
-    values : pyarrow.Array
-        Distinct, none missing.
-    counts : int64 array
-        How many rows hold each.
-    kind : str
-    order : tuple of str, optional
-        The levels of an ordinal column.
-
-    Returns
-    -------
-    float64 array
-        One place more than there are values, for a missing one.
+    `counts` are the rows that have each value. The result has one entry more, for a missing value: NaN if there is an
+    order.
     """
     found = np.zeros(len(values) + 1)
     if kind == "ordinal":

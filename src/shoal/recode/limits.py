@@ -1,18 +1,18 @@
-"""Limits: where a published range may begin and end, so that no limit shows the value of a few people.
+"""Limits: where a published range may begin and end, so that no limit reveals the value of a few people.
 
-A range that runs from the least to the greatest value of its class would show both, and an extreme value is often one
-person's. So ranges begin and end at limits that are fixed for the whole column:
+A range from the least to the greatest value of its class would reveal both, and an extreme value is often one person's.
+So ranges begin and end at limits that are fixed for the whole column:
 
-1. A value that k rows of the table hold is a limit.
-2. Between two neighbouring values there may be a limit if at least k rows lie between it and the limit before, and as
-   many between it and the one behind. It is the roundest number, or the first day of a year or month, between the two
+1. A value that k rows of the table have is a limit.
+2. Between two neighbouring values there may be a limit if at least k rows lie between it and the previous limit, and as
+   many between it and the next. It is the roundest number, or the first day of a year or month, between the two
    values; if the policy sets a step for the column, a multiple of it.
-3. If fewer than k rows hold the least or the greatest value, the outermost limit is a round number beyond it, about as
-   far away as the next limit on the other side; of dates, the first day of a year or month.
+3. If fewer than k rows have the least or the greatest value, the outermost limit is a round number beyond it, about as
+   far away as the next limit on the other side; for dates, the first day of a year or month.
 
-A plain day would look like somebody's date of birth. So a limit within a month is allowed for moments alone, on a day
-on which k rows fall. Of levels, only those can be limits that k rows, or none, hold. Where no limit is left, or none
-before the year 1 or after 9999, the range is open, «*».
+An arbitrary day would look like someone's date of birth. So a limit within a month is allowed for timestamps only, on a
+day on which k rows fall. Only levels that k rows, or none, have can be limits. Where no limit is left, or none between
+the years 1 and 9999, the range is open, «*».
 """
 
 from dataclasses import dataclass
@@ -30,13 +30,12 @@ __all__ = ["OPEN", "Ends", "level_ends", "number_ends"]
 
 OPEN = "*"
 HEADS = (5, 2, 1)
-ROUND_SPANS = ("Y", "M")  # what a limit of dates may be the first day of, the roundest first
-FINE_SPANS = ("D", "h", "m", "s", "us")  # what a limit may begin besides, on days on which k rows fall
+ROUND_SPANS = ("Y", "M")  # periods whose first day may be a limit of dates, the roundest first
+FINE_SPANS = ("D", "h", "m", "s", "us")  # further periods, on days on which k rows fall
 CALENDAR = tuple(np.array(["0001-01-01", "9999-12-31"], "M8[us]").astype(np.int64).tolist())
-WIDE = 2**61  # whole numbers from here on are held as objects, lest sums overflow
+WIDE = 2**61  # integers from here on are held as objects, lest sums overflow
 LARGEST = float(np.finfo(np.float64).max)
-FINE, FINE_SINGLE = 1e-12, 1e-5  # of the larger of two floats, and of two in single precision: how far apart they
-# must be to have a number between them
+FINE, FINE_SINGLE = 1e-12, 1e-5  # relative distance of two floats, double and single, that leaves room for a number
 
 Whole = NDArray[np.int64]
 Numbers = NDArray[Any]  # of float64 or int64
@@ -44,22 +43,14 @@ Numbers = NDArray[Any]  # of float64 or int64
 
 @dataclass(frozen=True)
 class Ends:
-    """What is published as the beginning and as the end of a range, for each value in ascending order."""
+    """What is published as the beginning and the end of a range, for each value in ascending order."""
 
     low: list[str]
     high: list[str]
 
 
 def level_ends(texts: list[str], counts: Whole, k: int) -> Ends:
-    """Return the limits of ranges of levels.
-
-    Parameters
-    ----------
-    texts : list of str
-        The levels, lowest first.
-    counts : int64 array
-        How many rows hold each.
-    k : int
+    """Return the limits of ranges of levels, given lowest first with the number of rows that have each.
 
     Examples
     --------
@@ -80,19 +71,10 @@ def level_ends(texts: list[str], counts: Whole, k: int) -> Ends:
 
 
 def number_ends(values: pa.Array, counts: Whole, k: int, step: float | None, name: str = "") -> Ends:
-    """Return the limits of ranges of numbers, dates or moments.
+    """Return the limits of ranges of numbers, dates or timestamps.
 
-    Parameters
-    ----------
-    values : pyarrow.Array
-        Distinct and ascending, at least one.
-    counts : int64 array
-        How many rows hold each.
-    k : int
-    step : float, optional
-        Limits that are no values of the table are multiples of it; of dates, in days.
-    name : str
-        The column, for messages.
+    `values` are distinct and ascending, at least one, and `counts` the rows that have each. Limits that are not values
+    of the table are multiples of `step`, in days for dates. `name` is the column, for messages.
 
     Examples
     --------
@@ -110,14 +92,14 @@ def number_ends(values: pa.Array, counts: Whole, k: int, step: float | None, nam
             other = (limits[0] if below else limits[-1]) if limits.size else (places[-1] if below else places[0])
             ends.append(between.beyond(edge, other, below=below))
     found = np.unique(np.concatenate([limits, np.array([end for end in ends if end is not None], places.dtype)]))
-    texts = [*_texts(found, values.type), OPEN]  # before the first limit, at -1, and behind the last, ranges are open
+    texts = [*_texts(found, values.type), OPEN]  # before the first limit, at -1, and after the last, ranges are open
     low = np.searchsorted(found, places, "right") - 1
     high = np.searchsorted(found, places, "left")
     return Ends([texts[at] for at in low], [texts[at] for at in high])
 
 
 def _busy(places: Numbers, counts: Whole, k: int) -> Whole:
-    """Return the days on which k rows or more fall, if the places are moments."""
+    """Return the days on which k rows or more fall, if the places are timestamps."""
     if places.dtype != np.int64:
         return np.zeros(0, np.int64)
     days, owner = np.unique(places // DAY, return_inverse=True)
@@ -179,9 +161,9 @@ class _Between:
         return found, done
 
     def beyond(self, edge: Any, other: Any, *, below: bool) -> Any:
-        """Return a round number beyond an edge, seen from another limit and about as far away as that is.
+        """Return a round number beyond an edge, about as far from it as the nearest limit on the other side.
 
-        Of a step that the policy sets, the next multiple is taken. None if it lies outside the calendar.
+        If the policy sets a step, the next multiple is taken. None if it lies outside the calendar.
         """
         if self.step is not None:
             return -(-edge // self.step) * self.step - self.step if below else (edge // self.step + 1) * self.step
@@ -222,23 +204,23 @@ class _Between:
                         yield np.round((np.floor(low / size) + 1) * size, max(0, -power)) + 0.0
 
     def _moments(self, low: Numbers) -> Any:
-        """Return the beginning of the next year and month after each moment, and of smaller spans on busy days."""
+        """Return the start of the next year and month after each timestamp, and of smaller spans on busy days."""
         moments = low.astype("M8[us]")
         for span in ROUND_SPANS + FINE_SPANS * bool(self.busy.size):
             made = (moments.astype(f"M8[{span}]") + 1).astype("M8[us]").astype(np.int64)
-            # The end of a busy day is the beginning of the next one.
+            # The end of a busy day is the start of the next one.
             busy = np.isin(made // DAY, self.busy) | np.isin((made - 1) // DAY, self.busy)
             yield made if span in ROUND_SPANS else np.where(busy, made, low)
 
 
 def _month(moment: int, *, later: bool) -> Whole:
-    """Return the beginning of the month of a moment, or of the month after it."""
+    """Return the start of the month of a timestamp, or of the month after it."""
     month = np.array([moment]).astype("M8[us]").astype("M8[M]")
     return np.asarray((month + int(later)).astype("M8[us]").astype(np.int64))
 
 
 def _places(values: pa.Array) -> Numbers:
-    """Return values as whole numbers of their units, moments in microseconds, or as floats."""
+    """Return values as integers in their units, timestamps in microseconds, or as floats."""
     if pa.types.is_temporal(values.type):
         return np.asarray(microseconds(pa.chunked_array([values])).to_numpy(), np.int64)
     if pa.types.is_decimal(values.type):
@@ -257,7 +239,7 @@ def _step(step: float, kind: pa.DataType, name: str) -> Any:
 
 
 def _texts(limits: Numbers, kind: pa.DataType) -> list[str]:
-    """Return limits as the column writes its values."""
+    """Return limits in the notation of the column."""
     if pa.types.is_temporal(kind):
         moments = pa.array(limits.astype(np.int64)).cast(pa.timestamp("us"))
         if pa.types.is_timestamp(kind) and kind.tz:

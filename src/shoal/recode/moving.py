@@ -1,15 +1,16 @@
 """Moving means: a class whose members could be worked out from its rounded means is published a few steps away.
 
-Somebody with a register of people can look for the sets of people whose means are those of a class. The farther out a
-class lies, the fewer sets fit; where one set alone fits, it is named. In tables of few columns this is prevented:
+An attacker with a population register can look for the sets of people whose means are those of a class. The farther out
+a class lies, the fewer sets fit; if only one does, its members are identified. In tables of few columns this is
+prevented:
 
 1. For each class the number of sets of rows that fit it is estimated, as if the table were normal. Where few are
    expected, sets are searched that differ from the class in one, two or three rows, taken from those around it.
 2. If no other set fits, the published means are moved towards those of a set nearby, at least a third of the way: then
-   neither the class nor the other set fits, and none of the two is more than twice as far away as the other one.
-3. The cheapest classes come first, and it ends when all rounding together costs 1 % of SSE.
+   neither the class nor the other set fits, and neither is more than twice as far away as the other.
+3. The cheapest classes come first, and the search ends when all rounding together costs 1 % of SSE.
 
-With many columns no move of a bearable cost helps; the attack «subset sum» measures what is left.
+With many columns no move of acceptable cost helps; the attack «subset sum» measures what is left.
 """
 
 import math
@@ -21,17 +22,17 @@ from numpy.typing import NDArray
 
 __all__ = ["moves"]
 
-FEW = 100  # sets expected to fit a class, below which sets are searched
+FEW = 100  # expected number of fitting sets below which sets are searched
 NEAR = 150  # rows around a class that are tried
-SETS = 20_000  # that differ from a class in two rows, at most
-CLOSEST = 64  # sets that matter, the closest ones
+SETS = 20_000  # most sets that differ from a class in two rows
+CLOSEST = 64  # nearest sets that are considered
 TOWARDS = 16  # sets that a class may be moved towards
 WAYS = (0.0, 1 / 3, 0.5)  # of the way to another set, in each column
 STRAIGHT = (1 / 3, 0.36, 0.4, 0.45, 0.5)  # of the way, in all columns
 BUDGET = 0.01  # of SSE
-MOST_COLUMNS, LARGEST = 6, 10  # columns of a table and rows of a class, beyond which no sets are searched
-MOST_CLASSES = 500  # for which sets are searched
-FREE_COLUMNS = 4  # up to which each column goes its own way
+MOST_COLUMNS, LARGEST = 6, 10  # columns of a table and rows of a class above which no sets are searched
+MOST_CLASSES = 500  # most classes for which sets are searched
+FREE_COLUMNS = 4  # columns up to which each moves independently
 PRECISE = 2.0**52  # steps that a float can count
 
 Floats = NDArray[np.float64]
@@ -39,19 +40,10 @@ Whole = NDArray[np.int64]
 
 
 def moves(X: Floats, labels: Whole, steps: Floats) -> Whole:
-    """Return for each class and column by how many steps the rounded mean is moved.
+    """Return an int64 array (classes, d): by how many steps the rounded mean of each class and column is moved.
 
-    Parameters
-    ----------
-    X : float64 array of shape (n, d)
-        The columns that are published by means; NaN where a value is missing. Classes with a gap are not moved.
-    labels : int64 array of shape (n,)
-    steps : float64 array of shape (d,)
-        Means are rounded to multiples of these, halves up.
-
-    Returns
-    -------
-    int64 array of shape (classes, d)
+    `X` are the columns published by means, NaN where a value is missing; classes with missing values are not moved.
+    Means are rounded to multiples of `steps`, halves up.
     """
     count, d = int(labels.max()) + 1, X.shape[1]
     found = np.zeros((count, d), np.int64)
@@ -65,7 +57,7 @@ def moves(X: Floats, labels: Whole, steps: Floats) -> Whole:
 
 
 def _moves(X: Floats, labels: Whole, steps: Floats) -> Whole:
-    """Return the same for classes without gaps and columns with a spread."""
+    """Do the same for classes without missing values and columns with a spread."""
     count, d = int(labels.max()) + 1, X.shape[1]
     found = np.zeros((count, d), np.int64)
     with np.errstate(over="ignore"):
@@ -147,13 +139,13 @@ def _first(changes: Floats, weights: Floats) -> Floats:
 
 
 def _exchanges(members: Floats, others: Floats, many: int) -> Floats:
-    """Return how the sum of a class changes if so many members are exchanged."""
+    """Return how the sum of a class changes if `many` members are replaced."""
     leaving, coming = (rows[_sets(len(rows), many)].sum(axis=1) for rows in (members, others))
     return np.asarray((coming[None] - leaving[:, None]).reshape(-1, members.shape[1]))
 
 
 def _triples(members: Floats, others: Floats, most: Floats) -> Floats:
-    """Return how the sum of a class changes if it is three other rows, where no column changes more than so much."""
+    """Return how the sum of a class changes if all three rows are replaced, no column changing by more than `most`."""
     chosen = _sets(len(others), 2)
     sums = others[chosen].sum(axis=1)
     order = np.argsort(sums[:, 0], kind="stable")
@@ -173,7 +165,7 @@ def _triples(members: Floats, others: Floats, most: Floats) -> Floats:
 
 @cache
 def _sets(n: int, many: int) -> Whole:
-    """Return all sets of so many of the numbers below n."""
+    """Return all sets of `many` of the numbers below n."""
     return np.array(list(combinations(range(n), many)), np.int64).reshape(-1, many)
 
 
@@ -191,7 +183,7 @@ def _between(mean: Floats, others: Floats, weights: Floats) -> Floats | None:
 
 
 def _hidden(places: Floats, mean: Floats, others: Floats) -> NDArray[np.bool_]:
-    """Say of places whether another set fits as well as the class, or neither does and the other about as badly."""
+    """Say of places whether another set fits as well as the class, or neither fits and the other is about as near."""
     own = np.abs(mean - places).max(axis=1)
     closest = np.abs(others - places[:, None]).max(axis=2).min(axis=1, initial=np.inf)
     return np.asarray((closest <= 0.5) | ((own > 0.5) & (closest <= 2 * own)))

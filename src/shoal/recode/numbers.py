@@ -1,6 +1,6 @@
-"""Numbers and dates of a group: their mean or median, rounded once to a multiple of the column's step.
+"""Mean or median of numbers and dates by group, rounded once to a multiple of the column's step.
 
-Whole numbers, decimals and days are counted in their least units, without a rounding error on the way.
+Integers, decimals and days are counted in their smallest units, without intermediate rounding.
 """
 
 import math
@@ -30,14 +30,8 @@ Flags = NDArray[np.bool_]
 class Centres:
     """The rounded mean or median of each group.
 
-    Parameters
-    ----------
-    numbers : list
-        In units of the column: ones, last places of decimals, days; floats as they are. None where there is no value.
-    step : int, float or None
-        What the numbers are multiples of, in the same units; None if they are not rounded.
-    kind : pyarrow.DataType
-        The type of the column.
+    `numbers` are in units of the column (ones, last places of decimals, days; floats as they are), None where there is
+    no value. They are multiples of `step`, in the same units, unless it is None.
     """
 
     numbers: list[Any]
@@ -45,13 +39,7 @@ class Centres:
     kind: pa.DataType
 
     def values(self, shift: int = 0) -> pa.Array:
-        """Return what is published, in the type of the column.
-
-        Parameters
-        ----------
-        shift : int
-            Move every number by so many steps. One that leaves the range of its type becomes missing.
-        """
+        """Return the published values, moved by `shift` steps; missing where that leaves the range of the type."""
         if pa.types.is_floating(self.kind):
             there = [_moved(one, shift, self.step) for one in self.numbers]
             return pa.array(there, pa.float64()).cast(self.kind, safe=False)
@@ -76,23 +64,11 @@ def centres(
     step: float | None = None,
     away: NDArray[np.int64] | None = None,
 ) -> Centres:
-    """Return the mean or median of each group, halves rounded up.
+    """Return the mean or median ("mean" or "median" as `form`) of each group, halves rounded up.
 
-    Parameters
-    ----------
-    column : pyarrow.ChunkedArray
-        Of numbers, dates or moments.
-    form : {"mean", "median"}
-    rows : int64 array
-        The rows that have a value, at least one.
-    empty : bool array
-        The groups to be published as missing.
-    groups : Groups
-    step : float, optional
-        The result is a multiple of it, in days for dates. Without, floats are rounded to one decimal more than all
-        values of the column are written with.
-    away : int64 array, optional
-        By how many steps the result of each group is moved.
+    `column` has numbers, dates or timestamps, `rows` are those with a value, at least one, and groups flagged in
+    `empty` are published as missing. Results are multiples of `step`, in days for dates; without it, floats are rounded
+    to one decimal more than the values have. Each result is moved by `away` steps.
     """
     kind = column.type
     cells = _days(column) if pa.types.is_temporal(kind) else column
@@ -125,7 +101,7 @@ def _float_centres(column: pa.ChunkedArray, form: str, rows: Rows, groups: Group
 
 
 def _multiple(number: float, step: float) -> float:
-    """Return the multiple of a step that is nearest to a number, written with as many decimals as the step has."""
+    """Return the multiple of a step that is nearest to a number, with as many decimals as the step has."""
     if not abs(number) < 2**52 * step:
         return number  # its last digit is worth more than a step
     digits = max(0, -int(Decimal(str(step)).as_tuple().exponent))
@@ -136,7 +112,7 @@ def _multiple(number: float, step: float) -> float:
 
 
 def _moved(number: float | None, shift: int, step: float | None) -> float | None:
-    """Return a multiple of a step moved by so many steps; None if it leaves the range of floats."""
+    """Return a multiple of a step moved by `shift` steps; None if it leaves the range of floats."""
     if number is None or step is None or not shift:
         return number
     there = number + shift * step
@@ -165,7 +141,7 @@ def _float_medians(column: pa.ChunkedArray, rows: Rows, groups: Groups) -> Float
 
 
 def _whole_medians(cells: pa.ChunkedArray, units: NDArray[Any], rows: Rows, groups: Groups, step: int) -> list[Any]:
-    """Return the same of whole numbers."""
+    """Return the same for integers."""
     low, high = middle(ranks_of(cells, None)[0], rows, groups)
     numbers = units.tolist()
     pairs = zip(low.tolist(), high.tolist(), strict=True)
@@ -173,7 +149,7 @@ def _whole_medians(cells: pa.ChunkedArray, units: NDArray[Any], rows: Rows, grou
 
 
 def _whole_numbers(column: pa.ChunkedArray) -> NDArray[Any] | None:
-    """Return whole numbers, and decimals as whole numbers of their last place, so wide that sums cannot overflow."""
+    """Return integers, and decimals as integers of their last place, so wide that sums cannot overflow."""
     if pa.types.is_decimal(column.type):
         scale = column.type.scale
         return np.array([0 if cell is None else int(cell.scaleb(scale, EXACT)) for cell in column.to_pylist()], object)
@@ -187,7 +163,7 @@ def _whole_numbers(column: pa.ChunkedArray) -> NDArray[Any] | None:
 def _whole_means(
     numbers: NDArray[Any], labels: Rows, weights: Floats | None, count: int, step: int
 ) -> list[int | None]:
-    """Return the mean of the whole numbers of each group, summed from its least one up."""
+    """Return the mean of the integers of each group, summed from its least one up."""
     least = np.full(count, numbers.max(), numbers.dtype)
     np.minimum.at(least, labels, numbers)
     away = numbers - least[labels]
@@ -219,13 +195,13 @@ def _inside(number: int, step: int, kind: pa.DataType) -> int:
 
 
 def _limits(kind: pa.DataType) -> tuple[int, int]:
-    """Return the least and the greatest number of a type of whole numbers."""
-    bounds = np.iinfo(str(kind))  # of the same name in numpy
+    """Return the least and the greatest number of an integer type."""
+    bounds = np.iinfo(str(kind))  # the type has the same name in numpy
     return int(bounds.min), int(bounds.max)
 
 
 def _positive_weights(groups: Groups, rows: Rows) -> Floats | None:
-    """Return the weights of rows; those of a group without any weight count alike."""
+    """Return the weights of rows; in a group of weight 0 all rows count equally."""
     if groups.weights is None:
         return None
     labels, weights = groups.labels[rows], groups.weights[rows]
@@ -234,13 +210,13 @@ def _positive_weights(groups: Groups, rows: Rows) -> Floats | None:
 
 
 def _shares(labels: Rows, weights: Floats | None, count: int) -> Floats:
-    """Return what each row weighs in its group; the shares of a group add up to 1."""
+    """Return the share of each row in the weight of its group."""
     own = np.ones(labels.size) if weights is None else weights
     return np.asarray(own / np.bincount(labels, own, minlength=count)[labels])
 
 
 def _decimals(values: Floats) -> int | None:
-    """Return with how many decimals the values are written, if all of them are with the same few."""
+    """Return how many decimals the values have, None if they are large or have more than six."""
     if np.abs(values).max() < 1e9:
         for digits in range(7):
             if (np.round(values, digits) == values).all():
@@ -249,14 +225,14 @@ def _decimals(values: Floats) -> int | None:
 
 
 def _days(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return the days of dates, and of moments in their own time zone, since 1970."""
+    """Return the days since 1970 of dates, and of timestamps in their own time zone."""
     zone = column.type.tz if pa.types.is_timestamp(column.type) else None
     moments = microseconds(pc.local_timestamp(column) if zone else column)
     return pa.chunked_array([pa.array(moments.fill_null(0).to_numpy() // DAY, mask=pc.is_null(moments).to_numpy())])
 
 
 def _as_dates(days: list[int | None], kind: pa.DataType) -> pa.Array:
-    """Return days as dates, or as the moments at which they begin in their own time zone."""
+    """Return days as dates, or as timestamps of their start in their own time zone."""
     published = pa.array(days, pa.int64())
     if not pa.types.is_timestamp(kind):
         return published.cast(pa.int32()).cast(pa.date32()).cast(kind)

@@ -1,14 +1,14 @@
 """Steps: published means are multiples of a round number, so that k - 1 members do not give away the last one.
 
-Somebody who knows all members of a class but one, and its exact mean, can compute the value of the last one. If the
+An attacker who knows all members of a class but one, and its exact mean, can compute the value of the last one. If the
 mean of g rows is published as a multiple of a step s, the last value can lie anywhere in an interval of width g s.
 
 1. The default step is the least round number (1, 1.1, 1.2, 1.4 and so on) for which that interval is at least a
    tenth of the column's standard deviation in every class. A class has at least k rows; where a column has
-   missing values, more than half of them hold one.
-2. Whole numbers and days have a step of at least 1, and decimals one of at least their last place. Every column has a
-   step but one without values, or of equal floating-point numbers, which are published unchanged.
-3. A few extreme values shall not make the step useless for everybody else: the standard deviation counts at most as
+   missing values, more than half of them have one.
+2. Integers and days have a step of at least 1, and decimals one of at least their last place. Every column has a
+   step, except one without values, or of equal floating-point numbers, which are published unchanged.
+3. A few extreme values should not make the step useless for everyone else: the standard deviation counts at most as
    twice that of the column with its k least and k greatest values pulled in to the next ones.
 
 A policy may set `step` for a column.
@@ -29,10 +29,10 @@ __all__ = ["DAY", "ROUNDED", "as_numbers", "has_extremes", "in_units", "with_ste
 
 ROUNDED = ("mean", "median", "representative")  # the forms that publish rounded numbers
 WIDTH = Fraction(1, 10)  # of the standard deviation: the interval in which the last member of a class may lie
-CAPPED = 2  # times the standard deviation without extreme values: the most that counts
+CAPPED = 2  # multiple of the standard deviation without extreme values that is counted at most
 HEADS = (10, 11, 12, 14, 15, 16, 18, 20, 22, 25, 28, 30, 32, 34, 36, 40, 45, 50, 55, 60, 70, 80, 90)
 ROUND = tuple(Fraction(head, 10) for head in HEADS)
-FINEST = 4  # units in the last place of the largest number, which a step has at least
+FINEST = 4  # smallest step, in units in the last place of the largest number
 NOTHING = 1e-9  # of the standard deviation: what rounding leaves of a spread of 0
 DAY = 86_400_000_000  # microseconds
 
@@ -42,12 +42,7 @@ Floats = NDArray[np.float64]
 def with_steps(policy: Policy, table: Table) -> Policy:
     """Return the policy with a step for every number and date that is published by mean, median or representative.
 
-    Parameters
-    ----------
-    policy : Policy
-        With every column named.
-    table : Table
-        Arranged.
+    The policy names every column, and the table is arranged.
     """
     columns = dict(policy.columns)
     for name in policy.names("quasi"):
@@ -66,14 +61,9 @@ def with_steps(policy: Policy, table: Table) -> Policy:
 
 
 def in_units(step: float, kind: pa.DataType, name: str) -> int | None:
-    """Return a step as a number of the least units of a column: ones, last places or days; None for floats.
+    """Return a step as a number of the column's smallest units (ones, last places or days); None for floats.
 
-    Parameters
-    ----------
-    step : float
-    kind : pyarrow.DataType
-    name : str
-        The column, for messages.
+    `name` is the column, for messages.
     """
     if pa.types.is_floating(kind):
         return None
@@ -82,14 +72,13 @@ def in_units(step: float, kind: pa.DataType, name: str) -> int | None:
         least = float(_unit(kind))
         what = "dates, whose step counts days" if pa.types.is_temporal(kind) else f"{kind}"
         raise PolicyError(
-            f"policy: the step of column {name!r} is {step:g}, and the column holds {what}. Give a multiple of "
-            f"{least:g}."
+            f"policy: the step of column {name!r} is {step:g}, but the column has {what}. Give a multiple of {least:g}."
         )
     return int(units)
 
 
 def _unit(kind: pa.DataType) -> Fraction:
-    """Return the least difference of two values of a type; 0 for floats."""
+    """Return the smallest difference between two values of a type; 0 for floats."""
     if pa.types.is_decimal(kind):
         return Fraction(1, 10**kind.scale) if kind.scale >= 0 else Fraction(10**-kind.scale)
     return Fraction(0) if pa.types.is_floating(kind) else Fraction(1)
@@ -117,14 +106,7 @@ def as_numbers(column: pa.ChunkedArray) -> Floats:
 
 
 def has_extremes(column: pa.ChunkedArray, k: int) -> bool:
-    """Say whether the k - 1 least and greatest values of a column make up most of its standard deviation.
-
-    Parameters
-    ----------
-    column : pyarrow.ChunkedArray
-        Of numbers, dates or moments.
-    k : int
-    """
+    """Say whether the k - 1 least and greatest numbers or dates make up most of a column's standard deviation."""
     present = column.drop_null()
     if not len(present):
         return False
@@ -139,7 +121,7 @@ def _spread(numbers: Floats, k: int) -> float:
 
 
 def _spreads(numbers: Floats, few: int) -> tuple[float, float]:
-    """Return the standard deviation, and that of the column with so many least and greatest values pulled in."""
+    """Return the standard deviation, and that of the column with `few` least and greatest values pulled in."""
     largest = float(np.abs(numbers).max()) or 1.0
     scaled = np.sort(numbers / largest)  # squares of huge numbers would overflow
     whole = float(scaled.std())

@@ -1,15 +1,16 @@
-"""Recode: classes into values. One published value per group and column, made once and given to every row.
+"""Recode: from classes to values. One published value per group and column, made once and given to every row.
 
 1. By mean, median and mode, a group that is missing in half of its rows or more is published as missing in a
-   quasi-identifier; else the rows that have a value decide. Means and medians are multiples of the column's step.
-2. The representative of a group is its medoid: of the rows with the fewest gaps and values that fewer than k rows of
-   the table hold, the one nearest to all others. Cells of it with such a value are published by mean, median or mode.
-3. No combination of mean, median, mode and representative columns is published that some rows of the table hold, but
+   quasi-identifier; otherwise the rows with a value decide. Means and medians are multiples of the column's step.
+2. The representative of a group is its medoid: among the rows with the fewest cells that are missing or have a value
+   of fewer than k rows, the one nearest to all others. Its cells with such a value are published by mean, median or
+   mode.
+3. No combination of mean, median, mode and representative columns is published that some rows of the table have, but
    fewer than k (`recode.combinations`). The form `medoid` is a real row, and exempt.
-4. A name or level that fewer than k rows of the table hold is never published, and neither is a limit of a range that
-   would show such a value (`recode.limits`).
-5. By range, set and tree, what is published is true of every row of the group, missing values too.
-6. Sensitive and kept columns are published as they are; identifiers are dropped.
+4. A category or level that fewer than k rows of the table have is never published, nor is a limit of a range that
+   would reveal such a value (`recode.limits`).
+5. By range, set and tree, what is published is true of every row of the group, including missing values.
+6. Sensitive and kept columns are published unchanged; identifiers are dropped.
 """
 
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ from shoal.recode.truthful import guarded, nodes, ranges, sets
 __all__ = ["Recoded", "recode"]
 
 MEDOIDS = ("medoid", "representative")
-COMBINED = ("mean", "median", "mode", "representative")  # forms whose combinations are looked at
+COMBINED = ("mean", "median", "mode", "representative")  # forms whose combinations are checked
 SHIFTS = (-1, 1, -2, 2, -3, 3)  # steps by which a mean may be moved
 
 Flags = NDArray[np.bool_]
@@ -44,41 +45,19 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Recoded:
-    """The released columns, row by row as in the arranged table, and what was changed in each.
-
-    Parameters
-    ----------
-    data : pyarrow.Table
-    ledger : tuple of Change
-    policy : Policy
-        With the steps that numbers were rounded to.
-    exchanged : int
-        Classes of which a cell was exchanged because fewer than k rows hold their combination.
-    """
+    """The released columns, row by row as in the arranged table, and what was changed in each."""
 
     data: pa.Table
     ledger: tuple[Change, ...]
-    policy: Policy
-    exchanged: int = 0
+    policy: Policy  # with the steps that numbers were rounded to
+    exchanged: int = 0  # classes with a cell replaced because fewer than k rows have their combination
 
 
 def recode(table: Table, partition: Partition, policy: Policy, encoded: Encoded) -> Recoded:
     """Give every row the values of its group.
 
-    Parameters
-    ----------
-    table : Table
-        Arranged.
-    partition : Partition
-        Of its rows.
-    policy : Policy
-        With every column named.
-    encoded : Encoded
-        The matrix, by which the medoid of a group is found, and the row weights.
-
-    Returns
-    -------
-    Recoded
+    The table is arranged, and the policy names every column. The medoid of a group is found from the matrix of
+    `encoded`.
     """
     policy = with_steps(policy, table)
     rare = _rare(table, policy)
@@ -109,7 +88,7 @@ def recode(table: Table, partition: Partition, policy: Policy, encoded: Encoded)
 
 
 def _rare(table: Table, policy: Policy) -> dict[str, Flags]:
-    """Return for each column published by medoids the cells whose value fewer than k rows hold, or that have none."""
+    """Flag, in each column published by medoids, the cells that are missing or whose value fewer than k rows have."""
     found = {}
     for name in policy.names("quasi"):
         if policy.columns[name].form in MEDOIDS:
@@ -141,7 +120,7 @@ def _cells(
     rare: Flags | None,
     away: Rows | None = None,
 ) -> Cells:
-    """Return the published value of each group, and what else it might be published as."""
+    """Return the published value of each group, and its alternatives."""
     form, kind = given.form or "mode", given.kind or "nominal"
     missing = np.asarray(pc.is_null(column).to_numpy(), dtype=bool)
     rows, empty = groups.held(missing)
@@ -174,14 +153,14 @@ def _cells(
 
 
 def _without_rare(values: pa.Array, column: pa.ChunkedArray, rare: Flags, given: Column, groups: Groups) -> pa.Array:
-    """Return medoids in which rare values are replaced by what the usual form of the column gives for their groups."""
+    """Return medoids in which rare values are replaced by what the column's usual form gives for their groups."""
     hidden = rare[groups.medoids]
     if not hidden.any():
         return values
     kind = given.kind or "nominal"
     tamed = _without_outliers(column, groups.k) if kind in ("numeric", "date") else column
     usual = _cells(tamed, given.model_copy(update={"form": FORMS[kind][0]}), groups, None, None).published
-    # A group with one value beside gaps has this value as its mean.
+    # A group with one value beside missing ones has this value as its mean.
     ranks, known = ranks_of(column, None)
     low, high = groups.limits(ranks, len(known), np.flatnonzero(ranks >= 0))
     usual = pc.if_else(pa.array(low == high), pa.scalar(None, usual.type), usual)
@@ -191,8 +170,8 @@ def _without_rare(values: pa.Array, column: pa.ChunkedArray, rare: Flags, given:
 def _without_outliers(column: pa.ChunkedArray, k: int) -> pa.ChunkedArray:
     """Return numbers or dates whose far outliers are pulled in, since they would show in the mean of their class.
 
-    The farthest that a value may lie beyond the k-th greatest one is the distance from there to the 2k-th greatest one,
-    and likewise at the other end. The limit itself is nobody's value.
+    A value may lie beyond the k-th greatest one by at most the distance from there to the 2k-th greatest, and likewise
+    at the other end. The limit itself is not anyone's value.
     """
     kind = column.type
     cells = column.cast(pa.int64()) if pa.types.is_timestamp(kind) or pa.types.is_date64(kind) else column
@@ -208,9 +187,9 @@ def _without_outliers(column: pa.ChunkedArray, k: int) -> pa.ChunkedArray:
 
 
 def _modes(ranks: Rows, size: int, rows: Rows, groups: Groups) -> Rows:
-    """Return the most frequent value of each group among those that k rows hold, -1 where there is none.
+    """Return the most frequent value of each group among those that k rows have, -1 where there is none.
 
-    Equals go to the value that is more frequent in the table, then to the smaller one.
+    Ties go to the value that is more frequent in the table, then to the smaller one.
     """
     overall = np.bincount(ranks[rows], minlength=size)
     common = rows[overall[ranks[rows]] >= groups.k]
@@ -223,20 +202,20 @@ def _modes(ranks: Rows, size: int, rows: Rows, groups: Groups) -> Rows:
 
 
 def _middle_levels(ranks: Rows, size: int, rows: Rows, groups: Groups) -> Rows:
-    """Return the lower median level of each group among those that k rows hold, -1 where there is none."""
+    """Return the lower median level of each group among those that k rows have, -1 where there is none."""
     common = rows[np.bincount(ranks[rows], minlength=size)[ranks[rows]] >= groups.k]
     low, _ = middle(ranks, common, groups)
     return np.where(low < 0, -1, ranks[low])
 
 
 def _pick(values: pa.Array, place: Rows, empty: NDArray[np.bool_]) -> pa.Array:
-    """Return the values at these places, missing where there is none or the group is to be empty."""
+    """Return the values at these places, missing where there is none or the group is published as missing."""
     gap = empty | (place < 0)
     return values.take(pa.array(np.where(gap, 0, place), mask=gap))
 
 
 def _change(before: pa.ChunkedArray, after: pa.ChunkedArray, name: str, form: str) -> Change:
-    """Count the cells of a column that are not what they were."""
+    """Count the changed cells of a column."""
     had, has = pc.is_valid(before), pc.is_valid(after)
     if after.type != before.type:
         before = before.cast(pa.string())

@@ -1,12 +1,12 @@
 """What is true of every row of a group: a range, a set, or a node of a tree.
 
-A group whose rows are all missing is published as missing. Where some are, «or missing» is added; the root of a tree
-covers missing values by itself. A backslash stands before characters of a value that would be read as a part of the
-form, and before an «or missing» that belongs to a value.
+A group whose rows are all missing is published as missing. If some are, «or missing» is added; the root of a tree
+covers missing values by itself. Characters of a value that could be read as part of the form, and an «or missing» that
+belongs to a value, are escaped with a backslash.
 
-Ranges begin and end at the limits of `recode.limits`. In a set, names that fewer than k rows of the table hold are
-written as one «*», which stands for other names; so that it never means one name held by a few, it takes in the rarest
-of the others until k rows hold one of its names.
+Ranges begin and end at the limits of `recode.limits`. In a set, categories that fewer than k rows of the table have are
+written as one «*»; so that it never stands for a single rare category, it includes the rarest of the others until k
+rows have one of its categories.
 """
 
 import numpy as np
@@ -27,17 +27,10 @@ Flags = NDArray[np.bool_]
 
 
 def ranges(ends: Ends, ranks: Rows, rows: Rows, gaps: Flags, groups: Groups) -> pa.Array:
-    """Return «low–high» for each group, or the one value that it has.
+    """Return «low–high» for each group, or its only value.
 
-    Parameters
-    ----------
-    ends : Ends
-        Where a range with a certain least or greatest value begins and ends; levels as `guarded` writes them.
-    ranks, rows : int64 arrays
-        The rank of each cell, and the rows that have a value.
-    gaps : bool array
-        The groups that hold a missing value.
-    groups : Groups
+    `ends` are indexed by the `ranks` of cells; levels are escaped. `rows` have a value, and `gaps` flags groups with a
+    missing value.
     """
     low, high = groups.limits(ranks, len(ends.low), rows)
     found = [
@@ -48,7 +41,7 @@ def ranges(ends: Ends, ranks: Rows, rows: Rows, gaps: Flags, groups: Groups) -> 
 
 
 def sets(values: pa.Array, ranks: Rows, rows: Rows, gaps: Flags, groups: Groups) -> pa.Array:
-    """Return «{A, B}» for each group, or the one value that it has."""
+    """Return «{A, B}» for each group, or its only value."""
     texts = guarded(values.cast(pa.string()).to_pylist())
     rare = _rare(np.bincount(ranks[rows], minlength=len(texts)), groups.k)
     pairs = np.unique(groups.labels[rows] * max(len(texts), 1) + ranks[rows])
@@ -63,7 +56,7 @@ def sets(values: pa.Array, ranks: Rows, rows: Rows, gaps: Flags, groups: Groups)
 
 
 def _rare(counts: Rows, k: int) -> Flags:
-    """Return which names are written as «*»: those that fewer than k rows hold, and others until k rows do."""
+    """Flag the categories written as «*»: those that fewer than k rows have, and others until k rows do."""
     rare = counts < k
     rows = int(counts[rare].sum())
     for name in np.argsort(counts, kind="stable"):
@@ -96,12 +89,12 @@ def nodes(column: pa.ChunkedArray, tree: Hierarchy, rows: Rows, gaps: Flags, gro
 
 
 def guarded(texts: list[str]) -> list[str]:
-    """Return values as texts that cannot be read as anything else."""
+    """Return values as text, escaped so that it cannot be read as anything else."""
     plain = (f"\\{text}" if text == OPEN else text.translate(MARKS) for text in texts)
     return [f"{text.removesuffix(OR_MISSING)}\\{OR_MISSING}" if text.endswith(OR_MISSING) else text for text in plain]
 
 
 def _told(found: list[str | None], gaps: Flags) -> pa.Array:
-    """Return texts that tell of missing values where there are some."""
+    """Add «or missing» to the texts of groups with missing values."""
     told = [text + OR_MISSING if text is not None and gap else text for text, gap in zip(found, gaps, strict=True)]
     return pa.array(told, pa.string())

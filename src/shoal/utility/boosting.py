@@ -1,7 +1,7 @@
-"""Gradient boosting for measures: trees that take gaps as they come.
+"""Gradient boosting for measures: trees that handle missing values.
 
-Threads of a small fit wait for each other at every node of every tree. On a machine that has other things to do they
-wait a hundred times longer than they work, so that fewer rows than `MANY` are left to one of them.
+Threads of a small fit wait for each other at every node of every tree. On a busy machine they wait a hundred times
+longer than they work, so a fit of fewer than `MANY` rows uses one thread.
 """
 
 from collections.abc import Iterator
@@ -15,14 +15,7 @@ MANY = 100_000
 
 @contextmanager
 def boosted(rows: int, seed: int) -> Iterator[Any]:
-    """Give a classifier that has not learnt yet, for as long as the block runs.
-
-    Parameters
-    ----------
-    rows : int
-        That it will learn from, about.
-    seed : int
-    """
+    """Yield an unfitted classifier that will learn from about this many rows, for as long as the block runs."""
     from sklearn.ensemble import HistGradientBoostingClassifier
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 

@@ -1,17 +1,16 @@
-"""Cell loss: how much is left open by what is published of a cell, from 0 (one value) to 1 (any value of its column).
+"""Cell loss: how much a published cell leaves open, from 0 (one value) to 1 (any value of its column).
 
-1. A **range** loses its width, as a part of that of the column. Where a column has missing values, a range that allows
-   for them loses one value more, of as many as there are, and its width counts so much less.
-2. A **set** loses (names - 1) / (all names - 1), a missing value being a name.
+1. A **range** loses its width, as a share of that of the column. If a column has missing values, a range that allows
+   for them loses one more value, of as many as there are, and its width counts that much less.
+2. A **set** loses (categories - 1) / (all categories - 1), missing being a category.
 3. A **node** loses (leaves below it - 1) / (all leaves - 1). This is what ARX calls granularity.
-4. A cell of another form is one value, but no true one. It counts as the range or the set of what its class had before;
-   one that is published as missing, though its class had values, could be any.
+4. A cell of another form is one value, but not a true one. It counts as the range or the set of the original values of
+   its class; one that is published as missing, although its class had values, could be any.
 
 All of it is read from the released text and the original cells, not from the groups that a method made.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -34,13 +33,7 @@ Labels = NDArray[np.int64]
 
 
 def cell_losses(columns: Sequence[Pair]) -> tuple[Finding, ...]:
-    """Measure how much is left open: of what is published, the same as ARX weights it, and of the classes.
-
-    Parameters
-    ----------
-    columns : list of Pair
-        The quasi-identifiers before and after.
-    """
+    """Measure how much is left open: by what is published, the same weighted as in ARX, and by the classes."""
     if not columns or not len(columns[0].before):
         return ()
     labels = classes([read_column(column.after).codes for column in columns], len(columns[0].before))
@@ -69,7 +62,7 @@ def cell_losses(columns: Sequence[Pair]) -> tuple[Finding, ...]:
 
 
 def _emptied(column: Pair, labels: Labels, lost: Floats) -> Floats:
-    """Return the losses of cells, 1 where one is published as missing and its class had values."""
+    """Return the losses of cells, 1 where one is published as missing although its class had values."""
     valued = np.bincount(labels, np.asarray(pc.is_valid(column.before).to_numpy(), np.float64)) > 0
     gone = np.asarray(pc.is_null(column.after).to_numpy(), np.bool_)
     return np.where(gone & valued[labels], 1.0, lost)
@@ -97,15 +90,15 @@ def _of_nodes(column: Pair, told: list[Published]) -> list[float]:
         return [0.0] * len(told)
     tree = column.tree
     below = dict(zip(tree.names, (tree.last - tree.first).tolist(), strict=True))
-    # A value that others belong to stands in the tree twice: as a leaf, and as the node above it, which is found last.
+    # A value with others below it is in the tree twice: as a leaf, and as the node above it, which is found last.
     return [below[one.values[0]] / max(1, tree.leaves - 1) if one.values else 0.0 for one in told]
 
 
 def _of_ranges(column: Pair, told: list[Published]) -> list[float]:
-    """Return what ranges lose; limits beyond the values of the column lose no more than those."""
+    """Return what ranges lose; limits beyond the values of the column lose no more than those values."""
     places, missing = _places(column)
     whole, toll = _width(column, places, missing)
-    numbers = replace(column, after=column.before).numbers[0]
+    numbers = column.numbers_before
     least, most = (float(np.nanmin(numbers)), float(np.nanmax(numbers))) if not missing.all() else (0.0, 0.0)
     if column.kind == "ordinal":
         least, most = 0.0, float(max(1, len(column.order or ())) - 1)
@@ -114,7 +107,7 @@ def _of_ranges(column: Pair, told: list[Published]) -> list[float]:
         wide = 0.0
         if len(one.values) > 1 and whole > 0:
             low, high = (_limit(value, column) for value in (one.values[0], one.values[-1]))
-            wide = (min(high, most) / 2 - max(low, least) / 2) / (most / 2 - least / 2)  # halves, lest it overflow
+            wide = (min(high, most) / 2 - max(low, least) / 2) / (most / 2 - least / 2)  # halves, to avoid overflow
         found.append(max(0.0, wide) * (1 - toll) + (toll if one.missing and one.values else 0.0))
     return found
 
@@ -131,13 +124,13 @@ def _limit(text: str, column: Pair) -> float:
     except (ValueError, pa.ArrowInvalid):
         pass
     raise DataError(
-        f"measure: ranges of column {column.name!r} have limits that cannot be read as values of it. Write them as the "
-        "table does."
+        f"measure: ranges of column {column.name!r} have limits that cannot be read as its values. Write them as in "
+        "the table."
     )
 
 
 def class_loss(column: Pair, labels: Labels) -> Floats:
-    """Return what the range or the set of each class loses, by what its rows had before."""
+    """Return what the range or the set of the original values of each class loses."""
     count = int(labels.max()) + 1
     if not column.ordered:
         codes = read_column(column.before).codes
@@ -159,14 +152,14 @@ def class_loss(column: Pair, labels: Labels) -> Floats:
 def _places(column: Pair) -> tuple[Floats, NDArray[np.bool_]]:
     """Return where the cells of a column with an order lie, and which are missing."""
     if column.kind == "ordinal":
-        numbers = column.numbers[0]
+        numbers = column.numbers_before
         return numbers, np.isnan(numbers)
     moments = pa.types.is_temporal(column.before.type)
     return offsets(microseconds(column.before) if moments else column.before, column.name)
 
 
 def _width(column: Pair, places: Floats, missing: NDArray[np.bool_]) -> tuple[float, float]:
-    """Return how wide a column is, and what missing values cost beside others; of levels, all count that there are."""
+    """Return the width of a column, and the cost of missing values; for levels, all that are declared count."""
     held = np.arange(len(column.order or ())) if column.kind == "ordinal" else places[~missing]
     if not held.size:
         return 0.0, 0.0
@@ -174,7 +167,7 @@ def _width(column: Pair, places: Floats, missing: NDArray[np.bool_]) -> tuple[fl
 
 
 def _values(column: Pair) -> int:
-    """Return how many values there are: the leaves of its tree, or those that occur."""
+    """Return the number of values: the leaves of its tree, or those that occur."""
     if column.tree is not None:
         return column.tree.leaves
     return int(read_column(column.before.drop_null()).distinct)

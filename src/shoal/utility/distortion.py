@@ -1,15 +1,15 @@
 """Distortion: what is lost between a table and its release, counted on cells, on classes and on labels.
 
-1. **Minimal distortion**: the cells that are not what they were.
-2. **Taxonomy information loss**: how far the values of a class lie apart, by range, by tree or by number of names.
+1. **Minimal distortion**: the number of changed cells.
+2. **Taxonomy information loss**: how far apart the values of a class are, by range, by tree or by number of categories.
 3. **Discernibility** and **normalised average class size**: how large classes are. Bayardo and Agrawal (2005), LeFevre
    et al. (2006).
 4. **Classification metric**: rows whose label is not the commonest of their class. Iyengar (2002).
-5. **Trade-off score**: what classes tell of the label against what they tell of who is who, after the score by which
-   Fung, Wang and Yu (2005) choose a step of top-down specialisation.
-6. **Entropy loss**: what is not known of a cell to whoever sees what was published of it.
+5. **Trade-off score**: what classes reveal about the label against what they reveal about identity, after the score by
+   which Fung, Wang and Yu (2005) choose a step of top-down specialisation.
+6. **Entropy loss**: what remains unknown about a cell, given its published value.
 
-Moments of columns of numbers stand in `moments`, what cells leave open in `cell_loss`.
+Moments of columns of numbers are in `moments`, what cells leave open in `cell_loss`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,19 +41,15 @@ Floats = NDArray[np.float64]
 
 
 def cells_changed(columns: Sequence[Pair]) -> int:
-    """Return the number of cells that are not what they were: from 0 to rows x columns, low is good, needs the pair.
+    """Return the number of changed cells: from 0 to rows x columns, low is good, needs the pair.
 
-    A range, a set or a node that holds more than one value is a change. A missing cell that stays missing is none.
-
-    Parameters
-    ----------
-    columns : list of Pair
+    A range, a set or a node with more than one value is a change. A missing cell that stays missing is not.
     """
     return sum(int(changed(column).sum()) for column in columns)
 
 
 def changed(column: Pair) -> NDArray[np.bool_]:
-    """Return which cells of a column are not what they were."""
+    """Return which cells of a column were changed."""
     if column.truthful:
         gaps = np.asarray(pc.is_null(column.before).to_numpy()) != np.asarray(pc.is_null(column.after).to_numpy())
         return np.asarray(gaps | (text_loss(column) > 0))
@@ -65,24 +61,16 @@ def changed(column: Pair) -> NDArray[np.bool_]:
 
 
 def taxonomy_loss(columns: Sequence[Pair], labels: Labels, trees: Mapping[str, Hierarchy] | None = None) -> float:
-    """Return how far the original values of classes lie apart, summed over rows and columns.
+    """Return how far apart the original values of classes are, summed over rows and columns.
 
     The sum over classes E of size(E) x the sum over columns of
 
     - (max - min in E) / (max - min of the column), for columns with an order;
-    - height(lowest common ancestor of E) / height(tree), for names with a tree;
-    - (distinct in E - 1) / (distinct in the column - 1), for names without one.
+    - height(lowest common ancestor of E) / height(tree), for categories with a tree;
+    - (distinct in E - 1) / (distinct in the column - 1), for categories without one.
 
-    From 0 to rows x columns, low is good, needs the pair. A missing value is a name of its own. Beside a tree it is
-    below the root alone; beside numbers it costs what one value of all does, as in `cell_loss`.
-
-    Parameters
-    ----------
-    columns : list of Pair
-    labels : int64 array
-        The class of each row.
-    trees : mapping of str to Hierarchy, optional
-        By the name of the column.
+    From 0 to rows x columns, low is good, needs the pair. Missing is a category. Beside a tree it is below the root
+    alone; beside numbers it costs what one value of all does, as in `cell_loss`. `labels` is the class of each row.
     """
     if not labels.size:
         return 0.0
@@ -95,7 +83,7 @@ def taxonomy_loss(columns: Sequence[Pair], labels: Labels, trees: Mapping[str, H
 
 
 def _climbed(before: pa.ChunkedArray, labels: Labels, tree: Hierarchy) -> Floats:
-    """Return the height of the lowest node above all values of each class, as a part of that of the tree."""
+    """Return the height of the lowest node above all values of each class, as a share of that of the tree."""
     names = pa.array(tree.names[: tree.leaves], pa.string())
     leaf = np.asarray(pc.index_in(before.cast(pa.string()), value_set=names).fill_null(-1).to_numpy(), np.int64)
     count = int(labels.max()) + 1
@@ -104,7 +92,7 @@ def _climbed(before: pa.ChunkedArray, labels: Labels, tree: Hierarchy) -> Floats
     np.minimum.at(low, labels[known], leaf[known])
     np.maximum.at(high, labels[known], leaf[known])
     held = high >= 0
-    # The leaves below a node stand together: the node above the first and the last is above all.
+    # The leaves below a node are adjacent: the node above the first and the last is above all.
     levels, lost = tree.levels, np.zeros(count)
     apart = (levels[:, low[held]] != levels[:, high[held]]).sum(axis=0)
     lost[held] = apart / max(1, len(levels) - 1)
@@ -115,41 +103,21 @@ def _climbed(before: pa.ChunkedArray, labels: Labels, tree: Hierarchy) -> Floats
 def discernibility(sizes: Labels, k: int) -> float:
     """Return the sum over classes of size^2, and of n x size for a class of fewer than k rows.
 
-    From n to n^2, low is good, needs the release. Each row is charged the rows that it looks like.
-
-    Parameters
-    ----------
-    sizes : int64 array
-        The rows of each class.
-    k : int
+    From n to n^2, low is good, needs the release. Each row is charged the rows that are like it.
     """
     return float(np.where(sizes >= k, sizes, sizes.sum()).astype(np.float64) @ sizes)
 
 
 def average_size(sizes: Labels, k: int) -> float:
-    """Return n / (classes x k): at least 1 / k, 1 is the best that k allows, low is good, needs the release.
-
-    Parameters
-    ----------
-    sizes : int64 array
-        The rows of each class; at least one.
-    k : int
-    """
+    """Return n / (classes x k): at least 1 / k, 1 is the best that k allows, low is good, needs the release."""
     return float(sizes.sum() / (sizes.size * k))
 
 
 def classification_metric(labels: Labels, label: Labels, k: int) -> float:
     """Return the share of rows in classes of fewer than k rows, or without the commonest label of their class.
 
-    From 0 to 1, low is good, needs the release. A missing label is a label of its own.
-
-    Parameters
-    ----------
-    labels : int64 array
-        The class of each row.
-    label : int64 array
-        What analysts predict, as codes from 0 up.
-    k : int
+    From 0 to 1, low is good, needs the release. `labels` is the class of each row, and `label` what analysts predict,
+    as codes from 0 up, one of them for a missing label.
     """
     counts = Counts.of(labels, Values(label))
     most = counts.most(counts.count.astype(np.float64))
@@ -157,22 +125,15 @@ def classification_metric(labels: Labels, label: Labels, k: int) -> float:
 
 
 def trade_off(labels: Labels, label: Labels) -> tuple[float, float, float]:
-    """Return InfoGain / (AnonymLoss + 1), InfoGain and AnonymLoss, in bits.
+    """Return InfoGain / (AnonymLoss + 1), InfoGain and AnonymLoss, in bits, of at least one row.
 
     Before, all rows are one class; after, they are in the classes E of the release.
 
-    - InfoGain = H(label) - sum over E of size(E)/n x H(label in E): what classes tell of the label.
-    - AnonymLoss = log2 n - sum over E of size(E)/n x log2 size(E): what classes tell of who is who. It is the entropy
-      of the class of a row.
+    - InfoGain = H(label) - sum over E of size(E)/n x H(label in E): what classes reveal about the label.
+    - AnonymLoss = log2 n - sum over E of size(E)/n x log2 size(E): what classes reveal about identity. It is the
+      entropy of the class of a row.
 
     Since InfoGain is at most AnonymLoss, the score is at least 0 and below 1. High is good, needs the release.
-
-    Parameters
-    ----------
-    labels : int64 array
-        The class of each row; at least one row.
-    label : int64 array
-        What analysts predict, as codes from 0 up.
     """
     both = classes([labels, label], labels.size)
     lost = _entropy(labels)
@@ -181,14 +142,9 @@ def trade_off(labels: Labels, label: Labels) -> tuple[float, float, float]:
 
 
 def entropy_loss(before: pa.ChunkedArray, after: pa.ChunkedArray) -> float:
-    """Return H(X given X') in bits: from 0 to the log2 of the number of names, low is good, needs the pair.
+    """Return H(X given X') in bits: from 0 to the log2 of the number of categories, low is good, needs the pair.
 
-    A missing value is a name of its own.
-
-    Parameters
-    ----------
-    before, after : pyarrow.ChunkedArray
-        The column of the table and of the release, row by row.
+    Missing is a category.
     """
     known, told = read_column(before).codes, read_column(after).codes
     return max(0.0, _entropy(classes([known, told], known.size)) - _entropy(told))

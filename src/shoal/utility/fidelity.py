@@ -1,10 +1,11 @@
-"""Fidelity: how well a release stands for the table, column by column and two by two.
+"""Fidelity: how well a release represents the table, column by column and in pairs of columns.
 
-For columns that keep their type, by mean, median, mode or medoid: a range or a set is no value that could be counted.
+For columns that keep their type, by mean, median, mode or medoid: a range or a set is not a value that could be
+counted.
 
 1. **Rank error**: how far cells move among the ranks of their column, from 0 to 1, on average.
 2. **Total variation** of all tables of one column, and of two: half the sum of the differences of shares. Columns of
-   numbers or dates with more than 100 values are cut into 20 parts of equal frequency first.
+   numbers or dates with more than 100 values are first cut into 20 bins of equal frequency.
 3. **Invented combinations**: released rows whose combination of values no row of the table has.
 4. **pMSE**: how well a classifier tells released rows from original ones, from 0 (not at all) to 1.
 """
@@ -32,7 +33,7 @@ __all__ = [
     "variations",
 ]
 
-MANY = 100  # values of a column that are told apart
+MANY = 100  # values of a column that are distinguished
 PARTS = 20
 MOST_PAIRS = 1_000
 MOST_ROWS = 50_000
@@ -41,13 +42,7 @@ Floats = NDArray[np.float64]
 
 
 def fidelity(columns: Sequence[Pair]) -> tuple[Finding, ...]:
-    """Measure what is quick to measure: rank error, total variation and invented combinations.
-
-    Parameters
-    ----------
-    columns : list of Pair
-        The quasi-identifiers before and after; those of truthful forms are left out.
-    """
+    """Measure what is fast to measure: rank error, total variation and invented combinations."""
     return (*rank_errors(columns), *variations(columns), *inventions(columns))
 
 
@@ -61,7 +56,7 @@ def rank_errors(columns: Sequence[Pair]) -> tuple[Finding, ...]:
 
 
 def variations(columns: Sequence[Pair]) -> tuple[Finding, ...]:
-    """Measure how far the tables of one column, and of two, are from what they were."""
+    """Measure how far the tables of one column, and of two, are from the original ones."""
     cut = [_cut(column) for column in _plain(columns)]
     if not cut:
         return ()
@@ -92,7 +87,7 @@ def _plain(columns: Sequence[Pair]) -> list[Pair]:
 
 
 def rank_error(column: Pair) -> float:
-    """Return how far cells of a column with an order move, as a part of all its ranks; 0 if none has a value."""
+    """Return how far cells of a column with an order move, as a share of all its ranks; 0 if none has a value."""
     before, after = column.numbers
     both = ~(np.isnan(before) | np.isnan(after))
     known = np.sort(before[~np.isnan(before)])
@@ -126,12 +121,7 @@ def invented(columns: Sequence[Pair]) -> float:
 def pmse(columns: Sequence[Pair], seed: int = 0) -> Finding:
     """Measure how well a classifier tells released rows from original ones, cross-fitted in three parts.
 
-    Parameters
-    ----------
-    columns : list of Pair
-        Those of truthful forms are left out. Of more than 50,000 rows a sample is taken.
-    seed : int
-        Where chance starts.
+    Columns of truthful forms are left out. Of more than 50,000 rows a random sample is taken.
     """
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
@@ -149,7 +139,7 @@ def pmse(columns: Sequence[Pair], seed: int = 0) -> Finding:
 
 
 def features(columns: Sequence[Pair]) -> tuple[Floats, Floats]:
-    """Return the columns as matrices before and after, NaN where a value is missing; names as their place."""
+    """Return the columns as matrices before and after, NaN where a value is missing; categories as codes."""
     found: list[tuple[Floats, Floats]] = []
     for column in columns:
         if column.ordered:
@@ -161,13 +151,13 @@ def features(columns: Sequence[Pair]) -> tuple[Floats, Floats]:
 
 
 def _cut(column: Pair) -> tuple[Codes, Codes]:
-    """Return the cells of a column as codes, in parts if there are very many values with an order."""
+    """Return the cells of a column as codes, in bins if there are very many values with an order."""
     if not column.ordered or np.unique(column.codes[0]).size <= MANY:
         return column.codes
     before, after = column.numbers
     known = before[~np.isnan(before)]
     limits = np.unique(np.quantile(known, np.arange(1, PARTS) / PARTS, method="lower"))
-    # NaN is beyond every limit, and gets a part of its own.
+    # NaN is beyond every limit, and gets a separate bin.
     first, second = (
         np.where(np.isnan(cells), PARTS, np.searchsorted(limits, cells, "left")) for cells in (before, after)
     )

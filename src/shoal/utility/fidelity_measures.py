@@ -49,7 +49,7 @@ def class_count(case: Case) -> Found:
     always=True,
 )
 def unchanged_uniques(case: Case) -> Found:
-    """Count the rows that are alone in what is published as it is."""
+    """Count the rows that are unique in what is published unchanged."""
     found = Unchanged.of(case.released, case.policy)
     if not case.n or not found.codes:
         return ()
@@ -105,13 +105,13 @@ def rank_errors(case: Case) -> Found:
     also=("2-way total variation %",),
     rank=16,
     words={
-        "1-way total variation %": "How far the tables of single columns are from what they were.",
-        "2-way total variation %": "The same of pairs of columns.",
+        "1-way total variation %": "How far the tables of single columns are from the original ones.",
+        "2-way total variation %": "The same for pairs of columns.",
     },
     always=True,
 )
 def tables(case: Case) -> Found:
-    """Measure how far the tables of one column, and of two, are from what they were."""
+    """Measure how far the tables of one column, and of two, are from the original ones."""
     return fidelity.variations(case.columns)
 
 
@@ -140,15 +140,15 @@ def invented_combinations(case: Case) -> Found:
     requires=("label",),
     rank=8,
     words={
-        "honest accuracy %": "As honest separability, by gradient boosting.",
-        "accuracy of the original %": "The same learned from original rows: what could be had at best.",
-        "majority rate %": "Always saying the most frequent label.",
+        "honest accuracy %": "Like honest separability, by gradient boosting.",
+        "accuracy of the original %": "The same trained on original rows: the best that could be achieved.",
+        "majority rate %": "Always predicting the most frequent label.",
     },
 )
 def accuracy(case: Case) -> Found:
-    """Measure how often gradient boosting that learned from released rows is right about original ones."""
+    """Measure how often gradient boosting trained on released rows is right about original ones."""
     if case.policy.label is None:
         return ()
-    # A classifier cannot look at a column without any value, and learns nothing from one that is published so.
+    # A classifier cannot use a column without any value, and learns nothing from one that is published so.
     told = [one for one in case.columns if max(one.before.null_count, one.after.null_count) < case.n]
     return honest_accuracy(told, case.released.column(case.policy.label), case.seed)

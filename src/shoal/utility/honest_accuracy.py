@@ -1,8 +1,7 @@
-"""Separability: whether a classifier that learns from the release is right about people as they are.
+"""Separability: whether a classifier trained on the release is right about the original rows.
 
-A classifier learns from released rows and is asked about the original rows of others, three times, so that every row is
-asked about once. Beside it stand what the same classifier learns from the original, and what the most frequent label
-alone would get right.
+A classifier is trained on released rows and tested on the original rows of others, in three folds, so that every row is
+tested once. For comparison: the same classifier trained on the original, and always predicting the most frequent label.
 """
 
 from collections.abc import Sequence
@@ -23,16 +22,9 @@ FOLDS = 3
 
 
 def honest_accuracy(columns: Sequence[Pair], label: pa.ChunkedArray, seed: int = 0) -> tuple[Finding, ...]:
-    """Measure accuracy on original held-out rows; nothing if labels or columns do not allow for it.
+    """Measure accuracy on original held-out rows; nothing if labels or columns do not allow it.
 
-    Parameters
-    ----------
-    columns : list of Pair
-        The quasi-identifiers; those of truthful forms are left out.
-    label : pyarrow.ChunkedArray
-        What is to be predicted, row by row; published as it is.
-    seed : int
-        Random seed.
+    Columns of truthful forms are left out. `label` is what is predicted, row by row, published unchanged.
     """
     from sklearn.base import clone
     from sklearn.model_selection import StratifiedKFold
@@ -51,8 +43,8 @@ def honest_accuracy(columns: Sequence[Pair], label: pa.ChunkedArray, seed: int =
                 right[name] += int((model.predict(before[ask]) == y[ask]).sum())
     n = len(y)
     return (
-        _share("honest accuracy %", right["released"], n, "learned from released rows, asked about original ones"),
-        _share("accuracy of the original %", right["original"], n, "learned from original rows, asked about others"),
+        _share("honest accuracy %", right["released"], n, "trained on released rows, tested on original ones"),
+        _share("accuracy of the original %", right["original"], n, "trained on original rows, tested on others"),
         Finding("majority rate %", 100 * counts.max() / n, "the most frequent label alone", "pair", unit="%"),
     )
 

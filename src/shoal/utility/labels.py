@@ -13,27 +13,22 @@ from shoal.privacy.verdict.values import read_column
 
 __all__ = ["telling_columns"]
 
-SURE = 0.99  # of the rows, that a column gets right
-BETTER = 0.1  # of the errors of always saying the commonest label, that it leaves at the most
-ROWS, CLASSES = 20_000, 100  # that are enough to tell, and that a label may have to be asked for
-MOST_VALUES = 0.05  # of the rows: names that a column may have to be asked value by value
+SURE = 0.99  # share of the rows that a column gets right
+BETTER = 0.1  # share of the errors of the commonest label that it may leave
+ROWS, CLASSES = 20_000, 100  # rows that suffice, and classes of a label above which none is sought
+MOST_VALUES = 0.05  # categories of a column, as a share of the rows, up to which it is tried value by value
 
 Codes = NDArray[np.int64]
 
 
 def telling_columns(table: Table, policy: Policy) -> tuple[str, ...]:
-    """Return the quasi-identifiers that decide the label alone: at one cut, or name by name.
+    """Return the quasi-identifiers that decide the label alone: at one cut, or category by category.
 
-    Parameters
-    ----------
-    table : Table
-        The original rows, arranged.
-    policy : Policy
-        With every column named.
+    The table is arranged, and the policy names every column.
     """
     if policy.label is None:
         return ()
-    some = table.data.slice(0, ROWS)  # arranged rows stand in an order of chance
+    some = table.data.slice(0, ROWS)  # arranged rows are in random order
     label = read_column(some.column(policy.label)).codes
     if not label.size or not 0 < int(label.max()) < CLASSES:
         return ()
@@ -49,7 +44,7 @@ def telling_columns(table: Table, policy: Policy) -> tuple[str, ...]:
 
 
 def _by_cut(codes: Codes, label: Codes) -> float:
-    """Return the share of labels that the best cut gets right, each side saying its commonest label."""
+    """Return the share of labels that the best cut gets right, each side predicting its commonest label."""
     counts = np.zeros((int(codes.max()) + 1, int(label.max()) + 1), np.int64)
     np.add.at(counts, (codes, label), 1)
     below = np.cumsum(counts, axis=0)
@@ -57,7 +52,7 @@ def _by_cut(codes: Codes, label: Codes) -> float:
 
 
 def _by_name(codes: Codes, label: Codes) -> float:
-    """Return the share of labels that names get right, each saying its commonest label; 0 for very many names."""
+    """Return the share of labels right if each category predicts its commonest label; 0 for very many categories."""
     names = int(codes.max()) + 1
     if names > max(2, MOST_VALUES * label.size):
         return 0.0

@@ -1,4 +1,4 @@
-"""Information loss: how far the rows are from what is published of them."""
+"""Information loss: how far the rows are from their published values."""
 
 from collections.abc import Iterable, Sequence
 
@@ -18,12 +18,12 @@ Matrix = NDArray[np.float64]
 def sse(X: Matrix, labels: NDArray[np.int64], weights: Matrix | None = None) -> float:
     """Return the sum of squared distances of the rows to the means of their groups.
 
-    Weights count in the means and in the sum. They are taken with a mean of 1, so that the figures of a
-    weighted and of a plain run can be compared.
+    Weights count in the means and in the sum. They are scaled to a mean of 1, so that weighted and unweighted figures
+    are comparable.
     """
     counts = None if weights is None else _with_mean_one(weights)
     masses = np.bincount(labels, counts)
-    masses[masses == 0] = 1  # rows without weight add nothing, wherever their mean is put
+    masses[masses == 0] = 1  # rows without weight add nothing, wherever their mean is
     total = 0.0
     for column in X.T:
         weighed = column if counts is None else counts * column
@@ -60,15 +60,7 @@ def partition_loss(
 
 
 def rounding_loss(columns: Sequence[Pair], labels: NDArray[np.int64]) -> tuple[Finding, ...]:
-    """Measure how much SSE rises because means are published as multiples of a step.
-
-    Parameters
-    ----------
-    columns : list of Pair
-        The quasi-identifiers before and after.
-    labels : int64 array
-        The group of each row.
-    """
+    """Measure how much SSE rises because the means of groups (`labels`) are published as multiples of a step."""
     exact = rounded = 0.0
     for column in columns:
         if column.form != "mean" or not column.ordered:
@@ -93,7 +85,7 @@ def rounding_loss(columns: Sequence[Pair], labels: NDArray[np.int64]) -> tuple[F
 
 
 def _with_mean_one(weights: Matrix) -> Matrix:
-    """Return weights that add up to the number of rows; all alike if there is no weight at all."""
+    """Return weights that add up to the number of rows; all equal if there is no weight at all."""
     largest = weights.max(initial=0.0)
     if largest == 0:
         return np.ones(weights.size)

@@ -1,4 +1,4 @@
-"""Information loss as measures with cards: thin adaptors from a `Case` to what the rooms beside this file count."""
+"""Information loss as measures with cards: thin adaptors from a `Case` to the other modules of this package."""
 
 from itertools import combinations
 
@@ -52,12 +52,12 @@ FEW = 6  # rows below which three folds of a classifier mean nothing
     cost="n d",
     rank=15,
     words={
-        "information loss %": "The variance that is lost inside groups, in per cent.",
+        "information loss %": "The variance that is lost within groups, in per cent.",
     },
     always=True,
 )
 def information_loss(case: Case) -> Found:
-    """Measure the squared distances of rows to the means of their groups, as a part of those to the mean of all."""
+    """Measure the squared distances of rows to the means of their groups, as a share of those to the overall mean."""
     if not case.before.n:
         return ()
     columns = matrix_columns(case.before, case.policy) if case.matrix is None else case.matrix.T
@@ -93,10 +93,10 @@ def cell_loss(case: Case) -> Found:
     need="pair",
     cost="n d",
     rank=18,
-    words={"cells changed %": "Cells of quasi-identifiers that are not what they were."},
+    words={"cells changed %": "Cells of quasi-identifiers that were changed."},
 )
 def minimal_distortion(case: Case) -> Found:
-    """Count the cells of quasi-identifiers that are not what they were."""
+    """Count the changed cells of quasi-identifiers."""
     columns = case.columns
     cells = case.n * len(columns)
     if not cells:
@@ -124,7 +124,7 @@ def minimal_distortion(case: Case) -> Found:
     always=True,
 )
 def changed_cells(case: Case) -> Found:
-    """Measure the share of cells of quasi-identifiers that are not what they were."""
+    """Measure the share of changed cells of quasi-identifiers."""
     cells = case.n * len(case.columns)
     if not cells:
         return ()
@@ -140,7 +140,7 @@ def changed_cells(case: Case) -> Found:
     cost="n d",
 )
 def taxonomy_loss(case: Case) -> Found:
-    """Measure how far the values of classes lie apart: by range, by tree, or by number of names."""
+    """Measure how far apart the values of classes are: by range, by tree, or by number of categories."""
     columns = case.columns
     if not case.n or not columns:
         return ()
@@ -155,7 +155,7 @@ def taxonomy_loss(case: Case) -> Found:
 
 @measure("discernibility", formula="sum of size(E)^2, n size(E) below k", better="low", need="release", cost="n")
 def discernibility(case: Case) -> Found:
-    """Charge each row the rows that it looks like, and all rows if its class is too small."""
+    """Charge each row the rows that are like it, and all rows if its class is too small."""
     if not case.n:
         return ()
     k = case.policy.constraints.k
@@ -187,7 +187,7 @@ def classification_metric(case: Case) -> Found:
     if case.label is None or not case.n:
         return ()
     value = distortion.classification_metric(case.labels, case.label, case.policy.constraints.k)
-    return (Finding("classification metric", value, "rows that their class labels wrongly", "release"),)
+    return (Finding("classification metric", value, "rows without the commonest label of their class", "release"),)
 
 
 @measure(
@@ -200,14 +200,14 @@ def classification_metric(case: Case) -> Found:
     requires=("label",),
 )
 def trade_off(case: Case) -> Found:
-    """Measure what classes tell of the label against what they tell of who is who."""
+    """Measure what classes reveal about the label against what they reveal about identity."""
     if case.label is None or not case.n:
         return ()
     value, gain, lost = distortion.trade_off(case.labels, case.label)
     return (
         Finding("trade-off score", value, Sentence("InfoGain / (AnonymLoss + 1)"), "release"),
-        Finding("information gain", gain, "bits that classes tell of the label", "release"),
-        Finding("anonymity loss", lost, "bits that classes tell of who is who", "release"),
+        Finding("information gain", gain, "bits that classes reveal about the label", "release"),
+        Finding("anonymity loss", lost, "bits that classes reveal about identity", "release"),
     )
 
 
@@ -228,13 +228,13 @@ def _compared(case: Case, of: str) -> Found:
 
 @measure("MSE of values", formula="mean of (after - before)^2 of values", better="low", need="pair", cost="n d^2")
 def of_values(case: Case) -> Found:
-    """Measure how far values of numeric columns are from what they were."""
+    """Measure how far values of numeric columns are from the original ones."""
     return _compared(case, "values")
 
 
 @measure("MSE of means", formula="mean of (after - before)^2 of means", better="low", need="pair", cost="n d^2")
 def of_means(case: Case) -> Found:
-    """Measure how far means of numeric columns are from what they were."""
+    """Measure how far means of numeric columns are from the original ones."""
     return _compared(case, "means")
 
 
@@ -242,7 +242,7 @@ def of_means(case: Case) -> Found:
     "MSE of covariances", formula="mean of (after - before)^2 of covariances", better="low", need="pair", cost="n d^2"
 )
 def of_covariances(case: Case) -> Found:
-    """Measure how far covariances of numeric columns are from what they were."""
+    """Measure how far covariances of numeric columns are from the original ones."""
     return _compared(case, "covariances")
 
 
@@ -250,25 +250,25 @@ def of_covariances(case: Case) -> Found:
     "MSE of correlations", formula="mean of (after - before)^2 of correlations", better="low", need="pair", cost="n d^2"
 )
 def of_correlations(case: Case) -> Found:
-    """Measure how far correlations of numeric columns are from what they were."""
+    """Measure how far correlations of numeric columns are from the original ones."""
     return _compared(case, "correlations")
 
 
 @measure("MSE of loadings", formula="mean of (after - before)^2 of loadings", better="low", need="pair", cost="n d^2")
 def of_loadings(case: Case) -> Found:
-    """Measure how far loadings of numeric columns are from what they were."""
+    """Measure how far loadings of numeric columns are from the original ones."""
     return _compared(case, "loadings")
 
 
 @measure("MSE of scores", formula="mean of (after - before)^2 of scores", better="low", need="pair", cost="n d^2")
 def of_scores(case: Case) -> Found:
-    """Measure how far scores of numeric columns are from what they were."""
+    """Measure how far scores of numeric columns are from the original ones."""
     return _compared(case, "scores")
 
 
 @measure("IL1s", formula="mean of |x - x'| / (sqrt(2) deviation)", better="low", need="pair", cost="n d")
 def il1s(case: Case) -> Found:
-    """Measure how far numbers move, in deviations of their columns."""
+    """Measure how far numbers move, in standard deviations of their columns."""
     numbers = moments.numbers_of(case.columns)
     if numbers is None:
         return ()
@@ -278,11 +278,11 @@ def il1s(case: Case) -> Found:
 
 @measure("eigenvalue difference", formula="sum of |l - l'| / sum of l", better="low", need="pair", cost="n d^2 + d^3")
 def eigenvalues(case: Case) -> Found:
-    """Measure how far the variances along the principal axes are from what they were."""
+    """Measure how far the variances along the principal axes are from the original ones."""
     numbers = moments.numbers_of(case.columns)
     if numbers is None:
         return ()
-    how = Sentence("of covariance matrices, as a part of the variance{left_out}", left_out=numbers.left_out)
+    how = Sentence("of covariance matrices, as a share of the variance{left_out}", left_out=numbers.left_out)
     return (Finding("eigenvalue difference", moments.eigenvalue_difference(numbers), how, "pair"),)
 
 
@@ -295,7 +295,7 @@ def eigenvalues(case: Case) -> Found:
     cost="n d^2",
 )
 def contingency_distance(case: Case) -> Found:
-    """Measure how far the tables of one and of two columns of names are from what they were."""
+    """Measure how far the tables of one and of two nominal columns are from the original ones."""
     names = [column for column in case.columns if _named(column)]
     if not names or not case.n:
         return ()
@@ -321,7 +321,7 @@ def contingency_distance(case: Case) -> Found:
     by_column=True,
 )
 def entropy_loss(case: Case) -> Found:
-    """Measure, column by column, what is not known of a name to whoever sees what was published of it."""
+    """Measure, column by column, what remains unknown about a category, given its published value."""
     names = [column for column in case.columns if not column.ordered and len(column.before)]
     return tuple(
         Finding(
@@ -350,13 +350,13 @@ def entropy_loss(case: Case) -> Found:
 )
 def propensity(case: Case) -> Found:
     """Measure how well a classifier tells released rows from original ones."""
-    # A classifier cannot look at a column without any value.
+    # A classifier cannot use a column without any value.
     plain = [column for column in case.columns if not column.truthful and not _empty(column)]
     return (pmse(plain, case.seed),) if plain and case.n >= FEW else ()
 
 
 def _named(column: Pair) -> bool:
-    """Say whether a column holds names that can be counted."""
+    """Say whether a column has categories that can be counted."""
     return not column.ordered and not column.truthful
 
 

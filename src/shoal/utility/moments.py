@@ -1,16 +1,16 @@
 """Moments: how far means, variances, correlations and principal components of a release are from those of the table.
 
-For numeric columns that keep their type. A column that is constant in the table is left out: it has no deviation to
-measure by; so are rows with a missing number before or after. All figures are taken in standard deviations of the
-original columns, so that units do not count. Each comparison gives
+For numeric columns that keep their type. A column that is constant in the table is left out, as it has no standard
+deviation; so are rows with a missing number before or after. All figures are in standard deviations of the original
+columns, so that units do not matter. Each comparison gives
 
 1. **MSE**, the mean squared difference;
 2. **MAE**, the mean absolute difference;
 3. **mean variation**, the mean of |after - before| / |before|, over what is not 0 before.
 
 Domingo-Ferrer and Torra (2001) list what is compared: values, means, covariances, correlations, loadings and scores of
-principal components. An axis has no sign of its own: it is turned to that of the table. Axes count by their share of
-the variance of the table, since the last ones are mostly noise.
+principal components. The sign of an axis is arbitrary: it is set to that of the table. Axes count by their share of the
+variance of the table, since the last ones are mostly noise.
 """
 
 from collections.abc import Sequence
@@ -26,15 +26,15 @@ from shoal.privacy.measures.pairs import Pair
 
 __all__ = ["OBJECTS", "Errors", "Numbers", "eigenvalue_difference", "errors", "il1s", "numbers_of"]
 
-NOTHING = 1e-9  # standard deviations: what is smaller counts as 0 in mean variation
-STILL = 1e-12  # of the whole variance
+NOTHING = 1e-9  # standard deviations; smaller values count as 0 in mean variation
+STILL = 1e-12  # share of the total variance
 OBJECTS = ("values", "means", "covariances", "correlations", "loadings", "scores")
 
 Floats = NDArray[np.float64]
 
 
 class Errors(NamedTuple):
-    """How far one thing is from another; `variation` is None if all of it was 0 before."""
+    """How far one object is from another; `variation` is None if all of it was 0 before."""
 
     mse: float
     mae: float
@@ -43,27 +43,21 @@ class Errors(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """Numeric columns before and after, in the deviations of the table.
-
-    Parameters
-    ----------
-    before, after : float64 arrays of shape (n, p)
-        Divided by the standard deviations of the columns before.
-    rows : int
-        Rows that were left out because a number is missing.
-    constant : int
-        Columns that were left out because they are constant.
-    """
+    """Numeric columns before and after, divided by the standard deviations of the columns before."""
 
     before: Floats
     after: Floats
-    rows: int = 0
-    constant: int = 0
+    rows: int = 0  # left out because a number is missing
+    constant: int = 0  # columns left out because they are constant
 
     @property
     def left_out(self) -> str:
-        """What was left out, in words; nothing if nothing was."""
-        rows = Sentence("; rows left out for gaps: {rows:,}", rows=Rows(self.rows)) if self.rows else Sentence("")
+        """A clause on what was left out; empty if nothing was."""
+        rows = (
+            Sentence("; rows left out for missing values: {rows:,}", rows=Rows(self.rows))
+            if self.rows
+            else Sentence("")
+        )
         return rows + (f"; constant columns left out: {self.constant:,}" if self.constant else "")
 
     @cached_property
@@ -78,21 +72,16 @@ class Numbers:
 
     @cached_property
     def axes(self) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-        """The variances along the principal axes, largest first, and the axes as columns; the second ones turned."""
+        """The variances along the principal axes, largest first, and the axes as columns; signs as before."""
         first, second = (_axes(matrix) for matrix in self.covariances)
         turn = np.where((first[1] * second[1]).sum(axis=0) < 0, -1.0, 1.0)
-        # An axis along which nothing varies any more could point anywhere: it stays where it was.
+        # The direction of an axis without any variance is arbitrary: it keeps that of the table.
         still = second[0] <= STILL * first[0].sum()
         return first, (second[0], np.where(still, first[1], second[1] * turn))
 
 
 def numbers_of(columns: Sequence[Pair]) -> Numbers | None:
-    """Return the numeric columns that keep their type, or None if there is none, or no row without gaps.
-
-    Parameters
-    ----------
-    columns : list of Pair
-    """
+    """Return the numeric columns that keep their type, or None if there is none, or no complete row."""
     plain = [column.numbers for column in columns if column.kind == "numeric" and not column.truthful]
     if not plain:
         return None
@@ -112,12 +101,9 @@ def numbers_of(columns: Sequence[Pair]) -> Numbers | None:
 
 
 def errors(numbers: Numbers, of: str) -> Errors | None:
-    """Return MSE, MAE and mean variation: at least 0, low is good, needs the pair. None without two columns to compare.
+    """Return MSE, MAE and mean variation of one of `OBJECTS`: at least 0, low is good, needs the pair.
 
-    Parameters
-    ----------
-    numbers : Numbers
-    of : {"values", "means", "covariances", "correlations", "loadings", "scores"}
+    None without two columns to correlate.
     """
     before, after = numbers.before, numbers.after
     if of == "values":
@@ -175,7 +161,7 @@ def _covariance(X: Floats) -> Floats:
 
 
 def _correlation(covariance: Floats) -> Floats:
-    """Return the correlations behind covariances, 0 for a column without variance."""
+    """Return the correlations of a covariance matrix, 0 for a column without variance."""
     spread = np.sqrt(np.diag(covariance))
     scale = np.where(spread > NOTHING, spread, 1.0)
     found = covariance / np.outer(scale, scale) * np.outer(spread > NOTHING, spread > NOTHING)

@@ -1,11 +1,11 @@
 """Comparing methods over data sets: ranks, the Friedman test, Nemenyi's critical difference, and Wilcoxon for two.
 
 1. On each data set methods are ranked, the best first; equal figures share the mean of their ranks.
-2. Friedman: could the mean ranks be so far apart by chance, if all methods were alike?
+2. Friedman: could the mean ranks be this far apart by chance, if all methods were equal?
 3. If not, Nemenyi: two methods differ, at 5 % for all pairs together, if their mean ranks are at least CD apart:
    CD = q sqrt(m (m + 1) / (6 N)) for m methods and N data sets, with q the 95 % point of the studentised range of m
    means, divided by sqrt(2).
-4. Two methods alone: Wilcoxon's test of signed ranks, counted exactly.
+4. Two methods alone: Wilcoxon's signed-rank test, computed exactly.
 
 Demšar (2006). A mean rank says nothing without N: with few data sets, CD is large and no difference is found.
 """
@@ -23,91 +23,47 @@ __all__ = ["Comparison", "Friedman", "Wilcoxon", "alike", "compare", "critical_d
 __all__ += ["friedman", "least_p", "nemenyi", "p_words", "ranks", "score", "wilcoxon"]
 
 LEVEL = 0.05
-SAME = 1e-12  # differences that are rounding
+SAME = 1e-12  # differences due to rounding
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Friedman:
-    """The Friedman test.
+    """The Friedman test."""
 
-    Parameters
-    ----------
-    statistic : float
-        Chi-square, corrected for ties.
-    plain : float
-        Chi-square without the correction, as in Demšar (2006).
-    f : float
-        Iman and Davenport's F of the plain statistic; infinite if methods come in one order everywhere.
-    p : float
-        The chance of so large a statistic if all methods are alike, by chi-square with m - 1 degrees of freedom.
-    """
-
-    statistic: float
-    plain: float
-    f: float
-    p: float
+    statistic: float  # chi-square, corrected for ties
+    plain: float  # chi-square without the correction, as in Demšar (2006)
+    f: float  # Iman and Davenport's F of the plain statistic; infinite if the order is the same everywhere
+    p: float  # by chi-square with m - 1 degrees of freedom
 
 
 @dataclass(frozen=True)
 class Wilcoxon:
-    """Wilcoxon's test of signed ranks.
+    """Wilcoxon's signed-rank test."""
 
-    Parameters
-    ----------
-    first, second : float
-        The sums of the ranks where the first method is better, and where the second is; a rank of 0 is halved.
-    p : float
-        Two-sided, over all ways to give the differences signs.
-    """
-
-    first: float
+    first: float  # sum of the ranks where the first method is better; a rank of 0 is halved
     second: float
-    p: float
+    p: float  # two-sided, over all assignments of signs to the differences
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Methods over data sets.
+    """Methods over data sets."""
 
-    Parameters
-    ----------
-    methods : tuple of str
-        Best mean rank first.
-    mean_ranks : tuple of float
-        1 is best.
-    sets : int
-        The number of data sets.
-    scores : tuple of float or None
-        See `score`; None unless higher figures are better and all are positive.
-    friedman : Friedman or None
-        For three methods or more.
-    critical : float or None
-        Nemenyi's critical difference, if Friedman's test rejects that all are alike.
-    groups : tuple of tuples of str
-        Methods that do not differ, in runs of mean ranks: the bars of a critical-difference diagram.
-    wilcoxon : Wilcoxon or None
-        For two methods; the first is the first of `methods`.
-    pairs : tuple of tuples of float or None
-        Nemenyi's p of every two methods, in the order of `methods`, where there is a critical difference.
-    least_p : float
-        What the test gives if methods come in one order on every data set: above 0.05, nothing can be found.
-    """
-
-    methods: tuple[str, ...]
-    mean_ranks: tuple[float, ...]
-    sets: int
-    scores: tuple[float, ...] | None
-    friedman: Friedman | None
-    critical: float | None
-    groups: tuple[tuple[str, ...], ...]
-    wilcoxon: Wilcoxon | None
-    pairs: tuple[tuple[float, ...], ...] | None = None
-    least_p: float = 0.0
+    methods: tuple[str, ...]  # best mean rank first
+    mean_ranks: tuple[float, ...]  # 1 is best
+    sets: int  # number of data sets
+    scores: tuple[float, ...] | None  # see `score`; None unless higher figures are better and all are positive
+    friedman: Friedman | None  # for three methods or more
+    critical: float | None  # Nemenyi's critical difference, if Friedman's test rejects that all are equal
+    groups: tuple[tuple[str, ...], ...]  # methods that do not differ: the bars of a critical-difference diagram
+    wilcoxon: Wilcoxon | None  # for two methods, in the order of `methods`
+    pairs: tuple[tuple[float, ...], ...] | None = None  # Nemenyi's p of every two methods, if there is `critical`
+    least_p: float = 0.0  # p if the order is the same on every data set: above 0.05, nothing can be found
 
     def __str__(self) -> str:
-        """Say it in a few lines."""
+        """Return a summary of a few lines."""
         lines = [
             f"{name}: mean rank {rank:.3f} of {self.sets} data sets"
             for name, rank in zip(self.methods, self.mean_ranks, strict=True)
@@ -124,7 +80,7 @@ class Comparison:
         return "\n".join(lines)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the comparison as plain values, for JSON: None for an F without limit."""
+        """Return the comparison as plain values, for JSON: None for an infinite F."""
         found = asdict(self)
         if self.friedman is not None and np.isinf(self.friedman.f):
             found["friedman"]["f"] = None
@@ -134,13 +90,7 @@ class Comparison:
 def compare(values: ArrayLike, methods: Sequence[str], *, higher: bool = True) -> Comparison:
     """Compare methods by one figure on several data sets.
 
-    Parameters
-    ----------
-    values : array of shape (methods, data sets)
-    methods : list of str
-        Their names.
-    higher : bool
-        Whether higher figures are better.
+    `values` has shape (methods, data sets); `higher` says whether higher figures are better.
     """
     figures = _checked(values, methods)
     placed = ranks(figures, higher=higher)
@@ -170,7 +120,7 @@ def compare(values: ArrayLike, methods: Sequence[str], *, higher: bool = True) -
 
 
 def least_p(methods: int, sets: int) -> float:
-    """Return the least p that the test of so many methods can give: if they come in one order on every data set.
+    """Return the least p that the test of this many methods can give: if their order is the same on every data set.
 
     Examples
     --------
@@ -186,7 +136,7 @@ def ranks(values: ArrayLike, *, higher: bool = True) -> Floats:
     """Return the rank of each method on each data set, 1 for the best; equal figures share the mean of their ranks.
 
     Figures that differ by less than 1e-12 of the largest of their data set are equal: means of the same numbers in
-    another order are not so in the last bit.
+    another order may differ in the last bit.
 
     Examples
     --------
@@ -202,16 +152,13 @@ def ranks(values: ArrayLike, *, higher: bool = True) -> Floats:
 
 
 def friedman(placed: Floats) -> Friedman:
-    """Test whether mean ranks differ by more than chance; p is 1 if all methods tie everywhere.
-
-    It takes ranks, as from `ranks`.
-    """
+    """Test whether mean ranks, as from `ranks`, differ by more than chance; p is 1 if all methods tie everywhere."""
     from scipy.stats import chi2
 
     m, n = placed.shape
     plain = 12 * n / (m * (m + 1)) * (float((placed.mean(axis=1) ** 2).sum()) - m * (m + 1) ** 2 / 4)
     plain = max(0.0, plain)
-    # Ties leave less to vary: divide by what the ranks vary, as a part of what they would without ties.
+    # Ties reduce the variance: divide by the variance of the ranks, as a share of that without ties.
     left = float(((placed - (m + 1) / 2) ** 2).sum()) / (n * m * (m * m - 1) / 12)
     if left <= SAME:
         return Friedman(0.0, 0.0, 0.0, 1.0)
@@ -221,7 +168,7 @@ def friedman(placed: Floats) -> Friedman:
 
 
 def critical_difference(methods: int, sets: int, level: float = LEVEL) -> float:
-    """Return how far apart mean ranks must be for two methods to differ; `level` is of all pairs together."""
+    """Return how far apart mean ranks must be for two methods to differ; `level` is for all pairs together."""
     from scipy.stats import studentized_range
 
     q = float(studentized_range.ppf(1 - level, methods, np.inf)) / np.sqrt(2)
@@ -229,9 +176,9 @@ def critical_difference(methods: int, sets: int, level: float = LEVEL) -> float:
 
 
 def nemenyi(mean_ranks: Floats, sets: int) -> Floats:
-    """Return, for every two methods, the chance of mean ranks so far apart anywhere if all methods are alike.
+    """Return, for every two methods, the probability of mean ranks this far apart anywhere if all methods are equal.
 
-    It is 1 on the diagonal. Two methods that are just the critical difference apart have 0.05.
+    It is 1 on the diagonal. Two methods that are exactly the critical difference apart have 0.05.
     """
     from scipy.stats import studentized_range
 
@@ -257,22 +204,22 @@ def alike(mean_ranks: Floats, critical: float) -> list[tuple[int, int]]:
 
 
 def wilcoxon(first: ArrayLike, second: ArrayLike, *, higher: bool = True) -> Wilcoxon:
-    """Test whether one of two methods is better, by the ranks of their differences; exact, ties or not.
+    """Test whether one of two methods is better, by the ranks of their differences; exact, with or without ties.
 
-    Differences of 0 are ranked too, and their ranks given in halves to both. p is 1 if all are 0. Unlike this test,
-    that of scipy is not exact where there are ties.
+    Differences of 0 are ranked too, and their ranks split between both. p is 1 if all are 0. Unlike this test, that of
+    scipy is not exact with ties.
     """
     from scipy.stats import rankdata
 
     away = np.asarray(first, np.float64) - np.asarray(second, np.float64)
-    # Differences of decimals that are equal on paper are not so in the last bit.
+    # Differences of decimals that are equal on paper may differ in the last bit.
     scale = max(float(np.abs(first).max()), float(np.abs(second).max())) or 1.0
     away = np.round(away / scale, 12) * (1 if higher else -1)
     placed = rankdata(np.abs(away))
     none = float(placed[away == 0].sum()) / 2
     better, worse = float(placed[away > 0].sum()) + none, float(placed[away < 0].sum()) + none
     doubled = np.round(2 * placed[away != 0]).astype(np.int64)
-    # How likely each sum of ranks is when every sign is thrown: one rank after the other is added or not.
+    # Probability of each sum of ranks if signs are random: one rank after the other is added or not.
     likely = np.ones(1)
     for rank in doubled:
         likely = np.append(likely, np.zeros(rank)) / 2 + np.append(np.zeros(rank), likely) / 2
@@ -287,7 +234,7 @@ def score(values: ArrayLike) -> Floats:
     """
     figures = np.asarray(values, np.float64)
     if figures.ndim != 2 or not figures.size or not np.isfinite(figures).all() or (figures <= 0).any():
-        raise DataError("score: it takes a positive figure of every method on every data set.")
+        raise DataError("score: every method needs a positive figure on every data set.")
     return np.asarray((figures / figures.max(axis=0)).sum(axis=1))
 
 
@@ -301,14 +248,14 @@ def _checked(values: ArrayLike, methods: Sequence[str]) -> Floats:
     figures = np.asarray(values, np.float64)
     if figures.ndim != 2 or len(figures) != len(methods):
         raise DataError(
-            f"compare: figures must have a line for each of the {len(methods)} methods and a column for each data set; "
+            f"compare: figures must have a row for each of the {len(methods)} methods and a column for each data set; "
             f"got the shape {figures.shape}."
         )
     if len(set(methods)) < len(methods):
-        raise DataError("compare: two methods have the same name. Give each its own.")
+        raise DataError("compare: two methods have the same name. Give each a different one.")
     if figures.shape[0] < 2 or figures.shape[1] < 2:
         got = f"{figures.shape[0]} and {figures.shape[1]}"
-        raise DataError(f"compare: two methods and two data sets are needed at the least; got {got}.")
+        raise DataError(f"compare: at least two methods and two data sets are needed; got {got}.")
     missing = int((~np.isfinite(figures)).sum())
     if missing:
         raise DataError(

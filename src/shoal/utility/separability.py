@@ -1,21 +1,20 @@
-"""Separability: whether a decision tree that learns from a release tells labels apart, as published and honestly.
+"""Separability: how well a decision tree trained on a release predicts labels, as published and honestly.
 
-The rows are dealt into ten folds, each with its share of every label, several times over. For each fold a fully grown
-tree learns from the released rows of the nine others.
+The rows are split into ten folds, stratified by label, several times. For each fold a fully grown tree learns from the
+released rows of the nine others.
 
-1. **Honest**: it is asked about the fold's rows as they are in the table. This is what an analyst can hope for.
-2. **As published**: it is asked about the fold's released rows. Such a row has the very values of the other rows of its
+1. **Honest**: it is tested on the fold's original rows. This is what an analyst can hope for.
+2. **As published**: it is tested on the fold's released rows. Such a row has the same values as the other rows of its
    class, from which the tree has learned, so that it answers with the commonest label among them.
 3. **Control**: as 2, on a release whose values are random numbers, one vector for each class.
 
-2 and 3 are equal to the last row, since the tree sees nothing but which class a row is in. Two things are needed.
-No class may lie in one fold alone, else the tree has not seen it: the deal is mended where one does, by swapping two
-rows of one label. And classes must be such as a tree can tell apart: it takes numbers in single precision, and those
-that are less than 1e-7 apart for one. A row that is alone in its class is answered by its values after all; how many
-rows were not seen is said.
+2 and 3 are equal to the last row, since the tree sees only which class a row is in. This needs two things. No class may
+lie in one fold alone, or the tree has not seen it: such a split is repaired by swapping two rows of one label. And a
+tree must be able to distinguish the classes: it uses single precision, and treats numbers less than 1e-7 apart as
+equal. A row that is alone in its class is predicted from its values after all; the number of unseen rows is reported.
 
-The honest figure is that of one release of all rows: a row's own values are part of the mean that stands for it. To
-release the training rows alone is stricter by a point or so, and needs the method, not only its release.
+The honest figure is that of one release of all rows: a row's own values are part of the mean that represents it. To
+release only the training rows is stricter by a point or so, and needs the method, not only its release.
 """
 
 from collections.abc import Sequence
@@ -32,8 +31,8 @@ from shoal.privacy.verdict.classes import classes
 __all__ = ["Accuracy", "Separability", "deal", "seen_classes", "separability"]
 
 FOLDS = 10
-ROWS, MOST_REPEATS = 10_000, 10  # rows that are asked about in all, about; and repeats, at most
-APART = 1e-7  # what a tree tells apart
+ROWS, MOST_REPEATS = 10_000, 10  # tested rows in total, about; and most repeats
+APART = 1e-7  # smallest difference that a tree distinguishes
 
 Labels = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -42,10 +41,10 @@ Truths = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Accuracy:
-    """The share of right answers, and between which shares it may well lie.
+    """The share of correct predictions, and its confidence interval.
 
-    The interval is 1.96 s / sqrt(folds) on each side, s being the deviation of the accuracies of all folds of all
-    repeats: to deal the same people again adds no people.
+    The interval is 1.96 s / sqrt(folds) on each side, s being the standard deviation of the accuracies of all folds of
+    all repeats: repeating the split adds no people.
     """
 
     share: float
@@ -54,32 +53,22 @@ class Accuracy:
 
 @dataclass(frozen=True)
 class Separability:
-    """What trees got right of so many rows.
-
-    Parameters
-    ----------
-    majority : Accuracy
-        Of always saying the commonest label, with Wilson's interval.
-    unseen : int
-        Rows, over all repeats, whose class was not among those learned from.
-    sampled : bool
-        Whether whole classes were left out, because there are too many rows.
-    """
+    """The accuracy of trees on this many rows."""
 
     honest: Accuracy
     published: Accuracy
     control: Accuracy
-    majority: Accuracy
+    majority: Accuracy  # of the commonest label, with Wilson's interval
     rows: int
     folds: int
     repeats: int
-    unseen: int
-    sampled: bool
+    unseen: int  # rows, over all repeats, whose class was not among those learned from
+    sampled: bool  # whether whole classes were left out, because there are too many rows
 
     @property
     def how(self) -> str:
         """How it was measured, in a few words."""
-        some = Sentence(", {rows:,} rows in whole classes by chance", rows=Rows(self.rows)) if self.sampled else ""
+        some = Sentence(", {rows:,} rows in whole classes at random", rows=Rows(self.rows)) if self.sampled else ""
         given = {"folds": self.folds, "repeats": self.repeats, "some": some}
         return Sentence("decision tree, {folds} folds, repeats: {repeats}{some}", **given)
 
@@ -89,22 +78,9 @@ def separability(
 ) -> Separability | None:
     """Measure accuracy honestly, as published and of random numbers: from 0 to 1, high is good, needs the pair.
 
-    Parameters
-    ----------
-    columns : list of Pair
-        The quasi-identifiers; those of truthful forms are left out. A missing number is at the mean of its column, and
-        said to be missing by a column of its own; among names it is one.
-    label : int64 array
-        What is to be predicted, as codes from 0 up, none left out.
-    folds, repeats : int
-        As many repeats as 10,000 rows allow for, from 1 to 10, if not given.
-    seed : int
-        Random seed.
-
-    Returns
-    -------
-    Separability or None
-        None if there is one label only, no column that a tree could read, or fewer than two rows for each fold.
+    Columns of truthful forms are left out. A missing number is at the mean of its column, and flagged by a further
+    column; among categories it is one. Labels are codes from 0 up. Repeats are by default as many as 10,000 rows allow,
+    from 1 to 10. None if there is only one label, no usable column, or fewer than two rows per fold.
     """
     plain = [column for column in columns if not column.truthful]
     if not plain or label.size < 2 * folds or label.max() == label.min():
@@ -138,7 +114,7 @@ def separability(
 
 
 def deal(label: Labels, owner: Labels, folds: int, chance: np.random.Generator) -> Labels:
-    """Return the fold of each row: every label spread over all folds, and no class of two rows or more in one alone.
+    """Return the fold of each row: every label spread over all folds, and no class of two or more rows in one alone.
 
     Labels and classes (`owner`) are codes from 0 up.
     """
@@ -167,7 +143,7 @@ def deal(label: Labels, owner: Labels, folds: int, chance: np.random.Generator) 
 
 
 def seen_classes(X: Floats) -> Labels:
-    """Return the class of each row as a decision tree tells them apart: single precision, 1e-7 at the least."""
+    """Return the class of each row as a decision tree distinguishes them: single precision, at least 1e-7 apart."""
     codes = []
     for column in X.T.astype(np.float32).astype(np.float64):
         values, place = np.unique(column, return_inverse=True)
@@ -177,7 +153,7 @@ def seen_classes(X: Floats) -> Labels:
 
 
 def _asked(before: Floats, after: Floats, noise: Floats, label: Labels, fold: Labels, seed: int) -> Truths:
-    """Return which rows are answered rightly: the original ones, the released ones, those of random numbers."""
+    """Return which rows are predicted correctly: the original ones, the released ones, those of random numbers."""
     from sklearn.tree import DecisionTreeClassifier
 
     right = np.zeros((3, label.size), bool)
@@ -203,7 +179,7 @@ def _unseen(owner: Labels, fold: Labels) -> int:
 
 
 def _some(owner: Labels, seed: int) -> Labels:
-    """Return the rows to look at: all, or whole classes by chance."""
+    """Return the rows to use: all, or whole classes at random."""
     if owner.size <= ROWS:
         return np.arange(owner.size)
     sizes = np.bincount(owner)
@@ -214,7 +190,7 @@ def _some(owner: Labels, seed: int) -> Labels:
 
 
 def _features(columns: Sequence[Pair]) -> tuple[Floats, Floats]:
-    """Return what trees look at, before and after: z-scores of the table, places of names, and what is missing."""
+    """Return the features of trees before and after: z-scores of the table, codes of categories, and missing flags."""
     sides: tuple[list[Floats], list[Floats]] = ([], [])
     for column in columns:
         both = column.numbers if column.ordered else column.codes

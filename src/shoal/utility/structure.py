@@ -1,13 +1,13 @@
-"""Structure: how far the values of each column, their correlations, and answers to queries survive.
+"""Structure: how well the values of each column, their correlations, and answers to queries survive.
 
 1. **Structural utility** of a column: 1 - W1 / range, with W1 the earth mover's distance of order 1 between its values
-   before and after; for names, 1 - half the sum of the differences of shares. It sees each column alone: a release that
-   shuffles every column by itself keeps all of it.
+   before and after; for categories, 1 - half the sum of the differences of shares. It sees each column alone: a release
+   that shuffles every column independently keeps all of it.
 2. **Joint utility**: 1 - half the mean difference of correlations, which such a release loses.
 3. **Combined utility**: alpha x separability + (1 - alpha) x structural utility.
 4. **Query error**: how far counts of random queries on the release are from those on the table.
 
-Columns of truthful forms are left out: a range is no value that could be counted.
+Columns of truthful forms are left out: a range is not a value that could be counted.
 """
 
 from collections.abc import Sequence
@@ -23,9 +23,9 @@ from shoal.utility.moments import Numbers
 
 __all__ = ["combined_utility", "joint_utility", "query_errors", "structural_utility"]
 
-QUERIES, DRAWS = 1_000, 20_000  # that are asked, and that are drawn at most to find so many
+QUERIES, DRAWS = 1_000, 20_000  # queries, and most draws to find that many
 FEWEST, MOST, FLOOR = 0.01, 0.20, 0.01  # shares of the rows: selectivity, and what errors are divided by at least
-COLUMNS = 3  # of a query, at most
+COLUMNS = 3  # most columns of a query
 
 Floats = NDArray[np.float64]
 By = Literal["range", "deviation"]
@@ -34,15 +34,9 @@ By = Literal["range", "deviation"]
 def structural_utility(columns: Sequence[Pair], by: By = "range") -> dict[str, float]:
     """Return 1 - W1 / range of each column: from 0 to 1, high is good, needs the pair.
 
-    Missing values are left out on both sides; a column that loses all its values has 0. A column that is constant
-    before has 1 if it is the same after, and 0 if not.
-
-    Parameters
-    ----------
-    columns : list of Pair
-        Those of truthful forms are left out.
-    by : {"range", "deviation"}
-        What W1 is divided by: the range of the original values, or their standard deviation. Names know neither.
+    W1 is divided by the range of the original values or by their standard deviation; categories have neither. Missing
+    values are left out on both sides; a column that loses all its values has 0. A column that is constant before has 1
+    if it is the same after, and 0 if not. Columns of truthful forms are left out.
     """
     plain = [column for column in columns if not column.truthful and len(column.before)]
     return {column.name: _kept(column, by) for column in plain}
@@ -76,15 +70,7 @@ def joint_utility(numbers: Numbers) -> float | None:
 
 
 def combined_utility(separability: float, structural: float, alpha: float = 0.5) -> float:
-    """Return alpha x separability + (1 - alpha) x structural utility: from 0 to 1, high is good.
-
-    Parameters
-    ----------
-    separability, structural : float
-        From 0 to 1.
-    alpha : float
-        From 0 to 1.
-    """
+    """Return alpha x separability + (1 - alpha) x structural utility, all from 0 to 1; high is good."""
     if not 0 <= alpha <= 1:
         raise MethodError(f"combined utility: alpha must lie between 0 and 1; got {alpha:g}.")
     return alpha * separability + (1 - alpha) * structural
@@ -93,16 +79,10 @@ def combined_utility(separability: float, structural: float, alpha: float = 0.5)
 def query_errors(columns: Sequence[Pair], seed: int = 0) -> Floats:
     """Return |count - count'| / max(count, 1 % of n) of random queries: at least 0, low is good, needs the pair.
 
-    A query names one to three columns, with a range of values for those with an order and some names for others, drawn
-    from the table so that 1 to 20 % of its rows fit. Missing values fit no range; among names they are one. Up to
-    1,000 queries; fewer, or none, where columns have so few values that such queries are hard to find.
-
-    Parameters
-    ----------
-    columns : list of Pair
-        Those of truthful forms are left out.
-    seed : int
-        Where chance starts.
+    A query names one to three columns, with a range of values for those with an order and some categories for others,
+    drawn from the table so that 1 to 20 % of its rows match. Missing values match no range; among categories they are
+    one. Up to 1,000 queries; fewer, or none, where columns have so few values that such queries are hard to find.
+    Columns of truthful forms are left out.
     """
     n = len(columns[0].before) if columns else 0
     plain = [_Asked(column) for column in columns if n and not column.truthful]
@@ -110,7 +90,7 @@ def query_errors(columns: Sequence[Pair], seed: int = 0) -> Floats:
         return np.zeros(0)
     chance, drawn = np.random.default_rng(seed), 0
     found: list[float] = []
-    # A table without such queries is given up after as many draws as queries that are asked.
+    # If none is found in as many draws as queries, the search ends.
     while len(found) < QUERIES and drawn < (DRAWS if found else QUERIES):
         drawn += 1
         width = int(chance.integers(1, min(COLUMNS, len(plain)) + 1))
@@ -127,7 +107,7 @@ def query_errors(columns: Sequence[Pair], seed: int = 0) -> Floats:
 
 
 class _Asked:
-    """A column that queries ask about."""
+    """A column of random queries."""
 
     def __init__(self, column: Pair) -> None:
         self.ordered = column.ordered
@@ -141,7 +121,7 @@ class _Asked:
             self.counts = np.bincount(first, minlength=self.width)
 
     def query(self, share: float, chance: np.random.Generator) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return which rows fit, before and after, a condition that about such a share of the rows fits before."""
+        """Return which rows match, before and after, a condition that about this share of the rows matches before."""
         if self.ordered:
             m = self.known.size
             if not m:

@@ -1,17 +1,16 @@
 """Validity: whether the classes of a release are clusters of the original rows.
 
-Rows are compared as `standardised` says. Indices look at the original rows and the class that each is in.
+Rows are compared as `standardised` says. Indices use the original rows and the class of each.
 
-1. **Davies-Bouldin**: how wide classes are against how far apart, for each with its worst neighbour. Low is good.
+1. **Davies-Bouldin**: width of classes against their distance, for each with its worst neighbour. Low is good.
 2. **Silhouette**: how much nearer a row is to its own class than to the next. High is good.
 3. **Calinski-Harabasz**: variance between classes against variance within. High is good.
 
 Groups of k rows cut through any cloud of points, so that good releases have poor indices too: compare them between
-releases of one table with one k.
+releases of one table with the same k.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +22,9 @@ from shoal.utility.loss import sse, sst
 __all__ = ["SAMPLED", "calinski_harabasz", "davies_bouldin", "silhouette", "standardised"]
 
 SAMPLED = 20_000  # rows above which the silhouette is that of a sample, against all rows
-DISTANCES = 10**8  # that the silhouette of a sample looks at; also of classes, in the index of Davies and Bouldin
-CELLS = 4 * 10**6  # of a block of distances
-NAMES = 50  # of a column that are told apart; rarer ones are one
+DISTANCES = 10**8  # computed for the silhouette of a sample, and for the index of Davies and Bouldin
+CELLS = 4 * 10**6  # in a block of distances
+NAMES = 50  # categories of a column that are distinguished; rarer ones are merged
 
 Labels = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -34,17 +33,13 @@ Floats = NDArray[np.float64]
 def standardised(columns: Sequence[Pair]) -> Floats:
     """Return the original columns as numbers on one scale.
 
-    Columns with an order become z-scores, a missing value being at their mean; constant ones are left out. Each name of
-    another column becomes a column of 0 and sqrt(1/2), so that two different names are at distance 1.
-
-    Parameters
-    ----------
-    columns : list of Pair
+    Columns with an order become z-scores, a missing value being at their mean; constant ones are left out. Each
+    category of another column becomes a column of 0 and sqrt(1/2), so that two different categories are at distance 1.
     """
     found = []
     for column in columns:
         if column.ordered:
-            numbers = replace(column, after=column.before).numbers[0]  # a range would be no number
+            numbers = column.numbers_before
             known = numbers[~np.isnan(numbers)]
             if known.size and known.max() > known.min():
                 found.append(np.nan_to_num((numbers - known.mean()) / known.std(), nan=0.0))
@@ -63,16 +58,9 @@ def standardised(columns: Sequence[Pair]) -> Floats:
 def davies_bouldin(X: Floats, labels: Labels, seed: int = 0) -> float | None:
     """Return the mean over classes of max over others of (s_i + s_j) / d_ij: at least 0, low is good.
 
-    s is the mean distance of the rows of a class to their mean, d the distance of two means. Pairs of classes with one
-    mean are left out. None for fewer than two classes. Needs the groups. Davies and Bouldin (1979).
-
-    Parameters
-    ----------
-    X : float64 array of shape (n, d)
-    labels : int64 array
-        The class of each row, none left out.
-    seed : int
-        Of more than 20,000 classes some by chance are asked about, against all.
+    s is the mean distance of the rows of a class to their mean, d the distance of two means. Pairs of classes with the
+    same mean are left out. With more than 20,000 classes, a random sample is compared with all. None for fewer than two
+    classes. Needs the groups. Davies and Bouldin (1979).
     """
     sizes = np.bincount(labels)
     if sizes.size < 2 or not X.shape[1]:
@@ -92,16 +80,8 @@ def silhouette(X: Floats, labels: Labels, seed: int = 0) -> tuple[float, int] | 
     """Return the mean of (b - a) / max(a, b) over rows, and over how many: from -1 to 1, high is good.
 
     a is the mean distance of a row to the others of its class, b that to the rows of the nearest other class. A row
-    that is alone in its class counts 0. None for one class, or for classes of one row only. Needs the groups.
-    Rousseeuw (1987).
-
-    Parameters
-    ----------
-    X : float64 array of shape (n, d)
-    labels : int64 array
-        The class of each row, none left out.
-    seed : int
-        Of more than 20,000 rows some by chance are asked about, against all.
+    that is alone in its class counts 0. With more than 20,000 rows, a random sample is compared with all. None for one
+    class, or for classes of one row only. Needs the groups. Rousseeuw (1987).
     """
     sizes = np.bincount(labels)
     if not 2 <= sizes.size < labels.size or not X.shape[1]:
@@ -127,14 +107,8 @@ def silhouette(X: Floats, labels: Labels, seed: int = 0) -> tuple[float, int] | 
 def calinski_harabasz(X: Floats, labels: Labels) -> float | None:
     """Return (SSB / (classes - 1)) / (SSE / (n - classes)): at least 0, high is good.
 
-    SSB = SST - SSE. None for one class, for classes of one row only, and where no class has any spread. Needs the
-    groups. Calinski and Harabasz (1974).
-
-    Parameters
-    ----------
-    X : float64 array of shape (n, d)
-    labels : int64 array
-        The class of each row, none left out.
+    SSB = SST - SSE. None for one class, for classes of one row only, and if no class has any spread. Needs the groups.
+    Calinski and Harabasz (1974).
     """
     n, count = len(X), int(labels.max(initial=-1)) + 1
     if not 2 <= count < n or not X.shape[1]:
@@ -146,7 +120,7 @@ def calinski_harabasz(X: Floats, labels: Labels) -> float | None:
 
 
 def _blocks(rows: int, against: int, seed: int) -> list[Labels]:
-    """Return the rows to ask about in blocks: all, or as many by chance as distances can be afforded."""
+    """Return the rows to compare in blocks: all, or a random sample within the limit of distances."""
     every = np.arange(rows)
     if rows > SAMPLED:
         every = np.sort(np.random.default_rng(seed).choice(rows, max(1, DISTANCES // against), replace=False))

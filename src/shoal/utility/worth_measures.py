@@ -1,6 +1,6 @@
-"""Utility as measures with cards: thin adaptors from a `Case` to what the rooms beside this file count.
+"""Utility as measures with cards: thin adaptors from a `Case` to the other modules of this package.
 
-Those of information loss stand in `measured_loss`, those of single classes and cells in `measured_fidelity`.
+Those of information loss are in `loss_measures`, those of single classes and cells in `fidelity_measures`.
 """
 
 import numpy as np
@@ -43,31 +43,28 @@ Found = tuple[Finding, ...]
     rank=7,
     words={
         "honest separability %": (
-            "Right answers, in per cent, of a decision tree that learned from the release and is "
-            "asked about original rows. This is what an analyst gets."
+            "Correct predictions, in per cent, of a decision tree trained on the release and tested on original rows. "
+            "This is what an analyst gets."
         ),
         "separability as published %": (
-            "The same asked about released rows, as in publications: it mostly flatters, as rows of "
-            "one class look alike."
+            "The same tested on released rows, as in publications: mostly too good, as rows of one class are alike."
         ),
         "separability of random numbers %": (
-            "The same if every class had random numbers for values: what class membership alone gives."
+            "The same if every class had random numbers as values: what class membership alone gives."
         ),
     },
 )
 def separable(case: Case) -> Found:
-    """Measure what a tree that learned from released rows gets right: honestly, as published, and of random numbers."""
+    """Measure how well a tree trained on released rows predicts: honestly, as published, and of random numbers."""
     found = _separability(case)
     if found is None:
         return ()
     unseen = Sentence("{unseen:,} answers on classes not learned from", unseen=Rows(found.unseen))
     seen = unseen if found.unseen else "equal: values do not count"
-    seen = Sentence("the same of random numbers for each class; {seen}", seen=seen)
+    seen = Sentence("the same for random numbers in each class; {seen}", seen=seen)
     return (
-        _share("honest separability %", found.honest, Sentence("asked about original rows; {how}", how=found.how)),
-        _share(
-            "separability as published %", found.published, "asked about released rows: it sees classes, not values"
-        ),
+        _share("honest separability %", found.honest, Sentence("tested on original rows; {how}", how=found.how)),
+        _share("separability as published %", found.published, "tested on released rows: it sees classes, not values"),
         _share("separability of random numbers %", found.control, seen),
         _share("majority rate %", found.majority, "the most frequent label alone"),
     )
@@ -101,7 +98,7 @@ def structural(case: Case) -> Found:
     cost="n d log n",
 )
 def structural_by_deviation(case: Case) -> Found:
-    """Measure the same in standard deviations, which tells good releases from better ones."""
+    """Measure the same in standard deviations, which separates good releases from better ones."""
     return _structural(case, "deviation", "structural utility by deviation")
 
 
@@ -143,7 +140,7 @@ def joint(case: Case) -> Found:
     },
 )
 def combined(case: Case) -> Found:
-    """Weigh honest separability and structural utility; beside it the same with separability as published."""
+    """Combine honest separability and structural utility; beside it the same with separability as published."""
     found = _separability(case)
     kept = structure.structural_utility(case.columns)
     if found is None or not kept:
@@ -169,10 +166,10 @@ def combined(case: Case) -> Found:
     cost="n d + classes^2 d",
 )
 def davies_bouldin(case: Case) -> Found:
-    """Measure how wide classes are against how far apart, on the original columns."""
+    """Measure the width of classes against their distance, on the original columns."""
     X = validity.standardised(case.columns)
     value = validity.davies_bouldin(X, case.labels, case.seed)
-    sampled = Sentence(", some of {classes:,} by chance", classes=case.sizes.size)
+    sampled = Sentence(", a random sample of {classes:,}", classes=case.sizes.size)
     some = sampled if case.sizes.size > validity.SAMPLED else ""
     how = Sentence("classes as clusters{some}", some=some)
     return () if value is None else (Finding("Davies-Bouldin index", value, how, "groups"),)
@@ -194,7 +191,7 @@ def silhouette(case: Case) -> Found:
     if found is None:
         return ()
     value, rows = found
-    sampled = Sentence(" of {rows:,} rows by chance against all {n:,}", rows=Rows(rows), n=case.n)
+    sampled = Sentence(" of {rows:,} random rows against all {n:,}", rows=Rows(rows), n=case.n)
     how = Sentence("classes as clusters{some}", some=sampled if rows < case.n else "")
     return (Finding("silhouette", value, how, "groups"),)
 

@@ -1,16 +1,16 @@
-"""What every attack shares: what the attacker knows, a clock, and what is concluded.
+"""What every attack shares: what the attacker knows, a time limit, and the conclusion.
 
 An attack tries; it does not define. It is given the original rows of its targets in the columns that the attacker
-knows, and the release, and counts how often a guess about a target is right. Beside its rate stand
+knows, and the release, and counts how often a guess about a target is right. Its rate is compared with
 
-- the **baseline**: the best guess of somebody who has not seen the release;
+- the **baseline**: the best guess of someone who has not seen the release;
 - the **control**, where it makes sense: the same attack on people who are not in the release;
 - the **power**: the same attack on an unprotected copy.
 
 It is a **leak** if the lower end of the interval lies above baseline and control, and above what the policy allows in
-any case (1/k for a guess who a row is). If the attack does not even succeed on an unprotected copy, has too few trials
-to tell, or was cut short, it is **too weak to tell**; else there is **no evidence**. An attack without trials is
-**not tried**, with the reason in its note.
+any case (1/k for guessing who a row is). If the attack fails even on an unprotected copy, has too few trials to tell,
+or was cut short, it is **too weak to tell**; otherwise there is **no evidence**. An attack without trials is **not
+tried**, with the reason in its note.
 """
 
 from dataclasses import dataclass
@@ -31,14 +31,7 @@ FEW = 20  # trials below which nothing is concluded
 
 @dataclass(frozen=True)
 class Profile:
-    """What an attacker knows of each target.
-
-    Parameters
-    ----------
-    name : str
-    known : tuple of str
-        Columns, in the order of the table.
-    """
+    """What an attacker knows of each target: columns, in the order of the table."""
 
     name: str
     known: tuple[str, ...]
@@ -59,7 +52,7 @@ def profiles(case: Case) -> dict[str, Profile]:
 
 
 class Clock:
-    """Seconds that an attack may take; it is asked between parts, and the attack ends with what it has."""
+    """A time limit for an attack; it is checked between parts, and the attack ends with what it has."""
 
     def __init__(self, seconds: float | None = None) -> None:
         self._end = None if seconds is None else monotonic() + seconds
@@ -75,7 +68,7 @@ class Clock:
         return self._end is not None and monotonic() >= self._end
 
     def part(self, of: int) -> "Clock":
-        """Return a clock of an equal part of the time that is left."""
+        """Return a clock for an equal part of the remaining time."""
         return Clock(None if self._end is None else max(0.0, self._end - monotonic()) / of)
 
 
@@ -91,26 +84,15 @@ def concluded(
     note: str = "",
     ended: bool = False,
 ) -> Attack:
-    """Return what an attack amounts to.
+    """Return the result of an attack.
 
-    Parameters
-    ----------
-    name : str
-    profile : Profile
-    right : float64 array of shape (trials,)
-        1 for a right guess, 0 for a wrong one, 1/m for a guess among m of which one is right.
-    baseline, control, power : float
-        As in `Attack`.
-    allowed : float
-        What the policy allows in any case.
-    note : str
-        Without trials it must say why, or it will say that there was nobody to try it on. Numbers of rows in it must be
-        those of a `Sentence`.
-    ended : bool
-        Whether the time was up before all was tried: what was tried may be the weaker part of the attack.
+    `right` has one entry per trial: 1 for a right guess, 0 for a wrong one, 1/m for a guess among m of which one is
+    right. `allowed` is what the policy allows in any case. Without trials the note must say why, by default that there
+    were no targets; numbers of rows in it must be those of a `Sentence`. `ended` says that the time was up before
+    everything was tried: what was tried may be the weaker part of the attack.
     """
     trials, successes = int(right.size), float(right.sum())
-    note = note or ("" if trials else "there was nobody to try it on")
+    note = note or ("" if trials else "there were no targets")
     low, high = wilson(successes, trials)
     bound = max(baseline, allowed, 0.0 if control is None else control)
     outcome: Outcome
@@ -132,5 +114,5 @@ def time_up(done: int, targets: int) -> list[str]:
 
 
 def sampled(n: int, most: int, chance: np.random.Generator) -> NDArray[np.int64]:
-    """Return the targets: all rows, or so many by chance, in the order of the table."""
+    """Return the targets: all rows, or a random sample of `most`, in the order of the table."""
     return np.arange(n) if n <= most else np.sort(chance.choice(n, most, replace=False))

@@ -1,4 +1,4 @@
-"""Columns of numbers as an attacker sees them who knows how a mean is made and rounded."""
+"""Columns of numbers as seen by an attacker who knows how a mean is made and rounded."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,31 +15,23 @@ __all__ = ["Average", "averages", "unit_of"]
 Floats = NDArray[np.float64]
 DAY = 86_400_000_000.0  # microseconds
 DIGITS = 9  # decimals; numbers with more are compared to about nine digits
-CLOSE = 1e-9  # of the largest number
-SINGLE = 2.0**-23  # of a number, the precision of 32 bits
+CLOSE = 1e-9  # relative to the largest number
+SINGLE = 2.0**-23  # relative precision of 32-bit floats
 
 
 @dataclass(frozen=True, eq=False)
 class Average:
     """A quasi-identifier of numbers or dates that is published as values of its own type.
 
-    Parameters
-    ----------
-    name, form : str
-    before, after : float64 arrays of shape (n,)
-        Original and published cells; dates are counted in days. NaN where one is missing.
-    tolerance : float
-        Two numbers closer than this are written alike in the original column.
-    step : float
-        The published numbers are multiples of this; 0 if they are not rounded.
+    `before` and `after` are the original and published cells, dates in days, NaN where one is missing.
     """
 
     name: str
     form: str
     before: Floats
     after: Floats
-    tolerance: float
-    step: float
+    tolerance: float  # two numbers closer than this are written alike in the original column
+    step: float  # the published numbers are multiples of this; 0 if they are not rounded
 
     @property
     def spread(self) -> float:
@@ -49,21 +41,13 @@ class Average:
 
     @property
     def slack(self) -> float:
-        """How far sums of these numbers may be off by the arithmetic of floating-point numbers."""
+        """The possible rounding error of sums of these numbers."""
         return CLOSE * float(np.nanmax(np.abs(self.before), initial=0.0))
 
 
 def averages(case: Case, known: Sequence[str]) -> list[Average]:
     """Return the known columns of numbers and dates that vary and are published as values of their own type.
 
-    Parameters
-    ----------
-    case : Case
-        With the original table.
-    known : sequence of str
-
-    Guarantee
-    ---------
     The step is that of the policy, or else the last decimal with which the whole column is published.
     """
     found = []
@@ -82,7 +66,7 @@ def averages(case: Case, known: Sequence[str]) -> list[Average]:
 
 
 def numbers_of(column: Pair) -> tuple[Floats, Floats]:
-    """Return the cells of a column before and after as numbers, of dates as days; NaN where one is not finite."""
+    """Return the cells of a column before and after as numbers, dates as days; NaN where one is not finite."""
     before, after = (np.where(np.isfinite(cells), cells, np.nan) for cells in column.numbers)
     if _single(column):  # as they are written: 1.1, not 1.10000002384
         before, after = (cells.astype(np.float32).astype(str).astype(np.float64) for cells in (before, after))

@@ -1,11 +1,11 @@
 """Exact and near combinations: whether people whose combination of values is published are in the table.
 
-The attacker holds a register of people: the members of the table and people who are not in it (the control). A class
-is published as one combination of quasi-identifiers. If this is the combination of a real person, whoever is the only
-one of the register to hold it must be a member, and everybody who holds it is one more often than by chance.
+The attacker has a register of people: the members of the table and people who are not in it (the control). A class is
+published as one combination of quasi-identifiers. If this is the combination of a real person, the only one in the
+register who has it must be a member, and everyone who has it is a member more often than by chance.
 
-1. **Exact combination**: people who hold a published combination.
-2. **Near combination**: people who hold none, but differ from one in a single cell.
+1. **Exact combination**: people who have a published combination.
+2. **Near combination**: people who have none, but differ from one in a single cell.
 
 Only values that can be compared for equality form a combination: columns that are published by range, set or tree are
 left out.
@@ -30,67 +30,46 @@ from shoal.privacy.measures.intervals import wilson
 from shoal.privacy.verdict.classes import Labels, classes
 from shoal.privacy.verdict.values import read_column
 
-__all__ = ["Matches", "Register", "alike", "exact_combination", "matches", "near_combination", "register"]
+__all__ = ["Matches", "Register", "alike", "exact_combination", "is_number", "matches", "near_combination", "register"]
 
 Flags = NDArray[np.bool_]
-EXACT, NEAR = 0.03, 0.10  # what a rate may exceed the baseline by
+EXACT, NEAR = 0.03, 0.10  # how much a rate may exceed the baseline
 
 
-def _is_number(kind: pa.DataType) -> bool:
+def is_number(kind: pa.DataType) -> bool:
     """Say whether cells of this type are numbers."""
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
-# Types in which values of several types are compared; others are compared as they are written.
-COMMON = ((_is_number, pa.float64()), (pa.types.is_temporal, pa.timestamp("us")))
+# Types in which values of different types are compared; others are compared as text.
+COMMON = ((is_number, pa.float64()), (pa.types.is_temporal, pa.timestamp("us")))
 
 
 class Matches(NamedTuple):
-    """Which people hold a published combination.
+    """Which people have a published combination, one flag per person."""
 
-    Parameters
-    ----------
-    exact : bool array of shape (m,)
-        Whether a person's combination is published.
-    near : bool array of shape (m,)
-        Whether it is not, but differs from a published one in a single cell.
-    alone : bool array of shape (m,)
-        Whether no other person holds the same combination.
-    """
-
-    exact: Flags
-    near: Flags
-    alone: Flags
+    exact: Flags  # the combination is published
+    near: Flags  # it is not, but differs from a published one in a single cell
+    alone: Flags  # no other person has the same combination
 
 
 class Register(NamedTuple):
     """The combinations of a register and of a release, as codes that are equal where the values are.
 
-    Parameters
-    ----------
-    people : int64 array of shape (m, d)
-        The members first, row by row as the release, then the control.
-    published : int64 array of shape (n, d)
-    member : bool array of shape (m,)
-    left_out : int
-        Known columns that cannot be compared for equality.
+    In `people`, one row per person, the members come first, row by row as the release, then the control.
     """
 
     people: Labels
     published: Labels
     member: Flags
-    left_out: int
+    left_out: int  # known columns that cannot be compared for equality
 
 
 def alike(parts: Sequence[pa.ChunkedArray], kind: Kind | None = None) -> Labels:
-    """Return the cells of several columns one after the other as codes, equal where the values are.
+    """Return the cells of several columns in sequence as codes, equal where the values are.
 
-    Parameters
-    ----------
-    parts : sequence of pyarrow.ChunkedArray
-        Of one type, or of types that are compared as numbers, moments or else by their text.
-    kind : str, optional
-        With "numeric" or "date", codes ascend with the values.
+    Types that differ are compared as numbers, timestamps or else as text. With the kind "numeric" or "date", codes
+    ascend with the values.
 
     Examples
     --------
@@ -107,13 +86,9 @@ def alike(parts: Sequence[pa.ChunkedArray], kind: Kind | None = None) -> Labels:
 
 
 def matches(people: Labels, published: Labels) -> Matches:
-    """Return which people hold a published combination, and which are one cell off.
+    """Return which people have a published combination, and which are one cell off.
 
-    Parameters
-    ----------
-    people : int64 array of shape (m, d)
-    published : int64 array of shape (p, d)
-        Equal values have equal codes in both.
+    Both have one row per combination, and equal values have equal codes in both.
 
     Examples
     --------
@@ -124,7 +99,7 @@ def matches(people: Labels, published: Labels) -> Matches:
     m, d = people.shape
     columns = list(np.vstack([people, np.unique(published, axis=0)]).T) if d else []
     n = columns[0].size if d else m
-    # Combinations of the first columns and of the last ones: any two of them leave a single column out.
+    # Combinations of the first columns and of the last ones: pairs of them leave out a single column.
     first, last = [np.zeros(n, np.int64)], [np.zeros(n, np.int64)]
     for forward, backward in zip(columns, reversed(columns), strict=True):
         first.append(classes([first[-1], forward], n))
@@ -137,22 +112,15 @@ def matches(people: Labels, published: Labels) -> Matches:
 
 
 def register(case: Case, known: Sequence[str]) -> Register:
-    """Return the register and the release in the known columns, as codes.
-
-    Parameters
-    ----------
-    case : Case
-        With the original table, and a control that has every quasi-identifier.
-    known : sequence of str
-    """
-    _, strangers = beside(case)
+    """Return the register and the release in the known columns, as codes; controls must have every quasi-identifier."""
+    _, outsiders = beside(case)
     columns = [column for column in case.columns if column.name in known]
     compared = [column for column in columns if not column.truthful]
-    others = [case.control] if case.control is not None and strangers else []
+    others = [case.control] if case.control is not None and outsiders else []
     coded = [
         alike([column.before, *(table.column(column.name) for table in others), column.after]) for column in compared
     ]
-    m = case.before.n + strangers
+    m = case.before.n + outsiders
     cells = np.column_stack([np.zeros((m + case.n, 0), np.int64), *coded])
     member = np.arange(m) < case.before.n
     return Register(cells[:m], cells[m:], member, len(columns) - len(compared))
@@ -160,43 +128,43 @@ def register(case: Case, known: Sequence[str]) -> Register:
 
 @attack("exact combination", requires=("control",), control=True)
 def exact_combination(case: Case, profile: Profile, clock: Clock) -> Attack:  # noqa: ARG001
-    """Name everybody of a register a member whose combination of values is published.
+    """Call everyone in a register a member whose combination of values is published.
 
-    Success: the person is a member. Trials: the people who are the only ones of the register to hold a published
-    combination; if these are fewer than 20, all people who hold one. Baseline: the share of members among the people
-    of the register, or among those of them who are alone with their combination. Allowed: 0.03 above it. Power: the
-    attack on an unprotected copy. A rate far below the baseline tells who is *not* a member, which the note says.
+    Success: the person is a member. Trials: the people who are the only ones of the register with a published
+    combination; if these are fewer than 20, all people who have one. Baseline: the share of members among the people of
+    the register, or among those with a unique combination. Allowed: 0.03 above it. Power: the attack on an unprotected
+    copy. A rate far below the baseline reveals who is *not* a member, which the note says.
     """
     return _membership("exact combination", case, profile, EXACT)
 
 
 @attack("near combination", requires=("control",), control=True)
 def near_combination(case: Case, profile: Profile, clock: Clock) -> Attack:  # noqa: ARG001
-    """Name everybody of a register a member whose combination differs from a published one in a single cell.
+    """Call everyone in a register a member whose combination differs from a published one in a single cell.
 
-    Success, trials and baseline: as in exact combination. If fewer than 20 people are one cell off, those who hold a
+    Success, trials and baseline: as in exact combination. If fewer than 20 people are one cell off, those who have a
     published combination count as well. Allowed: 0.10 above the baseline, as the published values of a class are near
-    to its members if they are of any use. Power: that of exact combination, as the people nearest to an unprotected
-    copy hold its combinations exactly.
+    its members if they are of any use. Power: that of exact combination, as the people nearest to an unprotected copy
+    match its combinations exactly.
     """
     return _membership("near combination", case, profile, NEAR)
 
 
 def _membership(name: str, case: Case, profile: Profile, margin: float) -> Attack:
-    """Return what one of the two attacks amounts to."""
+    """Return the result of one of the two attacks."""
 
     def nothing(said: str) -> Attack:
         return concluded(name, profile, np.zeros(0), baseline=0.0, note=said)
 
     if case.control is None or not case.control.n or not case.n:
         return nothing(
-            f"give people who are not in the table ({either('control', 'FILE')}): without them everybody is a member"
+            f"give people who are not in the table ({either('control', 'FILE')}): without them everyone is a member"
         )
     held = register(case, profile.known)
     if not held.people.shape[1]:
         return nothing("no known column can be compared for equality: ranges, sets and trees have no exact combination")
     if name == "near combination" and held.people.shape[1] < 2:
-        return nothing("with one column everybody is one cell off")
+        return nothing("with one column everyone is one cell off")
     found, copy = matches(held.people, held.published), matches(held.people, held.people[held.member])
     who, notes = found.near if name == "near combination" else found.exact, []
     if name == "near combination" and int(who.sum()) < FEW:
@@ -218,14 +186,14 @@ def _membership(name: str, case: Case, profile: Profile, margin: float) -> Attac
         notes.insert(0, "all who match, as few are alone in the register with their combination")
     else:
         but = " exactly or in all cells but one" if name == "near combination" else ""
-        notes.insert(0, f"nobody in the register matches a published combination{but}")
+        notes.insert(0, f"no one in the register matches a published combination{but}")
     if right.size >= FEW and wilson(float(right.sum()), right.size)[1] < base:
         notes.append(
-            f"below the baseline: read the other way round, {1 - right.mean():.3f} of the people who match are not in "
-            f"the table, beside {1 - base:.3f} by chance"
+            f"below the baseline: conversely, {1 - right.mean():.3f} of the people who match are not in "
+            f"the table, compared with {1 - base:.3f} by chance"
         )
     if held.left_out:
-        notes.append("columns that are published by range, set or tree are left out")
+        notes.append("columns published by range, set or tree are left out")
     return concluded(
         name,
         profile,

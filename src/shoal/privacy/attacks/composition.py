@@ -1,8 +1,8 @@
-"""Composition: what several things together tell, each of which alone tells little.
+"""Composition: what several sources reveal together, each of which alone reveals little.
 
-1. Intersection: two releases of the same people, made with another k, method or seed. Whoever is hidden among k rows
+1. Intersection: two releases of the same people, made with another k, method or seed. A person hidden among k rows
    in each of them may be alone in what the two have in common. Ganta et al. (2008).
-2. Row order: the values of a row, and where it stands in the file.
+2. Row order: the values of a row, and its position in the file.
 
 Below them, who a person may be: the released rows that are nearest to them.
 """
@@ -28,39 +28,23 @@ __all__ = ["Crossing", "Suspects", "candidates", "intersect", "intersection", "o
 
 MOST = 2_000  # targets
 MARGIN = 0.01  # above 1/k
-SPREADS = 3.0  # standard deviations of the rank correlation of two unrelated orders, 1 / sqrt(n) each, are luck
+SPREADS = 3.0  # standard deviations, 1 / sqrt(n) each, of the rank correlation of unrelated orders
 
 
 class Crossing(NamedTuple):
-    """What two releases of the same rows leave of k.
+    """What two releases of the same rows leave of k."""
 
-    Parameters
-    ----------
-    candidates : int64 array of shape (n,)
-        The rows that share both classes of each row, itself included.
-    below, single : float
-        The share of rows with fewer than k candidates, and with one.
-    """
-
-    candidates: Labels
-    below: float
-    single: float
+    candidates: Labels  # number of rows that share both classes of each row, itself included
+    below: float  # share of rows with fewer than k candidates
+    single: float  # share of rows with one candidate
 
 
 class Suspects(NamedTuple):
-    """The rows that a target may be.
+    """The rows that each target may be, as sets that targets share."""
 
-    Parameters
-    ----------
-    who : int64 array of shape (targets,)
-        The set of each target.
-    owner, row : int64 arrays
-        The set and the number of each row that is in a set, by set.
-    """
-
-    who: Labels
-    owner: Labels
-    row: Labels
+    who: Labels  # the set of each target
+    owner: Labels  # the set of each entry, ascending
+    row: Labels  # the row of each entry
 
     @property
     def starts(self) -> Labels:
@@ -69,12 +53,7 @@ class Suspects(NamedTuple):
 
 
 def candidates(labels: Labels, other: Labels) -> Labels:
-    """Return how many rows share both classes of each row: at least 1, high is good.
-
-    Parameters
-    ----------
-    labels, other : int64 arrays of shape (n,)
-        The class of each row in the one and in the other release.
+    """Return how many rows share both classes of each row, one per release: at least 1, high is good.
 
     Examples
     --------
@@ -86,15 +65,7 @@ def candidates(labels: Labels, other: Labels) -> Labels:
 
 
 def intersect(case: Case, other: Labels) -> Crossing:
-    """Return what is left of the classes of a release when another one of the same rows is laid over it.
-
-    Parameters
-    ----------
-    case : Case
-        Its k is that of the policy.
-    other : int64 array of shape (n,)
-        The class of each row in the other release.
-    """
+    """Return what is left of the classes of a release when intersected with those of another one of the same rows."""
     if other.size != case.n:
         raise DataError(f"attack: the other release has {other.size} rows; the first has {case.n}. Give the same rows.")
     left = candidates(case.labels, other)
@@ -104,17 +75,9 @@ def intersect(case: Case, other: Labels) -> Crossing:
 
 
 def suspects(case: Case, known: tuple[str, ...], targets: Labels, clock: Clock) -> Suspects:
-    """Return the released rows nearest to each target, all rows of a class together, ties included.
+    """Return the released rows nearest to each target in the known columns, whole classes and ties included.
 
-    Parameters
-    ----------
-    case : Case
-        With one released row or more.
-    known : tuple of str
-        Columns that are compared.
-    targets : int64 array
-        Rows of the original table. Those that there is no time for are left out, the last ones first.
-    clock : Clock
+    There is at least one released row. Targets for which there is no time are left out, the last ones first.
     """
     before, after = places(case, known)
     seen = classes([column.codes for column in after], case.n)
@@ -137,15 +100,7 @@ def suspects(case: Case, known: tuple[str, ...], targets: Labels, clock: Clock) 
 
 
 def order_kept(first: Labels, second: Labels, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return 1 for each pair of rows that stand in the same order twice, 0 for others, and 1/2 for ties.
-
-    Parameters
-    ----------
-    first, second : int64 arrays of shape (n,)
-        Two positions of each row.
-    pairs : int64 array of shape (p, 2)
-        Rows.
-    """
+    """Return 1 for each pair of rows that are in the same order in two positions, 0 for others, and 1/2 for ties."""
     one, two = (np.sign(np.diff(where[pairs], axis=1).reshape(-1)) for where in (first, second))
     return np.asarray((1 + one * two) / 2, np.float64)
 
@@ -155,9 +110,9 @@ def intersection(case: Case, profile: Profile, clock: Clock) -> Attack:
     """Find a person in two releases of the same table, and guess among the rows that both leave.
 
     Success: 1/m for a target whose own row is among the m rows that are nearest in both releases. Trials: up to 2,000
-    rows. Baseline: 1/n, a row drawn by chance. Allowed: 1/k + 0.01. Power: the attack on two unprotected copies. It is
-    the worst case: the attacker is taken to see which rows of the two releases belong together, as a sensitive or
-    kept column often tells.
+    rows. Baseline: 1/n, a random row. Allowed: 1/k + 0.01. Power: the attack on two unprotected copies. It is the worst
+    case: the attacker is assumed to see which rows of the two releases belong together, as a sensitive or kept column
+    often reveals.
     """
     name, other = "intersection", _other(case)
     if other is None or not case.n:
@@ -166,7 +121,7 @@ def intersection(case: Case, profile: Profile, clock: Clock) -> Attack:
     twice = replace(case, released=other)
     k, crossing = case.policy.constraints.k, intersect(case, twice.labels)
     chance = np.random.default_rng((case.seed, 81))
-    targets = chance.permutation(sampled(case.n, MOST, chance))  # so that the first ones stand for all
+    targets = chance.permutation(sampled(case.n, MOST, chance))  # so that the first ones represent all
     one = suspects(case, profile.known, targets, clock)
     two = suspects(twice, profile.known, targets[: one.who.size], clock)
     done = targets[: two.who.size]
@@ -199,21 +154,20 @@ def intersection(case: Case, profile: Profile, clock: Clock) -> Attack:
 
 @attack("row order")
 def row_order(case: Case, profile: Profile, clock: Clock) -> Attack:  # noqa: ARG001
-    """Guess of two rows of the released file that they stood in the same order in the original table.
+    """Guess that two rows of the released file are in the same order as in the original table.
 
-    Success: they did. Trials: each row is in one pair, drawn by chance, so that pairs tell nothing of each other: n/2
-    of them. Baseline: 1/2, by luck. Allowed: 1/2 + 1 / sqrt(n), the rate of all pairs at a rank correlation of 3 /
-    sqrt(n), which luck hardly passes. Power: 1, as a copy keeps the order. If the rank correlation is below -3 /
-    sqrt(n), the attacker reads the file backwards. Two rows that are alike in every released cell are a tie: nobody can
-    tell which of them is which.
+    Success: they are. Trials: n/2 random pairs, each row in one of them, so that pairs are independent. Baseline: 1/2.
+    Allowed: 1/2 + 1 / sqrt(n), the rate of all pairs at a rank correlation of 3 / sqrt(n), which chance hardly exceeds.
+    Power: 1, as a copy keeps the order. If the rank correlation is below -3 / sqrt(n), the attacker reads the file
+    backwards. Two rows that are alike in every released cell are a tie: no one can tell which is which.
     """
     name, n = "row order", case.n
     own = np.arange(n) if case.original is None else case.original.rows
-    given = getattr(case, "places", None)
-    stands = np.arange(n) if given is None else np.asarray(given, np.int64)
+    given = case.places
+    stands = np.arange(n) if given is None else given
     if stands.shape != (n,) or own.shape != (n,):
-        raise DataError(f"attack: the places of {stands.size} rows are given; the release has {n}. Give one for each.")
-    notes = [] if given is not None else ["the places in the file are not known: the rows are read as they are aligned"]
+        raise DataError(f"attack: positions of {stands.size} rows are given; the release has {n}. Give one per row.")
+    notes = [] if given is not None else ["positions in the file are not known: the rows are taken as they are aligned"]
     if n < 2:
         return concluded(name, profile, np.zeros(0), baseline=0.5, power=1.0, note="there are no two rows")
     moved = _correlation(own, stands)
@@ -227,13 +181,13 @@ def row_order(case: Case, profile: Profile, clock: Clock) -> Attack:  # noqa: AR
     right = order_kept(own, stands, pairs)
     alike = classes([read_column(column).codes for column in case.released.columns], n)[pairs]
     right[alike[:, 0] == alike[:, 1]] = 0.5
-    # A rank correlation of r, if small, goes with a share of (1 + 2 r / 3) / 2 of pairs in the same order.
+    # A small rank correlation r corresponds to a share of (1 + 2 r / 3) / 2 of pairs in the same order.
     return concluded(name, profile, right, baseline=0.5, power=1.0, allowed=0.5 + luck / 3, note=Sentence.joined(notes))
 
 
 def _other(case: Case) -> pa.Table | None:
     """Return the other release of the same rows, if there is one."""
-    other: pa.Table | None = getattr(case, "other", None)
+    other = case.other
     if other is not None:
         missing = [name for name in case.released.column_names if name not in other.column_names]
         if missing:
@@ -246,7 +200,7 @@ def _other(case: Case) -> pa.Table | None:
 
 
 def _correlation(one: Labels, two: Labels) -> float:
-    """Return Spearman's rank correlation of two orders of rows; 0 if one of them tells none apart."""
+    """Return Spearman's rank correlation of two orders of rows; 0 if all ranks of one are tied."""
     ranks = []
     for values in (one, two):
         known = np.sort(values)

@@ -1,15 +1,15 @@
-"""Control: whether people who are said not to be in the table may be compared with those who are.
+"""Control: whether people who are said not to be in the table are comparable with those who are.
 
-Attacks with control rows take them for people like those of the table who happen not to be in it. Rows of the table
-among them hide a leak, since an attack then seems to succeed on strangers too; quite other people feign one.
+Attacks with control rows assume that these are similar people who happen not to be in the table. Rows of the table
+among them hide a leak, since an attack then seems to succeed on outsiders too; quite different people feign one.
 
-1. **In the table.** A control row that equals a row of the table in all columns both have may be one of its rows, or
-   a person alike. How often chance makes people alike is seen in the table: by the share of its rows that have a twin.
+1. **In the table.** A control row that equals a row of the table in all shared columns may be one of its rows, or
+   a similar person. How often people are alike by chance is estimated by the share of rows of the table with a twin.
    If the interval of the control's share lies above that of the table, there are more than chance would give.
-2. **Other values.** Names that the table does not have, in more than a tenth of the control rows.
+2. **Other values.** Categories that the table does not have, in more than a tenth of the control rows.
 3. **Other distributions.** The largest difference of the two distribution functions (Kolmogorov and Smirnov), or half
-   the sum of differences of shares for names, if it exceeds 0.2 and what one in a thousand samples of one population
-   would show.
+   the sum of differences of shares for categories, if it exceeds 0.2 and what one in a thousand samples of one
+   population would show.
 
 Notes name columns and shares, never a value.
 """
@@ -20,31 +20,20 @@ from numpy.typing import NDArray
 
 from shoal.errors import listed
 from shoal.model.table import Table
-from shoal.privacy.attacks.combination import alike
+from shoal.privacy.attacks.combination import alike, is_number
 from shoal.privacy.measures.case import Case
 from shoal.privacy.measures.intervals import wilson
 from shoal.privacy.verdict.classes import Labels, classes
 
 __all__ = ["doubts"]
 
-STRANGE = 0.1  # of the control rows with names that the table does not have
-FAR = 0.2  # how far distributions may differ in any case
+STRANGE = 0.1  # share of the control rows with categories that the table does not have
+FAR = 0.2  # difference of distributions that is always tolerated
 SURE = 1.95  # the Kolmogorov-Smirnov distance that one in a thousand samples exceeds, times root of n m / (n + m)
 
 
 def doubts(case: Case) -> tuple[str, ...]:
-    """Say why control rows may not be what attacks take them for.
-
-    Parameters
-    ----------
-    case : Case
-        With the original table. Without control rows there is no doubt.
-
-    Returns
-    -------
-    tuple of str
-        One clause each.
-    """
+    """Say, one clause each, why control rows may not be what attacks assume; nothing without them or the original."""
     rows = case.control
     if rows is None or not rows.n or case.original is None or not case.n:
         return ()
@@ -61,26 +50,25 @@ def doubts(case: Case) -> tuple[str, ...]:
     ]
     found = _members(list(coded.values()), table.n)
     if strange:
-        found.append(f"many hold values of {listed(strange)} that the table does not have")
+        found.append(f"many have values of {listed(strange)} that the table does not have")
     if other:
-        found.append(f"{listed(other)}: distributed quite otherwise than in the table")
+        found.append(f"{listed(other)}: distributed quite differently from the table")
     return tuple(found)
 
 
 def _nested(table: Table, rows: Table, name: str) -> bool:
-    """Whether a column holds lists or records in either table."""
+    """Say whether a column has lists or records in either table."""
     return any(pa.types.is_nested(one.column(name).type) for one in (table, rows))
 
 
 def _ordered(table: Table, name: str) -> bool:
-    """Whether the cells of a column are numbers, dates or moments."""
+    """Say whether the cells of a column are numbers, dates or timestamps."""
     held = table.column(name).type
-    number = pa.types.is_integer(held) or pa.types.is_floating(held) or pa.types.is_decimal(held)
-    return bool(number or pa.types.is_temporal(held))
+    return is_number(held) or bool(pa.types.is_temporal(held))
 
 
 def _members(codes: list[Labels], n: int) -> list[str]:
-    """Say that more control rows equal rows of the table than chance makes people alike."""
+    """Say so if more control rows equal rows of the table than people are alike by chance."""
     if not codes:
         return []
     rows = classes(codes, codes[0].size)
@@ -88,7 +76,7 @@ def _members(codes: list[Labels], n: int) -> list[str]:
     same, twins = held[rows[n:]] > 0, held[rows[:n]] > 1
     if wilson(float(same.sum()), same.size)[0] <= wilson(float(twins.sum()), n)[1]:
         return []
-    shares = f"{same.mean():.0%} of them equal a row of the table in all columns, {twins.mean():.0%} would by chance"
+    shares = f"{same.mean():.0%} of them equal a row of the table in all columns, {twins.mean():.0%} expected by chance"
     return [f"{shares}: they may be in it"]
 
 
@@ -105,6 +93,6 @@ def _differ(codes: NDArray[np.int64], n: int, *, ordered: bool) -> float:
     if ordered:
         chance = SURE * np.sqrt((n + m) / (n * m))
         return float(np.abs(np.cumsum(shares[0] - shares[1])).max() - max(FAR, chance))
-    # Half the sum of absolute differences grows with the number of values by chance alone: about root of size / 2.
+    # Half the sum of absolute differences grows with the number of values even by chance, about as its root / 2.
     chance = np.sqrt(size * (n + m) / (n * m) / (2 * np.pi)) + SURE * np.sqrt((n + m) / (n * m)) / 2
     return float(np.abs(shares[0] - shares[1]).sum() / 2 - max(FAR, chance))

@@ -1,14 +1,14 @@
-"""Inference: what a release tells about the values of a person, whoever the row belongs to.
+"""Inference: what a release reveals about the values of a person, whichever row is theirs.
 
-1. Rank interval: published numbers that are as near to the true ones as 2 per cent of the ranks.
+1. Rank interval: published numbers that are within 2 per cent of the ranks of the true ones.
 2. Homogeneity: sensitive values that the rows nearest to a person give away, because nearly all of them have the same
    value (skewness), or because their values are close to each other (similarity). Machanavajjhala et al. (2007), Li et
    al. (2007).
 3. Attribute inference: the sensitive value guessed from the rows nearest to a person.
 
-A release that is of any use tells something about everybody in the second and third sense, and published values are
-near the true ones. So 1 and 3 compare with what k concedes: the same attack on a release in which each person is
-hidden among the k rows that are nearest to them in the original table, themselves included.
+A useful release reveals something about everyone in the second and third sense, and its published values are near the
+true ones. So 1 and 3 compare with what k concedes: the same attack on a release in which each person is hidden among
+the k rows nearest to them in the original table, themselves included.
 """
 
 from dataclasses import replace
@@ -36,25 +36,20 @@ __all__ = ["Secret", "attribute_inference", "guessed", "homogeneity", "peers", "
 __all__ += ["rank_interval", "revealed", "within_ranks"]
 
 MOST = 2_000  # targets
-NEAR = 0.02  # of the ranks of a column
+NEAR = 0.02  # share of the ranks of a column
 TAU = 0.9  # posterior above which an attacker is sure
-WINDOW = 0.05  # of the range of a sensitive column
-SHUFFLES = 19  # the largest of so many is passed by chance once in twenty
-FEW = 20  # numbers with no more distinct values are guessed as names are
+WINDOW = 0.05  # share of the range of a sensitive column
+SHUFFLES = 19  # the largest of these is exceeded by chance once in twenty
+FEW = 20  # numbers with at most this many distinct values are guessed like categories
 
 Floats = NDArray[np.float64]
 Truths = NDArray[np.bool_]
 
 
 class Secret(NamedTuple):
-    """A sensitive column: what is released of each row, and what is true of each row of the table.
+    """A sensitive column: the released value of each row, and the true value of each row of the table.
 
-    Parameters
-    ----------
-    codes, true : int64 arrays of shape (n,)
-        Equal values have equal codes.
-    numbers, truth : float64 arrays of shape (n,) or None
-        The same as numbers, if the column has an order; NaN where one is missing.
+    As codes, equal where the values are, and, if the column has an order, as numbers, NaN where one is missing.
     """
 
     codes: Labels
@@ -78,16 +73,9 @@ class Secret(NamedTuple):
 
 
 def peers(points: Floats, targets: Labels, k: int, clock: Clock) -> Labels:
-    """Return the k rows nearest to each target, itself the first of them.
+    """Return the k rows nearest to each target, itself first.
 
-    Parameters
-    ----------
-    points : float64 array of shape (n, d)
-    targets : int64 array
-        Those that there is no time for are left out, the last ones first.
-    k : int
-        No more than n are returned.
-    clock : Clock
+    If there are fewer than k rows, all of them. Targets for which there is no time are left out, the last ones first.
     """
     k, found = min(k, len(points)), [np.zeros((0, min(k, len(points))), np.int64)]
     square = (points**2).sum(axis=1)
@@ -104,12 +92,7 @@ def peers(points: Floats, targets: Labels, k: int, clock: Clock) -> Labels:
 def posterior(found: Suspects, codes: Labels, true: Labels) -> tuple[Floats, Floats, Floats]:
     """Return the share of each target's true value among its suspects, the largest share, and how many values have it.
 
-    Parameters
-    ----------
-    found : Suspects
-    codes : int64 array of shape (n,)
-        The released values.
-    true : int64 array of shape (targets,)
+    `codes` are the released values of all rows, `true` the true values of the targets.
     """
     counts = Counts.of(found.owner, Values(codes[found.row]))
     top = counts.most(counts.share)
@@ -122,10 +105,10 @@ def posterior(found: Suspects, codes: Labels, true: Labels) -> tuple[Floats, Flo
 
 
 def revealed(found: Suspects, secret: Secret, targets: Labels) -> Truths:
-    """Return whose sensitive value is given away: the attacker is sure of it, and right.
+    """Return whose sensitive value is given away: the attacker is certain of it, and right.
 
-    Sure if one value has a share of more than 0.9 among the suspects, or if their values span less than 5 per cent of
-    the range; right if it is the true value, or if that lies in the window of 5 per cent around them.
+    Certain if one value has a share of more than 0.9 among the suspects, or if their values span less than 5 per cent
+    of the range; right if it is the true value, or if that lies in the window of 5 per cent around them.
     """
     plain = posterior(found, secret.codes, secret.true[targets])[0] > TAU
     if secret.numbers is None or secret.truth is None or not secret.span:
@@ -139,10 +122,10 @@ def revealed(found: Suspects, secret: Secret, targets: Labels) -> Truths:
 
 
 def guessed(found: Suspects, secret: Secret, targets: Labels) -> Floats:
-    """Return how right the best guess about each target is.
+    """Return the probability that the best guess about each target is right.
 
-    The commonest value among the suspects; of m values that are equally common one is right with 1/m. Of numbers with
-    more than 20 distinct values their mean, right if it is within 5 per cent of the range; missing if all are.
+    The commonest value among the suspects; with m values equally common it is right with 1/m. For numbers with more
+    than 20 distinct values their mean, right if it is within 5 per cent of the range; missing if all are.
     """
     if secret.numbers is None or secret.truth is None or not _counted(secret):
         share, top, ties = posterior(found, secret.codes, secret.true[targets])
@@ -157,14 +140,9 @@ def guessed(found: Suspects, secret: Secret, targets: Labels) -> Floats:
 
 
 def within_ranks(values: Floats, truth: Floats, column: Floats) -> Truths:
-    """Return which values lie within 2 per cent of the ranks of a column from the true ones.
+    """Return which values lie within 2 per cent of the ranks of a column from the true ones; NaN is near nothing.
 
-    Parameters
-    ----------
-    values, truth : float64 arrays of the same shape
-        NaN is near nothing.
-    column : float64 array
-        All cells of the original column, whose ranks are counted; equal cells share the middle rank.
+    `column` has all cells of the original column, whose ranks are counted; equal cells share the middle rank.
     """
     known = np.sort(column[~np.isnan(column)])
     return np.abs(_ranks(values, known) - _ranks(truth, known)) <= NEAR + SLACK
@@ -207,12 +185,12 @@ def rank_interval(case: Case, profile: Profile, clock: Clock) -> Attack:
 
 @attack("homogeneity", requires=("sensitive",))
 def homogeneity(case: Case, profile: Profile, clock: Clock) -> Attack:
-    """Say the sensitive value of each person where the rows nearest to them leave no doubt.
+    """State the sensitive value of each person where the rows nearest to them leave no doubt.
 
-    Success: sure and right; see `revealed`. Trials: up to 2,000 rows. Baseline: the same on 19 copies whose sensitive
-    column is shuffled, on average; or the best constant guess, if its share is above 0.9, so that it may be sure as
-    well. Allowed: the largest rate of these copies. Power: the attack on an unprotected copy. Of several sensitive
-    columns the worst.
+    Success: certain and right; see `revealed`. Trials: up to 2,000 rows. Baseline: the same on 19 copies whose
+    sensitive column is shuffled, on average; or the best constant guess, if its share is above 0.9, so that it may be
+    certain as well. Allowed: the largest rate of these copies. Power: the attack on an unprotected copy. With several
+    sensitive columns, the worst.
     """
     name = "homogeneity"
     secrets = _secrets(case)
@@ -257,8 +235,8 @@ def attribute_inference(case: Case, profile: Profile, clock: Clock) -> Attack:
 
     Success: see `guessed`. Trials: up to 2,000 rows. Baseline: the commonest value, or the best number, without the
     release. Allowed: the same guess from the k original rows nearest to the target, itself included. Control: the same
-    on the control rows, if there are any with this column. Power: the attack on an unprotected copy. Of several
-    sensitive columns the worst.
+    on the control rows, if there are any with this column. Power: the attack on an unprotected copy. With several
+    sensitive columns, the worst.
     """
     name, k = "attribute inference", case.policy.constraints.k
     secrets = _secrets(case)
@@ -272,15 +250,15 @@ def attribute_inference(case: Case, profile: Profile, clock: Clock) -> Attack:
     hidden = Suspects(np.arange(targets.size), np.repeat(np.arange(targets.size), close.shape[1]), close.reshape(-1))
     copy = _copies(case, profile.known, targets)
     others, m = beside(case)
-    strangers = sampled(m, MOST, np.random.default_rng((case.seed, 52)))
-    theirs = suspects(others, profile.known, strangers, clock) if m else None
+    outsiders = sampled(m, MOST, np.random.default_rng((case.seed, 52)))
+    theirs = suspects(others, profile.known, outsiders, clock) if m else None
     worst: list[tuple[float, Attack]] = []
     for column, secret in secrets.items():
         right = guessed(found, secret, targets)
         allowed = float(guessed(hidden, secret.raw(), targets).mean())
         control = None
         if theirs is not None and others.original is not None and column in others.original.names:
-            control = float(guessed(theirs, _secrets(others)[column], strangers[: theirs.who.size]).mean())
+            control = float(guessed(theirs, _secrets(others)[column], outsiders[: theirs.who.size]).mean())
         baseline = _constant(secret)
         power = float(guessed(copy, secret.raw(), targets).mean())
         said = [f"{column!r}; k = {k} concedes {allowed:.3f}", *note]
@@ -319,13 +297,13 @@ def _secrets(case: Case) -> dict[str, Secret]:
 
 
 def _words(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return nested cells as words, equal where they are."""
+    """Return nested cells as text, equal where they are."""
     cells = [None if cell is None else repr(cell) for cell in column.to_pylist()]
     return pa.chunked_array([pa.array(cells, pa.string())])
 
 
 def _copies(case: Case, known: tuple[str, ...], targets: Labels) -> Suspects:
-    """Return the rows nearest to each target in an unprotected copy: those that are equal in what is known."""
+    """Return the rows nearest to each target in an unprotected copy: those that are equal in the known columns."""
     same = classes([column.codes for column in places(case, known)[0]], case.n)
     order = np.argsort(same, kind="stable")
     return Suspects(same[targets], same[order], order)
@@ -338,7 +316,7 @@ def _ranks(values: Floats, known: Floats) -> Floats:
 
 
 def _window(values: Floats, width: float) -> float:
-    """Return the largest share of the values that lie in a window of this width; missing ones are in none."""
+    """Return the largest share of the values in a window of this width; missing ones are in none."""
     told = np.sort(values[~np.isnan(values)])
     if not told.size:
         return 0.0
@@ -356,7 +334,7 @@ def _blind(published: Floats, truth: Floats, column: Floats) -> float:
 
 
 def _middle(column: Pair, cells: Floats, published: Floats) -> Floats:
-    """Return what would be published of each row of cells by the form of a column; whole if all published are."""
+    """Return what a column's form would publish for each row of cells; integers if all published values are."""
     gone = np.isnan(cells)
     if column.form in ("median", "mode", "representative", "medoid"):
         ascending = np.sort(cells, axis=1)  # missing ones go last
@@ -370,7 +348,7 @@ def _middle(column: Pair, cells: Floats, published: Floats) -> Floats:
 
 
 def _counted(secret: Secret) -> bool:
-    """Whether the mean of such values is a better guess than the commonest one."""
+    """Say whether the mean of such values is a better guess than the commonest one."""
     return secret.numbers is not None and np.unique(secret.true).size > FEW
 
 
@@ -382,7 +360,7 @@ def _constant(secret: Secret) -> float:
 
 
 def _sure(secret: Secret) -> float:
-    """Return how often the best guess without the release is right, if it may be sure of itself; else 0."""
+    """Return how often the best guess without the release is right, if it may be certain; else 0."""
     best = float(np.bincount(secret.true).max() / secret.true.size)
     if secret.truth is not None:
         best = max(best, _window(secret.truth, WINDOW * secret.span))
@@ -390,6 +368,6 @@ def _sure(secret: Secret) -> float:
 
 
 def _targets(case: Case, number: int) -> Labels:
-    """Return the targets in an order of chance, so that the first ones stand for all."""
+    """Return the targets in random order, so that the first ones represent all."""
     chance = np.random.default_rng((case.seed, number))
     return chance.permutation(sampled(case.n, MOST, chance))

@@ -1,4 +1,4 @@
-"""Last member: what somebody who knows all members of a class but one learns about that one.
+"""Last member: what an attacker who knows all members of a class but one learns about that one.
 
 A mean of g numbers, g - 1 of which are known, is an equation with one unknown. Rounding the mean to a step turns the
 solution into an interval of g steps.
@@ -20,30 +20,19 @@ __all__ = ["guesses", "last_member"]
 Floats = NDArray[np.float64]
 MOST = 2_000  # targets, each of another class
 CLOSE = 0.01  # standard deviations of the column; finer decimals do not matter
-WIDTH = 0.1  # standard deviations of the column that rounding shall leave the last member
+WIDTH = 0.1  # standard deviations of the column that rounding should leave the last member
 MARGIN = 0.01  # above what is allowed
 
 
 def guesses(column: Average, labels: Labels, weights: Floats | None = None) -> tuple[Floats, Floats, Floats]:
-    """Return what is guessed of each row by somebody who knows the other rows of its class.
+    """Return three guesses of each row by an attacker who knows the other rows of its class; NaN where it has no value.
 
-    Parameters
-    ----------
-    column : Average
-    labels : int64 array of shape (n,)
-        The class of each row.
-    weights : float64 array of shape (n,), optional
-        What each row weighs in a mean.
-
-    Returns
-    -------
-    guess, blind, exact : float64 arrays of shape (n,)
-        The guess with the published value, the mean of the known members without it (of all other rows if the class
-        has no other), and the guess with the exact mean. NaN where the row has no value.
+    With the published value; without it, from the mean of the known members (of all other rows if the class has no
+    other); and with the exact mean. `labels` is the class of each row, `weights` its weight in a mean.
     """
     x, there = column.before, np.isfinite(column.before)
     w = np.where(there, 1.0 if weights is None else weights, 0.0)
-    if weights is not None:  # a class without any weight is averaged as if all of its rows weighed the same
+    if weights is not None:  # in a class of weight 0 all rows count equally
         w = np.where((np.bincount(labels, w)[labels] > 0) | ~there, w, 1.0)
     filled = np.where(there, x, 0.0)
     middle = float(filled[there].mean()) if there.any() else 0.0  # sums of small numbers lose fewer digits
@@ -67,16 +56,16 @@ def guesses(column: Average, labels: Labels, weights: Floats | None = None) -> t
 
 @attack("last member")
 def last_member(case: Case, profile: Profile, clock: Clock) -> Attack:
-    """Solve the published value of a class for the one member that is not known.
+    """Solve the published value of a class for its one unknown member.
 
-    The guess is size * mean - sum of the known members. A published value that is no mean (a median, the value of one
-    row) is taken for the value of the last member if no known member has it; else the guess is the mean of the known
-    members. Success: the guess is the true value to the last decimal of the column, or to a hundredth of a standard
-    deviation if that is coarser. Trials: cells of numbers and dates of one row of each class, up to 2,000 rows.
-    Baseline: the mean of the known members, or the commonest value if that is right more often. Allowed, and 0.01 more:
-    for a mean what luck gives in an interval of a tenth of a standard deviation, at most 1/k; for other values 1/k, and
-    the baseline in the other cases. Power: the attack on exact means. The note gives the median width of the interval
-    that rounding leaves.
+    The guess is size * mean - sum of the known members. A published value that is not a mean (a median, the value of
+    one row) is taken for the value of the last member if no known member has it; otherwise the guess is the mean of the
+    known members. Success: the guess is the true value to the last decimal of the column, or to a hundredth of a
+    standard deviation if that is coarser. Trials: cells of numbers and dates of one row of each class, up to 2,000
+    rows. Baseline: the mean of the known members, or the commonest value if that is right more often. Allowed, and 0.01
+    more: for a mean what chance gives in an interval of a tenth of a standard deviation, at most 1/k; for other values
+    1/k, and the baseline in the other cases. Power: the attack on exact means. The note gives the median width of the
+    interval that rounding leaves.
     """
     name, k = "last member", case.policy.constraints.k
     columns = averages(case, profile.known) if case.n else []
@@ -84,7 +73,7 @@ def last_member(case: Case, profile: Profile, clock: Clock) -> Attack:
         return concluded(name, profile, np.zeros(0), baseline=0.0, note="no known column of numbers is published")
     chance = np.random.default_rng((case.seed, 101))
     order = chance.permutation(case.n)
-    # One row of each class, as what is wrong with the mean is wrong for all of them.
+    # One row of each class, as a flaw of the mean affects all of them.
     drawn = order[np.unique(case.labels[order], return_index=True)[1]]
     targets = drawn[sampled(drawn.size, MOST, chance)]
     weights = _weights(case)

@@ -1,12 +1,13 @@
-"""Linkage attacks: who of the people that an attacker knows is which row of a release.
+"""Linkage attacks: which row of a release belongs to which of the people known to an attacker.
 
 1. **Record linkage**: a person is linked to the nearest released rows.
-2. **Probabilistic linkage**: to the rows that agree with the person in the columns in which agreement tells most. What
-   it tells is learned from all pairs, without knowing one true match. Fellegi and Sunter (1969), Jaro (1989).
+2. **Probabilistic linkage**: to the rows that agree with the person in the columns in which agreement is most
+   informative. How informative is learned from all pairs, without knowing one true match. Fellegi and Sunter (1969),
+   Jaro (1989).
 3. **Linkability**: two tables of the same people, each with half of the columns, are joined through the release.
 
-A guess among m rows that are equally good is right with 1/m, so a release whose classes hold k rows or more allows 1/k.
-An attack may pass it by 0.01 before it is called a leak.
+A guess among m rows that are equally good is right with 1/m, so a release whose classes have k rows or more allows 1/k.
+An attack may exceed it by 0.01 before it is called a leak.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,16 +34,16 @@ Steps = NDArray[np.uint8]
 MOST = 10_000  # targets of an attack by distance
 MARGIN = 0.01  # above 1/k
 TOLD = 1_000  # targets of the probabilistic attack
-FEWEST = 100  # of them, however many rows there are
-PAIRS = 30_000_000  # that they make, about
+FEWEST = 100  # of these targets, however many rows there are
+PAIRS = 30_000_000  # of these targets and released rows, about
 LEARNED = 2_000_000  # pairs from which agreement is learned, about
 COLUMNS = 39  # 3 ** 39 patterns are numbered in 64 bits
-TURNS = 200  # of expectation maximisation
+TURNS = 200  # iterations of expectation maximisation
 
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """The rows of a release in some columns, those that look alike held once."""
+    """The rows of a release in some columns, identical ones stored once."""
 
     columns: list[Places]
     labels: Labels  # the class of each row
@@ -51,14 +52,14 @@ class _Rows:
 
     @classmethod
     def of(cls, columns: list[Places], n: int) -> "_Rows":
-        """Put rows that look alike together."""
+        """Group identical rows."""
         labels = classes([column.codes for column in columns], n)
         first = np.unique(labels, return_index=True)[1]
         return cls(columns, labels, np.bincount(labels).astype(np.float64), first)
 
     @property
     def alike(self) -> Floats:
-        """How many rows look like each row."""
+        """How many rows are identical to each row, itself included."""
         return self.sizes[self.labels]
 
 
@@ -66,17 +67,9 @@ class _Rows:
 def record_linkage(case: Case, profile: Profile, clock: Clock) -> Attack:
     """Link each target to the nearest released rows, in the columns that the attacker knows.
 
-    Right is 1/ties if the target's own row is among the nearest rows, else 0; ties are counted in rows. The baseline
-    is a row drawn by chance, 1/n. Allowed is 1/k + 0.01. The power is the same attack on a raw copy. Of more than
-    10,000 rows, so many are targets, drawn by the seed of the case.
-
-    Parameters
-    ----------
-    case : Case
-        With the original table, row by row as the release.
-    profile : Profile
-    clock : Clock
-        Asked between blocks of targets.
+    Success: 1/ties if the target's own row is among the nearest rows, else 0; ties are counted in rows. Baseline: 1/n,
+    a random row. Allowed: 1/k + 0.01. Power: the same attack on a raw copy. With more than 10,000 rows, a random sample
+    of 10,000 are targets.
     """
     before, released, targets = _prepared(case, profile, MOST, 1)
     rows = points(released.columns, released.first)
@@ -85,7 +78,7 @@ def record_linkage(case: Case, profile: Profile, clock: Clock) -> Attack:
         return _share(nearest_rows(points(before, block), rows)[0], released, block)
 
     right, note = _in_blocks(tried, targets, released.sizes.size, clock)
-    # In a raw copy the nearest rows are those at a distance of 0: the ones that look like the target.
+    # In a raw copy the nearest rows are those at a distance of 0: the ones that equal the target.
     power = 1 / _Rows.of(before, case.n).alike[targets[: right.size]]
     return _told("record linkage", case, profile, right, power, [], note)
 
@@ -94,20 +87,12 @@ def record_linkage(case: Case, profile: Profile, clock: Clock) -> Attack:
 def linkability(case: Case, profile: Profile, clock: Clock) -> Attack:
     """Join two tables of the same people, each with half of the known columns, through the release.
 
-    The columns are split by chance, from the seed of the case. A is the set of released rows nearest to a target by
-    the first half, B the one by the second. Right is |A and B| / (|A| |B|): the chance that a row drawn from A and one
-    drawn from B are the same row. For two sets drawn by chance, whatever their sizes, it is 1/n on average, which is
-    the baseline. In a release with classes of k rows it is at most 1/k, as A and B hold whole classes. Control, if the
-    case has one: the same attack on people who are not in the release. The power is the same attack on a raw copy.
-
-    Parameters
-    ----------
-    case : Case
-        With the original table, row by row as the release.
-    profile : Profile
-        With fewer than two known columns, nothing is left but chance.
-    clock : Clock
-        Asked between blocks of targets.
+    The columns are split at random. A is the set of released rows nearest to a target by the first half, B the one by
+    the second. Success: |A and B| / (|A| |B|), the probability that a row drawn from A and one drawn from B are the
+    same row. Baseline: 1/n, its mean for two random sets of any size. Allowed: 1/k + 0.01; in a release with classes of
+    k rows it is at most 1/k, as A and B contain whole classes. Control, if the case has one: the same attack on people
+    who are not in the release. Power: the same attack on a raw copy. With fewer than two known columns, only chance is
+    left.
     """
     before, released, targets = _prepared(case, profile, MOST, 2)
     order = np.random.default_rng((case.seed, 20)).permutation(len(before)).tolist()
@@ -129,10 +114,10 @@ def linkability(case: Case, profile: Profile, clock: Clock) -> Attack:
     power = (whole / parts[0] / parts[1])[targets[: right.size]]
     control = None
     if case.control is not None and case.control.n and case.n:
-        strangers, seen = places(replace(case, original=case.control, control=None), profile.known)
+        outsiders, seen = places(replace(case, original=case.control, control=None), profile.known)
         chance = np.random.default_rng((case.seed, 21))
         some = chance.permutation(sampled(case.control.n, MOST, chance))
-        control = float(joined(strangers, _Rows.of(seen, case.n), some)[0].mean())
+        control = float(joined(outsiders, _Rows.of(seen, case.n), some)[0].mean())
     share = RowShare(100 * np.count_nonzero(right) / max(1, right.size))
     meet = Sentence("the two sets share rows for {share:.1f} % of the targets", share=share)
     return _told("linkability", case, profile, right, power, [meet] * (right.size > 0), note, control)
@@ -140,24 +125,16 @@ def linkability(case: Case, profile: Profile, clock: Clock) -> Attack:
 
 @attack("probabilistic linkage")
 def probabilistic_linkage(case: Case, profile: Profile, clock: Clock) -> Attack:
-    """Link each target to the released rows that agree with it where agreement tells most.
+    """Link each target to the released rows that agree with it where agreement is most informative.
 
     A known column agrees in three steps: 2 if the cell is the value of the target, 1 if it is near (a number within a
     quarter of a standard deviation; a range, a set or a node that covers the value), 0 if not. How often matching and
-    other pairs reach each step, m and u, is learned by expectation maximisation without labels. A pair weighs
-    sum of log(m/u). Right, baseline, allowed and power are as in record linkage.
+    other pairs reach each step, m and u, is learned by expectation maximisation without labels. A pair weighs sum of
+    log(m/u). Success, baseline, allowed and power are as in record linkage.
 
-    Up to 1,000 targets, drawn by the seed of the case, are compared with every distinct released row; fewer, but at
-    least 100, if that makes more than some 30 million pairs. m and u are learned from some two million of these. Of
-    more than 39 columns, the 39 are compared in which pairs agree most rarely.
-
-    Parameters
-    ----------
-    case : Case
-        With the original table, row by row as the release.
-    profile : Profile
-    clock : Clock
-        Asked between blocks of targets.
+    Up to 1,000 random targets are compared with every distinct released row; fewer, but at least 100, if that makes
+    more than some 30 million pairs. m and u are learned from some two million of these. With more than 39 columns, the
+    39 are compared in which pairs agree most rarely.
     """
     before, released, _ = _prepared(case, profile, 1, 3)
     found = _probable(case, before, released, clock)
@@ -172,19 +149,8 @@ def fellegi_sunter(patterns: Steps, counts: Floats, share: float) -> tuple[Float
     Expectation maximisation of a mixture of two kinds of pairs, in each of which columns agree independently of each
     other. The share of matches is given, as an attacker knows it: one row in n. Half a pair is added to each step.
 
-    Parameters
-    ----------
-    patterns : uint8 array of shape (p, d)
-        Steps of agreement, 0 to 2, each pattern once.
-    counts : float64 array of shape (p,)
-        How many pairs have it.
-    share : float
-        Of matches among the pairs, above 0 and below 1.
-
-    Returns
-    -------
-    m, u : float64 arrays of shape (d, 3)
-        The share of each step among matches and among other pairs.
+    `patterns` are distinct rows of steps, 0 to 2, one column each, and `counts` how many pairs have each. Returns m and
+    u, (columns, 3): the share of each step among matches and among other pairs.
     """
     width = patterns.shape[1]
     reached = np.stack([patterns == step for step in range(3)], axis=2).reshape(len(patterns), -1).astype(np.float64)
@@ -204,7 +170,7 @@ def fellegi_sunter(patterns: Steps, counts: Floats, share: float) -> tuple[Float
 
 
 class _Probable(NamedTuple):
-    """How right the guess about each target is, what is to be said of it, and whether the time was up."""
+    """How right the guess about each target is, notes on it, and a note if the time was up."""
 
     right: Floats
     said: list[str]
@@ -219,7 +185,7 @@ def _probable(case: Case, before: list[Places], rows: _Rows, clock: Clock) -> _P
     learned = targets[: max(20, LEARNED // max(1, rows.first.size))]
     compared = [agreement(one, other) for one, other in zip(before, rows.columns, strict=True)]
     if len(before) > COLUMNS:
-        # Those in which pairs agree most rarely tell most.
+        # Those in which pairs agree most rarely are the most informative.
         often = [one(learned[:20], rows.first).mean() for one in compared]
         compared = [compared[j] for j in sorted(np.argsort(often, kind="stable")[:COLUMNS].tolist())]
     weights = _weights(compared, rows, learned, case.n) if case.n > 1 else np.zeros((len(compared), 3))
@@ -257,7 +223,7 @@ def _weights(compared: Sequence[Compared], rows: _Rows, targets: Labels, n: int)
 
 
 def _prepared(case: Case, profile: Profile, most: int, number: int) -> tuple[list[Places], _Rows, Labels]:
-    """Return the columns of the people and the rows of the release, and the targets in an order by chance."""
+    """Return the columns of the people and the rows of the release, and the targets in random order."""
     if case.before.n != case.n:
         raise DataError(
             f"attack: the table has {case.before.n} rows and the release {case.n}. Give the rows that were released."
@@ -273,7 +239,7 @@ def _share(best: NDArray[np.bool_], rows: _Rows, targets: Labels) -> Floats:
 
 
 def _in_blocks(tried: Callable[[Labels], Floats], targets: Labels, rows: int, clock: Clock) -> tuple[Floats, list[str]]:
-    """Try blocks of targets until the time is up, one at least; return how right each guess is, and a note."""
+    """Try blocks of targets until the time is up, at least one; return how right each guess is, and a note."""
     found = [np.zeros(0)]
     for block in blocks(targets, rows):
         if clock.over and len(found) > 1:
@@ -293,7 +259,7 @@ def _told(
     late: list[str],
     control: float | None = None,
 ) -> Attack:
-    """Return what an attack amounts to, beside a row drawn by chance and what k allows."""
+    """Return the result of an attack, compared with a random row and what k allows."""
     if not case.n:
         return concluded(name, profile, right, baseline=0.0, note="the release has no rows")
     return concluded(
@@ -304,6 +270,6 @@ def _told(
         control=control,
         power=float(power.mean()),
         allowed=1 / case.policy.constraints.k + MARGIN,
-        note=Sentence.joined([*said, *late]) if profile.known else "no column is known: the guess is chance",
+        note=Sentence.joined([*said, *late]) if profile.known else "no column is known: the guess is random",
         ended=bool(late),
     )

@@ -1,15 +1,15 @@
-"""Minimality: what the way in which groups were made tells about the sensitive values inside them.
+"""Minimality: what the construction of groups reveals about the sensitive values inside them.
 
-The attacker knows the quasi-identifiers of everybody, the method, the policy and the code, and sees the release: the
+The attacker knows the quasi-identifiers of everyone, the method, the policy and the code, and sees the release: the
 classes, and how often each sensitive value occurs in each. The random seed is unknown. Before running anything, every
 **placement** of the published values on the rows of their classes is equally likely. Then the run is repeated for
 placements and random seeds. A placement that never leads to the published classes is ruled out; the posterior
 probability of any other one is proportional to how often it does.
 
 1. If all classes together have few placements, every one of them is tried, and the result is exact: the same classes
-   must come out.
-2. Else classes are drawn at random. The values of one class are moved among its rows, those of all other classes stay
-   as they are, and this one class must come out.
+   must result.
+2. Otherwise classes are drawn at random. The values of one class are moved among its rows, those of all other classes
+   stay as they are, and this one class must result.
 
 **Worst posterior**: the largest probability that a certain person has a certain value. **Share**: how often the value
 occurs in the class, which is what the release says without repeating anything. **Excess**: their difference.
@@ -42,45 +42,29 @@ Regroup = Callable[[Labels, int], Labels]
 Matches = Callable[[Labels], bool]
 
 MARGIN = 0.1  # above 1/l
-LITTLE = 0.01  # excess that is not worth speaking of
-ALL = 2_000  # placements up to which all are tried
-EACH = 24  # placements up to which all of a class are tried
-ROUNDS = 8  # seeds of each placement, if runs from different seeds differ
-SURE, MANY = 2, 24  # seeds, and runs, after which runs that agree are taken to be the same for every seed
+LITTLE = 0.01  # excess that is negligible
+ALL = 2_000  # placements of all classes up to which every one is tried
+EACH = 24  # placements of one class up to which every one is tried
+ROUNDS = 8  # seeds per placement, if runs with different seeds differ
+SURE, MANY = 2, 24  # seeds, and runs, after which runs that agree are assumed not to depend on the seed
 MOST_CLASSES = 40
-SECONDS = 30.0  # if no other time is given
+SECONDS = 30.0  # default time limit
 FEW = 20  # matching runs below which nothing is concluded
 
 
 @dataclass(frozen=True)
 class Told:
-    """What repeating the run tells of the person and the value of whom and which it tells most.
+    """What repeating the run reveals, for the person and value about which it reveals most."""
 
-    Parameters
-    ----------
-    column : str
-        The sensitive column.
-    posterior, share : float
-        The probability that the person has the value, and the share of the value in the class.
-    low, high : float
-        A 95 % interval of the posterior, with regard to how many persons and values were looked at.
-    hits : float
-        Runs that led to the published classes and in which the person has the value.
-    runs, matching : int
-        Runs, and those of them that led to the published classes.
-    exact : bool
-        Whether every placement was tried and the seed does not matter.
-    """
-
-    column: str
-    posterior: float
-    share: float
-    low: float
+    column: str  # the sensitive column
+    posterior: float  # probability that the person has the value
+    share: float  # share of the value in the class
+    low: float  # 95 % interval of the posterior, corrected for the number of persons and values
     high: float
-    hits: float
+    hits: float  # matching runs in which the person has the value
     runs: int
-    matching: int
-    exact: bool
+    matching: int  # runs that led to the published classes
+    exact: bool  # whether every placement was tried and the seed does not matter
 
     @property
     def excess(self) -> float:
@@ -89,9 +73,9 @@ class Told:
 
 
 def allowed(l: float | None, share: float) -> float:  # noqa: E741
-    """Return the posterior up to which nothing is said: 1/l + 0.1, or without l the share of the value + 0.1.
+    """Return the highest tolerated posterior: 1/l + 0.1, or without l the share of the value + 0.1.
 
-    A posterior that is hardly above the share is no matter of minimality, whatever l is.
+    A posterior hardly above the share is not due to minimality, whatever l is.
     """
     return max(share + LITTLE, 1 / l + MARGIN) if l else share + MARGIN
 
@@ -99,21 +83,10 @@ def allowed(l: float | None, share: float) -> float:  # noqa: E741
 def told_by_all(
     labels: Labels, sensitive: Mapping[str, Values], regroup: Regroup, seed: int, clock: Clock, most: int = ALL
 ) -> Told | None:
-    """Return what trying every placement of every class tells; None if there are too many, or no time for them.
+    """Return what trying every placement of every class reveals; None if there are too many, or no time for them.
 
-    Parameters
-    ----------
-    labels : int64 array of shape (n,)
-        The class of each row.
-    sensitive : mapping of str to Values
-        The sensitive columns, row by row.
-    regroup : callable
-        Repeats the run with the sensitive values of row `origin[i]` at row i and another seed; gives the classes.
-    seed : int
-        Random seed of the seeds.
-    clock : Clock
-    most : int
-        Placements that are tried at the most.
+    `labels` is the class of each row. `regroup` repeats the run with the sensitive values of row `origin[i]` at row i
+    and another seed, and returns the classes. `seed` generates those seeds. At most `most` placements are tried.
     """
     whole = classes([column.codes for column in sensitive.values()], labels.size)
     members = [np.flatnonzero(labels == one) for one in range(int(labels.max()) + 1)]
@@ -132,19 +105,10 @@ def told_by_all(
 def told_by_some(
     labels: Labels, sensitive: Mapping[str, Values], regroup: Regroup, seed: int, clock: Clock
 ) -> tuple[list[Told], bool]:
-    """Return what moving the values of one class at a time tells, for classes drawn at random.
+    """Return what moving the values of one class at a time reveals, for classes drawn at random.
 
-    Parameters
-    ----------
-    labels, sensitive, regroup, seed, clock
-        As for `told_by_all`.
-
-    Returns
-    -------
-    found : list of Told
-        One for each class for which there was time and which has two placements or more.
-    ended : bool
-        Whether the time was up before all were tried.
+    The parameters are those of `told_by_all`. One entry for each class with two placements or more for which there was
+    time, and whether the time was up before all were tried.
     """
     chance = np.random.default_rng((seed, 51))
     whole = classes([column.codes for column in sensitive.values()], labels.size)
@@ -156,7 +120,7 @@ def told_by_some(
             continue
         if every <= EACH:
             moved = list(_arranged(whole[rows], rows))
-        else:  # all turns of a random order: every row has every value as often as the class does
+        else:  # all rotations of a random order: every row has every value as often as the class does
             orders = [rows[chance.permutation(rows.size)] for _ in range(max(1, EACH // rows.size))]
             moved = [np.roll(order, turn) for order in orders for turn in range(rows.size)]
         origins = [_origin(labels.size, [rows], [one]) for one in moved]
@@ -179,7 +143,7 @@ def minimality(case: Case, profile: Profile, clock: Clock) -> Attack:
 
     The attacker knows all quasi-identifiers, whatever the profile, and the method, but not the random seed. The rate is
     the worst posterior: the largest probability that a certain person has a certain value. The baseline is the share of
-    that value in the class, which the release says by itself. The power is 1, as on an unprotected copy where each row
+    that value in the class, which the release itself states. The power is 1, as on an unprotected copy where each row
     is its own class, or 0 if no repetition leads to the published classes. Allowed is 1/l + 0.1, or without l the share
     + 0.1. With more than 2,000 placements, up to 40 classes are drawn at random and tried one by one. Classes of fewer
     than k rows need no repetition: their values are read off, and the rate counts how often that is right.
@@ -204,7 +168,7 @@ def minimality(case: Case, profile: Profile, clock: Clock) -> Attack:
         return _unknown(profile, note or "no repetition of the run led to the published classes", failed=not ended)
     l = case.policy.constraints.l  # noqa: E741
     leaks = [one for one in found if one.low > allowed(l, one.share)]
-    worst = max(leaks or found, key=lambda one: (one.low, one.posterior))  # a posterior of few runs says little
+    worst = max(leaks or found, key=lambda one: (one.low, one.posterior))  # a posterior from few runs says little
     matching = sum(one.matching for one in found)
     outcome: Outcome = "leak" if leaks else "no evidence"
     unsure = any(one.posterior > allowed(l, one.share) for one in found)
@@ -235,7 +199,7 @@ def minimality(case: Case, profile: Profile, clock: Clock) -> Attack:
 
 
 def _as_released(case: Case, name: str) -> NDArray[np.bool_]:
-    """Return which rows have the sensitive value in the original that stands in the release."""
+    """Return which rows have the same sensitive value in the original and in the release."""
     sides = [part.column(name).cast(pa.string()) for part in (case.before.data, case.released)]
     codes = read_column(pa.chunked_array([chunk for side in sides for chunk in side.chunks], pa.string())).codes
     return np.asarray(codes[: case.n] == codes[case.n :])
@@ -248,7 +212,7 @@ def _unknown(profile: Profile, why: str, *, failed: bool = False) -> Attack:
 
 
 def _placements(codes: Labels, most: int) -> int:
-    """Return in how many ways these values can stand on their rows; most + 1 if there are more."""
+    """Return in how many ways these values can be assigned to their rows; most + 1 if there are more."""
     total, left = 1, codes.size
     for count in np.unique(codes, return_counts=True)[1].tolist():
         total *= comb(left, count)
@@ -259,7 +223,7 @@ def _placements(codes: Labels, most: int) -> int:
 
 
 def _arranged(codes: Labels, rows: Labels) -> Iterator[Labels]:
-    """Give every placement of the values of a class: for each of its rows, the row whose values it gets."""
+    """Yield every placement of the values of a class: for each of its rows, the row whose values it gets."""
     owners = {code: rows[codes == code] for code in np.unique(codes).tolist()}
 
     def placed(left: dict[int, int], chosen: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
@@ -293,7 +257,7 @@ def _numbered(labels: Labels) -> Labels:
 def _counted(
     origins: Sequence[Labels], regroup: Regroup, matches: Matches, seed: int, clock: Clock
 ) -> tuple[NDArray[np.int64], int, bool] | None:
-    """Return how often each placement led to what was published, from how many seeds, and whether seeds matter not."""
+    """Return how often each placement led to the published classes, for how many seeds, and if seeds do not matter."""
     chance = np.random.default_rng((seed, 52))
     hits = np.zeros(len(origins), np.int64)
     done, steady = 0, False
@@ -321,12 +285,12 @@ def _told(
     *,
     whole: bool,
 ) -> Told | None:
-    """Return of whom and what counted runs tell most, by the posterior less what is allowed anyway."""
+    """Return the person and value about which the counted runs reveal most."""
     matching = int(hits.sum())
     if not matching:
         return None
     exact = whole and steady
-    # Of placements that were drawn, further seeds tell nothing of those that were not.
+    # If placements were sampled, further seeds say nothing about the others.
     sure = matching if whole else int((hits > 0).sum())
     cells = rows.size * sum(column.distinct for column in sensitive.values())
     wide = NormalDist().inv_cdf(1 - 0.025 / cells)
@@ -345,5 +309,5 @@ def _told(
 
 
 def _rank(told: Told) -> tuple[bool, float, float]:
-    """Return what makes one finding worse than another: that it tells more than the class, and how sure it is."""
+    """Return what makes one finding worse than another: that it reveals more than the class, and how certainly."""
     return told.low > told.share + LITTLE, told.low, told.posterior

@@ -1,14 +1,14 @@
 """Singling out: statements made from the release alone that are true of exactly one original row.
 
-1. Of one column: the cell equals a rare released value (one that at most 2k - 1 released rows have), or lies at or
+1. About one column: the cell equals a rare released value (one that at most 2k - 1 released rows have), or lies at or
    beyond the smallest or the largest released one.
-2. Of several: the cells of a released row in two columns or more, drawn by chance, numbers with as much tolerance as
-   does not make it true of released rows that look otherwise.
+2. About several: the cells of a released row in two or more random columns, numbers with as much tolerance as
+   possible without including other released rows.
 
-A statement about one column stays true if the columns of a release are shuffled, each on its own, so that it tells
-nothing about how values go together. The baseline is the same attack on such a release. A statement that holds of one
-row in n on average singles somebody out by luck with chance (1 - 1/n)^(n-1), about 0.37, and this is allowed where
-several columns are spoken of. Cohen and Nissim (2020).
+A statement about one column stays true if the columns of a release are shuffled independently, so it says nothing about
+how values are combined. The baseline is the same attack on such a release. A statement that holds for one row in n on
+average isolates a person by chance with probability (1 - 1/n)^(n-1), about 0.37, and this is allowed for statements
+about several columns. Cohen and Nissim (2020).
 """
 
 from collections.abc import Sequence
@@ -39,14 +39,10 @@ Truths = NDArray[np.bool_]
 
 
 def limits(case: Case, column: Pair) -> tuple[Floats, Floats, Floats]:
-    """Return a column with an order as numbers: its original cells, and between which numbers each released one lies.
+    """Return a column with an order as numbers: its original cells, and the limits of each released one.
 
-    Parameters
-    ----------
-    case : Case
-    column : Pair
-        One of its columns. The two limits are equal unless it is published by ranges or by a tree; then all are
-        counted in standard deviations. NaN where a cell is missing.
+    The two limits are equal unless the column is published by ranges or by a tree; then all are in standard deviations.
+    NaN where a cell is missing.
     """
     if not column.truthful:
         before, after = (np.where(np.isfinite(cells), cells, np.nan) for cells in column.numbers)
@@ -65,13 +61,7 @@ def raw(case: Case) -> Case:
 
 
 def beside(case: Case) -> tuple[Case, int]:
-    """Return a case whose targets are the control rows, and their number.
-
-    Parameters
-    ----------
-    case : Case
-        Without control rows, their number is 0.
-    """
+    """Return a case whose targets are the control rows, and their number, 0 without any."""
     rows = case.control
     if rows is None or not rows.n or not case.n:
         return case, 0
@@ -83,25 +73,13 @@ def beside(case: Case) -> tuple[Case, int]:
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column as statements see it.
+    """A column as the basis of statements."""
 
-    Parameters
-    ----------
-    codes : int64 array of shape (n,)
-        The released cells; equal ones have equal codes.
-    cells : array of shape (m,)
-        The original ones: numbers, or codes of names.
-    low, high : float64 arrays of shape (n,) or None
-        Between which numbers a released cell lies, if the column has an order.
-    meant : bool array or None
-        Which names each released code may mean; None if a code means itself.
-    """
-
-    codes: Labels
-    cells: NDArray[np.float64] | Labels
-    low: Floats | None = None
+    codes: Labels  # the released cells; equal ones have equal codes
+    cells: NDArray[np.float64] | Labels  # the original ones: numbers, or codes of categories
+    low: Floats | None = None  # limits of each released cell, if the column has an order
     high: Floats | None = None
-    meant: Truths | None = None
+    meant: Truths | None = None  # the categories that each released code may mean; None if a code means itself
 
     @classmethod
     def of(cls, case: Case, column: Pair) -> "Column":
@@ -131,7 +109,7 @@ class Column:
 
     @property
     def spread(self) -> float:
-        """The standard deviation of what is released; 0 for names."""
+        """The standard deviation of what is released; 0 for categories."""
         if self.low is None or self.high is None:
             return 0.0
         middle = (self.low + self.high) / 2
@@ -139,7 +117,7 @@ class Column:
         return float(told.std()) if told.size else 0.0
 
     def holds(self, rows: Labels, tolerance: Floats) -> Truths:
-        """Return of which original rows the cells of these released rows are true, give or take a tolerance."""
+        """Return for which original rows the cells of these released rows are true, within a tolerance."""
         if self.low is not None and self.high is not None:
             slack = tolerance * self.spread
             low, high = (self.low[rows] - slack)[:, None], (self.high[rows] + slack)[:, None]
@@ -151,37 +129,19 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Statements:
-    """What is said, by the released rows whose cells it is about.
+    """Statements, given by the released rows whose cells they are about."""
 
-    Parameters
-    ----------
-    column, row : int64 arrays
-        Of statements about one column.
-    rows : int64 array of shape (p,)
-        Of statements about several.
-    chosen : bool array of shape (p, columns)
-    tolerance : float64 array of shape (p,)
-    """
-
-    column: Labels
+    column: Labels  # of statements about one column
     row: Labels
-    rows: Labels
-    chosen: Truths
+    rows: Labels  # of statements about several
+    chosen: Truths  # their columns
     tolerance: Floats
 
 
 def stated(columns: Sequence[Column], k: int, chance: np.random.Generator, clock: Clock) -> Statements:
-    """Return statements made from a release.
+    """Return statements made from a release of at least one row and column.
 
-    Parameters
-    ----------
-    columns : sequence of Column
-        At least one, of one row or more.
-    k : int
-        A value that at most 2k - 1 rows have is rare.
-    chance : numpy.random.Generator
-    clock : Clock
-        If the time is up, nothing is said with tolerance.
+    A value that at most 2k - 1 rows have is rare. If the time is up, statements have no tolerance.
     """
     rare = []
     for j, column in enumerate(columns):
@@ -196,7 +156,7 @@ def stated(columns: Sequence[Column], k: int, chance: np.random.Generator, clock
     chosen = order < chance.integers(min(2, d), d + 1, size=MOST)[:, None]
     tolerance = _widest(columns, rows, chosen, clock)
     codes = np.column_stack([column.codes[rows] for column in columns])
-    # The same words said twice are one statement.
+    # Identical statements count once.
     words = np.column_stack([np.where(chosen, codes, -1), (1000 * tolerance).astype(np.int64)])
     once = np.sort(np.unique(words, axis=0, return_index=True)[1])
     return Statements(found[:, 0], found[:, 1], rows[once], chosen[once], tolerance[once])
@@ -205,12 +165,7 @@ def stated(columns: Sequence[Column], k: int, chance: np.random.Generator, clock
 def isolating(columns: Sequence[Column], said: Statements, clock: Clock) -> tuple[Truths, Truths]:
     """Return which statements about one column, and which about several, are true of exactly one original row.
 
-    Parameters
-    ----------
-    columns : sequence of Column
-    said : Statements
-    clock : Clock
-        Those that there is no time for are left out.
+    Statements for which there is no time are left out.
     """
     m = columns[0].cells.size
     one: list[Truths] = []
@@ -232,12 +187,12 @@ def isolating(columns: Sequence[Column], said: Statements, clock: Clock) -> tupl
 
 @attack("singling out", control=True)
 def singling_out(case: Case, profile: Profile, clock: Clock) -> Attack:
-    """Say things that follow from the release, and count which are true of exactly one original row.
+    """Make statements that follow from the release, and count those true of exactly one original row.
 
-    Success: a statement holds of one original row. Trials: up to 1,000 statements about one column and up to 1,000
-    about several. Baseline: the same on a release whose columns are shuffled, each on its own. Allowed: of statements
-    about several columns (1 - 1/n)^(n-1), the luck of one that holds of one row in n. Control: the same statements
-    about the control rows. Power: the attack on an unprotected copy.
+    Success: a statement holds for one original row. Trials: up to 1,000 statements about one column and up to 1,000
+    about several. Baseline: the same on a release whose columns are shuffled independently. Allowed: for statements
+    about several columns (1 - 1/n)^(n-1), the success by chance of one that holds for one row in n. Control: the same
+    statements about the control rows. Power: the attack on an unprotected copy.
     """
     name, n = "singling out", case.n
     if not n or not profile.known:
@@ -256,7 +211,7 @@ def singling_out(case: Case, profile: Profile, clock: Clock) -> Attack:
         float(one.sum() + several.size * luck) / right.size for luck in (np.mean(by_luck), (1 - 1 / n) ** (n - 1))
     )
     notes = [
-        Sentence("{some} of {all} statements about one column hold of one row", some=Rows(one.sum()), all=one.size),
+        Sentence("{some} of {all} statements about one column are true of one row", some=Rows(one.sum()), all=one.size),
         Sentence("{some} of {all} about several", some=Rows(several.sum()), all=several.size),
     ]
     others, m = beside(case)
@@ -285,7 +240,7 @@ def singling_out(case: Case, profile: Profile, clock: Clock) -> Attack:
 
 
 def _true_of(columns: Sequence[Column], rows: Labels, chosen: Truths, tolerance: Floats) -> Labels:
-    """Return of how many original rows each statement about several columns is true."""
+    """Return how many original rows each statement about several columns is true of."""
     true = np.ones((rows.size, columns[0].cells.size), bool)
     for j, column in enumerate(columns):
         about = chosen[:, j]
@@ -294,7 +249,7 @@ def _true_of(columns: Sequence[Column], rows: Labels, chosen: Truths, tolerance:
 
 
 def _widest(columns: Sequence[Column], rows: Labels, chosen: Truths, clock: Clock) -> Floats:
-    """Return the largest tolerance by which each statement is true of no more released rows than without."""
+    """Return the largest tolerance with which each statement is true of no more released rows than without."""
     shown = [column.shown() for column in columns]
     found = np.zeros(rows.size)
     for block in blocks(np.arange(rows.size), shown[0].cells.size):

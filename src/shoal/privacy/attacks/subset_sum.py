@@ -1,14 +1,13 @@
 """Subset sum: which people of a register are the members of a class, from its published means alone.
 
 The means of a class in several columns are a fingerprint of its members: of all groups of as many people, few have the
-same means, and without rounding one. All of them are searched by meeting in the middle.
+same means, and without rounding only one. All of them are searched by meeting in the middle.
 
 1. The sums of all combinations of half as many people are listed once and put into the cells of a grid.
 2. For each combination of the other half, the cells are looked up in which the rest of the sum must lie.
 
-Where the means are rounded to a step, a group fits if its means are within half a step in every column. Some classes
-are published a few steps off. Where no group fits, the closest one counts if every other group is more than twice as
-far away.
+If the means are rounded to a step, a group fits if its means are within half a step in every column. Some classes are
+published a few steps off. If no group fits, the closest one counts if every other group is more than twice as far away.
 """
 
 from collections.abc import Iterator
@@ -29,23 +28,23 @@ from shoal.privacy.verdict.classes import Labels
 __all__ = ["Sums", "combinations", "subset_sum"]
 
 Floats = NDArray[np.float64]
-CLASSES = 40  # that are tried
-LARGEST = 10  # rows of a class that is tried
-PEOPLE = 1_000  # of a register
+CLASSES = 40  # most classes that are tried
+LARGEST = 10  # most rows of a class that is tried
+PEOPLE = 1_000  # in a register
 LISTED = 500_000  # sums of pairs that are listed
 LISTED_LARGE = 50_000  # sums of larger combinations
-CELLS = 20_000_000  # numbers of a list
+CELLS = 20_000_000  # most numbers in a list
 BLOCK = 200_000  # sums that are compared at once
-PARTS = 2.0**20  # of the range of a column, the narrowest cells of a grid
+PARTS = 2.0**20  # into which the cells of a grid divide the range of a column at most
 AXES = 4  # columns of a grid
-ROOM = 16  # cells for each sum
-WIDER = 6  # times that the interval is doubled where no group fits
-TIES = 1_000  # groups of which the closest one is found
-COMPARED = 5_000  # groups that fit, of which the most compact one is found
+ROOM = 16  # cells per sum
+WIDER = 6  # times that the interval is doubled if no group fits
+TIES = 1_000  # most groups among which the closest is sought
+COMPARED = 5_000  # most fitting groups among which the most compact is sought
 
 
 def combinations(n: int, size: int) -> Labels:
-    """Return all ascending combinations of so many of the numbers below n, one per row.
+    """Return all ascending combinations of `size` of the numbers below n, one per row.
 
     Examples
     --------
@@ -63,16 +62,9 @@ def combinations(n: int, size: int) -> Labels:
 
 
 class Sums:
-    """The sums of all groups of so many people, to be searched.
+    """The sums of all groups of `size` people, at least one and at most all, to be searched.
 
-    Parameters
-    ----------
-    people : float64 array of shape (m, d)
-        At least as many as a group has.
-    size : int
-        Of a group, 1 or more.
-    width : float64 array of shape (d,)
-        The widest interval that is asked for, column by column.
+    `width` is the widest interval that will be requested, column by column.
     """
 
     def __init__(self, people: Floats, size: int, width: Floats) -> None:
@@ -83,7 +75,7 @@ class Sums:
         self.low_sums, self.high_sums = (_sums(people, one) for one in (self.low, self.high))
         least, most = self.high_sums.min(axis=0), self.high_sums.max(axis=0)
         spread = np.where(most > least, most - least, 1.0)
-        narrow = np.argsort(width / spread, kind="stable")  # the columns that tell most come first
+        narrow = np.argsort(width / spread, kind="stable")  # the most informative columns come first
         rows = np.floor((most - least) / np.maximum(width, spread / PARTS)).astype(np.int64) + 1
         enough = np.searchsorted(np.cumprod(rows[narrow[:AXES]].astype(np.float64)), ROOM * len(self.high)) + 1
         self.grid = narrow[: min(AXES, int(enough))]
@@ -95,16 +87,7 @@ class Sums:
         self.keys, self.high, self.high_sums = keys[order], self.high[order], self.high_sums[order]
 
     def fitting(self, least: Floats, most: Floats, clock: Clock, limit: int = 2) -> list[tuple[int, ...]] | None:
-        """Return groups whose sums lie between two limits in every column, at most so many; None if time is up.
-
-        Parameters
-        ----------
-        least, most : float64 arrays of shape (d,)
-        clock : Clock
-            Asked between blocks.
-        limit : int
-            More groups than this are not looked for.
-        """
+        """Return at most `limit` groups whose sums lie between two limits in every column; None if time is up."""
         found: list[tuple[int, ...]] = []
         for low, high in self._candidates(least, most):
             if clock.over:
@@ -153,11 +136,11 @@ def subset_sum(case: Case, profile: Profile, clock: Clock) -> Attack:
     """Search a register for the people whose means are the published values of a class.
 
     Success: exactly one group of as many people fits in all columns of numbers and dates, or none does and one is less
-    than half as far away as all others, and it is the class. Trials:
-    up to 40 classes of at most 10 rows. The register holds the members of the class and others, of the table and of
-    the control if there is one: 1,000 people for classes of up to three rows, fewer for larger ones, so that every
-    group can be searched. The note also says how often the most compact group that fits is the class: groups that were
-    made by clustering are. Baseline: one group drawn at random. Power: the attack on exact means.
+    than half as far away as all others, and it is the class. Trials: up to 40 classes of at most 10 rows. The register
+    has the members of the class and others, from the table and from the control if there is one: 1,000 people for
+    classes of up to three rows, fewer for larger ones, so that every group can be searched. The note also says how
+    often the most compact group that fits is the class, since clustering makes compact groups. Baseline: one group
+    drawn at random. Power: the attack on exact means.
     """
     name = "subset sum"
 
@@ -169,13 +152,13 @@ def subset_sum(case: Case, profile: Profile, clock: Clock) -> Attack:
     if not columns:
         return nothing("no known column of numbers is published")
     if case.policy.weight is not None:
-        return nothing("means are weighted, and no plain mean fits them")
+        return nothing("means are weighted, and no unweighted mean fits them")
     people = _people(case, columns)
     whole = np.isfinite(people[: case.n]).all(axis=1) & np.isfinite([column.after for column in columns]).all(axis=0)
     gaps = np.bincount(case.labels, ~whole) > 0
     able = np.flatnonzero(~gaps & (case.sizes <= LARGEST))
     if not able.size:
-        return nothing(f"no class without gaps has at most {LARGEST} rows")
+        return nothing(f"no class without missing values has at most {LARGEST} rows")
     chance = np.random.default_rng((case.seed, 111))
     tried = chance.permutation(able)[:CLASSES]
     right: list[bool] = []
@@ -226,13 +209,8 @@ def _searched(
 ) -> tuple[list[bool], list[bool]]:
     """Search the groups that fit each class, as long as there is time.
 
-    Returns
-    -------
-    named : list of bool
-        Whether its members stand out among all groups.
-    compact : list of bool
-        Whether it has the least SSE of the groups that fit, or of those at most a step away; classes that too many
-        groups fit are left out.
+    Returns for each class whether its members stand out among all groups, and whether it has the least SSE of the
+    groups that fit, or of those at most a step away; classes that too many groups fit are left out of the latter.
     """
     named, compact = [], []
     for total, own in zip(wanted, members, strict=True):
@@ -274,8 +252,8 @@ def _sums(people: Floats, groups: Labels) -> Floats:
 def _people(case: Case, columns: list[Average]) -> Floats:
     """Return the numbers of the members, row by row as the release, and of the control."""
     mine = np.column_stack([column.before for column in columns])
-    others, strangers = beside(case)
-    if not strangers:
+    others, outsiders = beside(case)
+    if not outsiders:
         return mine
     theirs = {column.name: column for column in others.columns}
     return np.vstack([mine, np.column_stack([numbers_of(theirs[column.name])[0] for column in columns])])
@@ -300,7 +278,7 @@ def _batches(sizes: Labels, tried: Labels, width: int) -> Iterator[tuple[int, La
 
 
 def _register(people: Floats, members: Labels, most: int, chance: np.random.Generator) -> Labels:
-    """Return the members and others drawn at random, in an order by chance."""
+    """Return the members and others drawn at random, in random order."""
     others = np.setdiff1d(np.flatnonzero(np.isfinite(people).all(axis=1)), members)
     room = max(0, most - members.size)
     drawn = chance.choice(others, room, replace=False) if others.size > room else others

@@ -1,7 +1,7 @@
 """Columns that are published unchanged: the sensitive and the kept ones.
 
-Neither k nor any constraint on classes covers what they give away by themselves: somebody who knows these values of a
-person finds the row by them. So rare values and unique rows are counted, and a policy that makes many rows unique is
+Neither k nor any constraint on classes covers what they give away by themselves: an attacker who knows these values of
+a person finds the row by them. So rare values and unique rows are counted, and a policy that leaves many rows unique is
 refused unless it accepts that by name.
 """
 
@@ -34,22 +34,14 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Unchanged:
-    """The columns of a release that are published unchanged.
+    """The columns of a release that are published unchanged."""
 
-    Parameters
-    ----------
-    codes : dict of str to int64 array
-        The value of each row, by column.
-    rows : int
-        All rows.
-    """
-
-    codes: dict[str, Codes]
+    codes: dict[str, Codes]  # the value of each row, by column
     rows: int
 
     @classmethod
     def of(cls, data: pa.Table, policy: Policy) -> "Unchanged":
-        """Read the sensitive and the kept columns of a release, or of the rows that are to be released."""
+        """Read the sensitive and the kept columns of a release, or of the rows that will be released."""
         names = [*policy.names("sensitive"), *policy.names("keep")]
         return cls({name: read_column(data.column(name)).codes for name in names}, data.num_rows)
 
@@ -65,7 +57,7 @@ class Unchanged:
         return int((np.bincount(self.codes[name]) == 1).sum())
 
     def rare(self, name: str, k: int) -> int:
-        """Return how many rows hold a value of a column that fewer than k rows hold."""
+        """Return how many rows have a value of a column that fewer than k rows have."""
         counts = np.bincount(self.codes[name])
         return int(counts[counts < k].sum())
 
@@ -73,12 +65,7 @@ class Unchanged:
 def refuse_unique_kept(data: pa.Table, policy: Policy) -> None:
     """Refuse to publish columns unchanged if too many rows are unique in them, unless the policy accepts that.
 
-    Parameters
-    ----------
-    data : pyarrow.Table
-        The rows that are to be released, or a release.
-    policy : Policy
-        With every column named.
+    `data` has the rows that will be released, or a release, and the policy names every column.
     """
     found = Unchanged.of(data, policy)
     if ACCEPTED in policy.accept or not stands_out(found.alone, found.rows):
@@ -87,34 +74,26 @@ def refuse_unique_kept(data: pa.Table, policy: Policy) -> None:
     which = telling or list(found.codes)
     raise PolicyError(
         f"policy: {100 * found.alone / found.rows:.0f} % of the rows are unique in the columns that are published "
-        f"unchanged, sensitive and kept, mostly by {listed(which)}. Whoever knows these values of a person finds the "
-        f"row. Make {'it a quasi-identifier' if len(which) == 1 else 'them quasi-identifiers'}, published by class as "
-        f"a mean or a range, or drop {'it' if len(which) == 1 else 'them'} as identifier"
-        f"{'' if len(which) == 1 else 's'}; to publish all the same, accept the risk: {option('accept', ACCEPTED)}."
+        f"unchanged, sensitive and kept, mostly by {listed(which)}. Anyone who knows these values of a person finds "
+        f"the row. Make {'it a quasi-identifier' if len(which) == 1 else 'them quasi-identifiers'}, published by class "
+        f"as a mean or a range, or drop {'it' if len(which) == 1 else 'them'} as identifier"
+        f"{'' if len(which) == 1 else 's'}; to publish anyway, accept the risk: {option('accept', ACCEPTED)}."
     )
 
 
 @attack("unchanged columns", requires=("sensitive",))
 def unchanged_columns(case: Case, profile: Profile, clock: Clock) -> Attack:  # noqa: ARG001 - counted at once
-    """Find each target by the columns that are published as they were.
+    """Find each target by the columns that are published unchanged.
 
-    These are the sensitive and kept columns, and known quasi-identifiers of which no cell was changed. Somebody may
+    These are the sensitive and kept columns, and known quasi-identifiers of which no cell was changed. An attacker may
     know them from another source: a payroll, a newspaper. A guess among m rows with the same values is right with 1/m.
-    The baseline is a row drawn by chance, 1/n; allowed is 1/k + 0.01. The power is the same attack on a raw copy.
-
-    Parameters
-    ----------
-    case : Case
-        With the original table, row by row as the release.
-    profile : Profile
-    clock : Clock
-        Not asked: rows are counted, not compared.
+    Baseline: 1/n, a random row. Allowed: 1/k + 0.01. Power: the same attack on a raw copy.
     """
     roles = [*case.policy.names("sensitive"), *case.policy.names("keep")]
     names = [name for name in (*roles, *profile.known) if name in roles or _as_it_was(case, name)]
     if not names:
         return concluded(
-            "unchanged columns", profile, np.zeros(0), baseline=0.0, note="no column is published as it was"
+            "unchanged columns", profile, np.zeros(0), baseline=0.0, note="no column is published unchanged"
         )
     right = _found([read_column(case.released.column(name)).codes for name in names], case.n)
     every = [*roles, *case.policy.names("quasi")]
@@ -137,12 +116,12 @@ def unchanged_columns(case: Case, profile: Profile, clock: Clock) -> Attack:  # 
 
 
 def _as_it_was(case: Case, name: str) -> bool:
-    """Whether every released cell of a column is the original one."""
+    """Say whether every released cell of a column is the original one."""
     before, after = case.before.column(name), case.released.column(name)
     return bool(before.type == after.type and before.equals(after))
 
 
 def _found(columns: list[Codes], n: int) -> NDArray[np.float64]:
-    """Return the chance to find each row among those that are alike in these columns."""
+    """Return the probability of finding each row among those that are alike in these columns."""
     labels = classes(columns, n)
     return np.asarray(1 / np.bincount(labels)[labels] if n else np.zeros(0), np.float64)

@@ -1,17 +1,15 @@
-"""Adversary measures: how unsure somebody stays who looks at the release, and how far from the truth.
+"""Adversary measures: how uncertain an adversary who sees the release remains, and how far from the truth.
 
 The formulas; `adversary_measures` has the measures.
 
 1. **Who?** For each row the adversary has candidates, each with a probability: the posterior p. Here p is uniform over
    the rows of the class of the row, so these figures need the release alone. The functions take any p.
-2. **What?** The adversary takes the released value for the true one. How far that leads is measured column by column,
+2. **What?** The adversary takes the released value for the true one. The error is measured column by column,
    from the pair: in bits on a shared binning, and in standard deviations of the original column.
 
-Numbers, dates and levels are cut into at most 20 parts of equal frequency of the original column, or into its values if
-these are fewer; names stay as they are; missing is a bin of its own. Logarithms have base 2.
+Numbers, dates and levels are cut into at most 20 bins of equal frequency of the original column, or into its values if
+there are fewer; categories stay as they are; missing is a separate bin. Logarithms have base 2.
 """
-
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,32 +33,31 @@ __all__ = [
     "mutual_information",
     "normalised_variance",
     "on_the_scale",
-    "original_numbers",
     "relative_entropy",
     "smoothed",
 ]
 
 Floats = NDArray[np.float64]
 PARTS = 20
-SMOOTHING = 0.5  # rows that are added to each bin
-TAU, DOUBT = 0.95, 0.05  # of an interval; what is left for others with a row that is exposed
+SMOOTHING = 0.5  # rows added to each bin
+TAU, DOUBT = 0.95, 0.05  # coverage of an interval; probability left for other candidates of an exposed row
 INNOCENT = ("absolute privacy", "beyond suspicion", "probable innocence", "possible innocence")
 SCALE = (*INNOCENT, "exposed", "provably exposed")
 
 
 def entropy(p: Floats) -> Floats:
-    """Return -sum p log2 p over the last axis: 0 (sure) to log2 of the candidates, high is good; 0 log 0 is 0."""
+    """Return -sum p log2 p over the last axis: 0 (certain) to log2 of the candidates, high is good; 0 log 0 is 0."""
     safe = np.where(p > 0, p, 1.0)
     return np.asarray(-(safe * np.log2(safe)).sum(axis=-1)) + 0.0
 
 
 def degree_of_anonymity(p: Floats) -> Floats:
-    """Return the entropy over log2 of the number of candidates: 0 (sure) to 1 (knows nothing); 0 for one candidate."""
+    """Return the entropy over log2 of the number of candidates: 0 (certain) to 1 (ignorant); 0 for one candidate."""
     return entropy(p) / np.log2(p.shape[-1]) if p.shape[-1] > 1 else np.zeros(p.shape[:-1])
 
 
 def min_entropy(p: Floats) -> Floats:
-    """Return -log2 of the largest p: 0 (sure) to log2 of the candidates; at most the entropy; high is good."""
+    """Return -log2 of the largest p: 0 (certain) to log2 of the candidates; at most the entropy; high is good."""
     return np.asarray(-np.log2(p.max(axis=-1))) + 0.0
 
 
@@ -78,7 +75,7 @@ def cross_entropy(true: Floats, p: Floats) -> float:
 
 
 def guesses(p: Floats, true: int) -> float:
-    """Return the expected rank of the true candidate in a list by falling p, ties by chance: 1 up, high is good."""
+    """Return the expected rank of the true candidate by falling p, ties broken at random: 1 up, high is good."""
     return 1.0 + float((p > p[true]).sum()) + (float((p == p[true]).sum()) - 1) / 2
 
 
@@ -86,15 +83,8 @@ def on_the_scale(p: Floats, n: int, doubt: float = DOUBT) -> Labels:
     """Count the rows on the scale of degrees of anonymity, from absolute privacy to provably exposed.
 
     Formula: p = 0; p = 1/n; p <= 1/2; p < 1 - d; p >= tau = 1 - d; p = 1. A row counts for the first that fits it,
-    provably exposed before all others.
-
-    Parameters
-    ----------
-    p : float64 array
-        The probability that the adversary gives to the true candidate of each row, of n candidates.
-    n : int
-    doubt : float
-        d; above 0, at most 1/2.
+    provably exposed before all others. p is the probability that the adversary assigns to the true one of n candidates,
+    and d the doubt, above 0 and at most 1/2.
     """
     slack = 1e-12
     place = np.select(
@@ -104,12 +94,12 @@ def on_the_scale(p: Floats, n: int, doubt: float = DOUBT) -> Labels:
 
 
 def bins(column: Pair) -> tuple[Labels, Labels]:
-    """Return the bin of each cell before and after; of a truthful form, each text after is a bin of its own."""
+    """Return the bin of each cell before and after; in a truthful form, each released text is a bin."""
     if not column.ordered:
         if column.truthful:
             return read_column(column.before).codes, read_column(column.after).codes
         return column.codes
-    before = original_numbers(column)
+    before = column.numbers_before
     known = np.unique(before[~np.isnan(before)])
     limits = known[:-1]
     if known.size > PARTS:
@@ -130,37 +120,29 @@ def smoothed(before: Labels, after: Labels) -> tuple[Floats, Floats]:
 
 
 def mutual_information(before: Labels, after: Labels) -> tuple[float, float]:
-    """Return I(X; X') = H(X) + H(X') - H(X, X') in bits, and H(X); 0 (tells nothing) to H(X), low is good."""
+    """Return I(X; X') = H(X) + H(X') - H(X, X') in bits, and H(X); 0 (reveals nothing) to H(X), low is good."""
     joint = classes([before, after], before.size)
     own, other, both = (float(entropy(np.bincount(part) / part.size)) for part in (before, after, joint))
     return min(max(0.0, own + other - both), own), own
 
 
 def correlation(before: Floats, after: Floats) -> float:
-    """Return Pearson's correlation: -1 to 1, near 0 is good; 0 where one of both does not vary."""
+    """Return Pearson's correlation: -1 to 1, near 0 is good; 0 if either does not vary."""
     one, other = before - before.mean(), after - after.mean()
     scale = float(np.sqrt((one @ one) * (other @ other))) if np.ptp(before) > 0 and np.ptp(after) > 0 else 0.0
     return min(1.0, max(-1.0, float(one @ other) / scale)) if scale > 0 else 0.0
 
 
 def normalised_variance(before: Floats, after: Floats) -> float:
-    """Return var(X - X') / var(X): 0 (all is told) up, high is good; X must vary."""
+    """Return var(X - X') / var(X): 0 (all is revealed) up, high is good; X must vary."""
     return float((before - after).var() / before.var())
 
 
 def interval_width(values: Floats, published: Labels, tau: float = TAU) -> Floats:
-    """Return, for each published value, the width of the shortest interval that holds tau of the true ones.
+    """Return, for each published value, the width of the shortest interval with a share tau of the true values.
 
-    Range: 0 (sure) to the range of the column; high is good. Need: the pair.
-
-    Parameters
-    ----------
-    values : float64 array
-        The true values, none missing.
-    published : int64 array
-        The number of the published value of each row, from 0 up without gaps.
-    tau : float
-        At least this share of the rows of a published value lies inside.
+    Range: 0 (certain) to the range of the column; high is good. Need: the pair. No true value is missing, and
+    `published` numbers the published value of each row from 0 without gaps.
     """
     order = np.lexsort((values, published))
     ascending, owner, sizes = values[order], published[order], np.bincount(published)
@@ -170,8 +152,3 @@ def interval_width(values: Floats, published: Labels, tau: float = TAU) -> Float
     inside = last < (start + sizes)[owner]
     width = np.where(inside, ascending[np.minimum(last, order.size - 1)] - ascending, np.inf)
     return np.asarray(np.minimum.reduceat(width, start))
-
-
-def original_numbers(column: Pair) -> Floats:
-    """Return the original cells of a column with an order as numbers; what is released may be text."""
-    return replace(column, after=column.before).numbers[0]

@@ -1,4 +1,4 @@
-"""Measures of what an adversary who looks at the release knows; `adversary` has the formulas and explains them."""
+"""Measures of what an adversary who sees the release knows; `adversary` has the formulas and explains them."""
 
 from collections.abc import Callable
 
@@ -19,7 +19,6 @@ from shoal.privacy.measures.adversary import (
     mutual_information,
     normalised_variance,
     on_the_scale,
-    original_numbers,
     relative_entropy,
     smoothed,
 )
@@ -79,7 +78,7 @@ def posterior_entropy(case: Case) -> tuple[Finding, ...]:
     "degree of anonymity", formula="mean over rows of H / log2 n", high=1, better="high", need="release", cost="n log n"
 )
 def normalised_entropy(case: Case) -> tuple[Finding, ...]:
-    """Measure the entropy as a part of that of somebody who knows nothing.
+    """Measure the entropy as a share of that of an adversary who knows nothing.
 
     Formula: H / log2 n, all rows being candidates. Range: 0 to 1; high is good. Need: the release.
     """
@@ -97,7 +96,7 @@ def normalised_entropy(case: Case) -> tuple[Finding, ...]:
     cost="n log n",
 )
 def guesses_until_success(case: Case) -> tuple[Finding, ...]:
-    """Measure after how many guesses a row is found.
+    """Measure how many guesses it takes to find a row.
 
     Formula: the expected rank of the true row, (size(E) + 1) / 2. Range: 1 up; high is good. Need: the release.
     """
@@ -133,10 +132,10 @@ def anonymity_classes(case: Case) -> tuple[Finding, ...]:
     by_column=True,
 )
 def column_cross_entropy(case: Case) -> tuple[Finding, ...]:
-    """Measure how many bits a value costs in a code that is made for the released column.
+    """Measure how many bits a value costs in a code made for the released column.
 
     Formula: -sum p log2 q, p the shares of bins before and q after, half a row added to each bin of both. Range: H(p)
-    up. Need: the pair. Columns that are published by range, set or tree have no such shares, and are left out.
+    up. Need: the pair. Columns published by range, set or tree have no such shares, and are left out.
     """
     return _of_shares(case, "cross-entropy", cross_entropy)
 
@@ -166,7 +165,7 @@ def column_relative_entropy(case: Case) -> tuple[Finding, ...]:
     by_column=True,
 )
 def column_information(case: Case) -> tuple[Finding, ...]:
-    """Measure how many bits of a cell its released value tells, and which part of all of its bits that is.
+    """Measure how many bits of a cell its released value reveals, and what share of all its bits that is.
 
     Formula: I(X; X') on the bins of both, and I(X; X') / H(X), 0 if H(X) is 0. Range: 0 to H(X), and 0 to 1; low is
     good for privacy. Need: the pair.
@@ -179,7 +178,7 @@ def column_information(case: Case) -> tuple[Finding, ...]:
         how = Sentence(
             "{before} bins before, {after} after; H(X) = {own:.4g} bits", before=sizes[0], after=sizes[1], own=own
         )
-        how += "" if own > 0 else ": the column has one value, so there is nothing to tell"
+        how += "" if own > 0 else ": the column has one value, so there is nothing to reveal"
         bits = Sentence("bits; {how}", how=how)
         found.append(Finding("mutual information", told, bits, "pair", column=column.name))
         part = told / own if own > 0 else 0.0
@@ -198,9 +197,9 @@ def column_information(case: Case) -> tuple[Finding, ...]:
     by_column=True,
 )
 def column_correlation(case: Case) -> tuple[Finding, ...]:
-    """Measure how far a released column of numbers or dates goes along with the original.
+    """Measure how strongly a released column of numbers or dates is correlated with the original.
 
-    Formula: cov(X, X') / sqrt(var(X) var(X')), a range standing for its middle; 0 if the released column is constant.
+    Formula: cov(X, X') / sqrt(var(X) var(X')), a range counting as its midpoint; 0 if the released column is constant.
     Range: -1 to 1; near 0 is good for privacy. Need: the pair. No finding for a column that is constant before.
     """
     return _of_numbers(case, "correlation", correlation)
@@ -215,9 +214,9 @@ def column_correlation(case: Case) -> tuple[Finding, ...]:
     by_column=True,
 )
 def column_normalised_variance(case: Case) -> tuple[Finding, ...]:
-    """Measure the variance of the adversary's error, as a part of that of the column of numbers or dates.
+    """Measure the variance of the adversary's error as a share of that of the column of numbers or dates.
 
-    Formula: var(X - X') / var(X), a range standing for its middle. Range: 0 up; high is good for privacy. Need: the
+    Formula: var(X - X') / var(X), a range counting as its midpoint. Range: 0 up; high is good for privacy. Need: the
     pair. No finding for a column that is constant before.
     """
     return _of_numbers(case, "normalised variance", normalised_variance)
@@ -233,8 +232,8 @@ def column_normalised_variance(case: Case) -> tuple[Finding, ...]:
 def adversary_error(case: Case) -> tuple[Finding, ...]:
     """Measure how far the released values are from the true ones, row by row.
 
-    Formula: the mean over rows of squared distances, added up over columns. Numbers, dates and levels count in standard
-    deviations of the original column, a wrong name counts 1. Range: 0 up; high is good for privacy. Need: the pair.
+    Formula: the mean over rows of squared distances, summed over columns. Numbers, dates and levels count in standard
+    deviations of the original column, a wrong category counts 1. Range: 0 up; high is good for privacy. Need: the pair.
     """
     if not case.n or not case.columns:
         return ()
@@ -257,15 +256,15 @@ def adversary_error(case: Case) -> tuple[Finding, ...]:
     by_column=True,
 )
 def column_interval_width(case: Case) -> tuple[Finding, ...]:
-    """Measure in how wide an interval the true value lies, given the published one.
+    """Measure how wide an interval the true value lies in, given the published one.
 
-    Formula: the width of the shortest interval that holds 95 % of the true values of the rows with the same published
-    value, mean over rows, divided by the range of the column. Range: 0 to 1; high is good for privacy. Need: the pair.
-    Columns of names have none, nor do columns with one value.
+    Formula: the width of the shortest interval with 95 % of the true values of the rows with the same published value,
+    mean over rows, divided by the range of the column. Range: 0 to 1; high is good for privacy. Need: the pair. Nominal
+    columns, and columns with one value, have none.
     """
     found = []
     for column in case.columns:
-        values = original_numbers(column) / 2 if column.ordered else np.empty(0)  # of halves no difference overflows
+        values = column.numbers_before / 2 if column.ordered else np.empty(0)  # differences of halves cannot overflow
         known = ~np.isnan(values)
         if not known.any() or np.ptp(values[known]) == 0:
             continue
@@ -320,7 +319,7 @@ def _of_numbers(case: Case, name: str, figure: Callable[[Floats, Floats], float]
         one, other = before[known, 0], after[known, 0]
         if one.size < 2 or np.ptp(one) == 0:
             continue
-        # How many rows have a value, beside how many had one, would tell how many lost it.
+        # The numbers of rows with a value, before and after, would reveal how many lost it.
         how = Sentence("original and released values of the rows that have both{gone}", gone=_gone(known))
         how += "; the released column is constant" if np.ptp(other) == 0 else ""
         found.append(Finding(name, figure(one, other), how, "pair", column=column.name))

@@ -1,7 +1,7 @@
-"""A case: what is measured, and what most measures ask of it, counted once.
+"""A case: what is measured, and what most measures need of it, counted once.
 
-A measure that needs the release alone looks at `released` and what is counted on it. One that needs the pair or the
-groups looks at `columns` or `original` too, which only the holder has.
+A measure that needs the release alone reads `released` and counts derived from it. One that needs the pair or the
+groups also reads `columns` or `original`, which only the data holder has.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,50 +26,22 @@ __all__ = ["Case"]
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A release, and the table that it was made from if the holder gives it.
-
-    Parameters
-    ----------
-    released : pyarrow.Table
-    policy : Policy
-        With every column named.
-    original : Table, optional
-        Row by row as the release.
-    trees : mapping of str to Hierarchy
-        Of columns that are published by one.
-    population : pyarrow.Table, optional
-        The people that the rows of the release come from, with its quasi-identifiers as they are released.
-    fraction : float, optional
-        The share of the population that the release is a sample of.
-    control : Table, optional
-        Rows of people like those of the table, who are not in the release.
-    other : pyarrow.Table, optional
-        Another release of the same people, row by row as this one.
-    places : int64 array, optional
-        Where each row stands in the released file; as here if not given.
-    seed : int
-        Random seed of measures and attacks.
-    groups : int64 array, optional
-        The group of each row that the method made; where that is not known, its class stands for it.
-    matrix : float64 array, optional
-        The original as the method saw it, row by row as the release; encoded anew where it is needed and not given.
-    regroup : callable, optional
-        Repeats the run on this table, with the sensitive values of row `origin[i]` at row i and another random seed:
-        takes `origin` and the seed, gives the class of each row.
-    """
+    """A release, and the table that it was made from if the data holder gives it."""
 
     released: pa.Table
-    policy: Policy
-    original: Table | None = None
-    trees: Mapping[str, Hierarchy] = field(default_factory=dict)
-    population: pa.Table | None = None
-    fraction: float | None = None
-    control: Table | None = None
-    other: pa.Table | None = None
-    places: NDArray[np.int64] | None = None
-    seed: int = 0
-    groups: Labels | None = None
-    matrix: NDArray[np.float64] | None = None
+    policy: Policy  # with every column named
+    original: Table | None = None  # row by row as the release
+    trees: Mapping[str, Hierarchy] = field(default_factory=dict)  # of columns that are published by one
+    population: pa.Table | None = None  # with quasi-identifiers as they are released
+    fraction: float | None = None  # share of the population that the release is a sample of
+    control: Table | None = None  # similar people who are not in the release
+    other: pa.Table | None = None  # another release of the same people, row by row as this one
+    places: NDArray[np.int64] | None = None  # position of each row in the released file; as here if not given
+    seed: int = 0  # random seed of measures and attacks
+    groups: Labels | None = None  # group of each row as the method made it; if unknown, its class is used
+    matrix: NDArray[np.float64] | None = None  # the original as the method saw it; encoded again if not given
+    # Repeats the run on this table with the sensitive values of row `origin[i]` at row i and another random seed:
+    # takes `origin` and the seed, returns the class of each row.
     regroup: Callable[[Labels, int], Labels] | None = None
     taken: dict[str, tuple[Finding, ...]] = field(default_factory=dict, init=False, repr=False)
 
@@ -105,7 +77,7 @@ class Case:
 
     @cached_property
     def columns(self) -> list[Pair]:
-        """The quasi-identifiers before and after; the holder's alone."""
+        """The quasi-identifiers before and after; only the data holder has them."""
         return pairs(self.before, self.released, self.policy, self.trees)
 
     @property

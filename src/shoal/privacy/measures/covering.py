@@ -1,6 +1,6 @@
 """Covering: whether what is published of a row is true of it.
 
-The holder's check of truthful forms, from the original values and the published text alone.
+The data holder's check of truthful forms, from the original values and the published text alone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,15 +24,7 @@ def uncovered(
 ) -> int:
     """Return how many cells are not covered by what is published of them.
 
-    Parameters
-    ----------
-    original, released : pyarrow.ChunkedArray
-        The same rows before and after.
-    form : {"range", "set", "tree"}
-    order : sequence of str, optional
-        The levels of an ordinal column, lowest first.
-    above : mapping of str to sequence of str
-        For trees: the names of all nodes above each value.
+    `order` lists the levels of an ordinal column, lowest first. For trees, `above` names all nodes above each value.
 
     Examples
     --------
@@ -47,7 +39,7 @@ def uncovered(
     theirs = texts.indices.fill_null(len(published)).to_numpy(zero_copy_only=False).astype(np.int64)
     pairs, counts = np.unique(mine * (len(published) + 1) + theirs, return_counts=True)
     names = [read_published(text, form).values for text in published] if form == "set" else []
-    given = {name for values_ in names for name in values_}  # «*» stands for names that no set gives
+    given = {name for values_ in names for name in values_}  # «*» stands for categories that no set names
     wrong = 0
     for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
         one, two = divmod(pair, len(published) + 1)
@@ -84,13 +76,13 @@ def _covers(
 
 
 def _between(low: str, value: str, high: str) -> bool:
-    """Say whether a value lies between two others, as numbers, as moments of a time zone, or as texts."""
+    """Say whether a value lies between two others, as numbers, as timestamps of a time zone, or as text."""
     try:
         return Decimal(low) <= Decimal(value) <= Decimal(high)
     except InvalidOperation:
         pass
     try:
-        # As texts alone, moments would be in disorder where clocks are set back.
+        # As text alone, timestamps would be out of order where clocks are set back.
         first, own, last = ((datetime.fromisoformat(text), text) for text in (low, value, high))
         return first <= own <= last
     except (ValueError, TypeError):

@@ -1,22 +1,16 @@
-"""Intervals: between which shares a counted share may well lie."""
+"""Confidence intervals of counted shares."""
 
 from math import sqrt
 
 __all__ = ["wilson"]
 
-WIDE = 1.959963984540054  # standard deviations on each side that hold 95 % of a normal distribution
+WIDE = 1.959963984540054  # standard deviations on each side that contain 95 % of a normal distribution
 
 
 def wilson(successes: float, trials: int, wide: float = WIDE) -> tuple[float, float]:
-    """Return Wilson's interval of a share: 95 % of such intervals hold the true one; (0, 1) without trials.
+    """Return Wilson's 95 % confidence interval of a share; (0, 1) without trials.
 
-    Parameters
-    ----------
-    successes : float
-        Half a success for a guess among two is allowed.
-    trials : int
-    wide : float
-        Standard deviations on each side.
+    `successes` may be fractional, as for a guess between two. `wide` is in standard deviations on each side.
 
     Examples
     --------

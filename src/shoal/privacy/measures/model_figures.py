@@ -1,7 +1,7 @@
-"""The privacy models as measures: how far a release goes in each, whatever the policy asks.
+"""The privacy models as measures: what a release achieves in each, whatever the policy asks.
 
-The judge says whether a figure is good enough; here is the figure alone. Each is counted on the release, and is that of
-its worst class. Where several columns are sensitive, the worst of them comes first, and then each of them.
+The judge says whether a figure is good enough; here is the figure alone. Each is counted on the release, for its worst
+class. If several columns are sensitive, the worst of them comes first, and then each of them.
 """
 
 import math
@@ -60,7 +60,7 @@ def k_anonymity(case: Case) -> tuple[Finding, ...]:
     requires=("sensitive",),
 )
 def alpha_k_anonymity(case: Case) -> tuple[Finding, ...]:
-    """Measure the largest share that a sensitive value has in a class.
+    """Measure the largest share of a sensitive value in a class.
 
     Formula: alpha = max over E, s of P_E(s). Range: above 0, up to 1; low is good. Need: the release.
     """
@@ -81,10 +81,10 @@ def alpha_k_anonymity(case: Case) -> tuple[Finding, ...]:
     requires=("sensitive",),
 )
 def distinct_diversity(case: Case) -> tuple[Finding, ...]:
-    """Count the sensitive values of the class that has the fewest.
+    """Count the sensitive values of the class with the fewest.
 
-    Formula: l = min over E of the number of distinct values in E. Range: 1 up; high is good. Need: the release. A
-    missing value is a value of its own.
+    Formula: l = min over E of the number of distinct values in E. Range: 1 up; high is good. Need: the release. Missing
+    counts as a value.
     """
     return _worst(case, "distinct l-diversity", models.distinct, _of("values of the class with the fewest"), high=True)
 
@@ -99,7 +99,7 @@ def distinct_diversity(case: Case) -> tuple[Finding, ...]:
     requires=("sensitive",),
 )
 def entropy_diversity(case: Case) -> tuple[Finding, ...]:
-    """Measure how many equally frequent sensitive values the poorest class is worth.
+    """Measure the effective number of equally frequent sensitive values in the least diverse class.
 
     Formula: l = min over E of exp(-sum P_E ln P_E). Range: 1 to the distinct l; high is good. Need: the release.
     """
@@ -118,7 +118,7 @@ def recursive_diversity(case: Case) -> tuple[Finding, ...]:
     """Measure above which c every class is (c,l)-diverse, with the l of the policy, or 2.
 
     Formula: c = max over E of r_1 / (r_l + r_l+1 + ...). Range: above 0; low is good. Need: the release. It is infinite
-    where a class has fewer than l values, and the finding says so.
+    if a class has fewer than l values, and the finding says so.
     """
     asked = math.ceil(case.policy.constraints.l or USUAL_L)
 
@@ -144,7 +144,7 @@ def t_closeness(case: Case) -> tuple[Finding, ...]:
     """Measure how far the sensitive values of a class are from those of the whole release.
 
     Formula: t = max over E of EMD(P_E, P), by ordered distance for numbers, dates and levels, along the tree for a
-    column that has one, and by equal distance for names. Range: 0 to 1; low is good. Need: the release.
+    column that has one, and by equal distance for categories. Range: 0 to 1; low is good. Need: the release.
     """
 
     def how(counts: Counts, _: Figures) -> str:
@@ -186,7 +186,7 @@ def enhanced_beta_likeness(case: Case) -> tuple[Finding, ...]:
     """Measure the rise of a share as basic beta-likeness does, each bounded by -ln P(s).
 
     Formula: beta = max over E, s of min((P_E(s) - P(s)) / P(s), -ln P(s)); 0 if no share rises. Range: 0 up; low is
-    good. Need: the release. The finding says how many classes pass the bound: these meet no beta at all.
+    good. Need: the release. The finding says how many classes exceed the bound: these meet no beta at all.
     """
 
     def how(counts: Counts, figures: Figures) -> str:
@@ -208,7 +208,7 @@ def delta_disclosure(case: Case) -> tuple[Finding, ...]:
     """Measure how far the logarithm of a share in a class is from that in the release.
 
     Formula: delta = max over E and s with P_E(s) > 0 of |ln(P_E(s) / P(s))|. Range: 0 up; low is good. Need: the
-    release. Values that a class lacks are counted apart, by «classes that lack a value».
+    release. Values missing from a class are counted separately, by «classes that lack a value».
     """
     return _worst(case, "delta-disclosure", models.disclosure, _of("over the values that a class has"))
 
@@ -239,7 +239,7 @@ def lacking_classes(case: Case) -> tuple[Finding, ...]:
 
 
 def _of(text: str) -> Callable[[Counts, Figures], str]:
-    """Return a way of saying how, which is the same for every column."""
+    """Return a function that gives the same `how` for every column."""
     return lambda counts, _: Sentence("{text}; {all} classes", text=text, all=counts.sizes.size)
 
 

@@ -1,4 +1,4 @@
-"""A column before and after: the pair that the measures of the holder look at."""
+"""A column before and after: the pair that the data holder's measures compare."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,28 +24,18 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """A quasi-identifier of the table and of the release, row by row.
-
-    Parameters
-    ----------
-    name, kind, form : str
-    before, after : pyarrow.ChunkedArray
-    order : tuple of str or None
-        The levels of an ordinal column, lowest first.
-    tree : Hierarchy or None
-        If it is published by one.
-    """
+    """A quasi-identifier of the table and of the release, row by row."""
 
     name: str
     kind: str
     form: str
     before: pa.ChunkedArray
     after: pa.ChunkedArray
-    order: tuple[str, ...] | None = None
-    tree: Hierarchy | None = None
+    order: tuple[str, ...] | None = None  # the levels of an ordinal column, lowest first
+    tree: Hierarchy | None = None  # if it is published by one
 
     def told(self, text: str | None) -> Published:
-        """Return what a released text of a truthful form says; «*» is read as all that it may stand for."""
+        """Return what a released text of a truthful form says; «*» is read as everything that it may stand for."""
         said = read_published(text, self.form)
         if said.others:
             said = said._replace(values=(*said.values, *self._untold))
@@ -56,7 +46,7 @@ class Pair:
 
     @cached_property
     def _untold(self) -> tuple[str, ...]:
-        """The names of the column that no released set gives."""
+        """The categories of the column that no released set names."""
         texts = pc.unique(self.after.cast(pa.string()).drop_null()).to_pylist()
         given = {name for text in texts for name in read_published(text, self.form).values}
         names = pc.unique(self.before.cast(pa.string()).drop_null()).to_pylist()
@@ -64,7 +54,7 @@ class Pair:
 
     @property
     def truthful(self) -> bool:
-        """Whether a cell says what its group has in common, and is no value of the column's own type."""
+        """Whether a cell says what its group has in common, and is not a value of the column's own type."""
         return self.form in TRUTHFUL_FORMS
 
     @property
@@ -81,9 +71,14 @@ class Pair:
         return found[: len(self.before)], found[len(self.before) :]
 
     @cached_property
+    def numbers_before(self) -> Floats:
+        """The original cells of a column with an order as numbers; NaN where one is missing."""
+        return self._numbers(self.before)
+
+    @cached_property
     def numbers(self) -> tuple[Floats, Floats]:
         """The cells of a column with an order as numbers, before and after; NaN where one is missing."""
-        return self._numbers(self.before), self._numbers(self.after)
+        return self.numbers_before, self._numbers(self.after)
 
     def _numbers(self, column: pa.ChunkedArray) -> Floats:
         if self.kind == "ordinal":
@@ -94,32 +89,23 @@ class Pair:
 
 
 def _comparable(pair: Pair) -> None:
-    """Refuse a column that is published as something else than values of its own type."""
+    """Refuse a column that is published as something other than values of its own type."""
     try:
         pair.after.cast(pair.before.type, safe=False)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        said = f"measure: column {pair.name!r} holds {pair.before.type} and its release {pair.after.type}"
+        said = f"measure: column {pair.name!r} is {pair.before.type} and its release is {pair.after.type}"
     else:
         return
     raise DataError(
-        f"{said}, which is no value of the column. If it holds ranges ('30–39'), sets ('{{a, b}}') or nodes of a "
-        "hierarchy, say so by its form in a policy; else leave the column out, by the role identifier."
+        f"{said}, which is not comparable. If it has ranges ('30–39'), sets ('{{a, b}}') or nodes of a hierarchy, "
+        "declare the form in a policy; otherwise exclude the column with the role identifier."
     )
 
 
 def pairs(table: Table, released: pa.Table, policy: Policy, trees: Mapping[str, Hierarchy]) -> list[Pair]:
     """Return the quasi-identifiers before and after.
 
-    Parameters
-    ----------
-    table : Table
-        Arranged.
-    released : pyarrow.Table
-        Row by row as the table.
-    policy : Policy
-        With every column named.
-    trees : mapping of str to Hierarchy
-        Of the columns that are published by one.
+    The table is arranged, the release has the same rows, and the policy names every column.
     """
     found = []
     for name in policy.names("quasi"):

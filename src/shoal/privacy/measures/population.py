@@ -1,14 +1,14 @@
 """The population: the people whom an attacker must tell apart, in the release or not.
 
-1. k-map: the class of a released row is looked for in the population; k is the least number of people found there.
+1. k-map: the class of a released row is looked up in the population; k is the least number of people found there.
    Sweeney (2002).
-2. delta-presence: of the people of the population who could be in a class of the release, which share is. A share near
-   1, or near 0, tells who is in the release. Nergiz, Atzori and Clifton (2007).
-3. Population uniques: a row that is alone in the release may be alone in the population too. From a sampling fraction,
-   how often is estimated by the Poisson-gamma model of Bethlehem, Keller and Pannekoek (1990), fitted to the numbers of
-   classes and of rows that are alone.
+2. delta-presence: of the people of the population who could be in a class of the release, what share is. A share near
+   1, or near 0, reveals who is in the release. Nergiz, Atzori and Clifton (2007).
+3. Population uniques: a row that is unique in the release may be unique in the population too. From a sampling
+   fraction, how often is estimated by the Poisson-gamma model of Bethlehem, Keller and Pannekoek (1990), fitted to the
+   numbers of classes and of unique rows.
 
-The population has the quasi-identifiers as they are released, and cells are compared by their values.
+The population has the quasi-identifiers as they are released, and cells are compared by value.
 """
 
 from math import exp, log, log1p
@@ -22,11 +22,10 @@ from numpy.typing import NDArray
 from shoal.catalogue import measure
 from shoal.errors import DataError, listed
 from shoal.model.findings import Finding
-from shoal.model.policy import Policy
 from shoal.model.sentences import Sentence
 from shoal.privacy.measures.case import Case
 from shoal.privacy.verdict.classes import Labels, classes
-from shoal.privacy.verdict.values import read_column
+from shoal.privacy.verdict.values import quasi_names, read_column
 
 __all__ = [
     "Uniques",
@@ -38,33 +37,19 @@ __all__ = [
     "population_sizes",
     "population_uniques",
     "presence",
-    "quasi_names",
     "unique_in_population",
 ]
 
 Floats = NDArray[np.float64]
 COST = "(n + N) log (n + N), N rows of the population"
-_COUNTED: WeakKeyDictionary[Case, Labels] = WeakKeyDictionary()  # four measures ask for the same counts
-
-
-def quasi_names(released: pa.Table, policy: Policy) -> list[str]:
-    """Return the released quasi-identifiers; a column that the policy does not name is one."""
-    known = {*policy.names("sensitive"), *policy.names("keep"), *policy.names("items")}
-    return [name for name in released.column_names if name not in known]
+_COUNTED: WeakKeyDictionary[Case, Labels] = WeakKeyDictionary()  # four measures need the same counts
 
 
 def population_sizes(released: pa.Table, population: pa.Table, names: list[str], labels: Labels) -> Labels:
     """Return how many rows of the population fall into each class of the release.
 
-    Parameters
-    ----------
-    released, population : pyarrow.Table
-        Cells are compared by value: whole numbers with floats as numbers, other types that differ as text. A missing
-        cell is a value of its own.
-    names : list of str
-        The quasi-identifiers.
-    labels : int64 array
-        The class of each released row.
+    Cells of the columns `names` are compared by value: integers with floats as numbers, other types that differ as
+    text. Missing counts as a value. `labels` is the class of each released row.
     """
     missing = [name for name in names if name not in population.column_names]
     if missing:
@@ -81,47 +66,37 @@ def population_sizes(released: pa.Table, population: pa.Table, names: list[str],
 
 
 def least_map(counts: Labels) -> int:
-    """Return the k of k-map: the least count of a class in the population; 0 if one is not there; high is good."""
+    """Return the k of k-map: the smallest class in the population; 0 if one is absent there; high is good."""
     return int(counts.min())
 
 
 def presence(sizes: Labels, counts: Labels) -> Floats:
     """Return the share of the population of each class that is in the release: above 0, at most 1.
 
-    Parameters
-    ----------
-    sizes, counts : int64 arrays
-        The rows of each class in the release and in the population. A class with more rows in the release than in the
-        population has a share of 1: everybody whom the population knows there may be taken to be in.
+    `sizes` and `counts` are the rows of each class in the release and in the population. A class with more rows in the
+    release has a share of 1: everyone whom the population lists there may be assumed to be in.
     """
     return np.minimum(sizes / np.maximum(counts, 1), 1.0)
 
 
 class Uniques(NamedTuple):
-    """The share of rows that are alone in the population, and the shape of the model; infinite for even risks."""
+    """The share of rows that are unique in the population, and the shape of the model; infinite for even risks."""
 
     share: float
     shape: float
 
 
 def unique_in_population(sizes: Labels, fraction: float) -> Uniques:
-    r"""Estimate the share of rows that are alone in the population.
+    r"""Estimate the share of rows that are unique in the population, of which the release is a `fraction`.
 
     The expected count of a class is gamma distributed over classes, with shape a and, in the sample, scale x; counts
-    are Poisson. Of n rows, n (1 + x)^-(1 + a) are then alone, and there are n (1 - (1 + x)^-a) / (a x) classes. Both
+    are Poisson. Of n rows, n (1 + x)^-(1 + a) are then unique, and there are n (1 - (1 + x)^-a) / (a x) classes. Both
     are set equal to what is counted, and solved for a > -1 and x > 0. In a population 1/f times as large the share of
-    rows that are alone is (1 + x/f)^-(1 + a). The same share holds of the released rows.
+    unique rows is (1 + x/f)^-(1 + a). The same share holds for the released rows.
 
-    Range: 0 to the share of sample uniques. It is 0 without sample uniques; with a fraction of 1 it is their share.
-    Where the classes are more even than any gamma, it is the limit of equal classes, s^(1/f) with s the share of sample
-    uniques. Where every row is alone, the sample tells nothing of the population, and the share is 1.
-
-    Parameters
-    ----------
-    sizes : int64 array
-        The rows of each class of the release; at least one class.
-    fraction : float
-        The share of the population that the release is; above 0, up to 1.
+    Range: 0 to the share of sample uniques. It is 0 without sample uniques; with a fraction of 1 it is their share. If
+    the classes are more even than any gamma, it is the limit of equal classes, s^(1/f) with s the share of sample
+    uniques. If every row is unique, the sample says nothing about the population, and the share is 1.
     """
     n, alone = int(sizes.sum()), int((sizes == 1).sum())
     if alone in (0, n):
@@ -148,8 +123,8 @@ def unique_in_population(sizes: Labels, fraction: float) -> Uniques:
 def k_map(case: Case) -> tuple[Finding, ...]:
     """Count the people of the population who could be a released row, at the least.
 
-    Formula: k = min over E of size(E in the population). Range: 0 up; high is good. Need: the release and a
-    population; no finding without.
+    Formula: k = min over E of size(E in the population). Range: 0 up; high is good. Need: the release and a population;
+    no finding without.
     """
     counts = counted(case)
     if counts is None:
@@ -172,10 +147,10 @@ def k_map(case: Case) -> tuple[Finding, ...]:
     requires=("population",),
 )
 def delta_presence(case: Case) -> tuple[Finding, ...]:
-    """Measure how sure one can be that somebody of the population is in the release.
+    """Measure how certain one can be that a person of the population is in the release.
 
     Formula: max, and min, over E of size(E in T') / size(E in the population), at most 1. Range: 0 to 1; good if both
-    lie inside the bounds that the holder sets. Need: the release and a population; no finding without.
+    lie inside the bounds that the data holder sets. Need: the release and a population; no finding without.
     """
     counts = counted(case)
     if counts is None or case.population is None:
@@ -202,7 +177,7 @@ def delta_presence(case: Case) -> tuple[Finding, ...]:
         Finding(
             "delta-presence",
             100 * outside,
-            "people of the population in no class of the release: they are known not to be in it",
+            "people of the population in no class of the release, who are known not to be in it",
             "release",
             part="population outside %",
             unit="%",
@@ -222,7 +197,7 @@ def delta_presence(case: Case) -> tuple[Finding, ...]:
     requires=("population",),
 )
 def population_uniques(case: Case) -> tuple[Finding, ...]:
-    """Estimate which share of the rows is alone in the population, from the sampling fraction.
+    """Estimate the share of rows that are unique in the population, from the sampling fraction.
 
     Formula: that of `unique_in_population`. Range: 0 to the sample uniques; low is good. Need: the release and a
     sampling fraction; no finding without.
@@ -232,11 +207,11 @@ def population_uniques(case: Case) -> tuple[Finding, ...]:
         return ()
     alone, found = int((case.sizes == 1).sum()), unique_in_population(case.sizes, fraction)
     if alone == 0:
-        how = "no row is alone in the release, so none of them is in the population"
+        how = "no row is unique in the release, so none is in the population"
     elif fraction == 1:
         how = "the release is the whole population"
     elif alone == case.n:
-        how = "every row is alone in the release, which tells nothing of the population: an upper bound"
+        how = "every row is unique in the release, which says nothing about the population: an upper bound"
     elif np.isinf(found.shape):
         how = Sentence("Poisson model of classes of equal size, fraction {fraction:g}", fraction=fraction)
     else:
@@ -263,14 +238,14 @@ def counted(case: Case) -> Labels | None:
 
 
 def given_fraction(case: Case) -> float | None:
-    """Return the sampling fraction, if it is given and makes sense."""
+    """Return the sampling fraction, if there is one; refuse it outside 0 to 1."""
     if case.fraction is not None and not 0 < case.fraction <= 1:
         raise DataError(f"risk: the sampling fraction must be above 0 and at most 1; got {case.fraction:g}.")
     return case.fraction
 
 
 def _classes_share(share: float, scale: float) -> float:
-    """Return the number of classes for each row, given the share of rows that are alone and the scale."""
+    """Return the number of classes per row, given the share of unique rows and the scale."""
     shape = -log(share) / log1p(scale) - 1
     if abs(shape) < 1e-9:
         return log1p(scale) / scale
@@ -278,7 +253,7 @@ def _classes_share(share: float, scale: float) -> float:
 
 
 def _strange(sizes: Labels, counts: Labels) -> str:
-    """Say of how many classes the population has fewer rows than the release, as no population can."""
+    """Say how many classes have fewer rows in the population than in the release, which no true population has."""
     few = int((counts < sizes).sum())
     said = Sentence("; {few} of them have fewer rows in the population than in the release", few=few)
     return said if few else ""

@@ -1,7 +1,7 @@
 """What is published of a group by range, set or tree, read back from its text.
 
-«low–high», «{A, B}», a name of a tree, one value alone, and «or missing» behind any of them. «*» stands for other names
-in a set, and for an open end of a range. A backslash says that the character behind it belongs to a value.
+«low–high», «{A, B}», a node of a tree, or a single value, each possibly followed by «or missing». «*» stands for other
+categories in a set, and for an open end of a range. A backslash says that the next character belongs to a value.
 """
 
 from typing import NamedTuple
@@ -13,35 +13,20 @@ OTHERS = "*"
 
 
 class Published(NamedTuple):
-    """The values that a text names, and whether it allows for others.
+    """The values that a text names, and whether it allows others.
 
-    Parameters
-    ----------
-    values : tuple of str
-        Of a range its two limits, or one if they are equal or the other end is open; of a tree the name of a node.
-    missing : bool
-        Whether it allows for a missing value.
-    others : bool
-        Whether a set allows for names that it does not give.
-    below, above : bool
-        Whether a range is open at its lower and at its upper end.
+    `values` has the two limits of a range, or one if they are equal or the other end is open; for a tree, the node.
     """
 
     values: tuple[str, ...]
     missing: bool = False
-    others: bool = False
-    below: bool = False
+    others: bool = False  # a set allows categories that it does not name
+    below: bool = False  # a range is open at its lower end
     above: bool = False
 
 
 def read_published(text: str | None, form: str) -> Published:
-    r"""Return what a text says.
-
-    Parameters
-    ----------
-    text : str or None
-        A released cell; None if it is missing.
-    form : {"range", "set", "tree"}
+    r"""Return what a released cell of a form (range, set or tree) says; None is a missing cell.
 
     Examples
     --------
@@ -67,7 +52,7 @@ def read_published(text: str | None, form: str) -> Published:
 
 
 def _parts(text: str, mark: str) -> list[str | None]:
-    """Return the values of a text between marks, None for «*»; what follows a backslash stands for itself."""
+    """Return the values of a text between marks, None for «*»; a backslash escapes the next character."""
     parts, guarded, place = [""], [False], 0
     while place < len(text):
         if text[place] == "\\":

@@ -1,8 +1,8 @@
-"""Re-identification risk: how likely it is that a released row is given its right name.
+"""Re-identification risk: how likely it is that a released row is matched to the right person.
 
-1. The prosecutor knows that somebody is in the release: a row is found with a chance of 1/size of its class.
-2. The journalist does not know it: the class is looked for among all people of the population.
-3. The marketer gives a name to every row: what counts is the expected share of right ones.
+1. The prosecutor knows that a person is in the release: a row is found with probability 1/size of its class.
+2. The journalist does not know this: the class is looked up in the whole population.
+3. The marketer assigns a name to every row: what counts is the expected share of correct ones.
 """
 
 from functools import partial
@@ -33,7 +33,7 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 THRESHOLD = 0.2  # the risk of a row in a class of five
-BANDS = (1, 2, 3, 5, 10, 20, 50)  # where bands of class sizes begin
+BANDS = (1, 2, 3, 5, 10, 20, 50)  # lower ends of bands of class sizes
 SIZES = ("1 row", "2 rows", "3 to 4 rows", "5 to 9 rows", "10 to 19 rows", "20 to 49 rows", "50 rows and more")
 RISKS = ("1", "1/2", "1/4 to 1/3", "1/9 to 1/5", "1/19 to 1/10", "1/49 to 1/20", "1/50 and less")
 of_risk = partial(Finding, need="release", counts_rows=False)  # probabilities and numbers of classes
@@ -50,17 +50,10 @@ class Risk(NamedTuple):
 
 
 def risk(sizes: Labels, among: NDArray[np.number] | None = None, threshold: float = THRESHOLD) -> Risk:
-    """Return how likely rows are to be found.
+    """Return how likely rows are to be re-identified.
 
-    Formula: the risk of a row is 1/size of its class. Range: 0 to 1; low is good. Need: the release.
-
-    Parameters
-    ----------
-    sizes : int64 array
-        The rows of each class of the release; at least one class.
-    among : array, optional
-        The people among whom the rows of each class are looked for; those of the release if not given.
-    threshold : float
+    Formula: the risk of a row is 1/size of its class. Range: 0 to 1; low is good. Need: the release. There is at least
+    one class. `among` has the people among whom the rows of each class are looked up, by default those of the release.
     """
     each = 1.0 / (sizes if among is None else among)
     rows = int(sizes.sum())
@@ -90,14 +83,14 @@ def band_rows(sizes: Labels) -> Labels:
     rank=1,
     words={
         "prosecutor risk": (
-            "The chance to pick the right row for somebody known to be in the release; of the most exposed row."
+            "The probability of picking the right row for a person known to be in the release; most exposed row."
         ),
         "prosecutor risk, mean": "The same, on average over all rows.",
         "prosecutor risk, % of rows above 0.2": "Rows whose risk is above one in five, in per cent of all.",
     },
 )
 def prosecutor(case: Case) -> tuple[Finding, ...]:
-    """Measure how likely a row is found by somebody who knows that the person is in the release.
+    """Measure how likely an attacker who knows that a person is in the release is to find the row.
 
     Formula: 1/size(E); the largest, the mean (classes / n), and the share of rows above 0.2. Range: 0 to 1; low is
     good. Need: the release.
@@ -115,11 +108,11 @@ def prosecutor(case: Case) -> tuple[Finding, ...]:
     requires=("population",),
     rank=2,
     words={
-        "journalist risk": "The same for somebody who does not know whether the person is in the release.",
+        "journalist risk": "The same for an attacker who does not know whether the person is in the release.",
     },
 )
 def journalist(case: Case) -> tuple[Finding, ...]:
-    """Measure how likely a row is found by somebody who does not know who is in the release.
+    """Measure how likely an attacker who does not know who is in the release is to find a row.
 
     Formula: 1/size(E in the population), or fraction/size(E) if only a sampling fraction is known. Range: 0 to 1; low
     is good. Need: the release, and a population or a fraction; no finding without.
@@ -139,13 +132,13 @@ def journalist(case: Case) -> tuple[Finding, ...]:
     cost=COST,
     rank=3,
     words={
-        "marketer risk": "The share of rows that somebody who puts a name to every row gets right.",
+        "marketer risk": "The share of rows that an attacker who assigns a name to every row gets right.",
         "marketer risk, chance": "The same without the release.",
     },
     aliases=("success rate",),
 )
 def marketer(case: Case) -> tuple[Finding, ...]:
-    """Measure which share of the rows somebody who gives a name to each is expected to name rightly.
+    """Measure the expected share of rows that an attacker who names every row names correctly.
 
     Formula: the mean over rows of 1/size(E), counted in the population or by the sampling fraction if one is known.
     Range: 0 to 1; low is good. Need: the release.
@@ -155,7 +148,7 @@ def marketer(case: Case) -> tuple[Finding, ...]:
     among, how = _among(case) or (case.sizes, OF_CLASS)
     share = risk(case.sizes, among).mean
     return (
-        of_risk("marketer risk", share, Sentence("expected share of rows named rightly; {how}", how=how)),
+        of_risk("marketer risk", share, Sentence("expected share of rows named correctly; {how}", how=how)),
         of_risk("marketer risk", share * case.n, Sentence("expected number of {n} rows", n=case.n), part="rows"),
         of_risk("marketer risk", 1 / case.n, "a guess among all rows, without the release", part="chance"),
     )
@@ -170,11 +163,11 @@ def marketer(case: Case) -> tuple[Finding, ...]:
     cost=COST,
     rank=5,
     words={
-        "sample uniques %": "Rows that no other row looks like, in per cent of all.",
+        "sample uniques %": "Rows that are like no other row, in per cent of all.",
     },
 )
 def sample_uniques(case: Case) -> tuple[Finding, ...]:
-    """Measure which share of the rows is alone in the release.
+    """Measure the share of rows that are unique in the release.
 
     Formula: 100 times the rows in classes of one row, divided by n. Range: 0 to 100; low is good. Need: the release.
     """
@@ -187,7 +180,7 @@ def sample_uniques(case: Case) -> tuple[Finding, ...]:
 
 @measure("class sizes", formula="number of classes; rows by size(E)", better="neither", need="release", cost=COST)
 def class_sizes(case: Case) -> tuple[Finding, ...]:
-    """Count the classes, and the share of the rows that are in small and in large ones.
+    """Count the classes, and the share of rows in small and in large ones.
 
     Formula: the number of classes; 100 times the rows in classes of 1, 2, 3-4, 5-9, 10-19, 20-49, 50 or more rows,
     divided by n. Range: classes 1 to n, shares 0 to 100. Need: the release.
@@ -242,7 +235,7 @@ def _findings(name: str, found: Risk, how: str) -> tuple[Finding, ...]:
 
 
 def _among(case: Case) -> tuple[NDArray[np.number], str] | None:
-    """Return the people among whom each class is looked for, and how they were counted; None if nobody knows."""
+    """Return the people among whom each class is looked up, and how they were counted; None if unknown."""
     if not case.n:
         return None
     counts = counted(case)

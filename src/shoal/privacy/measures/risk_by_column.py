@@ -15,34 +15,28 @@ from shoal.catalogue import measure
 from shoal.model.findings import Finding
 from shoal.model.sentences import Sentence
 from shoal.privacy.measures.case import Case
-from shoal.privacy.measures.population import quasi_names
 from shoal.privacy.measures.risk import of_risk
 from shoal.privacy.verdict.classes import Labels
+from shoal.privacy.verdict.values import quasi_names
 
 __all__ = ["column_contributions", "contributions", "distinct_rows", "risks_without", "without_each"]
 
 Floats = NDArray[np.float64]
-EXACT = 6  # columns up to which every set of them is counted
-WORK = 128_000_000  # rows that are sorted for contributions beyond that
+EXACT = 6  # columns up to which every subset is counted
+WORK = 128_000_000  # rows that are sorted for contributions of more columns
 MOST_ORDERS, LEAST_ORDERS = 512, 4
 WIDEST = 1 << 62
 
 
 def without_each(columns: Sequence[Labels]) -> list[int]:
-    """Return the number of classes that are left without each column.
-
-    Parameters
-    ----------
-    columns : sequence of int64 arrays
-        The codes of each column; rows that occur more than once may be left out, see `distinct_rows`.
-    """
+    """Return the number of classes that are left without each column of codes; repeated rows may be left out."""
     if not columns:
         return []
     return _without(columns, np.zeros(columns[0].size, np.int64), 1)
 
 
 def _without(columns: Sequence[Labels], key: Labels, room: int) -> list[int]:
-    """Return the number of combinations without each column, beside those of a key: each half is joined once."""
+    """Return the number of combinations without each column, beside those of a key; each half is joined once."""
     if len(columns) == 1:
         return [_count(key)]
     half = len(columns) // 2
@@ -58,18 +52,10 @@ def _without(columns: Sequence[Labels], key: Labels, room: int) -> list[int]:
 def contributions(columns: Sequence[Labels], n: int, seed: int = 0) -> tuple[Floats, int]:
     """Return how much each column adds to the mean prosecutor risk, and over how many orders that is a mean.
 
-    Formula: the Shapley value of v(S) = classes by the columns S / n, with v(no column) = 1/n. All add up to
-    (classes - 1) / n. Range: 0 to 1; low is good. Exact for up to 6 columns, where the number of orders returned is 0;
-    else over random orders and their rotations, as many as the number of rows allows for.
-
-    Parameters
-    ----------
-    columns : sequence of int64 arrays
-        As in `without_each`.
-    n : int
-        The rows of the release.
-    seed : int
-        Where chance starts.
+    Formula: the Shapley value of v(S) = classes by the columns S / n, with v(no column) = 1/n. All add up to (classes -
+    1) / n. Range: 0 to 1; low is good. Exact for up to 6 columns, where the number of orders returned is 0; otherwise
+    over random orders and their rotations, as many as the number of rows allows. `columns` are as in `without_each`,
+    and `n` counts all rows of the release.
     """
     d = len(columns)
     if d <= EXACT:
@@ -79,7 +65,7 @@ def contributions(columns: Sequence[Labels], n: int, seed: int = 0) -> tuple[Flo
     chance, total = np.random.default_rng(seed), np.zeros(d)
     order, whole = np.arange(d), _distinct(columns)
     for turn in range(orders):
-        # Turned round once, an order has every column in every place: what a column adds depends on its place most.
+        # The rotations of an order put every column in every place, which matters most for what it adds.
         order = np.roll(order, 1) if turn % d else chance.permutation(d)
         total += _added(columns, order.tolist(), whole)
     return total / orders / n, orders
@@ -137,7 +123,7 @@ def _joined(key: Labels, room: int, codes: Labels) -> tuple[Labels, int]:
 
 
 def _count(key: Labels) -> int:
-    """Return how many different numbers there are."""
+    """Return the number of distinct numbers."""
     ordered = np.sort(key)
     return 1 + int(np.count_nonzero(ordered[1:] != ordered[:-1]))
 

@@ -1,4 +1,4 @@
-"""Sets in a table, as a measure: how many rows share what somebody may know of a person's set."""
+"""Sets in a table, as a measure: how many rows share what an attacker may know of a person's set."""
 
 from shoal.catalogue import measure
 from shoal.model.findings import Finding
@@ -19,7 +19,7 @@ __all__ = ["k_km_anonymity"]
     requires=("items",),
 )
 def k_km_anonymity(case: Case) -> tuple[Finding, ...]:
-    """Count the rows of a class that share its rarest combination of at most m items, where a column holds sets.
+    """Count the rows of a class that share its rarest combination of at most m items, in a column of sets.
 
     Formula: min over E, S of rows of E that have S, |S| <= m. Range: 0 (no items at all) to n; high is good. Need: the
     release. No finding without a column of sets.

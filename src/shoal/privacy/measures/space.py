@@ -1,11 +1,11 @@
-"""A space in which an attacker compares: original and released rows in the columns that the attacker knows.
+"""The space in which an attacker compares original and released rows, in the columns that the attacker knows.
 
-1. Numbers, dates and levels are counted in standard deviations of the original column; a missing one lies at the mean,
-   and whether it is missing is one more dimension. A range lies in its middle.
-2. Names are a dimension each, at a distance of 1 from each other. A set, or a node of a tree, lies in the middle of the
-   names that it may mean.
-3. A value agrees with a cell if it lies within the cell's reach: half the width of a range, the names of a set. A plain
-   number reaches a quarter of a standard deviation, since a mean is near its rows and seldom equal to one.
+1. Numbers, dates and levels are in standard deviations of the original column; a missing one lies at the mean,
+   and whether it is missing is a further dimension. A range lies at its midpoint.
+2. Each category is a dimension, at a distance of 1 from the others. A set, or a node of a tree, lies in the middle of
+   the categories that it may mean.
+3. A value agrees with a cell if it lies within the cell's reach: half the width of a range, the categories of a set. A
+   single number reaches a quarter of a standard deviation, since a mean is near its rows and seldom equal to one.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,9 +26,9 @@ Labels = NDArray[np.int64]
 Steps = NDArray[np.uint8]
 Compared = Callable[[Labels, Labels], Steps]
 Meaning = Callable[[str | None], list[str | None]]
-MOST_NAMES = 200  # of a column; rarer ones are one name
-BLOCK = 1_000_000  # distances that are held at once
-REACH = 0.25  # standard deviations within which plain numbers agree
+MOST_NAMES = 200  # categories of a column; rarer ones are merged
+BLOCK = 1_000_000  # distances held in memory at once
+REACH = 0.25  # standard deviations within which single numbers agree
 FARTHEST = 1e6  # standard deviations; no original cell is farther than the root of the number of rows
 CLOSE = 1e-6  # standard deviations within which numbers are equal
 SLACK = 1e-9
@@ -36,41 +36,18 @@ SLACK = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Where the cells of a column lie, before or after.
+    """Where the cells of a column lie, before or after."""
 
-    Parameters
-    ----------
-    codes : int64 array of shape (n,)
-        The place of each row's cell.
-    points : float64 array of shape (places, dimensions)
-    reach : float64 array of shape (places,)
-        How far from it a value may lie that agrees with it.
-    single : bool array of shape (places,)
-        Whether it stands for one value.
-    gone : bool array of shape (places,)
-        Whether a column with an order has a missing cell there; of names, missing is one.
-    open : bool array of shape (places,)
-        Whether a range there allows for a missing value.
-    """
-
-    codes: Labels
-    points: Floats
-    reach: Floats
-    single: Flags
-    gone: Flags
-    open: Flags
+    codes: Labels  # place of each row's cell
+    points: Floats  # (places, dimensions)
+    reach: Floats  # how far from each place a value may lie that agrees with it
+    single: Flags  # whether a place stands for one value
+    gone: Flags  # whether it is a missing cell of a column with an order; in others, missing is a category
+    open: Flags  # whether a range there allows a missing value
 
 
 def space(case: Case, known: Sequence[str]) -> tuple[Floats, Floats]:
-    """Return original and released rows as two matrices of the same columns.
-
-    Parameters
-    ----------
-    case : Case
-        With the original table.
-    known : sequence of str
-        Quasi-identifiers.
-    """
+    """Return original and released rows as two matrices of the same columns, the `known` quasi-identifiers."""
     before, after = places(case, known)
     return points(before, np.arange(case.before.n)), points(after, np.arange(case.n))
 
@@ -88,19 +65,14 @@ def points(columns: Sequence[Places], rows: Labels) -> Floats:
 
 
 def nearest_rows(targets: Floats, rows: Floats) -> tuple[Flags, Floats]:
-    """Return, for a block of targets, which rows are nearest to each, ties included, and how far these are, squared.
+    """Return which rows are nearest to each of a block of targets, ties included, and their squared distances.
 
-    Parameters
-    ----------
-    targets : float64 array of shape (m, d)
-        So few that m times the number of rows fits into memory; see `blocks`.
-    rows : float64 array of shape (n, d)
-        At least one.
+    Targets times rows must fit into memory, see `blocks`; there is at least one row.
     """
     nearest = np.ones((len(targets), len(rows)), np.bool_)
     if not nearest.size or not targets.shape[1]:
         return nearest, np.zeros(len(targets))
-    # Products are quick and rough: they say which rows may be nearest, and these are measured again.
+    # Products are fast and inexact: they say which rows may be nearest, and these are measured again.
     ours, theirs = (targets**2).sum(axis=1), (rows**2).sum(axis=1)
     away = (-2 * targets) @ rows.T
     away += theirs
@@ -116,20 +88,12 @@ def nearest_rows(targets: Floats, rows: Floats) -> tuple[Flags, Floats]:
 
 
 def agreement(people: Places, rows: Places) -> Compared:
-    """Return how far people agree with rows in a column: 2 if equal, 1 if near or covered, else 0.
+    """Return a function that says how well people agree with rows: 2 if equal, 1 if near or covered, else 0.
 
-    Parameters
-    ----------
-    people, rows : Places
-        The column of the people and of the rows.
-
-    Returns
-    -------
-    callable
-        From m people and r rows, by number, to a uint8 array of shape (m, r).
+    It takes m people and r rows, by number, and returns a uint8 array of shape (m, r).
     """
     if people.points.shape[1] > 2:
-        # Names are few, and sets of them are compared once for all rows that have them.
+        # Categories are few, and sets of them are compared once for all rows that have them.
         one, two = people.points, rows.points
         away = (one**2).sum(axis=1)[:, None] + (two**2).sum(axis=1) - 2 * (one @ two.T)
         near = away <= rows.reach**2 + CLOSE**2
@@ -152,17 +116,17 @@ def agreement(people: Places, rows: Places) -> Compared:
 
 
 def blocks(targets: Labels, rows: int) -> list[Labels]:
-    """Return the targets in parts that can be compared with so many rows at once."""
+    """Return the targets in parts that can be compared with this many rows at once."""
     each = max(1, BLOCK // max(1, rows))
     return [targets[start : start + each] for start in range(0, targets.size, each)]
 
 
 def _of_numbers(column: Pair) -> tuple[Places, Places]:
     """Return the places of a column with an order: standard deviations from its mean, and whether cells are missing."""
-    before = _original_numbers(column)
+    before = column.numbers_before
     held = before[np.isfinite(before)]
     low, high = (float(held.min()), float(held.max())) if held.size else (0.0, 0.0)
-    width = (high / 2 - low / 2) or 1.0  # halves, for the width of numbers near the largest may be infinite
+    width = (high / 2 - low / 2) or 1.0  # halves, since the width of numbers near the largest may be infinite
     parts = (held / 2 - low / 2) / width
     # A constant column has no spread, but the mean of its cells may differ from them in the last bit.
     mean, spread = (float(parts.mean()), float(parts.std())) if high > low else (0.0, 1.0)
@@ -189,11 +153,6 @@ def _of_numbers(column: Pair) -> tuple[Places, Places]:
     return one, other
 
 
-def _original_numbers(column: Pair) -> Floats:
-    """Return the original cells of a column with an order as numbers, without a look at the released texts."""
-    return replace(column, after=column.before).numbers[0]
-
-
 def _numbered(codes: Labels, middles: Floats, reach: Floats, single: Flags, may: Flags | None = None) -> Places:
     """Return places with two dimensions, the second of which says whether the cell is missing."""
     gone = np.isnan(middles)
@@ -203,15 +162,15 @@ def _numbered(codes: Labels, middles: Floats, reach: Floats, single: Flags, may:
 
 
 def _flat(column: Places) -> Places:
-    """Return places without the dimension that tells of missing cells."""
+    """Return places without the dimension for missing cells."""
     return Places(column.codes, column.points[:, :1], column.reach, column.single, column.gone, column.open)
 
 
 def _limits(column: Pair, texts: list[str | None]) -> Floats:
-    """Return the least and the largest number that each text may mean, and whether it allows for a missing one."""
+    """Return the least and the greatest number that each text may mean, and whether it allows a missing one."""
     values, codes = _coded(column.before)
     numbers = np.full(len(values), np.nan)
-    numbers[codes] = _original_numbers(column)
+    numbers[codes] = column.numbers_before
     known = dict(zip(values, numbers.tolist(), strict=True))
     meant = _meaning(column)
     found = []
@@ -224,7 +183,7 @@ def _limits(column: Pair, texts: list[str | None]) -> Floats:
 
 
 def _number(column: Pair, text: str, known: dict[str | None, float]) -> float:
-    """Return the number that a text stands for, NaN if it cannot be told."""
+    """Return the number that a text stands for, NaN if there is none."""
     if text in known:
         return known[text]
     if column.kind == "ordinal":
@@ -232,18 +191,18 @@ def _number(column: Pair, text: str, known: dict[str | None, float]) -> float:
     try:
         kind = pa.float64() if column.kind == "numeric" else column.before.type
         cell = pa.chunked_array([pa.array([text]).cast(kind)])
-        return float(_original_numbers(replace(column, before=cell))[0])
+        return float(replace(column, before=cell).numbers_before[0])
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return np.nan
 
 
 def _of_names(column: Pair) -> tuple[Places, Places]:
-    """Return the places of a column of names: a dimension for each frequent name, missing being one."""
+    """Return the places of a nominal column: a dimension for each frequent category, missing being one."""
     names, codes = _coded(column.before)
     order = np.argsort(-np.bincount(codes, minlength=len(names)), kind="stable")[: MOST_NAMES - 1]
     place = {names[code]: number for number, code in enumerate(order)}
     width = len(place) + 1
-    side = np.sqrt(0.5)  # two different names are 1 apart
+    side = np.sqrt(0.5)  # two different categories are 1 apart
     texts, told = _coded(column.after)
 
     def plain(texts: list[str | None], codes: Labels) -> Places:
@@ -265,7 +224,7 @@ def _of_names(column: Pair) -> tuple[Places, Places]:
 
 
 def _coded(column: pa.ChunkedArray) -> tuple[list[str | None], Labels]:
-    """Return the texts of a column, each once and missing last, and which one each cell has."""
+    """Return the distinct texts of a column, missing last, and the number of each cell's text."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_nested(column.type):
@@ -277,7 +236,7 @@ def _coded(column: pa.ChunkedArray) -> tuple[list[str | None], Labels]:
 
 
 def _meaning(column: Pair) -> Meaning:
-    """Return a function from a released text to the names, or the limits, that it may mean; None is a missing cell."""
+    """Return a function from a released text to the categories or limits that it may mean; None is a missing cell."""
     tree, gaps = column.tree, column.before.null_count > 0
     nodes = {} if tree is None else {name: node for node, name in enumerate(tree.names)}
 
@@ -285,7 +244,7 @@ def _meaning(column: Pair) -> Meaning:
         if text is None or not column.truthful:
             return [text]
         if tree is not None and text in nodes:
-            # A value that others belong to stands in the tree twice: the node above them is found last.
+            # A value with others below it is in the tree twice: the node above them is found last.
             node = nodes[text]
             below = tree.names[int(tree.first[node]) : int(tree.last[node]) + 1]
             return [*below, None] if gaps and tree.parent[node] < 0 else [*below]

@@ -1,6 +1,6 @@
-"""Classes: rows that agree in every quasi-identifier, and what sensitive values they hold, counted in one pass.
+"""Classes: rows that agree in every quasi-identifier, and their sensitive values, counted in one pass.
 
-Every model of `privacy.verdict.models` is a figure of these counts, so a release is grouped once for all of them.
+Every model of `privacy.verdict.models` is a function of these counts, so a release is grouped once for all of them.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ Figures = NDArray[np.float64]
 
 
 def classes(columns: Sequence[NDArray[np.int64]], n: int) -> Labels:
-    """Return the class of each row: rows with equal codes in every column are together."""
+    """Return the class of each row: rows with equal codes in every column belong together."""
     labels = np.zeros(n, np.int64)
     for codes in columns:
         if n:
@@ -32,38 +32,20 @@ def classes(columns: Sequence[NDArray[np.int64]], n: int) -> Labels:
 class Counts:
     """How often each value of a sensitive column occurs in each class.
 
-    Parameters
-    ----------
-    owner, value, count : int64 arrays
-        Class, value and number of rows of every pair that occurs; by class, then by value.
-    sizes : int64 array
-        The rows of each class.
-    base : float64 array
-        The share of each value in the whole release.
-    column : Values
-        Its order or its tree, if it has one.
+    `owner`, `value` and `count` are the class, value and number of rows of every pair that occurs, by class, then by
+    value.
     """
 
     owner: Labels
     value: Labels
     count: Labels
-    sizes: Labels
-    base: Figures
-    column: Values
+    sizes: Labels  # rows of each class
+    base: Figures  # share of each value in the whole release
+    column: Values  # for its order or its tree
 
     @classmethod
     def of(cls, labels: Labels, column: Values, whole: Values | None = None) -> "Counts":
-        """Count the values of each class.
-
-        Parameters
-        ----------
-        labels : int64 array
-            The class of each row.
-        column : Values
-            The sensitive value of each row.
-        whole : Values, optional
-            All rows, where `labels` and `column` are only some of them.
-        """
+        """Count the values of each class; `whole` is the entire column if `column` has only some of its rows."""
         every = whole or column
         width = every.distinct or 1
         pairs, count = np.unique(labels * width + column.codes, return_counts=True)

@@ -1,9 +1,9 @@
-"""Sets in a table: whether inside every class each combination of at most m items is shared by k rows.
+"""Sets in a table: whether within every class each combination of at most m items is shared by k rows.
 
-A row of a release has quasi-identifiers and, if the policy says so, a set of items. Whoever knows the
-quasi-identifiers of a person and m items of the set looks for rows of one class that hold these items.
-(k, k^m)-anonymity says that k rows are found, or none (Poulis, Loukides, Gkoulalas-Divanis and Skiadopoulos, 2013). It
-is counted from the released cells.
+A row of a release has quasi-identifiers and, if the policy says so, a set of items. An attacker who knows the
+quasi-identifiers of a person and m items of the set looks for rows of one class with these items. (k, k^m)-anonymity
+says that there are k such rows, or none (Poulis, Loukides, Gkoulalas-Divanis and Skiadopoulos, 2013). It is counted
+from the released cells.
 """
 
 import numpy as np
@@ -23,16 +23,8 @@ Ints = NDArray[np.int64]
 def read_items(column: pa.ChunkedArray, separator: str) -> tuple[Ints, Ints]:
     """Return the row and the item number of every item of a column of sets.
 
-    Parameters
-    ----------
-    column : pyarrow.ChunkedArray
-        Lists, or text with a separator between the items. A missing cell is a set without items.
-    separator : str
-
-    Returns
-    -------
-    rows, items : int64 arrays
-        Items are numbered from 0 on; equal ones have equal numbers.
+    The cells are lists, or text with a separator between the items; a missing cell is an empty set. Items are numbered
+    from 0.
     """
     cells = column.combine_chunks()
     if pa.types.is_dictionary(cells.type):
@@ -53,32 +45,19 @@ def read_items(column: pa.ChunkedArray, separator: str) -> tuple[Ints, Ints]:
     asks=lambda asked: asked.k,
     high=True,
     promise=(
-        "Whoever knows all quasi-identifiers of a person and some items of the person's set, at most as "
-        "many as the policy says, finds at least {asked} rows that have these items, or none."
+        "Anyone who knows all quasi-identifiers of a person and some items of the person's set, at most as "
+        "many as the policy states, finds at least {asked} rows with these items, or none."
     ),
     leaves_open=(
-        "It says nothing of items that all rows of a class have in common: if everybody in a class has "
-        "the same diagnosis, it is known of each of them. l-diversity and t-closeness do not look at "
+        "It does not protect items that all rows of a class have in common: if everyone in a class has "
+        "the same diagnosis, it is known of each of them. l-diversity and t-closeness do not apply to "
         "columns of items."
     ),
 )
 def item_verdict(name: str, column: pa.ChunkedArray, separator: str, labels: Ints, k: int, m: int) -> Verdict:
     """Say whether every combination of at most m items of a class is in k of its rows.
 
-    Parameters
-    ----------
-    name : str
-        The column.
-    column, separator
-        As for `read_items`.
-    labels : int64 array
-        The class of each row.
-    k, m : int
-
-    Returns
-    -------
-    Verdict
-        `found` is the number of rows of a class that have its rarest combination; k if there are no items.
+    `found` of the verdict is the number of rows of a class with its rarest combination; k if there are no items.
     """
     rows, items = read_items(column, separator)
     order = np.lexsort((items, rows, labels[rows]))

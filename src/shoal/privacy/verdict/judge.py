@@ -1,7 +1,7 @@
 """The judge: whether a release meets each constraint of a policy, and which classes miss one.
 
-Every privacy model has a card (`model_cards`): what a policy asks by it, the figure of a class, and whether small or
-large figures are bad. `anonymize` and `enforce` read these cards; the check of a folder counts by itself.
+Every privacy model has a card (`model_cards`): what a policy asks of it, the figure of a class, and whether small or
+large figures are bad. `anonymize` and `enforce` read these cards; the check of a folder counts independently.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ __all__ = ["asked_of", "failing", "judge"]
 
 
 def asked_of(constraints: Constraints) -> Iterator[tuple[ModelCard, float]]:
-    """Return the models of sensitive values that constraints name, and what they ask by each; plug-ins last."""
+    """Return the models of sensitive values that constraints name, and the value required of each; plug-ins last."""
     for name in (*models.built_in, *constraints.others):
         card = models.load(name)
         value = card.asks(constraints) if card.about == "sensitive" else None
@@ -31,19 +31,10 @@ def asked_of(constraints: Constraints) -> Iterator[tuple[ModelCard, float]]:
 
 
 def judge(data: pa.Table, policy: Policy) -> tuple[Verdict, ...]:
-    """Say of a release whether it meets each constraint of the policy.
+    """Say whether a release, typed or as text read from a file, meets each constraint of the policy.
 
-    Parameters
-    ----------
-    data : pyarrow.Table
-        The released values, as they stand in memory or as text read from a file.
-    policy : Policy
-        Roles, kinds and constraints. A column that it does not name counts as a quasi-identifier.
-
-    Returns
-    -------
-    tuple of Verdict
-        k-anonymity first, then what is asked of each sensitive column, then of sets.
+    A column that the policy does not name counts as a quasi-identifier. k-anonymity comes first, then what is required
+    of each sensitive column, then of sets.
     """
     labels = classes([column.codes for column in quasi_columns(data, policy)], data.num_rows)
     constraints = policy.constraints
@@ -71,15 +62,7 @@ def failing(
 ) -> NDArray[np.bool_]:
     """Return which classes miss at least one of the constraints.
 
-    Parameters
-    ----------
-    labels : int64 array
-        The class of each row.
-    constraints : Constraints
-    sensitive : mapping of str to Values
-        The sensitive columns, row by row.
-    whole : mapping of str to Values, optional
-        All rows of them, where `labels` and `sensitive` are only some.
+    `whole` has the entire sensitive columns if `labels` and `sensitive` are only some of their rows.
     """
     bad = np.bincount(labels) < constraints.k
     asked = list(asked_of(constraints))
@@ -93,7 +76,7 @@ def failing(
 def _verdict(
     model: str, column: str | None, asked: float, figures: Figures, bad: NDArray[np.bool_], *, high: bool
 ) -> Verdict:
-    """Compare the worst class with what was asked."""
+    """Compare the worst class with what was required."""
     if not figures.size:
         return Verdict(model, column, asked, 0.0, holds=False, note="the release has no rows")
     note = f"{int(bad.sum())} of {figures.size} classes fail" if bad.any() else ""

@@ -1,15 +1,15 @@
 """The verifier of set-valued releases: every combination of at most m items must be shared by k records.
 
-A disassociated data set promises: for every itemset of at most m items, either no data set behind the release has it,
-or some data set behind it has it in k records or more. That follows from conditions on what is published, which are
-counted here, by code that shares nothing with the makers:
+A disassociated data set promises: for every itemset of at most m items, either no data set consistent with the release
+has it, or some consistent data set has it in k records or more. That follows from conditions on what is published,
+which are counted here by code that shares nothing with the makers:
 
 - C1  every record chunk is k^m-anonymous: each itemset of at most m items is in k sub-records or none;
 - C2  chunks of a cluster have no item in common, none with its terms, and fit into the cluster;
-- C3  the chunks of a cluster without terms can fill all its records whatever is put together (cover condition);
+- C3  the chunks of a cluster without terms can fill all its records, however they are combined (cover condition);
 - C4  shared chunks are k^m-anonymous, and their items are in no other chunk of any cluster of the joint;
 - C5  no cluster names a term beside an item of all its records;
-- C6  the order of things says nothing; and clusters have k to delta records.
+- C6  the order of elements reveals nothing; and clusters have k to delta records.
 
 Terrovitis, Mamoulis, Liagouris and Skiadopoulos (2012); C5 is our own.
 """
@@ -36,21 +36,11 @@ __all__ = ["Check", "Found", "verify", "verify_against", "verify_plain", "violat
 
 @dataclass(frozen=True)
 class Found:
-    """What the verifier says of a disassociated data set.
+    """What the verifier says of a disassociated data set."""
 
-    Parameters
-    ----------
-    verdicts : tuple of Verdict
-        One for each condition.
-    checks : tuple of Check
-        The same in more detail: how many things were checked, how many fail, and where.
-    warnings : tuple of str
-        What the parameters allow though it is a risk.
-    """
-
-    verdicts: tuple[Verdict, ...]
-    checks: tuple[Check, ...]
-    warnings: tuple[str, ...] = ()
+    verdicts: tuple[Verdict, ...]  # one for each condition
+    checks: tuple[Check, ...]  # the same in more detail
+    warnings: tuple[str, ...] = ()  # risks that the parameters allow
 
     @property
     def holds(self) -> bool:
@@ -59,7 +49,7 @@ class Found:
 
     @property
     def exit_code(self) -> int:
-        """What a command ends with: 0 if all is well, 1 if not, 2 if there are warnings."""
+        """The exit code of a command: 0 if everything holds, 1 if not, 2 if there are warnings."""
         if not self.holds:
             return 1
         return 2 if self.warnings else 0
@@ -77,14 +67,7 @@ class Found:
 def verify(published: Disassociated) -> Found:
     """Check every condition on a disassociated data set, from what is published alone.
 
-    Parameters
-    ----------
-    published : Disassociated
-        Nothing of it is believed, not even that its arrays fit together.
-
-    Returns
-    -------
-    Found
+    Nothing in it is trusted, not even that its arrays are consistent.
 
     Guarantee
     ---------
@@ -132,29 +115,21 @@ def verify(published: Disassociated) -> Found:
     asks=lambda asked: asked.k,
     high=True,
     promise=(
-        "Whoever knows some items of a person's set, as many as were asked for, finds at least {asked} "
+        "Anyone who knows some items of a person's set, at most as many as were asked for, finds at least {asked} "
         "rows that could have them."
     ),
     leaves_open=(
-        "Whoever knows more items than that may find fewer rows. It says nothing of what these rows have in common."
+        "Anyone who knows more items may find fewer rows. It does not protect what these rows have in common."
     ),
 )
 def verify_plain(data: Transactions, k: int, m: int) -> Verdict:
-    """Check whether plain records are k^m-anonymous.
+    """Check whether plain records are k^m-anonymous, with k and m at least 1.
 
-    Parameters
-    ----------
-    data : Transactions
-    k, m : int, at least 1
-
-    Returns
-    -------
-    Verdict
-        `found` is the number of records that have the rarest itemset of at most m items; k if there is none.
+    `found` of the verdict is the number of records with the rarest itemset of at most m items; k if there is none.
 
     Guarantee
     ---------
-    If it holds, then every itemset of at most m items is in no record or in k records and more.
+    If it holds, every itemset of at most m items is in no record or in at least k records.
 
     Cost
     ----
@@ -184,21 +159,8 @@ def violations(
 ) -> list[tuple[int, NDArray[np.int64]]]:
     """Return the itemsets of at most m items that are in some records, but fewer than k.
 
-    Parameters
-    ----------
-    indptr, items : arrays
-        Records, as in `Transactions`.
-    n_items : int
-    k, m : int, at least 1
-
-    Returns
-    -------
-    list of (int, int64 array of shape (number, size))
-        For each size that has any: the size, and the itemsets in lexicographic order.
-
-    Cost
-    ----
-    As `verify_plain`.
+    Records are as in `Transactions`. For each size that occurs: the size, and an array with one itemset per row in
+    lexicographic order. The cost is that of `verify_plain`.
 
     Examples
     --------
@@ -217,13 +179,13 @@ def violations(
 
 
 def _promising(k: int, m: int) -> None:
-    """Refuse parameters that promise nothing."""
+    """Refuse parameters that guarantee nothing."""
     if k < 1 or m < 1:
-        raise MethodError(f"verify: k and m must be whole numbers of at least 1; got {k} and {m}.")
+        raise MethodError(f"verify: k and m must be integers of at least 1; got {k} and {m}.")
 
 
 def _plain(indptr: NDArray[np.int64], items: NDArray[np.integer], n_items: int) -> Family:
-    """Return the different records, each with how often it stands there."""
+    """Return the distinct records, each with its number of occurrences."""
     cuts = indptr.tolist()
     data = np.ascontiguousarray(items, np.int64)
     raw, wide = data.tobytes(), data.itemsize
@@ -246,7 +208,7 @@ def _counted(model: str, check: Check) -> Verdict:
 
 
 def _rare(model: str, found: km_chunks.Rare, k: int) -> Verdict:
-    """Return what was counted in chunks as a verdict: no itemset may be in fewer than k records."""
+    """Return the counts in chunks as a verdict: no itemset may be in fewer than k records."""
     note = f"{found.n_bad} of {found.n_checked} itemsets" if found.n_bad else ""
     if found.undecided:
         note += f", {found.undecided} chunks with too many to count"
@@ -254,19 +216,19 @@ def _rare(model: str, found: km_chunks.Rare, k: int) -> Verdict:
 
 
 def _association(check: Check, policy: str) -> Verdict:
-    """Return C5 as a verdict; where terms are published by cluster on purpose it warns and does not fail."""
+    """Return C5 as a verdict; if terms are published by cluster on purpose it warns and does not fail."""
     note = f"{check.n_bad} of {check.n_checked} clusters with terms" if check.n_bad else ""
     return Verdict("forced associations", None, 0.0, float(check.n_bad), check.ok or policy == "cluster", note)
 
 
 def _warnings(association: Check, p: Disassociated) -> tuple[str, ...]:
-    """Return what is allowed and yet a risk."""
+    """Return what is allowed although it is a risk."""
     said = []
     if association.n_bad and p.terms == "cluster":
         said.append(
             f"{association.n_bad} of {association.n_checked} clusters name a term beside an item that all their "
-            "records have: whoever has the term surely has the item. Publish terms globally."
+            "records have: anyone with the term certainly has the item. Publish terms globally."
         )
     if p.k == 1:
-        said.append("k is 1, so that nothing is hidden.")
+        said.append("k is 1, so nothing is protected.")
     return tuple(said)

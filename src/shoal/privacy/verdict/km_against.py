@@ -1,10 +1,10 @@
-"""Compare a disassociated data set with the records that it was made from: the holder's own check.
+"""Compare a disassociated data set with the records that it was made from: the data holder's own check.
 
 1. Each item of each record goes to the chunk of its cluster that has the item, or to a shared chunk of a joint of that
    cluster, or to none.
-2. What a chunk then holds, record by record, must be what is published of it. Items of no chunk are terms.
+2. The content of a chunk, record by record, must then equal what is published. Items of no chunk are terms.
 
-Where items were deleted (`suppress`), a chunk may hold less than the records, and never more.
+If items were deleted (`suppress`), a chunk may have less than the records, and never more.
 """
 
 from collections import Counter
@@ -23,26 +23,12 @@ Ints = NDArray[np.int64]
 
 
 def verify_against(published: Disassociated, data: Transactions, cluster_of: NDArray[np.integer]) -> list[Check]:
-    """Check that a disassociated data set says of its records what is true of them, and leaves nothing out.
+    """Check that a disassociated data set is true of its records and leaves nothing out.
 
-    Parameters
-    ----------
-    published : Disassociated
-    data : Transactions
-        What it was made from.
-    cluster_of : int array of shape (data.n,)
-        The published cluster of each record.
-
-    Returns
-    -------
-    list of Check
-        "records" (clusters have the published sizes), "labels" (every label is one of the data), "projections" (every
-        chunk is what is left of its records), "counts" (no item is in more or fewer sub-records than records),
-        "opened" (exactly the clusters with terms are) and "listed terms" (no published term is missing or wrong).
-
-    Cost
-    ----
-    O(occurrences) time, up to a logarithm, and memory.
+    `cluster_of` is the published cluster of each record. The checks are "records" (clusters have the published sizes),
+    "labels" (every label is one of the data), "projections" (every chunk is the projection of its records), "counts"
+    (no item is in more or fewer sub-records than records), "opened" (exactly the clusters with terms are) and "listed
+    terms" (no published term is missing or wrong). Time and memory grow with the occurrences of items.
     """
     if cluster_of.shape != (data.n,):
         raise DataError(
@@ -102,7 +88,7 @@ def _chunk_of(
 
 
 def _projections(chunk: Ints, record: Ints, items: NDArray[np.integer]) -> Counter[tuple[int, bytes]]:
-    """Return what records leave in chunks, each with its number of times."""
+    """Return the projections of records on chunks, each with its number of occurrences."""
     order = np.lexsort((items, record, chunk))
     chunk, record = chunk[order], record[order]
     raw = items[order].astype(np.int64).tobytes()
@@ -115,7 +101,7 @@ def _projections(chunk: Ints, record: Ints, items: NDArray[np.integer]) -> Count
 
 
 def _same(p: Disassociated, number: Ints, entries: Counter[tuple[int, bytes]], *, tolerant: bool) -> Check:
-    """Check that every chunk holds what its records leave in it."""
+    """Check that every chunk equals the projections of its records."""
     raw, cuts = number[p.items].tobytes(), p.sub_ptr.tolist()
     of = np.repeat(np.arange(p.chunks), np.diff(p.chunk_ptr)).tolist()
     stated: Counter[tuple[int, bytes]] = Counter()
@@ -153,7 +139,7 @@ def _terms(p: Disassociated, number: Ints, rest: Ints, data: Transactions) -> li
     else:
         true = {(-1, i) for i in item.tolist()} if p.terms == "global" else set()
     stated = set(zip(p.term_cluster.tolist(), number[p.term_item].tolist(), strict=True))
-    # An item that no chunk holds need not be named: who may have it is nowhere shown to be k records.
+    # An item in no chunk need not be named: nothing published shows that k records may have it.
     chunked = set(number[p.items].tolist())
     lacking = {(c, i) for c, i in true - stated if i in chunked}
     wrong = len(stated - true) + len(lacking)

@@ -11,7 +11,7 @@ from shoal.privacy.verdict.km_form import Check, bad
 
 __all__ = ["Parts", "Rare", "cover", "disjoint", "forced", "parts", "rare", "shared", "terms"]
 
-HEAVY = 1e6  # itemsets of one chunk from which on it is first made smaller
+HEAVY = 1e6  # itemsets of one chunk above which it is reduced first
 BLOCK = 1 << 22
 MOST_PLACES = 2e8  # pairs of an item of a shared chunk and a cluster of its joint
 
@@ -20,10 +20,11 @@ Bools = NDArray[np.bool_]
 
 
 class Parts(NamedTuple):
-    """What the conditions speak of.
+    """The chunks of a release, laid out for the checks.
 
-    `chunk`, `item` and `support` are one entry for each item of each chunk; `size` is the number of sub-records of a
-    chunk, `room` that of the records which they stand in; `hollow` says that a chunk or a sub-record of it is empty.
+    `chunk`, `item` and `support` have one entry for each item of each chunk; `size` is the number of sub-records of a
+    chunk, `room` that of the records that it belongs to; `hollow` flags chunks that are empty or have an empty
+    sub-record.
     """
 
     sets: Family
@@ -70,10 +71,10 @@ def parts(p: Disassociated) -> Parts:
 
 
 def rare(given: Parts, chosen: Bools, k: int, m: int) -> Rare:
-    """Count the itemsets of at most m items of the chosen chunks, each chunk by itself (C1, and C4 of shared ones).
+    """Count the itemsets of at most m items of the chosen chunks, each chunk separately (C1, and C4 for shared chunks).
 
-    A chunk of very many itemsets is first made smaller: items that always occur together count as one. If it still has
-    too many, it is undecided, which is as bad as wrong.
+    A chunk with very many itemsets is first reduced: items that always occur together count as one. If it still has too
+    many, it is undecided, which counts as a failure.
     """
     if k <= 1 or not chosen.any():
         return Rare(0, 0, k, (), 0)
@@ -106,7 +107,7 @@ def rare(given: Parts, chosen: Bools, k: int, m: int) -> Rare:
 
 
 def disjoint(p: Disassociated, given: Parts) -> Check:
-    """Check C2: chunks of a cluster share no item with each other or its terms, fit into it, and hold no empty set."""
+    """Check C2: chunks of a cluster share no item with each other or its terms, fit into it, and have no empty set."""
     labels = max(1, len(p.labels))
     mine = given.own[given.chunk]
     keys = p.chunk_cluster[given.chunk].astype(np.int64) * labels + given.item
@@ -121,7 +122,7 @@ def disjoint(p: Disassociated, given: Parts) -> Check:
 
 
 def cover(p: Disassociated, given: Parts) -> Check:
-    """Check C3: the chunks of a cluster that is not opened can fill all its records, whatever is put together.
+    """Check C3: the chunks of a cluster that is not opened can fill all its records, however they are combined.
 
     Where terms are published by cluster, a cluster that has some must be opened. One that is opened need not have any:
     terms that are in no chunk of the release are not named.
@@ -169,7 +170,7 @@ def forced(p: Disassociated, given: Parts) -> Check:
 def terms(p: Disassociated) -> Check:
     """Check that terms are published as the policy for them says: never, without a cluster, or with one."""
     wrong = (p.term_cluster >= 0) == (p.terms == "global")
-    # Of fewer than k records nothing can be said that k of them might share.
+    # With fewer than k records, no published term can be shared by k of them.
     wrong |= p.terms == "drop" or p.n < p.k
     return bad("terms", "terms are published as their policy says", wrong)
 
@@ -195,7 +196,7 @@ def _heavy(sets: Family, m: int) -> Ints | None:
     held: dict[int, list[int]] = {}
     for place, of in zip(sets.place.tolist(), number.tolist(), strict=True):
         held.setdefault(place, []).append(of)
-    # Items in the same sub-records are in the same itemsets' supports: one of them stands for all.
+    # Items of the same sub-records have the same supports: one of them represents all.
     kept = np.array(sorted({tuple(of): place for place, of in reversed(held.items())}.values()), np.int64)
     stays = np.isin(sets.place, kept)
     lengths = np.bincount(number[stays], minlength=sets.owner.size)
@@ -220,12 +221,12 @@ def _elsewhere(p: Disassociated, given: Parts) -> Bools:
     mine = given.own[given.chunk]
     keys = p.chunk_cluster[given.chunk[mine]].astype(np.int64) * labels + given.item[mine]
     taken = np.unique(np.concatenate([keys, given.term_keys]))
-    # Item after item, so that two joints that share an item and a cluster meet in one block.
+    # Item by item, so that two joints that share an item and a cluster are in one block.
     entries = np.flatnonzero(~mine)
     entries = entries[np.argsort(given.item[entries], kind="stable")]
     chunk, item = given.chunk[entries], given.item[entries]
     joint = p.chunk_joint[chunk]
-    # A cluster that a joint names twice is in it once.
+    # A cluster that a joint names twice counts once.
     whose, member = np.divmod(np.unique(_member(p) * max(1, p.clusters) + p.joint_clusters), max(1, p.clusters))
     ptr = np.searchsorted(whose, np.arange(p.joint_ptr.size))
     width = np.diff(ptr)[joint]

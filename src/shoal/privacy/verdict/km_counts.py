@@ -1,10 +1,10 @@
 """Count the itemsets of sets, level by level: how often each set of at most m items occurs.
 
-1. Sets belong to owners (the chunks of a release; all records of plain data belong to one). An itemset is counted
-   for each owner by itself.
-2. Each itemset of j items knows the sets that hold it. Each such set offers its later items: together they
-   are the itemsets of j + 1 items, counted by sorting or, where they lie close together, in a table.
-3. Itemsets are worked through in blocks, so that memory does not grow with their number.
+1. Sets belong to owners (the chunks of a release; all records of plain data belong to one). Itemsets are counted
+   separately for each owner.
+2. Each itemset of j items keeps the sets that contain it. Each such set offers its later items: together they
+   are the itemsets of j + 1 items, counted by sorting or, where they are dense, in a table.
+3. Itemsets are processed in blocks, so that memory does not grow with their number.
 
 No bitsets and no compiled loops: the makers count in another way.
 """
@@ -20,8 +20,8 @@ from shoal.errors import InfeasibleError
 
 __all__ = ["Counted", "Family", "family", "itemsets", "steps"]
 
-BLOCK = 1 << 19  # occurrences looked at together: they stay in the processor's cache
-MOST_STEPS = 4e8  # occurrences that are counted before the work is refused
+BLOCK = 1 << 19  # occurrences processed together: they fit into the processor's cache
+MOST_STEPS = 4e8  # most occurrences that are counted
 
 Ints = NDArray[np.int64]
 
@@ -29,8 +29,8 @@ Ints = NDArray[np.int64]
 class Family(NamedTuple):
     """Sets of items with owners and weights.
 
-    `place` counts the items of an owner from 0; `domain` has the item behind each place, and `first` tells where the
-    domain of an owner begins.
+    `place` numbers the items of an owner from 0; `domain` has the item of each place, and `first` says where the domain
+    of an owner begins.
     """
 
     ptr: Ints
@@ -42,7 +42,7 @@ class Family(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """Itemsets of one size: a row of items each, the owner, and the weight of the sets that hold it."""
+    """Itemsets of one size: a row of items each, the owner, and the weight of the sets that contain it."""
 
     sets: Ints
     owner: Ints
@@ -50,9 +50,9 @@ class Counted(NamedTuple):
 
 
 class _Level(NamedTuple):
-    """Itemsets with the sets that hold them; `occurrences` of one itemset stand together, as `itemset` says.
+    """Itemsets with the sets that contain them; the occurrences of one itemset are adjacent, as `itemset` says.
 
-    `after` is where the items of a set begin that are later than those of the itemset, `end` where they end.
+    From `after` to `end` are the items of a set that are later than those of the itemset.
     """
 
     sets: Ints
@@ -66,19 +66,7 @@ class _Level(NamedTuple):
 def family(ptr: Ints, items: NDArray[np.integer], owner: Ints, weight: Ints, n_items: int) -> Family:
     """Return sets of items in the form in which they are counted.
 
-    Parameters
-    ----------
-    ptr : int64 array of shape (sets + 1,)
-    items : array
-        In any order; an item that stands twice in a set counts once.
-    owner : int64 array of shape (sets,)
-        From 0 on, ascending.
-    weight : int64 array of shape (sets,)
-    n_items : int
-
-    Returns
-    -------
-    Family
+    Items may be in any order; one that occurs twice in a set counts once. Owners ascend from 0, one per set.
     """
     number = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
     pairs = number * n_items + items
@@ -94,32 +82,16 @@ def family(ptr: Ints, items: NDArray[np.integer], owner: Ints, weight: Ints, n_i
 
 
 def steps(lengths: Ints, m: int) -> NDArray[np.float64]:
-    """Return how many itemsets of at most m items sets of these lengths hold; infinite if far too many."""
+    """Return how many itemsets of at most m items sets of these lengths have; infinite if far too many."""
     found, place = np.unique(lengths, return_inverse=True)
     return np.array([_subsets(length, m) for length in found.tolist()], np.float64)[place]
 
 
 def itemsets(given: Family, m: int) -> Iterator[Counted]:
-    """Count every itemset of at most m items that occurs, in blocks.
+    """Count every itemset of at most m items that occurs, in blocks of one size each.
 
-    Parameters
-    ----------
-    given : Family
-    m : int
-
-    Yields
-    ------
-    Counted
-        Blocks of one size each. Those of one size come in lexicographic order of owner and items.
-
-    Raises
-    ------
-    InfeasibleError
-        If there are far too many.
-
-    Cost
-    ----
-    O(number of times that itemsets occur) time, up to a logarithm; memory of some m blocks.
+    Blocks of one size come in lexicographic order of owner and items. Time grows with the occurrences of itemsets, up
+    to a logarithm; InfeasibleError is raised if there are far too many. Memory is that of some m blocks.
     """
     total = float(steps(np.diff(given.ptr), m).sum())
     if total > MOST_STEPS:
@@ -145,7 +117,7 @@ def _subsets(length: int, m: int) -> float:
 
 
 def _deeper(given: Family, level: _Level, m: int) -> Iterator[Counted]:
-    """Count the itemsets that are one item longer than those of a level, and then those beyond."""
+    """Count the itemsets that are one item longer than those of a level, and then longer ones."""
     size = level.sets.shape[1] + 1
     for part in _blocks(level):
         counted, longer = _extended(given, part, last=size == m)
@@ -176,7 +148,7 @@ def _blocks(level: _Level) -> Iterator[_Level]:
 
 
 def _extended(given: Family, level: _Level, *, last: bool) -> tuple[Counted, _Level | None]:
-    """Give each itemset of a block each later item of the sets that hold it."""
+    """Extend each itemset of a block by each later item of the sets that contain it."""
     lengths = level.end - level.after
     total = int(lengths.sum())
     starts = np.cumsum(lengths) - lengths

@@ -1,4 +1,4 @@
-"""What a check says, and the checks of the form of a disassociated data set: arrays, order and sizes."""
+"""The result of a check, and the checks of the form of a disassociated data set: arrays, order and sizes."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,32 +13,20 @@ from shoal.model.transactions import in_order
 
 __all__ = ["Check", "bad", "form", "order", "sizes"]
 
-MOST = 1 << 40  # records, and as many as any number may claim: sums then stay exact
+MOST = 1 << 40  # limit of records and of every number: sums then stay exact
 MOST_LEVELS = 32
 TERMS = ("global", "drop", "cluster", "suppress")
 
 
 @dataclass(frozen=True)
 class Check:
-    """One condition that was checked.
+    """One condition that was checked."""
 
-    Parameters
-    ----------
-    id : str
-        The condition: C1 to C6 as in the specification, or a word.
-    what : str
-        What should hold, in a few words.
-    n_checked, n_bad : int
-        How many things were looked at, and how many of them fail.
-    where : tuple of int
-        The first clusters, chunks or places that fail; never an item.
-    """
-
-    id: str
-    what: str
+    id: str  # C1 to C6 as in the specification, or a word
+    what: str  # what should hold
     n_checked: int
     n_bad: int
-    where: tuple[int, ...] = ()
+    where: tuple[int, ...] = ()  # the first clusters, chunks or places that fail; never an item
 
     @property
     def ok(self) -> bool:
@@ -58,13 +46,13 @@ class Check:
 
 
 def bad(id: str, what: str, wrong: NDArray[np.bool_]) -> Check:  # noqa: A002
-    """Return the check of things of which some are wrong."""
+    """Return the check of an array that flags failures."""
     places = np.flatnonzero(wrong)
     return Check(id, what, int(wrong.size), int(places.size), tuple(places[:10].tolist()))
 
 
 def form(published: Disassociated) -> Check:
-    """Check that the arrays fit together and that every number refers to something; all other checks need it."""
+    """Check that the arrays are consistent and that every number refers to something; all other checks need it."""
     p = published
     numbers = (p.k, p.m, p.delta)
     sound = [
@@ -100,11 +88,11 @@ def form(published: Disassociated) -> Check:
 
 
 def order(published: Disassociated) -> Check:
-    """Check C6: whatever has an order has one that says nothing, and every label is used.
+    """Check C6: every order is canonical, so that it reveals nothing, and every label is used.
 
     Items ascend in a sub-record; sub-records of a chunk, chunks of a cluster (by their smallest item), terms and joints
-    ascend; clusters ascend by size, then by content; clusters come before joints. Joints differ, and each
-    has a chunk. Labels are different and in order.
+    ascend; clusters ascend by size, then by content; clusters come before joints. Joints differ, and each has a chunk.
+    Labels are distinct and in order.
     """
     p = published
     wrong = np.concatenate([np.asarray(part, bool).ravel() for part in _disorders(p)])
@@ -125,12 +113,12 @@ def sizes(published: Disassociated) -> Check:
 
 
 def _cuts(ptr: NDArray[np.int64], n: int, end: int) -> bool:
-    """Say whether an array cuts `end` things into n stretches."""
+    """Say whether an array cuts `end` elements into n segments."""
     return bool(ptr.size == n + 1 and n >= 0 and ptr[0] == 0 and ptr[-1] == end and (np.diff(ptr) >= 0).all())
 
 
 def _disorders(p: Disassociated) -> Iterator[Any]:
-    """Give for each place where order counts whether it is broken."""
+    """Flag, for each order, the places where it is broken."""
     inside = np.ones(p.items.size, bool)
     inside[p.sub_ptr[:-1][np.diff(p.sub_ptr) > 0]] = False
     yield (np.diff(p.items, prepend=-1) <= 0) & inside
@@ -145,12 +133,14 @@ def _disorders(p: Disassociated) -> Iterator[Any]:
     yield [one > two for one, two in pairwise(_contents(p, subs))]
     joints = [p.joint_clusters[a:b].tolist() for a, b in pairwise(p.joint_ptr.tolist())]
     yield [one >= two for one, two in pairwise(joints)]
-    yield np.bincount(p.chunk_joint[p.chunk_joint >= 0], minlength=len(joints)) == 0  # it would say something else
+    yield (
+        np.bincount(p.chunk_joint[p.chunk_joint >= 0], minlength=len(joints)) == 0
+    )  # a joint without a chunk would reveal something
     used = np.zeros(len(p.labels), bool)
     used[p.items] = True
     used[p.term_item] = True
     yield ~used
-    # Whole numbers may stand as text does: beside a label that is none, and is not published, they did.
+    # Integers may be ordered as text: in the original they may stand beside an unpublished label that is not one.
     as_text = tuple(sorted(p.labels, key=lambda label: label.encode("utf-8", "surrogatepass")))
     yield len(set(p.labels)) < len(p.labels) or p.labels not in (in_order(p.labels), as_text)
 
@@ -162,7 +152,7 @@ def _subs(p: Disassociated) -> list[list[int]]:
 
 
 def _contents(p: Disassociated, subs: list[list[int]]) -> list[tuple[int, list[Any]]]:
-    """Return what clusters are ordered by: the size, then chunk after chunk its sub-records with their counts."""
+    """Return what clusters are ordered by: the size, then for each chunk its sub-records with their counts."""
     found: list[tuple[int, list[Any]]] = [(size, []) for size in p.sizes.tolist()]
     counts, ends = p.counts.tolist(), p.chunk_ptr.tolist()
     for chunk, cluster in enumerate(p.chunk_cluster.tolist()):

@@ -1,4 +1,4 @@
-"""The privacy models of a policy as cards: what is asked, the figure of each class, and what a report says of it.
+"""The privacy models of a policy as cards: what is asked, the figure of each class, and its wording in reports.
 
 The formulas are in `models`; verdicts on a release come in the order of this file.
 """
@@ -26,12 +26,12 @@ __all__ = [
 
 
 def _l(kind: str) -> Callable[[Constraints], float | None]:
-    """Return what constraints ask as l, if it is of this kind."""
+    """Return a function that gives the l of constraints, if it is of this kind."""
     return lambda asked: asked.l if asked.l_kind == kind else None
 
 
 def _beta(kind: str) -> Callable[[Constraints], float | None]:
-    """Return what constraints ask as beta, if it is of this kind."""
+    """Return a function that gives the beta of constraints, if it is of this kind."""
     return lambda asked: asked.beta if asked.beta_kind == kind else None
 
 
@@ -42,17 +42,17 @@ def _beta(kind: str) -> Callable[[Constraints], float | None]:
     high=True,
     symbol="k",
     promise=(
-        "Whoever knows all quasi-identifiers of a person finds at least {asked} rows that look exactly "
+        "Anyone who knows all quasi-identifiers of a person finds at least {asked} rows that are exactly "
         "alike, and cannot tell which of them is that person."
     ),
     leaves_open=(
-        "It says nothing of what these rows have in common. If all of them show the same illness, the "
-        "illness of the person is known although the row is not. Only l-diversity, t-closeness and their "
-        "kin speak of that."
+        "It does not protect what these rows have in common. If all of them show the same illness, the "
+        "illness of the person is known although the row is not. Only l-diversity, t-closeness and similar "
+        "models limit that."
     ),
 )
 def k_anonymity(sizes: Figures) -> Figures:
-    """Return the rows of each class."""
+    """Return the number of rows of each class."""
     return sizes
 
 
@@ -64,7 +64,7 @@ def k_anonymity(sizes: Figures) -> Figures:
     promise="In every class, {column} takes at least {asked} different values.",
     leaves_open=(
         "The values need not be equally likely, nor mean different things: two names of one illness are "
-        "two values. Somebody who can rule some of them out is left with fewer."
+        "two values. Anyone who can rule some of them out is left with fewer."
     ),
 )
 def distinct_l_diversity(counts: Counts, _: Constraints) -> Figures:
@@ -79,11 +79,11 @@ def distinct_l_diversity(counts: Counts, _: Constraints) -> Figures:
     symbol="entropy l",
     promise="In every class, {column} is as uncertain as if {asked} values were equally likely.",
     leaves_open=(
-        "The values may still mean much the same, and somebody who can rule some of them out is left with fewer."
+        "The values may still mean much the same, and anyone who can rule some of them out is left with fewer."
     ),
 )
 def entropy_l_diversity(counts: Counts, _: Constraints) -> Figures:
-    """Return how many equally frequent values each class is worth."""
+    """Return the number of equally frequent values with the same entropy as each class."""
     return models.entropy(counts)
 
 
@@ -98,7 +98,7 @@ def entropy_l_diversity(counts: Counts, _: Constraints) -> Figures:
     leaves_open="The values may still mean much the same.",
 )
 def recursive_diversity(counts: Counts, asked: Constraints) -> Figures:
-    """Return how often the commonest value of each class is as frequent as the rarer ones together."""
+    """Return the ratio of the commonest value of each class to the rarer ones together."""
     return models.recursive(counts, int(asked.l or 1))
 
 
@@ -108,8 +108,8 @@ def recursive_diversity(counts: Counts, asked: Constraints) -> Figures:
     symbol="t",
     promise="In every class, {column} is distributed as in the whole release, up to a distance of {asked}.",
     leaves_open=(
-        "What holds for everybody in the release still holds for each person in it. Within the distance, "
-        "a class may say somewhat more of its people than the whole release does."
+        "What holds for everyone in the release still holds for each person in it. Within the distance, "
+        "a class may reveal somewhat more about its people than the whole release does."
     ),
 )
 def t_closeness(counts: Counts, _: Constraints) -> Figures:
@@ -140,7 +140,7 @@ def alpha_k_anonymity(counts: Counts, _: Constraints) -> Figures:
     leaves_open="What is frequent in the whole release may be frequent in a class.",
 )
 def basic_beta_likeness(counts: Counts, _: Constraints) -> Figures:
-    """Return the largest relative rise of a share in each class."""
+    """Return the largest relative increase of a share in each class."""
     return models.likeness(counts)
 
 
@@ -155,7 +155,7 @@ def basic_beta_likeness(counts: Counts, _: Constraints) -> Figures:
     leaves_open="What is frequent in the whole release may be frequent in a class.",
 )
 def enhanced_beta_likeness(counts: Counts, _: Constraints) -> Figures:
-    """Return the largest bounded rise of a share in each class, infinite where no beta is enough."""
+    """Return the largest bounded increase of a share in each class, infinite where no beta is enough."""
     return np.where(models.unbounded(counts), np.inf, models.likeness(counts, enhanced=True))
 
 

@@ -6,7 +6,7 @@ P_E(s) is the share of a value s in a class E, and P(s) its share in the whole r
 2. l-diversity: the number of values of a class; exp of their entropy; and, recursive, the c of r_1 = c (r_l + r_l+1 +
    ...) with r the counts of a class from the largest on. Machanavajjhala et al. (2007).
 3. t-closeness: the earth mover's distance of P_E from P: ordered for numbers, dates and levels, along the tree for a
-   column that has one, and equal for other names. Li et al. (2007).
+   column that has one, and equal for other categories. Li et al. (2007).
 4. beta-likeness: the largest (P_E(s) - P(s)) / P(s); enhanced, each bounded by -ln P(s). Cao and Karras (2012).
 5. delta-disclosure: the largest |ln P_E(s) / P(s)| over values that the class has. Brickell and Shmatikov (2008).
 """
@@ -92,10 +92,10 @@ def lacking(counts: Counts) -> NDArray[np.bool_]:
 
 
 def _ordered(counts: Counts) -> Figures:
-    """Return the ordered distance of each class, from the stretches between the values that it holds.
+    """Return the ordered distance of each class, from the stretches between its values.
 
-    On a stretch the cumulative share of the class is constant and that of the release only grows, so the stretch has
-    one point where their difference changes its sign, and prefix sums give both sides.
+    On a stretch the cumulative share of the class is constant and that of the release only grows, so their difference
+    changes its sign at one point, and prefix sums give both sides.
     """
     owner, value, base, first = counts.owner, counts.value, counts.base, counts.first
     whole = np.cumsum(base)
@@ -113,10 +113,10 @@ def _ordered(counts: Counts) -> Figures:
 
 
 def _along_tree(counts: Counts, tree: Labels) -> Figures:
-    """Return the distance of each class along a tree: a row for each level, the values themselves first, the root last.
+    """Return the distance of each class along a tree: one row per level, the values themselves first, the root last.
 
-    Below a node, what its children have too much of goes to those that have too little, at the cost of its height; what
-    is left goes up. A node without rows of the class has only children with too little, and costs nothing.
+    Below a node, the surplus of its children goes to those with a deficit, at the cost of its height; the rest goes up.
+    A node without rows of the class has only children with a deficit, and costs nothing.
     """
     height = len(tree) - 1
     owner, node, share = counts.owner, tree[0][counts.value], counts.share

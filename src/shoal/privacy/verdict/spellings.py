@@ -1,16 +1,16 @@
 """Spellings: which texts of a sensitive column mean the same, so that models count them once.
 
-Two texts have one meaning if they are equal after these steps:
+Two texts have the same meaning if they are equal after these steps:
 
-1. Characters that print nothing are dropped: controls, zero-width characters, soft hyphens, variation selectors.
+1. Invisible characters are dropped: controls, zero-width characters, soft hyphens, variation selectors.
 2. Unicode compatibility normalisation and case folding (NFKC, UAX #15; caseless matching, Unicode 3.13, D147).
-3. White space at both ends is dropped, and inside it becomes one space.
-4. What is empty now, one of the usual words for a missing value, or no number at all (`NaN`) means a missing value.
+3. White space at both ends is dropped, and any inside becomes one space.
+4. Empty text, one of the usual words for a missing value, and not a number (`NaN`) mean a missing value.
 5. Decimal numbers are equal if their values are: `1`, `1.0`, `01`, `+1` and `1e0`.
 
-Of text of more than 500 characters only case and white space do not count.
+In text of more than 500 characters only case and white space are ignored.
 
-The verifier has its own reading of the same rules (`certify.meanings`); tests hold the two together.
+The verifier has its own implementation of the same rules (`certify.meanings`); tests keep the two consistent.
 """
 
 import re
@@ -24,13 +24,13 @@ __all__ = ["Meaning", "exactly", "meaning", "rank", "text_of"]
 
 Meaning = Decimal | str | None
 
-LONG = 500  # characters, beyond which text is not normalised
-DIGITS, POWER = 400, 10**6  # what has more significant digits, or a power of ten beyond, is text
+LONG = 500  # characters above which text is not normalised
+DIGITS, POWER = 400, 10**6  # numbers with more significant digits or a larger power of ten are text
 FLAGS = re.ASCII | re.IGNORECASE
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]{1,9})?", FLAGS)
 ENDLESS = re.compile(r"([+-]?)inf(?:inity)?", FLAGS)
 NO_NUMBER = re.compile(r"[+-]?s?nan", FLAGS)
-# Of Unicode's Default_Ignorable_Code_Point those that are letters, marks or unassigned, and the blank of Braille.
+# Letters, marks and unassigned characters of Unicode's Default_Ignorable_Code_Point, and the Braille blank.
 BLANKS = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff]"
 )
@@ -38,10 +38,6 @@ BLANKS = re.compile(
 
 def meaning(text: str) -> Meaning:
     """Return what a text means: None for a missing value, a number, or folded text.
-
-    Parameters
-    ----------
-    text : str
 
     Examples
     --------
@@ -53,7 +49,7 @@ def meaning(text: str) -> Meaning:
 
 
 def exactly(text: str) -> Decimal | str:
-    """Return the number that a text is as it stands, or else the text."""
+    """Return a text as a number if it is one as written, otherwise the text."""
     if NUMBER.fullmatch(text):
         digits = re.sub("[eE].*|[^0-9]", "", text).strip("0")
         number = Decimal(text) if digits else Decimal(0)
@@ -66,7 +62,7 @@ def exactly(text: str) -> Decimal | str:
 def text_of(cell: Any) -> str | None:
     """Return what bytes or a nested cell mean, as text; None if they mean a missing value.
 
-    What is inside means what it would mean by itself. Of lists and maps neither order nor repetition counts.
+    Nested values mean what they would mean alone. In lists and maps neither order nor repetition counts.
 
     Examples
     --------
@@ -79,7 +75,7 @@ def text_of(cell: Any) -> str | None:
 
 
 def _inside(cell: Any) -> str | None:
-    """Return what a cell inside another one means."""
+    """Return what a nested value means."""
     match cell:
         case dict():
             named = ((key, _inside(value)) for key, value in cell.items())
@@ -100,17 +96,15 @@ def _inside(cell: Any) -> str | None:
 
 
 def rank(value: Meaning) -> tuple[int, Decimal, str]:
-    """Return what numbers, then text, then missing values are sorted by."""
+    """Return a sort key: numbers, then text, then missing values."""
     if value is None:
         return 2, Decimal(0), ""
     return (1, Decimal(0), value) if isinstance(value, str) else (0, value, "")
 
 
 def _folded(text: str) -> str:
-    """Return text without case, invisible characters and needless space."""
-    if len(text) > LONG:
-        return " ".join(text.lower().split())
-    if text.isascii() and text.isprintable():
+    """Return text without case, invisible characters and superfluous space."""
+    if len(text) > LONG or (text.isascii() and text.isprintable()):
         return " ".join(text.lower().split())
     printed = "".join(one for one in BLANKS.sub("", text) if one.isspace() or unicodedata.category(one) not in DROPPED)
     once = unicodedata.normalize("NFKC", unicodedata.normalize("NFD", printed).casefold())

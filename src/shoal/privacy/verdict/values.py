@@ -1,4 +1,4 @@
-"""Released columns as codes: equal cells have equal codes, a missing cell has a code of its own.
+"""Released columns as codes: equal cells have equal codes, and a missing cell has its own.
 
 Cells of a sensitive column that mean the same have one code (`spellings`), unless the policy says `exact`.
 """
@@ -17,7 +17,7 @@ from shoal.errors import DataError
 from shoal.model.policy import Kind, Policy
 from shoal.privacy.verdict.spellings import Meaning, exactly, meaning, rank, text_of
 
-__all__ = ["Values", "quasi_columns", "read_column", "sensitive_columns"]
+__all__ = ["Values", "quasi_columns", "quasi_names", "read_column", "sensitive_columns"]
 
 ORDERED: tuple[Kind, ...] = ("numeric", "date", "ordinal")
 MOMENTS = (pa.timestamp("us"), pa.timestamp("us", "UTC"), pa.timestamp("ns"), pa.timestamp("ns", "UTC"))
@@ -27,24 +27,12 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """One column of a release.
+    """One column of a release."""
 
-    Parameters
-    ----------
-    codes : int64 array of shape (n,)
-        The value of each row, as a whole number from 0 up.
-    ordered : bool
-        Whether ascending codes are ascending values, as t-closeness asks. Missing comes last.
-    tree : int64 array of shape (levels, distinct), optional
-        The node that each value is below at each level: the values themselves first, the root last.
-    folded : int
-        How many different cells share the code of another one, because they are spellings of one value.
-    """
-
-    codes: Codes
-    ordered: bool = False
-    tree: Codes | None = None
-    folded: int = 0
+    codes: Codes  # the value of each row, from 0 up
+    ordered: bool = False  # whether codes ascend with the values, as t-closeness requires; missing comes last
+    tree: Codes | None = None  # the node above each value, one row per level: the values first, the root last
+    folded: int = 0  # distinct cells that share the code of another one, as spellings of one value
 
     @property
     def distinct(self) -> int:
@@ -57,12 +45,12 @@ class Values:
         return np.bincount(self.codes) / max(1, self.codes.size)
 
     def some(self, rows: Codes) -> "Values":
-        """Return the values of some rows, told apart as in the whole column."""
+        """Return the values of some rows, with the codes of the whole column."""
         return Values(self.codes[rows], self.ordered, self.tree)
 
 
 class _Read(NamedTuple):
-    """A column as codes, its different cells, and the code of each of them; that of a missing cell comes last."""
+    """A column as codes, its distinct cells, and the code of each of them; that of a missing cell comes last."""
 
     values: Values
     cells: pa.Array
@@ -73,32 +61,25 @@ class _Read(NamedTuple):
 def read_column(
     column: pa.ChunkedArray, kind: Kind | None = None, order: Iterable[str] | None = None, *, folded: bool = False
 ) -> Values:
-    """Read a column into codes.
+    """Read a column, typed or the text of a file, into codes.
 
-    Parameters
-    ----------
-    column : pyarrow.ChunkedArray
-        Typed values, or the text of a file.
-    kind : str, optional
-        With "numeric", "date" or "ordinal", codes ascend with the values; without, cells are told
-        apart as they stand.
-    order : iterable of str, optional
-        The levels of an ordinal column, lowest first.
-    folded : bool
-        Whether spellings of one value have one code. If levels that are spellings of one value do not stand
-        together in `order`, the column has no order: equal distances are never shorter than ordered ones.
-
-    Returns
-    -------
-    Values
+    For the kinds "numeric", "date" and "ordinal", with its levels lowest first in `order`, codes ascend with the
+    values; otherwise cells are compared as written. With `folded`, spellings of one value have one code. If levels that
+    are spellings of one value are not adjacent in `order`, the column has no order: equal distances are never shorter
+    than ordered ones.
     """
     return _read(column, kind, None if order is None else list(order), folded=folded).values
 
 
-def quasi_columns(data: pa.Table, policy: Policy) -> list[Values]:
-    """Read every column that the policy does not call sensitive, kept or items: a stranger is a quasi-identifier."""
+def quasi_names(data: pa.Table, policy: Policy) -> list[str]:
+    """Return the released quasi-identifiers, including columns that the policy does not name."""
     known = {*policy.names("sensitive"), *policy.names("keep"), *policy.names("items")}
-    return [read_column(data.column(name)) for name in data.column_names if name not in known]
+    return [name for name in data.column_names if name not in known]
+
+
+def quasi_columns(data: pa.Table, policy: Policy) -> list[Values]:
+    """Read the released quasi-identifiers, including columns that the policy does not name."""
+    return [read_column(data.column(name)) for name in quasi_names(data, policy)]
 
 
 def sensitive_columns(data: pa.Table, policy: Policy) -> dict[str, Values]:
@@ -118,7 +99,7 @@ def sensitive_columns(data: pa.Table, policy: Policy) -> dict[str, Values]:
 
 
 def _plain(column: pa.ChunkedArray, *, folded: bool = False) -> pa.ChunkedArray:
-    """Return a column without categories; nested cells, and bytes whose spelling does not count, as text."""
+    """Return a column without dictionary encoding; nested cells, and bytes whose spelling does not count, as text."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     kind = column.type
@@ -132,13 +113,13 @@ def _plain(column: pa.ChunkedArray, *, folded: bool = False) -> pa.ChunkedArray:
 
 
 def _read(column: pa.ChunkedArray, kind: Kind | None, order: list[str] | None, *, folded: bool) -> _Read:
-    """Read a column into codes: its different cells are looked at once, its rows only by number."""
+    """Read a column into codes; each distinct cell is interpreted once."""
     plain = _plain(column, folded=folded).combine_chunks()
     plain, alike = _one_zero(plain) if folded and pa.types.is_floating(plain.type) else (plain, 0)
     coded = plain.dictionary_encode()
     cells, gaps = coded.dictionary, bool(coded.indices.null_count)
     told = [meaning(text) for text in cells.to_pylist()] if folded and _is_text(cells.type) else None
-    # The number of each cell's meaning; the last one is that of a missing cell.
+    # The number of each cell's meaning; the last one is for a missing cell.
     number = np.arange(len(cells) + 1) if told is None else _numbers(told)
     ranked = kind in ORDERED
     present = _ascending(cells, kind, order, told) if ranked else np.arange(len(cells))
@@ -158,14 +139,14 @@ def _read(column: pa.ChunkedArray, kind: Kind | None, order: list[str] | None, *
 
 
 def _one_zero(numbers: pa.Array) -> tuple[pa.Array, int]:
-    """Return numbers with one zero and NaN as missing, and by how much the number of different cells falls."""
+    """Return numbers with one zero and NaN as missing, and by how much the number of distinct cells falls."""
     numbers = numbers.cast(pa.float32()) if pa.types.is_float16(numbers.type) else numbers
     one = pc.if_else(pc.is_nan(numbers), None, pc.add(numbers, pa.scalar(0.0, numbers.type)))
     return one, len(numbers.unique()) - len(one.unique())
 
 
 def _numbers(told: list[Meaning]) -> Codes:
-    """Number the meanings of cells in the order in which they come; that of a missing cell is added at the end."""
+    """Number the meanings of cells in order of appearance; that of a missing cell is added at the end."""
     seen: dict[Meaning, int] = {}
     return np.array([seen.setdefault(one, len(seen)) for one in (*told, None)], np.int64)
 
@@ -173,14 +154,14 @@ def _numbers(told: list[Meaning]) -> Codes:
 def _tree(read: _Read, nested: Mapping[str, Any], name: str) -> Codes | None:
     """Return the node of each value at each level of nested tables; a missing value is alone below the root.
 
-    A value whose spellings are below different nodes has no place: then there is no tree, and distances are equal,
-    which is never less than along a tree.
+    If a value has spellings below different nodes there is no tree, and distances are equal, which is never less than
+    along a tree.
     """
     above = dict(_paths(nested, ()))
     texts: list[str | None] = [*read.cells.to_pylist(), *([None] if read.gaps else [])]
     strange = sum(text is not None and text not in above for text in texts)
     if strange:
-        raise DataError(f"verify: {strange} values of column {name!r} have no place in its hierarchy.")
+        raise DataError(f"verify: {strange} values of column {name!r} are not in its hierarchy.")
     nodes: dict[int, tuple[str, ...]] = {}
     for text, code in zip(texts, read.code.tolist(), strict=False):
         parents = () if text is None else above[text]
@@ -190,7 +171,7 @@ def _tree(read: _Read, nested: Mapping[str, Any], name: str) -> Codes | None:
     levels = []
     for depth in range(height, -1, -1):
         seen: dict[Any, int] = {}
-        # A value with fewer levels than others stays what it is for some of them.
+        # A value with fewer levels than others stays itself for some of them.
         ends = [nodes[code][:depth] if depth <= len(nodes[code]) else code for code in sorted(nodes)]
         levels.append([seen.setdefault(end, len(seen)) for end in ends])
     return np.array(levels, np.int64)
@@ -207,7 +188,7 @@ def _paths(nested: Any, above: tuple[str, ...]) -> Iterator[tuple[str, tuple[str
 
 
 def _ascending(cells: pa.Array, kind: Kind | None, order: list[str] | None, told: list[Meaning] | None) -> Codes:
-    """Return the order of different cells: by level, number, moment or text; spellings of one value side by side."""
+    """Return the order of distinct cells: by level, number, timestamp or text; spellings of one value are adjacent."""
     if kind == "ordinal" and order is not None:
         return _by_level(cells, order)
     if not _is_text(cells.type):
@@ -219,7 +200,7 @@ def _ascending(cells: pa.Array, kind: Kind | None, order: list[str] | None, told
 
 
 def _by_level(cells: pa.Array, order: list[str]) -> Codes:
-    """Return the order of the cells of an ordinal column by the place of their levels."""
+    """Return the order of the cells of an ordinal column by level."""
     place = pc.index_in(cells.cast(pa.string()), value_set=pa.array(order, pa.string()))
     if place.null_count:
         raise DataError(f"verify: {place.null_count} values of an ordinal column are not among its levels.")
@@ -227,7 +208,7 @@ def _by_level(cells: pa.Array, order: list[str]) -> Codes:
 
 
 def _moments(texts: list[str], told: list[Meaning] | None) -> list[tuple[bool, int, str]] | None:
-    """Return what texts are sorted by if all are moments or missing; nothing if one is neither."""
+    """Return sort keys of texts if all are timestamps or missing, otherwise None."""
     if told is not None:
         if not all(one is None or isinstance(one, str) for one in told):
             return None
@@ -243,7 +224,7 @@ def _moments(texts: list[str], told: list[Meaning] | None) -> list[tuple[bool, i
 
 
 def _sorted(keys: list[Any], texts: list[str]) -> Codes:
-    """Return the order of keys; equal ones by their text."""
+    """Return the order of keys; ties are broken by text."""
     return np.array(sorted(range(len(keys)), key=lambda one: (keys[one], texts[one])), dtype=np.int64)
 
 
