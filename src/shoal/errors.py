@@ -1,17 +1,17 @@
-"""The errors of shoal. Each is one sentence that may be shown to anybody: it quotes no cell.
+"""The errors of shoal. Each is one sentence that may be shown to anyone: it quotes no cell.
 
 ::
 
     ShoalError
-    ├── UseError (also a ValueError)      exit 2   the caller can mend it
+    ├── UseError (also a ValueError)      exit 2   the caller can correct it
     │   ├── ReadError                              a file or frame that cannot be read
-    │   ├── PolicyError                            a policy that makes no sense, or not for this table
-    │   ├── DataError                              cells that no column kind can hold
+    │   ├── PolicyError                            a policy that is inconsistent, or does not fit the table
+    │   ├── DataError                              cells that do not fit the kind of their column
     │   ├── MethodError                            an unknown method, or a parameter out of range
-    │   └── WriteError                             a place that cannot be written to
+    │   └── WriteError                             a location that cannot be written to
     ├── GuaranteeError                    exit 1   a verdict failed, nothing was written
     ├── InfeasibleError (also a ValueError) exit 3 no release can meet these constraints
-    └── DrawingError                      exit 3   a picture or a page cannot be drawn
+    └── DrawingError                      exit 3   a chart or a page cannot be drawn
 
 The wording is always *who: what is wrong, with the value given; what was expected. What to do.*
 A cell value never appears in a message: counts, column names and positions only.
@@ -41,13 +41,13 @@ __all__ = [
 
 
 class ShoalError(Exception):
-    """What every error of shoal is; `exit_code` is what the command line ends with."""
+    """Base class of all errors of shoal; `exit_code` is the exit status of the command line."""
 
     exit_code = 2
 
 
 class UseError(ShoalError, ValueError):
-    """Something that the caller gave is wrong and can be mended."""
+    """Something that the caller gave is wrong and can be corrected."""
 
 
 class ReadError(UseError):
@@ -55,7 +55,7 @@ class ReadError(UseError):
 
 
 class PolicyError(UseError):
-    """A policy contradicts itself or the table that it is meant for."""
+    """A policy contradicts itself or the table it is used with."""
 
 
 class DataError(UseError):
@@ -67,7 +67,7 @@ class MethodError(UseError):
 
 
 class WriteError(UseError):
-    """A folder or file cannot be written where it was asked for."""
+    """A folder or file cannot be written at the given location."""
 
 
 class GuaranteeError(ShoalError):
@@ -83,13 +83,13 @@ class InfeasibleError(ShoalError, ValueError):
 
 
 class DrawingError(ShoalError):
-    """A picture cannot be drawn, for want of memory or because of a fault of the drawing library."""
+    """A chart cannot be drawn, for lack of memory or because of a fault in the drawing library."""
 
     exit_code = 3
 
 
 def place_of(problem: BaseException) -> str:
-    """Name the kind and the place of a fault, and nothing of its message, which might quote a cell."""
+    """Return the type and the source line of a fault, without its message, which might quote a cell."""
     frames = traceback.extract_tb(problem.__traceback__)
     place = f", {Path(frames[-1].filename).name} line {frames[-1].lineno}" if frames else ""
     return f"{type(problem).__name__}{place}"
@@ -105,14 +105,14 @@ def reason_of(problem: BaseException) -> str:
 
 
 def near(word: str, words: Iterable[str]) -> str:
-    """Return " Did you mean 'x'?" for the word most like the one given, or nothing."""
+    """Return " Did you mean 'x'?" for the most similar word, or an empty string."""
     by_fold = {known.casefold(): known for known in words}
     found = get_close_matches(word.casefold(), by_fold, n=1, cutoff=0.6)
     return f" Did you mean {by_fold[found[0]]!r}?" if found else ""
 
 
 def listed(words: Iterable[str], most: int = 12) -> str:
-    """Return the words quoted and separated by commas, cut off after `most` of them."""
+    """Return the words quoted and separated by commas, truncated after `most` of them."""
     every = list(words)
     shown = ", ".join(repr(word) for word in every[:most])
     return shown if len(every) <= most else f"{shown} and {len(every) - most} more"

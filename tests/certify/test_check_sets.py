@@ -124,7 +124,7 @@ def test_a_dropped_and_an_added_claim_are_found(plain):
     "text", [b"b\na\n", b"b a\n", b"a a\n", b"a\n\na\n", b"a\nb", b"\xff\n", b"z\n", b"a  b\n", b" \n", b"a\r\n"]
 )
 def test_a_neighbour_is_lines_of_published_labels_in_order(text):
-    with pytest.raises(ReadError, match=r"'neighbour.dat' is no list of records in order"):
+    with pytest.raises(ReadError, match=r"'neighbour.dat' is not a list of records in order"):
         read_neighbour(text, "neighbour.dat", ("a", "b"))
 
 
@@ -132,7 +132,7 @@ def test_a_neighbour_is_lines_of_published_labels_in_order(text):
     "text", [b"[[]]", b"[1]", b"{}", b'[["a", 1]]', b"[[[]]]", b"[", b'[["b"], ["a"]]', b"7", b'["a"]']
 )
 def test_a_neighbour_of_json_is_a_list_of_lists_of_labels(text):
-    with pytest.raises(ReadError, match=r"'neighbour.json' is no list of records in order"):
+    with pytest.raises(ReadError, match=r"'neighbour.json' is not a list of records in order"):
         read_neighbour(text, "neighbour.json", ("a", "b"))
 
 

@@ -10,7 +10,7 @@ from shoal.io.data_file import write_data
 from shoal.io.files import read
 
 VALUES = r"line 1: it is not clear whether this is a header: \d of its \d cells looks? like"
-TEXTS = r"nothing tells its cells from the values below"
+TEXTS = r"nothing distinguishes its cells from the values below"
 AGAIN = r"\d of its \d cells occurs? in the rows below as well"
 SEX = ["F", "M"] * 30
 ILL = ["flu", "gout", "cold"] * 20

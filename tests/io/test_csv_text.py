@@ -274,13 +274,13 @@ def test_rows_are_those_of_pythons_own_reader(text):
 def test_a_row_with_too_few_cells_is_named_by_line_and_column(put):
     lines = ["a,b,c"] + ["1,2,3"] * 15 + [f"{MARK},2"] + ["1,2,3"] * 3
     assert refusal(put("\n".join(lines))) == (
-        "read: 'x.csv', line 17: 2 cells where the header has 3; column 3 is the first without one. Mend that line."
+        "read: 'x.csv', line 17: 2 cells where the header has 3; column 3 is the first without one. Correct that line."
     )
 
 
 def test_a_row_with_too_many_cells_is_named_by_line(put):
     assert refusal(put(f"a,b\n1,2\n3,4,{MARK}\n")) == (
-        "read: 'x.csv', line 3: 3 cells where the header has 2. Mend that line."
+        "read: 'x.csv', line 3: 3 cells where the header has 2. Correct that line."
     )
 
 
@@ -297,7 +297,7 @@ def test_a_ragged_row_of_several_lines_hints_at_a_quote(put):
 
 
 def test_a_quote_left_open_is_named_by_the_line_where_it_starts(put):
-    said = "read: 'x.csv', line 3: a quote opens here and is never closed. Mend that line."
+    said = "read: 'x.csv', line 3: a quote opens here and is never closed. Correct that line."
     assert refusal(put(f'a,b\n1,2\n3,"{MARK}\n5,6\n')) == said
     assert refusal(put(f'a,b\n1,5" pipe\n3,"{MARK}\n')) == said
     assert refusal(put(f'a\n1\n"{MARK}')) == said

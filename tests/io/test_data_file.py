@@ -108,7 +108,7 @@ def test_gzip_carries_neither_time_nor_name(tmp_path):
 
 
 def test_an_unknown_format_is_refused(tmp_path):
-    with pytest.raises(WriteError, match="format 'parket' is not written by shoal.*Did you mean 'parquet'"):
+    with pytest.raises(WriteError, match="unknown format 'parket'.*Did you mean 'parquet'"):
         write_data(pa.table({"a": [1]}), tmp_path, "parket")
 
 

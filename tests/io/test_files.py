@@ -185,7 +185,7 @@ def test_column_files_without_rows_or_columns_or_with_one_name_twice_are_refused
     assert refusal(put_table(SAMPLE.slice(0, 0))).startswith(f"read: '{name}' has no rows")
     assert refusal(put_table(pa.table({}))).startswith(f"read: '{name}' has no columns")
     twice = pa.table([pa.array([1]), pa.array([2])], names=["a", "a"])
-    assert "the name 'a' is that of two columns" in refusal(put_table(twice))
+    assert "the name 'a' is used by two or more columns" in refusal(put_table(twice))
 
 
 def test_a_parquet_file_that_unfolds_to_too_much_is_refused(tmp_path, monkeypatch):
@@ -244,7 +244,7 @@ def test_a_file_that_may_not_be_read_is_refused(put, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "open", denied)
-    assert "may not be read by you" in refusal(path)
+    assert "is not readable by you" in refusal(path)
 
 
 def test_the_origin_has_the_name_without_folders(put):

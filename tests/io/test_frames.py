@@ -94,11 +94,13 @@ def test_lazy_frames_are_refused():
 )
 def test_what_is_no_table_is_refused_by_its_type(thing, called):
     said = refusal(thing)
-    assert said.startswith(f"read: {called} is no table; expected the path of a file, or a frame of pandas, polars or")
+    assert said.startswith(
+        f"read: {called} is not a table; expected the path of a file, or a frame of pandas, polars or"
+    )
 
 
 def test_names_given_twice_are_refused():
-    said = "read: the name 'a' is that of two columns or more. Rename them."
+    said = "read: the name 'a' is used by two or more columns. Rename them."
     assert refusal(pd.DataFrame([[1, 2]], columns=["a", "a"])) == said
     assert refusal(pa.table([[1], [2]], names=["a", "a"])) == said
     assert "the name '1'" in refusal(pd.DataFrame([[1, 2]], columns=[1, "1"]))
@@ -151,7 +153,7 @@ def test_values_that_arrow_lacks_become_text():
 
 def test_text_that_is_not_unicode_is_refused():
     frame = pd.DataFrame({"a": pd.Series([MARK + "\ud800"], dtype=object)})
-    assert "column 'a' of the frame holds text that is not Unicode" in refusal(frame)
+    assert "column 'a' of the frame contains text that is not Unicode" in refusal(frame)
 
 
 def test_sparse_columns_stay_numbers():

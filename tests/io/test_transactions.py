@@ -146,7 +146,7 @@ def test_more_items_than_can_be_numbered_are_refused(put, monkeypatch):
 def test_a_separator_of_lines_is_one_sign(put):
     path = put("a::b\n", "x.dat")
     for separator in ("::", "", "é", "\n"):
-        assert "expected one ASCII sign" in refusal(path, separator=separator)
+        assert "expected one ASCII character" in refusal(path, separator=separator)
 
 
 def test_a_bomb_is_refused(put, monkeypatch):
@@ -182,7 +182,7 @@ def test_equal_data_are_written_as_equal_bytes(tmp_path):
 
 @pytest.mark.parametrize("label", [f"{MARK} tea", f"{MARK}\n", "", f"{MARK}\x0b", f"\ufeff{MARK}", f"{MARK}\ud800"])
 def test_labels_that_could_not_be_read_again_are_not_written(tmp_path, label):
-    with pytest.raises(WriteError, match="1 of 2 labels are empty or hold signs") as caught:
+    with pytest.raises(WriteError, match="1 of 2 labels are empty or contain characters") as caught:
         write_lines(Transactions.of([["a"], [label]]), tmp_path / "x.dat")
     assert MARK not in "".join(traceback.format_exception(caught.value))
     assert not (tmp_path / "x.dat").exists()
@@ -296,14 +296,14 @@ def test_tables_that_leave_a_doubt_are_refused(put):
     assert "has 3 columns, and none is called 'd'" in refusal(three, column="d")
     assert "which of 3 columns have record and item" in refusal(three, record="a")
     assert "which of 3 columns has the items" in refusal(three, layout="list")
-    assert "Name the ones or the other" in refusal(three, column="a", record="b")
+    assert "Name one or the other" in refusal(three, column="a", record="b")
     assert "has 2 columns, 2 of them of lists" in refusal(pa.table({"a": [[MARK]], "b": [[MARK]]}))
     assert "has no lines" in refusal(pa.table({"a": [[MARK]]}), layout="lines")
     assert "layout 'line' is not known" in refusal(three, layout="line")
     assert "lines, which have no columns" in refusal(three, layout="lines", column="a")
     assert "has lists already" in refusal(pa.table({"a": [[MARK]]}), separator=",")
-    assert "has an item a row" in refusal(put(f"a,b\n1,{MARK}\n", "y.csv"), separator=",")
-    assert "is the name of two columns" in refusal(put(f"a,a\n1,{MARK}\n", "y.csv"), column="a")
+    assert "has one item per row" in refusal(put(f"a,b\n1,{MARK}\n", "y.csv"), separator=",")
+    assert "is the name of two or more columns" in refusal(put(f"a,a\n1,{MARK}\n", "y.csv"), column="a")
     assert "labels are for a matrix" in refusal([["a"]], labels=["b"])
 
 
@@ -344,7 +344,7 @@ def test_items_other_than_text_and_whole_numbers_are_refused(item):
 def test_records_that_are_no_collections_are_refused():
     assert "record 2 is text; expected a list" in refusal([["a"], MARK])
     assert "record 1 is of type int" in refusal([5])
-    assert "holds no records" in refusal(5)
+    assert "contains no records" in refusal(5)
     assert "text that is not Unicode" in refusal([["a", f"{MARK}\ud800"]])
 
 
@@ -368,7 +368,7 @@ def test_entries_of_a_sparse_matrix_add_up():
 
 def test_matrices_of_other_numbers_or_labels_are_refused():
     for cell in (-1, 0.5, np.nan, np.inf):
-        assert "no whole numbers from 0" in refusal(np.array([[1, cell]]))
+        assert "not integers of at least 0" in refusal(np.array([[1, cell]]))
     assert "has 1 axes" in refusal(np.array([1, 0]))
     for labels in (["a"], ["a", "a"], [MARK, "b", "c"]):
         assert "for a matrix of 2 columns" in refusal(np.eye(2), labels=labels)

@@ -95,12 +95,12 @@ def test_a_column_has_one_role():
         ("missing = 'drop'", "missing"),
         ("seed = -1", "seed"),
         ("[columns.a]\nkind = 'nominal'\nform = 'mean'", "form 'mean' does not suit a nominal column"),
-        ("[columns.a]\nkind = 'ordinal'\norder = ['x', 'x']", "order names a level twice"),
+        ("[columns.a]\nkind = 'ordinal'\norder = ['x', 'x']", "order has a duplicate level"),
         ("[columns.a]\nkind = 'nominal'\norder = ['x']", "order is for ordinal columns"),
         ("[columns]\na = 'keep'", "columns.a"),
         ("[constraints]\nk = 1" + "0" * 400, "constraints.k"),
-        ("[method.parameters]\nk = 3", "k is a constraint and no parameter"),
-        ("[columns.a]\norder = ['x', 'x']", "order names a level twice"),
+        ("[method.parameters]\nk = 3", "k is a constraint, not a parameter"),
+        ("[columns.a]\norder = ['x', 'x']", "order has a duplicate level"),
         ("[columns.a]\nimportance = 0", "columns.a.importance: input should be greater than 0; got 0"),
         ("[columns.a]\nimportance = 1e7", "columns.a.importance"),
         ("[columns.a]\nimportance = nan", "columns.a.importance"),
@@ -114,7 +114,7 @@ def test_a_column_has_one_role():
             "method.refine: input should be 'none', 'swift', 'quick', 'normal' or 'thorough'",
         ),
         ("k = ", "is not TOML"),
-        ("[columns.Größe]", "stands in quotes"),
+        ("[columns.Größe]", "in quotes"),
     ],
 )
 def test_a_mistake_is_one_sentence_that_names_its_place(text, said):
@@ -132,11 +132,11 @@ def test_a_policy_file_that_is_not_there_or_no_text_is_refused(tmp_path):
     (tmp_path / "bad.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(PolicyError, match="cannot be read as a text file"):
         Policy.load(tmp_path / "bad.toml")
-    with pytest.raises(PolicyError, match="is no policy file"):
+    with pytest.raises(PolicyError, match="is not a policy file"):
         Policy.load(tmp_path)
     with pytest.raises(PolicyError, match="cannot be read as a text file"):
         Policy.load("a\0b")
-    with pytest.raises(PolicyError, match="a int is no policy"):
+    with pytest.raises(PolicyError, match="a int is not a policy"):
         Policy.of(5)
     with pytest.raises(PolicyError, match="nested too deeply"):
         Policy.from_toml("a = " + "[" * 5000 + "]" * 5000)
@@ -184,6 +184,6 @@ def test_the_schema_names_every_key():
 
 @pytest.mark.parametrize(("name", "strict", "lax"), [("k", 10, 2), ("l", 3, 2), ("t", 0.2, 0.9), ("m", 3, 2)])
 def test_a_constraint_that_is_asked_twice_must_be_the_same(name, strict, lax):
-    with pytest.raises(PolicyError, match=f"{name} is asked twice, as {strict} and as {lax}"):
+    with pytest.raises(PolicyError, match=f"{name} is given twice, as {strict} and as {lax}"):
         Policy.of(**{name: strict}, constraints={name: lax})
     assert getattr(Policy.of(**{name: strict}, constraints={name: strict}).constraints, name) == strict

@@ -101,7 +101,7 @@ def test_bad_wishes_are_refused_in_a_sentence(tmp_path):
         shoal.anonymize(table.append_column("more", table["ills"]), k=5)
     with pytest.raises(PolicyError, match="m is for sets"):
         shoal.anonymize(table.drop_columns(["ills"]), k=5, m=2)
-    with pytest.raises(PolicyError, match="are no sets"):
+    with pytest.raises(PolicyError, match="are not sets"):
         shoal.anonymize(table, k=5, items=["age"])
     with pytest.raises(PolicyError, match="separator"):
         shoal.anonymize(table, k=5, items=["pay"], keep=["ills"])

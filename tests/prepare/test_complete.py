@@ -279,7 +279,7 @@ def test_sets_are_no_quasi_identifiers():
 def test_nested_columns_are_no_quasi_identifiers_but_may_be_something_else(column):
     table = held(tags=column, age=[31, 40, 40])
     said = refused(Policy.of(k=2, quasi="tags"), table)
-    assert said.startswith(f"policy: column 'tags' holds {column.type} and cannot be a quasi-identifier")
+    assert said.startswith(f"policy: column 'tags' contains {column.type} and cannot be a quasi-identifier")
     for role in ("identifiers", "sensitive", "keep"):
         completed(Policy.of(k=2, **{role: "tags"}), table)
 
@@ -319,7 +319,7 @@ def test_no_refusal_shows_a_cell():
 
 def test_durations_are_no_quasi_identifiers():
     table = held(age=[1, 2, 2], stay=pa.array([1, 2, 2], pa.duration("s")))
-    assert "'stay' holds durations, which cannot be quasi-identifiers. Give them as numbers" in refused(
+    assert "'stay' contains durations, which cannot be quasi-identifiers. Give them as numbers" in refused(
         Policy.of(), table
     )
     assert completed(Policy.of(k=2, keep="stay"), table)[0].columns["stay"].role == "keep"

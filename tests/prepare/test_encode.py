@@ -82,7 +82,7 @@ def test_a_column_without_a_single_value_is_left_out():
 
 @pytest.mark.parametrize("bad", [math.inf, -math.inf])
 def test_infinity_is_refused_in_a_sentence(bad):
-    with pytest.raises(DataError, match=r"column 'a' holds 1 infinite values.*missing_codes"):
+    with pytest.raises(DataError, match=r"column 'a' has 1 infinite values.*missing_codes"):
         matrix({"a": "numeric"}, a=[1.0, bad, 2.0])
 
 

@@ -78,11 +78,11 @@ def test_a_list_may_hold_values_and_tables():
     [
         ({}, "the hierarchy is empty"),
         ({"secret": []}, "the hierarchy is empty"),
-        ({"secret": "secret"}, "stand in lists"),
-        ({"x": [["secret"]]}, "stands in another list"),
-        ({"x": ["a", "\ud800"]}, "1 names of the hierarchy hold half signs"),
+        ({"secret": "secret"}, "must be in lists"),
+        ({"x": [["secret"]]}, "is inside another list"),
+        ({"x": ["a", "\ud800"]}, "1 labels of the hierarchy contain unpaired surrogates"),
         ({"x": ["secret", "secret"]}, "1 values of the hierarchy are given more than once"),
-        ({"secret": {"x": ["secret"]}}, "1 names of the hierarchy stand at two levels with others between"),
+        ({"secret": {"x": ["secret"]}}, "1 labels of the hierarchy are at two levels with others between"),
         ({"x": {"secret": ["a"]}, "y": {"secret": ["b"]}}, "at level 1 of the hierarchy a name belongs to two others"),
     ],
 )
@@ -118,7 +118,7 @@ def test_more_than_64_levels_are_refused():
         ("secret;a;*\na;secret;*\n", "at level 0 of the hierarchy a name belongs to two others"),
         ("a;secret;x;*\nb;c;secret;*\n", "a name belongs to two others"),
         ("*;secret;*\na;*;*\n", "a name belongs to two others"),
-        ("secret;x;secret;*\n", "1 names of the hierarchy stand at two levels with others between"),
+        ("secret;x;secret;*\n", "1 labels of the hierarchy are at two levels with others between"),
         (f"a;*\n{'secret' * 30_000};*\n", "line 2 of the hierarchy cannot be read"),
     ],
 )

@@ -204,7 +204,7 @@ def test_whole_numbers_beyond_53_bits_keep_apart():
 
 
 def test_infinity_is_refused_in_a_sentence():
-    with pytest.raises(DataError, match="column 'a' holds 1 infinite values"):
+    with pytest.raises(DataError, match="column 'a' has 1 infinite values"):
         of([1.0, float("inf")], "numeric")
 
 

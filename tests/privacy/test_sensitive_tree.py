@@ -55,5 +55,5 @@ def test_a_tree_without_a_place_for_a_value_is_refused_without_its_name():
 def test_a_word_is_no_tree_of_a_sensitive_column():
     with pytest.raises(PolicyError, match="a file or nested tables"):
         shoal.anonymize(table(), k=4, t=0.5, policy=policy("mask"))
-    with pytest.raises(PolicyError, match="is for names"):
+    with pytest.raises(PolicyError, match="is for categories"):
         shoal.Policy.of({"columns": {"pay": {"role": "sensitive", "kind": "numeric", "hierarchy": TREE}}})

@@ -35,7 +35,7 @@ def certified(source, **wishes):
 def test_infinity_is_refused_by_column_and_count(odd):
     values = PLAIN.copy()
     values[7, 1] = odd
-    with pytest.raises(DataError, match="column 'b' holds 1 infinite values"):
+    with pytest.raises(DataError, match="column 'b' has 1 infinite values"):
         shoal.anonymize(table(values), k=5)
     policy = {"columns": {"b": {"missing_codes": [odd]}}}
     certified(table(values), policy=policy)

@@ -1,1 +1,1 @@
-"""Certificates: what a release claims, and the check of it from its bytes."""
+"""Certificates: what a release claims, and the verification of these claims from its bytes."""

@@ -1,8 +1,8 @@
 """The certificate of a release, of a table or of sets: an in-toto Statement about its files, written and read.
 
-Its bytes follow from what it says: keys are sorted, and the figures of a table have twelve digits, whole ones no
-decimal point. It has no seed, no time and no digest of the input. Of a table it names the versions of the libraries
-that the bytes of data and report depend on, so that whoever has the same ones can write both again and compare.
+Its bytes follow from its contents: keys are sorted, and the figures of a table have twelve digits, integers no decimal
+point. It has no seed, no time and no digest of the input. For a table it names the versions of the libraries that the
+bytes of data and report depend on, so that anyone who has the same ones can write both again and compare.
 """
 
 import hashlib
@@ -53,7 +53,7 @@ REPORT = "report.html"
 
 
 def data_files() -> tuple[str, ...]:
-    """Return what a released data file may be called."""
+    """Return the possible names of a released data file."""
     return tuple(f"data.{name}" for name in formats.names())
 
 
@@ -75,26 +75,13 @@ Claims = dict[tuple[str, str | None], tuple[float, float]]
 
 
 class Stated(NamedTuple):
-    """What a certificate says, and its text.
-
-    Parameters
-    ----------
-    text : str
-    kind : str
-        The type of its predicate: a table or sets.
-    subject : dict
-        The digest of each file by its name.
-    predicate : dict
-        As `table_predicate` or `sets_predicate` make it.
-    claims : dict
-        Asked and found figures by model and column.
-    """
+    """What a certificate says, and its text."""
 
     text: str
-    kind: str
-    subject: dict[str, str]
-    predicate: dict[str, Any]
-    claims: Claims
+    kind: str  # of its predicate: a table or sets
+    subject: dict[str, str]  # digests by file name
+    predicate: dict[str, Any]  # as made by `table_predicate` or `sets_predicate`
+    claims: Claims  # asked and found figures by model and column
 
     @property
     def made(self) -> dict[str, str]:
@@ -103,18 +90,7 @@ class Stated(NamedTuple):
 
 
 def write_certificate(folder: Path, kind: str, names: Iterable[str], predicate: Mapping[str, Any]) -> Path:
-    """Write certificate.json beside the files that it speaks of, and return its place.
-
-    Parameters
-    ----------
-    folder : Path
-        Where the files are.
-    kind : str
-        The type of the predicate.
-    names : iterable of str
-        The files, in the order in which they are listed.
-    predicate : mapping
-    """
+    """Write certificate.json beside the files `names`, listed in this order; `kind` is the type of the predicate."""
     place = folder / CERTIFICATE
     text = statement(kind, {name: digest(folder / name) for name in names}, predicate)
     place.write_text(text, encoding="utf-8", newline="\n")
@@ -135,18 +111,9 @@ def statement(kind: str, subject: Mapping[str, str], predicate: Mapping[str, Any
 def table_predicate(
     data: str, policy: Policy, verdicts: Sequence[Verdict], rows: int, made: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return what is stated of a table.
+    """Return the predicate of a table: `data` is the file name, `policy` as published.
 
-    Parameters
-    ----------
-    data : str
-        The name of the data file.
-    policy : Policy
-        As it may be published.
-    verdicts : sequence of Verdict
-    rows : int
-    made : mapping of str to str
-        The version of shoal and of each library that the bytes depend on.
+    `made` has the version of shoal and of each library that the bytes depend on.
     """
     return {
         "shoal": made["shoal"],
@@ -161,18 +128,10 @@ def table_predicate(
 def sets_predicate(
     published: Disassociated, verdicts: Sequence[Verdict], neighbour: str | None, by: str
 ) -> dict[str, Any]:
-    """Return what is stated of sets.
+    """Return the predicate of sets: parameters, number of records, claims and the version of shoal that wrote it.
 
-    Parameters
-    ----------
-    published : Disassociated
-        Its parameters and its number of records are stated.
-    verdicts : sequence of Verdict
-        Those of `privacy.verdict.km.verify`, and that on the neighbour if it is of kind "km".
-    neighbour : {"km", "raw"}, optional
-        Whether a neighbour lies beside them, and whether it is k^m-anonymous as it stands or merely drawn.
-    by : str
-        The version of shoal that wrote it.
+    `verdicts` are those of `privacy.verdict.km.verify`, and that on the neighbour if it is of kind "km". `neighbour` is
+    "km" if one exists that is itself k^m-anonymous, "raw" if it is merely drawn, None if there is none.
     """
     return {
         "shoal": by,
@@ -185,7 +144,7 @@ def sets_predicate(
 
 
 def _claimed(verdicts: Sequence[Verdict], figure: Callable[[float], float]) -> list[dict[str, Any]]:
-    """Return the figures of verdicts as they are claimed."""
+    """Return the figures of verdicts as claims."""
     return [
         {"model": one.model, "column": one.column, "asked": figure(one.asked), "found": figure(one.found)}
         for one in verdicts
@@ -193,13 +152,7 @@ def _claimed(verdicts: Sequence[Verdict], figure: Callable[[float], float]) -> l
 
 
 def read_statement(text: str) -> Stated:
-    """Read a certificate, or raise one of `FAULTS` if it says anything twice, too much, too little or of another type.
-
-    Parameters
-    ----------
-    text : str
-        It may come from anybody.
-    """
+    """Read an untrusted certificate; raise one of `FAULTS` on a duplicate, surplus or missing key or a wrong type."""
     said = json.loads(text, object_pairs_hook=once)
     predicate, entries, kind = said["predicate"], said["subject"], said["predicateType"]
     subject = {str(entry["name"]): str(entry["digest"]["sha256"]) for entry in entries}
@@ -216,14 +169,14 @@ def read_statement(text: str) -> Stated:
 
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse a key that is given twice."""
+    """Refuse a duplicate key."""
     if len({key for key, _ in pairs}) < len(pairs):
         raise ValueError
     return dict(pairs)
 
 
 def _speaks_of_a_table(predicate: Any, subject: Mapping[str, str]) -> bool:
-    """Say whether a predicate has the fields and types of that of a table."""
+    """Return whether a predicate has the fields and types of a table's."""
     data, made = predicate["data"], {"shoal": predicate["shoal"], **predicate["made_with"]}
     return (
         set(predicate) == {"shoal", "made_with", "data", "rows", "policy", "claims"}
@@ -235,7 +188,7 @@ def _speaks_of_a_table(predicate: Any, subject: Mapping[str, str]) -> bool:
 
 
 def _speaks_of_sets(predicate: Any) -> bool:
-    """Say whether a predicate has the fields and types of that of sets."""
+    """Return whether a predicate has the fields and types of a set-valued release's."""
     neighbour, parameters = predicate["neighbour"], predicate["parameters"]
     return (
         set(predicate) == {"shoal", "format", "parameters", "records", "neighbour", "claims"}
@@ -248,7 +201,7 @@ def _speaks_of_sets(predicate: Any) -> bool:
 
 
 def sound_parameters(given: Any) -> bool:
-    """Say whether parameters are those that `disassociate` takes: known words, and numbers in range."""
+    """Return whether parameters are valid for `disassociate`: known words, and numbers in range."""
     return (
         type(given) is dict
         and set(given) == {*NUMBERS, *WORDS}
@@ -259,7 +212,7 @@ def sound_parameters(given: Any) -> bool:
 
 
 def _is_neighbour(given: Any, parameters: dict[str, Any]) -> bool:
-    """Say whether a certificate speaks of a neighbour as it should: of the k and m of the release."""
+    """Return whether a neighbour is described correctly, with the k and m of the release."""
     return (
         set(given) == {"kind", "k", "m"}
         and given["kind"] in ("km", "raw")
@@ -282,24 +235,21 @@ def _claims(given: Any) -> Claims:
 
 
 def figure(value: float) -> float:
-    """Return a figure as it is claimed: to twelve digits and twelve decimals, and whole if it is."""
+    """Return a figure as claimed: to twelve digits and twelve decimals, and an integer if it is one."""
     short = float(f"{round(value, 12):.12g}")
     return int(short) if short.is_integer() else short
 
 
 def written_with(data: str) -> dict[str, str]:
-    """Return the versions of the installed libraries that the bytes of a data file depend on.
+    """Return the versions of the installed libraries that the bytes of a data file of this name depend on.
 
-    Parameters
-    ----------
-    data : str
-        The name of the file, which tells its format. A CSV file depends on none.
+    A CSV file depends on none.
     """
     if data.endswith(".csv.gz"):
         return {"zlib": _plain(zlib.ZLIB_RUNTIME_VERSION)}
     if data.endswith(".csv"):
         return {}
-    # Wheels bring their own libraries for packing, others use those of the system.
+    # Wheels bundle their own compression libraries, others use those of the system.
     wheel = str(pa.cpp_build_info.package_kind).startswith("python-wheel")
     return {"pyarrow": _plain(pa.__version__), "pyarrow build": BUILDS[0 if wheel else 1]}
 
@@ -310,18 +260,18 @@ def drawn_with() -> dict[str, str]:
 
 
 def own_version() -> str:
-    """Return the version of shoal that is installed."""
+    """Return the installed version of shoal."""
     return _plain(version("shoal"))
 
 
 def numbers_of(given: str) -> tuple[int, ...]:
-    """Return the numbers of a version, which say whether it is later than another."""
+    """Return the numbers of a version, for comparison with another."""
     found = VERSION.match(given)
     return tuple(int(part) for part in found[1].split(".")) if found else ()
 
 
 def _plain(given: str) -> str:
-    """Return a version without what is local to a machine."""
+    """Return a version without its local part."""
     return given.split("+", maxsplit=1)[0]
 
 

@@ -1,13 +1,14 @@
-"""Check a release folder from its bytes: every claim is recomputed, nothing is believed.
+"""Verify a release folder from its bytes: every claim is recomputed, nothing is trusted.
 
 1. The certificate is read, and its list of files compared with the folder: names and digests.
 2. The policy is read from its own file. It must be as shoal writes it, and one that shoal accepts (`check_policy`).
-3. The data file is read: of a CSV file the text of every cell, so that classes are counted on what is written and
-   not on numbers made from it. Its bytes must be those of its cells (`data_bytes`), and its rows ascend (`row_order`).
-4. `recount` counts, with nothing of what the makers count with; claimed and found figures are put side by side.
-5. The certificate must be, byte by byte, what shoal writes of all this, and so must the report, which is drawn again.
+3. The data file is read: of a CSV file the text of every cell, so that classes are counted on what is written and not
+   on numbers parsed from it. Its bytes must be those of its cells (`data_bytes`), and its rows ascend (`row_order`).
+4. `recount` counts, with none of the code that the makers count with; claimed and found figures are compared.
+5. The certificate must be, byte for byte, what shoal writes for all this, and so must the report, which is rendered
+   again.
 
-`check_data` does step 4 for anybody's table.
+`check_data` does step 4 for any table.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -64,41 +65,26 @@ __all__ = ["Line", "Page", "VerificationReport", "check_data", "check_folder", "
 
 Page = Callable[[Path, Sequence[Verdict]], str]
 MOST_CERTIFICATE = 1 << 22
-NOISE = 1e-14  # by which two ways of counting differ
+NOISE = 1e-14  # relative difference between two ways of counting
 
 
 def check_folder(folder: str | Path, page: Page | None = None, redraw: Redraw | None = None) -> VerificationReport:
     """Recompute every claim of a release folder from its bytes.
 
-    Parameters
-    ----------
-    folder : path
-        A folder with certificate.json and the files that it lists, of a table or of sets.
-    page : callable, optional
-        Draws the public report of a table's folder, given the verdicts that it claims. Without it, a report is
-        compared with its digest alone, and a note says so.
-    redraw : callable, optional
-        Draws the neighbour of sets; see `check_sets`.
-
-    Returns
-    -------
-    VerificationReport
-        With the role of every column of a table.
-
-    Raises
-    ------
-    ReadError
-        If there is no such folder, or no certificate in it. Whatever else is wrong is a line that fails.
+    `page` renders the public report of a table's folder, given the verdicts that it claims; without it, a report is
+    compared with its digest alone, and a note says so. `redraw` draws the neighbour of sets; see `check_sets`.
+    `ReadError` is raised only if there is no such folder, or no certificate in it: whatever else is wrong is a line
+    that fails.
 
     Guarantee
     ---------
     If everything holds, then every byte of a table's folder follows from its cells, its policy and the versions of the
-    libraries that the certificate names, but for the packing of data that other versions wrote: a note says so then.
+    libraries that the certificate names, except for the compression of data that other versions wrote, which is noted.
     For sets, see `check_sets`.
 
     Cost
     ----
-    That of reading, judging and writing the data once, and of drawing the report. Files that would unpack to far more
+    That of reading, judging and writing the data once, and of rendering the report. Files that would unpack to far more
     than their size are refused from their headers, policies above 1 MB and certificates above 4 MB unread.
     """
     place = Path(folder)
@@ -114,7 +100,7 @@ def check_folder(folder: str | Path, page: Page | None = None, redraw: Redraw | 
 
 
 def holds_sets(folder: str | Path) -> bool:
-    """Say whether the certificate of a folder speaks of sets; whether it is true is asked elsewhere."""
+    """Return whether the certificate of a folder is about sets; it is not verified here."""
     try:
         return f'"{SETS_PREDICATE}"' in small_text(Path(folder) / CERTIFICATE)
     except FAULTS:
@@ -122,12 +108,12 @@ def holds_sets(folder: str | Path) -> bool:
 
 
 def _check_table(place: Path, stated: Stated, page: Page | None) -> VerificationReport:
-    """Check the folder of a table; see the steps above."""
+    """Verify the folder of a table; see the steps above."""
     own, newer = own_version(), stated.made["shoal"]
     if numbers_of(newer) > numbers_of(own):
         line = Line("certificate", f"by shoal {newer}", f"shoal {own} is installed", holds=False)
         return VerificationReport((line,), notes=(f"Install shoal {newer} or later to verify this release.",))
-    # A report is no part of the claims: it may be left out, but if it is listed, it is the one that was written.
+    # A report is not part of the claims: it may be absent, but if it is listed, it must be the one that was written.
     data = stated.predicate["data"]
     expected = {data, POLICY} | ({REPORT} & set(stated.subject))
     lines = [Line("certificate", PREDICATE, PREDICATE, holds=True), *compared_files(place, stated.subject, expected)]
@@ -182,7 +168,7 @@ def _policy(policy: Policy, text: str, stated: Any) -> Iterable[Line]:
 def _data(
     path: Path, cells: pa.Table, released: pa.Table, public: list[str], policy: Policy, stated: Stated
 ) -> tuple[list[Line], str]:
-    """Compare columns, rows and bytes of the data with what is claimed and what shoal writes."""
+    """Compare columns, rows and bytes of the data with the claims and with what shoal writes."""
     names, rows = set(cells.column_names), stated.predicate["rows"]
     dropped = sum(name in names for name in policy.names("identifier"))
     same = cells.column_names == public
@@ -205,7 +191,7 @@ def _data(
 
 
 def _as_claimed(verdict: Verdict, claims: Claims) -> Verdict:
-    """Return a verdict with the figure that is claimed, if it is the one found but for noise in the last digit."""
+    """Return a verdict with the claimed figure, if it equals the one found up to noise in the last digit."""
     claim = claims.get((verdict.model, verdict.column))
     noise = NOISE * max(1.0, abs(verdict.found))
     near = {figure(verdict.found + shift) for shift in (0.0, noise, -noise)}
@@ -221,16 +207,16 @@ def _certificate(place: Path, policy: Policy, claimed: list[Verdict], rows: int,
 
 
 def _report(place: Path, page: Page, claimed: list[Verdict], stated: Stated) -> tuple[Line, str]:
-    """Draw the report again and compare it; return the line, and what to do if others drew it or it cannot be drawn."""
+    """Render the report again and compare; return the line, and a remedy if it was drawn elsewhere or cannot be."""
     try:
         same = page(place, claimed).encode() == (place / REPORT).read_bytes()
         found = "the same" if same else "another"
     except (DrawingError, MemoryError) as problem:
-        # Pictures are drawn in a process of their own, so this one outlives whatever happens to it.
+        # Charts are drawn in a separate process, so this one survives a crash there.
         why = str(problem) if isinstance(problem, DrawingError) else "memory is not enough."
         remedy = f"{REPORT} could not be compared: {why} To check all but it: {either('report', value=False)}."
         return Line("report", "as shoal draws it", "could not be compared", holds=False), remedy
-    except Exception:  # noqa: BLE001 - a stranger's cells may break the drawing, and a message might quote them
+    except Exception:  # noqa: BLE001 - untrusted cells may break the drawing, and a message might quote them
         same, found = False, "cannot be drawn"
     here = {"shoal": own_version(), **drawn_with()}
     made = {name: stated.made[name] for name in here}

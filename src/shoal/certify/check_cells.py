@@ -1,4 +1,4 @@
-"""What the cells of a release say against its policy.
+"""Where the cells of a release contradict its policy.
 
 A policy states kinds, forms and steps that a reader relies on, and a schema can carry text of its own. So types must be
 plain, numbers and dates must be numbers and dates, rounded numbers multiples of a step that the policy states, and a
@@ -25,7 +25,7 @@ PRECISION = {pa.float16(): -10, pa.float32(): -23}  # powers of two: twice the r
 NUMBER = r"^-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 DAY = r"^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?$"
 MIDNIGHT = r"00:00(:00([.]0*)?)?(Z|[+-][0-9]{2}:?[0-9]{2})?"
-RANGE = r"^'?[0-9eE.+:TZ *–-]+( or missing)?$"  # of numbers or dates: no word has room in it
+RANGE = r"^'?[0-9eE.+:TZ *–-]+( or missing)?$"  # of numbers or dates: it cannot contain a word
 WRITTEN = {"numeric": NUMBER, "date": DAY}
 WORDS = {"numeric": "numbers", "date": "dates"}
 types = pa.types
@@ -36,16 +36,9 @@ SUITING = {"numeric": NUMBERS, "date": DATES}
 
 
 def contradicted(data: pa.Table, policy: Policy) -> Iterator[Line]:
-    """Return a line for each thing that the cells say against the policy; none if there is nothing.
-
-    Parameters
-    ----------
-    data : pyarrow.Table
-        The released cells, without what guards spreadsheets.
-    policy : Policy
-    """
-    # The names of fields are seen in the cells, if there are any.
-    cells = dict(zip(data.column_names, data.columns, strict=True))  # a table looks for a name among all of them
+    """Yield a failing line for each contradiction between the policy and the cells, without spreadsheet guards."""
+    # Field names show in the cells, if there are any.
+    cells = dict(zip(data.column_names, data.columns, strict=True))  # a lookup by name in a table is linear
     empty = {name for name, column in cells.items() if column.null_count == data.num_rows}
     strange = [name for name, column in cells.items() if not _plain(column.type, named=name not in empty)]
     if strange:
@@ -66,7 +59,7 @@ def contradicted(data: pa.Table, policy: Policy) -> Iterator[Line]:
 
 
 def _plain(kind: pa.DataType, *, named: bool) -> bool:
-    """Say whether a type carries no text of its own: no zones that are none, and names of fields only if `named`."""
+    """Return whether a type carries no text of its own: only real time zones, and field names only if `named`."""
     if pa.types.is_dictionary(kind):
         return _plain(kind.value_type, named=named)
     if pa.types.is_timestamp(kind) and kind.tz is not None:
@@ -80,7 +73,7 @@ def _plain(kind: pa.DataType, *, named: bool) -> bool:
 
 
 def _against(cells: pa.ChunkedArray, given: Column) -> str:
-    """Say what is wrong with the cells of a quasi-identifier, or nothing."""
+    """Say what is wrong with the cells of a quasi-identifier; an empty string if nothing is."""
     if given.step is not None and given.kind not in ("numeric", "date"):
         return "a step without numbers"
     cells = cells.cast(cells.type.value_type) if pa.types.is_dictionary(cells.type) else cells
@@ -93,11 +86,11 @@ def _against(cells: pa.ChunkedArray, given: Column) -> str:
     if given.form == "representative":
         return ""
     near = _are_multiples(cells, given.step) if given.kind == "numeric" else _are_steps_of_days(cells, given.step)
-    return "" if near else f"{WORDS[given.kind]} that are no multiples of its step"
+    return "" if near else f"{WORDS[given.kind]} that are not multiples of its step"
 
 
 def _unsuited(cells: pa.ChunkedArray, given: Column) -> str:
-    """Say whether cells are of a type, or written in a way, that their kind and form do not have."""
+    """Say whether cells have a type or notation that their kind and form do not allow."""
     text, form = _is_text(cells.type), given.form in ("range", "set", "tree")
     if not text and (form or not any(suits(cells.type) for suits in SUITING.get(given.kind or "", PLAIN))):
         return "cells of a type that its kind and form do not have"
@@ -106,16 +99,16 @@ def _unsuited(cells: pa.ChunkedArray, given: Column) -> str:
         return ""
     if pc.all(pc.match_substring_regex(cells, wanted)).as_py() is not False:
         return ""
-    return f"cells that are no {'ranges of ' * form}{WORDS[given.kind]}"
+    return f"cells that are not {'ranges of ' * form}{WORDS[given.kind]}"
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    """Say whether cells of a type are text."""
+    """Return whether a type is text."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _are_multiples(cells: pa.ChunkedArray, step: float) -> bool:
-    """Say whether numbers are multiples of a step, as far as their type can tell."""
+    """Return whether numbers are multiples of a step, to the precision of their type."""
     times = pc.divide(cells.cast(pa.float64(), safe=False), step)
     precision = 2.0 ** PRECISION.get(cells.type, -51)
     slack = pc.add(pc.multiply(pc.abs(times), precision), SLACK)
@@ -124,7 +117,7 @@ def _are_multiples(cells: pa.ChunkedArray, step: float) -> bool:
 
 
 def _are_steps_of_days(cells: pa.ChunkedArray, step: float) -> bool:
-    """Say whether dates and beginnings of days are multiples of a step in days, counted from 1970 on."""
+    """Return whether dates and starts of days are multiples of a step in days, counted from 1970."""
     if pa.types.is_timestamp(cells.type):
         moments = pc.local_timestamp(cells) if cells.type.tz else cells
         cells = moments.cast(pa.date32(), safe=False)
@@ -136,20 +129,20 @@ def _are_steps_of_days(cells: pa.ChunkedArray, step: float) -> bool:
         return False
     try:
         days = np.array([np.datetime64(part[0], "D").astype(np.int64) for part in parts], np.int64)
-    except ValueError:  # no day of the calendar; not quoted
+    except ValueError:  # not a calendar day; not quoted
         return False
     return not (days % max(1, round(step))).any()
 
 
 def _alone(columns: list[pa.ChunkedArray]) -> int:
-    """Return how many rows are unique in some columns together."""
+    """Return how many rows are unique in these columns together."""
     cells = {str(place): _comparable(column) for place, column in enumerate(columns)}
     counts = pa.table(cells).group_by(list(cells)).aggregate([([], "count_all")]).column("count_all")
     return int(pc.sum(pc.equal(counts, 1)).as_py() or 0)
 
 
 def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return cells of a type that arrow can count."""
+    """Return cells in a type that Arrow can count."""
     kind = column.type
     if not pa.types.is_nested(kind):
         binary = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)

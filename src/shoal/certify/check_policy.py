@@ -1,7 +1,7 @@
 """Whether the policy of a release folder is one that shoal publishes: as it writes it, and as it would accept it.
 
-The rules are those of `prepare.complete`, said once more and by other code, since a stranger's policy need not have
-passed through it.
+The rules are those of `prepare.complete`, implemented independently, since an untrusted policy need not have passed
+through it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,8 +22,8 @@ MOST_POLICY = 1 << 20
 def published_text(policy: Policy) -> str:
     """Return the text of the file that shoal writes for a published policy.
 
-    Seeds, words and codes for missing values, levels of quasi-identifiers and trees are no part of it, nor are
-    comments, and its keys have one order.
+    It has no seed, no words and codes for missing values, no levels and trees of quasi-identifiers and no comments, and
+    its keys have a fixed order.
     """
     levels = {
         name: policy.columns[name].order or ()
@@ -34,13 +34,7 @@ def published_text(policy: Policy) -> str:
 
 
 def refusals(policy: Policy) -> Iterator[str]:
-    """Return why `anonymize` would not have made a release by this policy; nothing if it would.
-
-    Parameters
-    ----------
-    policy : Policy
-        As it was read from a release folder.
-    """
+    """Yield the reasons why `anonymize` would not have made a release with this policy."""
     if problem := policy.constraints.unanswered({column.role for column in policy.columns.values()}):
         yield problem
     if len(policy.names("items")) > 1:
@@ -51,7 +45,7 @@ def refusals(policy: Policy) -> Iterator[str]:
 
 
 def _columns(policy: Policy) -> Iterator[str]:
-    """Return what is wrong with single columns."""
+    """Yield what is wrong with single columns."""
     for name, column in policy.columns.items():
         if column.kind is None:
             yield f"column {name!r} has no kind"
@@ -68,18 +62,18 @@ def _columns(policy: Policy) -> Iterator[str]:
 
 
 def _named(policy: Policy) -> Iterator[str]:
-    """Return what is wrong with label and weight."""
+    """Yield what is wrong with label and weight."""
     for what, fitting in (("label", ("sensitive", "keep")), ("weight", ("keep", "identifier"))):
         name = getattr(policy, what)
         if name is None:
             continue
         column = policy.columns.get(name)
         if column is None or column.role not in fitting or (what == "weight" and column.kind != "numeric"):
-            yield f"the {what} is no column that can be one"
+            yield f"the {what} is not a column that can be one"
 
 
 def _method(policy: Policy) -> Iterator[str]:
-    """Return what is wrong with the method; text in its parameters would be text that nobody asked for."""
+    """Yield what is wrong with the method; its parameters could otherwise carry arbitrary text."""
     name, given = policy.method.name, policy.method.parameters
     if name not in {*methods.aliases, *methods.names()}:
         yield f"there is no method {name!r} here"
@@ -91,14 +85,7 @@ def _method(policy: Policy) -> Iterator[str]:
 
 
 def unused_levels(policy: Policy, data: pa.Table) -> list[str]:
-    """Return sensitive columns whose levels or trees name values that are not in the data.
-
-    Parameters
-    ----------
-    policy : Policy
-    data : pyarrow.Table
-        Without what guards spreadsheets.
-    """
+    """Return sensitive columns whose levels or trees name values absent from the data, without spreadsheet guards."""
     found = []
     held = dict(zip(data.column_names, data.columns, strict=True))
     for name in policy.names("sensitive"):
@@ -116,14 +103,14 @@ def unused_levels(policy: Policy, data: pa.Table) -> list[str]:
 
 
 def _has_empty(nested: object) -> bool:
-    """Say whether a node of nested tables has nothing below it."""
+    """Return whether a node of nested tables has nothing below it."""
     if isinstance(nested, dict):
         return not nested or any(_has_empty(below) for below in nested.values())
     return isinstance(nested, list | tuple) and (not nested or any(_has_empty(below) for below in nested))
 
 
 def _leaves(nested: Iterable[tuple[str, object]]) -> Iterator[str]:
-    """Return the values of nested tables."""
+    """Yield the values of nested tables."""
     for _, below in nested:
         for one in below if isinstance(below, list | tuple) else [below]:
             if isinstance(one, dict):

@@ -1,11 +1,11 @@
-"""Check the folder of a set-valued release from its bytes: every claim is recomputed, nothing is believed.
+"""Verify the folder of a set-valued release from its bytes: every claim is recomputed, nothing is trusted.
 
 1. The certificate is read, and its list of files compared with the folder: names and digests.
-2. The disassociated data set is read by `sets_bytes`, which shares no code with what wrote it; its parameters and its
+2. The disassociated data set is read by `sets_bytes`, which shares no code with its writer; its parameters and its
    number of records are compared with those of the certificate.
-3. The judge, `privacy.verdict.km`, counts; claimed and found figures are put side by side.
-4. The files, and at last the certificate, must have the bytes that shoal writes, and k records must hold every label.
-5. A neighbour is drawn again and must be the same. If it is said to be k^m-anonymous, that is counted too.
+3. The judge, `privacy.verdict.km`, counts; claimed and found figures are compared.
+4. The files, and finally the certificate, must have the bytes that shoal writes, and k records must have every label.
+5. A neighbour is drawn again and must be the same. If it is claimed to be k^m-anonymous, that is counted too.
 """
 
 from collections.abc import Iterator
@@ -30,28 +30,17 @@ COUNTED: tuple[str, str | None] = ("k^m-anonymity of the neighbour", None)
 
 
 def check_sets(place: Path, stated: Stated, redraw: Redraw | None = None) -> VerificationReport:
-    """Recompute every claim of the folder of a set-valued release from its bytes.
+    """Recompute every claim of the folder of a set-valued release from its bytes; `stated` is its certificate.
 
-    Parameters
-    ----------
-    place : Path
-        A folder with certificate.json, the files of a disassociated data set, and perhaps a neighbour.
-    stated : Stated
-        What its certificate says.
-    redraw : callable, optional
-        Draws the neighbour of a kind ("km" or "raw") from a release, or raises `InfeasibleError` if that takes too much
-        work. Without it a neighbour cannot be compared, and a folder that has one does not hold.
-
-    Returns
-    -------
-    VerificationReport
-        Its notes are warnings: what the parameters allow though it is a risk.
+    `redraw` draws the neighbour of a kind ("km" or "raw") from a release, or raises `InfeasibleError` if that takes too
+    much work. Without it a neighbour cannot be compared, and a folder that has one does not hold. The notes of the
+    report are warnings: risks that the parameters allow.
 
     Guarantee
     ---------
     If everything holds, then the files are those of the certificate, and the guarantee of `km.verify` holds for
-    their bytes; k records of the chunks hold every label; the files say nothing beside their values; the neighbour is
-    what `redraw` draws from the release, and one of kind "km" is k^m-anonymous as it stands.
+    their bytes; k records of the chunks have every label; the files contain nothing but their values; the neighbour is
+    what `redraw` draws from the release, and one of kind "km" is itself k^m-anonymous.
 
     Cost
     ----
@@ -77,7 +66,7 @@ def check_sets(place: Path, stated: Stated, redraw: Redraw | None = None) -> Ver
     published = files.published
     lines += _same(published, stated)
     if all(check.ok for check in found.checks if check.id == "form"):
-        # Where numbers refer to nothing, which is a failing verdict already, nothing can be written or counted.
+        # Where numbers refer to nothing, which already fails a verdict, nothing can be written or counted.
         lines += [*written_bytes(files), shown_labels(published)]
     verdicts, notes, claims = list(found.verdicts), [*found.warnings, *_versions(stated, files)], dict(stated.claims)
     if neighbour:
@@ -91,7 +80,7 @@ def check_sets(place: Path, stated: Stated, redraw: Redraw | None = None) -> Ver
             lines.append(Line(COUNTED[0], "claimed", "not counted", holds=False))
     lines += compared(claims, verdicts)
     if all(line.holds for line in lines):
-        # Everything that a certificate says is known by now, so it must be what shoal writes of it.
+        # Everything in the certificate is known by now, so it must be what shoal would write.
         subject = {name: stated.subject[name] for name in sorted(stated.subject)}
         said = sets_predicate(published, verdicts, neighbour and neighbour["kind"], stated.made["shoal"])
         lines.append(same_bytes("bytes of the certificate", stated.text == statement(SETS_PREDICATE, subject, said)))
@@ -99,7 +88,7 @@ def check_sets(place: Path, stated: Stated, redraw: Redraw | None = None) -> Ver
 
 
 def _same(published: Disassociated, stated: Stated) -> Iterator[Line]:
-    """Compare what the files and the certificate say of the whole."""
+    """Compare parameters and number of records of the files and the certificate."""
     parameters, records = stated.predicate["parameters"], stated.predicate["records"]
     same = {name: getattr(published, name) for name in parameters} == parameters
     yield Line("parameters", "as in the certificate", "the same" if same else "others", same)
@@ -107,7 +96,7 @@ def _same(published: Disassociated, stated: Stated) -> Iterator[Line]:
 
 
 def _versions(stated: Stated, files: Files) -> Iterator[str]:
-    """Say that another version of shoal or of pyarrow wrote the files: the names of versions cannot be checked."""
+    """Say that another version of shoal or of pyarrow wrote the files: the names of versions cannot be verified."""
     for name, by, here in (("shoal", stated.made["shoal"], own_version()), ("pyarrow", files.creator, pa.__version__)):
         if by not in ("", here):
             yield f"The files name {name} {by} as their writer; this is {here}."
@@ -116,7 +105,7 @@ def _versions(stated: Stated, files: Files) -> Iterator[str]:
 def _neighbour(
     path: Path, stated: Stated, files: Files, redraw: Redraw | None, *, sound: bool
 ) -> tuple[list[Line], list[Verdict]]:
-    """Check the neighbour of a release on which every verdict holds; nothing is drawn from another."""
+    """Check the neighbour of a release on which every verdict holds; nothing is drawn from any other."""
     if not sound:
         return [Line("neighbour", "drawn from the release", "not compared: the release does not hold", holds=False)], []
     size = sum(map(len, files.raw.values())) + path.stat().st_size

@@ -1,4 +1,4 @@
-"""What a check found, and the parts that the checks of tables and of sets share."""
+"""The result of a verification, and the parts shared by the checks of tables and of sets."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -26,7 +26,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Line:
-    """One thing that was checked."""
+    """One check."""
 
     what: str
     claimed: str
@@ -46,7 +46,7 @@ class Published:
 
 @dataclass(frozen=True)
 class VerificationReport:
-    """All that was checked of a release; `holds` only if every line does."""
+    """Everything that was checked of a release; `holds` only if every line does."""
 
     lines: tuple[Line, ...]
     verdicts: tuple[Verdict, ...] = ()
@@ -69,7 +69,7 @@ class VerificationReport:
         }
 
     def __str__(self) -> str:
-        """Say what was checked, a line each, the role of each column, and the outcome."""
+        """List the checks, one per line, the role of each column, and the outcome."""
         said = [
             f"{line.what}: {line.claimed} / {line.found}: {'holds' if line.holds else 'FAILS'}" for line in self.lines
         ]
@@ -78,13 +78,9 @@ class VerificationReport:
 
 
 def published_as(policy: Policy, names: Iterable[str]) -> tuple[Published, ...]:
-    """Return what each column of a release is by its policy; whoever relies on a release should read it.
+    """Return what each column of a release is by its policy; anyone who relies on a release should read it.
 
-    Parameters
-    ----------
-    policy : Policy
-    names : iterable of str
-        The columns of the data. One that the policy does not name counts as a quasi-identifier.
+    A column that the policy does not name counts as a quasi-identifier.
     """
     found = []
     for name in names:
@@ -97,19 +93,19 @@ def published_as(policy: Policy, names: Iterable[str]) -> tuple[Published, ...]:
 
 
 def small_text(path: Path, most: int = MOST_TEXT) -> str:
-    """Return the text of a plain file that is not absurdly large."""
+    """Return the text of a regular file of at most `most` bytes."""
     if not is_plain(path) or path.stat().st_size > most:
         raise ValueError
     return path.read_bytes().decode("utf-8")
 
 
 def is_plain(path: Path) -> bool:
-    """Say whether a path is a file itself, and neither a link nor a pipe nor a device."""
+    """Return whether a path is a regular file, not a link, pipe or device."""
     return path.is_file() and not path.is_symlink()
 
 
 def compared_files(place: Path, subject: dict[str, str], expected: set[str]) -> Iterable[Line]:
-    """Compare the files of the folder with those that the certificate lists, and those with what a release has."""
+    """Compare the files of the folder with those that the certificate lists, and these with what a release has."""
     present = {path.name for path in place.iterdir()} - {CERTIFICATE}
     for name in sorted(expected | set(subject)):
         claimed = subject.get(name, "not listed")
@@ -122,7 +118,7 @@ def compared_files(place: Path, subject: dict[str, str], expected: set[str]) -> 
 
 
 def compared(claims: Claims, found: Iterable[Verdict]) -> Iterable[Line]:
-    """Put the claimed and the found figure of each model side by side."""
+    """Compare the claimed and the found figure of each model."""
     left = dict(claims)
     for verdict in found:
         claim = left.pop((verdict.model, verdict.column), None)
@@ -138,7 +134,7 @@ def compared(claims: Claims, found: Iterable[Verdict]) -> Iterable[Line]:
 
 
 def _close(claimed: float, found: float) -> bool:
-    """Say whether two figures differ by rounding alone."""
+    """Return whether two figures differ by rounding alone."""
     return abs(claimed - found) <= SLACK * max(1.0, abs(found))
 
 

@@ -1,14 +1,14 @@
 """Whether a data file has the bytes that shoal writes for its cells, and nothing else.
 
-What was read is written again and compared, byte by byte. This shares the writer with the maker, and may: it is asked
-whether there is anything in the file beside the cells that were judged, not whether the cells are good. Comments,
-metadata, names in packed files, unused categories, values behind missing cells, blank lines and bytes between or after
-the parts are all found so.
+What was read is written again and compared, byte for byte. This shares the writer with the maker, legitimately: the
+question is whether the file contains anything besides the cells that were judged, not whether the cells are good.
+Comments, metadata, names in gzip headers, unused categories, values behind missing cells, blank lines and bytes between
+or after the parts are all found this way.
 
 | format | compared |
 | --- | --- |
-| CSV | always; besides, no cell may be one that a spreadsheet would run |
-| gzip | the text always; how it is packed, if the certificate names the zlib that is installed here |
+| CSV | always; moreover, no cell may be one that a spreadsheet would run |
+| gzip | the text always; its compression, if the certificate names the zlib that is installed here |
 | Parquet, Feather | if the certificate names the pyarrow that is installed here; else see `data_layout` |
 """
 
@@ -32,7 +32,7 @@ DAY = r"^-[0-9]+-[0-9]{2}-[0-9]{2}([ T].*)?$"
 
 
 class Bytes(NamedTuple):
-    """Whether the bytes are as they should be, what they are, and what is to be known of it."""
+    """Whether the bytes are as they should be, a description of them, and a note."""
 
     holds: bool
     found: str
@@ -40,17 +40,10 @@ class Bytes(NamedTuple):
 
 
 def compared_bytes(path: Path, name: str, cells: pa.Table, made: dict[str, str], here: dict[str, str]) -> Bytes:
-    """Compare a data file with what shoal writes for its cells.
+    """Compare a data file with what shoal writes for its cells; its `name` gives the format.
 
-    Parameters
-    ----------
-    path : Path
-    name : str
-        Of the file, which tells its format.
-    cells : pyarrow.Table
-        What was read from it: of a CSV file the text of each cell, apostrophes included.
-    made, here : dict of str to str
-        The versions of the libraries that made it, as the certificate says, and of those that are installed.
+    `cells` were read from it: for CSV the text of each cell, apostrophes included. `made` has the versions of the
+    libraries that wrote it, by the certificate, and `here` those installed.
     """
     format = name.removeprefix("data.")  # noqa: A001
     if format.startswith("csv"):
@@ -65,7 +58,7 @@ def compared_bytes(path: Path, name: str, cells: pa.Table, made: dict[str, str],
             return Bytes(holds=True, found="the same bytes", note=_other(name, made, here))
     else:
         if _same(path, cells, format):
-            # A Parquet file names its maker, so that another one cannot have written the same bytes.
+            # A Parquet file names its creator, so that another one cannot have written the same bytes.
             holds = _sorted_categories(cells) and (format != "parquet" or made == here)
             return Bytes(holds, "the same bytes", _other(name, made, here))
         known = format in ("parquet", "feather")
@@ -79,13 +72,13 @@ def compared_bytes(path: Path, name: str, cells: pa.Table, made: dict[str, str],
 
 
 def _other(name: str, made: dict[str, str], here: dict[str, str]) -> str:
-    """Say that others wrote a file, if they did."""
+    """Say that other versions wrote a file, if they did."""
     by = ", ".join(f"{what} {version}" for what, version in made.items())
     return f"{name} was written with {by}, as its certificate says." if made != here else ""
 
 
 def starts_with(path: Path, name: str, header: bytes) -> bool:
-    """Say whether the text of a CSV file starts with these bytes; of a packed one only as much is unpacked."""
+    """Return whether the text of a CSV file starts with these bytes; a gzipped one is unpacked only that far."""
     with path.open("rb") as file:
         start = file.read(CHUNK)
     if name.endswith(".gz"):
@@ -111,7 +104,7 @@ def _same(path: Path, cells: pa.Table, format: str, *, packed: bool = False) -> 
 
 
 class _Beside(io.RawIOBase):
-    """A file that keeps nothing, and compares what is written with another one."""
+    """A file that stores nothing, and compares what is written to it with another file."""
 
     def __init__(self, other: Any) -> None:
         self.other = other
@@ -119,7 +112,7 @@ class _Beside(io.RawIOBase):
         self.size = 0
 
     def writable(self) -> bool:
-        """Say that it can be written to."""
+        """Return True: the file can be written to."""
         return True
 
     def write(self, part: Any) -> int:
@@ -130,19 +123,19 @@ class _Beside(io.RawIOBase):
         return len(given)
 
     def tell(self) -> int:
-        """Say how many bytes there have been."""
+        """Return the number of bytes written."""
         return self.size
 
 
 class _Unpacked:
-    """The unpacked text of a file, read in step with another one, never more of it than is asked for."""
+    """The unpacked text of a file, read in step with another one, never further than requested."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.file = file
         self.packed = zlib.decompressobj(31)
 
     def read(self, size: int) -> bytes:
-        """Return so many bytes, or what is left."""
+        """Return this many bytes, or what is left."""
         found = bytearray()
         while len(found) < size and not self.packed.eof:
             given = self.packed.unconsumed_tail or self.file.read(CHUNK)
@@ -153,7 +146,7 @@ class _Unpacked:
 
 
 def _one_member(path: Path) -> bool:
-    """Say whether a packed file has the plainest header, one text, and nothing after it."""
+    """Return whether a gzip file has the plainest header, one member, and nothing after it."""
     with path.open("rb") as file:
         if file.read(len(PACKED)) != PACKED:
             return False
@@ -168,7 +161,7 @@ def _one_member(path: Path) -> bool:
 
 
 def _would_run(column: pa.ChunkedArray) -> bool:
-    """Say whether a cell of a CSV file starts as a formula does, without being a number or a day before year 0."""
+    """Return whether a CSV cell starts like a formula, without being a number or a day before year 0."""
     words = column.unique().drop_null()
     formula = pc.match_substring_regex(words, r"^([=+@\t\r]|'($|[^'=+\-@\t\r]))")
     minus = pc.and_(
@@ -179,7 +172,7 @@ def _would_run(column: pa.ChunkedArray) -> bool:
 
 
 def _sorted_categories(cells: pa.Table) -> bool:
-    """Say whether categories without an order of their own ascend, so that their order says nothing."""
+    """Return whether unordered categories ascend, so that their order reveals nothing."""
     for column in cells.columns:
         if pa.types.is_dictionary(column.type) and not column.type.ordered:
             for chunk in column.chunks:

@@ -1,12 +1,12 @@
-"""Whether the parts of a Parquet or Feather file that another pyarrow wrote hold anything that no cell needs.
+"""Whether a Parquet or Feather file that another pyarrow wrote contains anything that no cell needs.
 
-Bytes cannot be compared where versions pack in other ways. So the file is taken apart: every byte must belong to a part
-that a released table has, there may be no notes of any kind, row groups and batches are cut where shoal cuts them,
-dictionaries have no entry that no row has, statistics are those of the cells, and behind missing cells there are zeros.
-Then the cells are written again, and the skeletons of both files are compared: everything but the packed values, their
-places and the name of the library. The file may lack fields that this pyarrow writes, and may say that the least and
-the greatest value of its statistics are exact, as other versions do; nothing else. How values are packed inside a page
-or a buffer is not compared.
+Bytes cannot be compared where versions compress differently. So the file is taken apart: every byte must belong to a
+part that a released table has, there may be no metadata of any kind, row groups and batches are cut where shoal cuts
+them, dictionaries have no entry that no row has, statistics are those of the cells, and there are zeros behind missing
+cells. Then the cells are written again, and the skeletons of both files are compared: everything but the compressed
+values, their offsets and the name of the library. The file may lack fields that this pyarrow writes, and may say that
+the minimum and the maximum of its statistics are exact, as other versions do; nothing else. How values are compressed
+inside a page or a buffer is not compared.
 """
 
 from collections.abc import Iterator
@@ -25,21 +25,14 @@ from shoal.io.data_file import BATCH, GROUP, write_table
 __all__ = ["strange_layout"]
 
 NOTED = (b"ARROW:schema",)
-EXACT = (7, 8)  # the fields of statistics that say whether the greatest and the least value are exact
+EXACT = (7, 8)  # the fields of statistics that say whether maximum and minimum are exact
 FAULTS = (pa.ArrowException, OSError, ValueError, KeyError, TypeError, OverflowError)
 
 
 def strange_layout(path: Path, format: str, cells: pa.Table, maker: str) -> str:  # noqa: A002
-    """Return what a file holds beside its cells, or nothing if there is nothing.
+    """Say what a file contains besides its cells; an empty string if there is nothing.
 
-    Parameters
-    ----------
-    path : Path
-    format : {"parquet", "feather"}
-    cells : pyarrow.Table
-        What was read from it.
-    maker : str
-        The version of pyarrow that wrote it, as the certificate says.
+    `maker` is the version of pyarrow that wrote it, by the certificate.
     """
     if any(_is_odd(column.type) for column in cells.columns):
         return "a type that shoal does not write"
@@ -49,11 +42,11 @@ def strange_layout(path: Path, format: str, cells: pa.Table, maker: str) -> str:
         strange = _parquet(path, cells, maker) if format == "parquet" else _feather(path, cells)
         return strange or ("" if _same_skeleton(path, format, cells) else "other parts than this pyarrow writes")
     except FAULTS:
-        return "parts that cannot be told apart"
+        return "parts that cannot be identified"
 
 
 def _same_skeleton(path: Path, format: str, cells: pa.Table) -> bool:  # noqa: A002
-    """Write the cells again, and compare all that is not packed."""
+    """Write the cells again, and compare everything that is not compressed."""
     skeleton = parquet_pages.skeleton if format == "parquet" else arrow_messages.skeleton
     with TemporaryDirectory() as place:
         again = Path(place) / path.name
@@ -63,7 +56,7 @@ def _same_skeleton(path: Path, format: str, cells: pa.Table) -> bool:  # noqa: A
 
 
 def _within(given: Any, ours: Any) -> bool:
-    """Say whether a structure has nothing that another one has not, but for exact statistics."""
+    """Return whether a structure has nothing that the other lacks, except for exact statistics."""
     if isinstance(given, dict) and isinstance(ours, dict):
         known = all(_within(value, ours[key]) for key, value in given.items() if key in ours)
         return known and all(key in EXACT and value is True for key, value in given.items() if key not in ours)
@@ -73,7 +66,7 @@ def _within(given: Any, ours: Any) -> bool:
 
 
 def _is_odd(kind: pa.DataType) -> bool:
-    """Say whether cells of a type could hold more than they show."""
+    """Return whether cells of a type could contain more than they show."""
     types = pa.types
     odd = (types.is_string_view, types.is_binary_view, types.is_list_view, types.is_large_list_view, types.is_union)
     extended = isinstance(kind, pa.BaseExtensionType) or types.is_run_end_encoded(kind)
@@ -82,7 +75,7 @@ def _is_odd(kind: pa.DataType) -> bool:
 
 
 def _has_unused(column: pa.ChunkedArray) -> bool:
-    """Say whether a category is in no row, or given twice."""
+    """Return whether a category is in no row, or duplicated."""
     if not pa.types.is_dictionary(column.type):
         return False
     every = {word for chunk in column.chunks for word in chunk.dictionary.to_pylist()}
@@ -91,12 +84,12 @@ def _has_unused(column: pa.ChunkedArray) -> bool:
 
 
 def _noted(schema: pa.Schema) -> bool:
-    """Say whether a schema or one of its fields carries metadata."""
+    """Return whether a schema or one of its fields carries metadata."""
     return bool(schema.metadata) or any(bool(field.metadata) for field in _fields(list(schema)))
 
 
 def _fields(fields: list[pa.Field]) -> Iterator[pa.Field]:
-    """Return fields and those inside them."""
+    """Yield fields and those nested in them."""
     for field in fields:
         yield field
         if pa.types.is_nested(field.type):
@@ -104,12 +97,12 @@ def _fields(fields: list[pa.Field]) -> Iterator[pa.Field]:
 
 
 def _cut(rows: int, most: int) -> list[int]:
-    """Return the rows of each part if a table is cut into parts of at most so many."""
+    """Return the sizes of the parts of a table cut into at most `most` rows each."""
     return [min(most, rows - start) for start in range(0, rows, most)]
 
 
 def _parquet(path: Path, cells: pa.Table, maker: str) -> str:
-    """Look at a Parquet file."""
+    """Inspect a Parquet file."""
     footer, file = parquet_pages.footer_of(path), pq.ParquetFile(path)
     if not parquet_pages.true_sizes(path):
         return "other sizes than those of its pages"
@@ -138,7 +131,7 @@ def _parquet(path: Path, cells: pa.Table, maker: str) -> str:
 
 
 def _same_statistics(given: Any, column: pa.ChunkedArray) -> bool:
-    """Say whether statistics are those of the cells; of types that pyarrow turns into plain values."""
+    """Return whether statistics are those of the cells, for types that pyarrow converts to plain values."""
     if given is None:
         return True
     if given.distinct_count or (given.has_null_count and given.null_count != column.null_count):
@@ -152,7 +145,7 @@ def _same_statistics(given: Any, column: pa.ChunkedArray) -> bool:
 
 
 def _feather(path: Path, cells: pa.Table) -> str:
-    """Look at a Feather file."""
+    """Inspect a Feather file."""
     with pa.OSFile(str(path)) as file, pa.ipc.open_file(file) as reader:
         schema = reader.schema
     start, noted = arrow_messages.footer_of(path)
@@ -176,7 +169,7 @@ def _feather(path: Path, cells: pa.Table) -> str:
 
 
 def _zeros_behind(array: pa.Array) -> bool:
-    """Say whether there is nothing behind the missing cells of an array."""
+    """Return whether there is nothing behind the missing cells of an array."""
     kind, gaps = array.type, pc.is_null(array).to_numpy(zero_copy_only=False)
     if pa.types.is_dictionary(kind):
         return _zeros_behind(array.indices)

@@ -1,15 +1,15 @@
-"""What the cells of a sensitive column mean, and how meanings are ordered: the verifier's own reading.
+"""What the cells of a sensitive column mean, and how meanings are ordered: the verifier's own implementation.
 
 The rules are those of docs/judge/models.md, «Spellings», and the makers have theirs in another package. Here a column
-becomes an arrow column of meanings, in which cells are equal if and only if they count as one value:
+becomes an Arrow column of meanings, in which cells are equal if and only if they count as one value:
 
-- text becomes folded text, and a number in it the one plain way to write that number;
-- of floating-point numbers both zeros become one, and NaN becomes missing;
-- cells inside lists, maps and structs mean what they would mean by themselves; of lists and maps neither order nor
-  repetition counts, and empty ones are missing; bytes mean the text that they are;
-- other types mean what they are.
+- text becomes folded text, and a number in it the canonical notation of that number;
+- both floating-point zeros become one, and NaN becomes missing;
+- cells inside lists, maps and structs mean what they would mean by themselves; in lists and maps neither order nor
+  repetition counts, and empty ones are missing; bytes mean the text that they encode;
+- other types mean themselves.
 
-Only the different cells of a column are folded. ASCII text is folded by arrow, all other text character by character.
+Only the distinct cells of a column are folded. ASCII text is folded by Arrow, all other text character by character.
 """
 
 import re
@@ -23,8 +23,8 @@ from shoal.model.policy import NULL_WORDS
 
 __all__ = ["ascending", "meanings", "plain"]
 
-LONG = 500  # characters; Unicode's normal forms take time with the square of a run of accents
-DIGITS, POWER = 400, 10**6  # what has more significant digits, or a power of ten beyond, is text
+LONG = 500  # characters; Unicode normalization is quadratic in a run of accents
+DIGITS, POWER = 400, 10**6  # numbers with more significant digits or a larger power of ten count as text
 NUMBER = re.compile(r"([+-]?)(?:([0-9]+)(?:\.([0-9]*))?|\.([0-9]+))(?:[eE]([+-]?[0-9]{1,9}))?")
 INFINITY = re.compile(r"([+-]?)[iI][nN][fF](?:[iI][nN][iI][tT][yY])?")
 # Blank by Unicode's Default_Ignorable_Code_Point though not of category Cf, and the blank of Braille.
@@ -40,7 +40,7 @@ BLANK = frozenset(
         ),
     )
 )
-# Types that arrow does not group by or compare, and those that hold the same cells.
+# Types that Arrow cannot group by or compare, and equivalent ones that it can.
 GROUPED = {
     pa.null(): pa.string(),
     pa.string_view(): pa.large_string(),
@@ -51,7 +51,7 @@ TIMES = [(unit, zone) for unit in ("us", "ns") for zone in (None, "UTC")]
 
 
 def plain(column: pa.ChunkedArray) -> pa.Array:
-    """Return the cells of a column in a type that arrow can group by; lists and other nested cells as text."""
+    """Return the cells of a column in a type that Arrow can group by; lists and other nested cells as text."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         column, kind = column.cast(kind.value_type), kind.value_type
@@ -63,11 +63,7 @@ def plain(column: pa.ChunkedArray) -> pa.Array:
 def meanings(column: pa.ChunkedArray, *, exact: bool) -> pa.Array:
     """Return a column in which two cells are equal if and only if they count as one value.
 
-    Parameters
-    ----------
-    column : pyarrow.ChunkedArray
-    exact : bool
-        Whether cells count as they stand, so that `Flu` and `flu` are two values.
+    With `exact`, cells count as written, so that `Flu` and `flu` are two values.
     """
     cells = plain(column)
     if exact:
@@ -87,19 +83,10 @@ def meanings(column: pa.ChunkedArray, *, exact: bool) -> pa.Array:
 
 
 def ascending(values: pa.Array, kind: str | None, *, exact: bool) -> pa.Array:
-    """Return different values in ascending order, none of them missing.
+    """Return distinct, non-missing values in ascending order; `kind` is that of the column.
 
-    Text of a column of dates is in the order of the moments, if all of it can be read so; other text has
-    numbers first, by value, and then the rest by code points.
-
-    Parameters
-    ----------
-    values : pyarrow array
-        Each once.
-    kind : str
-        Of the column.
-    exact : bool
-        Whether they are cells as they stand, not meanings.
+    Text in a column of dates is ordered by time, if all of it can be parsed; other text has numbers first, by value,
+    and then the rest by code points. With `exact`, the values are cells as written, not meanings.
     """
     if not _is_text(values.type):
         return values.take(pc.array_sort_indices(values))
@@ -108,7 +95,7 @@ def ascending(values: pa.Array, kind: str | None, *, exact: bool) -> pa.Array:
         if moments is not None:
             return _by({"moment": moments, "text": values})
     if pc.all(pc.match_substring_regex(values, r"^-?[0-9]{1,40}(\.[0-9]{1,40})?$")).as_py():
-        # A lesser number never becomes a greater double: if the doubles differ, their order is that of the numbers.
+        # Rounding to doubles is monotonic: if the doubles differ, their order is that of the numbers.
         number = values.cast(pa.float64())
         if len(number.unique()) == len(values):
             return _by({"number": number, "text": values})
@@ -116,7 +103,7 @@ def ascending(values: pa.Array, kind: str | None, *, exact: bool) -> pa.Array:
 
 
 def canonical(text: str) -> str:
-    """Return the one way to write the number that a text is, or else the text.
+    """Return the canonical notation of the number that a text is, or else the text.
 
     Examples
     --------
@@ -154,7 +141,7 @@ def _parts(text: str) -> tuple[str, str, int] | None:
 
 
 def _key(text: str) -> tuple[int, int, int, str, str]:
-    """Return what text is sorted by: numbers by value, then other text; equal numbers by their text."""
+    """Return the sort key of a text: numbers by value, then other text; equal numbers by their text."""
     endless = INFINITY.fullmatch(text)
     if endless:
         return 0, -2 if endless[1] == "-" else 2, 0, "", text
@@ -166,7 +153,7 @@ def _key(text: str) -> tuple[int, int, int, str, str]:
         return 0, 0, 0, "", text
     if not minus:
         return 0, 1, point, digits, text
-    # Of negative numbers the longer one is the lesser, digit by digit.
+    # Of negative numbers the longer one is smaller, digit by digit.
     return 0, -1, -point, "".join(str(9 - int(digit)) for digit in digits) + ":", text
 
 
@@ -177,7 +164,7 @@ def _folded(texts: pa.Array) -> pa.Array:
     if pc.any(odd).as_py():
         letters = [_by_characters(text) for text in texts.filter(odd).to_pylist()]
         short = pc.replace_with_mask(short, odd, pa.array(letters, texts.type))
-    # Whole numbers and decimals as they are usually written need no more than their zeros cut.
+    # Integers and decimals in the usual notation only need their redundant zeros removed.
     short = pc.replace_substring_regex(short, r"^(-?[0-9]{1,19})\.0$", r"\1")
     usual = pc.match_substring_regex(short, r"^-?(0|[1-9][0-9]{0,18})(\.[0-9]{0,18}[1-9])?$|^[^0-9.+-]*[^0-9.+fy-]$")
     rare = pc.or_(pc.invert(usual), pc.equal(short, "-0"))
@@ -189,7 +176,7 @@ def _folded(texts: pa.Array) -> pa.Array:
 
 
 def _nested(cell: Any) -> str:
-    """Return what a nested cell means, as text without the order and repetition of lists; nothing if it is empty."""
+    """Return the meaning of a nested cell, as text without order and repetition of lists; empty if it is empty."""
     if isinstance(cell, dict):
         inner = [f"{key}: {told}" for key, value in cell.items() if (told := _nested(value))]
         return f"{{{', '.join(inner)}}}" if inner else ""
@@ -206,23 +193,23 @@ def _nested(cell: Any) -> str:
 
 
 def _plain_type(kind: pa.DataType) -> pa.DataType:
-    """Return the type of the values of categories, and any other type as it is."""
+    """Return the value type of categories, and any other type unchanged."""
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def _is_binary(kind: pa.DataType) -> bool:
-    """Say whether cells of a type are bytes."""
+    """Return whether a type is bytes."""
     return any(test(kind) for test in (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary))
 
 
 def _decoded(cells: pa.Array) -> pa.Array:
-    """Return bytes as the text that they are in UTF-8, those that are none as their digits."""
+    """Return bytes as UTF-8 text, or as hexadecimal digits if they are not UTF-8."""
     texts = [None if cell is None else cell.decode(errors="backslashreplace") for cell in cells.to_pylist()]
     return pa.array(texts, pa.string())
 
 
 def _by_characters(text: str) -> str:
-    """Return text without case, invisible characters and needless space, by the tables of Unicode."""
+    """Return text without case, invisible characters and redundant space, by the tables of Unicode."""
     if len(text) > LONG:
         return re.sub(r"\s+", " ", text.lower()).strip()
     seen = filter(lambda one: one.isspace() or not (one in BLANK or unicodedata.category(one) in ("Cc", "Cf")), text)
@@ -237,7 +224,7 @@ MISSING = pa.array(sorted(MISSING_WORDS), pa.string())
 
 
 def _moments(texts: pa.Array) -> pa.Array | None:
-    """Return texts as moments, or nothing if one of them is none."""
+    """Return texts as timestamps, or None if one of them is not."""
     for unit, zone in TIMES:
         try:
             return texts.cast(pa.timestamp(unit, zone))
@@ -253,5 +240,5 @@ def _by(columns: dict[str, Any]) -> pa.Array:
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    """Say whether cells of a type are text."""
+    """Return whether a type is text."""
     return kind in (pa.string(), pa.large_string(), pa.string_view())

@@ -1,15 +1,15 @@
-"""Read the columns of an uncompressed, plainly encoded Parquet file from its bytes, for the check alone.
+"""Read the columns of an uncompressed, plainly encoded Parquet file from its bytes, for verification alone.
 
-A Parquet file from a stranger is a program for the library that reads it: a few kilobytes of runs and dictionaries
-become gigabytes, and a false footer may end Python. This reader knows only what `io.disassociated` writes, takes every
-value from bytes that are there, and so never needs more memory than some times the size of the file.
+An untrusted Parquet file is a program for the library that reads it: a few kilobytes of runs and dictionaries become
+gigabytes, and a false footer may crash Python. This reader knows only what `io.disassociated` writes, takes every value
+from bytes that exist, and so never needs more memory than a small multiple of the size of the file.
 
-1. The footer is parsed: how many bytes each column takes, the metadata, and who wrote it.
+1. The footer is parsed: how many bytes each column takes, the metadata, and the creator.
 2. The pages of a column follow each other. Each has a header and its values; levels say where lists begin and which
    cells are missing.
 
-Nothing else of the file is looked at, because nothing else needs to be believed: the caller encodes the values again
-and compares the bytes.
+Nothing else of the file is read, because nothing else needs to be trusted: the caller encodes the values again and
+compares the bytes.
 """
 
 import struct
@@ -33,8 +33,8 @@ Bools = NDArray[np.bool_]
 class Plain(NamedTuple):
     """A file: its columns by name, its metadata, and the library that wrote it.
 
-    A column is an array of numbers or truths, a list of text, or a pair: of numbers and whether each cell has one; or
-    of all numbers of lists and whether each begins a list.
+    A column is an array of numbers or booleans, a list of text, or a pair: numbers and whether each cell has one; or
+    all numbers of lists and whether each begins a list.
     """
 
     columns: dict[str, Any]
@@ -43,27 +43,10 @@ class Plain(NamedTuple):
 
 
 def read_plain(raw: bytes, kinds: dict[str, str]) -> Plain:
-    """Read the columns of a file.
+    """Read the columns of a whole file in time and memory linear in its size.
 
-    Parameters
-    ----------
-    raw : bytes
-        The whole file.
-    kinds : dict
-        The kind of each column, in their order: int32, int64, bool, string, "int32?" (may be missing) or "list".
-
-    Returns
-    -------
-    Plain
-
-    Raises
-    ------
-    ValueError, IndexError, KeyError, TypeError, AttributeError or struct.error
-        If it is anything else.
-
-    Cost
-    ----
-    O(size of the file) time and memory.
+    `kinds` gives the kind of each column, in order: int32, int64, bool, string, "int32?" (may be missing) or "list".
+    Any other file raises ValueError, IndexError, KeyError, TypeError, AttributeError or struct.error.
     """
     footer, end = _footer(raw)
     found: dict[str, list[Any]] = {name: [] for name in kinds}
@@ -72,7 +55,7 @@ def read_plain(raw: bytes, kinds: dict[str, str]) -> Plain:
         if len(group[1]) != len(kinds):
             raise ValueError
         for (name, kind), column in zip(kinds.items(), group[1], strict=True):
-            # Columns follow each other, wherever the footer says that they are: no page is read twice.
+            # Columns follow each other, whatever offsets the footer gives: no page is read twice.
             first, last = place, place + column[3][7]
             if not first <= last <= end:
                 raise ValueError
@@ -85,7 +68,7 @@ def read_plain(raw: bytes, kinds: dict[str, str]) -> Plain:
                     raise ValueError
                 n = int(page[5][1])
                 if kind == "int32?":
-                    # Missing cells take no bytes of their own; another column has four for each row.
+                    # Missing cells take no bytes; another column has four bytes for each row.
                     cells += n
                     if not 0 <= 4 * cells <= len(raw):
                         raise ValueError
@@ -95,10 +78,10 @@ def read_plain(raw: bytes, kinds: dict[str, str]) -> Plain:
 
 
 def with_creator(raw: bytes, old: bytes, new: bytes) -> bytes:
-    """Return the bytes that a file would have if another version of the library had written the same."""
+    """Return the bytes that a file would have if another version of the library had written it."""
     start = len(raw) - 8 - struct.unpack("<I", raw[-8:-4])[0]
     place = raw.rindex(old, start)
-    # A text stands behind its length, which takes one byte below 128.
+    # A text follows its length, which takes one byte below 128.
     if max(len(old), len(new)) > 127 or raw[place - 1] != len(old):
         raise ValueError
     footer = raw[start : place - 1] + bytes([len(new)]) + new + raw[place + len(old) : -8]
@@ -106,7 +89,7 @@ def with_creator(raw: bytes, old: bytes, new: bytes) -> bytes:
 
 
 def _footer(raw: bytes) -> tuple[Struct, int]:
-    """Return the footer of a file, and where it begins."""
+    """Return the footer of a file, and its offset."""
     length = struct.unpack("<I", raw[-8:-4])[0]
     start = len(raw) - 8 - length
     if raw[:4] != MAGIC or raw[-4:] != MAGIC or start < 4 or length > MOST_FOOTER:
@@ -150,7 +133,7 @@ def _numbers(page: bytes, n: int, kind: np.dtype[Any]) -> NDArray[Any]:
 
 
 def _texts(page: bytes, n: int) -> list[str]:
-    """Return n texts, each behind its length."""
+    """Return n texts, each preceded by its length."""
     found, at = [], 0
     for _ in range(n):
         length = struct.unpack_from("<I", page, at)[0]
@@ -164,7 +147,7 @@ def _texts(page: bytes, n: int) -> list[str]:
 
 
 def _levels(page: bytes, n: int) -> tuple[Bools, bytes]:
-    """Return n levels of one bit, and what stands behind them: runs of one value, or of eight bits to a byte."""
+    """Return n levels of one bit, and what follows them: runs of one value, or of eight bits per byte."""
     end = 4 + struct.unpack("<I", page[:4])[0]
     if end > len(page):
         raise ValueError

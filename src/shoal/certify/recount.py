@@ -5,8 +5,8 @@
 3. Each model that the policy asks for gives a figure for each class (`recounted_models`); the worst class decides.
 4. Sets are counted by `recounted_sets`.
 
-Nothing of it is shared with what makes a release, not even with the judge that the makers ask: a fault there is
-found here. An import rule holds them apart.
+Nothing is shared with the code that makes a release, not even with the judge that the makers use: a fault there is
+found here. An import rule keeps them apart.
 """
 
 from collections.abc import Iterator, Mapping
@@ -32,28 +32,11 @@ Labels = NDArray[np.int64]
 
 
 def recount(data: pa.Table, policy: Policy) -> tuple[Verdict, ...]:
-    """Say of a release whether it meets each constraint of the policy.
+    """Return a verdict for each constraint of the policy: k-anonymity, then each sensitive column, then sets.
 
-    Parameters
-    ----------
-    data : pyarrow.Table
-        The released values: typed, or the text of a file.
-    policy : Policy
-        Roles, kinds and constraints. A column that it does not name counts as a quasi-identifier.
-
-    Returns
-    -------
-    tuple of Verdict
-        k-anonymity first, then what is asked of each sensitive column, then of sets.
-
-    Raises
-    ------
-    DataError
-        If the data lack a column of the policy, or hold cells of a type that cannot be counted.
-
-    Cost
-    ----
-    O(n log n) time for each column.
+    `data` are the released values: typed, or the text of a file. A column that the policy does not name counts as a
+    quasi-identifier. `DataError` is raised if a column of the policy is absent, or cells have a type that cannot be
+    counted. The cost is O(n log n) per column.
     """
     try:
         return tuple(_verdicts(data, policy))
@@ -63,10 +46,10 @@ def recount(data: pa.Table, policy: Policy) -> tuple[Verdict, ...]:
 
 
 def _verdicts(data: pa.Table, policy: Policy) -> Iterator[Verdict]:
-    """Return one verdict after the other."""
+    """Yield the verdicts one by one."""
     asked = policy.constraints
     others = {name for name, column in policy.columns.items() if column.role in ("sensitive", "keep", "items")}
-    cells = dict(zip(data.column_names, data.columns, strict=True))  # a table looks for a name among all of them
+    cells = dict(zip(data.column_names, data.columns, strict=True))  # a lookup by name in a table is linear
     label, sizes = _classes([plain(column) for name, column in cells.items() if name not in others], data)
     rows = sizes.astype(np.float64)
     yield _verdict(Asked("k-anonymity", asked.k, lambda _: rows, high=True), None, rows)
@@ -84,13 +67,13 @@ def _verdicts(data: pa.Table, policy: Policy) -> Iterator[Verdict]:
 
 
 def _check_there(cells: Mapping[str, pa.ChunkedArray], name: str, who: str) -> None:
-    """Refuse a column that the policy names and the release does not have."""
+    """Refuse a column that the policy names and the release lacks."""
     if name not in cells:
         raise DataError(f"verify: {who} is not in the release.")
 
 
 def _verdict(model: Asked, column: str | None, figures: NDArray[np.float64]) -> Verdict:
-    """Compare the worst class with what was asked."""
+    """Compare the worst class with the constraint."""
     if not figures.size:
         return Verdict(model.name, column, float(model.asked), 0.0, holds=False, note="the release has no rows")
     failing = int((~model.holds(figures)).sum())
@@ -100,7 +83,7 @@ def _verdict(model: Asked, column: str | None, figures: NDArray[np.float64]) -> 
 
 
 def _classes(columns: list[pa.Array], data: pa.Table) -> tuple[Labels, Labels]:
-    """Return the class of each row, and the rows of each class: rows with equal cells are together."""
+    """Return the class of each row, and the size of each class: rows with equal cells are together."""
     label = np.zeros(data.num_rows, np.int64)
     if not columns or not label.size:
         return label, np.bincount(label)
@@ -113,15 +96,7 @@ def _classes(columns: list[pa.Array], data: pa.Table) -> tuple[Labels, Labels]:
 
 
 def tally(cells: Cells, label: Labels) -> Tally:
-    """Count the values of each class.
-
-    Parameters
-    ----------
-    cells : Cells
-        A sensitive column.
-    label : int64 array
-        The class of each row.
-    """
+    """Count the values of a sensitive column in each class; `label` has the class of each row."""
     pairs = pa.table({"owner": label, "value": cells.codes}).group_by(["owner", "value"], use_threads=False)
     found = pairs.aggregate([([], "count_all")])
     owner, value, count = (found.column(name).to_numpy() for name in ("owner", "value", "count_all"))
@@ -132,8 +107,8 @@ def tally(cells: Cells, label: Labels) -> Tally:
 def _cells(column: pa.ChunkedArray, given: Column, name: str) -> Cells:
     """Return a sensitive column as numbers, with its order or its tree.
 
-    If spellings of one value stand at different places of the order or below different nodes of the tree, all
-    distances are equal: that is never less than what an order or a tree would give.
+    If spellings of one value have different positions in the order or different parents in the tree, all distances are
+    equal: that is never less than what an order or a tree would give.
     """
     exact = given.spelling == "exact"
     if isinstance(given.hierarchy, Mapping):
@@ -157,12 +132,12 @@ def _cells(column: pa.ChunkedArray, given: Column, name: str) -> Cells:
 
 
 def _codes(value: pa.Array, known: pa.Array) -> Labels:
-    """Return the place of each cell among the known ones; missing is one of them."""
+    """Return the index of each cell among the known ones; missing is one of them."""
     return np.asarray(pc.index_in(value, value_set=known).to_numpy(), np.int64)
 
 
 def _spellings(text: pa.Array, value: pa.Array, place: Mapping[str, Any], who: str, what: str) -> list[tuple[Any, Any]]:
-    """Return the place of every spelling that occurs, None for a missing cell, and its meaning."""
+    """Return the position of every spelling that occurs, None for a missing cell, and its meaning."""
     both = pa.table({"text": text, "value": value}).group_by(["text", "value"], use_threads=False).aggregate([])
     told = list(zip(both.column("text").to_pylist(), both.column("value").to_pylist(), strict=True))
     strange = sum(one is not None and one not in place for one, _ in told)
@@ -172,7 +147,7 @@ def _spellings(text: pa.Array, value: pa.Array, place: Mapping[str, Any], who: s
 
 
 def _nodes(nested: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Return each value of nested tables with the nodes above it, the highest first."""
+    """Yield each value of nested tables with the nodes above it, the highest first."""
     for node, inside in nested.items():
         here = (*above, str(node))
         for one in inside if isinstance(inside, list | tuple) else (inside,):
@@ -180,7 +155,7 @@ def _nodes(nested: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[t
 
 
 def _above(told: list[tuple[Any, Any]]) -> dict[Any, tuple[str, ...]] | None:
-    """Return the nodes above each value, none above a missing one; nothing if a value has several places."""
+    """Return the nodes above each value, none above a missing one; None if a value has several positions."""
     above: dict[Any, tuple[str, ...]] = {}
     for nodes, value in told:
         if above.setdefault(value, nodes or ()) != (nodes or ()):
@@ -189,7 +164,7 @@ def _above(told: list[tuple[Any, Any]]) -> dict[Any, tuple[str, ...]] | None:
 
 
 def _levels(values: list[Any], above: Mapping[Any, tuple[str, ...]]) -> Labels:
-    """Return the node of each value at each level, the values themselves first; a value stays itself above its end."""
+    """Return the node of each value at each level, the values first; a short branch repeats its value."""
     depth = max((len(nodes) for nodes in above.values()), default=0)
     rows = [[*range(len(values))]]
     for level in range(depth, 0, -1):

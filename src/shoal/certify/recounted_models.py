@@ -1,8 +1,8 @@
 """The privacy models of sensitive values as the verifier counts them: one figure for each class.
 
-Written from the papers, apart from what the makers count with. P_E(s) = c_E(s) / |E| is the share of a value s in a
-class E, P(s) = c(s) / n its share in the whole release; c are counts of rows. Where a figure has two formulas that are
-equal, the makers use one and this module the other, so that a mistake in one of them shows.
+Implemented from the papers, independently of the makers. P_E(s) = c_E(s) / |E| is the share of a value s in a class E,
+P(s) = c(s) / n its share in the whole release; c are counts of rows. Where a figure has two equal formulas, the makers
+use one and this module the other, so that a mistake in one of them shows.
 """
 
 from collections.abc import Callable
@@ -29,8 +29,8 @@ Figures = NDArray[np.float64]
 class Cells:
     """A sensitive column: the value of each row as a number from 0 up.
 
-    `ordered` says whether they ascend with the values; `tree` has the node of each value at each level, the values
-    themselves first and the root last.
+    `ordered` says whether the numbers ascend with the values; `tree` has the node of each value at each level, the
+    values themselves first and the root last.
     """
 
     codes: Counts
@@ -50,17 +50,10 @@ class Cells:
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """How often each value of a sensitive column is in each class, as models are given it.
+    """How often each value of a sensitive column occurs in each class; the input of models.
 
-    Parameters
-    ----------
-    owner, value, count : int64 arrays
-        Class, value and rows of every pair that occurs, by class and then by value.
-    sizes : int64 array
-        The rows of each class.
-    whole : int64 array
-        The rows of each value.
-    column : Cells
+    `owner`, `value` and `count` give class, value and rows of every pair that occurs, by class and then by value;
+    `sizes` the rows of each class, and `whole` the rows of each value.
     """
 
     owner: Counts
@@ -104,7 +97,7 @@ class Tally:
 
 
 class Asked(NamedTuple):
-    """A model that a policy asks for: its name, what is asked, the figure of each class, and what is good."""
+    """A model that a policy asks for: its name, the bound, the figure of each class, and which figures are good."""
 
     name: str
     asked: float
@@ -113,14 +106,14 @@ class Asked(NamedTuple):
     strict: bool = False
 
     def holds(self, figures: Figures) -> NDArray[np.bool_]:
-        """Return which figures are good enough; what is not a number never is."""
+        """Return which figures are good enough; NaN never is."""
         if self.high:
             return figures >= self.asked - SLACK
         return figures < self.asked - SLACK if self.strict else figures <= self.asked + SLACK
 
 
 def asked_models(asked: Constraints) -> list[Asked]:
-    """Return the models of sensitive values that constraints ask for, those of strangers last."""
+    """Return the models of sensitive values that constraints ask for, plug-ins last."""
     found = []
     if asked.l is not None and asked.l_kind == "distinct":
         found.append(Asked("distinct l-diversity", asked.l, distinct, high=True))
@@ -143,13 +136,15 @@ def asked_models(asked: Constraints) -> list[Asked]:
 
 
 def _installed(name: str, value: float, asked: Constraints) -> Asked:
-    """Return a model that was installed beside shoal; it is given a `Tally`, and what it finds is compared here."""
+    """Return a model of a plug-in; it is given a `Tally`, and its figures are compared here."""
     model = models.load(name)
 
     def figures(tally: Tally) -> Figures:
         found = np.asarray(model.function(tally, asked), np.float64)
         if found.shape != tally.sizes.shape:
-            raise PolicyError(f"policy: model {name!r} must give one figure for each class. Its author must mend it.")
+            raise PolicyError(
+                f"policy: model {name!r} must give one figure for each class. Its author must correct it."
+            )
         return found
 
     return Asked(name, value, figures, high=bool(model.high), strict=bool(model.strict))
@@ -235,13 +230,13 @@ def closeness(tally: Tally) -> Figures:
 
 
 def _rise(tally: Tally) -> Figures:
-    """Return by how much the share of each pair's value rises from the release to the class, as a part of it."""
+    """Return the relative increase of the share of each pair's value from the release to the class."""
     expected = tally.sizes[tally.owner] * (tally.whole / tally.n)[tally.value]
     return np.asarray((tally.count - expected) / expected)
 
 
 def _apart(tally: Tally, node: Counts) -> Figures:
-    """Return the equal distance of each class when values at the same node are one."""
+    """Return the equal distance of each class when values at the same node are merged."""
     width = int(node.max(initial=0)) + 1
     pairs, place = np.unique(tally.owner * width + node[tally.value], return_inverse=True)
     own = np.zeros(pairs.size, np.int64)
@@ -257,13 +252,15 @@ def _apart(tally: Tally, node: Counts) -> Figures:
 def _between_quantiles(tally: Tally) -> Figures:
     """Return the area between the quantile functions of each class and of the release, ranks over values - 1.
 
-    The rows of the release stand in a line by rank, from 0 to n. The c rows of a class that have rank r are stretched
-    to c n / |E| places, and r is compared with the rank of the release at each of them: sums of ranks from the start of
-    the line to a place give the area on the two sides of the places that have rank r themselves.
+    The rows of the release are lined up by rank, from 0 to n. The c rows of a class that have rank r are stretched to c
+    n / |E| positions, and r is compared with the rank of the release at each of them: cumulative sums of ranks give the
+    area on the two sides of the positions that have rank r themselves.
     """
     n, whole, value = tally.n, tally.whole, tally.value
-    ends = np.cumsum(whole)  # where the places of each rank end
-    summed = np.concatenate([[0], np.cumsum(whole * np.arange(whole.size))])  # the ranks of all places before each rank
+    ends = np.cumsum(whole)  # where the positions of each rank end
+    summed = np.concatenate(
+        [[0], np.cumsum(whole * np.arange(whole.size))]
+    )  # sum of ranks of all positions before each rank
 
     def before(place: Figures) -> Figures:
         rank = np.minimum(np.searchsorted(ends, place, side="right"), whole.size - 1)

@@ -1,7 +1,7 @@
 """Sets in a table as the verifier counts them: every combination of items, row by row, in a dictionary.
 
 (k, k^m)-anonymity (Poulis, Loukides, Gkoulalas-Divanis and Skiadopoulos 2013): inside every class, each combination of
-at most m items that a row holds is held by k rows or more.
+at most m items that occurs in a row occurs in k rows or more.
 """
 
 from collections import Counter
@@ -19,8 +19,8 @@ from shoal.model.findings import Verdict
 
 __all__ = ["recount_sets"]
 
-MOST, MOST_A_ROW = 3e7, 200  # combinations that are counted, in any table and for each row, before the work is refused
-MOST_DISTINCT = 4e6  # different ones of a class, which are held in memory
+MOST, MOST_A_ROW = 3e7, 200  # limits on the combinations counted, per table and per row
+MOST_DISTINCT = 4e6  # distinct combinations of a class, which are held in memory
 
 Set = tuple[str, ...]
 
@@ -28,23 +28,11 @@ Set = tuple[str, ...]
 def recount_sets(
     name: str, column: pa.ChunkedArray, separator: str, label: NDArray[np.int64], k: int, m: int
 ) -> Verdict:
-    """Say whether every combination of at most m items of a class is in k of its rows.
+    """Judge whether every combination of at most m items of a class is in k of its rows.
 
-    Parameters
-    ----------
-    name : str
-        The column.
-    column : pyarrow.ChunkedArray
-        Lists, or text with a separator between the items. A missing cell is an empty set.
-    separator : str
-    label : int64 array
-        The class of each row.
-    k, m : int
-
-    Returns
-    -------
-    Verdict
-        `found` is the number of rows of a class that hold its rarest combination; k if there are no items.
+    The column has lists, or text with a separator between the items; a missing cell is an empty set. `label` has the
+    class of each row. `found` is the number of rows of a class that have its rarest combination; k if there are no
+    items.
     """
     checked, wrong, least, work = 0, 0, len(label), 0
     most = max(MOST, MOST_A_ROW * len(label))
@@ -55,7 +43,7 @@ def recount_sets(
                 f"verify: combinations of at most m={m} items occur some {work:.0e} times; at most {most:.0e} are "
                 "counted. Lower m, or split long sets."
             )
-        # A class that passes holds every combination k times or more, and has no more than its items allow.
+        # A class that passes has every combination at least k times, and no more than its items allow.
         own = sum(rows * _combinations(len(items), m) for items, rows in sets.items())
         distinct = min(own / k, _combinations(len(set().union(*sets)), m))
         if distinct > MOST_DISTINCT:
@@ -76,12 +64,12 @@ def recount_sets(
 
 
 def _combinations(items: int, m: int) -> int:
-    """Return how many sets of at most m items there are, without the empty one."""
+    """Return the number of non-empty sets of at most m items."""
     return sum(comb(items, size) for size in range(1, min(m, items) + 1))
 
 
 def _classes(column: pa.ChunkedArray, separator: str, label: NDArray[np.int64]) -> Iterator[Counter[Set]]:
-    """Return the different sets of each class that has any, items in ascending order, and the rows of each."""
+    """Yield the distinct sets of each class that has any, items in ascending order, and the rows of each."""
     cells = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
     if pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type):
         cells = pc.split_pattern(cells, separator)

@@ -1,4 +1,4 @@
-"""Read a released data file for the judge: text as it stands, cell by cell."""
+"""Read a released data file for the judge: text as written, cell by cell."""
 
 from pathlib import Path
 from typing import Any
@@ -23,19 +23,7 @@ def read_release(path: Path, name: str, policy: Policy) -> pa.Table:
 
 
 def read_cells(path: Path, name: str) -> pa.Table:
-    """Read a released data file: the text of a CSV file cell by cell, typed values of the other formats.
-
-    Parameters
-    ----------
-    path : Path
-    name : str
-        Of the file, which tells its format.
-
-    Raises
-    ------
-    ReadError
-        If it is no released table.
-    """
+    """Read a released data file, whose `name` gives the format: the text of CSV cells, typed values otherwise."""
     try:
         if name.endswith((".csv", ".csv.gz")):
             return _read_text(path, name)
@@ -51,7 +39,7 @@ def unguarded(cells: pa.Table, policy: Policy) -> pa.Table:
     """Return the text of a CSV file with sensitive values and items as they were before they were written.
 
     They lose the apostrophe that keeps a spreadsheet from running them, so that levels and nodes are found in the
-    policy. Quasi-identifiers are judged as they stand: to a reader, two texts are two texts.
+    policy. Quasi-identifiers are judged as written: to a reader, two texts are two texts.
     """
     guarded = {*policy.names("sensitive"), *policy.names("items")}
     named = zip(cells.column_names, cells.columns, strict=True)
@@ -79,10 +67,5 @@ def _read_text(path: Path, name: str) -> pa.Table:
 
 
 def unescaped(text: Any) -> Any:
-    """Return text without the apostrophe that keeps a spreadsheet from running a cell.
-
-    Parameters
-    ----------
-    text : pyarrow array of text
-    """
+    """Return an Arrow array of text without the apostrophe that keeps a spreadsheet from running a cell."""
     return pc.replace_substring_regex(text, r"(?s)^'(['=+\-@\t\r].*)$", r"\1")

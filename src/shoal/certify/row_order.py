@@ -1,8 +1,8 @@
-"""Whether rows ascend: then their order follows from their values, and says nothing of the table that they come from.
+"""Whether rows ascend: then their order follows from their values, and reveals nothing about the original table.
 
 Shoal sorts a release by its first column, then by the second, and so on; missing cells come last. In a CSV file the
-types are gone, so that a column may ascend as text, as text without the guard against spreadsheets, as numbers, or as
-lists of items.
+types are gone, so that a column may ascend as text, as text without spreadsheet guards, as numbers, or as lists of
+items.
 """
 
 from collections.abc import Iterator
@@ -21,16 +21,8 @@ Ints = NDArray[np.int64]
 
 
 def ascends(cells: pa.Table, separators: dict[str, str]) -> bool:
-    """Say whether the rows of a table ascend.
-
-    Parameters
-    ----------
-    cells : pyarrow.Table
-        Typed values, or the text of a file.
-    separators : dict of str to str
-        What stands between the items of columns of sets.
-    """
-    tied = np.ones(max(0, cells.num_rows - 1), bool)  # whether a row and the next are equal so far
+    """Return whether the rows of a table, typed or text, ascend; `separators` are those of columns of sets."""
+    tied = np.ones(max(0, cells.num_rows - 1), bool)  # whether each row equals the next so far
     for name in cells.column_names:
         column = cells.column(name)
         if pa.types.is_null(column.type):
@@ -50,7 +42,7 @@ def ascends(cells: pa.Table, separators: dict[str, str]) -> bool:
 
 
 def _ranks(column: pa.ChunkedArray, separator: str | None) -> Iterator[Ints]:
-    """Return the rank of each cell, in each of the orders that the column may have."""
+    """Yield the rank of each cell, in each of the orders that the column may have."""
     if pa.types.is_nested(column.type):
         column = pa.chunked_array([pa.array([None if cell is None else repr(cell) for cell in column.to_pylist()])])
     coded = column.combine_chunks().dictionary_encode()
@@ -77,7 +69,7 @@ def _ranked(ascending: pa.Array, words: pa.Array) -> Ints:
 
 
 def _keys(texts: list[str], separator: str | None) -> Iterator[list[Any]]:
-    """Return what texts may be sorted by."""
+    """Yield the possible sort keys of texts."""
     yield texts
     yield [text[1:] if text.startswith("'") else text for text in texts]
     try:
@@ -86,7 +78,7 @@ def _keys(texts: list[str], separator: str | None) -> Iterator[list[Any]]:
             yield numbers
     except InvalidOperation:
         pass
-    if separator is not None:  # lists are sorted by what Python writes for them
+    if separator is not None:  # lists are sorted by their Python repr
         items = [text.split(separator) if text else [] for text in texts]
         yield [repr(each) for each in items]
         for number in (int, float):

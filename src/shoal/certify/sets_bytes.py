@@ -1,9 +1,9 @@
 """Read the files of a set-valued release from their bytes.
 
-No code is shared with `io.disassociated`, which writes them: what one of the two gets wrong, the other does not. Files
-come from strangers. Whatever is not as the format says is refused: other fields, other types, numbers out of range.
-What this reader does not look at is found by `sets_form`, which compares every byte with what the writer makes of the
-values. No message says more than which file.
+No code is shared with `io.disassociated`, which writes them: a mistake in one of the two is not in the other. Files are
+untrusted. Whatever deviates from the format is refused: other fields, other types, numbers out of range. What this
+reader does not look at is found by `sets_form`, which compares every byte with what the writer makes of the values.
+Messages name only the file.
 """
 
 import json
@@ -38,7 +38,7 @@ FAULTS = (*DOCUMENT_FAULTS, IndexError, struct.error)
 
 
 class Files(NamedTuple):
-    """A release with the files that it was read from: their bytes, and who wrote those that are Parquet."""
+    """A release with the files it was read from: their bytes, and the creator of those that are Parquet."""
 
     published: Disassociated
     raw: dict[str, bytes]
@@ -46,25 +46,9 @@ class Files(NamedTuple):
 
 
 def read_files(folder: Path) -> Files:
-    """Read a release: one JSON document if there is one, else five Parquet files of the same version of the library.
+    """Read a release in linear time: a JSON document if there is one, else five Parquet files of one library version.
 
-    Parameters
-    ----------
-    folder : Path
-
-    Returns
-    -------
-    Files
-        The release as it stands in the files; whether its numbers refer to anything is for the judge to say.
-
-    Raises
-    ------
-    ReadError
-        If it is anything else.
-
-    Cost
-    ----
-    O(size of the files) time and memory.
+    Anything else raises `ReadError`. Whether the numbers of the release refer to anything is for the judge to decide.
     """
     name = JSON_FILE
     try:
@@ -84,54 +68,54 @@ def read_files(folder: Path) -> Files:
             raise ValueError
         return Files(published, raw, creators.pop().decode())
     except FAULTS:
-        raise ReadError(f"verify: {name!r} is no part of a disassociated data set.") from None
+        raise ReadError(f"verify: {name!r} is not part of a disassociated data set.") from None
 
 
 def _bytes(path: Path, most: int) -> bytes:
-    """Return the bytes of a plain file that is not too large."""
+    """Return the bytes of a regular file that is not too large."""
     if path.is_symlink() or not path.is_file() or path.stat().st_size > most:
         raise ValueError
     return path.read_bytes()
 
 
 def _loaded(raw: bytes) -> Any:
-    """Read JSON that has whole numbers only, and no key twice."""
+    """Read JSON that has integers only, and no duplicate key."""
     return json.loads(raw.decode(), object_pairs_hook=once, parse_float=_refused, parse_constant=_refused)
 
 
 def _refused(_: str) -> None:
-    """Refuse whatever is no whole number."""
+    """Refuse any number that is not an integer."""
     raise ValueError
 
 
 def _has(given: Any, *names: str) -> Any:
-    """Return what has exactly these fields, and refuse the rest."""
+    """Return an object with exactly these fields; refuse any other."""
     if set(_a(dict, given)) != set(names):
         raise ValueError
     return given
 
 
 def _a(kind: type, given: Any) -> Any:
-    """Return what is of this type, and refuse the rest."""
+    """Return an object of exactly this type; refuse any other."""
     if type(given) is not kind:
         raise TypeError
     return given
 
 
 def _number(given: Any, most: int = MOST_NUMBER) -> int:
-    """Return a whole number from 0 up to, and without, the most that it may be."""
+    """Return an integer of at least 0 and below `most`."""
     if type(given) is not int or not 0 <= given < most:
         raise ValueError
     return given
 
 
 def _numbers(given: Any, most: int = MOST_NUMBER) -> list[int]:
-    """Return a list of such numbers."""
+    """Return a list of such integers."""
     return [_number(number, most) for number in _a(list, given)]
 
 
 def _labels(given: list[Any]) -> tuple[str, ...]:
-    """Return labels that can be written down."""
+    """Return labels that can be encoded."""
     for label in given:
         _a(str, label).encode()
     return tuple(given)
@@ -145,7 +129,7 @@ def _stated(facts: Any) -> dict[str, Any]:
 
 
 def _of_document(given: Any) -> dict[str, dict[str, Any]]:
-    """Return the columns of the five files that say what a document says."""
+    """Return the columns of the five files that are equivalent to a document."""
     _has(given, *STATED, "items", "clusters", "joints", "term_global")
     labels, clusters, joints = (_a(list, given[name]) for name in ("items", "clusters", "joints"))
     for cluster in clusters:
@@ -183,7 +167,7 @@ def _of_document(given: Any) -> dict[str, dict[str, Any]]:
 
 
 def _subrecords(chunk: Any) -> list[tuple[list[int], int]]:
-    """Return the sub-records of a chunk of a document, of which there must be some, with all items of its domain."""
+    """Return the sub-records of a chunk of a document; there must be some, with all items of its domain."""
     _has(chunk, "domain", "subrecords")
     subs = [_has(sub, "items", "count") for sub in _a(list, chunk["subrecords"])]
     found = [(_numbers(sub["items"], ITEMS), _number(sub["count"])) for sub in subs]
@@ -199,7 +183,7 @@ def _pairs(rows: list[tuple[int, int]], *names: str) -> dict[str, NDArray[np.int
 
 
 def _columns(raw: bytes, kinds: dict[str, str]) -> tuple[dict[str, Any], bytes | None, bytes]:
-    """Return the columns of a Parquet file, its entry of metadata, and the version of the library that wrote it."""
+    """Return the columns of a Parquet file, its metadata entry, and the version of the library that wrote it."""
     plain = read_plain(raw, kinds)
     found: dict[str, Any] = {}
     for name, values in plain.columns.items():
@@ -226,7 +210,7 @@ def _columns(raw: bytes, kinds: dict[str, str]) -> tuple[dict[str, Any], bytes |
 
 
 def _released(facts: Any, columns: dict[str, dict[str, Any]]) -> Disassociated:
-    """Put the columns of the five files together."""
+    """Assemble the columns of the five files."""
     clusters, joints, terms = (columns[f"{name}.parquet"] for name in ("clusters", "joints", "terms"))
     subs = columns["subrecords.parquet"]
     labels = _labels(columns["items.parquet"]["label"])
@@ -271,6 +255,6 @@ def _released(facts: Any, columns: dict[str, dict[str, Any]]) -> Disassociated:
 
 
 def _counted(numbers: NDArray[np.int32], n: int) -> None:
-    """Refuse numbers that do not count from 0."""
+    """Refuse numbers that do not count up from 0."""
     if numbers.tolist() != list(range(n)):
         raise ValueError

@@ -1,8 +1,8 @@
-"""Compare the files of a set-valued release, byte by byte, with what the writer makes of the values read from them.
+"""Compare the files of a set-valued release, byte for byte, with what the writer makes of the values read from them.
 
-Files are read by code that shares nothing with the writer (`sets_bytes`); the writer is asked only what bytes these
-values should have. Whatever says more than the values do, such as metadata, row groups cut elsewhere, unused dictionary
-entries, blanks or comments, then shows as a difference.
+Files are read by code that shares nothing with the writer (`sets_bytes`); the writer only says what bytes these values
+should have. Whatever goes beyond the values, such as metadata, row groups cut elsewhere, unused dictionary entries,
+blanks or comments, then shows as a difference.
 """
 
 from collections.abc import Iterator
@@ -21,24 +21,17 @@ __all__ = ["shown_labels", "written_bytes"]
 
 
 def written_bytes(files: Files) -> Iterator[Line]:
-    """Compare the bytes of each file with those that the writer makes.
+    """Compare the bytes of each file with those that the writer makes, one line per file.
 
-    Parameters
-    ----------
-    files : Files
-
-    Yields
-    ------
-    Line
-        One for each file. A Parquet file names the version of pyarrow that wrote it; that name alone may differ. If
-        more does, both versions are named, as another one may lay out its files in another way.
+    A Parquet file names the version of pyarrow that wrote it; that name alone may differ. If more does, both versions
+    are named, as another one may lay out its files differently.
     """
     same = {}
     try:
         for name, content in encoded(files.published, "json" if JSON_FILE in files.raw else "parquet"):
             same[name] = _same(files, name, bytes(content))
     except ShoalError:
-        pass  # what cannot be written was not written
+        pass  # what cannot be written was not written by shoal
     versions = f" (pyarrow {files.creator}, compared with {pa.__version__})" if files.creator else ""
     for name in sorted(files.raw):
         holds = same.get(name, False)
@@ -47,7 +40,7 @@ def written_bytes(files: Files) -> Iterator[Line]:
 
 
 def shown_labels(published: Disassociated) -> Line:
-    """Check that k records of the chunks hold every published label, so that no label is only somebody's word."""
+    """Check that k records of the chunks have every published label, so that no label is published without support."""
     lengths = np.diff(published.sub_ptr)
     times = np.bincount(published.items, np.repeat(published.counts, lengths), minlength=len(published.labels))
     rare = int((times < published.k).sum())
@@ -55,7 +48,7 @@ def shown_labels(published: Disassociated) -> Line:
 
 
 def _same(files: Files, name: str, content: bytes) -> bool:
-    """Say whether a file has these bytes, but for the version of pyarrow."""
+    """Return whether a file has these bytes, except for the version of pyarrow."""
     given = files.raw[name]
     if given == content or not files.creator or files.creator == pa.__version__:
         return given == content

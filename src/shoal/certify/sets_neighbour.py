@@ -1,10 +1,10 @@
 """Check the neighbour of a set-valued release: it must be the one that follows from the release.
 
-Whether a file of plain records *could* have been drawn from the chunks says nothing: the original itself could, as it
-is one of the data sets that the release may stand for. So the draw has no freedom: its random seed is a digest of what
-is published, anybody can draw again, and the file must come out byte for byte. How to draw is handed in, because it
-belongs to the makers. Privacy does not depend on it, since what follows from the release alone says no more than the
-release. k^m-anonymity of the file is counted here.
+Whether a file of plain records *could* have been drawn from the chunks proves nothing: the original itself could, as it
+is one of the data sets that the release may represent. So the draw has no freedom: its random seed is a digest of what
+is published, anyone can draw again, and the file must be identical byte for byte. The drawing function is passed in,
+because it belongs to the makers. Privacy does not depend on it, since what follows from the release alone reveals no
+more than the release. k^m-anonymity of the file is counted here.
 """
 
 import json
@@ -28,7 +28,7 @@ from shoal.privacy.verdict.km import verify_plain
 __all__ = ["Redraw", "check_neighbour", "neighbour_verdict", "read_neighbour"]
 
 DRAWN = "drawn from the release"
-RECORD_BYTES, ITEM_BYTES = 200, 60  # what a record and an item take while they are drawn and compared
+RECORD_BYTES, ITEM_BYTES = 200, 60  # memory per record and per item while drawing and comparing
 COPIES = 3  # of the text of the neighbour: as text, as bytes, and as read from the file
 ALWAYS_DRAWN = 1 << 29
 MOST_SWELL = 200
@@ -41,26 +41,11 @@ def check_neighbour(
 ) -> tuple[list[Line], list[Verdict]]:
     """Compare a neighbour with one that is drawn again, and count whether it is k^m-anonymous.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    stated : dict
-        What the certificate says of it: `kind`, `k` and `m`.
-    published : Disassociated
-        The release; every verdict on it must hold.
-    redraw : callable, optional
-        Draws the neighbour of this kind from a release, or raises `InfeasibleError` if that takes more work than a
-        release of its size may cost. Without it nothing can be compared, which is a failure.
-    by : str
-        The version of shoal that the certificate names.
-    size : int
-        Bytes of all files of the release: what takes far more memory than they do is not drawn.
-
-    Returns
-    -------
-    list of Line, list of Verdict
-        The verdict of a neighbour of kind "km" only if it is the one that was drawn.
+    `stated` is what the certificate says of it (`kind`, `k`, `m`), `by` the version of shoal that it names. Every
+    verdict on `published` must hold. `redraw` draws the neighbour of this kind, or raises `InfeasibleError` if that
+    takes more work than a release of its size may cost; without it nothing can be compared, which is a failure. `size`
+    is the number of bytes of all files: what needs far more memory is not drawn. There is a verdict only for a
+    neighbour of kind "km" that is the one drawn.
     """
     if redraw is None:
         return [Line("neighbour", DRAWN, "not compared: there is nothing to draw it with", holds=False)], []
@@ -92,21 +77,9 @@ def neighbour_verdict(neighbour: Transactions, k: int, m: int) -> Verdict:
 
 
 def read_neighbour(raw: bytes, name: str, labels: tuple[str, ...]) -> Transactions:
-    """Read a neighbour: records of published labels, ascending, so that their order says nothing.
+    """Read a neighbour: records of published labels, ascending, so that their order reveals nothing.
 
-    Parameters
-    ----------
-    raw : bytes
-        Lines of labels separated by one blank, or a JSON list of lists of labels.
-    name : str
-        The name of the file, which tells which of the two it is.
-    labels : tuple of str
-        The published labels.
-
-    Raises
-    ------
-    ReadError
-        If it is anything else.
+    The file is lines of labels separated by one blank or a JSON list of lists of labels, by its name.
     """
     number = {label: place for place, label in enumerate(labels)}
     try:
@@ -123,14 +96,14 @@ def read_neighbour(raw: bytes, name: str, labels: tuple[str, ...]) -> Transactio
     except (ValueError, TypeError, KeyError, RecursionError):
         sets, ascending, rest = [], False, ""
     if rest or not ascending or not all(sets):
-        raise ReadError(f"verify: {name!r} is no list of records in order.")
+        raise ReadError(f"verify: {name!r} is not a list of records in order.")
     indptr = np.cumsum([0, *map(len, sets)], dtype=np.int64)
     items = np.array([item for record in sets for item in record], np.int32)
     return Transactions(indptr, items, labels, np.arange(len(sets)), len(sets))
 
 
 def _memory(published: Disassociated) -> float:
-    """Return about how many bytes it takes to draw a neighbour and to compare it."""
+    """Return roughly how many bytes it takes to draw a neighbour and to compare it."""
     times = np.repeat(published.counts.astype(np.float64), np.diff(published.sub_ptr))
     letters = np.array([len(label.encode()) for label in published.labels], np.float64)
     text = float(times @ letters[published.items]) if times.size else 0.0

@@ -1,8 +1,8 @@
-"""The messages of a Feather or Arrow file: what they hold and how large it becomes, before any of it is unpacked.
+"""The messages of a Feather or Arrow file: their contents and unpacked sizes, read before anything is unpacked.
 
-A file is a mark, messages one after the other, an end mark, and a footer that repeats the schema and lists the
-messages. A message is a flatbuffer, of which a few fields are read here, and a body of buffers. A packed buffer starts
-with the number of bytes that it unpacks to, and pyarrow makes room for that many.
+A file is a magic number, a sequence of messages, an end marker, and a footer that repeats the schema and lists the
+messages. A message is a flatbuffer, of which a few fields are read here, and a body of buffers. A compressed buffer
+starts with the number of bytes that it unpacks to, and pyarrow allocates that many.
 """
 
 import struct
@@ -18,38 +18,18 @@ MOST_META = 1 << 24
 
 
 class Message(NamedTuple):
-    """A message.
-
-    Parameters
-    ----------
-    kind : int
-        `SCHEMA`, `DICTIONARY` or `BATCH`; 0 for the mark that ends them.
-    rows : int
-    values : int
-        The lengths of its columns and of what is inside them, together.
-    unpacked : int
-        The bytes that its buffers claim to unpack to.
-    tidy : bool
-        Whether it carries no notes and its body has nothing but its buffers in their order and zeros between them.
-    stop : int
-        Where it ends in the file.
-    """
+    """A message. `kind` is `SCHEMA`, `DICTIONARY`, `BATCH`, or 0 for the end marker."""
 
     kind: int
     rows: int
-    values: int
-    unpacked: int
-    tidy: bool
-    stop: int
+    values: int  # total length of its columns and of those nested in them
+    unpacked: int  # bytes that its buffers claim to unpack to
+    tidy: bool  # no metadata, and nothing in the body but the buffers in order, with zeros between them
+    stop: int  # offset of its end
 
 
 def messages(path: Path) -> Iterator[Message]:
-    """Return the messages of a file in their order, the end mark last, or raise ValueError if there is none.
-
-    Parameters
-    ----------
-    path : Path
-    """
+    """Yield the messages of a file in order, the end marker last; raise ValueError if the file is malformed."""
     with path.open("rb") as file:
         start = _exactly(file, 8)
         if not start.startswith(MARK):
@@ -68,7 +48,7 @@ def messages(path: Path) -> Iterator[Message]:
 
 
 def footer_of(path: Path) -> tuple[int, bool]:
-    """Return where the footer of a file starts and whether it carries notes; raise ValueError if there is none."""
+    """Return the offset of the footer and whether it carries metadata; raise ValueError if there is no footer."""
     size = path.stat().st_size
     with path.open("rb") as file:
         file.seek(max(0, size - 10))
@@ -82,12 +62,7 @@ def footer_of(path: Path) -> tuple[int, bool]:
 
 
 def skeleton(path: Path) -> list[bytes]:
-    """Return the messages without their bodies, and the footer, but for where packed bytes lie and how many there are.
-
-    Parameters
-    ----------
-    path : Path
-    """
+    """Return the messages without their bodies, and the footer, without the offsets and lengths of compressed bytes."""
     found = []
     with path.open("rb") as file:
         _exactly(file, 8)
@@ -107,12 +82,7 @@ def skeleton(path: Path) -> list[bytes]:
 
 
 def true_blocks(path: Path) -> bool:
-    """Say whether the footer lists all messages with their true places and sizes, and nothing else.
-
-    Parameters
-    ----------
-    path : Path
-    """
+    """Return whether the footer lists exactly the messages of the file, with their true offsets and sizes."""
     found: dict[int, list[tuple[int, int, int, int]]] = {DICTIONARY: [], BATCH: []}
     with path.open("rb") as file:
         at = len(_exactly(file, 8))
@@ -137,7 +107,7 @@ def true_blocks(path: Path) -> bool:
 
 
 def _length(file: Any) -> tuple[int, bool]:
-    """Return how long the next message is without its body, 0 at the end, and whether it is written as today."""
+    """Return the length of the next message without its body (0 at the end), and whether it uses the current layout."""
     start = _exactly(file, 4)
     modern = start == b"\xff\xff\xff\xff"
     length = int.from_bytes(_exactly(file, 4) if modern else start, "little")
@@ -147,7 +117,7 @@ def _length(file: Any) -> tuple[int, bool]:
 
 
 def _exactly(file: Any, length: int) -> bytes:
-    """Return that many bytes, or raise if there are fewer."""
+    """Read exactly this many bytes, or raise ValueError."""
     data: bytes = file.read(length)
     if len(data) < length:
         raise ValueError
@@ -155,7 +125,7 @@ def _exactly(file: Any, length: int) -> bytes:
 
 
 def _message(meta: "_Flat", file: Any, start: int) -> Message:
-    """Read a message, of its body only how long its buffers are."""
+    """Read a message; of its body, only the lengths of its buffers."""
     kind, size = meta.number(meta.root, 1, "B"), meta.number(meta.root, 3, "q")
     tidy = meta.field(meta.root, 4) is None
     if size < 0:
@@ -182,26 +152,26 @@ def _message(meta: "_Flat", file: Any, start: int) -> Message:
 
 
 def _at(file: Any, at: int, length: int) -> bytes:
-    """Return the bytes at a place."""
+    """Return the bytes at an offset."""
     file.seek(at)
     return _exactly(file, length)
 
 
 class _Flat:
-    """A reader of flatbuffers: tables are offsets, fields are found by their numbers."""
+    """A reader of flatbuffers: tables are offsets, and fields are found by number."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.root = self.unpack("I", 0)
 
     def unpack(self, kind: str, at: int) -> int:
-        """Return the number at a place."""
+        """Return the number at an offset."""
         if not 0 <= at <= len(self.data) - struct.calcsize(kind):
             raise ValueError
         return int(struct.unpack_from(f"<{kind}", self.data, at)[0])
 
     def field(self, table: int, number: int) -> int | None:
-        """Return where a field of a table stands, or None if it has its default."""
+        """Return the offset of a field of a table, or None if it has its default value."""
         names = table - self.unpack("i", table)
         if self.unpack("H", names) <= 4 + 2 * number:
             return None
@@ -209,26 +179,26 @@ class _Flat:
         return table + offset if offset else None
 
     def number(self, table: int, field: int, kind: str) -> int:
-        """Return a field that is a number."""
+        """Return a numeric field."""
         at = self.field(table, field)
         return 0 if at is None else self.unpack(kind, at)
 
     def table(self, table: int, field: int) -> int:
-        """Return where the table that a field points to stands."""
+        """Return the offset of the table that a field points to."""
         at = self.field(table, field)
         if at is None:
             raise ValueError
         return at + self.unpack("I", at)
 
     def vector(self, table: int, field: int, width: int) -> tuple[int | None, int]:
-        """Return where the items of a list stand, each of so many bytes, and how many bytes they take."""
+        """Return the offset of a list whose items are `width` bytes each, and its length in bytes."""
         if self.field(table, field) is None:
             return None, 0
         at = self.table(table, field)
         return at + 4, width * self.unpack("I", at)
 
     def without(self, parts: list[tuple[int | None, int]]) -> bytes:
-        """Return all bytes, with zeros in some parts."""
+        """Return all bytes, with these parts set to zero."""
         data = bytearray(self.data)
         for start, length in parts:
             if start is not None:
@@ -238,7 +208,7 @@ class _Flat:
         return bytes(data)
 
     def pairs(self, table: int, field: int) -> Iterator[tuple[int, int]]:
-        """Return a field that is a list of pairs of long numbers."""
+        """Return a field that is a list of pairs of 64-bit numbers."""
         if self.field(table, field) is None:
             return
         at = self.table(table, field)

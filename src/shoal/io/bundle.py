@@ -1,13 +1,13 @@
-"""Folders that appear whole or not at all, one or several together.
+"""Folders that appear complete or not at all, singly or several together.
 
-1. A box is made beside each target: a folder with a name that carries the process number, a mark that is locked as
-   long as its process works on it, and the draft, another folder.
+1. A box is created beside each target: a folder whose name contains the process number, with a marker file that is
+   locked while its process works on it, and the draft, another folder.
 2. Everything is written into the drafts and checked there; then files and folders are flushed to disk.
-3. The drafts take the places of their targets, all of them or none: see `swaps`. The boxes, with what was there
-   before, are removed last.
+3. The drafts replace their targets, all of them or none: see `swaps`. The boxes, with the former contents of the
+   targets, are removed last.
 
-A kill at any moment leaves the old folders or the complete new ones, if need be after whoever comes next has finished
-the swap (`settle`). Boxes of dead processes are swept up by the next that writes beside them.
+A kill at any moment leaves the old folders or the complete new ones, if necessary after the next process has finished
+the swap (`settle`). Boxes of dead processes are removed by the next process that writes beside them.
 """
 
 import os
@@ -26,7 +26,7 @@ from shoal.model.progress import announce
 
 __all__ = ["Place", "check_outside", "check_target", "draft", "draft_file", "drafts", "is_left_over", "settle"]
 
-# A file of every folder that shoal writes, and what stands in it.
+# A file of every folder that shoal writes, and a string in it.
 OURS = {
     "certificate.json": "urn:shoal:",
     "findings.json": '"certificate"',
@@ -39,17 +39,10 @@ MARK, MARKED = "shoal-draft", b"A draft of shoal. It may be deleted if no run of
 
 @dataclass(frozen=True)
 class Place:
-    """Where a folder is to appear.
+    """Where a folder is to appear: the target may be absent, empty, or an earlier folder of the same kind.
 
-    Parameters
-    ----------
-    folder : path
-        The target. It may be absent, empty, or an earlier folder of the same make.
-    owned : mapping of str to str
-        The files that an earlier folder of the same make may hold, and a word that stands in them; the first one
-        it must hold.
-    private : bool
-        Whether only the owner may look inside.
+    `owned` lists the files that such an earlier folder may contain, each with a string found in it; the first file is
+    compulsory. A `private` folder is readable by its owner alone.
     """
 
     folder: str | Path
@@ -59,26 +52,16 @@ class Place:
 
 @contextmanager
 def draft(folder: str | Path, owned: Mapping[str, str], *, private: bool = False) -> Iterator[Path]:
-    """Give a folder to write into that becomes `folder` if the block ends without an error; see `Place`."""
+    """Yield a folder to write into that becomes `folder` if the block ends without an error; see `Place`."""
     with drafts(Place(folder, owned, private)) as (made,):
         yield made
 
 
 @contextmanager
 def drafts(*places: Place, patience: float = PATIENCE) -> Iterator[tuple[Path, ...]]:
-    """Give folders to write into that take their places together if the block ends without an error.
+    """Yield one draft folder per place; they replace their targets together if the block ends without an error.
 
-    Parameters
-    ----------
-    *places : Place
-        In the order in which they appear.
-    patience : float
-        Seconds to wait for other processes that write beside them.
-
-    Yields
-    ------
-    tuple of Path
-        A draft for each place.
+    `patience` is the number of seconds to wait for other processes that write beside the targets.
     """
     said = " and ".join(repr(str(place.folder)) for place in places)
     for place in places:
@@ -99,7 +82,7 @@ def drafts(*places: Place, patience: float = PATIENCE) -> Iterator[tuple[Path, .
             with _settled(parents, patience):
                 _refuse_unsettled(targets)
                 for place in places:
-                    check_target(place.folder, place.owned)  # again: somebody may have been here meanwhile
+                    check_target(place.folder, place.owned)  # again: another process may have written here
                 appear(moves)
     except OSError as problem:
         raise WriteError(f"write: {said} cannot be written: {problem.strerror or 'unknown reason'}.") from None
@@ -107,20 +90,9 @@ def drafts(*places: Place, patience: float = PATIENCE) -> Iterator[tuple[Path, .
 
 @contextmanager
 def draft_file(place: Path, mode: int, *, patience: float = PATIENCE) -> Iterator[Path]:
-    """Give a file to write that takes its place in one step if the block ends without an error.
+    """Yield a file to write that replaces `place` in one step if the block ends without an error.
 
-    Parameters
-    ----------
-    place : Path
-        Absent, or a file that may be replaced: who calls has seen to that.
-    mode : int
-        Who may read and write it.
-    patience : float
-        As in `drafts`.
-
-    Yields
-    ------
-    Path
+    The caller has checked that `place` is absent or may be replaced; `mode` gives the permissions of the new file.
     """
     try:
         target = _real(place)
@@ -139,16 +111,12 @@ def draft_file(place: Path, mode: int, *, patience: float = PATIENCE) -> Iterato
 
 
 def settle(*folders: str | Path | None, patience: float = PATIENCE) -> None:
-    """Finish or undo what a killed process has left half done, before these folders are read.
+    """Finish or undo what a killed process left half done, before these folders are read.
 
-    Parameters
-    ----------
-    *folders : path or None
-        Folders that `drafts` may have written. Where nothing was left, this costs a look for one file.
-    patience : float
-        Seconds to wait for a process that is writing them at present.
+    Where nothing was left behind, this costs a check for one file. `patience` is the number of seconds to wait for a
+    process that is writing the folders now.
     """
-    with suppress(OSError, ValueError):  # what cannot be mended can still be read
+    with suppress(OSError, ValueError):  # what cannot be repaired can still be read
         journals = [_journal(_real(folder)) for folder in folders if folder is not None]
         left = [path for path in journals if os.path.lexists(path)]
         if left:
@@ -160,12 +128,12 @@ def settle(*folders: str | Path | None, patience: float = PATIENCE) -> None:
 
 
 def is_left_over(name: str) -> bool:
-    """Say whether a file or folder of this name may have been left behind by a killed process."""
+    """Return whether a file or folder of this name may have been left behind by a killed process."""
     return bool(BOX.fullmatch(name) or JOURNAL.fullmatch(name))
 
 
 def check_target(folder: str | Path, owned: Mapping[str, str]) -> Path:
-    """Return the target's full path, or refuse one that holds anything but an earlier folder of the same make."""
+    """Return the target's absolute path; refuse one that holds anything but an earlier folder of the same kind."""
     target = Path(os.path.abspath(folder))  # noqa: PTH100 - resolve() would follow a link and replace its target
     first, mark = next(iter(owned.items()))
     try:
@@ -180,21 +148,21 @@ def check_target(folder: str | Path, owned: Mapping[str, str]) -> Path:
             )
         there = next(parent for parent in target.parents if parent.exists())
         if not os.access(there, os.W_OK | os.X_OK):
-            raise WriteError(f"write: {str(folder)!r} cannot be written: {str(there)!r} is closed.")
+            raise WriteError(f"write: {str(folder)!r} cannot be written: {str(there)!r} is not accessible.")
     except OSError as problem:
         raise WriteError(f"write: {str(folder)!r} cannot be written: {problem.strerror}.") from None
     return target
 
 
 def check_outside(folder: str | Path) -> None:
-    """Refuse a target inside any folder that holds a file with the mark of shoal."""
+    """Refuse a target inside a folder that shoal wrote."""
     target = Path(os.path.abspath(folder))  # noqa: PTH100 - as in check_target
     if any(_made(parent / name, mark) for parent in target.parents for name, mark in OURS.items()):
         raise WriteError(f"write: {str(target)!r} lies inside a folder that shoal wrote. Choose another place.")
 
 
 def _made(path: Path, mark: str) -> bool:
-    """Say whether a file is there and bears the mark of shoal."""
+    """Return whether a file exists and contains the marker of shoal."""
     try:
         if not path.is_file():
             return False
@@ -206,7 +174,7 @@ def _made(path: Path, mark: str) -> bool:
 
 @contextmanager
 def _settled(parents: set[Path], patience: float) -> Iterator[None]:
-    """Lock folders, and clear up what dead processes have left in them and in the folders that belong to it."""
+    """Lock folders, and clear up what dead processes have left in them and in the folders linked to it."""
     wanted = set(parents)
     while True:
         wanted = wanted.union(*(partners(parent) for parent in wanted))
@@ -218,14 +186,14 @@ def _settled(parents: set[Path], patience: float) -> Iterator[None]:
 
 
 def _refuse_unsettled(targets: list[Path]) -> None:
-    """Refuse to write over what was left half done and cannot be mended."""
+    """Refuse to overwrite what was left half done and cannot be repaired."""
     for target in targets:
         if os.path.lexists(_journal(target)):
             raise WriteError(f"write: {_unsettled(_journal(target))}")
 
 
 def _unsettled(journal: Path) -> str:
-    """Say what a journal that stays behind means."""
+    """Explain a journal that could not be resolved."""
     return (
         f"an earlier run was interrupted while it replaced the folders named in {str(journal)!r}, and they were moved "
         "or changed since. Put them back, or delete this file to keep them as they are."
@@ -233,19 +201,19 @@ def _unsettled(journal: Path) -> str:
 
 
 def _real(folder: str | Path) -> Path:
-    """Return the full path of a target, without links in what lies above it."""
+    """Return the absolute path of a target, with links in its parents resolved."""
     target = Path(os.path.abspath(folder))  # noqa: PTH100 - as in check_target
     return Path(os.path.realpath(target.parent)) / target.name
 
 
 def _journal(target: Path) -> Path:
-    """Return where the journal of a target would lie."""
+    """Return the path of a target's journal."""
     return Move(target, target).journal
 
 
 @contextmanager
 def _box(target: Path) -> Iterator[Move]:
-    """Give a box with an empty draft beside a target, marked and locked; remove it with all that is in it then."""
+    """Yield a marked and locked box with an empty draft beside a target; remove it with its contents afterwards."""
     box = target.parent / f".{target.name}.shoal-{os.getpid()}-{secrets.token_hex(4)}"
     move = Move(target, box)
     box.mkdir(mode=0o700)
@@ -267,7 +235,7 @@ def _box(target: Path) -> Iterator[Move]:
 
 
 def _sweep(parents: set[Path], kept: set[Path]) -> None:
-    """Remove the boxes of dead processes but those to be kept, and nothing that shoal did not make for this user."""
+    """Remove the boxes of dead processes except `kept`, and nothing that shoal did not create for this user."""
     for box in [path for parent in parents for path in parent.iterdir()]:
         named = BOX.fullmatch(box.name)
         if named and box not in kept:
@@ -276,7 +244,7 @@ def _sweep(parents: set[Path], kept: set[Path]) -> None:
 
 
 def _sweep_box(box: Path, process: int) -> None:
-    """Remove a box if its process is dead: if its mark is not locked or, where there are no locks, does not run."""
+    """Remove a box if its process is dead: its marker is not locked or, where there are no locks, it is not running."""
     found = box.lstat()
     if not (stat.S_ISDIR(found.st_mode) and mine(found)):
         return
@@ -296,7 +264,7 @@ def _sweep_box(box: Path, process: int) -> None:
 
 
 def _discard(box: Path) -> None:
-    """Remove all that is in a box, its mark last: what is left after a kill is still known as a draft."""
+    """Remove the contents of a box, its marker last: what is left after a kill can still be recognized as a draft."""
     for path in box.iterdir():
         if path.name != MARK:
             if path.is_dir() and not path.is_symlink():
@@ -308,7 +276,7 @@ def _discard(box: Path) -> None:
 
 
 def _flush(folder: Path, *, private: bool) -> None:
-    """Set permissions and bring every file to the disk."""
+    """Set permissions and flush every file to disk."""
     mask = os.umask(0)
     os.umask(mask)
     for path in folder.iterdir():

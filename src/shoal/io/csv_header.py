@@ -1,16 +1,16 @@
 """Whether the first line of a CSV file is a header.
 
-A row that is taken for a header is published as the names of the columns, so in doubt the file is refused. It is a
-header if no cell of it looks like a value, and either
+A row taken for a header is published as column names, so the file is refused in case of doubt. The first line is a
+header if none of its cells looks like a value, and either
 
-1. **a type proves it**: a word stands above numbers, dates or truth values, which a row could not hold there; or
-2. **repetition proves it**: if the line were a row like those below, its cells would be found there again, or share
-   what all cells of their column have in common (digits, capitals, blanks, an @). The chance that a row lacks all of
-   this is at most `DOUBT`. The chance that a value is new is estimated from the values that occur once (Good and
+1. **a type proves it**: a word stands above numbers, dates or truth values, which a row could not contain there; or
+2. **repetition proves it**: if the line were a row like those below, its cells would occur there again, or share what
+   all cells of their column have in common (digits, capitals, blanks, an @). The probability that a row lacks all of
+   this is at most `DOUBT`. The probability of a new value is estimated from the values that occur once (Good and
    Turing), and columns are taken to be independent.
 
-Whole numbers as names are accepted in two cases: consecutive years above cells that are no years, and the positions of
-the columns counted from 0 or 1.
+Integers as names are accepted in two cases: consecutive years above cells that are not years, and the positions of the
+columns counted from 0 or 1.
 """
 
 import re
@@ -39,21 +39,9 @@ Columns = Sequence[pa.ChunkedArray]
 
 
 def header_doubt(names: list[str], columns: Columns, null_words: tuple[str, ...]) -> str:
-    """Say why the first line of a file may be no header, or nothing if it surely is one.
+    """Say why the first line of a file may not be a header; an empty string if it certainly is one.
 
-    Parameters
-    ----------
-    names : list of str
-        The cells of the first line.
-    columns : sequence of pyarrow.ChunkedArray
-        The rows below it, in the types that were found.
-    null_words : tuple of str
-        Words that mean a missing value.
-
-    Returns
-    -------
-    str
-        A clause without any cell of the file.
+    The clause quotes no cell. `columns` are the rows below the first line, in the types found for them.
 
     Examples
     --------
@@ -77,16 +65,16 @@ def header_doubt(names: list[str], columns: Columns, null_words: tuple[str, ...]
         return f"{echoes} of its {len(names)} cells {'occur' if echoes > 1 else 'occurs'} in the rows below as well"
     if proofs or numbers or np.prod([_chance(name, column) for name, column in texts]) <= DOUBT:
         return ""
-    return "nothing tells its cells from the values below, which have no types and hardly repeat"
+    return "nothing distinguishes its cells from the values below, which have no types and hardly repeat"
 
 
 def _is_word(name: str) -> bool:
-    """Whether a text has a letter before any digit, and is no word that people write for a missing value."""
+    """Whether a text has a letter before any digit, and is not a common word for a missing value."""
     return re.match(r"[\W_]*[^\W\d_]", name) is not None and name.casefold().strip("<>[]()") not in BLANK_WORDS
 
 
 def _numbered(both: list[tuple[str, pa.ChunkedArray]], proofs: int) -> set[str]:
-    """Return the names that are whole numbers, if they are consecutive years or the positions of columns."""
+    """Return the names that are integers, if they are consecutive years or the positions of columns."""
     found = [(name, column) for name, column in both if re.fullmatch(r"[0-9]{1,4}", name)]
     numbers = [int(name) for name, _ in found]
     if len(numbers) < 2 or any(b != a + 1 for a, b in pairwise(numbers)):
@@ -108,7 +96,7 @@ def _holds_years(column: pa.ChunkedArray) -> bool:
 
 
 def _times(name: str, column: pa.ChunkedArray) -> int:
-    """Return how often a column holds its own name."""
+    """Return how often a column contains its own name."""
     if pa.types.is_string(column.type):
         same = pc.equal(pc.ascii_trim(column, characters=BLANKS), name)
     elif pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
@@ -119,9 +107,9 @@ def _times(name: str, column: pa.ChunkedArray) -> int:
 
 
 def _echoes(texts: list[tuple[str, pa.ChunkedArray]]) -> int:
-    """Return how many columns of text hold their own name, or codes of the same shape.
+    """Return how many text columns contain their own name, or codes of the same pattern.
 
-    One word once is chance; a word again and again, or two words, is a row among its like.
+    One word once is coincidence; a word repeatedly, or two words, indicate a data row.
     """
     times = [_times(name, column) for name, column in texts]
     chance = sum(times) < 2
@@ -129,7 +117,7 @@ def _echoes(texts: list[tuple[str, pa.ChunkedArray]]) -> int:
 
 
 def _of_one_shape(name: str, column: pa.ChunkedArray) -> bool:
-    """Whether a name has letters and digits in the places where nine in ten cells have them, and digits at all."""
+    """Whether a name has digits, and letters and digits in the positions where nine in ten cells have them."""
     if not re.search(r"[0-9]", name):
         return False
     cells = [cell for cell in column.slice(0, SAMPLE).to_pylist() if cell is not None]
@@ -138,7 +126,7 @@ def _of_one_shape(name: str, column: pa.ChunkedArray) -> bool:
 
 
 def _chance(name: str, column: pa.ChunkedArray) -> float:
-    """Return the estimated chance that a row like those below has a cell that differs from them as the name does."""
+    """Return the estimated probability that a row has a cell that differs from those below as the name does."""
     trimmed = pc.ascii_trim(column.slice(0, LOOKED_AT).drop_null(), characters=BLANKS)
     if not len(trimmed) or _times(name, column):
         return 1.0

@@ -1,16 +1,16 @@
-"""CSV text into an arrow table whose columns have found their types.
+"""CSV text into an Arrow table with inferred column types.
 
-1. Delimiter: of comma, semicolon, tab and bar, the one that cuts the first records into most alike numbers of
-   cells. Delimiters within quotes do not count. A file of one column is legal.
-2. Cells: pyarrow reads them all as text. Unquoted words for missing values become gaps, with blanks around them
-   too; quoted ones stay text.
-3. Types: `csv_types` finds the first that fits every cell of a column.
-4. Header: `csv_header` looks whether the first line is one, unless the caller knows. Without one, columns are called
-   column_1, column_2 and so on.
-5. Faults: pyarrow's own messages quote cells and count no lines, so where it refuses, the records are walked
-   once more, slowly, to name the line.
+1. Delimiter: of comma, semicolon, tab and bar, the one that splits the first records into the most consistent numbers
+   of cells. Delimiters within quotes do not count. A file of one column is valid.
+2. Cells: pyarrow reads them all as text. Unquoted words for missing values become missing, also with blanks around
+   them; quoted ones stay text.
+3. Types: `csv_types` finds the first type that fits every cell of a column.
+4. Header: `csv_header` decides whether the first line is one, unless the caller says so. Without a header, columns are
+   called column_1, column_2 and so on.
+5. Faults: pyarrow's own messages quote cells and give no line numbers, so where it refuses a file, the records are
+   scanned once more, slowly, to find the line.
 
-Blank lines are skipped. In a file of one column an empty line is therefore no gap: write "NA" or "?" there.
+Blank lines are skipped. In a file of one column an empty line is therefore not a missing value: write "NA" or "?".
 """
 
 import re
@@ -32,7 +32,7 @@ __all__ = ["parse"]
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 CHUNK = 1 << 22
 LARGEST_BLOCK = (1 << 31) - 1
-# Closes the text: found whole in the last row, it proves that no quote was left open before it.
+# Appended to the text: if the last row is exactly this, no quote was left open before it.
 SEAL = "end of text"
 
 
@@ -43,7 +43,7 @@ def _how_to_say() -> str:
 
 
 class _Record(NamedTuple):
-    """Where a record lies: its first and last physical line, its number of cells, and the line of an open quote."""
+    """The position of a record: first and last physical line, number of cells, and the line of an unclosed quote."""
 
     first: int
     last: int
@@ -56,25 +56,11 @@ class _Record(NamedTuple):
 def parse(
     data: bytearray, name: str, null_words: tuple[str, ...], *, header: bool | None = None, as_text: bool = False
 ) -> tuple[pa.Table, tuple[str, ...]]:
-    r"""Read the text of a CSV file.
+    r"""Read the text of a CSV file; return the table and notes on its delimiter, decimal commas and dates with dots.
 
-    Parameters
-    ----------
-    data : bytearray
-        The whole text as UTF-8 without a byte order mark. It is used up: leave it alone afterwards.
-    name : str
-        How messages call the file.
-    null_words : tuple of str
-        Unquoted words that mean a missing value.
-    header : bool, optional
-        Whether the first line is a header. If not given, it must surely be one.
-    as_text : bool
-        Whether cells stay the text that they are.
-
-    Returns
-    -------
-    pyarrow.Table, tuple of str
-        The table, and what was found while reading: the delimiter, decimal commas, dates with dots.
+    `data` is UTF-8 without a byte order mark, and is consumed. `name` is the file's name in messages. `null_words` are
+    the unquoted words that mean a missing value. If `header` is None, the first line must certainly be a header. With
+    `as_text`, cells keep their text.
 
     Examples
     --------
@@ -101,10 +87,10 @@ def parse(
 
 
 def _records(data: bytes | bytearray, delimiter: str, at: int, stop: int) -> Iterator[_Record]:
-    """Walk through the records from one offset to another, counting lines from there; blank lines are left out."""
-    sign = re.escape(delimiter.encode())
+    """Yield the records between two offsets, counting lines from the first; blank lines are skipped."""
+    separator = re.escape(delimiter.encode())
     plain = re.compile(rb'[^"\r\n]*+(?:\r\n|\r|\n|\Z)')
-    cell = re.compile(rb'(?:"(?:[^"]++|"")*+("?))?[^' + sign + rb"\r\n]*+(" + sign + rb"|\r\n|\r|\n|\Z)")
+    cell = re.compile(rb'(?:"(?:[^"]++|"")*+("?))?[^' + separator + rb"\r\n]*+(" + separator + rb"|\r\n|\r|\n|\Z)")
     line = 1
     while at < stop:
         start, cells, unclosed = at, 1, 0
@@ -132,7 +118,7 @@ def _line_ends(data: bytes | bytearray, start: int, stop: int) -> int:
 
 
 def _delimiter(data: bytearray) -> str:
-    """Return the delimiter that most records of the file's beginning agree on, or the one with most cells."""
+    """Return the delimiter that most of the first records agree on, or the one that gives most cells."""
     sample = bytes(data[: 1 << 20])
     best, found = (0.0, 1), ","
     for delimiter in DELIMITERS:
@@ -157,8 +143,8 @@ def _names(data: bytearray, delimiter: str, header: _Record, name: str) -> list[
     """Return the column names; messages give positions, as the first line of a file without a header is a person."""
     if header.unclosed:
         raise _open_quote(name, header.unclosed)
-    sign = re.escape(delimiter.encode())
-    cell = re.compile(rb'(?:"((?:[^"]++|"")*+)")?([^' + sign + rb"\r\n]*+)")
+    separator = re.escape(delimiter.encode())
+    cell = re.compile(rb'(?:"((?:[^"]++|"")*+)")?([^' + separator + rb"\r\n]*+)")
     names, at = [], header.start
     for _ in range(header.cells):
         found = cell.match(data, at, header.end)
@@ -190,7 +176,7 @@ def _cells(
     *,
     header: bool,
 ) -> pa.Table:
-    """Return all cells as text, missing ones as gaps, or raise the error that names the faulty line."""
+    """Return all cells as text or missing, or raise the error that names the faulty line."""
     stop = len(data)
     quotes = b'"' in data
     if quotes:
@@ -227,15 +213,15 @@ def _cells(
         block = min(len(data) + 1, LARGEST_BLOCK)
         table = attempt(words, block)
     if table is not None and (padded := _padded(table, null_words) - set(words)):
-        # pyarrow alone knows which cells were quoted, so it is asked again with every spelling that occurs.
+        # Only pyarrow knows which cells were quoted, so it reads again with every spelling that occurs.
         table = attempt([*words, *sorted(padded)], block)
     if table is None:
-        raise ReadError(f"read: {name!r} cannot be read as CSV. Save it anew as UTF-8 with comma and double quotes.")
+        raise ReadError(f"read: {name!r} cannot be read as CSV. Save it again as UTF-8 with comma and double quotes.")
     return table
 
 
 def _padded(table: pa.Table, null_words: tuple[str, ...]) -> set[str]:
-    """Return the cells that are a word for a missing value with blanks around it."""
+    """Return the cells that are a word for a missing value surrounded by blanks."""
     found: set[str] = set()
     words = pa.array(null_words, pa.string())
     for column in table.columns:
@@ -247,7 +233,7 @@ def _padded(table: pa.Table, null_words: tuple[str, ...]) -> set[str]:
 
 
 def _raise_fault(data: bytearray, delimiter: str, names: list[str], name: str, stop: int, above: str) -> None:
-    """Raise the error for the first record that is ragged or holds an open quote; return if there is none."""
+    """Raise the error for the first record with the wrong number of cells or an open quote; return if there is none."""
     for record in _records(data, delimiter, 0, stop):
         if record.unclosed:
             raise _open_quote(name, record.unclosed)
@@ -258,10 +244,10 @@ def _raise_fault(data: bytearray, delimiter: str, names: list[str], name: str, s
             runs = f" It runs to line {record.last}: is a quote left open?" if record.last > record.first else ""
             raise ReadError(
                 f"read: {name!r}, line {record.first}: {cells} where {above} has {len(names)}{lacking}. "
-                f"Mend that line.{runs}"
+                f"Correct that line.{runs}"
             )
 
 
 def _open_quote(name: str, line: int) -> ReadError:
     """Return the error for a quote that is never closed."""
-    return ReadError(f"read: {name!r}, line {line}: a quote opens here and is never closed. Mend that line.")
+    return ReadError(f"read: {name!r}, line {line}: a quote opens here and is never closed. Correct that line.")

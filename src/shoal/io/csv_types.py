@@ -1,8 +1,8 @@
-"""The types of CSV columns, found in the text of their cells.
+"""The types of CSV columns, inferred from the text of their cells.
 
-The first that fits every cell of a column is taken, of whole number, number, boolean, date, time stamp, text. A number
-with a leading zero or plus stays text, for it names something: a postcode, a telephone. Dates are ISO dates or, without
-any doubt about day and month, of the form 31.12.1999. Decimal commas are read where the comma is not the delimiter.
+The first type that fits every cell of a column is used: integer, number, boolean, date, timestamp, text. A number with
+a leading zero or plus stays text, as it is a label: a postcode, a telephone number. Dates are ISO dates or, where day
+and month are unambiguous, of the form 31.12.1999. Decimal commas are read where the comma is not the delimiter.
 """
 
 import re
@@ -29,9 +29,9 @@ COMMAS = "decimal commas, written as points,"
 def typed_together(
     columns: list[pa.ChunkedArray], *, empty_is_gap: bool, commas: bool
 ) -> list[tuple[pa.ChunkedArray, str]]:
-    """Return each column in its type, with what was unusual about it.
+    """Return each column in its type, with a note on anything unusual about it.
 
-    Where one column has decimal commas, points that set off thousands in another are no decimal points.
+    Where one column has decimal commas, points that separate thousands in another are not decimal points.
     """
     found = [typed(column, empty_is_gap=empty_is_gap, commas=commas) for column in columns]
     if any(note == COMMAS for _, note in found):
@@ -42,20 +42,9 @@ def typed_together(
 
 
 def typed(column: pa.ChunkedArray, *, empty_is_gap: bool, commas: bool) -> tuple[pa.ChunkedArray, str]:
-    """Return a column of text in the first type that fits all its cells, and what was unusual about it.
+    """Return a text column in the first type that fits all its cells, and a note on anything unusual about it.
 
-    Parameters
-    ----------
-    column : pyarrow.ChunkedArray
-        Text.
-    empty_is_gap : bool
-        Whether an empty cell of a column that is no text is missing.
-    commas : bool
-        Whether a comma may stand before the decimals of a number.
-
-    Returns
-    -------
-    pyarrow.ChunkedArray, str
+    `empty_is_gap` makes empty cells of columns that are not text missing; `commas` allows decimal commas.
     """
     if column.null_count == len(column):
         return column, ""
@@ -77,7 +66,7 @@ def alike_cells(names: list[str], columns: list[pa.ChunkedArray]) -> int:
 
     Every cell of a row fits the type of its column. So a name that does not, such as a word above numbers, proves a
     header; where all names fit, or there are no types but names occur again below, there is doubt. Consecutive years or
-    positions are taken for names.
+    positions are accepted as names.
     """
     above = [(name, column) for name, column in zip(names, columns, strict=True) if not pa.types.is_string(column.type)]
     again = [
@@ -86,7 +75,7 @@ def alike_cells(names: list[str], columns: list[pa.ChunkedArray]) -> int:
         if pa.types.is_string(column.type)
     ]
     echoes = sum(count > 0 for count in again)
-    # One word once is chance; a word again and again, or two words, is a row among its like.
+    # One word once is coincidence; a word repeatedly, or two words, indicate a data row.
     echoes = echoes if echoes > 1 or max(again, default=0) > 1 else 0
     if not above:
         return echoes
@@ -97,19 +86,13 @@ def alike_cells(names: list[str], columns: list[pa.ChunkedArray]) -> int:
 
 
 def fits(name: str, kind: pa.DataType) -> bool:
-    """Say whether a name could stand in a column of this type."""
+    """Return whether a name could be a cell of a column of this type."""
     own = typed(pa.chunked_array([pa.array([name])]), empty_is_gap=False, commas=True)[0].type
     return bool(own == kind or (pa.types.is_integer(own) and pa.types.is_floating(kind)))
 
 
 def written_like(column: pa.ChunkedArray, cells: list[str]) -> pa.ChunkedArray:
-    """Return dates, moments or numbers as text, written as these cells are.
-
-    Parameters
-    ----------
-    column : pyarrow.ChunkedArray
-    cells : list of str
-        Some of the text that it was read from: ISO dates or dates with dots, points or commas before decimals.
+    """Return dates, timestamps or numbers as text, in the notation of some of the cells they were read from.
 
     Examples
     --------
@@ -131,7 +114,7 @@ def written_like(column: pa.ChunkedArray, cells: list[str]) -> pa.ChunkedArray:
 
 
 def _consecutive(words: list[str], columns: int) -> bool:
-    """Say whether names are years one after the other, or the positions of all columns."""
+    """Return whether names are consecutive years, or the positions of all columns."""
     if not all(re.fullmatch(r"[0-9]{1,4}", word) for word in words):
         return False
     numbers = [int(word) for word in words]
@@ -141,7 +124,7 @@ def _consecutive(words: list[str], columns: int) -> bool:
 
 
 def _trimmed(column: pa.ChunkedArray, empty_is_gap: bool) -> pa.ChunkedArray:
-    """Return the cells without blanks around them; one that is empty then was quoted, and is no number."""
+    """Return the cells without surrounding blanks; one that is then empty was quoted, and is not a number."""
     trimmed = pc.ascii_trim(column, characters=BLANKS)
     if not empty_is_gap:
         return trimmed
@@ -149,7 +132,7 @@ def _trimmed(column: pa.ChunkedArray, empty_is_gap: bool) -> pa.ChunkedArray:
 
 
 def _all(cells: pa.ChunkedArray, pattern: str) -> bool:
-    """Tell whether every cell that is there matches the pattern."""
+    """Return whether every cell that is not missing matches the pattern."""
     return bool(pc.all(pc.match_substring_regex(cells, pattern), min_count=0).as_py())
 
 
@@ -162,12 +145,12 @@ def _cast(cells: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray | None:
 
 
 def _whole(cells: pa.ChunkedArray) -> pa.ChunkedArray | None:
-    """Return whole numbers that fit 64 bits."""
+    """Return integers that fit 64 bits."""
     return _cast(cells, pa.int64()) if _all(cells, WHOLE) else None
 
 
 def _number(cells: pa.ChunkedArray) -> pa.ChunkedArray | None:
-    """Return numbers, unless one is long and whole (a key, which rounding would change) or too large."""
+    """Return numbers, unless one is a long integer (a key, which rounding would change) or too large."""
     if not _all(cells, NUMBER) or pc.any(pc.match_substring_regex(cells, LONG)).as_py():
         return None
     if pc.all(pc.match_substring_regex(cells, "^[0-9]+[eE][0-9]+$")).as_py() and len(cells) > cells.null_count:
@@ -192,7 +175,7 @@ def _date(cells: pa.ChunkedArray) -> pa.ChunkedArray | None:
 
 
 def _moment(cells: pa.ChunkedArray) -> pa.ChunkedArray | None:
-    """Return ISO time stamps, in microseconds if that is fine enough, in the zone that all are written in."""
+    """Return ISO timestamps, in microseconds if that is precise enough, in the time zone common to all."""
     for unit in ("us", "ns"):
         if (naive := _cast(cells, pa.timestamp(unit))) is not None:
             return naive
@@ -204,7 +187,7 @@ def _moment(cells: pa.ChunkedArray) -> pa.ChunkedArray | None:
 
 
 def _dotted_date(cells: pa.ChunkedArray) -> pa.ChunkedArray | None:
-    """Return dates that are written as day, month and year with dots between them."""
+    """Return dates written as day, month and year separated by dots."""
     if not _all(cells, DOTTED):
         return None
     parts = pc.extract_regex(cells, DOTTED)
@@ -213,7 +196,7 @@ def _dotted_date(cells: pa.ChunkedArray) -> pa.ChunkedArray | None:
 
 
 def _comma_number(cells: pa.ChunkedArray) -> pa.ChunkedArray | None:
-    """Return numbers with a comma before their decimals; at least one must have it."""
+    """Return numbers with decimal commas; at least one cell must have a comma."""
     if not _all(cells, COMMA) or not pc.any(pc.match_substring(cells, ",")).as_py():
         return None
     if _all(cells, r"^-?[0-9]{1,3}(?:,[0-9]{3})*$"):
@@ -223,7 +206,7 @@ def _comma_number(cells: pa.ChunkedArray) -> pa.ChunkedArray | None:
 
 
 def _grouped_whole(cells: pa.ChunkedArray) -> pa.ChunkedArray | None:
-    """Return whole numbers whose thousands are set off by points; at least one must be."""
+    """Return integers with points between thousands; at least one cell must have a point."""
     trimmed = pc.ascii_trim(cells, characters=BLANKS)
     if not _all(trimmed, GROUPED) or not pc.any(pc.match_substring(trimmed, ".")).as_py():
         return None

@@ -1,13 +1,13 @@
-"""Write a released table: the same values always give the same bytes, and no metadata goes along.
+"""Write a released table: equal values always give equal bytes, without any metadata.
 
-How a table lies in memory makes no difference: Parquet files have row groups of `GROUP` rows and Feather files batches
-of `BATCH`, cells are made anew before they are written, and categories are those that occur. So whoever reads a file
-and writes it again gets the same bytes, which is how `certify` sees that there is nothing else in it.
+The memory layout of a table makes no difference: Parquet files have row groups of `GROUP` rows and Feather files
+batches of `BATCH`, cells are rebuilt before they are written, and categories are those that occur. So reading a file
+and writing it again gives the same bytes, which is how `certify` establishes that it contains nothing else.
 
-CSV is written here and not by a library, because three things must be under control: a text cell that a
-spreadsheet would run as a formula (it starts with = + - @, a tab or a carriage return) gets an apostrophe in
-front, and so does a text cell that starts with an apostrophe, so that one can be taken away again; text that
-would be read back as a missing value is quoted; a float keeps its decimal point.
+CSV is written here and not by a library, because three things must be controlled: a text cell that a spreadsheet would
+run as a formula (it starts with = + - @, a tab or a carriage return) gets an apostrophe in front, and so does a text
+cell that starts with an apostrophe, so that one can be removed again; text that would be read back as a missing value
+is quoted; a float keeps its decimal point.
 """
 
 import gzip
@@ -46,21 +46,7 @@ BATCH = 1 << 16  # rows of a batch
 
 
 def write_data(table: pa.Table, folder: Path, format: str) -> str:  # noqa: A002
-    """Write a table into a folder as `data` with the ending of the format.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-        In the order in which it is to be written.
-    folder : Path
-    format : str
-        A file format of the catalogue.
-
-    Returns
-    -------
-    str
-        The name of the file.
-    """
+    """Write a table, in this row order, as `data` with the extension of a catalogued format; return the file name."""
     path = folder / f"data.{format}"
     with path.open("wb") as file:
         write_table(table, file, format)
@@ -68,7 +54,7 @@ def write_data(table: pa.Table, folder: Path, format: str) -> str:  # noqa: A002
 
 
 def digest_of(table: pa.Table, format: str) -> str:  # noqa: A002
-    """Return the SHA-256 of the file that `write_data` would write; nothing touches the disk.
+    """Return the SHA-256 of the file that `write_data` would write, without touching the disk.
 
     Examples
     --------
@@ -81,24 +67,24 @@ def digest_of(table: pa.Table, format: str) -> str:  # noqa: A002
 
 
 class _Digest(io.RawIOBase):
-    """A file that keeps nothing of what is written but its digest."""
+    """A file that keeps only the digest of what is written to it."""
 
     def __init__(self) -> None:
         self.sha256 = hashlib.sha256()
         self.size = 0
 
     def writable(self) -> bool:
-        """Say that it can be written to."""
+        """Return True: the file can be written to."""
         return True
 
     def write(self, part: Any) -> int:
-        """Take the next bytes."""
+        """Add bytes to the digest."""
         self.sha256.update(part)
         self.size += len(part)
         return len(part)
 
     def tell(self) -> int:
-        """Say how many bytes there have been."""
+        """Return the number of bytes written."""
         return self.size
 
 
@@ -109,12 +95,12 @@ def write_table(table: pa.Table, file: BinaryIO, format: str) -> None:  # noqa: 
 
 
 def packing(file: Any) -> gzip.GzipFile:
-    """Return a file that is packed into another one, without a name or a time."""
+    """Return a gzip file on top of another file, without a name or a time."""
     return gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0)
 
 
 def _clean(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return the same cells made anew: behind a missing cell, and in metadata, an original value could hide."""
+    """Return the same cells rebuilt: an original value could hide behind a missing cell or in metadata."""
     kind = column.type
     if pa.types.is_nested(kind):
         return pa.chunked_array([pa.array([_one_nan(cell) for cell in column.to_pylist()], _bare(kind))])
@@ -144,7 +130,7 @@ def _one_nan(cell: Any) -> Any:
 
 
 def _occurring(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a column of categories with those that occur, in the order that they have."""
+    """Return a categorical column with only the categories that occur, in their order."""
     kind = column.type
     cells = column.cast(kind.value_type)
     every = pa.concat_arrays([chunk.dictionary for chunk in column.chunks]) if column.num_chunks else cells
@@ -158,7 +144,7 @@ def _occurring(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def storable(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a column in a type that comes back from a Parquet file: it has no seconds, and only text as categories."""
+    """Return a column in a type that survives Parquet, which has no seconds and only text as categories."""
     kind = column.type
     if pa.types.is_timestamp(kind) and kind.unit == "s":
         return column.cast(pa.timestamp("ms", kind.tz))
@@ -193,12 +179,12 @@ def csv_header(names: Iterable[str]) -> bytes:
 
 
 def csv_gap(columns: int) -> str:
-    """Return what stands for a missing cell in a CSV file with so many columns."""
+    """Return the text of a missing cell in a CSV file with this many columns."""
     return "" if columns > 1 else "NA"
 
 
 def write_text(table: pa.Table, file: Any) -> None:
-    """Write the text of a CSV file's cells, apostrophes included, as `write_data` had written it."""
+    """Write the text cells of a CSV file, apostrophes included, as `write_data` had written them."""
     write_csv(table, file, _quoted)
 
 
@@ -214,7 +200,7 @@ def write_csv(table: pa.Table, file: Any, spell: Callable[[pa.Array], pa.Array] 
 
 
 def _cells(column: pa.Array) -> pa.Array:
-    """Return the text of each cell as it stands in the file, missing where it is missing."""
+    """Return the text of each cell as it appears in the file; missing cells stay missing."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         column, kind = column.cast(kind.value_type), kind.value_type
@@ -237,15 +223,15 @@ def _cells(column: pa.Array) -> pa.Array:
 
 
 def _escaped(text: pa.Array) -> pa.Array:
-    """Put an apostrophe before what a spreadsheet would run."""
+    """Put an apostrophe before text that a spreadsheet would run."""
     return pc.if_else(
         pc.match_substring_regex(text, r"^['=+\-@\t\r]"), pc.binary_join_element_wise("'", text, ""), text
     )
 
 
 def _quoted(text: pa.Array) -> pa.Array:
-    """Put quotes around what would be read as something else without them."""
+    """Quote text that would otherwise be read as something else."""
     word = pc.is_in(text, value_set=pa.array(NULL_WORDS))
-    sign = pc.match_substring_regex(text, r"[\",;|\t\r\n]|^\s|\s$|^\x{FEFF}")
+    special = pc.match_substring_regex(text, r"[\",;|\t\r\n]|^\s|\s$|^\x{FEFF}")
     doubled = pc.replace_substring(text, '"', '""')
-    return pc.if_else(pc.or_(word, sign), pc.binary_join_element_wise('"', doubled, '"', ""), text)
+    return pc.if_else(pc.or_(word, special), pc.binary_join_element_wise('"', doubled, '"', ""), text)

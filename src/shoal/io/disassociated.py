@@ -17,9 +17,9 @@ records that it stands for. `term` is left out where a cluster has none.
 
 Parquet: `items(id, label)`, `clusters(cluster, size, opened)`, `subrecords(scope, scope_id, chunk, items, count)`,
 `joints(joint, cluster)` and `terms(cluster, item)`. The scope of a sub-record is "c" for a cluster and "j" for a joint;
-chunks are counted from 0 in each. The cluster of a term is missing if it is not told. `clusters.parquet` has one entry
-of metadata, `disassoc`, which is the JSON above without its lists; no file has other metadata. Pages are uncompressed,
-plainly encoded and without statistics.
+chunks are counted from 0 in each. The cluster of a term is missing if it is not published. `clusters.parquet` has one
+entry of metadata, `disassoc`, which is the JSON above without its lists; no file has other metadata. Pages are
+uncompressed, plainly encoded and without statistics.
 
 Beside them may lie a neighbour: `neighbour.dat`, a line of labels separated by blanks for each record, or, where a
 label has blanks, `neighbour.json`, a list of lists. Labels and records ascend by code point.
@@ -81,27 +81,10 @@ def write_disassociated(
     folder: Path,
     format: Literal["parquet", "json"] = "parquet",  # noqa: A002
 ) -> list[str]:
-    """Write a disassociated data set into a folder that is there.
+    """Write a disassociated data set into an existing folder; return the sorted file names.
 
-    Parameters
-    ----------
-    published : Disassociated
-    folder : Path
-    format : {"parquet", "json"}
-        Five Parquet files, or one JSON file for small data.
-
-    Returns
-    -------
-    list of str
-        The names of the files, sorted.
-
-    Guarantee
-    ---------
-    Equal data give equal bytes. The files hold what is in `published` and nothing else.
-
-    Cost
-    ----
-    O(occurrences) time and memory.
+    Equal data give equal bytes. The files contain what is in `published` and nothing else. Time and memory grow with
+    the number of occurrences.
     """
     for name, content in encoded(published, format):
         (folder / name).write_bytes(content)
@@ -112,10 +95,10 @@ def encoded(
     published: Disassociated,
     format: Literal["parquet", "json"] = "parquet",  # noqa: A002
 ) -> Iterator[tuple[str, memoryview]]:
-    """Give the name and the bytes of each file that `write_disassociated` writes.
+    """Yield the name and the bytes of each file that `write_disassociated` writes.
 
     The Parquet files are neither compressed nor dictionary-encoded, so their bytes follow from their values alone: a
-    reader can encode the values again and compare, and no small file can stand for a large table.
+    reader can encode the values again and compare, and no small file can represent a large table.
     """
     if format not in ("parquet", "json"):
         raise WriteError(f"write: format {format!r} is not one for disassociated data; choose 'parquet' or 'json'.")
@@ -137,27 +120,15 @@ def encoded(
         ) as file:
             file.write_table(table)
             if name == "clusters":
-                # One key, as several would stand in whatever order the library's table of them has.
+                # One key, as the library does not define the order of several.
                 file.add_key_value_metadata({METADATA: _dumped(facts)})
         yield f"{name}.parquet", memoryview(sink.getvalue())
 
 
 def write_neighbour(data: Transactions, folder: Path) -> str:
-    """Write a neighbour beside a disassociated data set.
+    """Write a neighbour: `neighbour.dat`, or `neighbour.json` if a label contains blanks; return the file name.
 
-    Parameters
-    ----------
-    data : Transactions
-    folder : Path
-
-    Returns
-    -------
-    str
-        The name of the file: `neighbour.dat`, or `neighbour.json` if a label has blanks in it.
-
-    Guarantee
-    ---------
-    The bytes depend on the multiset of records alone. Nothing in their order tells of clusters or of the input.
+    The bytes depend on the multiset of records alone; their order reveals nothing about clusters or the input.
     """
     name, content = neighbour_file(data)
     (folder / name).write_bytes(content)
@@ -165,10 +136,10 @@ def write_neighbour(data: Transactions, folder: Path) -> str:
 
 
 def neighbour_file(data: Transactions) -> tuple[str, bytes]:
-    """Return the name and the bytes of the file of a neighbour."""
+    """Return the name and the bytes of a neighbour's file."""
     _check_text(data.labels)
     records = sorted(sorted(record) for record in data.records())
-    # A byte order mark at the start of a file would be taken for one.
+    # A label that starts with U+FEFF would be read as a byte order mark.
     if all(label.split() == [label] and "\ufeff" not in label for label in data.labels):
         return NEIGHBOURS[0], "".join(f"{' '.join(record)}\n" for record in records).encode()
     return NEIGHBOURS[1], f"{_listed(records)}\n".encode()
@@ -178,11 +149,11 @@ def _check_text(labels: Iterable[str]) -> None:
     """Refuse labels that cannot be written as UTF-8."""
     strange = sum(not _is_text(label) for label in labels)
     if strange:
-        raise WriteError(f"write: {strange} labels are not text that UTF-8 can hold. Mend them before publishing.")
+        raise WriteError(f"write: {strange} labels cannot be written as UTF-8. Correct them before publishing.")
 
 
 def _is_text(label: str) -> bool:
-    """Say whether a label can be written as UTF-8."""
+    """Return whether a label can be written as UTF-8."""
     try:
         label.encode()
     except UnicodeEncodeError:
@@ -196,7 +167,7 @@ def _params(published: Disassociated) -> dict[str, Any]:
 
 
 def _as_json(published: Disassociated) -> bytes:
-    """Return the bytes of the JSON file: a line for each cluster and joint."""
+    """Return the bytes of the JSON file: one line per cluster and joint."""
     chunks: dict[tuple[str, int], list[Any]] = {}
     for scope, chunk in _chunks_of(published):
         chunks.setdefault(scope, []).append(chunk)
@@ -223,7 +194,7 @@ def _as_json(published: Disassociated) -> bytes:
 
 
 def _chunks_of(published: Disassociated) -> Iterator[tuple[tuple[str, int], dict[str, Any]]]:
-    """Give each chunk with the cluster or joint that it belongs to."""
+    """Yield each chunk with the cluster or joint that it belongs to."""
     items, cuts = published.items.tolist(), published.sub_ptr.tolist()
     counts, ends = published.counts.tolist(), published.chunk_ptr.tolist()
     scopes = zip(published.chunk_cluster.tolist(), published.chunk_joint.tolist(), strict=True)
@@ -240,7 +211,7 @@ def _dumped(value: Any) -> str:
 
 
 def _listed(values: Iterable[Any]) -> str:
-    """Return values as a JSON list, a line each."""
+    """Return values as a JSON list, one per line."""
     inside = ",\n".join(_dumped(value) for value in values)
     return f"[\n{inside}\n]" if inside else "[]"
 
@@ -251,7 +222,7 @@ def _as_tables(published: Disassociated) -> dict[str, pa.Table]:
     per = np.diff(published.chunk_ptr)
     shared = published.chunk_cluster < 0
     scope_id = np.where(shared, published.chunk_joint, published.chunk_cluster)
-    # The number of a chunk in its scope: how many chunks stand before it since the scope began.
+    # The number of a chunk in its scope: how many chunks precede it there.
     turns = np.ones(published.chunks, bool)
     turns[1:] = (shared[1:] != shared[:-1]) | (scope_id[1:] != scope_id[:-1])
     starts = np.flatnonzero(turns)

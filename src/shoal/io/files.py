@@ -1,15 +1,15 @@
 """A path or a frame into a table.
 
 1. A frame goes through `io.frames`.
-2. A file's format is told by the end of its name; where that is unknown, by its first bytes.
-3. CSV is unpacked if it is gzipped and turned into UTF-8: a byte order mark tells its encoding; without one it is
+2. A file's format is identified by its extension; if that is unknown, by its first bytes.
+3. CSV is unpacked if it is gzipped and converted to UTF-8: a byte order mark identifies its encoding; without one it is
    UTF-8 if every byte fits, else Windows-1252, else Latin-1. The text goes through `io.csv_text`.
-4. Parquet and Feather (Arrow) are read by pyarrow, with their types as they are and without their metadata.
+4. Parquet and Feather (Arrow) are read by pyarrow, with their types unchanged and without their metadata.
 
-Files may come from strangers. What grows beyond `MOST_BYTES` in memory, or beyond `SURELY_FINE` and `MOST_SWELL` times
-its size, is refused: packed text while it is being unpacked, Parquet and Feather files by what their footers, page
-headers and message headers claim, before anything is unpacked. Every buffer of such a file is checked before use.
-No message quotes pyarrow, as its messages quote cells.
+Files may be untrusted. Whatever grows beyond `MOST_BYTES` in memory, or beyond `SURELY_FINE` and `MOST_SWELL` times its
+size, is refused: packed text while it is being unpacked, Parquet and Feather files by what their footers, page headers
+and message headers claim, before anything is unpacked. Every buffer of such a file is checked before use. No message
+quotes pyarrow, as its messages quote cells.
 """
 
 import codecs
@@ -93,14 +93,14 @@ def read(
     Raises
     ------
     ReadError
-        If there is no such file, or it is no whole table: the message says where, and quotes no cell.
+        If there is no such file, or it is not a complete table: the message says where, and quotes no cell.
 
     Notes
     -----
     A type of a CSV column must fit all its cells: whole numbers stay whole though some are missing, and text
     stays text though most of it looks like numbers. Numbers with a leading zero or plus and whole
     numbers of 16 digits and more that do not fit 64 bits are text. Blank lines of a CSV file are skipped, so in a
-    file of one column an empty line is no missing value.
+    file of one column an empty line is not a missing value.
     """
     if not isinstance(source, str | os.PathLike):
         return _checked(from_frame(source), Origin(frame=source), "the frame")
@@ -123,7 +123,7 @@ def read(
 
 
 def _checked(data: pa.Table, origin: Origin, called: str) -> Table:
-    """Hold the table, unless it has no columns, no rows, or days that no calendar of Python has."""
+    """Wrap the table, unless it has no columns, no rows, or dates that Python cannot represent."""
     if not data.num_columns:
         raise ReadError(f"read: {called} has no columns. Check where it comes from.")
     if not data.num_rows:
@@ -132,13 +132,14 @@ def _checked(data: pa.Table, origin: Origin, called: str) -> Table:
     for name in table.names:
         if not _within_calendar(table.column(name)):
             raise ReadError(
-                f"read: {called}, column {name!r}: a date lies outside the years 1 to 9999. Mend or empty such cells."
+                f"read: {called}, column {name!r}: a date lies outside the years 1 to 9999. "
+                "Correct or empty such cells."
             )
     return table
 
 
 def _within_calendar(column: pa.ChunkedArray) -> bool:
-    """Tell whether all dates of a column can be said in words; time zones may shift them by a day."""
+    """Return whether Python can represent all dates of a column; time zones may shift them by a day."""
     kind = column.type
     if pa.types.is_date(kind):
         day, margin = (1 if pa.types.is_date32(kind) else 86_400_000), 0
@@ -155,7 +156,7 @@ def _within_calendar(column: pa.ChunkedArray) -> bool:
 
 
 def opened(path: Path) -> IO[bytes]:
-    """Open a regular file, or say why that cannot be done."""
+    """Open a regular file, or say why that is not possible."""
     try:
         mode = path.stat().st_mode
         if stat.S_ISREG(mode):
@@ -164,14 +165,14 @@ def opened(path: Path) -> IO[bytes]:
     except FileNotFoundError:
         said = "does not exist"
     except PermissionError:
-        said = "may not be read by you"
+        said = "is not readable by you"
     except (OSError, ValueError):
         said = "cannot be opened"
     raise ReadError(f"read: {str(path)!r} {said}; expected a CSV, Parquet or Feather file. Check the path.")
 
 
 def format_of(path: Path, start: bytes) -> str:
-    """Tell the format by the end of the file's name, else by its first bytes; the two must agree."""
+    """Identify the format by the file's extension, else by its first bytes; the two must agree."""
     if not start:
         raise ReadError(f"read: {path.name!r} is empty; expected a header line and rows. Check the file.")
     cards = formats.cards().values()
@@ -188,11 +189,13 @@ def format_of(path: Path, start: bytes) -> str:
 
 
 def read_typed(card: FormatCard, path: Path) -> pa.Table:
-    """Return the table of a file whose cells have types; what a plug-in says of a fault is not shown."""
+    """Read a file whose cells have types; error messages of plug-ins are not shown."""
     if card.read is None:
         raise ReadError(f"read: {path.name!r}: the format {card.name!r} can be written, not read.")
     try:
         return card.read(path)
+    except ReadError:  # written for users, so it quotes no cell
+        raise
     except FAULTS:
         raise ReadError(f"read: {path.name!r} cannot be read as a {card.called} file.") from None
 
@@ -218,7 +221,7 @@ def unpacked(file: IO[bytes], name: str, kind: str) -> bytearray:
 
 
 def _to_utf8(data: bytearray, name: str) -> str:
-    """Turn the bytes into UTF-8 without a byte order mark, in place, and return the encoding that they had."""
+    """Convert the bytes to UTF-8 without a byte order mark, in place, and return their former encoding."""
     for mark, encoding in MARKS:
         if data.startswith(mark):
             del data[: len(mark)]
@@ -227,7 +230,7 @@ def _to_utf8(data: bytearray, name: str) -> str:
             break
     else:
         encoding = next(word for word in ("utf-8", "cp1252", "latin-1") if _recoded(data, word))
-    # Whatever Latin-1 had to take may be anything: text has no control signs but line ends, tabs and page ends.
+    # Whatever Latin-1 had to take may be anything: text has no control characters but line ends, tabs and page ends.
     strange = rb"\x00" if encoding.startswith("utf") else rb"[\x00-\x08\x0e-\x1f]"
     if re.search(strange, data):
         raise ReadError(
@@ -237,7 +240,7 @@ def _to_utf8(data: bytearray, name: str) -> str:
 
 
 def _recoded(data: bytearray, encoding: str) -> bool:
-    """Turn the bytes from this encoding into UTF-8, in place, or leave them and say that they do not fit."""
+    """Convert the bytes from this encoding to UTF-8 in place; return False and leave them if they do not fit."""
     if encoding in ("utf-8", "cp1252", "latin-1") and data.isascii():
         return True
     decoder = codecs.getincrementaldecoder(encoding)()
@@ -256,7 +259,7 @@ def _recoded(data: bytearray, encoding: str) -> bool:
 
 
 def _too_large(name: str) -> ReadError:
-    """Return the error for a file that holds, or claims to hold, more than memory should."""
+    """Return the error for a file that contains, or claims to contain, more than fits in memory."""
     return ReadError(
         f"read: {name!r} unpacks to more than {MOST_BYTES >> 30} GiB, to more than {MOST_SWELL} times its size, or to "
         f"more than {MOST_CELLS} cells per byte. Give a smaller table or, if you trust the file, convert it to CSV."
@@ -264,7 +267,7 @@ def _too_large(name: str) -> ReadError:
 
 
 def typed_columns(path: Path, kind: str) -> pa.Table:
-    """Return the table of a Parquet or Feather file, every buffer of it checked."""
+    """Read a Parquet or Feather file and validate all its buffers."""
     table, fits = None, True
     try:
         table, fits = _parquet(path) if kind == "parquet" else _feather(path)
@@ -280,14 +283,14 @@ def typed_columns(path: Path, kind: str) -> pa.Table:
 
 
 def _swells(path: Path, unpacked: int, cells: int = 0) -> bool:
-    """Tell whether a file holds more than memory should, given its bytes when unpacked and its number of cells."""
+    """Return whether a file of this unpacked size and number of cells is too large for memory."""
     size = path.stat().st_size
     most, many = max(SURELY_FINE, MOST_SWELL * size), max(SURELY_FINE // 8, MOST_CELLS * size)
     return max(unpacked, 8 * cells) > MOST_BYTES or unpacked > most or cells > many
 
 
 def _parquet(path: Path) -> tuple[pa.Table | None, bool]:
-    """Return a Parquet file's table and whether it fits into memory."""
+    """Return a Parquet file's table and whether it fits in memory."""
     footer = footer_of(path)
     if _swells(path, 0, max(sum(footer.rows), sum(chunk.values for chunk in footer.chunks))):
         return None, False
@@ -301,11 +304,11 @@ def _parquet(path: Path) -> tuple[pa.Table | None, bool]:
     schema = plain.schema_arrow
     texts = [field.name for field in schema if _is_text(field.type)]
     try:
-        # Folded, so that the size of the text is known before it is unfolded: a page of one long word may stand
-        # for a million of them.
+        # Dictionary-encoded, so that the size of the text is known before it is expanded: a page of one long word may
+        # stand for a million copies.
         table = pq.ParquetFile(path, read_dictionary=texts).read()
     except (pa.ArrowException, OSError):
-        # Some encodings cannot be read so. Which ones a file has is not asked, as a false footer then ends Python.
+        # Some encodings cannot be read so. The file is not asked which it has: a false footer would crash Python.
         table = plain.read()
     table.validate(full=True)
     if _swells(path, sum(_unfolded(column) for column in table.columns)) or table.nbytes > MOST_BYTES:
@@ -314,7 +317,7 @@ def _parquet(path: Path) -> tuple[pa.Table | None, bool]:
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    """Tell whether a type holds text or bytes of any length."""
+    """Return whether a type is text or bytes of any length."""
     return bool(
         pa.types.is_string(kind)
         or pa.types.is_large_string(kind)
@@ -324,7 +327,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _unfolded(column: pa.ChunkedArray) -> int:
-    """Return the bytes that the text of a dictionary column takes when each row holds its own."""
+    """Return the bytes that the text of a dictionary column takes when each row has its own copy."""
     if not pa.types.is_dictionary(column.type) or not _is_text(column.type.value_type):
         return 0
     lengths = (pc.binary_length(chunk.dictionary).take(chunk.indices) for chunk in column.chunks)
@@ -332,7 +335,7 @@ def _unfolded(column: pa.ChunkedArray) -> int:
 
 
 def _feather(path: Path) -> tuple[pa.Table | None, bool]:
-    """Return a Feather file's table and whether it fits into memory, batch by batch."""
+    """Return a Feather file's table and whether it fits in memory, batch by batch."""
     batches = []
     with pa.OSFile(str(path)) as file, pa.ipc.open_file(file) as reader:
         unpacked, cells = 0, 0
@@ -342,7 +345,7 @@ def _feather(path: Path) -> tuple[pa.Table | None, bool]:
                 return None, False
         for number in range(reader.num_record_batches):
             batch = reader.get_batch(number)
-            # Before any offset or index of it is followed: even `nbytes` crashes on a false one.
+            # Before any offset or index is followed: even `nbytes` crashes on a false one.
             batch.validate(full=True)
             batches.append(batch)
         table = pa.Table.from_batches(batches, reader.schema)

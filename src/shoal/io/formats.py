@@ -31,14 +31,14 @@ def csv(table: pa.Table, file: BinaryIO) -> None:
 
 @file_format("csv.gz", endings=(".gz",), magic=b"\x1f\x8b", called="gzip", text=True)
 def csv_gz(table: pa.Table, file: BinaryIO) -> None:
-    """Write a CSV file packed by gzip, without a name or a time."""
+    """Write a gzipped CSV file, without a name or a time."""
     with packing(file) as packed:
         write_csv(table, packed)
 
 
 @file_format("parquet", endings=(".parquet", ".pq"), magic=b"PAR1", called="Parquet", read=_read_parquet)
 def parquet(table: pa.Table, file: BinaryIO) -> None:
-    """Write a Parquet file, packed by Zstandard."""
+    """Write a Parquet file, compressed by Zstandard."""
     plain = pa.table([storable(column) for column in table.columns], names=table.column_names)
     with pyarrow.parquet.ParquetWriter(file, plain.schema, compression="zstd") as writer:
         for start in range(0, plain.num_rows, GROUP):
@@ -49,7 +49,7 @@ def parquet(table: pa.Table, file: BinaryIO) -> None:
     "feather", endings=(".feather", ".arrow", ".ipc"), magic=b"ARROW1", called="Feather or Arrow", read=_read_feather
 )
 def feather(table: pa.Table, file: BinaryIO) -> None:
-    """Write a Feather (Arrow IPC) file, packed by Zstandard."""
+    """Write a Feather (Arrow IPC) file, compressed by Zstandard."""
     options = pa.ipc.IpcWriteOptions(compression="zstd")
     with pa.ipc.new_file(file, table.schema, options=options) as writer:
         for start in range(0, table.num_rows, BATCH):

@@ -1,13 +1,13 @@
-"""Frames of pandas, polars and pyarrow into arrow tables, and released tables back into the caller's type of frame.
+"""Frames of pandas, polars and pyarrow into Arrow tables, and released tables back into the caller's type of frame.
 
-In: every column by itself, so that no index comes along, whatever it is. Labels become text. What arrow cannot
-hold as it is (numbers and text in one column, intervals, periods, complex numbers) becomes text.
+In: every column by itself, so that no index comes along. Labels become text. Whatever Arrow cannot represent (numbers
+and text in one column, intervals, periods, complex numbers) becomes text.
 
-Out: every column goes back to the type that it had, as long as it is still of that kind; dates and numbers that were
-held as text are written as text. Categories are made anew
-from the released values: a category that no row has is a value of the original.
+Out: every column returns to the type that it had, as long as it is still of that kind; dates and numbers that were
+text are written as text. Categories are rebuilt from the released values: a category that no row has is a value of the
+original.
 
-shoal imports neither pandas nor polars: the caller's own frame, narwhals and pyarrow know the way.
+shoal imports neither pandas nor polars: the caller's own frame, narwhals and pyarrow do the conversion.
 """
 
 from itertools import islice
@@ -27,22 +27,9 @@ UNFIT = (pa.ArrowException, OverflowError, TypeError, ValueError)
 
 
 def from_frame(frame: Any) -> pa.Table:
-    """Turn a frame into an arrow table without index and metadata.
+    """Convert an eager frame that narwhals knows to an Arrow table without index and metadata.
 
-    Parameters
-    ----------
-    frame : frame of pandas, polars, pyarrow or another eager frame that narwhals knows
-        It is not changed.
-
-    Returns
-    -------
-    pyarrow.Table
-        Missing values are gaps; categories are dictionary columns.
-
-    Raises
-    ------
-    ReadError
-        If it is no frame, is lazy, or two columns have the same name.
+    The frame is not changed. Categories become dictionary columns.
 
     Examples
     --------
@@ -62,7 +49,7 @@ def from_frame(frame: Any) -> pa.Table:
         raise ReadError("read: the frame is lazy and has no rows yet; expected rows. Call .collect() on it first.")
     if not isinstance(wrapped, nw.DataFrame):
         raise ReadError(
-            f"read: {_called(frame)} is no table; expected the path of a file, or a frame of pandas, polars or "
+            f"read: {_called(frame)} is not a table; expected the path of a file, or a frame of pandas, polars or "
             "pyarrow. Put it into a frame first."
         )
     names = [str(label) for label in wrapped.columns]
@@ -73,28 +60,18 @@ def from_frame(frame: Any) -> pa.Table:
 
 
 def to_frame(table: pa.Table, frame: Any, rows: Any = None) -> Any:
-    """Turn a released table into the caller's type of frame.
+    """Convert a released table to the caller's type of frame; if `frame` is None, to the Arrow table itself.
 
-    Parameters
-    ----------
-    table : pyarrow.Table
-    frame : frame or None
-        The frame that was read. If there was none, the arrow table itself is given back.
-    rows : array of int, optional
-        The row of the frame behind each row of the table, whose index a pandas frame gets.
-
-    Returns
-    -------
-    frame
-        With the types that the columns had, where they are still of that kind; only categories that occur; the index
-        of the rows, or a plain one; and the labels that the columns had.
+    The columns get back their labels and, where they are still of that kind, their types; only categories that occur
+    are kept. `rows` gives the row of `frame` behind each row, whose index a pandas frame gets; without it, the index is
+    plain.
     """
     if frame is None:
         return table
     wrapped: Any = nw.from_native(frame, eager_only=True)
     native = wrapped.to_native()
     numbers = {str(label): number for number, label in enumerate(wrapped.columns)}
-    # Types and categories are what counts; arrow tables lose their categories with their rows.
+    # Only types and categories matter; Arrow tables lose their categories with their rows.
     example = wrapped if wrapped.implementation.is_pyarrow() else wrapped.head(0)
     kept = set(table.column_names)
     before = {
@@ -129,8 +106,8 @@ def to_frame(table: pa.Table, frame: Any, rows: Any = None) -> Any:
 def reordered(frame: Any, rows: Any) -> Any:
     """Return these rows of a released frame; a pandas frame gets labels that no other frame has.
 
-    pandas puts rows of the same label beside each other, whatever their order. With labels of 0 to n - 1 the difference
-    to the original would be computed between rows of different people, without a word.
+    pandas aligns rows of the same label, whatever their order. With labels of 0 to n - 1 the difference to the original
+    would silently be computed between rows of different people.
 
     Examples
     --------
@@ -147,37 +124,37 @@ def reordered(frame: Any, rows: Any) -> Any:
 
 
 def _as_text(column: pa.ChunkedArray, before: Any, wrapped: Any, place: int) -> pa.ChunkedArray:
-    """Return dates and numbers that the frame held as text as text again, written as there."""
+    """Return dates and numbers that the frame held as text as text again, in the same notation."""
     kind = column.type
     number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
     if not _is_text(before.type) or not (number or pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
         return column
     series = wrapped.get_column(wrapped.columns[place])
     cells = [str(cell) for cell in series.drop_nulls().to_list()]
-    # Whole numbers do not show how decimals are written.
+    # Integers do not show how decimals are written.
     telling = (cell for cell in cells if "." in cell or "," in cell)
     return written_like(column, [*cells[:STYLE], *islice(telling, STYLE)])
 
 
 def _called(thing: Any) -> str:
-    """Return what a thing is called by its type, never by its value."""
+    """Describe an object by its type, never by its value."""
     kind = type(thing)
-    room = kind.__module__.partition(".")[0]
-    return f"a {kind.__name__}" if room == "builtins" else f"a {kind.__name__} of {room}"
+    package = kind.__module__.partition(".")[0]
+    return f"a {kind.__name__}" if package == "builtins" else f"a {kind.__name__} of {package}"
 
 
 def _same_names(names: list[str]) -> ReadError:
-    """Return the error for columns that cannot be told apart."""
+    """Return the error for columns of the same name."""
     twice = sorted({name for name in names if names.count(name) > 1})
-    return ReadError(f"read: the name {listed(twice)} is that of two columns or more. Rename them.")
+    return ReadError(f"read: the name {listed(twice)} is used by two or more columns. Rename them.")
 
 
 def _column(series: Any, name: str) -> pa.Array | pa.ChunkedArray:
-    """Return one column as arrow values, by the first way that succeeds."""
+    """Return one column as Arrow values, by the first conversion that succeeds."""
     if series.implementation.is_pyarrow():
         values = series.to_native()
     else:
-        # Polars would hand over the addresses of Python objects as bytes.
+        # Polars would pass the addresses of Python objects as bytes.
         objects = series.implementation.is_polars() and series.dtype == nw.Object
         values = None if objects else _first(series)
     if values is None:
@@ -192,7 +169,7 @@ def _column(series: Any, name: str) -> pa.Array | pa.ChunkedArray:
 
 
 def _first(series: Any) -> Any:
-    """Return the arrow values of a series directly or, for sparse ones, by way of numpy; None if neither works."""
+    """Return the Arrow values of a series directly or, for sparse ones, through numpy; None if neither works."""
     try:
         return series.to_arrow()
     except UNFIT:
@@ -211,11 +188,13 @@ def _text(series: Any, name: str) -> pa.Array | pa.ChunkedArray:
         return pa.array(cells, pa.string())
     except UnicodeEncodeError:
         pass
-    raise ReadError(f"read: column {name!r} of the frame holds text that is not Unicode. Mend or drop the column.")
+    raise ReadError(
+        f"read: column {name!r} of the frame contains text that is not Unicode. Correct or drop the column."
+    )
 
 
 def _alike(now: pa.DataType, before: pa.DataType) -> bool:
-    """Tell whether two types are of one kind, differing in width, unit or layout alone."""
+    """Return whether two types are of one kind, differing in width, unit or layout alone."""
     kinds = pa.types
     if kinds.is_timestamp(now) and kinds.is_timestamp(before):
         return (now.tz is None) == (before.tz is None)
@@ -225,12 +204,12 @@ def _alike(now: pa.DataType, before: pa.DataType) -> bool:
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    """Tell whether a type is text in any layout."""
+    """Return whether a type is text in any layout."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def _as_before(column: pa.ChunkedArray, before: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """Return the column in the type that it had, or as it is where its values do not fit that type."""
+    """Return the column in the type that it had, or unchanged where its values do not fit that type."""
     if pa.types.is_dictionary(before.type):
         return _categories(column, before)
     if not _alike(column.type, before.type):
@@ -239,7 +218,7 @@ def _as_before(column: pa.ChunkedArray, before: pa.Array | pa.ChunkedArray) -> p
 
 
 def _cast(values: Any, kind: pa.DataType) -> Any:
-    """Return the values as another type, or as they are if one does not fit."""
+    """Return the values as another type, or unchanged if one does not fit."""
     try:
         return values.cast(kind)
     except pa.ArrowException:
@@ -247,7 +226,7 @@ def _cast(values: Any, kind: pa.DataType) -> Any:
 
 
 def _categories(column: pa.ChunkedArray, before: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """Return the column as categories: those that occur and no other, in the order that they had, new ones last."""
+    """Return the column as categories: only those that occur, in their former order, new ones last."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_null(column.type):
@@ -263,13 +242,13 @@ def _categories(column: pa.ChunkedArray, before: pa.Array | pa.ChunkedArray) -> 
     positions = _cast(pc.index_in(column, levels).combine_chunks(), before.type.index_type)
     if _alike(levels.type, before.type.value_type):
         levels = _cast(levels, before.type.value_type)
-    # The order of the new ones among the old is not known.
+    # The order of new categories among the old ones is not known.
     ordered = before.type.ordered and not len(new)
     return pa.DictionaryArray.from_arrays(positions, levels, ordered=ordered)
 
 
 def _own_type(table: pa.Table, dtype: Any) -> Any:
-    """Return a table in a type of pandas' own or, where that cannot read its values, in the usual one."""
+    """Return a table in a pandas extension type or, where that cannot read its values, in the default type."""
     try:
         return table.to_pandas(ignore_metadata=True, types_mapper=lambda _: dtype)
     except (AttributeError, *UNFIT):
@@ -288,7 +267,7 @@ def _to_pandas(table: pa.Table, native: Any, numbers: dict[str, int], before: di
     columns = {}
     for name in table.column_names:
         if name in own:
-            # pandas' own types read arrow values themselves: nullable numbers do not pass through floats.
+            # pandas extension types read Arrow values directly: nullable numbers do not pass through floats.
             columns[name] = _own_type(table.select([name]), own[name])[name]
         elif name in dtypes and dtypes[name] == "object" and _is_text(table[name].type):
             columns[name] = plain[name].astype(object)

@@ -1,13 +1,13 @@
 """Columns of tables into `Transactions`: a column of lists, or two columns of record and item.
 
-Lists: a row is a record. Its cell is a list of items or, in text, items with a separator between them. A missing cell
+Lists: one record per row. Its cell is a list of items or, in text, items with a separator between them. A missing cell
 is a record without items.
 
-Long form: a row says that a record has an item. Rows of one record need not stand together; records are numbered as
-they first appear. A missing item says no more than that the record is there.
+Long form: each row gives one item of a record. Rows of one record need not be adjacent; records are numbered in order
+of first appearance. A missing item says only that the record exists.
 
-CSV is read as text throughout: a type would take 1,5 for a number. Where arrow refuses the file, it is given to
-`csv_text`, which names the faulty line.
+CSV is read as text throughout: a type would take 1,5 for a number. Where Arrow refuses the file, it is passed to
+`csv_text`, which finds the faulty line.
 """
 
 from collections.abc import Iterable
@@ -29,7 +29,7 @@ from shoal.model.transactions import Transactions
 __all__ = ["from_list_column", "from_long_columns", "is_list", "read_cells", "the_column"]
 
 DELIMITERS = ",;\t|"
-# Closes the text: found whole in the last row, it proves that no quote was left open before it.
+# Appended to the text: if the last row is exactly this, no quote was left open before it.
 SEAL = "end of text"
 LARGEST_BLOCK = (1 << 31) - 1
 LOOKED_AT = 1000  # rows that a header is compared with
@@ -37,24 +37,9 @@ FAULTS = (pa.ArrowException, ValueError, OverflowError, TypeError)
 
 
 def from_list_column(column: Any, called: str, separator: str | None = None) -> Transactions:
-    """Turn a column of lists, or of text with separators, into transactions.
+    """Convert a column of lists, or of text, to transactions; `called` names the source in messages.
 
-    Parameters
-    ----------
-    column : pyarrow.ChunkedArray
-    called : str
-        How messages call the source.
-    separator : str, optional
-        What stands between the items of a text cell; blanks if none is given. Lists have none.
-
-    Returns
-    -------
-    Transactions
-
-    Raises
-    ------
-    ReadError
-        If the cells are neither lists nor text, or their items are no text or numbers.
+    `separator` separates the items of a text cell; None means blanks. Lists have no separator.
     """
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -70,31 +55,16 @@ def from_list_column(column: Any, called: str, separator: str | None = None) -> 
 
 
 def from_long_columns(records: Any, items: Any, called: str) -> Transactions:
-    """Turn a column of records and one of items into transactions.
+    """Convert a column of records and one of items, of equal length, to transactions.
 
-    Parameters
-    ----------
-    records, items : pyarrow.ChunkedArray
-        Of equal length.
-    called : str
-        How messages call the source.
-
-    Returns
-    -------
-    Transactions
-        Its `rows` number the records as they first appear.
-
-    Raises
-    ------
-    ReadError
-        If the record of a row is missing, or items are no text or numbers.
+    Records are numbered in order of first appearance; `called` names the source in messages.
     """
     if records.null_count:
         row = pc.index(pc.is_null(records), True).as_py() + 1
         raise ReadError(
             f"read: {called}, row {row}: the record is missing, as in {records.null_count} rows. Fill in or drop them."
         )
-    # Made anew, so that its values are in the order of their first rows.
+    # Encoded again, so that its values are in order of first appearance.
     owner, inputs = _numbered(
         records.cast(records.type.value_type) if pa.types.is_dictionary(records.type) else records
     )
@@ -105,7 +75,7 @@ def from_long_columns(records: Any, items: Any, called: str) -> Transactions:
 
 
 def is_list(kind: pa.DataType) -> bool:
-    """Tell whether a type holds lists, in any layout."""
+    """Return whether a type is a list, in any layout."""
     types = pa.types
     views = types.is_list_view(kind) or types.is_large_list_view(kind)
     return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind) or views)
@@ -116,13 +86,13 @@ def the_column(table: pa.Table, name: str, called: str) -> Any:
     if table.column_names.count(name) == 1:
         return table.column(name)
     if name in table.column_names:
-        raise ReadError(f"read: {called}: {name!r} is the name of two columns or more. Rename them.")
+        raise ReadError(f"read: {called}: {name!r} is the name of two or more columns. Rename them.")
     # The names are not listed: the first line of a file without a header is a record.
     raise ReadError(f"read: {called} has {table.num_columns} columns, and none is called {name!r}. Check the name.")
 
 
 def _split(column: Any, called: str, separator: str | None) -> Any:
-    """Return cells of text as lists of items without blanks around them."""
+    """Return text cells as lists of items without surrounding blanks."""
     text = _as_text(column, called)
     if separator == "":
         raise ReadError("read: the separator is empty; expected what stands between items. Leave it out for blanks.")
@@ -132,7 +102,7 @@ def _split(column: Any, called: str, separator: str | None) -> Any:
 
 
 def _as_text(values: Any, called: str) -> Any:
-    """Return values as text, or say that their type has none."""
+    """Return values as text, or refuse types that have no text form."""
     kind, text = values.type, None
     if pa.types.is_dictionary(kind):
         values, kind = values.cast(kind.value_type), kind.value_type
@@ -155,7 +125,7 @@ def _folded(values: Any, called: str) -> tuple[NDArray[np.int32], list[str]]:
 
 
 def _numbered(values: Any) -> tuple[NDArray[np.int32], Any]:
-    """Return the number of each value, -1 where it is missing, and the distinct values as they first appear."""
+    """Return the number of each value, -1 where it is missing, and the distinct values in order of first appearance."""
     chunks = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
     folded = pa.chunked_array([pa.array([], values.type), *chunks]).dictionary_encode().unify_dictionaries()
     if not folded.num_chunks:
@@ -165,28 +135,16 @@ def _numbered(values: Any) -> tuple[NDArray[np.int32], Any]:
 
 
 def _numpy(values: Any) -> NDArray[Any]:
-    """Return arrow numbers without gaps as an array of their own."""
+    """Return Arrow numbers without missing values as an array of their own."""
     return np.array(values.to_numpy() if isinstance(values, pa.ChunkedArray) else values.to_numpy(zero_copy_only=False))
 
 
 def read_cells(data: bytearray, name: str, wanted: Iterable[str] = (), *, tabs: bool = False) -> pa.Table:
-    r"""Read the text of a CSV file, every cell as text.
+    r"""Read the text of a CSV file, every cell as text; empty cells are missing.
 
-    Parameters
-    ----------
-    data : bytearray
-        The whole text as UTF-8. It is used up: leave it alone afterwards.
-    name : str
-        How messages call the file.
-    wanted : iterable of str
-        Names that the header is known to have, if any; without them, it is compared with the rows below it.
-    tabs : bool
-        Whether tabs separate the cells. Otherwise the header tells.
-
-    Returns
-    -------
-    pyarrow.Table
-        Empty cells are gaps.
+    `data` is UTF-8 and is consumed; `name` is the file's name in messages. `wanted` are names that the header is known
+    to contain; without them, it is compared with the rows below it. `tabs` fixes the delimiter; otherwise the header
+    decides.
 
     Examples
     --------
@@ -202,7 +160,7 @@ def read_cells(data: bytearray, name: str, wanted: Iterable[str] = (), *, tabs: 
     table = _parsed(data, delimiter)
     if table is None:
         parse(bytearray(data), name, ("",), header=True)
-        raise ReadError(f"read: {name!r} cannot be read as CSV. Save it anew as UTF-8 with comma and double quotes.")
+        raise ReadError(f"read: {name!r} cannot be read as CSV. Save it again as UTF-8 with comma and double quotes.")
     names = table.column_names
     if not set(wanted) & set(names) and table.num_rows:
         seen = typed_together(table.slice(0, LOOKED_AT).columns, empty_is_gap=True, commas=False)
@@ -216,13 +174,13 @@ def read_cells(data: bytearray, name: str, wanted: Iterable[str] = (), *, tabs: 
 
 
 def _delimiter(data: bytearray) -> str:
-    """Return the sign that cuts the first line into most cells."""
+    """Return the character that splits the first line into most cells."""
     header = bytes(data[:65_536]).lstrip(b"\r\n").splitlines()[:1]
-    return max(DELIMITERS, key=lambda sign: header[0].count(sign.encode()) if header else 0)
+    return max(DELIMITERS, key=lambda character: header[0].count(character.encode()) if header else 0)
 
 
 def _parsed(data: bytearray, delimiter: str) -> pa.Table | None:
-    """Return all cells as text without blanks around them, or None if rows are ragged or a quote is left open."""
+    """Return all cells as text without surrounding blanks, or None if rows are ragged or a quote is open."""
     text = data[:65_536].decode(errors="ignore").lstrip("\r\n")
     cells = next(reader(text.splitlines(keepends=True), delimiter=delimiter))
     keys = [str(position) for position in range(len(cells))]

@@ -1,10 +1,10 @@
-"""Lines of items: one record a line, items separated by blanks or by a sign of the caller's.
+"""Lines of items: one record per line, items separated by blanks or by another character.
 
-1. The text is worked through in blocks that end with a line. A block must be UTF-8 and hold no NUL byte.
-2. numpy finds where words begin and end, and how many each line has; arrow folds the words, so that Python sees each
-   distinct word of a block once and no other.
-3. In files of SPMF, -1 and -2 (the ends of an itemset and of a record) are no items, and lines that begin with #, %
-   or @ are no records.
+1. The text is processed in blocks that end with a line. A block must be UTF-8 without NUL bytes.
+2. numpy finds where words begin and end, and how many each line has; Arrow dictionary-encodes the words, so that Python
+   sees each distinct word of a block only once.
+3. In SPMF files, -1 and -2 (the ends of an itemset and of a record) are not items, and lines that begin with #, % or @
+   are not records.
 
 Blank lines are records without items. Lines end with LF, CR LF or CR.
 """
@@ -35,31 +35,11 @@ SLICE = 65_536  # records written at a time
 
 
 def parse_lines(data: bytearray, name: str, *, spmf: bool = False, separator: str | None = None) -> Transactions:
-    r"""Read lines of items.
+    r"""Read lines of items: O(b) time for b bytes, about a second for a million records.
 
-    Parameters
-    ----------
-    data : bytearray
-        The whole text. It is used up: leave it alone afterwards.
-    name : str
-        How messages call the file.
-    spmf : bool
-        Whether -1 and -2 are ends and no items, and lines that begin with #, % or @ are remarks.
-    separator : str, optional
-        One ASCII sign that separates items; blanks around items then do not count. Without it, blanks separate them.
-
-    Returns
-    -------
-    Transactions
-
-    Raises
-    ------
-    ReadError
-        If the text is not UTF-8, holds a NUL byte or an absurdly long item: the message gives the line.
-
-    Cost
-    ----
-    O(b) time for b bytes, about a second for a million records; memory of the text and of the result.
+    `data` is consumed; `name` is the file's name in messages. With `spmf`, -1 and -2 are ends, not items, and lines
+    that begin with #, % or @ are comments. `separator` is one ASCII character; blanks around items are then stripped.
+    Without it, blanks separate items.
 
     Examples
     --------
@@ -71,8 +51,8 @@ def parse_lines(data: bytearray, name: str, *, spmf: bool = False, separator: st
         del data[: len(MARK)]
     if b"\r" in data:
         data[:] = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    # No more words than bytes that end one: pages that are not written to take no memory.
-    codes = np.empty(1 + sum(data.count(sign) for sign in np.flatnonzero(kinds).tolist()), np.int32)
+    # At most as many words as bytes that end one; memory pages that are never written cost nothing.
+    codes = np.empty(1 + sum(data.count(byte) for byte in np.flatnonzero(kinds).tolist()), np.int32)
     lengths = np.empty(1 + data.count(b"\n"), np.int64)
     no_items = ("", *ENDS_OF_SPMF) if spmf else ("",)
     known = {word: code for code, word in enumerate(no_items)}
@@ -91,7 +71,7 @@ def parse_lines(data: bytearray, name: str, *, spmf: bool = False, separator: st
 
 
 def looks_like_spmf(data: bytearray) -> bool:
-    """Tell whether every record of the beginning of a text ends with -2, as those of SPMF do."""
+    """Return whether every record at the beginning of a text ends with -2, as those of SPMF do."""
     lines = bytes(data[:65_536]).removeprefix(MARK).splitlines()
     if len(data) > 65_536 and len(lines) > 1:
         lines.pop()
@@ -100,10 +80,10 @@ def looks_like_spmf(data: bytearray) -> bool:
 
 
 def _kinds_of_bytes(separator: str | None) -> NDArray[np.uint8]:
-    """Return for each byte whether it is part of a word (0), stands between words (1) or ends a line (2)."""
+    """Return for each byte whether it is part of a word (0), separates words (1) or ends a line (2)."""
     if separator is not None and (len(separator) != 1 or not separator.isascii() or separator in "\r\n\0"):
         raise ReadError(
-            f"read: a separator of {len(separator)} signs; expected one ASCII sign other than a line end. "
+            f"read: a separator of {len(separator)} characters; expected one ASCII character other than a line end. "
             "Give one, or none if blanks separate the items."
         )
     kinds = np.zeros(256, np.uint8)
@@ -113,7 +93,7 @@ def _kinds_of_bytes(separator: str | None) -> NDArray[np.uint8]:
 
 
 def _blocks(data: bytearray, name: str) -> Iterator[tuple[int, int]]:
-    """Walk through the text in blocks that end with a line."""
+    """Yield the offsets of blocks that end with a line."""
     start = 0
     while start < len(data):
         stop = data.rfind(b"\n", start, start + BLOCK) + 1 if start + BLOCK < len(data) else len(data)
@@ -128,24 +108,24 @@ def _blocks(data: bytearray, name: str) -> Iterator[tuple[int, int]]:
 def _words(
     data: bytearray, start: int, stop: int, kinds: NDArray[np.uint8], name: str, spmf: bool
 ) -> tuple[pa.DictionaryArray, NDArray[np.int64]]:
-    """Return the words of a block, folded, and how many each of its lines has."""
-    signs = np.frombuffer(data, np.uint8, stop - start, start)
-    kind = kinds[signs]
-    inside = np.zeros(signs.size + 2, np.int8)
+    """Return the words of a block, dictionary-encoded, and how many each of its lines has."""
+    octets = np.frombuffer(data, np.uint8, stop - start, start)
+    kind = kinds[octets]
+    inside = np.zeros(octets.size + 2, np.int8)
     np.equal(kind, 0, out=inside[1:-1].view(np.bool_))
     edges = np.flatnonzero(inside[1:] != inside[:-1])
     starts, ends = edges[::2], edges[1::2]
     breaks = np.flatnonzero(kind == 2)
-    if not breaks.size or breaks[-1] != signs.size - 1:
-        breaks = np.r_[breaks, signs.size]
+    if not breaks.size or breaks[-1] != octets.size - 1:
+        breaks = np.r_[breaks, octets.size]
     counts = np.diff(np.searchsorted(starts, breaks), prepend=0).astype(np.int64)
     text = inside[1:-1].view(np.bool_)
     if spmf:
         firsts = np.r_[0, breaks[:-1] + 1]
-        remark = np.isin(signs[np.minimum(firsts, signs.size - 1)], list(REMARKS))
+        remark = np.isin(octets[np.minimum(firsts, octets.size - 1)], list(REMARKS))
         if remark.any():
             wanted = ~np.repeat(remark, counts)
-            text = text & ~np.repeat(remark, np.diff(np.r_[firsts, signs.size]))
+            text = text & ~np.repeat(remark, np.diff(np.r_[firsts, octets.size]))
             starts, ends, counts = starts[wanted], ends[wanted], counts[~remark]
     sizes = ends - starts
     for place in np.flatnonzero(sizes > LONGEST).tolist():
@@ -154,17 +134,17 @@ def _words(
             raise at_line(data, first, name, fault)
     offsets = np.zeros(sizes.size + 1, np.int32)
     np.cumsum(sizes, out=offsets[1:])
-    return _folded(offsets, signs[text]), counts
+    return _folded(offsets, octets[text]), counts
 
 
-def _folded(offsets: NDArray[np.int32], signs: NDArray[np.uint8]) -> pa.DictionaryArray:
-    """Return words that lie one after the other as a dictionary column."""
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(signs)]
+def _folded(offsets: NDArray[np.int32], octets: NDArray[np.uint8]) -> pa.DictionaryArray:
+    """Return adjacent words as a dictionary column."""
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(octets)]
     return pa.Array.from_buffers(pa.string(), offsets.size - 1, buffers).dictionary_encode()
 
 
 def _numbers(words: pa.DictionaryArray, known: dict[str, int], *, trimmed: bool) -> NDArray[np.int32]:
-    """Return the number of each word, without blanks around it if so wished; new ones are learnt."""
+    """Return the number of each word, optionally without surrounding blanks; new words get new numbers."""
     labels = pc.utf8_trim(words.dictionary, BLANKS.decode()) if trimmed else words.dictionary
     numbers = [known.setdefault(label, len(known)) for label in labels.to_pylist()]
     codes: NDArray[np.int32] = np.array(numbers, np.int32)[words.indices.to_numpy()]
@@ -172,38 +152,17 @@ def _numbers(words: pa.DictionaryArray, known: dict[str, int], *, trimmed: bool)
 
 
 def write_lines(data: Transactions, path: str | Path, *, separator: str = " ", keep_empty: bool = False) -> None:
-    r"""Write transactions as lines of items, gzipped if the name ends with .gz.
+    """Write transactions as lines of items, gzipped if the name ends with .gz; an existing file is overwritten.
 
-    Parameters
-    ----------
-    data : Transactions
-    path : path
-        A file that is there already is written over.
-    separator : str
-        One ASCII sign to stand between items.
-    keep_empty : bool
-        Whether records that had no items become blank lines in their places.
-
-    Raises
-    ------
-    WriteError
-        If a label could not be read back, or the file cannot be written.
-
-    Guarantee
-    ---------
-    Equal data give equal bytes, and `read_transactions(path, layout="lines")`, with the same separator unless it is a
-    blank, reads the same data.
-
-    Cost
-    ----
-    O(b) time for b bytes written.
+    With `keep_empty`, records without items become blank lines. Equal data give equal bytes, and
+    `read_transactions(path, layout="lines")`, with the same `separator` unless it is a blank, reads the same data.
     """
     place = Path(path)
     bad = _unreadable(data.labels, separator)
     if bad:
         raise WriteError(
-            f"write: {bad} of {len(data.labels)} labels are empty or hold signs that separate items or lines, so they "
-            "could not be read back. Choose another separator."
+            f"write: {bad} of {len(data.labels)} labels are empty or contain characters that separate items or lines, "
+            "so they could not be read back. Choose another separator."
         )
     lines = _text(data, separator, data.inputs if keep_empty else data.n, data.rows if keep_empty else None)
     said = ""
@@ -224,13 +183,13 @@ def _unreadable(labels: tuple[str, ...], separator: str) -> int:
     """Return how many labels would not be read back as they are."""
     blank = separator in BLANKS.decode()
     _kinds_of_bytes(None if blank else separator)
-    signs = re.escape(BLANKS.decode() if blank else separator)
-    wrong = re.compile(rf"[\r\n\0\ud800-\udfff{signs}]|^[ \t\v\f]|[ \t\v\f]\Z|^\Z|^\ufeff")
+    separators = re.escape(BLANKS.decode() if blank else separator)
+    wrong = re.compile(rf"[\r\n\0\ud800-\udfff{separators}]|^[ \t\v\f]|[ \t\v\f]\Z|^\Z|^\ufeff")
     return sum(wrong.search(label) is not None or len(label) > LONGEST for label in labels)
 
 
 def _text(data: Transactions, separator: str, n: int, rows: NDArray[np.int64] | None) -> Iterator[bytes]:
-    """Return the lines as UTF-8, a slice of records at a time."""
+    """Yield the lines as UTF-8, a slice of records at a time."""
     labels = pa.array(data.labels, pa.string())
     ends = data.indptr[1:]
     if rows is not None:

@@ -1,12 +1,12 @@
 """Words, and how many of them each record has, into `Transactions`.
 
-Every way of reading ends here: lines, columns, matrices and Python's own lists all become one long array of words,
-folded (each distinct word once, and its number wherever it stands), and the number of words of each record.
+Every way of reading ends here: lines, columns, matrices and Python lists all become one long array of words,
+dictionary-encoded (each distinct word once, and its number wherever it occurs), and the number of words per record.
 
-1. Words that are no items (gaps, empty text) get the number -1.
-2. The others are numbered anew in the order of their labels, so that equal data have equal numbers.
-3. A span of records at a time, numbers are sorted within their record, and repeated ones are left out. This happens in
-   place: what is left never takes more room than what was there.
+1. Words that are not items (missing values, empty text) get the number -1.
+2. The others are renumbered in the order of their labels, so that equal data have equal numbers.
+3. A span of records at a time, numbers are sorted within their record, and duplicates are dropped. This happens in
+   place: the result never takes more memory than the input.
 """
 
 import re
@@ -34,7 +34,7 @@ __all__ = [
     "said_of",
 ]
 
-MARK = b"\xef\xbb\xbf"  # of the order of bytes, which UTF-8 does not need
+MARK = b"\xef\xbb\xbf"  # byte order mark
 LONGEST = 10_000  # characters of a label
 MOST_ITEMS = (1 << 31) - 1
 SPAN = 1 << 16  # occurrences that are sorted at a time
@@ -45,35 +45,13 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 def gathered(
     codes: NDArray[np.int32], words: Sequence[str], lengths: NDArray[np.int64], called: str, unit: str = "row"
 ) -> Transactions:
-    """Turn folded words into transactions.
+    """Convert dictionary-encoded words to transactions: O(w log w) time for w words.
 
-    Parameters
-    ----------
-    codes : int32 array
-        The number of every word, one record after the other; -1 is no item. It is used up: leave it alone afterwards.
-    words : sequence of str
-        The word of each number. Empty ones are no items, equal ones are the same item.
-    lengths : int64 array of shape (inputs,)
-        How many numbers each record has, those that are no items among them.
-    called : str
-        How messages call the source.
-    unit : str
-        What messages call a record.
-
-    Returns
-    -------
-    Transactions
-
-    Raises
-    ------
-    ReadError
-        If a label is too long or holds a NUL byte, or there are too many.
-
-    Cost
-    ----
-    O(w log w) time for w words; memory of the result, and of a span of records.
+    `codes` has the number of every word, record by record; -1 is not an item. It is consumed. `words` has the word of
+    each number: empty ones are not items, equal ones are the same item. `lengths` has the count of numbers per record,
+    -1 included. `called` and `unit` name the source and a record in messages.
     """
-    used = np.zeros(len(words) + 1, bool)  # the last is that of -1
+    used = np.zeros(len(words) + 1, bool)  # the last entry is for -1
     for start in range(0, codes.size, SPAN):
         used[codes[start : start + SPAN]] = True
     wanted = [word if here else "" for word, here in zip(words, used.tolist()[:-1], strict=True)]
@@ -92,9 +70,9 @@ def gathered(
 
 
 def check_text(data: bytearray, name: str, start: int = 0, stop: int | None = None) -> None:
-    """Refuse what is not UTF-8 or no text, and name the line; only from one place to another if these are given."""
+    """Refuse what is not UTF-8 or contains a NUL byte, and name the line; limited to `start` and `stop` if given."""
     end = len(data) if stop is None else stop
-    at, said = data.find(b"\0", start, end), "a NUL byte, so this is no text file. Check the file."
+    at, said = data.find(b"\0", start, end), "a NUL byte, so this is not a text file. Check the file."
     block = data[start:end] if at < 0 else bytearray()
     if not block.isascii():
         try:
@@ -106,7 +84,7 @@ def check_text(data: bytearray, name: str, start: int = 0, stop: int | None = No
 
 
 def at_line(data: bytearray, at: int, name: str, said: str) -> ReadError:
-    """Return the error that names the line of a place in a text."""
+    """Return the error that names the line of an offset in a text."""
     line = data.count(b"\n", 0, at) + 1
     return ReadError(f"read: {name!r}, line {line}: {said}")
 
@@ -116,14 +94,14 @@ def said_of(label: str) -> str:
     if len(label) > LONGEST:
         return f"an item of more than {LONGEST} characters. Is the separator right?"
     if "\0" in label:
-        return "an item with a NUL byte, which is no text. Check the file."
+        return "an item with a NUL byte, which is not text. Check the file."
     return ""
 
 
 def _as_sets(
     codes: NDArray[np.int32], number: NDArray[np.int32], lengths: NDArray[np.int64], labels: tuple[str, ...]
 ) -> Transactions:
-    """Renumber, sort and thin out the words of each record, in place, and count what was left out."""
+    """Renumber, sort and deduplicate the words of each record, in place, and count the duplicates."""
     ends = np.cumsum(lengths)
     kept = np.zeros(lengths.size, np.int64)
     written = repeated = start = first = 0
@@ -151,21 +129,9 @@ def _as_sets(
 
 
 def from_records(records: Iterable[Any]) -> Transactions:
-    """Turn Python's own records into transactions.
+    """Convert Python records, iterables of str or int, to transactions.
 
-    Parameters
-    ----------
-    records : iterable of iterables of str or int
-        A whole number stands for its text. None, for a record or an item, is nothing.
-
-    Returns
-    -------
-    Transactions
-
-    Raises
-    ------
-    ReadError
-        If a record is text or no iterable, or an item is neither text nor a whole number.
+    An integer stands for its text. None, as a record or an item, is ignored.
 
     Examples
     --------
@@ -185,15 +151,15 @@ def from_records(records: Iterable[Any]) -> Transactions:
         lengths.append(len(items))
     words = [str(item) for item in known]
     if any(SURROGATE.search(word) for word in words):
-        raise ReadError("read: the records hold text that is not Unicode. Mend or leave out such items.")
+        raise ReadError("read: the records contain text that is not Unicode. Correct or leave out such items.")
     numbers = np.array(codes, np.int32)
     return gathered(numbers, words, np.array(lengths, np.int64), "the records", "record")
 
 
 def items_of(record: Iterable[Any], row: int) -> list[Any]:
-    """Return the items of a record, None left out, or say that one is neither text nor a whole number."""
+    """Return the items of a record without None; refuse an item that is neither text nor an integer."""
     found = list(record)
-    # Asked once for all items of a record. True and 1.0 would be found as 1, so types are asked and not values.
+    # One check for all items of a record. True and 1.0 equal 1, so types are compared, not values.
     if {type(item) for item in found} <= PLAIN:
         return found
     for item in found:
@@ -206,30 +172,17 @@ def items_of(record: Iterable[Any], row: int) -> list[Any]:
 
 
 def _kind(thing: Any) -> str:
-    """Name a thing by its type, never by its value."""
+    """Describe an object by its type, never by its value."""
     name = "text" if isinstance(thing, str) else type(thing).__name__
     return name if name == "text" else f"of type {name}"
 
 
 def from_matrix(matrix: Any, labels: Iterable[Any] | None = None) -> Transactions:
-    """Turn a matrix of records by items into transactions.
+    """Convert a dense or SciPy sparse matrix of shape (records, items) to transactions.
 
-    Parameters
-    ----------
-    matrix : array or SciPy sparse matrix of shape (records, items)
-        1 or True where the record has the item, 0 or False where not. A larger whole number says how often.
-    labels : iterable of str or int, optional
-        One for each column, all different. Without them, columns are called by their numbers from 0 on.
-
-    Returns
-    -------
-    Transactions
-        Columns without an entry have no label there.
-
-    Raises
-    ------
-    ReadError
-        If there are not two axes, a cell is no such number, or labels do not fit the columns.
+    A cell is 1 or True where the record has the item, 0 or False where not; a larger integer gives the number of times.
+    There is one distinct label per column; without `labels`, columns are numbered from 0. Columns without an entry get
+    no label in the result.
 
     Examples
     --------
@@ -260,13 +213,13 @@ def from_matrix(matrix: Any, labels: Iterable[Any] | None = None) -> Transaction
 
 
 def _whole_times(values: NDArray[Any]) -> NDArray[np.int64]:
-    """Return how often each entry says that its item is there."""
+    """Return how often each entry contains its item."""
     numbers = np.asarray(values)
     if numbers.dtype.kind in "biuf" and bool(
         np.all((numbers >= 0) & (numbers <= MOST_ITEMS) & (numbers == np.floor(numbers)))
     ):
         return numbers.astype(np.int64)
     raise ReadError(
-        "read: the matrix holds cells that are no whole numbers from 0 on; expected 1 where the record has the item "
+        "read: the matrix has cells that are not integers of at least 0; expected 1 where the record has the item "
         "and 0 where not. Turn the cells into 0 and 1 first."
     )

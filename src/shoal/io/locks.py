@@ -1,4 +1,4 @@
-"""Locks: one process at a time changes what lies in a folder, and a lock on a file shows that its maker still runs.
+"""Locks: one process at a time changes a folder, and a lock on a file shows that its creator is still running.
 
 Locks are those of the system (flock): they end with the process that holds them, however it ends. Windows and some
 network disks have none. There, nothing is locked, and `locked` says so.
@@ -25,19 +25,9 @@ BUSY = (errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK)
 
 @contextmanager
 def locked(*folders: Path, patience: float = PATIENCE) -> Iterator[bool]:
-    """Let one process at a time change what lies in these folders.
+    """Let one process at a time change these existing folders; yield False where the system or the disk has no locks.
 
-    Parameters
-    ----------
-    *folders : Path
-        Folders that exist.
-    patience : float
-        Seconds to wait for another process before giving up with a `WriteError`.
-
-    Yields
-    ------
-    bool
-        Whether every folder is locked; False where the system or the disk has no locks.
+    After `patience` seconds of waiting for another process, raise `WriteError`.
     """
     until = time.monotonic() + patience
     with ExitStack() as held:
@@ -47,13 +37,13 @@ def locked(*folders: Path, patience: float = PATIENCE) -> Iterator[bool]:
             held.callback(os.close, handle)
             found = os.fstat(handle)
             handles.setdefault((found.st_dev, found.st_ino), (handle, folder))  # one folder may have two names
-        # Always in one order, so that two processes cannot wait for each other.
+        # Always in the same order, so that two processes cannot wait for each other.
         sure = [_wait(handle, folder, until, patience) for _, (handle, folder) in sorted(handles.items())]
         yield bool(sure) and all(sure)
 
 
 def _wait(handle: int, folder: Path, until: float, patience: float) -> bool:
-    """Wait for a lock and say whether it is held; after a while tell what is being waited for."""
+    """Wait for a lock and return whether it is held; announce the wait after a while."""
     start, told = time.monotonic(), False
     while (got := try_lock(handle)) is False:
         now = time.monotonic()
@@ -70,12 +60,9 @@ def _wait(handle: int, folder: Path, until: float, patience: float) -> bool:
 
 
 def try_lock(handle: int) -> bool | None:
-    """Try to lock an open file or folder: True if that worked, False if another holds it, None if there are no locks.
+    """Try to lock an open file or folder: True if it is locked now, False if another holds it, None without locks.
 
-    Parameters
-    ----------
-    handle : int
-        Closing it frees the lock.
+    Closing the handle releases the lock.
     """
     if sys.platform == "win32":
         return None
@@ -89,7 +76,7 @@ def try_lock(handle: int) -> bool | None:
 
 
 def alive(number: int) -> bool:
-    """Say whether a process of this number runs on this machine."""
+    """Return whether a process of this number is running on this machine."""
     try:
         os.kill(number, 0)
     except (ProcessLookupError, OverflowError):

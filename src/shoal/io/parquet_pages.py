@@ -1,9 +1,9 @@
-"""The footer and the page headers of a Parquet file, read on their own: how large it becomes, and what else is in it.
+"""The footer and the page headers of a Parquet file, read on their own: its unpacked size, and what else it contains.
 
-pyarrow believes the footer, makes room for a page before it has unpacked it, and some false footers end the process.
-So the footer and the headers of all pages are read here first; both are small. They are written in Thrift's compact
-protocol: a field is a byte of type and number, numbers are zigzag varints. What can be written in several ways is read
-in the shortest one alone, so that nothing hides in the way in which it is written.
+pyarrow trusts the footer, allocates a page before it has unpacked it, and some false footers crash the process. So the
+footer and the headers of all pages are read here first; both are small. They are written in Thrift's compact protocol:
+a field is a byte of type and number, numbers are zigzag varints. What can be written in several ways is accepted in the
+shortest one alone, so that nothing can be hidden in the encoding.
 """
 
 from collections.abc import Iterator
@@ -23,16 +23,16 @@ __all__ = [
 ]
 
 MOST_FOOTER = 1 << 23
-HEADER = 1 << 16  # bytes that a page header with its statistics has at the most
+HEADER = 1 << 16  # largest size of a page header with its statistics, in bytes
 DEPTH = 12
 MAKER = 6  # the field of the footer that names the library
 ORDINAL = 7  # the field of a row group that numbers it, which some versions write
-# Fields that depend on how well values were packed, of a row group, a column chunk, its metadata and a page header.
+# Fields that depend on compression, of a row group, a column chunk, its metadata and a page header.
 GROUP_SIZES, CHUNK_PLACE, CHUNK_SIZES, PAGE_SIZES = (2, 5, 6), (2,), (6, 7, 9, 11), (3,)
 
 
 class Page(NamedTuple):
-    """A page: whether it holds a dictionary, its values, its bytes when unpacked, where its packed bytes lie."""
+    """A page: whether it is a dictionary, its values, its unpacked size, and the offsets of its packed bytes."""
 
     dictionary: bool
     values: int
@@ -42,7 +42,7 @@ class Page(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """A column chunk: where it lies, the number of its values, and whether an index or anything else belongs to it."""
+    """A column chunk: its offsets, the number of its values, and whether it has an index or anything else."""
 
     start: int
     stop: int
@@ -51,7 +51,7 @@ class Chunk(NamedTuple):
 
 
 class Footer(NamedTuple):
-    """A footer: its place, the rows of each group, the chunks, the keys of its notes, and who made it."""
+    """A footer: its offset, the rows of each group, the chunks, the keys of its metadata, and its creator."""
 
     start: int
     rows: tuple[int, ...]
@@ -60,25 +60,14 @@ class Footer(NamedTuple):
     maker: bytes
 
     def pages(self, path: Path) -> Iterator[list[Page]]:
-        """Return the pages of each chunk, or raise ValueError if they do not fill it exactly.
-
-        Parameters
-        ----------
-        path : Path
-            The file of this footer.
-        """
+        """Yield the pages of each chunk of this footer's file; raise ValueError if they do not fill it exactly."""
         with path.open("rb") as file:
             for chunk in self.chunks:
                 yield _pages(file, chunk)
 
 
 def footer_of(path: Path) -> Footer:
-    """Read the footer of a Parquet file, or raise ValueError if it is none.
-
-    Parameters
-    ----------
-    path : Path
-    """
+    """Read the footer of a Parquet file; raise ValueError if it is malformed."""
     start, facts = _facts(path)
     try:
         groups = facts.get(4, [])
@@ -90,12 +79,7 @@ def footer_of(path: Path) -> Footer:
 
 
 def skeleton(path: Path) -> list[dict[int, Any]]:
-    """Return the fields of the footer and of all page headers, but for who wrote the file and where packed bytes lie.
-
-    Parameters
-    ----------
-    path : Path
-    """
+    """Return the fields of the footer and of all page headers, except the creator and the offsets of packed bytes."""
     facts = _facts(path)[1]
     facts.pop(MAKER, None)
     for number, group in enumerate(facts.get(4, [])):
@@ -111,12 +95,7 @@ def skeleton(path: Path) -> list[dict[int, Any]]:
 
 
 def true_sizes(path: Path) -> bool:
-    """Say whether all sizes and places in a footer are those of the pages.
-
-    Parameters
-    ----------
-    path : Path
-    """
+    """Return whether all sizes and offsets in the footer are those of the pages."""
     facts = _facts(path)[1]
     chunks = iter(footer_of(path).chunks)
     with path.open("rb") as file:
@@ -143,12 +122,7 @@ def true_sizes(path: Path) -> bool:
 
 
 def nothing_between(path: Path) -> bool:
-    """Say whether there is nothing between the column chunks but, as older versions write it, their own metadata again.
-
-    Parameters
-    ----------
-    path : Path
-    """
+    """Return whether nothing but column chunks, and in older versions copies of their metadata, precedes the footer."""
     end, facts = _facts(path)
     columns = [column for group in facts.get(4, []) for column in group[1]]
     chunks, at = footer_of(path).chunks, 4
@@ -165,7 +139,7 @@ def nothing_between(path: Path) -> bool:
 
 
 def _drop(fields: dict[int, Any], numbers: tuple[int, ...]) -> dict[int, Any]:
-    """Take fields out of a struct."""
+    """Remove fields from a struct."""
     for number in numbers:
         if not isinstance(fields.pop(number, 0), int):
             raise ValueError
@@ -173,7 +147,7 @@ def _drop(fields: dict[int, Any], numbers: tuple[int, ...]) -> dict[int, Any]:
 
 
 def _facts(path: Path) -> tuple[int, dict[int, Any]]:
-    """Return where the footer of a file begins, and its fields."""
+    """Return the offset of the footer of a file, and its fields."""
     size = path.stat().st_size
     with path.open("rb") as file:
         file.seek(max(0, size - 8))
@@ -196,19 +170,19 @@ def _facts(path: Path) -> tuple[int, dict[int, Any]]:
 def _chunk(column: dict[int, Any], end: int) -> Chunk:
     """Read the entry of a column chunk."""
     facts = column[3]
-    # Without rows there is a dictionary and no page of data, whose place is then said to be 0.
+    # Without rows there is a dictionary but no data page, whose offset is then given as 0.
     places = [place for place in (facts.get(9, 0), facts.get(11, 0)) if place]
     start = min(places, default=4)
     stop = start + facts[7]
     if not 4 <= start <= stop <= end:
         raise ValueError
-    # A file of its own, an offset or column index, a secret, notes of the chunk, an index page or a bloom filter.
+    # A file of its own, an offset or column index, encryption, metadata of the chunk, an index page or a bloom filter.
     extras = bool({1, 4, 6, 8, 9} & set(column)) or bool({8, 10, 14} & set(facts))
     return Chunk(start, stop, int(facts[5]), extras)
 
 
 def _pages(file: Any, chunk: Chunk) -> list[Page]:
-    """Walk through the pages of one column chunk."""
+    """Read the pages of one column chunk."""
     found = []
     for fields, start in _headers(file, chunk):
         # Field 5 is the header of a data page, 7 of a dictionary, 8 of a data page of the second version.
@@ -222,7 +196,7 @@ def _pages(file: Any, chunk: Chunk) -> list[Page]:
 
 
 def _headers(file: Any, chunk: Chunk) -> Iterator[tuple[dict[int, Any], int]]:
-    """Return the fields of each page header of a chunk, and where the bytes of the page begin."""
+    """Yield the fields of each page header of a chunk, and the offset of the page's bytes."""
     at = chunk.start
     while at < chunk.stop:
         file.seek(at)
@@ -261,7 +235,7 @@ class Compact:
         return self.data[self.at - 1]
 
     def varint(self) -> int:
-        """Return the next number without sign."""
+        """Return the next unsigned number."""
         value = 0
         for shift in range(0, 70, 7):
             byte = self.byte()
@@ -273,7 +247,7 @@ class Compact:
         raise ValueError
 
     def number(self) -> int:
-        """Return the next number with its sign."""
+        """Return the next signed number."""
         value = self.varint()
         return (value >> 1) ^ -(value & 1)
 
@@ -315,7 +289,7 @@ class Compact:
         raise ValueError
 
     def item(self, kind: int, depth: int) -> Any:
-        """Return an item of a list, in which a truth value is a byte."""
+        """Return an item of a list, in which a boolean is a byte."""
         if kind not in (1, 2):
             return self.value(kind, depth)
         truth = self.byte()

@@ -61,16 +61,16 @@ Reals = NDArray[np.float64]
 
 
 def sample(rows: int = 5000, seed: int = 7) -> pa.Table:
-    """Return an invented table of hospital admissions, one row a patient.
+    """Return an invented table of hospital admissions, one row per patient.
 
-    Nobody in it exists: names, dates, places and illnesses are drawn by chance.
+    No such people exist: names, dates, places and illnesses are drawn at random.
 
     Parameters
     ----------
     rows : int, at least 2
-        How many patients.
+        Number of patients.
     seed : int, at least 0
-        Where chance starts; the same seed gives the same bytes.
+        Random seed; the same seed gives the same bytes.
 
     Returns
     -------
@@ -85,33 +85,33 @@ def sample(rows: int = 5000, seed: int = 7) -> pa.Table:
     """
     _whole("rows", rows, 2)
     _whole("seed", seed, 0)
-    chance = np.random.default_rng(seed)
-    old = chance.random(rows) < 0.6
-    drawn = chance.normal(np.where(old, 70, 42), np.where(old, 12, 14))
-    age = np.where((drawn < 18) | (drawn > 100), chance.uniform(18, 95, rows), drawn)
-    sex = chance.choice(np.array(["F", "M", "X"]), rows, p=[0.515, 0.48, 0.005])
-    smoker = chance.random(rows) < np.where(age < 65, 0.31, 0.14)
-    height = np.clip(np.rint(chance.normal(np.where(sex == "M", 177.5, 164.5), 6.8)), 140, 208)
-    body = np.clip(chance.gamma(36, np.where(sex == "M", 27.2, 26.4) / 36), 16, 52)
+    rng = np.random.default_rng(seed)
+    old = rng.random(rows) < 0.6
+    drawn = rng.normal(np.where(old, 70, 42), np.where(old, 12, 14))
+    age = np.where((drawn < 18) | (drawn > 100), rng.uniform(18, 95, rows), drawn)
+    sex = rng.choice(np.array(["F", "M", "X"]), rows, p=[0.515, 0.48, 0.005])
+    smoker = rng.random(rows) < np.where(age < 65, 0.31, 0.14)
+    height = np.clip(np.rint(rng.normal(np.where(sex == "M", 177.5, 164.5), 6.8)), 140, 208)
+    body = np.clip(rng.gamma(36, np.where(sex == "M", 27.2, 26.4) / 36), 16, 52)
     weight = np.round(body * (height / 100) ** 2, 1)
-    systolic = np.rint(chance.normal(98 + 0.42 * age + 0.35 * (body - 26) + 5.5 * smoker, 12))
-    diagnosis = _diagnoses(chance, age, smoker)
-    days, cost = _stays(chance, age, diagnosis)
-    admitted = START + chance.integers(0, int((END - START).astype(int)) + 1, rows)
+    systolic = np.rint(rng.normal(98 + 0.42 * age + 0.35 * (body - 26) + 5.5 * smoker, 12))
+    diagnosis = _diagnoses(rng, age, smoker)
+    days, cost = _stays(rng, age, diagnosis)
+    admitted = START + rng.integers(0, int((END - START).astype(int)) + 1, rows)
     born = admitted - np.floor(age * 365.2425).astype("timedelta64[D]")
     names = np.array([*(line[0] for line in DIAGNOSES), RARE[0]])
     return pa.table(
         {
-            "patient_id": [f"P{number:07d}" for number in 1_000_000 + chance.permutation(rows) * 7],
-            "name": _names(chance, sex),
+            "patient_id": [f"P{number:07d}" for number in 1_000_000 + rng.permutation(rows) * 7],
+            "name": _names(rng, sex),
             "birth_date": pa.array(born, pa.date32()),
             "sex": pa.array(sex.tolist(), pa.string()),
-            "postcode": _gaps(chance, pa.array(_postcodes(chance, rows), pa.string()), 0.01),
-            "height_cm": _gaps(chance, pa.array(height.astype(np.int64)), 0.02),
-            "weight_kg": _gaps(chance, pa.array(weight), 0.03),
-            "systolic": _gaps(chance, pa.array(systolic.astype(np.int64)), 0.04),
-            "smoker": _gaps(chance, pa.array(smoker), 0.03),
-            "education": _gaps(chance, pa.array(_schools(chance, age), pa.string()), 0.03),
+            "postcode": _with_missing(rng, pa.array(_postcodes(rng, rows), pa.string()), 0.01),
+            "height_cm": _with_missing(rng, pa.array(height.astype(np.int64)), 0.02),
+            "weight_kg": _with_missing(rng, pa.array(weight), 0.03),
+            "systolic": _with_missing(rng, pa.array(systolic.astype(np.int64)), 0.04),
+            "smoker": _with_missing(rng, pa.array(smoker), 0.03),
+            "education": _with_missing(rng, pa.array(_schools(rng, age), pa.string()), 0.03),
             "admitted": pa.array(admitted, pa.date32()),
             "days": pa.array(days),
             "diagnosis": pa.array(names[diagnosis].tolist(), pa.string()),
@@ -127,55 +127,55 @@ def _whole(name: str, value: object, least: int) -> None:
         raise UseError(f"sample: {name} must be a whole number of at least {least}; got {value!r}.")
 
 
-def _names(chance: np.random.Generator, sex: NDArray[np.str_]) -> list[str]:
+def _names(rng: np.random.Generator, sex: NDArray[np.str_]) -> list[str]:
     """Return a first and a last name for each patient; some are more frequent than others."""
     women, men, families = (np.array(names.split()) for names in (WOMEN, MEN, FAMILIES))
     rows = sex.size
     first = np.where(
-        (sex == "F") | ((sex == "X") & (chance.random(rows) < 0.5)),
-        women[(women.size * chance.random(rows) ** 1.4).astype(np.int64)],
-        men[(men.size * chance.random(rows) ** 1.4).astype(np.int64)],
+        (sex == "F") | ((sex == "X") & (rng.random(rows) < 0.5)),
+        women[(women.size * rng.random(rows) ** 1.4).astype(np.int64)],
+        men[(men.size * rng.random(rows) ** 1.4).astype(np.int64)],
     )
-    last = families[(families.size * chance.random(rows) ** 1.2).astype(np.int64)]
+    last = families[(families.size * rng.random(rows) ** 1.2).astype(np.int64)]
     return [f"{one} {other}" for one, other in zip(first, last, strict=True)]
 
 
-def _postcodes(chance: np.random.Generator, rows: int) -> list[str]:
+def _postcodes(rng: np.random.Generator, rows: int) -> list[str]:
     """Return five digits for each patient, from 80 places; some are small, some begin with zero."""
-    places = np.sort(chance.choice(98_999, 80, replace=False) + 1001)
-    places[:12] = 1001 + np.sort(chance.choice(8_998, 12, replace=False))
+    places = np.sort(rng.choice(98_999, 80, replace=False) + 1001)
+    places[:12] = 1001 + np.sort(rng.choice(8_998, 12, replace=False))
     shares = 1 / np.arange(1, 81) ** 0.9
-    return [f"{place:05d}" for place in chance.permutation(places)[chance.choice(80, rows, p=shares / shares.sum())]]
+    return [f"{place:05d}" for place in rng.permutation(places)[rng.choice(80, rows, p=shares / shares.sum())]]
 
 
-def _schools(chance: np.random.Generator, age: Reals) -> list[str]:
-    """Return the schooling of each patient; the young stayed at school for longer."""
-    level = np.rint(chance.normal(3.6 - 0.018 * (age - 18), 1.25))
+def _schools(rng: np.random.Generator, age: Reals) -> list[str]:
+    """Return the education of each patient; younger patients stayed at school longer."""
+    level = np.rint(rng.normal(3.6 - 0.018 * (age - 18), 1.25))
     highest = np.searchsorted([21, 23, 27], age, side="right") + 3
     return [SCHOOLS[int(place)] for place in np.clip(level, 0, highest)]
 
 
-def _diagnoses(chance: np.random.Generator, age: Reals, smoker: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _diagnoses(rng: np.random.Generator, age: Reals, smoker: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return the number of each patient's diagnosis; the last is the rare one, in at least two rows."""
     _, shares, ages, smoking, _, _ = (np.array(cells) for cells in zip(*DIAGNOSES, strict=True))
     odds = shares.astype(float) * np.exp(-0.5 * ((age[:, None] - ages.astype(float)) / 22) ** 2)
     odds *= np.where(smoker[:, None], smoking.astype(float), 1.0)
     steps = np.cumsum(odds, axis=1)
-    drawn = (steps < chance.random(age.size)[:, None] * steps[:, -1:]).sum(axis=1)
+    drawn = (steps < rng.random(age.size)[:, None] * steps[:, -1:]).sum(axis=1)
     rare = max(2, round(RARE[1] * age.size))
-    drawn[chance.choice(age.size, rare, replace=False)] = len(DIAGNOSES)
+    drawn[rng.choice(age.size, rare, replace=False)] = len(DIAGNOSES)
     return np.asarray(drawn, np.int64)
 
 
-def _stays(chance: np.random.Generator, age: Reals, diagnosis: NDArray[np.int64]) -> tuple[NDArray[np.int64], Reals]:
+def _stays(rng: np.random.Generator, age: Reals, diagnosis: NDArray[np.int64]) -> tuple[NDArray[np.int64], Reals]:
     """Return the days and the cost of each stay."""
     usual = np.array([*(line[4] for line in DIAGNOSES), RARE[2]], float)[diagnosis]
     treatment = np.array([*(line[5] for line in DIAGNOSES), RARE[3]], float)[diagnosis]
-    days = 1 + chance.poisson(chance.gamma(3, (usual - 1) * (0.8 + 0.004 * (age - 18)) / 3))
-    cost = treatment * chance.lognormal(0, 0.22, age.size) + days * chance.normal(410, 35, age.size)
+    days = 1 + rng.poisson(rng.gamma(3, (usual - 1) * (0.8 + 0.004 * (age - 18)) / 3))
+    cost = treatment * rng.lognormal(0, 0.22, age.size) + days * rng.normal(410, 35, age.size)
     return days.astype(np.int64), np.round(cost, 2)
 
 
-def _gaps(chance: np.random.Generator, column: pa.Array, share: float) -> pa.Array:
+def _with_missing(rng: np.random.Generator, column: pa.Array, share: float) -> pa.Array:
     """Return the column with this share of its cells missing."""
-    return pa.array(column.to_pylist(), column.type, mask=chance.random(len(column)) < share)
+    return pa.array(column.to_pylist(), column.type, mask=rng.random(len(column)) < share)

@@ -1,15 +1,15 @@
-"""Swaps: drafts take the places of their targets, all of them or none.
+"""Swaps: drafts replace their targets, all of them or none.
 
-1. A single draft takes its place in one step: by rename if there is nothing, by an exchange of the two names (Linux)
-   if an earlier folder is there.
+1. A single draft takes its place in one step: by rename if there is no target, by an exchange of the two names (Linux)
+   if an earlier folder exists.
 2. Several drafts, and a single one where names cannot be exchanged, take several steps. Before the first of them, a
-   journal is written beside each target, beside the first one last. Once that one is there, the swap is decided: a
-   process that is killed from then on has done it, and whoever finds a journal puts the remaining drafts in place. If
-   that cannot be done, what was swapped is swapped back.
-3. The journal beside the first target is removed first. A journal whose first one is missing decides nothing.
+   journal is written beside each target, beside the first target last. Once that one exists, the swap is committed: if
+   the process is killed after that, whoever finds a journal puts the remaining drafts in place. If that is impossible,
+   what was swapped is swapped back.
+3. The journal beside the first target is removed first. A journal without that first one commits nothing.
 
-A journal names folders relative to its own place and knows each by the SHA-256 of what is in it. A folder that is
-neither the draft nor what was there before is left alone.
+A journal names folders relative to its own and identifies each by the SHA-256 of its contents. A folder that is neither
+the draft nor the former target is left alone.
 """
 
 import ctypes
@@ -41,13 +41,9 @@ NEW, OLD, UNDONE = "new", "old", "undone"
 
 @dataclass(frozen=True)
 class Move:
-    """A draft in its box, and the target that it is for; both lie in one folder.
+    """A draft in its box, and its target; both are in one folder.
 
-    Parameters
-    ----------
-    target, box : Path
-    new, old : str or None
-        What is in the draft and in the target, as `contents` has it; None for a target that is not there.
+    `new` and `old` are the `contents` of draft and target; None for a target that does not exist.
     """
 
     target: Path
@@ -57,39 +53,36 @@ class Move:
 
     @property
     def draft(self) -> Path:
-        """The draft itself; once it is in its place, what was there before."""
+        """The draft itself; after the swap, the former target."""
         return self.box / NEW
 
     @property
     def journal(self) -> Path:
-        """Where the journal of this target lies."""
+        """The path of this target's journal."""
         return self.target.parent / f".{self.target.name}.shoal-journal"
 
 
 @dataclass(frozen=True)
 class _Journal:
-    """A journal as it was read: its mark, the process that wrote it, and its moves."""
+    """A journal as read: its marker, the process that wrote it, and its moves."""
 
     mark: str
     process: int
     moves: tuple[Move, ...]
-    places: tuple[int, ...]  # inodes of the folders in which the targets lie
+    places: tuple[int, ...]  # inodes of the parent folders of the targets
 
 
 class _ChangedError(OSError):
-    """A folder is not what the journal knows."""
+    """A folder is not the one that the journal describes."""
 
     def __init__(self) -> None:
-        super().__init__(errno.ESTALE, "a folder was changed by somebody else meanwhile")
+        super().__init__(errno.ESTALE, "a folder was changed by another process meanwhile")
 
 
 def appear(moves: Sequence[Move]) -> None:
-    """Put drafts in the places of their targets; what was there before is left in the boxes.
+    """Put drafts in place of their targets; the former targets are left in the boxes.
 
-    Parameters
-    ----------
-    moves : sequence of Move
-        The folders in which they lie are locked, and the drafts are on the disk.
+    The parent folders are locked, and the drafts are flushed to disk.
     """
     if len(moves) == 1 and _at_once(moves[0]):
         return
@@ -99,26 +92,22 @@ def appear(moves: Sequence[Move]) -> None:
         for move in known:
             _swap(move)
         _forget(known)
-    except BaseException as problem:  # a signal may come at any moment: then it is as after a kill
+    except BaseException as problem:  # including signals, which are then handled like a kill
         if not (_resolve(known) and isinstance(problem, OSError)):
             raise
 
 
 def partners(folder: Path) -> set[Path]:
-    """Return the folders that the journals in a folder speak of."""
+    """Return the folders that the journals in a folder refer to."""
     found = (_read(path) for path in _journals(folder))
     return {move.target.parent for one in found if one for move in one.moves if move.target.parent.is_dir()}
 
 
 def recover(folder: Path, *, sure: bool) -> set[Path]:
-    """Finish or undo what the journals in a folder speak of; return the boxes of those that stay.
+    """Finish or undo the swaps of the journals in a folder; return the boxes of those that remain.
 
-    Parameters
-    ----------
-    folder : Path
-        It is locked, and so are its `partners`.
-    sure : bool
-        Whether these locks mean anything; else a journal of a process that runs is left alone.
+    The folder and its `partners` are locked. If these locks are not `sure`, the journal of a running process is left
+    alone.
     """
     kept: set[Path] = set()
     for path in _journals(folder):
@@ -135,10 +124,10 @@ def recover(folder: Path, *, sure: bool) -> set[Path]:
 
 
 def _finished(found: _Journal, path: Path) -> bool:
-    """Finish or undo a swap; say whether that could be done."""
+    """Finish or undo a swap; return whether that was possible."""
     decided = _read(found.moves[0].journal)
     if decided is not None and decided.mark == found.mark:
-        # A disk that is not there at present looks like a folder without anything in it.
+        # An unmounted disk looks like an empty folder.
         if not all(_reached(decided, number) for number in range(len(decided.moves))):
             return False
         _resolve(decided.moves)
@@ -150,7 +139,7 @@ def _finished(found: _Journal, path: Path) -> bool:
 
 
 def _resolve(moves: Sequence[Move]) -> bool:
-    """Finish a swap that is decided, or undo it; say whether the drafts are in place now."""
+    """Finish a committed swap, or undo it; return whether the drafts are in place now."""
     done = False
     if os.path.lexists(moves[0].journal):
         try:
@@ -165,7 +154,7 @@ def _resolve(moves: Sequence[Move]) -> bool:
 
 
 def _forward(move: Move) -> None:
-    """Put a draft in its place, unless it is there."""
+    """Put a draft in place, unless it is there already."""
     there = contents(move.target)
     if there != move.new:
         if contents(move.draft) != move.new or there not in (None, move.old):
@@ -174,7 +163,7 @@ def _forward(move: Move) -> None:
 
 
 def _back(move: Move) -> None:
-    """Put back what was there before, unless it is there."""
+    """Put the former target back, unless it is there already."""
     there = contents(move.target)
     if there == move.old:
         return
@@ -190,7 +179,7 @@ def _back(move: Move) -> None:
 
 
 def _at_once(move: Move) -> bool:
-    """Put a draft in its place in one step, if there is such a step."""
+    """Put a draft in place in one step, if there is such a step."""
     if not os.path.lexists(move.target):
         move.draft.rename(move.target)
     elif not _exchange(move.draft, move.target):
@@ -200,7 +189,7 @@ def _at_once(move: Move) -> bool:
 
 
 def _swap(move: Move) -> None:
-    """Put a draft in its place, in one step or two."""
+    """Put a draft in place, in one step or two."""
     if not _at_once(move):
         move.target.rename(move.box / OLD)
         move.draft.rename(move.target)
@@ -218,7 +207,7 @@ def _exchange(one: Path, other: Path) -> bool:
 
 
 def _write_journals(moves: Sequence[Move]) -> None:
-    """Write a journal beside each target, beside the first one last: with that it is decided."""
+    """Write a journal beside each target, beside the first one last: that commits the swap."""
     mark = secrets.token_hex(16)
     for own in reversed(moves):
         facts = {"kind": KIND, "mark": mark, "process": os.getpid(), "moves": [_entry(own, one) for one in moves]}
@@ -233,7 +222,7 @@ def _write_journals(moves: Sequence[Move]) -> None:
 
 
 def _entry(own: Move, one: Move) -> dict[str, Any]:
-    """Return a move as it stands in the journal of one of them."""
+    """Return a move as it is written in the journal of one of them."""
     parent = one.target.parent
     try:
         place = os.path.relpath(parent, own.target.parent)
@@ -258,12 +247,12 @@ def _forget(moves: Iterable[Move]) -> None:
 
 
 def _journals(folder: Path) -> list[Path]:
-    """Return what looks like a journal in a folder."""
+    """Return the files of a folder that look like journals."""
     return sorted(path for path in folder.iterdir() if JOURNAL.fullmatch(path.name))
 
 
 def _read(path: Path) -> _Journal | None:
-    """Return a journal, or None for anything that shoal did not write here for the present user."""
+    """Return a journal, or None for anything that shoal did not write here for the current user."""
     try:
         found = path.lstat()
         if not (stat.S_ISREG(found.st_mode) and found.st_size <= LONGEST and mine(found)):
@@ -280,7 +269,7 @@ def _read(path: Path) -> _Journal | None:
 
 
 def _move(folder: Path, entry: dict[str, Any]) -> Move:
-    """Return a move of a journal, or raise ValueError for names that shoal does not give."""
+    """Return a move of a journal; raise ValueError for names that shoal does not use."""
     place = Path(os.path.normpath(folder / entry["place"]))
     target, box = str(entry["target"]), str(entry["box"])
     named = BOX.fullmatch(box)
@@ -291,7 +280,7 @@ def _move(folder: Path, entry: dict[str, Any]) -> Move:
 
 
 def _reached(journal: _Journal, number: int) -> bool:
-    """Say whether the folder of a target is the one that a journal speaks of."""
+    """Return whether the parent folder of a target is the one that a journal refers to."""
     move = journal.moves[number]
     beside = _read(move.journal)
     try:
@@ -303,12 +292,12 @@ def _reached(journal: _Journal, number: int) -> bool:
 
 
 def mine(found: os.stat_result) -> bool:
-    """Say whether a file belongs to the present user."""
+    """Return whether a file belongs to the current user."""
     return not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
 
 
 def contents(folder: Path) -> str | None:
-    """Return the SHA-256 of all that is in a folder, names and bytes; None if there is nothing of this name."""
+    """Return the SHA-256 of the contents of a folder, names and bytes; None if it does not exist."""
     if not os.path.lexists(folder):
         return None
     if folder.is_symlink() or not folder.is_dir():
@@ -324,7 +313,7 @@ def contents(folder: Path) -> str | None:
 
 
 def sync(path: Path) -> None:
-    """Flush a file or a folder to the disk; Windows cannot do that to a folder."""
+    """Flush a file or a folder to disk; on Windows, folders cannot be flushed."""
     if sys.platform == "win32" and path.is_dir():
         return
     handle = os.open(path, os.O_RDONLY)

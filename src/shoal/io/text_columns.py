@@ -1,12 +1,12 @@
-"""Dates and numbers that a frame, a Parquet or a Feather file holds as text, read as a CSV file's would be.
+"""Dates and numbers stored as text in a frame, a Parquet or a Feather file, read as in a CSV file.
 
-As names, dates and amounts would be lost: few rows share one, and what few rows share is not published. So a column of
-text that may be a quasi-identifier is read by `csv_types` if
+As categories, dates and amounts would be lost: few rows share one, and what few rows share is not published. So a text
+column that may be a quasi-identifier is read by `csv_types` if
 
-- it is a date or a moment throughout, or
-- it is a number throughout, and of so many that they are hardly names: more than 20; or the policy calls it numeric.
+- all its values are dates or timestamps, or
+- all its values are numbers, too many to be categories: more than 20; or the policy calls it numeric.
 
-Columns with another role, another kind, levels or a hierarchy stay the text that they are, and so do categories.
+Columns with another role, another kind, levels or a hierarchy stay text, and so do categories.
 """
 
 from dataclasses import replace
@@ -22,30 +22,16 @@ from shoal.model.table import Table
 
 __all__ = ["read_for", "with_types"]
 
-FEW = 20  # numbers as text that may be names: grades, districts
+FEW = 20  # numbers as text that may be categories: grades, districts
 
 
 def read_for(source: Any, policy: Policy) -> Table:
-    """Read a table from a file or a frame as a policy asks, with dates and numbers that are held as text.
-
-    Parameters
-    ----------
-    source : path or frame
-    policy : Policy
-        Its words for missing values, `header`, and what it says of columns.
-    """
+    """Read a file or a frame as a policy says (missing values, header), converting dates and numbers stored as text."""
     return with_types(read(source, policy.null_words, header=policy.header), policy)
 
 
 def with_types(table: Table, policy: Policy) -> Table:
-    """Return a table in which text of dates and numbers has become such, with a note for each column.
-
-    Parameters
-    ----------
-    table : Table
-        As it was read. Columns of a CSV file have found their types.
-    policy : Policy
-        What was decided about its columns.
+    """Return a table with dates and numbers stored as text converted, and a note for each such column.
 
     Examples
     --------
@@ -71,7 +57,7 @@ def with_types(table: Table, policy: Policy) -> Table:
 
 
 def _may_be_typed(table: Table, name: str, given: Column) -> bool:
-    """Whether a column is text that may be a quasi-identifier, and nothing is said that needs its text."""
+    """Whether a column is text that may be a quasi-identifier, and the policy says nothing that needs its text."""
     held = table.column(name).type
     text = pa.types.is_string(held) or pa.types.is_large_string(held)
     open_ = given.role == "quasi" and given.kind in (None, "date", "numeric")
@@ -79,7 +65,7 @@ def _may_be_typed(table: Table, name: str, given: Column) -> bool:
 
 
 def _read(column: pa.ChunkedArray, policy: Policy, given: Column) -> pa.ChunkedArray | None:
-    """Return text as dates or numbers, or None if it is neither throughout."""
+    """Return text as dates or numbers, or None if some cell is neither."""
     cells = column.cast(pa.string())
     codes = [code for code in given.missing_codes if isinstance(code, str)]
     words = pa.array([*policy.null_words, *codes], pa.string())

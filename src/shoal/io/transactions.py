@@ -1,14 +1,14 @@
-"""The door to set-valued data: a file, a frame, a matrix or Python's own lists into `Transactions`.
+"""The reader of set-valued data: a file, a frame, a matrix or Python lists into `Transactions`.
 
 Four layouts:
 
-- *lines*: a record a line, its items separated by blanks (FIMI) or by another sign;
+- *lines*: one record per line, its items separated by blanks (FIMI) or by another character;
 - *spmf*: the same with -1 and -2 as ends of itemsets and records;
-- *list*: a table with a record a row, its items in one column, as a list or as text with a separator;
-- *long*: a table with a row for every item of every record, a column for the record and one for the item.
+- *list*: a table with one record per row, its items in one column, as a list or as text with a separator;
+- *long*: a table with one row per item of every record, a column for the record and one for the item.
 
-The layout is found by the end of the file's name, by its content and by the columns that are named. What is in doubt is
-refused and not guessed: a file read in the wrong layout would be anonymized in the wrong layout.
+The layout is found from the file's extension, its content and the columns named. What is in doubt is refused and not
+guessed: a file read in the wrong layout would be anonymized in the wrong layout.
 """
 
 import json
@@ -41,7 +41,7 @@ TEXT_TABLES = {".csv", ".tsv", ".tab"}
 
 
 class ReadingOptions(TypedDict, total=False):
-    """How records are read: options of all functions of `shoal.sets` that read some."""
+    """How records are read: options of all functions of `shoal.sets` that read records."""
 
     layout: Layout | None
     column: str | None
@@ -71,21 +71,21 @@ def read_transactions(
         JSON (a list of lists), text plain or gzipped; a frame or a column of pandas, polars or pyarrow; a numpy array
         of two axes or a SciPy sparse matrix of 0 and 1; or an iterable of iterables of text or whole numbers.
     layout : {"lines", "spmf", "long", "list"}, optional
-        How records are written in a file or a frame, if that is not to be found out.
+        How records are written in a file or a frame; detected if not given.
     column : str, optional
         The column of lists.
     record, item : str, optional
         The columns of the long form; without them, the first and the second.
     separator : str, optional
-        What stands between items of a line (one sign) or of a cell of text; blanks if none is given.
+        Separates the items of a line (one character) or of a text cell; blanks if not given.
     labels : iterable of str or int, optional
         The labels of the columns of a matrix.
 
     Returns
     -------
     Transactions
-        Items are numbered in the order of their labels, whatever the order of the source. Items that stand twice in a
-        record are left out and counted, and so are records without items.
+        Items are numbered in the order of their labels, whatever the order of the source. Duplicate items of a record
+        and records without items are dropped and counted.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def read_transactions(
     if layout is not None and layout not in LAYOUTS:
         raise ReadError(f"read: layout {layout!r} is not known; choose {listed(LAYOUTS)}.{near(layout, LAYOUTS)}")
     if column is not None and (record is not None or item is not None):
-        raise ReadError("read: a column of lists and columns of the long form were named. Name the ones or the other.")
+        raise ReadError("read: a column of lists and columns of the long form were named. Name one or the other.")
     named = {"column": column, "record": record, "item": item}
     if labels is not None and not _is_matrix(source):
         raise ReadError("read: labels are for a matrix; other sources have their own. Leave them out.")
@@ -119,19 +119,19 @@ def read_transactions(
         return _from_table(table, "the frame", layout, named, separator)
     if not isinstance(source, Iterable) or isinstance(source, bytes | bytearray):
         raise ReadError(
-            f"read: an object of type {type(source).__name__} holds no records; expected a path, a frame, a matrix or "
-            "an iterable of records. Put the records into a list of lists."
+            f"read: an object of type {type(source).__name__} contains no records; expected a path, a frame, a matrix "
+            "or an iterable of records. Put the records into a list of lists."
         )
     return from_records(source)
 
 
 def _is_matrix(source: Any) -> bool:
-    """Tell whether a source is a sparse matrix or a numpy array of numbers."""
+    """Return whether a source is a sparse matrix or a numeric numpy array."""
     return hasattr(source, "tocoo") or (isinstance(source, np.ndarray) and source.dtype != object)
 
 
 def _from_file(path: Path, layout: str | None, named: dict[str, str | None], separator: str | None) -> Transactions:
-    """Read a file by the end of its name, or by its first bytes."""
+    """Read a file by its extension, or by its first bytes."""
     ending = path.suffix.lower()
     if ending == ".json" and layout is None and not any(named.values()):
         return _from_json(path)
@@ -154,19 +154,19 @@ def _from_file(path: Path, layout: str | None, named: dict[str, str | None], sep
 
 
 def _from_json(path: Path) -> Transactions:
-    """Read a JSON list of lists of items, as neighbours are written whose labels have blanks."""
+    """Read a JSON list of lists of items, the format of neighbours whose labels contain blanks."""
     with opened(path) as file:
         try:
             records = json.loads(unpacked(file, path.name, "csv").decode("utf-8-sig"))
         except (ValueError, RecursionError):
             records = None
     if not isinstance(records, list):
-        raise ReadError(f"read: {path.name!r} is no JSON list of records. Give a list of lists of items.")
+        raise ReadError(f"read: {path.name!r} is not a JSON list of records. Give a list of lists of items.")
     return from_records(records)
 
 
 def _refuse_names(named: dict[str, str | None], called: str) -> None:
-    """Say that lines have no columns, if one was named."""
+    """Refuse column names for lines, which have no columns."""
     if any(named.values()):
         raise ReadError(f"read: {called} is read as lines, which have no columns. Leave out the names, or the layout.")
 
@@ -174,7 +174,7 @@ def _refuse_names(named: dict[str, str | None], called: str) -> None:
 def _from_table(
     table: pa.Table, called: str, layout: str | None, named: dict[str, str | None], separator: str | None
 ) -> Transactions:
-    """Read a table by the columns that are named or, if none is, by those that there are."""
+    """Read a table by the columns named or, if none is named, by those that exist."""
     column, record, item = named["column"], named["record"], named["item"]
     names = table.column_names
     lists = [name for name, kind in zip(names, table.schema.types, strict=True) if is_list(kind)]
@@ -199,7 +199,7 @@ def _from_table(
     if column is not None or ((record is None or item is None) and len(names) != 2):
         raise ReadError(f"read: {called}: which of {len(names)} columns have record and item? Name both.")
     if separator is not None:
-        raise ReadError(f"read: {called} has an item a row; a separator is for lists. Leave it out.")
+        raise ReadError(f"read: {called} has one item per row; a separator is for lists. Leave it out.")
     guessed = record is None or item is None
     record = record if record is not None else next(name for name in names if name != item)
     item = item if item is not None else next(name for name in names if name != record)
@@ -211,7 +211,7 @@ def _from_table(
 
 
 def _table_of(source: Any) -> pa.Table | None:
-    """Return a frame, or a column by itself, as an arrow table; None if it is neither."""
+    """Return a frame, or a single column, as an Arrow table; None if it is neither."""
     if isinstance(source, pa.Array):
         return pa.table({"items": source})
     wrapped: Any = source
@@ -220,11 +220,11 @@ def _table_of(source: Any) -> pa.Table | None:
     except nw.exceptions.DuplicateError:
         wrapped = None
     if wrapped is None:
-        return from_frame(source)  # says which names are those of two columns
+        return from_frame(source)  # reports the duplicate names
     if isinstance(wrapped, nw.Series):
         wrapped = wrapped.alias("items").to_frame()
     if isinstance(wrapped, nw.LazyFrame):
-        return from_frame(wrapped)  # says that it has no rows yet
+        return from_frame(wrapped)  # reports that it is lazy
     if not isinstance(wrapped, nw.DataFrame):
         return None
     table = from_frame(wrapped)
@@ -236,7 +236,7 @@ def _table_of(source: Any) -> pa.Table | None:
 
 
 def _lists(cells: list[Any]) -> pa.Array | None:
-    """Return Python's own collections (sets, or lists of text and numbers) as lists; None if there are other cells."""
+    """Return Python collections (sets, or lists of text and numbers) as lists; None if there are other cells."""
     gaps = [cell is None or isinstance(cell, float) for cell in cells]
     if not all(gap or isinstance(cell, COLLECTIONS) for cell, gap in zip(cells, gaps, strict=True)):
         return None

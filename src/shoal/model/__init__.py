@@ -1,1 +1,1 @@
-"""The nouns of shoal: policy, table, partition, release, verdict, finding. No algorithms."""
+"""The data classes of shoal: policy, table, partition, release, verdict, finding. No algorithms."""

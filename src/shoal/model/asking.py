@@ -1,6 +1,6 @@
-"""How an option is written: as a keyword argument in Python, as a flag on the command line.
+"""How an option is spelled: as a keyword argument in Python, as a flag on the command line.
 
-Errors name the option as the reader wrote it. Notes are kept in files and read in either place: they name both.
+Errors name the option as the reader wrote it. Notes are stored in files and read in either place: they name both.
 """
 
 import shlex
@@ -46,7 +46,7 @@ _flags = ContextVar("flags", default=False)  # whether errors name flags
 
 @contextmanager
 def on_command_line() -> Iterator[None]:
-    """Let errors name flags instead of keyword arguments."""
+    """Make errors name flags instead of keyword arguments."""
     before = _flags.set(True)
     try:
         yield
@@ -69,14 +69,7 @@ def argument(name: str) -> str:
 
 
 def option(name: str, value: str | bool) -> str:
-    """Return how to ask for something, as the reader writes it.
-
-    Parameters
-    ----------
-    name : str
-        The keyword in Python, one of `FLAGS`.
-    value : str or bool
-        What to give it; one of `PLACEHOLDERS` stands for a value of the reader's own.
+    """Return how to set an option, as the reader writes it; a value in `PLACEHOLDERS` stands for the reader's own.
 
     Examples
     --------
@@ -90,7 +83,7 @@ def option(name: str, value: str | bool) -> str:
 
 
 def either(name: str, value: str | bool) -> str:
-    """Return how to ask for something in both places, for notes that are kept.
+    """Return how to set an option in both places, for notes that are stored.
 
     Examples
     --------

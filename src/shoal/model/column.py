@@ -23,7 +23,7 @@ FORMS: dict[Kind, tuple[Form, ...]] = {
 
 
 class Strict(BaseModel):
-    """Refuse keys that nobody knows, and every later change."""
+    """Refuse unknown keys and any later change."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -41,7 +41,7 @@ class Column(Strict):
         (), description="Cells that stand for a missing value, such as -999."
     )
     importance: float | None = Field(
-        None, gt=0, le=1e6, description="How much the fidelity of a quasi-identifier counts; 1 if not given."
+        None, gt=0, le=1e6, description="Weight of the fidelity of a quasi-identifier; 1 if not given."
     )
 
     hierarchy: str | dict[str, Any] | None = Field(
@@ -51,10 +51,10 @@ class Column(Strict):
         None, min_length=1, description="The view that a quasi-identifier belongs to, for methods that have views."
     )
     separator: str | None = Field(
-        None, min_length=1, max_length=8, description="What stands between the items of a set that is written as text."
+        None, min_length=1, max_length=8, description="Separator between the items of a set written as text."
     )
     group: int | None = Field(
-        None, ge=2, le=10**9, description="Rows at the least that exchange their items; 10 k if not given."
+        None, ge=2, le=10**9, description="Minimum number of rows that exchange their items; 10 k if not given."
     )
 
     step: float | None = Field(
@@ -62,7 +62,7 @@ class Column(Strict):
     )
     spelling: Literal["folded", "exact"] | None = Field(
         None,
-        description="Whether spellings of one sensitive value count once (folded) or apart (exact).",
+        description="Whether spellings of one sensitive value count once (folded) or separately (exact).",
     )
 
     @model_validator(mode="after")
@@ -78,7 +78,7 @@ class Column(Strict):
         if self.spelling is not None and self.role != "sensitive":
             raise ValueError(f"spelling is for sensitive columns, and this one has the role {self.role}")
         if self.order is not None and len(set(self.order)) != len(self.order):
-            raise ValueError("order names a level twice")
+            raise ValueError("order has a duplicate level")
         if self.order is not None and self.kind not in (None, "ordinal"):
             raise ValueError(f"order is for ordinal columns, and this one is {self.kind}")
         if self.kind and self.form and self.form not in FORMS[self.kind]:
@@ -92,9 +92,9 @@ class Column(Strict):
                 f"hierarchy is for quasi-identifiers and sensitive columns, and this one has the role {self.role}"
             )
         if self.hierarchy is not None and self.role == "sensitive" and self.kind not in (None, "nominal"):
-            raise ValueError(f"the hierarchy of a sensitive column is for names, and this one is {self.kind}")
+            raise ValueError(f"the hierarchy of a sensitive column is for categories, and this one is {self.kind}")
         if self.role == "items" and self.kind not in (None, "set"):
-            raise ValueError(f"a column with the role items holds sets, and this one is {self.kind}")
+            raise ValueError(f"a column with the role items contains sets, and this one is {self.kind}")
         for what in ("separator", "group"):
             if getattr(self, what) is not None and self.role != "items":
                 raise ValueError(f"{what} is for columns with the role items, and this one has the role {self.role}")
@@ -104,7 +104,7 @@ class Column(Strict):
 
 
 def _too_deep(hierarchy: dict[str, Any]) -> bool:
-    """Say whether nested tables have too many levels; a list may stand at each of them, beside the tables below."""
+    """Return whether nested tables have too many levels; each level may have a list beside the tables below."""
     below: list[tuple[Any, int]] = [(hierarchy, 1)]
     while below:
         given, depth = below.pop()

@@ -1,4 +1,4 @@
-"""The constraints of a policy: what the judge must find in a release, and what each of them needs to be counted."""
+"""The constraints of a policy: what the judge must confirm for a release, and what each of them needs to be counted."""
 
 from collections.abc import Collection
 from typing import Any, Literal, Self
@@ -10,7 +10,7 @@ from shoal.model.column import Role, Strict
 
 __all__ = ["ANSWERED_BY", "Constraints"]
 
-# What a constraint is answered by: columns of a role, or another constraint whose counting it sets.
+# What answers a constraint: columns of a role, or another constraint whose counting it defines.
 ANSWERED_BY: dict[str, Role | Literal["l", "beta"]] = {
     "k": "quasi",
     "l": "sensitive",
@@ -27,15 +27,15 @@ ANSWERED_BY: dict[str, Role | Literal["l", "beta"]] = {
 
 
 class Constraints(Strict):
-    """What the judge must find in the release."""
+    """What the judge must confirm for the release."""
 
-    k: int = Field(5, ge=2, le=10**9, description="Rows that look alike, at the least.")
+    k: int = Field(5, ge=2, le=10**9, description="Minimum number of rows that look alike.")
     l: float | None = Field(  # noqa: E741
-        None, gt=1, le=1e9, description="How many sensitive values each class holds."
+        None, gt=1, le=1e9, description="Number of sensitive values in each class."
     )
     l_kind: Literal["distinct", "entropy", "recursive"] = Field("distinct", description="How l is counted.")
     c: float | None = Field(
-        None, gt=0, le=1e9, description="With recursive l: the commonest value is rarer than c times the rare ones."
+        None, gt=0, le=1e9, description="With recursive l: the most common value is rarer than c times the rare ones."
     )
     t: float | None = Field(None, ge=0, le=1, description="How far a class may be from the whole table.")
     alpha: float | None = Field(None, gt=0, le=1, description="The largest share of a value in a class.")
@@ -49,9 +49,7 @@ class Constraints(Strict):
     m: int | None = Field(
         None, ge=1, le=1000, description="Items of a person's set that an attacker may know; 2 if not given."
     )
-    others: dict[str, float] = Field(
-        default_factory=dict, description="What is asked of models that were installed beside shoal, by their names."
-    )
+    others: dict[str, float] = Field(default_factory=dict, description="Constraints of plug-in models, by name.")
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
@@ -72,9 +70,9 @@ class Constraints(Strict):
         ]
 
     def unanswered(self, roles: Collection[Role]) -> str:
-        """Say which constraint no verdict can answer if the columns have these roles, or nothing if all can be.
+        """Say which constraint no verdict can answer if the columns have these roles; an empty string if all can be.
 
-        A constraint that is not in `ANSWERED_BY` counts as unanswered, so that a new one cannot be dropped in silence.
+        A constraint that is not in `ANSWERED_BY` counts as unanswered, so that a new one cannot be dropped silently.
 
         Examples
         --------
@@ -108,7 +106,7 @@ class Constraints(Strict):
         return ""
 
     def published(self) -> dict[str, Any]:
-        """Return the constraints as a release states them: ways of counting only beside what they count."""
+        """Return the constraints as a release states them: kinds of counting only beside what they count."""
         stated = self.model_dump(exclude_none=True)
         return {
             name: value

@@ -12,22 +12,12 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """The parts that a table was cut into, and how they came about.
+    """The parts that a table was cut into, as a binary tree; the first part is the whole table."""
 
-    Parameters
-    ----------
-    rows : int64 array of shape (n,)
-        Row numbers, in an order in which every part is a stretch.
-    low, high : int64 arrays of shape (parts,)
-        Where the stretch of each part begins and ends. The first part is the whole table.
-    first : int64 array of shape (parts,)
-        The first half of each part; the second half is the part after it. -1 for a part that was not cut.
-    """
-
-    rows: Rows
-    low: Rows
-    high: Rows
-    first: Rows
+    rows: Rows  # row numbers, in an order in which every part is contiguous
+    low: Rows  # where each part begins
+    high: Rows  # where each part ends
+    first: Rows  # the first half of each part; the second half is the part after it. -1 if it was not cut
 
     @property
     def n(self) -> int:

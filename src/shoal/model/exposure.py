@@ -3,19 +3,12 @@
 __all__ = ["MANY_ALONE", "MOST_ALONE", "SMALL_TABLE", "stands_out"]
 
 MANY_ALONE = 0.2  # share of unique rows from which a release is refused
-MOST_ALONE = 0.5  # the same for small tables, in which even common values occur once by chance
+MOST_ALONE = 0.5  # the same for small tables, in which even common values may happen to occur once
 SMALL_TABLE = 50  # rows
 
 
 def stands_out(alone: int, rows: int) -> bool:
-    """Say whether too many rows are unique in the columns that are published unchanged.
-
-    Parameters
-    ----------
-    alone : int
-        Rows that share these values with no other row.
-    rows : int
-        All rows.
+    """Return whether too many rows are unique (`alone`) in the columns that are published unchanged.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the judge says: a verdict is yes or no, a finding is a measured number."""
+"""What the judge reports: a verdict is yes or no, a finding is a measured number."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
@@ -19,13 +19,13 @@ class Verdict:
     model : str
         The privacy model: "k-anonymity", "distinct l-diversity", "entropy l-diversity", "t-closeness".
     column : str or None
-        The sensitive column that it speaks of, if any.
+        The sensitive column concerned, if any.
     asked, found : float
         The figure that the policy asks for and the one counted in the release.
     holds : bool
         Whether the figure found is good enough.
     note : str
-        What else is to be known: how many classes fail, for instance.
+        Details, such as how many classes fail.
     """
 
     model: str
@@ -36,7 +36,7 @@ class Verdict:
     note: str = ""
 
     def __str__(self) -> str:
-        """Say the verdict in one line."""
+        """Give the verdict in one line."""
         of = f" of {self.column!r}" if self.column else ""
         word = "holds" if self.holds else "FAILS"
         tail = f" ({self.note})" if self.note else ""
@@ -49,7 +49,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Finding:
-    """A measured number, which knows what it counts.
+    """A measured number, together with what it counts.
 
     Parameters
     ----------
@@ -62,18 +62,18 @@ class Finding:
     need : {"release", "pair", "groups"}
         What it was measured from. Only those of "release" may be published.
     interval : pair of float or None
-        A 95 % interval, where chance is involved.
+        A 95 % confidence interval, where randomness is involved.
     part, column : str, optional
-        Which figure of the measure it is, and the column that it speaks of.
+        Which figure of the measure it is, and the column concerned.
     unit : {"", "%"}
         Whether the figure is a percentage.
     counts_rows : bool, optional
-        Whether it is a number or a share of rows, cells or people, of which pages show none that tells of fewer than
-        k. If not said, shares that are those of a whole number of rows are taken for such.
+        Whether it is a number or a share of rows, cells or people; pages show none that reveals fewer than k. If not
+        given, shares that are those of a whole number of rows are assumed to be.
     whole : int, optional
-        How many rows or cells there are in all; the rows of the release if not given. For `counts_rows` alone.
+        The total number of rows or cells; the rows of the release if not given. For `counts_rows` alone.
     share : bool
-        Whether the figure is a share and no number. For `counts_rows` alone; percentages always are.
+        Whether the figure is a share, not a number. For `counts_rows` alone; percentages always are.
     """
 
     measure: str
@@ -94,7 +94,7 @@ class Finding:
         return ", ".join(word for word in (self.measure, self.part, self.column) if word)
 
     def __str__(self) -> str:
-        """Say the finding in one line."""
+        """Give the finding in one line."""
         return f"{self.name}: {self.value:.6g} ({self.how})"
 
     def as_dict(self) -> dict[str, Any]:
@@ -105,28 +105,27 @@ class Finding:
 
 @dataclass(frozen=True)
 class Attack:
-    """How far an attack on a release got.
+    """How successful an attack on a release was.
 
     Parameters
     ----------
     name, profile : str
         What was tried, and what the attacker knows.
     successes : float
-        A guess among several that are equally good counts as a part of one.
+        A guess among several equally good ones counts as a fraction.
     trials : int
     interval : pair of float or None
         Wilson's 95 % interval of the rate; None without trials.
     baseline : float
-        The rate of somebody who guesses as well as can be without the release.
+        The rate of the best guess without the release.
     control : float or None
         The rate of the same attack on people who are not in the release, where that makes sense.
     power : float or None
         The rate of the same attack on an unprotected copy: an attack that fails there proves nothing by failing here.
     outcome : {"leak", "no evidence", "too weak to tell", "not tried"}
-        A leak if the whole interval lies above `bound`; "not tried" without trials, always.
+        A leak if the whole interval lies above `bound`; always "not tried" without trials.
     note : str
-        What else is to be known: that the time was up before all targets were tried, for instance. Without trials, why
-        there are none.
+        Details, such as that time ran out before all targets were tried. Without trials, why there are none.
     bound : float
         The rate that proves nothing: the largest of the baseline, the control and what the policy allows.
     """
@@ -144,7 +143,7 @@ class Attack:
     bound: float = 0.0
 
     def __post_init__(self) -> None:
-        """See to it that an attack without trials claims no result."""
+        """Ensure that an attack without trials claims no result."""
         if not self.trials:
             object.__setattr__(self, "interval", None)
             object.__setattr__(self, "outcome", NOT_TRIED)
@@ -155,7 +154,7 @@ class Attack:
         return self.successes / self.trials if self.trials else None
 
     def shown(self) -> dict[str, str]:
-        """Return rate, interval, baseline, control, bound and outcome as they are shown; dashes without trials."""
+        """Return rate, interval, baseline, control, bound and outcome as text; dashes without trials."""
         names = ("rate", "interval", "baseline", "control", "bound")
         if self.interval is None:
             return {**dict.fromkeys(names, "–"), "outcome": self.outcome}
@@ -165,7 +164,7 @@ class Attack:
         return {**dict(zip(names, texts, strict=True)), "outcome": self.outcome}
 
     def __str__(self) -> str:
-        """Say it in one line."""
+        """Give the attack in one line."""
         beside = f"baseline {self.baseline:.3f}" + ("" if self.control is None else f", control {self.control:.3f}")
         tail = f" ({self.note})" if self.note else ""
         if self.interval is None:

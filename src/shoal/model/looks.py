@@ -1,4 +1,4 @@
-"""What single cells look like, whatever column they stand in: patterns of values that name or date somebody."""
+"""What single cells look like, in whatever column: patterns of values that identify or date a person."""
 
 import re
 import unicodedata
@@ -23,15 +23,15 @@ DIRECT = {
     "network addresses": r"(?:\d{1,3}\.){3}\d{1,3}",
     "phone numbers": PHONES,
 }
-# Lower-case words that people write for a missing value, whether or not a policy names them.
+# Common lower-case words for a missing value, whether or not a policy names them.
 BLANKS = "unknown unbekannt inconnu desconocido unk missing none nil nan na n/a n.a. null ? - -- . -9 -99 -999 -9999"
 BLANK_WORDS = frozenset(BLANKS.split())
 NUMBER = r"[-+]?(?:\d+[.,]?\d*|[.,]\d+)[eE][-+]?\d+"
-LONG = 200  # a pattern may take time of the square of the length
+LONG = 200  # matching a pattern may take quadratic time
 
 
 def looks_like_a_value(text: str, null_words: Collection[str] = ()) -> bool:
-    """Say whether a text looks like the value of a cell rather than the name of a column.
+    """Return whether a text looks like the value of a cell rather than the name of a column.
 
     Numbers in any notation, dates, truth values, addresses and keys do, and so do the words that mean a missing value.
 
@@ -49,7 +49,7 @@ def looks_like_a_value(text: str, null_words: Collection[str] = ()) -> bool:
 
 
 def is_full_name(text: str) -> bool:
-    """Say whether a text is two to four capitalised words, such as a first name and a surname.
+    """Return whether a text is two to four capitalised words, such as a first name and a surname.
 
     Examples
     --------
@@ -64,9 +64,9 @@ def is_full_name(text: str) -> bool:
 
 
 def recombine(texts: Collection[str]) -> bool:
-    """Say whether the same words begin, and the same words end, at least two distinct texts on average.
+    """Return whether the same words begin, and the same words end, at least two distinct texts on average.
 
-    First names and surnames recombine; of towns, products or titles often only the first or only the last words do.
+    First names and surnames recombine; in towns, products or titles often only the first or only the last words do.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def recombine(texts: Collection[str]) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    """Return the words of a text, split at spaces and commas; accents are joined to their letters."""
+    """Return the words of a text, split at spaces and commas; accents are composed with their letters."""
     return re.split(r"[ ,]+", unicodedata.normalize("NFC", text[:LONG].strip()))
 
 

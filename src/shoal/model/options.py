@@ -71,18 +71,18 @@ class RoleOptions(TypedDict, total=False):
 
 
 class TableOptions(ConstraintOptions, OtherConstraintOptions, RoleOptions, total=False):
-    """What judges a table that is there already."""
+    """The options for judging an existing table."""
 
 
 class MethodOptions(TypedDict, total=False):
-    """How rows are put into groups."""
+    """How rows are grouped."""
 
     method: str | None
     parameters: Mapping[str, int | float | str | bool] | None
 
 
 class MakingOptions(TypedDict, total=False):
-    """What else decides how a release is made."""
+    """Further options for making a release."""
 
     refine: Refine | None
     protect: Literal["minimality"] | None
@@ -97,12 +97,9 @@ class PolicyOptions(TableOptions, MethodOptions, MakingOptions, total=False):
 
 
 def with_options(who: str) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
-    """Refuse an unknown keyword argument with a suggestion, and write all options out in the signature.
+    """Refuse an unknown keyword argument with a suggestion, and spell out all options in the signature.
 
-    Parameters
-    ----------
-    who : str
-        The name that begins the message.
+    `who` begins the message.
 
     Examples
     --------

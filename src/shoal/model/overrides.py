@@ -18,14 +18,9 @@ TOP = ("label", "weight", "missing", "output", "seed", "header", "protect")
 
 
 def overridden(values: dict[str, Any], options: PolicyOptions) -> dict[str, Any]:
-    """Return the plain values of a policy with those of the options in their place.
+    """Return the plain values of a policy, as of `Policy.as_dict`, overridden by options; `values` is changed.
 
-    Parameters
-    ----------
-    values : dict
-        As `Policy.as_dict` returns them; it is changed.
-    options : PolicyOptions
-        Parameters of the method replace those of the same name; another method starts without any.
+    Parameters of the method replace those of the same name; another method starts without any.
     """
     given: dict[str, Any] = dict(options)
     for name in MAPPINGS:
@@ -45,17 +40,17 @@ def overridden(values: dict[str, Any], options: PolicyOptions) -> dict[str, Any]
 
 
 def _constrain(constraints: dict[str, Any], given: Mapping[str, Any]) -> None:
-    """Set constraints, by their own options or together; one that is asked twice must be asked alike."""
+    """Set constraints, by their own options or together; one that is given twice must be the same."""
     alone = {name: given.get(name) for name in CONSTRAINTS}
     together = given.get("constraints") or {}
     for name, value in together.items():
         if alone.get(name) not in (None, value):
-            raise PolicyError(f"policy: {name} is asked twice, as {alone[name]} and as {value}. Ask for it once.")
+            raise PolicyError(f"policy: {name} is given twice, as {alone[name]} and as {value}. Give it once.")
     _put(constraints, {**alone, **together})
 
 
 def _choose_method(method: dict[str, Any], given: Mapping[str, Any]) -> None:
-    """Set the method, its parameters and the search after it."""
+    """Set the method, its parameters and the refinement after it."""
     name = given.get("method")
     if name is not None and name != method.get("name", name):
         method.pop("parameters", None)
@@ -65,7 +60,7 @@ def _choose_method(method: dict[str, Any], given: Mapping[str, Any]) -> None:
 
 
 def _give_roles(columns: dict[str, Any], given: Mapping[str, Any]) -> None:
-    """Give columns their roles, each one only."""
+    """Give columns their roles, one each."""
     named: dict[str, str] = {}
     for option, role in ROLES.items():
         wanted = given.get(option) or ()
@@ -88,7 +83,7 @@ def _give_hierarchies(columns: dict[str, Any], hierarchies: Mapping[str, Any]) -
 
 
 def _put(values: dict[str, Any], news: Mapping[str, Any]) -> None:
-    """Set those of the new values that are not None, whole numbers of other libraries as plain ones."""
+    """Set those of the new values that are not None, integers of other libraries as plain ones."""
     for name, value in news.items():
         if value is not None:
             whole = isinstance(value, Integral) and not isinstance(value, bool)

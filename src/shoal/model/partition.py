@@ -18,13 +18,13 @@ class Partition:
     Parameters
     ----------
     labels : int64 array of shape (n,)
-        The group of each row: whole numbers from 0 up, none left out.
+        The group of each row: integers from 0 up, none left out.
     notes : tuple of str
-        What the method has to say of its work, such as what it chose, in sentences without cell values.
+        What the method reports, such as what it chose, in sentences without cell values.
     findings : tuple of Finding
-        What the method measured on the way, such as a proved bound.
+        What the method measured, such as a proved bound.
     sketches : tuple of Sketch
-        Figures for pictures of what the method saw, which only the holder may see.
+        Figures for pictures of what the method saw, for the holder only.
     """
 
     labels: NDArray[np.int64]
@@ -40,13 +40,13 @@ class Partition:
         findings: tuple[Finding, ...] = (),
         sketches: tuple[Sketch, ...] = (),
     ) -> "Partition":
-        """Number the groups anew in the order of their first rows, so that equal partitions are equal."""
+        """Renumber the groups in the order of their first rows, so that equal partitions are equal."""
         given = np.asarray(labels)
         if given.dtype != np.int64 or (given.size and not 0 <= given.min() <= given.max() <= given.size):
             given = np.unique(given, return_inverse=True)[1].reshape(-1)
         rows = np.arange(given.size)
         first = np.full(int(given.max(initial=-1)) + 1, given.size)
-        first[given[::-1]] = rows[::-1]  # of several rows, the last one written stays: the first of its group
+        first[given[::-1]] = rows[::-1]  # the last assignment wins: the first row of each group
         rank = np.empty(first.size, np.int64)
         rank[np.argsort(first, kind="stable")] = np.arange(first.size)
         numbered = rank[given]

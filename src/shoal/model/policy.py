@@ -1,7 +1,7 @@
 """The policy: what each column is, what a release must meet, and how it is made.
 
-A policy is a TOML file or keyword arguments. It is checked as a whole when it is made; whether it
-fits a table is checked when the two meet (`prepare.complete`).
+A policy is a TOML file or keyword arguments. It is checked as a whole on construction; whether it fits a table is
+checked in `prepare.complete`.
 """
 
 import tomllib
@@ -42,29 +42,29 @@ __all__ = [
 ]
 
 MOST_TEXT = 1 << 26
-MOST_KNOWN = 2  # items that an attacker knows, if the policy does not say
+MOST_KNOWN = 2  # items that an attacker knows, by default
 BLIND = "bisection"  # the method that protects from minimality: it looks at quasi-identifiers alone
 NULL_WORDS = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null")
 
 
 class Method(Strict):
-    """The method and its parameters, k apart, and the search that may follow it."""
+    """The method and its parameters except k, and the refinement that may follow it."""
 
     name: str = Field("auto", description="A method of `shoal methods`.")
     parameters: dict[str, int | float | str | bool] = Field(
-        default_factory=dict, description="What `shoal methods` lists for it, k apart."
+        default_factory=dict, description="What `shoal methods` lists for it, except k."
     )
     refine: Refine = Field("none", description="How long a local search improves the groups afterwards.")
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
         if "k" in self.parameters:
-            raise ValueError("k is a constraint and no parameter of a method; set constraints.k")
+            raise ValueError("k is a constraint, not a parameter of a method; set constraints.k")
         return self
 
 
 class Policy(Strict):
-    """All that is decided before a release is made.
+    """Everything that is decided before a release is made.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class Policy(Strict):
 
     constraints: Constraints = Constraints()
     method: Method = Method()
-    missing: Missing = Field("own-value", description="What becomes of rows with gaps.")
+    missing: Missing = Field("own-value", description="What happens to rows with missing values.")
     output: Output | None = Field(
         None, description="Whether values keep their type, or are truthful; the latter if a hierarchy is given."
     )
@@ -89,10 +89,10 @@ class Policy(Strict):
     )
     header: bool | None = Field(
         None,
-        description="Whether the first line of a CSV file is a header; decided by looking at it if not given.",
+        description="Whether the first line of a CSV file is a header; detected if not given.",
     )
     accept: Annotated[tuple[Literal["unique-kept"], ...], Field(strict=False)] = Field(
-        (), description="Risks that shoal would refuse to take, accepted by name."
+        (), description="Risks that shoal would otherwise refuse, accepted by name."
     )
     protect: Literal["minimality"] | None = Field(
         None, description="A protection beyond the constraints: groups that do not depend on sensitive values."
@@ -131,7 +131,7 @@ class Policy(Strict):
 
     @classmethod
     def _base(cls, policy: "PolicySource") -> "Policy":
-        """Return the policy that was given in one of several forms."""
+        """Return the policy given in one of several forms."""
         if policy is None:
             return cls()
         if isinstance(policy, Policy):
@@ -140,7 +140,7 @@ class Policy(Strict):
             return cls._checked(policy)
         if isinstance(policy, str | PathLike):
             return cls.load(policy)
-        raise PolicyError(f"policy: a {type(policy).__name__} is no policy; give a file, a mapping or a Policy.")
+        raise PolicyError(f"policy: a {type(policy).__name__} is not a policy; give a file, a mapping or a Policy.")
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "Policy":
@@ -148,7 +148,9 @@ class Policy(Strict):
         where = Path(path)
         try:
             if where.exists() and (not where.is_file() or where.stat().st_size > MOST_TEXT):
-                raise PolicyError(f"policy: {str(where)!r} is no policy file: it is a folder, a device or too large.")
+                raise PolicyError(
+                    f"policy: {str(where)!r} is not a policy file: it is a folder, a device or too large."
+                )
             return cls.from_toml(where.read_text(encoding="utf-8-sig"), str(where))._beside(where)
         except FileNotFoundError:
             raise PolicyError(f"policy: there is no file {str(where)!r}. Make one with `shoal init`.") from None
@@ -158,7 +160,7 @@ class Policy(Strict):
             raise PolicyError(f"policy: {str(where)!r} cannot be read as a text file.") from None
 
     def _beside(self, file: Path) -> "Policy":
-        """Return the policy with files of hierarchies found from the folder that it stands in."""
+        """Return the policy with paths of hierarchy files resolved from the folder of `file`."""
         columns = {}
         for name, column in self.columns.items():
             given, found = column.hierarchy, column
@@ -179,12 +181,12 @@ class Policy(Strict):
         except RecursionError:
             raise PolicyError(f"policy: {name!r} is nested too deeply.") from None
         except tomllib.TOMLDecodeError as mistake:
-            hint = "" if text.isascii() else " A name with letters beyond a to z stands in quotes."
+            hint = "" if text.isascii() else " Put names with letters beyond a to z in quotes."
             raise PolicyError(f"policy: {name!r} is not TOML: {mistake}.{hint}") from None
 
     @classmethod
     def _checked(cls, values: Mapping[str, Any]) -> "Policy":
-        """Build the policy, or say in one sentence where its first mistakes are."""
+        """Build the policy, or describe its first mistakes in one sentence."""
         try:
             return cls.model_validate(values)
         except ValidationError as mistakes:
@@ -192,7 +194,7 @@ class Policy(Strict):
             raise PolicyError(f"policy: {said}{'' if said.endswith('?') else '.'}") from None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what was set, as plain values without gaps, for JSON and TOML."""
+        """Return what was set, as plain values without missing ones, for JSON and TOML."""
         return self.model_dump(mode="json", exclude_none=True, exclude_unset=True)
 
     def to_toml(self) -> str:
@@ -233,7 +235,7 @@ count. Give at least one column the role quasi.
         return self if self.seed is not None else self.model_copy(update={"seed": drawn_seed()})
 
     def published(self, levels: Mapping[str, Iterable[str]]) -> "Policy":
-        """Return the policy as it may stand in a release folder.
+        """Return the policy as published in a release folder.
 
         The seed, words and codes for missing values, and levels that are not in the release are left out:
         `levels` gives the published levels of each sensitive ordinal column.
@@ -241,7 +243,7 @@ count. Give at least one column the role quasi.
         columns = {}
         for name, column in self.columns.items():
             order = tuple(levels[name]) if name in levels else None
-            # t-closeness along a tree cannot be counted without it; of a sensitive column it has released values alone.
+            # t-closeness along a tree cannot be counted without it; for a sensitive column it has only released values.
             tree = set() if column.role == "sensitive" else {"hierarchy"}
             shown = column.model_dump(exclude_none=True, exclude={"missing_codes", "order", *tree})
             if order is not None:
@@ -262,7 +264,7 @@ PolicySource = Policy | Mapping[str, Any] | str | PathLike[str] | None
 
 
 def _say(mistake: dict[str, Any]) -> str:
-    """Say one mistake of a policy in words."""
+    """Describe one mistake of a policy."""
     place = ".".join(str(part) for part in mistake["loc"] if part not in ("int", "float", "str", "bool"))
     if mistake["type"] == "extra_forbidden":
         sections: dict[str, type[BaseModel]] = {

@@ -1,10 +1,9 @@
-"""Progress: a long step says how far it is, and whoever listens may show it.
+"""Progress: a long step reports how far it is, and a listener may show it.
 
-A method calls `tick(done, total)` between two pieces of work. It neither knows nor cares who
-listens: the command line draws a bar, the studio moves one, a test counts, a script hears nothing.
-Before long work it may `announce` in a sentence what it is about to do.
-It may also be given a budget of seconds: a search asks `spent()` how much of it is gone, and ends early.
-What then comes out depends on the machine.
+A method calls `tick(done, total)` between two pieces of work, regardless of who listens: the command line and the
+studio show a bar, a test counts, a script ignores it. Before long work it may `announce` in a sentence what it is about
+to do. It may also be given a budget of seconds: a search asks `spent()` how much of it is used, and ends early. The
+result then depends on the machine.
 """
 
 import math
@@ -39,7 +38,7 @@ _step: ContextVar[str] = ContextVar("step", default="")
 
 
 class _Budget:
-    """Seconds that a run may take, and whether a search was cut short by them."""
+    """Seconds that a run may take, and whether they cut a search short."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds, self.start, self.cut = seconds, time.monotonic(), False
@@ -52,7 +51,7 @@ _budget: ContextVar[_Budget | None] = ContextVar("budget", default=None)
 def listening(listener: Listener, heard: Hearer | None = None) -> Iterator[None]:
     """Send every tick inside this block to the listener, as (step, done, total), and sentences to `heard`.
 
-    Without `heard`, sentences go where they went before: who counts the ticks of a part need not speak for it.
+    Without `heard`, sentences go to the previous recipient: a listener for the ticks of a part need not receive them.
     """
     ticks, sentences = _listener.set(listener), _hearer.set(heard or _hearer.get())
     try:
@@ -64,7 +63,7 @@ def listening(listener: Listener, heard: Hearer | None = None) -> Iterator[None]
 
 @contextmanager
 def part(number: int, parts: int) -> Iterator[None]:
-    """Let the ticks inside this block count as those of one of several equal parts of a longer work."""
+    """Count the ticks inside this block as those of one of several equal parts of a longer task."""
     outer = _listener.get()
     if outer is None:
         yield
@@ -79,31 +78,31 @@ def part(number: int, parts: int) -> Iterator[None]:
 
 @contextmanager
 def silently() -> Iterator[None]:
-    """Let nobody hear the ticks inside this block, a small part of a longer work."""
+    """Ignore the ticks inside this block, a small part of a longer task."""
     with listening(lambda _step, _done, _total: None):
         yield
 
 
 def step(name: str) -> None:
-    """Begin a step of the line; ticks from now on are its own."""
+    """Begin a step of the pipeline; later ticks belong to it."""
     _step.set(name)
     tick(0, 1)
 
 
 def current_step() -> str:
-    """Return the name of the step that runs."""
+    """Return the name of the current step."""
     return _step.get()
 
 
 def tick(done: int, total: int) -> None:
-    """Say that `done` of `total` pieces of the present step are done."""
+    """Report that `done` of `total` pieces of the current step are done."""
     listener = _listener.get()
     if listener is not None:
         listener(_step.get(), done, total)
 
 
 def announce(sentence: str) -> None:
-    """Say in a sentence without cell values what is about to be done, to whoever wants to hear it."""
+    """Announce in a sentence without cell values what is about to be done."""
     hearer = _hearer.get()
     if hearer is not None:
         hearer(sentence)
@@ -111,7 +110,7 @@ def announce(sentence: str) -> None:
 
 @contextmanager
 def budget(seconds: float | None) -> Iterator[None]:
-    """Let the searches inside this block know that they have so many seconds in all; None sets no limit."""
+    """Limit the searches inside this block to so many seconds in total; None sets no limit."""
     token = _budget.set(None if seconds is None else _Budget(seconds))
     try:
         yield
@@ -120,7 +119,7 @@ def budget(seconds: float | None) -> Iterator[None]:
 
 
 def spent(ahead: float = 0.0) -> float:
-    """Return which share of the budget is gone, or will be some seconds ahead, from 0 on; 0 if there is none."""
+    """Return the share of the budget that is used, or will be `ahead` seconds from now; 0 without a budget."""
     limit = _budget.get()
     if limit is None:
         return 0.0
@@ -130,12 +129,12 @@ def spent(ahead: float = 0.0) -> float:
 
 
 def left() -> float:
-    """Return how many seconds of the budget are left; infinitely many if there is none."""
+    """Return how many seconds of the budget are left; infinity without a budget."""
     limit = _budget.get()
     return math.inf if limit is None else max(0.0, limit.seconds - (time.monotonic() - limit.start))
 
 
 def cut_short() -> bool:
-    """Return whether a search was told that the budget is gone, so that its result may not be repeatable."""
+    """Return whether a search was stopped by the budget, so that its result may not be reproducible."""
     limit = _budget.get()
     return limit is not None and limit.cut

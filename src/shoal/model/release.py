@@ -22,7 +22,7 @@ __all__ = ["Change", "Making", "Release"]
 
 @dataclass(frozen=True)
 class Change:
-    """The ledger's line for one column: cells changed, filled where a value was missing, and emptied."""
+    """The ledger entry of one column: cells changed, filled where a value was missing, and emptied."""
 
     column: str
     role: str
@@ -36,47 +36,27 @@ class Change:
 class Making:
     """How a release was made, and how it is written: for the pipeline, not for users.
 
-    Parameters
-    ----------
-    aligned : frame
-        The released rows as the caller's type of frame, in the order of the input rows.
-    position : int64 array
-        Where each of them stands in the order in which rows are written.
-    partition : Partition
-        The groups, in the order of the input rows.
-    inputs : int
-        Rows of the input.
-    format : str
-        The format of the input, "frame" if it was one.
-    sketches, sketched : tuples
-        Figures for the pictures of the private folder, and the columns that they speak of.
-    reorder : callable
-        Takes a frame and row numbers, and returns these rows under a new index.
-    source, case : objects
-        What was given to `anonymize`, and the pair of table and release that was measured. They hold original values,
-        so they stay behind when a release is pickled or copied.
-    writer, reporter : callable
-        What `save` and `report` call.
+    `source` and `case` contain original values, so they are dropped when a release is pickled or copied.
     """
 
-    aligned: Any
-    position: NDArray[np.int64]
-    partition: Partition
-    inputs: int
-    format: str
-    sketches: tuple[Sketch, ...]
-    sketched: tuple[str, ...]
-    reorder: Callable[[Any, NDArray[np.int64]], Any]
-    writer: Callable[..., Path]
-    reporter: Callable[..., str]
-    source: Any = None
-    case: Any = None
+    aligned: Any  # the released rows as the caller's type of frame, in the order of the input rows
+    position: NDArray[np.int64]  # of each of them in the order in which rows are written
+    partition: Partition  # in the order of the input rows
+    inputs: int  # rows of the input
+    format: str  # of the input, "frame" for a frame
+    sketches: tuple[Sketch, ...]  # figures for the charts of the private folder
+    sketched: tuple[str, ...]  # the columns of the sketches
+    reorder: Callable[[Any, NDArray[np.int64]], Any]  # returns these rows of a frame under a new index
+    writer: Callable[..., Path]  # called by `save`
+    reporter: Callable[..., str]  # called by `report`
+    source: Any = None  # the argument of `anonymize`
+    case: Any = None  # the pair of table and release that was measured
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "source": None, "case": None}
 
     def made_from(self, original: Any) -> bool:
-        """Say whether a table is the one that was given to `anonymize`: the same object, or the same path."""
+        """Return whether a table is the one that was given to `anonymize`: the same object, or the same path."""
         if original is None or self.case is None:
             return False
         paths = isinstance(original, str | Path) and isinstance(self.source, str | Path)
@@ -85,14 +65,14 @@ class Making:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release:
-    """What `shoal.anonymize` gives back.
+    """The result of `shoal.anonymize`.
 
     Attributes
     ----------
     table : pyarrow.Table
         The released rows in the order in which they are written.
     rows : int64 array
-        The input row behind each row of `aligned()`: all of them, unless rows with gaps were suppressed.
+        The input row behind each row of `aligned()`: all of them, unless rows with missing values were suppressed.
     policy : Policy
         The policy with every column named.
     verdicts : tuple of Verdict
@@ -101,10 +81,10 @@ class Release:
     suppressed : int
         Rows left out because of missing values.
     notes : tuple of str
-        What the holder should know: columns that look like identifiers, for instance, and pages or pictures that the
-        last `save` did not write.
+        What the holder should know, such as columns that look like identifiers, and pages or charts that the last
+        `save` did not write.
     missing : tuple of str
-        Pages or pictures that the last `save` did not write.
+        Pages or charts that the last `save` did not write.
     """
 
     table: pa.Table
@@ -123,7 +103,7 @@ class Release:
         """The released rows as the caller's type of frame, in the order in which they are written.
 
         That order follows from the released values alone, so it may be shown to others. A pandas frame has an index of
-        its own, called `released_row`, whose labels are those of no other frame: to set rows beside the original, use
+        its own, called `released_row`, whose labels occur in no other frame: to compare rows with the original, use
         `aligned()`.
         """
         return self._making.reorder(self._making.aligned, np.argsort(self._making.position))
@@ -131,12 +111,12 @@ class Release:
     def aligned(self) -> Any:
         """Return the released rows in the order of the input rows, with the index of a pandas frame: for the holder.
 
-        Order and index tell who is who. Do not hand this frame on.
+        Order and index reveal who is who. Do not pass this frame on.
 
         Returns
         -------
         frame
-            Of the caller's type. Rows that were suppressed are not in it.
+            Of the caller's type, without suppressed rows.
         """
         return self._making.aligned
 
@@ -153,7 +133,7 @@ class Release:
         return found[name]
 
     def _note_missing(self, missing: tuple[str, ...]) -> None:
-        """Note what could not be drawn when the release was last saved, in place of what was noted so before."""
+        """Note what could not be drawn when the release was last saved, in place of any earlier such note."""
         notes = (*self._own_notes(), *missing)
         for name, told in (("notes", notes), ("missing", missing)):
             object.__setattr__(self, name, told)
@@ -176,14 +156,13 @@ class Release:
         Parameters
         ----------
         folder : path
-            Where the release goes. An earlier release there is replaced in one step.
+            Where to write the release. An earlier release there is replaced in one step.
         private : path, optional
             A second folder for what only the holder may see: the map of rows and the findings.
         format : {"csv", "csv.gz", "parquet", "feather"}, optional
             The format of the data file; that of the input if not given, Parquet for frames.
         report : bool
-            Whether a page for whoever receives the release goes into the folder, and one for the holder into the
-            private folder.
+            Whether to add a page for recipients to the folder, and one for the holder to the private folder.
         original : path or frame, optional
             The table that the release was made from, for the holder's page. Without it there is none, and `missing`
             says so.
@@ -191,7 +170,7 @@ class Release:
         Returns
         -------
         Path
-            The folder. A page that cannot be drawn costs nothing else: `notes` says that it is missing.
+            The folder. A page that cannot be drawn is left out, and `notes` says so.
         """
         return self._making.writer(self, folder, private=private, format=format, report=report, original=original)
 
@@ -203,16 +182,16 @@ class Release:
         control: Any = None,
         format: str = "html",  # noqa: A002
     ) -> str:
-        """Return the report of the release as the text of one file: for everybody, or for the holder.
+        """Return the report of the release as the text of one file: for the public, or for the holder.
 
         Parameters
         ----------
         original : path or frame, optional
-            The table that it was made from. The report is then for the holder's eyes.
+            The table that it was made from. The report is then for the holder only.
         attacks : bool
             Whether to attack the release, which takes a while. Needs the original.
         control : path or frame, optional
-            People like those of the table, who are not in the release, for attacks that need them.
+            People similar to those of the table who are not in the release, for attacks that need them.
         format : {"html", "md", "json"}
 
         Returns
@@ -222,7 +201,7 @@ class Release:
         return self._making.reporter(self, original, attacks=attacks, control=control, format=format)
 
     def __repr__(self) -> str:
-        """Name the release by its figures, never by its values."""
+        """Describe the release by figures, never by values."""
         groups = self._making.partition.groups
         return f"<Release: {self.table.num_rows} rows in {groups} groups; {len(self.verdicts)} x verified>"
 
@@ -246,14 +225,14 @@ class Release:
         )
 
 
-# White on these is read by everybody, on light pages and on dark ones; the word says it without the colour.
+# White on these is legible on light and on dark pages; the word says it without the colour.
 COLOURS = {"holds": "#1a6b4f", "fails": "#a63a10"}
 TABLE = "border-collapse:collapse;margin:.3em 0 .6em"
 CELL = "padding:.2em .9em .2em 0;border-bottom:1px solid rgba(128,128,128,.3);vertical-align:top;text-align:"
 
 
 def _rows(head: tuple[str, ...], body: Sequence[tuple[str, ...]]) -> str:
-    """Return an HTML table, all of it escaped; a head that starts with > is of numbers."""
+    """Return an HTML table, fully escaped; a heading that starts with > is of numbers."""
     sides = ["right" if one.startswith(">") else "left" for one in head]
     heads = "".join(
         f'<th style="{CELL}{side}">{html.escape(one.removeprefix(">"))}</th>'
@@ -272,7 +251,7 @@ def _rows(head: tuple[str, ...], body: Sequence[tuple[str, ...]]) -> str:
 
 
 def _marked(cell: str, *, verdict: bool) -> str:
-    """Return a cell escaped; a verdict on its colour."""
+    """Return a cell escaped; a verdict in its colour."""
     if not verdict:
         return html.escape(cell)
     look = f"background:{COLOURS[cell]};color:#fff;border-radius:1em;padding:.05em .7em"
@@ -280,5 +259,5 @@ def _marked(cell: str, *, verdict: bool) -> str:
 
 
 def _fold(title: str, inside: str, *, unfolded: bool = False) -> str:
-    """Return a part that can be folded away."""
+    """Return a collapsible part."""
     return f"<details{' open' if unfolded else ''}><summary>{html.escape(title)}</summary>{inside}</details>"

@@ -1,8 +1,8 @@
-"""Sentences whose numbers know what they count, so that a page can leave out numbers of fewer than k rows.
+"""Sentences that know what their numbers count, so that a page can leave out numbers of fewer than k rows.
 
 A number of rows, cells or people is written into a sentence as `Rows`, a percentage of the rows as `RowShare`. As text
-the sentence has every number; `suppressed` writes it for a page on which no number of rows from 1 to k - 1 may stand.
-No code looks for numbers in text. A plain text with a digit says a number of an unknown kind: `for_page` leaves it out.
+the sentence has every number; `suppressed` writes it for a page that must not show numbers of rows from 1 to k - 1. No
+code searches for numbers in text. A plain text with a digit contains a number of unknown kind: `for_page` omits it.
 """
 
 import math
@@ -20,7 +20,7 @@ class RowShare(float):
 
 
 class _Written(str):
-    """A number that is written already, whatever its format asks for."""
+    """A number that is already formatted, whatever format is requested."""
 
     __slots__ = ()
 
@@ -32,13 +32,9 @@ class _Written(str):
 class Sentence(str):
     """A text that knows the numbers in it.
 
-    Parameters
-    ----------
-    template : str
-        With a name in braces for each number, as `str.format` takes it. Numbers that stand in the template itself are
-        the same for every table.
-    **given
-        The numbers: `Rows` and `RowShare` for what may be suppressed, plain ones for all others, and sentences.
+    `template` has a name in braces for each number, as in `str.format`; digits in the template itself are the same for
+    every table. The numbers `given` are `Rows` and `RowShare` if they may be suppressed, plain ones otherwise, and
+    sentences.
 
     Examples
     --------
@@ -57,7 +53,7 @@ class Sentence(str):
         return made
 
     def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Any]]:
-        """Return what the sentence is made of, so that it stays one in another process."""
+        """Return the parts of the sentence, so that it survives pickling."""
         return (self.template,), self.given
 
     def __add__(self, more: str) -> "Sentence":
@@ -65,17 +61,11 @@ class Sentence(str):
         return Sentence("{one}{more}", one=self, more=more)
 
     def __getitem__(self, place: SupportsIndex | slice) -> str:
-        """Return a part of the text, which is no sentence any more."""
+        """Return a part of the text, as a plain string."""
         return str(self)[place]
 
     def suppressed(self, n: int, k: int) -> str:
-        """Return the text without a number that would tell of fewer than k rows.
-
-        Parameters
-        ----------
-        n, k : int
-            The rows of the release, and what it asks for.
-        """
+        """Return the text without numbers that reveal fewer than k rows, for a release of n rows."""
         return self.template.format(**{name: _suppressed(value, n, k) for name, value in self.given.items()})
 
     @staticmethod
@@ -86,14 +76,7 @@ class Sentence(str):
 
 
 def for_page(text: str, n: int, k: int) -> str:
-    """Return a text as a page may show it: nothing, if it holds a number whose meaning is not stated.
-
-    Parameters
-    ----------
-    text : str
-        A Sentence, or plain text without numbers.
-    n, k : int
-        The rows of the release, and what it asks for.
+    """Return a text as a page may show it: empty, if it contains a number whose meaning is not stated.
 
     Examples
     --------
@@ -106,7 +89,7 @@ def for_page(text: str, n: int, k: int) -> str:
 
 
 def few(rows: float, n: int, k: int) -> str:
-    """Write a number of rows or cells, unless it would tell of fewer than k, by itself or by what is left.
+    """Write a number of rows or cells, unless it or the remainder reveals fewer than k.
 
     Examples
     --------
@@ -119,7 +102,7 @@ def few(rows: float, n: int, k: int) -> str:
 
 
 def plain_figure(value: float) -> str:
-    """Write a figure as the commands do: a count whole, a large figure with two digits, others with six."""
+    """Write a figure as the commands do: a count as an integer, a large figure with two digits, others with six."""
     if not math.isfinite(value):
         return "none" if math.isnan(value) else "without limit"
     if value == int(value):
@@ -128,7 +111,7 @@ def plain_figure(value: float) -> str:
 
 
 def _suppressed(value: Any, n: int, k: int) -> Any:
-    """Return what stands for a value in a sentence."""
+    """Return the text of a value in a sentence."""
     if isinstance(value, Sentence):
         return _Written(value.suppressed(n, k))
     if isinstance(value, Rows):

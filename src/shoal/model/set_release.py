@@ -1,4 +1,4 @@
-"""What comes out of the line of set-valued data: chunks, a neighbour, and what was found in them."""
+"""The result of anonymizing set-valued data: chunks, a neighbour, and what was found in them."""
 
 import html
 from collections.abc import Callable
@@ -28,13 +28,13 @@ class SetRelease:
     published : Disassociated
         The chunks, without a link between them.
     neighbour : Transactions or None
-        Records drawn from the chunks, for tools that want plain records.
+        Records drawn from the chunks, for tools that need plain records.
     kind : {"km", "raw", "none"}
-        Whether the neighbour is k^m-anonymous by itself, a mere draw, or not there.
+        Whether the neighbour is itself k^m-anonymous, merely drawn, or absent.
     cluster_of : int64 array
         The published cluster of each input record, -1 for records without items. For the holder.
     seed : int
-        Where chance started. For the holder.
+        Random seed. For the holder.
     verdicts : tuple of Verdict
     findings : tuple of Finding
     notes : tuple of str
@@ -63,7 +63,7 @@ class SetRelease:
         Parameters
         ----------
         folder : path
-            Where the release goes. An earlier release there is replaced in one step.
+            Where to write the release. An earlier release there is replaced in one step.
         private : path, optional
             A second folder for what only the holder may see: the cluster of each record, and the findings.
         format : {"parquet", "json"}
@@ -75,7 +75,7 @@ class SetRelease:
             The folder.
         """
         if self.writer is None:
-            raise RuntimeError("this release was not made by shoal's line and cannot be written")
+            raise RuntimeError("this release was not made by shoal's pipeline and cannot be written")
         return self.writer(self, folder, private=private, format=format)
 
     def as_dict(self) -> dict[str, Any]:
@@ -91,7 +91,7 @@ class SetRelease:
         }
 
     def __repr__(self) -> str:
-        """Name the release by its figures, never by its items."""
+        """Describe the release by figures, never by items."""
         return f"<SetRelease: {self.published.n} records in {self.published.clusters} clusters; {self.kind} neighbour>"
 
     def _repr_html_(self) -> str:

@@ -1,4 +1,4 @@
-"""Sketches: figures behind a picture of what a method saw, made from the original rows: for the holder alone."""
+"""Sketches: figures behind a picture of what a method saw, made from the original rows: for the holder only."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,28 +13,18 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class MapSketch:
-    """A map: where its units stand, how far each is from its neighbours, its rows, and its value in every column.
+    """A map: positions of its units, distances to their neighbours, their rows, and their value in every column."""
 
-    Parameters
-    ----------
-    places : float64 array of shape (units, 2)
-        Row and column of each unit, in the lengths of a picture.
-    hexagonal : bool
-    ridges, hits : float64 arrays of shape (units,)
-        The mean distance to the neighbours, and the number of rows.
-    planes : float64 array of shape (units, d)
-    """
-
-    places: Floats
+    places: Floats  # row and column of each unit in the picture, of shape (units, 2)
     hexagonal: bool
-    ridges: Floats
-    hits: Floats
-    planes: Floats
+    ridges: Floats  # mean distance of each unit to its neighbours
+    hits: Floats  # rows of each unit
+    planes: Floats  # of shape (units, d)
 
 
 @dataclass(frozen=True, eq=False)
 class CurveSketch:
-    """The density of a column of the matrix, where it is cut, and what stands for each part."""
+    """The density of a column of the matrix, where it is cut, and what represents each part."""
 
     column: int
     places: Floats
@@ -45,14 +35,9 @@ class CurveSketch:
 
 @dataclass(frozen=True, eq=False)
 class ViewsSketch:
-    """The Davies-Bouldin index of each view before and after it learnt from the others, and whether that was kept.
+    """The Davies-Bouldin index of each view before and after learning from the others, and whether that was kept.
 
-    Parameters
-    ----------
-    columns : sequence of sequences of int
-        The columns of the matrix that each view has.
-    views, before, after, kept : sequences
-        One entry an update.
+    `columns` are the matrix columns of each view; the others have one entry per update.
     """
 
     columns: Sequence[Sequence[int]]
@@ -64,18 +49,10 @@ class ViewsSketch:
 
 @dataclass(frozen=True, eq=False)
 class PlaneSketch:
-    """Rows in the plane of the first two principal axes, counted in squares, before and after.
+    """Rows in the plane of the first two principal components, counted in squares, before and after."""
 
-    Parameters
-    ----------
-    edges : pair of float64 arrays
-        Where squares begin and end, along both axes.
-    before, after : float64 arrays of shape (squares, squares)
-        Rows of each square; none where there are fewer than k.
-    """
-
-    edges: tuple[Floats, Floats]
-    before: Floats
+    edges: tuple[Floats, Floats]  # limits of the squares along both axes
+    before: Floats  # rows of each square, 0 where there are fewer than k
     after: Floats
 
 

@@ -1,4 +1,4 @@
-"""A table: rows and named columns as they were read, and where they came from."""
+"""A table: rows and named columns as read, and where they came from."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,32 +13,20 @@ __all__ = ["Origin", "Table", "canonical"]
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a table came from, so that its release can go out in the same form.
+    """Where a table came from, so that its release can be written in the same form."""
 
-    Parameters
-    ----------
-    name : str
-        How messages call it: a file's name, or "frame".
-    format : {"csv", "csv.gz", "parquet", "feather", "frame"}
-        The format of the file.
-    frame : object or None
-        The caller's own frame, for the type of frame and columns to give back.
-    notes : tuple of str
-        What was found while reading: encoding, delimiter.
-    """
-
-    name: str = "frame"
+    name: str = "frame"  # in messages: a file's name, or "frame"
     format: str = "frame"
-    frame: Any = field(default=None, repr=False)
-    notes: tuple[str, ...] = ()
+    frame: Any = field(default=None, repr=False)  # the caller's own frame, whose types are restored
+    notes: tuple[str, ...] = ()  # found while reading: encoding, delimiter
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows and columns in one arrow table, and the input row of each.
+    """Rows and columns in one Arrow table, and the input row of each.
 
-    Categories are held as plain values, not-a-number as a missing value and -0.0 as 0.0. `levels` keeps the
-    order of the columns that came as ordered categories, and `categorical` the names of all that came as categories.
+    Categories are stored as plain values, NaN as a missing value and -0.0 as 0.0. `levels` has the order of the columns
+    that were ordered categories, and `categorical` the names of all that were categories.
     """
 
     data: pa.Table
@@ -49,7 +37,7 @@ class Table:
 
     @classmethod
     def of(cls, data: pa.Table, origin: Origin | None = None) -> "Table":
-        """Hold an arrow table, made plain."""
+        """Wrap an Arrow table with its cells normalized."""
         categorical, levels, columns = set(), {}, {}
         for name in data.column_names:
             column = data.column(name)
@@ -92,7 +80,7 @@ class Table:
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Make not-a-number a missing value, and -0.0 plain zero."""
+    """Make NaN a missing value, and -0.0 plain zero."""
     if pa.types.is_float16(column.type):
         column = column.cast(pa.float32())
     if pa.types.is_floating(column.type):
@@ -106,15 +94,15 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def canonical(data: pa.Table) -> NDArray[np.int64]:
-    """Return the order of rows by their values, first column first; only rows that are equal may tie."""
-    # Keys are called by their position: arrow would read a name like ".x" as the path of a field.
+    """Return the order of rows by their values, first column first; only equal rows may tie."""
+    # Keys are named by position: Arrow would read a name like ".x" as the path of a field.
     keys = {str(place): _sortable(column) for place, column in enumerate(data.columns)}
     order = pc.sort_indices(pa.table(keys), sort_keys=[(key, "ascending") for key in keys])
     return np.asarray(order.to_numpy(), dtype=np.int64)
 
 
 def _sortable(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a column that arrow can sort, with the same ties."""
+    """Return a column that Arrow can sort, with the same ties."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_nested(column.type):

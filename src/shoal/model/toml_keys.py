@@ -1,8 +1,8 @@
 """Long dotted keys in the text of a TOML file, found before it is parsed.
 
-`tomllib` takes time and memory with the square of the parts of a key, so that a file of some hundred kilobytes would
-need more memory than there is. Keys are found in one pass over the text, whatever it holds: strings and comments are
-passed over as a whole, to the end of the line or of the text if they are not closed.
+`tomllib` takes time and memory quadratic in the parts of a key, so that a file of a few hundred kilobytes would exhaust
+the memory. Keys are found in one pass over any text: strings and comments are skipped as a whole, to the end of the
+line or of the text if they are not closed.
 """
 
 import re
@@ -27,12 +27,7 @@ _TOKENS = re.compile(
 
 
 def has_long_key(text: str) -> bool:
-    """Say whether a key of a TOML file has more than `MOST_PARTS` parts.
-
-    Parameters
-    ----------
-    text : str
-        The file.
+    """Return whether a key in the text of a TOML file has more than `MOST_PARTS` parts.
 
     Examples
     --------

@@ -12,37 +12,19 @@ __all__ = ["Transactions", "in_order"]
 
 @dataclass(frozen=True, eq=False)
 class Transactions:
-    """Records, each a set of at least one item.
+    """Records, each a set of at least one item, in compressed sparse row form."""
 
-    Parameters
-    ----------
-    indptr : int64 array of shape (n + 1,)
-        Where the items of each record begin and end.
-    items : int32 array
-        The numbers of the items, ascending and different within a record.
-    labels : tuple of str
-        The label of each number, in the order of `in_order`, so that equal data have equal numbers.
-    rows : int64 array of shape (n,)
-        The input record behind each record: inputs without items are left out.
-    inputs : int
-        How many records were read, empty ones among them.
-    repeated : int
-        How many items were left out because they stood twice in their record.
-    notes : tuple of str
-        What was taken for records and items, where that was not said.
-    """
-
-    indptr: NDArray[np.int64]
-    items: NDArray[np.int32]
-    labels: tuple[str, ...] = field(repr=False)
-    rows: NDArray[np.int64]
-    inputs: int
-    repeated: int = 0
-    notes: tuple[str, ...] = ()
+    indptr: NDArray[np.int64]  # where the items of each record begin and end, of shape (n + 1,)
+    items: NDArray[np.int32]  # item numbers, ascending and distinct within a record
+    labels: tuple[str, ...] = field(repr=False)  # of each number, by `in_order`, so that equal data have equal numbers
+    rows: NDArray[np.int64]  # the input record behind each record: inputs without items are dropped
+    inputs: int  # records read, including empty ones
+    repeated: int = 0  # duplicate items that were dropped
+    notes: tuple[str, ...] = ()  # what was taken for records and items, where that was not specified
 
     @classmethod
     def of(cls, records: Iterable[Iterable[str]]) -> "Transactions":
-        """Take records of labels, such as lists of words; small ones, as in tests and notebooks."""
+        """Convert a small collection of records of labels, as in tests and notebooks."""
         given = [list(record) for record in records]
         labels = in_order({item for record in given for item in record})
         number = {label: place for place, label in enumerate(labels)}
@@ -70,7 +52,7 @@ class Transactions:
 
     @property
     def supports(self) -> NDArray[np.int64]:
-        """The number of records that hold each item."""
+        """The number of records that contain each item."""
         return np.bincount(self.items, minlength=len(self.labels)).astype(np.int64)
 
     def records(self) -> list[list[str]]:
@@ -80,12 +62,12 @@ class Transactions:
         return [[self.labels[item] for item in items[a:b]] for a, b in pairwise(cuts)]
 
     def __repr__(self) -> str:
-        """Name the data by their figures, never by their items."""
+        """Describe the data by figures, never by items."""
         return f"<Transactions: {self.n} records, {len(self.labels)} items, {self.items.size} occurrences>"
 
 
 def in_order(labels: Iterable[str]) -> tuple[str, ...]:
-    """Return labels in their order: as whole numbers if all of them are, else by the bytes of their UTF-8."""
+    """Return labels sorted: as integers if all of them are, else by their UTF-8 bytes."""
     every: Sequence[str] = list(labels)
     if all(_is_whole(label) for label in every):
         return tuple(sorted(every, key=int))
@@ -93,6 +75,6 @@ def in_order(labels: Iterable[str]) -> tuple[str, ...]:
 
 
 def _is_whole(label: str) -> bool:
-    """Say whether a label is a whole number as Python would write it."""
+    """Return whether a label is an integer as Python would write it."""
     digits = label.removeprefix("-")
     return len(label) < 19 and digits.isascii() and digits.isdigit() and str(int(label)) == label

@@ -1,1 +1,1 @@
-"""Before the method: judge the columns, complete the policy, turn cells into numbers and back."""
+"""Before the method: profile the columns, complete the policy, turn cells into numbers and back."""

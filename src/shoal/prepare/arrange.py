@@ -1,11 +1,11 @@
-"""Arrange the rows: type the columns by the policy, deal with gaps, and forget the order of the input.
+"""Arrange the rows: type the columns by the policy, handle missing values, and discard the order of the input.
 
-1. Cells that stand for a missing value become missing; text that the policy calls a number or a
-   date becomes one, or the column is refused.
-2. Rows with a gap in a quasi-identifier or a sensitive column stay, go, or are refused, as the policy says.
-3. Rows are put in the order of their values and then shuffled by the random seed. The result does not depend on
-   the order of the input, and a tie that a method breaks by row number is broken by chance, not by a
-   sensitive value.
+1. Codes for missing values become missing; text that the policy calls numeric or date is converted, or the column is
+   refused.
+2. Rows with a missing value in a quasi-identifier or a sensitive column are kept, dropped or refused, as the policy
+   says.
+3. Rows are sorted by their values and then shuffled by the random seed. The result does not depend on the order of the
+   input, and a tie that a method breaks by row number is broken at random, not by a sensitive value.
 """
 
 import re
@@ -22,27 +22,14 @@ __all__ = ["arrange"]
 
 
 def arrange(table: Table, policy: Policy) -> Table:
-    """Return the rows to be released, typed and in an order of their own.
-
-    Parameters
-    ----------
-    table : Table
-        As it was read.
-    policy : Policy
-        With every column named.
-
-    Returns
-    -------
-    Table
-        Its `rows` say which input row each is.
-    """
+    """Return the rows to be released, typed and shuffled; the policy names every column."""
     needed = [name for name in table.names if policy.columns[name].role != "identifier" or name == policy.weight]
     typed = pa.table({name: _typed(table.column(name), name, policy.columns[name]) for name in needed})
-    kept = _without_gaps(table.with_data(typed), policy)
+    kept = _without_missing(table.with_data(typed), policy)
     if kept.n < policy.constraints.k:
         raise InfeasibleError(
             f"arrange: k is {policy.constraints.k}, but there are {kept.n} rows to release"
-            + (f" after {table.n - kept.n} with gaps were left out. " if kept.n < table.n else ". ")
+            + (f" after {table.n - kept.n} with missing values were left out. " if kept.n < table.n else ". ")
             + (f"Lower k to {kept.n} or less." if kept.n >= 2 else "No release is possible.")
         )
     order = canonical(kept.data)
@@ -51,13 +38,13 @@ def arrange(table: Table, policy: Policy) -> Table:
 
 
 def _typed(column: pa.ChunkedArray, name: str, given: Column) -> pa.ChunkedArray:
-    """Return the column with codes for missing taken out and the type that its kind asks for."""
+    """Return the column with codes for missing values removed, in the type that its kind needs."""
     column = _without_codes(column, given.missing_codes)
     return _without_codes(_of_kind(column, name, given), given.missing_codes)
 
 
 def _of_kind(column: pa.ChunkedArray, name: str, given: Column) -> pa.ChunkedArray:
-    """Return the column in the type that its kind asks for, or refuse it."""
+    """Return the column in the type that its kind needs, or refuse it."""
     text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
     if given.kind == "numeric":
         if text or pa.types.is_boolean(column.type):
@@ -72,7 +59,7 @@ def _of_kind(column: pa.ChunkedArray, name: str, given: Column) -> pa.ChunkedArr
         if given.form in TRUTHFUL_FORMS and _whole_days(column):
             return column.cast(pa.date32())
     if given.kind == "boolean" and len(pc.unique(column.drop_null())) > 2:
-        raise DataError(f"arrange: column {name!r} is boolean by the policy but holds more than two values.")
+        raise DataError(f"arrange: column {name!r} is boolean by the policy but has more than two values.")
     if given.kind == "ordinal":
         levels = pa.array(given.order or (), pa.string())
         strange = pc.and_(pc.is_valid(column), pc.invert(pc.is_in(column.cast(pa.string()), value_set=levels)))
@@ -87,7 +74,7 @@ def _of_kind(column: pa.ChunkedArray, name: str, given: Column) -> pa.ChunkedArr
 
 
 def _whole_days(column: pa.ChunkedArray) -> bool:
-    """Say whether moments without a time zone are all at midnight, so that their text needs no hours."""
+    """Return whether timestamps without a time zone are all at midnight, so that their text needs no time."""
     if not pa.types.is_timestamp(column.type) or column.type.tz is not None:
         return False
     return bool(pc.all(pc.equal(pc.floor_temporal(column, unit="day"), column)).as_py())
@@ -103,7 +90,7 @@ def _without_codes(column: pa.ChunkedArray, codes: tuple[float | str, ...]) -> p
 
 
 def _equals(column: pa.ChunkedArray, code: float | str) -> pa.ChunkedArray | None:
-    """Return which cells equal the code, however it is spelled, or nothing if the column cannot hold it."""
+    """Return which cells equal the code, however it is spelled, or None if the column cannot contain it."""
     kind = column.type
     if pa.types.is_nested(kind):
         return None
@@ -129,7 +116,7 @@ def _equals(column: pa.ChunkedArray, code: float | str) -> pa.ChunkedArray | Non
 
 
 def _number(code: float | str) -> float | int | None:
-    """Return the number that a code is, with a decimal comma or point, or nothing."""
+    """Return the number that a code is, with a decimal comma or point, or None."""
     if not isinstance(code, str):
         return int(code) if float(code).is_integer() else code
     for word in (code, code.replace(".", "").replace(",", ".")):
@@ -142,12 +129,12 @@ def _number(code: float | str) -> float | int | None:
 
 
 def _is_number(kind: pa.DataType) -> bool:
-    """Say whether cells of this type can be averaged."""
+    """Return whether cells of this type can be averaged."""
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
 def _cast(column: pa.ChunkedArray, name: str, kind: str, targets: list[pa.DataType]) -> pa.ChunkedArray:
-    """Read text as the first of the types that takes every cell."""
+    """Convert text to the first of the types that fits every cell."""
     for target in targets:
         try:
             return column.cast(target)
@@ -155,12 +142,12 @@ def _cast(column: pa.ChunkedArray, name: str, kind: str, targets: list[pa.DataTy
             continue
     wrong = pa.array([not _reads(cell, targets[-1]) for cell in column.to_pylist()])
     what = "numbers" if kind == "numeric" else "dates like 2024-01-31"
-    _refuse(wrong, name, f"are not {what}. Mend them, name them in `missing_codes`, or call the column nominal.")
+    _refuse(wrong, name, f"are not {what}. Correct them, name them in `missing_codes`, or call the column nominal.")
     return column
 
 
 def _reads(cell: str | None, target: pa.DataType) -> bool:
-    """Say whether one cell can be read as the type."""
+    """Return whether one cell can be converted to the type."""
     try:
         pa.scalar(cell, pa.string()).cast(target)
     except pa.ArrowInvalid:
@@ -175,18 +162,20 @@ def _refuse(wrong: pa.ChunkedArray, name: str, why: str) -> None:
         raise DataError(f"arrange: {bad.size} cells of column {name!r} (first in row {bad[0] + 1}) {why}")
 
 
-def _without_gaps(table: Table, policy: Policy) -> Table:
-    """Keep, drop or refuse rows with a gap where a gap matters."""
+def _without_missing(table: Table, policy: Policy) -> Table:
+    """Keep, drop or refuse rows with missing values where they matter."""
     if policy.missing == "own-value":
         return table
-    gaps = {name: table.missing(name) for name in table.names if policy.columns[name].role in ("quasi", "sensitive")}
-    gappy = [name for name, missing in gaps.items() if missing.any()]
-    if not gappy:
+    missing_by_column = {
+        name: table.missing(name) for name in table.names if policy.columns[name].role in ("quasi", "sensitive")
+    }
+    incomplete = [name for name, missing in missing_by_column.items() if missing.any()]
+    if not incomplete:
         return table
-    anywhere = np.logical_or.reduce(list(gaps.values()))
+    anywhere = np.logical_or.reduce(list(missing_by_column.values()))
     if policy.missing == "refuse":
         raise DataError(
-            f"arrange: {int(anywhere.sum())} rows have missing values, in {listed(gappy)}, and the policy refuses "
+            f"arrange: {int(anywhere.sum())} rows have missing values, in {listed(incomplete)}, and the policy refuses "
             "them. Fill them, or set missing to 'own-value' or 'suppress-row'."
         )
     return table.take(np.flatnonzero(~anywhere).astype(np.int64))

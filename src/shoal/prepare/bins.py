@@ -1,18 +1,18 @@
-"""Bins of numbers for trees, whose limits show no value that fewer than k rows hold.
+"""Bins of numbers for trees, whose limits reveal no value that fewer than k rows have.
 
 `round_bins` cuts at multiples of fixed widths. `equal_width` and `equal_frequency` compute where cut points would be,
 and take the roundest number near each:
 
 1. The roundest number of an interval is the multiple in it of the largest 1, 2 or 5 times a power of ten. The interval
-   reaches a quarter of a bin to both sides, so that bins stay about equal; half a bin if it holds no number that may be
-   taken.
-2. A value that fewer than k rows hold is not taken. Only where whole numbers stand so close that there is no other, it
-   may be a multiple of 5; if there is none, the bins on both sides become one.
-3. If fewer than k rows hold the least or the greatest value, the outermost limit is a round number beyond it, at most
-   as far away as the next cut point on the other side, and up to 10 of whole numbers. Zero stays zero.
+   extends a quarter of a bin to both sides, so that bins stay about equal; half a bin if it contains no admissible
+   number.
+2. A value that fewer than k rows have is not admissible. Only where integers are so close that there is no other, it
+   may be a multiple of 5; if there is none, the bins on both sides are merged.
+3. If fewer than k rows have the smallest or the largest value, the outermost limit is a round number beyond it, at most
+   as far away as the next cut point on the other side, and up to 10 for integers. Zero stays zero.
 
-A value on a cut point belongs to the upper bin. Numbers are decimals, as published, so that none falls into the wrong
-bin by rounding.
+A value on a cut point belongs to the upper bin. Numbers are decimals, as published, so that rounding puts none into the
+wrong bin.
 """
 
 from bisect import bisect_left
@@ -27,23 +27,15 @@ __all__ = ["equal_frequency", "equal_width", "round_bins"]
 MOST_BINS = 64
 EXACT = Context(prec=120)
 HEADS = (5, 2, 1)
-ROUND = 5  # its multiples, and those of larger steps, are round among whole numbers
-TRIED = 32  # multiples on each side of a number that are looked at
-FINEST = 3  # powers of ten below the width of an interval at which a number in it is still looked for
+ROUND = 5  # its multiples, and those of larger steps, are round among integers
+TRIED = 32  # multiples tried on each side of a number
+FINEST = 3  # powers of ten below the width of an interval down to which a number in it is sought
 
 
 def round_bins(texts: Sequence[str]) -> list[list[str]]:
-    """Return lines of bins of 5, 10, 50, 100 and so on.
+    """Return bins of width 5, 10, 50, 100 and so on for distinct numbers in ascending order.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        The distinct numbers, ascending.
-
-    Returns
-    -------
-    list of list of str
-        For each number, its text, the names of its bins from the narrowest to the widest, and the root.
+    There is one list per number: its text, the names of its bins from the narrowest to the widest, and the root.
     """
     with localcontext(EXACT):
         numbers = [Decimal(text) for text in texts]
@@ -66,19 +58,9 @@ def round_bins(texts: Sequence[str]) -> list[list[str]]:
 
 
 def equal_width(texts: Sequence[str], common: Collection[str]) -> list[list[str]]:
-    """Return lines of bins of about equal width, two joined at each level.
+    """Return bins of about equal width, two merged at each level, in the form of `round_bins`.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        The distinct numbers, ascending.
-    common : collection of str
-        Those that k rows hold.
-
-    Returns
-    -------
-    list of list of str
-        As from `round_bins`.
+    `texts` are the distinct numbers in ascending order, `common` those that k rows have.
 
     Examples
     --------
@@ -102,12 +84,7 @@ def equal_width(texts: Sequence[str], common: Collection[str]) -> list[list[str]
 
 
 def equal_frequency(texts: Sequence[str], common: Collection[str]) -> list[list[str]]:
-    """Return lines of bins of about as many different values each, two joined at each level.
-
-    Parameters
-    ----------
-    texts, common
-        As for `equal_width`.
+    """Return bins of about equal numbers of distinct values, two merged at each level; see `equal_width`.
 
     Examples
     --------
@@ -141,9 +118,9 @@ class _Bins:
         self.rare = {number for number, text in zip(self.numbers, texts, strict=True) if text not in self.common}
 
     def roundest(self, low: Decimal, high: Decimal, *, held: bool = False) -> Decimal | None:
-        """Return the roundest number above `low`, and not above `high`, that may be a limit; None if there is none.
+        """Return the roundest admissible limit above `low` and not above `high`; None if there is none.
 
-        With `held`, if all whole numbers there are values that few rows hold, a multiple of 5 may be one of them.
+        With `held`, if all integers there are values that few rows have, a multiple of 5 may be one of them.
         """
         middle, spare = (low + high) / 2, None
         for step in _steps(low, high):
@@ -157,7 +134,7 @@ class _Bins:
         return spare
 
     def lines(self, cuts: Iterable[Decimal | None]) -> list[list[str]]:
-        """Return lines of bins between cut points, two bins joined at each level."""
+        """Return the bins between cut points, two merged at each level."""
         least, greatest = self.numbers[0], self.numbers[-1]
         inner = sorted({cut for cut in cuts if cut is not None and least < cut < greatest})
         if not inner:
@@ -173,7 +150,7 @@ class _Bins:
         return [[text, *above, ROOT] for text, *above in zip(self.texts, *names, strict=True)]
 
     def _outermost(self, edge: Decimal, next_cut: Decimal) -> Decimal:
-        """Return an extreme value if k rows hold it, or a round number beyond it, seen from the next cut point."""
+        """Return an extreme value if k rows have it, or a round number beyond it, away from the next cut point."""
         if edge == 0 or edge not in self.rare:
             return edge
         sign = 1 if edge > next_cut else -1
@@ -183,7 +160,7 @@ class _Bins:
 
 
 def _multiples(step: Decimal, middle: Decimal, reach: Decimal) -> Iterator[Decimal]:
-    """Yield multiples of a step up to so far from a number, the nearest first, at most `TRIED` on each side."""
+    """Yield multiples of a step within `reach` of a number, the nearest first, at most `TRIED` on each side."""
     below, above = ((middle / step).to_integral_value(side) * step for side in (ROUND_FLOOR, ROUND_CEILING))
     for away in range(min(TRIED, int(reach / step) + 1)):
         pair = {below - away * step, above + away * step}
@@ -191,7 +168,7 @@ def _multiples(step: Decimal, middle: Decimal, reach: Decimal) -> Iterator[Decim
 
 
 def _steps(low: Decimal, high: Decimal) -> Iterator[Decimal]:
-    """Yield 5, 2 and 1 times powers of ten, descending, of which numbers between two others may be multiples."""
+    """Yield 5, 2 and 1 times powers of ten, descending, of which numbers in the interval may be multiples."""
     top = max(abs(low), abs(high)).adjusted() + 1
     for power in range(top, (high - low).adjusted() - FINEST, -1):
         for head in HEADS:
@@ -199,7 +176,7 @@ def _steps(low: Decimal, high: Decimal) -> Iterator[Decimal]:
 
 
 def _whole(numbers: Sequence[Decimal]) -> bool:
-    """Say whether all numbers are whole."""
+    """Return whether all numbers are integers."""
     return all(number == number.to_integral_value() for number in numbers)
 
 
@@ -209,6 +186,6 @@ def _flat(texts: Sequence[str]) -> list[list[str]]:
 
 
 def _plain(number: Decimal) -> str:
-    """Return a number as it is usually written, if that is not too long."""
+    """Return a number in its usual notation, if that is not too long."""
     short = number.normalize()
     return f"{short + 0:f}" if -7 < short.adjusted() < 21 else str(short)

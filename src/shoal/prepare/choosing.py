@@ -1,10 +1,10 @@
-"""Choosing: which output, and with `auto` which method on mixed columns, by the kinds of columns.
+"""Choosing the output and, for `auto`, the method on mixed columns, by the kinds of columns.
 
 | the policy | the output | the method of `auto` |
 | --- | --- | --- |
 | asks for protection from minimality | as below | `bisection` |
 | gives hierarchies, or asks for truthful output | truthful | `cover` with hierarchies, else `grow` |
-| has a column of names, and no row weights | same-schema | `gower` |
+| has a nominal column, and no row weights | same-schema | `gower` |
 | else | same-schema | chosen among the methods on numbers, by `cluster.methods.auto` |
 """
 
@@ -16,29 +16,22 @@ from shoal.model.policy import BLIND, Column, Method, Policy
 __all__ = ["choose", "truthful"]
 
 NAMES = ("nominal", "boolean")
-# Seconds of one core for a row of 8 columns, and bytes for one.
+# Seconds on one core and bytes, per row of 8 columns.
 SECONDS = {"none": 1.5e-5, "quick": 9e-5, "normal": 3e-4, "thorough": 1.5e-3}
 BYTES = 350
-LIMITED = 3  # times as long under l or t
+LIMITED = 3  # times as long with l or t
 
 
 def truthful(policy: Policy) -> bool:
-    """Say whether what is published of a row must be true of it: if it is asked for, or a hierarchy is given."""
+    """Return whether the published values must be true of each row: if requested, or if a hierarchy is given."""
     given = any(column.hierarchy is not None and column.role == "quasi" for column in policy.columns.values())
     return policy.output == "truthful" or (policy.output is None and given)
 
 
 def choose(policy: Policy, columns: Mapping[str, Column], n: int) -> tuple[Method, str]:
-    """Return the method, and what is to be said if it was left to `auto` and works on mixed columns.
+    """Return the method, and a note if `auto` chose one for mixed columns.
 
-    Parameters
-    ----------
-    policy : Policy
-        What was decided.
-    columns : mapping of str to Column
-        Every column of the table, with role and kind.
-    n : int
-        Its rows.
+    `columns` has every column of the table, with role and kind; `n` is the number of rows.
     """
     method = policy.method
     if policy.protect is not None:
@@ -66,7 +59,7 @@ def choose(policy: Policy, columns: Mapping[str, Column], n: int) -> tuple[Metho
 
 
 def _protectable(policy: Policy, columns: Mapping[str, Column]) -> None:
-    """Refuse a protection from what only constraints on sensitive values bring about, if there are none."""
+    """Refuse protection from minimality attacks without constraints on sensitive values, which alone enable them."""
     asked = policy.constraints
     free = all(value is None for value in (asked.l, asked.t, asked.alpha, asked.beta, asked.delta))
     if (free and not asked.others) or all(column.role != "sensitive" for column in columns.values()):
@@ -77,5 +70,5 @@ def _protectable(policy: Policy, columns: Mapping[str, Column]) -> None:
 
 
 def _rounded(value: float) -> str:
-    """Return a figure of at least 1 with one digit that counts."""
+    """Return a figure of at least 1 with one significant digit."""
     return f"{float(f'{max(value, 1):.0e}'):,.0f}"

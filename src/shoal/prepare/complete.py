@@ -1,14 +1,13 @@
-"""Complete: where a policy meets a table. What the policy leaves open is decided, and said.
+"""Complete a policy for a table: what the policy leaves open is decided, and reported.
 
 1. Every name in the policy must be a column of the table.
-2. Every column of the table gets a role: the one given, or quasi-identifier. Columns that surely name people or rows
-   (names, e-mail addresses, patient numbers) are identifiers by default.
-3. Every column gets a kind (given, or found in the table), and every quasi-identifier a form (given, or by
-   kind); an ordinal column gets the order of its levels.
-4. Roles, kinds, forms, label, weight and constraints must agree with each other and with the types of the
-   columns.
+2. Every column of the table gets a role: the one given, or quasi-identifier. Columns that certainly identify people or
+   rows (names, e-mail addresses, patient numbers) are identifiers by default.
+3. Every column gets a kind (given, or found in the table), and every quasi-identifier a form (given, or by kind); an
+   ordinal column gets the order of its levels.
+4. Roles, kinds, forms, label, weight and constraints must agree with each other and with the types of the columns.
 
-Whether the cells fit their kind is seen when they are encoded.
+Whether the cells fit their kind is checked when they are encoded.
 """
 
 from collections.abc import Mapping
@@ -45,7 +44,7 @@ TRUTHFUL: dict[Kind, Form] = {
     "date": "range",
 }
 SEPARATOR = "|"
-ROLE_WISH = {"identifier": "identifiers"}  # roles whose keyword is not their name
+ROLE_OPTION = {"identifier": "identifiers"}  # roles whose option has another name
 FITTING: dict[str, tuple[Kind, ...]] = {
     "truth value": ("boolean", "nominal", "ordinal", "numeric"),
     "whole number": ("numeric", "nominal", "ordinal", "boolean"),
@@ -59,32 +58,11 @@ FITTING: dict[str, tuple[Kind, ...]] = {
 def complete(
     policy: Policy, table: Table, facts: Profile, *, drop_direct: bool = True
 ) -> tuple[Policy, tuple[str, ...]]:
-    """Return the policy with every column of the table named, and what the holder should know.
+    """Return the policy with role, kind, form and order of every column in table order, and notes for the holder.
 
-    Parameters
-    ----------
-    policy : Policy
-        What was decided.
-    table : Table
-        The table that it is meant for.
-    facts : Profile
-        What was found in this table.
-    drop_direct : bool
-        Whether columns that surely name people or rows are identifiers if their role is left open. They must count
-        where somebody else's release is judged.
-
-    Returns
-    -------
-    policy : Policy
-        Every column in the order of the table, with role, kind, form and order set.
-    notes : tuple of str
-        What `auto` chose, if it chose a method on mixed columns; unnamed columns that are dropped, or that look like
-        something else than a quasi-identifier.
-
-    Raises
-    ------
-    PolicyError
-        If the policy does not fit the table.
+    `facts` is the profile of this table. With `drop_direct`, columns that certainly identify people or rows are
+    identifiers if their role is left open; they must count where a release from elsewhere is judged. The notes give
+    what `auto` chose for mixed columns, and unlisted columns that are dropped or do not look like quasi-identifiers.
 
     Examples
     --------
@@ -128,24 +106,17 @@ def complete(
 
 
 def _in_a_policy(name: str, note: str) -> str:
-    """Return what the profile says of a column, with the place where it can be put right."""
+    """Return the profile's note on a column, with the place where it can be corrected."""
     return Sentence("column {name!r}: {note} in a policy.", name=name, note=note)
 
 
 def usual_forms(policy: Policy, method: str) -> Mapping[Kind, Form]:
-    """Return the form in which a quasi-identifier of each kind is published if the policy gives none.
-
-    Parameters
-    ----------
-    policy : Policy
-    method : str
-        The method that makes the groups.
-    """
+    """Return the default form of a quasi-identifier of each kind, given the method that makes the groups."""
     return TRUTHFUL if truthful(policy) else REPRESENTATIVE if methods.declared(method, "data") == "mixed" else USUAL
 
 
 def _given(policy: Policy, found: ColumnFacts, drop_direct: bool) -> Column | None:
-    """Return what the policy says of a column; if it leaves the role of a direct identifier open, that it is one."""
+    """Return what the policy says of a column; a direct identifier whose role it leaves open is an identifier."""
     given = policy.columns.get(found.name)
     if found.direct and drop_direct and _role_is_open(given, found):
         return Column(role="identifier")
@@ -203,16 +174,16 @@ def _named(given: Column | None, found: ColumnFacts, table: Table) -> Column:
 
 
 def _items(name: str, given: Column, held: pa.DataType) -> Column:
-    """Return a column of sets, with what separates the items where they are written as text."""
+    """Return a column of sets, with the separator of the items where they are written as text."""
     text = pa.types.is_string(held) or pa.types.is_large_string(held)
     if not text and _family(held) != "list":
         raise PolicyError(
-            f"policy: column {name!r} holds {held}, which are no sets. A column with the role items holds lists, or "
-            "text with a separator between the items."
+            f"policy: column {name!r} contains {held}, which are not sets. A column with the role items contains "
+            "lists, or text with a separator between the items."
         )
     if text and given.separator is None:
         raise PolicyError(
-            f"policy: column {name!r} has the role items and holds text. Say what stands between the items, by "
+            f"policy: column {name!r} has the role items and contains text. Say what separates the items, by "
             "`separator` of the column in a policy."
         )
     return given.model_copy(update={"kind": "set", "separator": given.separator or SEPARATOR})
@@ -224,19 +195,19 @@ def _fits(name: str, kind: Kind, given: Column, held: pa.DataType) -> None:
     fitting = FITTING.get(family, ())
     if fitting and kind not in fitting:
         raise PolicyError(
-            f"policy: column {name!r} holds {held} and cannot be {kind}; expected {listed(fitting)}. "
+            f"policy: column {name!r} contains {held} and cannot be {kind}; expected {listed(fitting)}. "
             "Change its kind or leave it out."
         )
     if given.role != "quasi":
         return
     if family in ("list", "nested"):
         raise PolicyError(
-            f"policy: column {name!r} holds {held} and cannot be a quasi-identifier. "
-            "Give it the role identifier, sensitive or keep, or items if it holds sets."
+            f"policy: column {name!r} contains {held} and cannot be a quasi-identifier. "
+            "Give it the role identifier, sensitive or keep, or items if it contains sets."
         )
     if pa.types.is_duration(held):
         raise PolicyError(
-            f"policy: column {name!r} holds durations, which cannot be quasi-identifiers. Give them as numbers, of "
+            f"policy: column {name!r} contains durations, which cannot be quasi-identifiers. Give them as numbers, of "
             "hours or days for instance, or the column the role identifier, sensitive or keep."
         )
     if kind == "set":
@@ -278,7 +249,7 @@ def _suiting(name: str, kind: Kind, form: Form, held: pa.DataType) -> Form:
 
 
 def _published(column: Column, usual: Mapping[Kind, Form]) -> tuple[Column, str]:
-    """Return a column with the form in which its groups are published, and what is to be known of it."""
+    """Return a column with its form, and a note on it."""
     if column.role != "quasi":
         return column, ""
     kind, form, note = column.kind or "nominal", column.form, ""
@@ -301,7 +272,7 @@ def _order(name: str, given: Column, levels: Mapping[str, tuple[str, ...]]) -> t
 
 
 def _dropped(found: ColumnFacts) -> str:
-    """Say that a column was dropped though nobody asked for it."""
+    """Report that a column was dropped by default."""
     return (
         f"column {found.name!r} IS DROPPED: its role is not given, and it looks like an identifier ({found.reason}). "
         f"To publish it by class all the same: {either('quasi', found.name)}. "
@@ -310,7 +281,7 @@ def _dropped(found: ColumnFacts) -> str:
 
 
 def _published_though_direct(found: ColumnFacts, role: Role) -> str:
-    """Warn of a column that names people or rows and is published, since the policy says so."""
+    """Warn of a column that identifies people or rows and is published, as the policy says so."""
     what = (
         "its values that k rows or more share are published"
         if role == "quasi"
@@ -323,14 +294,14 @@ def _published_though_direct(found: ColumnFacts, role: Role) -> str:
 
 
 def _in_doubt(found: ColumnFacts) -> bool:
-    """Whether a quasi-identifier by default holds whole numbers of which nearly all differ, but no sure codes."""
+    """Whether a default quasi-identifier has integers of which nearly all differ, but that are not certainly codes."""
     whole = found.type.startswith(("int", "uint")) and found.kind == "numeric"
     enough = found.distinct >= FEW and found.uniqueness >= NEARLY
     return whole and enough and found.role == "quasi" and not found.direct
 
 
 def _averaged(names: list[str]) -> str:
-    """Say that columns of numbers that might be codes are taken for measures."""
+    """Report that numeric columns that might be codes are taken for measurements."""
     many = len(names) > 1
     return (
         f"column{'s' * many} {listed(names)}: whole numbers of which nearly all differ, taken for amounts or measures "
@@ -340,13 +311,13 @@ def _averaged(names: list[str]) -> str:
 
 
 def _unnamed(found: ColumnFacts) -> list[str]:
-    """Say what an unnamed column looks like, if that should give the holder pause."""
+    """Report what an unlisted column looks like, if that should concern the holder."""
     looks = {"identifier": "looks like an identifier", "sensitive": "looks sensitive"}.get(found.role)
     if not looks:
         return []
-    wish = either(ROLE_WISH.get(found.role, found.role), found.name)
+    remedy = either(ROLE_OPTION.get(found.role, found.role), found.name)
     note = f"column {found.name!r} {looks} ({found.reason}) and is a quasi-identifier by default, as it is not named"
-    return [f"{note}. If it is {'one' if found.role == 'identifier' else 'so'}, say so: {wish}."]
+    return [f"{note}. If it is {'one' if found.role == 'identifier' else 'so'}, say so: {remedy}."]
 
 
 def _agree(policy: Policy, direct: list[str]) -> None:
@@ -355,7 +326,7 @@ def _agree(policy: Policy, direct: list[str]) -> None:
     roles = [column.role for column in columns.values()]
     if roles.count("items") > 1:
         raise PolicyError(
-            f"policy: {roles.count('items')} columns have the role items; one set a row is what shoal can protect. "
+            f"policy: {roles.count('items')} columns have the role items; shoal can protect one set per row. "
             "Put the items of both into one column, or give the others the role identifier."
         )
     if "quasi" not in roles and "items" not in roles and direct:

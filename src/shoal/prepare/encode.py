@@ -1,17 +1,17 @@
-"""Encode: the quasi-identifiers as a matrix of numbers without gaps, in which distance means difference.
+"""Encode the quasi-identifiers as a matrix of numbers without missing values, in which distance means dissimilarity.
 
-1. Numbers, days of dates and ranks of levels become z-scores by the population standard deviation. A
-   column is first scaled by a power of two and moved to its minimum, so that neither 1e300 nor a large
-   offset loses digits, and z-scores are rounded to multiples of 2^-40, so that the unit does not decide ties.
-2. Names become one column per name, 1/sqrt(2) where it stands: two different names are at distance 1.
-   Names that fewer than k rows hold, and those beyond the 100 most frequent, share one column: the
-   former are not published by mode anyway.
-3. A constant column is left out: it tells nobody from anybody.
-4. A missing number is put at the mean and gets a column of its own, 1 where it is missing; a missing name
-   is a name.
-5. What a column has become is multiplied by the root of its importance, so that squared distances in it
-   count so many times.
-6. Row weights, if the policy names a column of them, go beside the matrix.
+1. Numbers, days of dates and ranks of levels become z-scores by the population standard deviation. A column is first
+   scaled by a power of two and shifted to its minimum, so that neither 1e300 nor a large offset loses digits, and
+   z-scores are rounded to multiples of 2^-40, so that the unit does not decide ties.
+2. Categories become one column each, 1/sqrt(2) in its rows: two different categories are at distance 1. Categories that
+   fewer than k rows have, and those beyond the 100 most frequent, share one column: the former are not published by
+   mode anyway.
+3. A constant column is left out: it distinguishes nobody.
+4. A missing number is imputed by the mean and gets an indicator column, 1 where it is missing; a missing category is a
+   category.
+5. The columns of a quasi-identifier are multiplied by the square root of its importance, so that squared distances in
+   it count that many times.
+6. Row weights, if the policy names a column of them, are kept beside the matrix.
 """
 
 from collections.abc import Iterator, Mapping
@@ -41,53 +41,24 @@ GRID = 2.0**40
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """The matrix that a method sees.
-
-    Parameters
-    ----------
-    X : float64 array of shape (n, d)
-    weights : float64 array of shape (n,) or None
-        How much each row counts, at most 1 and at least 0; None if all count alike.
-    notes : tuple of str
-        What was left out or put together on the way.
-    columns : Columns or None
-        The quasi-identifiers as codes, for methods on mixed tables; X has no columns then.
-    trees : mapping of str to Hierarchy
-        The hierarchies of columns that have one.
-    names : tuple of str
-        The column of the table behind each column of X.
-    view_of : int64 array of shape (d,) or None
-        The number of the view of each column of X; None if the policy names no views.
-    """
+    """The matrix X of shape (n, d) that a method sees, and what belongs to it."""
 
     X: Matrix
-    weights: Matrix | None = None
-    notes: tuple[str, ...] = ()
-    columns: "Columns | None" = None
+    weights: Matrix | None = None  # of the rows, from 0 to 1; None if all count alike
+    notes: tuple[str, ...] = ()  # what was left out or merged
+    columns: "Columns | None" = None  # the quasi-identifiers as codes, for mixed methods; X has no columns then
     trees: "Mapping[str, Hierarchy]" = field(default_factory=dict)
-    names: tuple[str, ...] = ()
-    view_of: NDArray[np.int64] | None = None
+    names: tuple[str, ...] = ()  # the column of the table behind each column of X
+    view_of: NDArray[np.int64] | None = None  # the view of each column of X; None without views
 
 
 def encode(
     table: Table, policy: Policy, trees: "Mapping[str, Hierarchy] | None" = None, *, mixed: bool = False
 ) -> Encoded:
-    """Turn the quasi-identifiers of an arranged table into numbers.
+    """Encode the quasi-identifiers of an arranged table; the policy names every column.
 
-    Parameters
-    ----------
-    table : Table
-        Typed and arranged.
-    policy : Policy
-        With every column named.
-    trees : mapping of str to Hierarchy, optional
-        The hierarchies that were given.
-    mixed : bool
-        Whether the method works on columns of any kind, and not on a matrix.
-
-    Returns
-    -------
-    Encoded
+    `trees` are the hierarchies that were given. With `mixed`, the method works on columns of any kind and not on a
+    matrix.
     """
     weights, of_weights = row_weights(table, policy)
     known = hierarchies(table, policy, trees or {})
@@ -105,7 +76,7 @@ def encode(
 
 
 def _views(policy: Policy, names: list[str]) -> NDArray[np.int64] | None:
-    """Return the view of each column of the matrix, those without one together; None if nobody names any."""
+    """Return the view of each column of the matrix, those without one together; None if there are no views."""
     views = [policy.columns[name].view or "" for name in names]
     if not any(views):
         return None
@@ -115,12 +86,10 @@ def _views(policy: Policy, names: list[str]) -> NDArray[np.int64] | None:
 def matrix_columns(
     table: Table, policy: Policy, notes: list[str] | None = None, names: list[str] | None = None
 ) -> Iterator[Matrix]:
-    """Return the columns of the matrix one after the other.
+    """Yield the columns of the matrix one by one; append to `notes` and, the table's column behind each, to `names`.
 
-    What is to be known of them is added to the notes, and the column of the table behind each to the names.
-
-    Of a table with very many names the whole matrix would not fit into memory, but what it says of groups can be
-    summed up column by column.
+    For a table with very many categories the whole matrix would not fit into memory, but group statistics can be
+    computed column by column.
     """
     for name in policy.names("quasi"):
         given = policy.columns[name]
@@ -141,10 +110,10 @@ def matrix_columns(
 
 
 def offsets(column: pa.ChunkedArray, name: str) -> tuple[Matrix, NDArray[np.bool_]]:
-    """Return a numeric column moved to its minimum and scaled by a power of two, and where it is missing.
+    """Return a numeric column shifted to its minimum and scaled by a power of two, and where it is missing.
 
-    Differences are kept to the last digit: whole numbers are moved before they become floats, and the
-    scale keeps every float between -2 and 2.
+    Differences are exact to the last digit: integers are shifted before they become floats, and the scale keeps every
+    float between -2 and 2.
     """
     missing = np.asarray(pc.is_null(column).to_numpy(), dtype=bool)
     if pa.types.is_integer(column.type):
@@ -157,7 +126,7 @@ def offsets(column: pa.ChunkedArray, name: str) -> tuple[Matrix, NDArray[np.bool
     infinite = int(np.isinf(numbers).sum())
     if infinite:
         raise DataError(
-            f"encode: column {name!r} holds {infinite} infinite values, which have no mean. "
+            f"encode: column {name!r} has {infinite} infinite values, which have no mean. "
             "Name them in missing_codes (inf, -inf) or replace them."
         )
     present = numbers[~missing]
@@ -169,14 +138,14 @@ def offsets(column: pa.ChunkedArray, name: str) -> tuple[Matrix, NDArray[np.bool
 
 
 def microseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return dates and moments as whole microseconds."""
+    """Return dates and timestamps as whole microseconds."""
     kind = column.type
     moments = column.cast(pa.timestamp("us", tz=kind.tz if pa.types.is_timestamp(kind) else None), safe=False)
     return moments.cast(pa.int64())
 
 
 def row_weights(table: Table, policy: Policy) -> tuple[Matrix | None, tuple[str, ...]]:
-    """Return the row weights, if the policy names a column of them, and what is to be known of them."""
+    """Return the row weights, if the policy names a column of them, and notes on them."""
     if policy.weight is None:
         return None, ()
     weights = np.asarray(table.column(policy.weight).cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy())
@@ -188,12 +157,12 @@ def row_weights(table: Table, policy: Policy) -> tuple[Matrix | None, tuple[str,
         )
     if not weights.any():
         return None, (f"column {policy.weight!r}: every weight is 0, so that all rows count alike",)
-    # Only shares count, so the largest weight may as well be 1: sums cannot overflow then.
+    # Only ratios matter, so the largest weight is scaled to 1: sums cannot overflow then.
     return weights / weights.max(), ()
 
 
 def _numbers(column: pa.ChunkedArray, name: str, order: tuple[str, ...] | None) -> tuple[list[Matrix], str]:
-    """Return z-scores, with a column for what is missing if anything is."""
+    """Return z-scores, with an indicator column for missing values if there are any."""
     if order is not None:
         column = pc.index_in(column.cast(pa.string()), value_set=pa.array(order, pa.string()))
     elif pa.types.is_temporal(column.type):
@@ -212,7 +181,7 @@ def _numbers(column: pa.ChunkedArray, name: str, order: tuple[str, ...] | None) 
 
 
 def _names(column: pa.ChunkedArray, k: int) -> tuple[NDArray[np.int64], int, str]:
-    """Return the place of each cell's name among those with a column of their own, and how many there are."""
+    """Return the number of each cell's category among those with a column of their own, and how many there are."""
     coded = column.combine_chunks().dictionary_encode(null_encoding="encode")
     codes = coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     size = len(coded.dictionary)

@@ -1,13 +1,13 @@
-"""Hierarchies: the values of a column as the leaves of a tree, whose nodes have names that may be published.
+"""Hierarchies: the values of a column as the leaves of a tree, whose nodes have labels that may be published.
 
 A hierarchy comes from
 
-* a CSV file as ARX and Amnesia write it: a line a value, from the value to the root, with or without a line of
-  titles (level0, level1 ...), separated by semicolons or commas;
+* a CSV file as ARX and Amnesia write it: one line per value, from the value to the root, with or without a header
+  (level0, level1 ...), separated by semicolons or commas;
 * nested tables: `{Europe = ["France", "Spain"], Asia = ["Japan"]}`;
 * the values themselves (`prepare.trees`): numbers, dates, codes.
 
-It is checked when it is made: a line of another length, a value given twice, a name with two parents and a tree with
+It is validated on construction: a line of another length, a duplicate value, a label with two parents and a tree with
 two roots are refused.
 """
 
@@ -35,21 +35,11 @@ Whole = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
-    """A tree of values; the leaves below a node stand together.
+    """A tree of values; the leaves below a node are adjacent."""
 
-    Parameters
-    ----------
-    names : tuple of str
-        Of all nodes, the leaves first, in the order of the tree.
-    parent : int64 array
-        The node above each; -1 for the root.
-    leaves : int
-        How many there are.
-    """
-
-    names: tuple[str, ...]
-    parent: Whole
-    leaves: int
+    names: tuple[str, ...]  # labels of all nodes, the leaves first, in tree order
+    parent: Whole  # the node above each; -1 for the root
+    leaves: int  # their number
 
     @cached_property
     def first(self) -> Whole:
@@ -72,7 +62,7 @@ class Hierarchy:
 
     @cached_property
     def steps(self) -> Floats:
-        """What is lost by the lowest node above each leaf and the next one: (leaves - 1) / (all leaves - 1)."""
+        """The loss of the lowest node above each leaf and the next one: (leaves - 1) / (all leaves - 1)."""
         nodes = np.full(max(self.leaves - 1, 0), -1)
         for level in self.levels:
             both = (nodes < 0) & (level[:-1] == level[1:])
@@ -87,7 +77,7 @@ class Hierarchy:
         return node
 
     def paths(self) -> dict[str, tuple[str, ...]]:
-        """Return the names above each value, from its own node to the root."""
+        """Return the labels above each value, from its own node to the root."""
         found = {}
         for leaf in range(self.leaves):
             names, node = [], leaf
@@ -99,7 +89,7 @@ class Hierarchy:
 
     @cached_property
     def levels(self) -> Whole:
-        """The node of each leaf at each level, from the leaves to the root; a row a level."""
+        """The node of each leaf at each level, from the leaves to the root; one row per level."""
         depth, nodes = self._depth, np.arange(self.leaves)
         deepest, rows = int(depth.max()), []
         for level in range(deepest + 1):
@@ -117,14 +107,7 @@ class Hierarchy:
 
 
 def read_csv(text: str, who: str) -> Hierarchy:
-    r"""Return the hierarchy of a CSV file, a line a value.
-
-    Parameters
-    ----------
-    text : str
-        The file.
-    who : str
-        What to call it in messages.
+    r"""Return the hierarchy of the text of a CSV file, one line per value; `who` names it in messages.
 
     Examples
     --------
@@ -157,12 +140,12 @@ def _read(text: str, delimiter: str) -> tuple[list[tuple[int, list[str]]], int]:
 
 
 def _ragged(lines: list[tuple[int, list[str]]]) -> bool:
-    """Say whether lines have different lengths, or one cell each."""
+    """Return whether lines have different lengths, or one cell each."""
     return len({len(line) for _, line in lines}) != 1 or len(lines[0][1]) == 1
 
 
 def from_lines(lines: Sequence[Sequence[str]], who: str, numbers: Sequence[int] | None = None) -> Hierarchy:
-    """Return the hierarchy of lines from a value to the root; `numbers` says where they stand in a file."""
+    """Return the hierarchy of lines from a value to the root; `numbers` are their line numbers in a file."""
     if not lines:
         raise PolicyError(
             f"{who}: the hierarchy is empty. Give a line for each value: the value, what it belongs to, *."
@@ -172,7 +155,7 @@ def from_lines(lines: Sequence[Sequence[str]], who: str, numbers: Sequence[int] 
     if wrong:
         first = numbers[wrong[0]] if numbers else wrong[0] + 1
         raise PolicyError(
-            f"{who}: {len(wrong)} lines of the hierarchy have another length than the first, which has {width} cells; "
+            f"{who}: {len(wrong)} lines of the hierarchy differ in length from the first, which has {width} cells; "
             f"the first of them is line {first}. Repeat a name where a value has fewer levels."
         )
     return _Growing(who).of(lines)
@@ -188,12 +171,12 @@ def from_nested(given: Mapping[str, Any] | Sequence[Any], who: str) -> Hierarchy
     """
     lines = [[*reversed(path), ROOT] for path in _paths(given, [], who)]
     deepest = max((len(line) for line in lines), default=0)
-    # A value with fewer levels than others stays what it is for some of them.
+    # A value with fewer levels than others repeats itself at some of them.
     return from_lines([[line[0]] * (deepest - len(line)) + line for line in lines], who)
 
 
 def _paths(given: Any, above: list[str], who: str) -> Iterable[list[str]]:
-    """Return the names from the root to each value."""
+    """Return the labels from the root to each value."""
     if len(above) > MOST_LEVELS:
         raise PolicyError(f"{who}: the hierarchy has more than {MOST_LEVELS} levels.")
     if isinstance(given, Mapping):
@@ -204,20 +187,20 @@ def _paths(given: Any, above: list[str], who: str) -> Iterable[list[str]]:
             if isinstance(below, Mapping):
                 yield from _paths(below, above, who)
             elif isinstance(below, Sequence) and not isinstance(below, str):
-                raise PolicyError(f"{who}: a list of the hierarchy stands in another list. Give the inner one a name.")
+                raise PolicyError(f"{who}: a list of the hierarchy is inside another list. Give the inner one a label.")
             else:
                 yield [*above, _text(below)]
     else:
-        raise PolicyError(f"{who}: the values of a hierarchy stand in lists, such as Europe = ['France', 'Spain'].")
+        raise PolicyError(f"{who}: the values of a hierarchy must be in lists, such as Europe = ['France', 'Spain'].")
 
 
 def _text(value: Any) -> str:
-    """Return a value as it stands in a table."""
+    """Return a value as it is written in a table."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 class _Growing:
-    """A tree on its way from lines to nodes."""
+    """A tree under construction from lines."""
 
     def __init__(self, who: str) -> None:
         self.who = who
@@ -227,9 +210,9 @@ class _Growing:
         self._check(lines)
         paths = [_once(line) for line in lines]
         inner = {name for path in paths for name in path[1:]}
-        # A value that others belong to is a leaf below the node of its own name.
+        # A value that is also a parent is a leaf below the node of its own label.
         paths = [[path[0], *path] if path[0] in inner else path for path in paths]
-        # What is below a name is put side by side, in the order in which it appears.
+        # Leaves below a label are made adjacent, in order of appearance.
         rank: dict[str, int] = {}
         for name in (name for path in paths for name in path):
             rank.setdefault(name, len(rank))
@@ -248,7 +231,7 @@ class _Growing:
         return Hierarchy(tuple(names), np.array(parent, np.int64), len(paths))
 
     def _check(self, lines: Sequence[Sequence[str]]) -> None:
-        """Refuse lines that are no tree."""
+        """Refuse lines that do not form a tree."""
         values = [line[0] for line in lines]
         twice = len(values) - len(set(values))
         if twice:
@@ -262,7 +245,9 @@ class _Growing:
             )
         strange = sum(not _writable(name) for line in lines for name in line)
         if strange:
-            raise PolicyError(f"{self.who}: {strange} names of the hierarchy hold half signs that no file can hold.")
+            raise PolicyError(
+                f"{self.who}: {strange} labels of the hierarchy contain unpaired surrogates, which no file can store."
+            )
         roots = {line[-1] for line in lines}
         if len(roots) > 1:
             raise PolicyError(
@@ -276,8 +261,8 @@ class _Growing:
         apart = sum(max(where) - min(where) >= len(where) for where in levels.values())
         if apart:
             raise PolicyError(
-                f"{self.who}: {apart} names of the hierarchy stand at two levels with others between them, "
-                "so that they would be above themselves. Give each name one place."
+                f"{self.who}: {apart} labels of the hierarchy are at two levels with others between them, "
+                "so that they would be above themselves. Give each label one place."
             )
         above: dict[str, str | None] = dict.fromkeys(roots)
         torn = set()
@@ -293,10 +278,10 @@ class _Growing:
 
 
 def _writable(name: str) -> bool:
-    """Say whether a name can be written: halves of a pair of code units cannot."""
-    return name.isascii() or not any("\ud800" <= sign <= "\udfff" for sign in name)
+    """Return whether a label can be written as UTF-8: unpaired surrogates cannot."""
+    return name.isascii() or not any("\ud800" <= character <= "\udfff" for character in name)
 
 
 def _once(line: Sequence[str]) -> list[str]:
-    """Return the names of a line without those that repeat the one before."""
+    """Return the labels of a line without consecutive duplicates."""
     return [name for place, name in enumerate(line) if not place or name != line[place - 1]]

@@ -1,11 +1,11 @@
 """Mixed: the quasi-identifiers as columns of codes, each with the algebra that suits it.
 
 1. A column with a hierarchy becomes a tree. A missing value is a leaf of its own below the root.
-2. Other numbers, dates and levels become ranges, and other names sets; missing values are kept apart.
-3. More than 1,000 names are a range in the order of the alphabet: sets of so many would be unreadable.
-4. Columns count as much as their importance says.
+2. Other numbers, dates and levels become ranges, and other categories sets; missing values are kept separate.
+3. More than 1,000 categories are a range in alphabetical order: sets of so many would be unreadable.
+4. Columns are weighted by their importance.
 
-The way back, from the codes of a group to what is published, is `recode`'s.
+The way back, from the codes of a group to the published value, is in `recode`.
 """
 
 from collections.abc import Mapping
@@ -28,19 +28,11 @@ MOST_NAMES = 1_000
 
 
 def mixed_columns(table: Table, policy: Policy, trees: Mapping[str, Hierarchy]) -> tuple[Columns, tuple[str, ...]]:
-    """Return the quasi-identifiers of an arranged table as columns of codes, and what is to be known of them.
-
-    Parameters
-    ----------
-    table : Table
-        Typed and arranged.
-    policy : Policy
-        With every column named.
-    trees : mapping of str to Hierarchy
-        Of the columns that have one.
-    """
+    """Return the quasi-identifiers of an arranged table as columns of codes, and notes on them."""
     names = policy.names("quasi")
-    codes = np.empty((table.n, len(names)), np.int32)  # filled in place: columns of codes beside it would double it
+    codes = np.empty(
+        (table.n, len(names)), np.int32
+    )  # filled in place: separate columns of codes would double the memory
     shapes: list[Shape] = []
     notes, weights = [], []
     for place, name in enumerate(names):
@@ -60,16 +52,16 @@ def mixed_columns(table: Table, policy: Policy, trees: Mapping[str, Hierarchy]) 
         codes[:, place] = cells
         shapes.append(shape)
         weights.append(given.importance or 1.0)
-    pa.default_memory_pool().release_unused()  # what the text of the cells took; methods need room of their own
+    pa.default_memory_pool().release_unused()  # frees the text of the cells; methods need memory of their own
     return columns_of(codes, shapes, np.array(weights)), tuple(notes)
 
 
 def _leaves(column: pa.ChunkedArray, name: str, tree: Hierarchy) -> tuple[NDArray[np.integer], Tree]:
-    """Return the leaf of each cell, and the tree; missing cells are one leaf more."""
+    """Return the leaf of each cell, and the tree; missing cells are one additional leaf."""
     place = leaf_of(column, name, tree)
     steps, levels = tree.steps, tree.levels
     if column.null_count:
-        # The leaf of missing values is below the root alone, which has a leaf more then and still loses all.
+        # The leaf of missing values is directly below the root, which then has one more leaf and still loses all.
         steps = np.append(np.where(steps < 1, steps * (tree.leaves - 1) / tree.leaves, 1.0), 1.0)
         below = levels[:-1] if len(levels) > 1 else levels
         below = np.column_stack([below, np.full(len(below), levels.max() + 1)])
@@ -79,7 +71,7 @@ def _leaves(column: pa.ChunkedArray, name: str, tree: Hierarchy) -> tuple[NDArra
 
 
 def _names(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], Shape]:
-    """Return the name of each cell as a number, in the order of the alphabet; a missing one is a name."""
+    """Return each cell's category as a number, in alphabetical order; a missing value is a category."""
     coded = column.cast(pa.string()).combine_chunks().dictionary_encode()
     order = pc.array_sort_indices(coded.dictionary).to_numpy()
     rank = np.empty(len(order) + 1, np.int64)
@@ -92,7 +84,7 @@ def _names(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], Shape]:
 
 
 def _places(column: pa.ChunkedArray, name: str, given: Column) -> tuple[NDArray[np.int64], Range]:
-    """Return the place of each cell among the values of its column, and where these lie."""
+    """Return the rank of each cell among the values of its column, and the positions of these values."""
     if given.kind == "ordinal":
         ranks = pc.index_in(column.cast(pa.string()), value_set=pa.array(given.order, pa.string()))
         levels = len(given.order or ())

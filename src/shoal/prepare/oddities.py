@@ -1,6 +1,6 @@
-"""Oddities: what looks odd in a column, such as codes for missing values, extremes and constants.
+"""What looks odd in a column, such as codes for missing values, extremes and constants.
 
-No value of a cell appears in a note.
+No cell value appears in a note.
 """
 
 import numpy as np
@@ -23,19 +23,9 @@ LIMITS = (2.0**15 - 1, 2.0**31 - 1, 2.0**15, 2.0**31, 2.0**63)
 
 
 def notes(seen: Seen, role: Role = "quasi") -> tuple[str, ...]:
-    """Say what looks odd in a column: one value only, codes for missing, extremes, many categories.
+    """Say what looks odd in a column: a single value, codes for missing values, extremes, many categories.
 
-    Parameters
-    ----------
-    seen : Seen
-        The column.
-    role : str
-        The role that was proposed: an identifier may have many categories.
-
-    Returns
-    -------
-    tuple of str
-        One clause each, with counts and without any value of the column.
+    Each clause has counts but no value of the column. An identifier, by its proposed `role`, may have many categories.
 
     Examples
     --------
@@ -92,9 +82,9 @@ def _odd_numbers(numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> lis
 
 
 def _codes(numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which values look like codes for missing: shared, such as -999, and outside all the rest."""
+    """Return which values look like codes for missing values: shared, such as -999, and outside all the rest."""
     like = np.zeros(numbers.size, bool)
-    # Codes lie outside the rest, so that only the ends need a look.
+    # Codes lie outside the rest, so that only the extremes are checked.
     ends = np.argpartition(numbers, (8, -9))[np.r_[:9, -9:0]] if numbers.size > 18 else np.arange(numbers.size)
     like[[place for place in ends if counts[place] > 1 and _is_code(float(numbers[place]))]] = True
     rest = numbers[~like]
@@ -107,7 +97,7 @@ def _codes(numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[n
 
 
 def _is_code(number: float) -> bool:
-    """Whether people write such a number for «missing»: -1, 99, -999, 8888, the last of a type."""
+    """Whether such a number is commonly written for a missing value: -1, 99, -999, 8888, the largest of a type."""
     if number != np.floor(number) or abs(number) >= 1e18:
         return abs(number) in LIMITS
     digits = str(abs(int(number)))

@@ -1,14 +1,14 @@
-"""Profile: what a table holds, column by column, and how exposed its rows are as they stand.
+"""Profile: what a table contains, column by column, and how exposed its rows are before anonymization.
 
-1. Each column is turned into codes once, one code a distinct value; a missing cell is a value of its own.
-2. Each code gets a random 64-bit number, and the numbers of a row are added up with wrap-around: rows that
-   are alike have the same sum, and other rows the same sum only by a chance of about rows^2 in 2^65.
-3. Sorting the sums gives the classes: `k` is the smallest, `unique_rows` are those of one row. To leave a
-   column out, its numbers are taken off the sums again.
-4. A column decides another if equal cells of the one always stand beside equal cells of the other. That is
-   tried on 2,000 rows first, and then on all.
+1. Each column is encoded once, one code per distinct value; a missing cell is a value of its own.
+2. Each code gets a random 64-bit number, and the numbers of a row are added up with wrap-around: equal rows have the
+   same sum, and different rows have the same sum only with a probability of about rows^2 in 2^65.
+3. Sorting the sums gives the classes: `k` is the smallest, `unique_rows` are those of one row. To leave a column out,
+   its numbers are subtracted from the sums again.
+4. A column determines another if equal cells of the one always occur with equal cells of the other. That is tried on
+   2,000 rows first, and then on all.
 
-Only names, counts and types come out, never the value of a cell.
+Only names, counts and types are returned, never the value of a cell.
 """
 
 import html
@@ -29,7 +29,7 @@ __all__ = ["ColumnFacts", "Profile", "profile"]
 
 SEED = 20_250_601
 TRIED_ROWS = 2000
-TRIED_COLUMNS = 200  # pairs grow with the square: wider tables are not searched for columns that decide others
+TRIED_COLUMNS = 200  # the number of pairs is quadratic: wider tables are not searched for columns that determine others
 
 Codes = NDArray[np.int32]
 Sums = NDArray[np.uint64]
@@ -37,69 +37,32 @@ Sums = NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """What is known of one column.
-
-    Parameters
-    ----------
-    name : str
-    kind : str
-        What its cells are: numeric, ordinal, nominal, date, boolean or set.
-    type : str
-        The type in which they are held.
-    distinct, missing : int
-        How many values there are, and how many cells have none.
-    uniqueness : float
-        Distinct values for each cell that is not missing.
-    role, reason : str
-        The role that is proposed, and why.
-    alone : int
-        Rows that are unique by this column alone.
-    without : int
-        Rows that stay unique if this column is left out of those counted.
-    notes : tuple of str
-        What looks odd.
-    direct : bool
-        Whether it so surely names people or rows that it is dropped if a policy leaves its role open.
-    """
+    """What is known of one column."""
 
     name: str
     kind: Kind
     type: str
     distinct: int
     missing: int
-    uniqueness: float
-    role: Role
+    uniqueness: float  # distinct values per cell that is not missing
+    role: Role  # proposed
     reason: str
-    alone: int
-    without: int
-    notes: tuple[str, ...] = ()
-    direct: bool = False
+    alone: int  # rows that are unique by this column alone
+    without: int  # rows that stay unique if this column is left out of those counted
+    notes: tuple[str, ...] = ()  # oddities
+    direct: bool = False  # so certainly identifies people or rows that it is dropped if a policy leaves its role open
 
 
 @dataclass(frozen=True, repr=False)
 class Profile:
-    """What a table holds, and how exposed its rows are as they stand.
-
-    Parameters
-    ----------
-    rows : int
-    columns : tuple of ColumnFacts
-    k : int
-        The size of the smallest class of rows alike in the columns counted.
-    unique_rows : int
-        Rows that no other row is like.
-    quasi : tuple of str
-        The columns counted: all but those that look like identifiers.
-    decides : tuple of pairs of str
-        Columns of which the first decides the second.
-    """
+    """What a table contains, and how exposed its rows are before anonymization."""
 
     rows: int
     columns: tuple[ColumnFacts, ...]
-    k: int
+    k: int  # size of the smallest class of rows that are equal in the columns counted
     unique_rows: int
-    quasi: tuple[str, ...]
-    decides: tuple[tuple[str, str], ...] = ()
+    quasi: tuple[str, ...]  # the columns counted: all but those that look like identifiers
+    decides: tuple[tuple[str, str], ...] = ()  # pairs of columns of which the first determines the second
 
     def column(self, name: str) -> ColumnFacts:
         """Return the facts of one column."""
@@ -119,7 +82,7 @@ class Profile:
         return f"<Profile: {self._summary()}>"
 
     def __str__(self) -> str:
-        """Show one line a column, and what looks odd below."""
+        """Show one line per column, and oddities below."""
         lines = [self._summary(), ""]
         body = [HEAD, *(_cells(facts) for facts in self.columns)]
         widths = [max(map(len, cells)) for cells in zip(*body, strict=True)]
@@ -139,7 +102,7 @@ class Profile:
         return f"<div><p><b>shoal profile</b>: {self._summary()}</p><table><tr>{head}</tr>{body}</table></div>"
 
     def _summary(self) -> str:
-        """Say the figures of the table in one line."""
+        """Give the figures of the table in one line."""
         return (
             f"{self.rows} rows, {len(self.columns)} columns; k is {self.k} over {len(self.quasi)} of them, "
             f"with {self.unique_rows} unique rows"
@@ -150,17 +113,7 @@ HEAD = ("column", "kind", "role", "distinct", "missing", "unique alone", "unique
 
 
 def profile(table: Table) -> Profile:
-    """Find out what a table holds and how exposed its rows are as they stand.
-
-    Parameters
-    ----------
-    table : Table
-        As it was read.
-
-    Returns
-    -------
-    Profile
-        Counts, proposed roles with their reasons, and what looks odd; no value of a cell.
+    """Profile a table as read: counts, proposed roles with their reasons, and oddities, without any cell value.
 
     Examples
     --------
@@ -232,13 +185,13 @@ def _all_notes(one: Seen, role: Role, alone: int, rows: int, pairs: tuple[tuple[
 
 
 def _cells(facts: ColumnFacts) -> tuple[str, ...]:
-    """Return the line of one column."""
+    """Return the table row of one column."""
     figures = (facts.distinct, facts.missing, facts.alone, facts.without)
     return (repr(facts.name), facts.kind, facts.role, *map(str, figures), facts.reason)
 
 
 def _kind(table: Table, name: str) -> Kind:
-    """Return what the cells of a column are, by the type in which they are held."""
+    """Return the kind of a column, by its type."""
     held = table.column(name).type
     if name in table.levels:
         return "ordinal"
@@ -254,7 +207,7 @@ def _kind(table: Table, name: str) -> Kind:
 
 
 def _is_list(held: pa.DataType) -> bool:
-    """Whether a type holds lists."""
+    """Whether a type is a list."""
     tests = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
     views = (pa.types.is_list_view, pa.types.is_large_list_view)
     return any(test(held) for test in (*tests, *views))
@@ -276,17 +229,17 @@ def _coded(table: Table, name: str) -> tuple[Seen, Codes]:
 
 
 def _written(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return lists, records and other cells without an order as text, only to be counted."""
+    """Return lists, records and other cells without an order as text, for counting only."""
     try:
         cells = [None if cell is None else str(cell) for cell in column.to_pylist()]
     except (pa.ArrowException, ValueError, TypeError, OverflowError):
-        # Cells that Python cannot hold count as all different, which can only make k look smaller.
+        # Cells that Python cannot represent count as all different, which can only make k look smaller.
         cells = [str(row) if there else None for row, there in enumerate(column.is_valid().to_pylist())]
     return pa.chunked_array([pa.array(cells, pa.large_string())])
 
 
 def _drawn(codes: Codes, place: int) -> Sums:
-    """Return the random number of each row's code in the column at this place."""
+    """Return the random number of each row's code in the column with this index."""
     chance = np.random.default_rng([SEED, place])
     size = int(codes.max()) + 1 if codes.size else 0
     return chance.integers(0, np.iinfo(np.uint64).max, size, np.uint64, endpoint=True)[codes]
@@ -303,7 +256,7 @@ def _classes(sums: Sums) -> tuple[int, int]:
 
 
 def _decides(seen: list[Seen], codes: list[Codes]) -> tuple[tuple[str, str], ...]:
-    """Return the pairs of columns of which the first decides the second."""
+    """Return the pairs of columns of which the first determines the second."""
     if not codes or len(codes) > TRIED_COLUMNS or not codes[0].size:
         return ()
     rows = codes[0].size
@@ -314,7 +267,7 @@ def _decides(seen: list[Seen], codes: list[Codes]) -> tuple[tuple[str, str], ...
     for a in range(len(seen)):
         if seen[a].uniqueness > 0.5:
             continue
-        # What decides a column has at least as many values as it.
+        # A column that determines another has at least as many values.
         for b in (b for b in range(len(seen)) if a != b and 1 < levels[b] <= levels[a]):
             if _agrees(few[a], few[b], levels[a]) and _agrees(codes[a], codes[b], levels[a]):
                 pairs.append((seen[a].name, seen[b].name))

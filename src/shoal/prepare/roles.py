@@ -1,27 +1,27 @@
 """Roles: what each column probably is to an attacker, with the reason.
 
-The first of these that fits gives the role:
+The first rule that fits gives the role:
 
 1. Values that show their nature (e-mail addresses, phone numbers, identity numbers): identifier.
-2. A name that speaks of a person's name or number: identifier. Under "name" alone there may be products or wards: only
-   if so many values differ as those of names do.
+2. A column name that refers to a person's name or number: identifier. A column called just "name" may contain products
+   or wards: only if as many values differ as those of names do.
 3. A name that sounds like health, money or belief: sensitive, as an attacker rarely knows it. If so many values occur
    once that rows stand out by them, the column is not proposed to be published unchanged: numbers and dates become
    quasi-identifiers, published by class, and so does text, unless nearly all of it differs (identifier).
-4. A name or values that speak of a postcode, a date, an age or the sex: quasi-identifier.
-5. Values that all differ, text or whole numbers: identifier. Of whole numbers 95 % must differ, and they must be
-   spread like keys: without gaps, evenly, or all of seven or more digits; amounts and measurements, which crowd around
-   the middle, are none even if they happen to differ in every row.
+4. A name or values that refer to a postcode, a date, an age or the sex: quasi-identifier.
+5. Values that all differ, text or integers: identifier. Of integers 95 % must differ, and they must be distributed like
+   keys: without gaps, evenly, or all of seven or more digits; amounts and measurements, which cluster around the
+   middle, are not keys even if they happen to differ in every row.
 6. Text that looks like full names of people: identifier. Half of the values must differ, or there are at least 20
    distinct values whose first and last words recombine, as first names and surnames do and words of towns do not.
-   Likewise codes of one shape of which nearly all differ, and text with one distinct value for every two rows or more.
+   Likewise codes of one pattern of which nearly all differ, and text with a distinct value for every two rows or more.
 7. Everything else is a quasi-identifier, because no rule matched. The role `keep` is never proposed.
 
 `is_direct` says which columns are dropped if a policy leaves their role open: text that rules 1 to 6 call an
-identifier, and whole numbers that are surely codes.
+identifier, and integers that are certainly codes.
 
-Patterns are tried on at most 1,000 distinct values, and nine in ten must fit. A proposal is no decision:
-the policy decides. No value of a cell appears in a reason.
+Patterns are tried on at most 1,000 distinct values, and nine in ten must fit. A proposal is not a decision: the policy
+decides. No cell value appears in a reason.
 """
 
 import re
@@ -41,14 +41,14 @@ __all__ = ["Seen", "fits", "is_code", "is_direct", "sampled", "suggest"]
 
 SAMPLE = 1000
 SHARE = 0.9
-LONG = 200  # a pattern may take time of the square of the length
+LONG = 200  # matching a pattern may take quadratic time
 FEW = 20  # below this many rows, values that all differ prove nothing
 NEARLY = 0.95  # of the values must differ for numbers to be keys
-HALF = 0.5  # distinct values a row: with so many, two rows share one on average
-# Distinct values for each row, and in all, that a column called "name" must have to hold names of people.
+HALF = 0.5  # distinct values per row: with this many, two rows share one on average
+# Distinct values per row, and in total, that a column called "name" must have to contain names of people.
 VARIED, VARIED_LARGE, MANY = 1 / 3, 0.05, 500
-FULL_NAMES = 20  # distinct values, from which on their words show how they are put together
-EVEN_ROWS = 1000  # below this many, amounts may be spread as evenly as keys by chance
+FULL_NAMES = 20  # distinct values needed to see how their words combine
+EVEN_ROWS = 1000  # below this many, amounts may happen to be spread as evenly as keys
 KEY_DIGITS = 5
 ROWS_PER_KEY = 20
 UNEVEN = 1.6  # the Kolmogorov-Smirnov distance that one in a hundred even samples exceeds, times root n
@@ -103,7 +103,7 @@ KNOWN = {
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """A column by its distinct values and the number of rows of each, missing cells apart."""
+    """A column by its distinct values and the number of rows of each; missing cells are counted separately."""
 
     name: str
     kind: Kind
@@ -128,12 +128,12 @@ class Seen:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the cells are held as whole numbers."""
+        """Whether the cells have an integer type."""
         held = self.values.type
         return bool(pa.types.is_integer(held) or (pa.types.is_decimal(held) and held.scale <= 0))
 
     def numbers(self) -> NDArray[np.float64] | None:
-        """Return the distinct values as numbers, or nothing if the column does not hold numbers."""
+        """Return the distinct values as numbers, or None if the column is not numeric."""
         held = self.values.type
         if not (pa.types.is_integer(held) or pa.types.is_floating(held) or pa.types.is_decimal(held)):
             return None
@@ -143,18 +143,7 @@ class Seen:
 
 
 def suggest(seen: Seen) -> tuple[Role, str]:
-    """Propose the role of a column.
-
-    Parameters
-    ----------
-    seen : Seen
-        The column.
-
-    Returns
-    -------
-    role : {"identifier", "quasi", "sensitive", "items"}
-    reason : str
-        Why, in a few words and without any value of the column.
+    """Propose the role of a column, and why, in a few words and without any value of the column.
 
     Examples
     --------
@@ -162,7 +151,7 @@ def suggest(seen: Seen) -> tuple[Role, str]:
     ('quasi', 'its name sounds like an age, which is widely known')
     """
     if seen.kind == "set":
-        return "items", "a set of items: it is put together anew inside each group, see constraints.m"
+        return "items", "a set of items: it is reshuffled within each group, see constraints.m"
     if not seen.present:
         return "quasi", "every cell is missing"
     words = _words(seen.name)
@@ -185,10 +174,10 @@ def suggest(seen: Seen) -> tuple[Role, str]:
 
 
 def is_code(seen: Seen) -> bool:
-    """Say whether a column surely holds numbers that name rows, which must never be averaged.
+    """Return whether a column certainly contains numbers that identify rows, which must never be averaged.
 
-    That is so if its name speaks of a number or key and nearly all values differ; or if it has 20 rows or more of whole
-    numbers of which 95 % differ, and they leave few gaps, are all of the same seven or more digits, or are spread
+    That is so if its name refers to a number or key and nearly all values differ; or if it has 20 rows or more of
+    integers of which 95 % differ, and they leave few gaps, are all of the same seven or more digits, or are spread
     evenly: all of the same five or more digits, or over 1,000 rows or more.
 
     Examples
@@ -212,9 +201,9 @@ def is_code(seen: Seen) -> bool:
 
 
 def is_direct(seen: Seen) -> bool:
-    """Say whether a column so surely names people or rows that it is dropped if its role is left open.
+    """Return whether a column so certainly identifies people or rows that it is dropped if its role is left open.
 
-    Of text, names shared by k people by chance would be published otherwise, and all others would be missing.
+    Otherwise, names that k people happen to share would be published, and all others would be missing.
 
     Examples
     --------
@@ -227,7 +216,7 @@ def is_direct(seen: Seen) -> bool:
 
 
 def _protected(seen: Seen, what: str) -> tuple[Role, str]:
-    """Propose a role for a column that sounds sensitive: not raw, if its rows stand out by it."""
+    """Propose a role for a column that sounds sensitive: not unchanged, if its rows stand out by it."""
     said = f"its name sounds like {what}, which an attacker rarely knows"
     alone = int((seen.counts == 1).sum()) + (seen.missing == 1)
     few = seen.numbers() is None and seen.present < FEW  # a few words that differ prove nothing
@@ -245,19 +234,21 @@ def _bag(words: str) -> frozenset[str]:
 
 def _words(name: str) -> set[str]:
     """Return the words of a column's name and all of them as one, without case and accents."""
-    plain = "".join(sign for sign in unicodedata.normalize("NFKD", name) if not unicodedata.combining(sign))
+    plain = "".join(
+        character for character in unicodedata.normalize("NFKD", name) if not unicodedata.combining(character)
+    )
     parts = [part.casefold() for part in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+", plain)]
     return {*parts, "".join(parts)}
 
 
 def sampled(values: pa.Array) -> list[str]:
-    """Return the beginnings of at most 1,000 values, spread evenly over them all."""
+    """Return the beginnings of at most 1,000 values, evenly spaced among them."""
     chosen = np.unique(np.linspace(0, len(values) - 1, min(SAMPLE, len(values))).astype(np.int64))
     return [text.strip()[:LONG] for text in values.take(pa.array(chosen)).to_pylist()]
 
 
 def fits(cells: list[str], form: str) -> bool:
-    """Whether nine in ten of the cells have this form."""
+    """Whether nine in ten of the cells match this pattern."""
     whole, misses = re.compile(form), 0
     for cell in cells:
         misses += whole.fullmatch(cell) is None
@@ -267,7 +258,7 @@ def fits(cells: list[str], form: str) -> bool:
 
 
 def _named_directly(seen: Seen, words: set[str], cells: list[str]) -> str | None:
-    """Say that a column's name speaks of a person's name, number or address, if so and its values may be such."""
+    """Say that a column's name refers to a person's name, number or address, if so and its values may be such."""
     if seen.is_text:
         others = words - _bag(ANY_NAME) - _bag(PERSON) - {max(words, key=len, default="")}
         named = words & _bag(ANY_NAME) and not others
@@ -287,13 +278,13 @@ def _named_directly(seen: Seen, words: set[str], cells: list[str]) -> str | None
 
 
 def _varied(seen: Seen) -> bool:
-    """Whether so many values differ as those of people's names do, and those of products or wards rarely."""
+    """Whether as many values differ as those of people's names do, and those of products or wards rarely."""
     distinct = len(seen.values)
     return seen.uniqueness >= VARIED or (distinct >= FEW and seen.uniqueness >= VARIED_LARGE) or distinct >= MANY
 
 
 def _mostly(cells: list[str], part: str) -> bool:
-    """Whether at least half of the cells hold something of this form."""
+    """Whether at least half of the cells contain this pattern."""
     return 2 * sum(re.search(part, cell) is not None for cell in cells) >= max(1, len(cells))
 
 
@@ -302,7 +293,7 @@ def _by_values(seen: Seen, words: set[str], cells: list[str]) -> tuple[Role, str
     all_differ = len(seen.values) == seen.present > 1
     numbers = seen.numbers()
     key = bool(words & _bag(KEYS))
-    # Whole numbers with gaps often come as floats: only the column's name tells them from measurements.
+    # Integers with missing values often arrive as floats: only the column's name distinguishes them from measurements.
     whole = seen.is_whole or (key and numbers is not None and _all_whole(numbers))
     if all_differ and whole and _counts_up(numbers):
         return "identifier", COUNTS
@@ -327,17 +318,17 @@ def _by_values(seen: Seen, words: set[str], cells: list[str]) -> tuple[Role, str
 
 
 def _all_whole(numbers: NDArray[np.float64]) -> bool:
-    """Whether floats are whole numbers that a key could be."""
+    """Whether floats are integers that a key could be."""
     return bool(((numbers == np.floor(numbers)) & (np.abs(numbers) < 2.0**63)).all())
 
 
 def _counts_up(numbers: NDArray[np.float64] | None) -> bool:
-    """Whether three or more whole numbers that differ leave no gap."""
+    """Whether three or more distinct integers leave no gap."""
     return numbers is not None and numbers.size > 2 and bool(np.ptp(numbers) == numbers.size - 1)
 
 
 def _like_keys(numbers: NDArray[np.float64]) -> bool:
-    """Whether whole numbers that differ leave few gaps, are evenly spread, or are all of one length."""
+    """Whether distinct integers leave few gaps, are evenly spread, or all have the same number of digits."""
     return _few_gaps(numbers) or _one_length(numbers) >= LONG_KEY or _even(numbers)
 
 
@@ -355,19 +346,19 @@ def _one_length(numbers: NDArray[np.float64]) -> int:
 def _even(numbers: NDArray[np.float64]) -> bool:
     """Whether numbers are spread evenly between the smallest and the largest."""
     ordered = np.sort(numbers)
-    if ordered[0] == ordered[-1]:  # whole numbers that a float cannot tell apart
+    if ordered[0] == ordered[-1]:  # integers that a float cannot distinguish
         return False
     uneven = np.abs((ordered - ordered[0]) / (ordered[-1] - ordered[0]) - np.linspace(0, 1, ordered.size)).max()
     return bool(uneven <= UNEVEN / np.sqrt(ordered.size))
 
 
 def _shared_names(seen: Seen) -> bool:
-    """Whether full names differ enough, and are put together as first and last names are, to be those of people."""
+    """Whether full names differ enough, and combine like first names and surnames, to be those of people."""
     return len(seen.values) >= FULL_NAMES and recombine(seen.values.to_pylist())
 
 
 def _one_shape(cells: list[str]) -> bool:
-    """Whether nine in ten of the cells have letters and digits in the same places, and digits at all."""
+    """Whether nine in ten of the cells have digits, and letters and digits in the same positions."""
     shapes = Counter(shape_of(cell) for cell in cells)
     most, times = shapes.most_common(1)[0]
     return "0" in most and " " not in most and times >= SHARE * len(cells)

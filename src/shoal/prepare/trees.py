@@ -1,17 +1,17 @@
-"""Trees made from the values of a column, where nobody gives a hierarchy.
+"""Trees built from the values of a column without a given hierarchy.
 
 | word | of | levels |
 | --- | --- | --- |
-| `equal-width` | numbers | bins of about equal width, two joined at each level |
-| `equal-frequency` | numbers | bins of about as many different values each, two joined at each level |
+| `equal-width` | numbers | bins of about equal width, two merged at each level |
+| `equal-frequency` | numbers | bins of about equal numbers of distinct values, two merged at each level |
 | `round` | numbers | bins between round numbers: of 5, 10, 50, 100 ... |
 | `calendar` | dates | month, quarter, year, decade |
 | `prefix` | codes | one character less at each level, `I21*` |
 | `mask` | codes of equal length | one character masked at each level, `130**` |
-| `auto` | any | `round`, `calendar`, `mask` or `prefix`; of other names, all at once |
+| `auto` | any | `round`, `calendar`, `mask` or `prefix`; for other categories, a single level |
 
-A bin is named by its limits, which are round numbers or values that k rows hold (`prepare.bins`). All other names cover
-whatever is below them, and a class is published by the lowest name above all its rows: at least k rows share it.
+A bin is named by its limits, which are round numbers or values that k rows have (`prepare.bins`). All other labels
+cover whatever is below them, and a class is published by the lowest label above all its rows: at least k rows share it.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -34,20 +34,10 @@ FEWEST = 3  # characters that codes to be masked must have
 
 
 def build(word: str, values: Sequence[Any], texts: Sequence[str], who: str, common: Collection[str] = ()) -> Hierarchy:
-    """Return a tree of the values of a column.
+    """Return a tree of the values of a column; `word` is one of `WORDS`, and `who` names the column in messages.
 
-    Parameters
-    ----------
-    word : str
-        One of `WORDS`.
-    values : sequence
-        The distinct values, ascending: numbers, dates or texts.
-    texts : sequence of str
-        The same as they are published.
-    who : str
-        What to call the column in messages.
-    common : collection of str
-        The texts that k rows hold, which may be limits of bins.
+    `values` are distinct and ascending: numbers, dates or texts; `texts` are the same as published. `common` are the
+    texts that k rows have, which may be limits of bins.
 
     Examples
     --------
@@ -83,18 +73,9 @@ def build(word: str, values: Sequence[Any], texts: Sequence[str], who: str, comm
 
 
 def hierarchies(table: Table, policy: Policy, files: Mapping[str, Hierarchy]) -> dict[str, Hierarchy]:
-    """Return the tree of each column that is published by one, made from its values where only a word is given.
+    """Return the tree of each column that is published by one: as given in `files`, or built from its values.
 
-    No bin of such a tree has a limit that fewer than k rows hold, unless it is a round number.
-
-    Parameters
-    ----------
-    table : Table
-        Typed and arranged.
-    policy : Policy
-        With every column named.
-    files : mapping of str to Hierarchy
-        Those that were given.
+    No bin of such a tree has a limit that fewer than k rows have, unless it is a round number.
     """
     found = dict(files)
     for name in policy.names("quasi"):
@@ -130,7 +111,7 @@ def leaf_of(column: pa.ChunkedArray, name: str, tree: Hierarchy) -> pa.ChunkedAr
 
 
 def _usual(texts: Sequence[str], *, numeric: bool, dates: bool) -> str:
-    """Return which kind of tree suits a column."""
+    """Return the kind of tree that suits a column."""
     if numeric or dates:
         return "round" if numeric else "calendar"
     lengths = {len(text) for text in texts}
@@ -156,7 +137,7 @@ def _calendar(values: Sequence[Any], texts: Sequence[str]) -> list[list[str]]:
 
 
 def _prefix(_values: Sequence[Any], texts: Sequence[str]) -> list[list[str]]:
-    """Return lines of ever shorter beginnings; an empty text is right below the root."""
+    """Return lines of ever shorter prefixes; an empty text is directly below the root."""
     longest = max(map(len, texts), default=0)
     lines = []
     for text in texts:
