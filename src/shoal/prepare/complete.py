@@ -22,7 +22,7 @@ from shoal.model.policy import FORMS, TRUTHFUL_FORMS, Column, Form, Kind, Policy
 from shoal.model.sentences import Sentence
 from shoal.model.table import Table
 from shoal.prepare.choosing import choose, truthful
-from shoal.prepare.oddities import IS_DATE, REMEDY
+from shoal.prepare.oddities import LooksLikeDates, LooksMissing
 from shoal.prepare.profile import ColumnFacts, Profile
 from shoal.prepare.roles import COUNTS, FEW, NEARLY
 
@@ -94,9 +94,9 @@ def complete(
         if given is not None and columns[name].role != "identifier" and found.direct and not averaged:
             notes.append(_published_though_direct(found, columns[name].role))
         if given is None or "missing_codes" not in given.model_fields_set:
-            notes += [_in_a_policy(name, note) for note in found.notes if REMEDY in note]
+            notes += [_in_a_policy(name, note) for note in found.notes if isinstance(note, LooksMissing)]
         if given is None or given.kind is None:
-            notes += [_in_a_policy(name, note) for note in found.notes if IS_DATE in note]
+            notes += [_in_a_policy(name, note) for note in found.notes if isinstance(note, LooksLikeDates)]
     measures = [found.name for found in facts.columns if found.name not in policy.columns and _in_doubt(found)]
     notes += [_averaged(measures)] if measures else []
     named = policy.model_copy(update={"columns": columns, "method": method})

@@ -13,13 +13,20 @@ from shoal.model.policy import Role
 from shoal.model.sentences import Rows, Sentence
 from shoal.prepare.roles import Seen, fits, sampled
 
-__all__ = ["IS_DATE", "REMEDY", "notes"]
+__all__ = ["LooksLikeDates", "LooksMissing", "notes"]
 
 MANY = 100
 FAR = 1000
-REMEDY, IS_DATE = "missing_codes", 'its kind "date"'
 DAYS = r"\d{4}-\d{2}-\d{2}(?:[T ].*)?"
 LIMITS = (2.0**15 - 1, 2.0**31 - 1, 2.0**15, 2.0**31, 2.0**63)
+
+
+class LooksMissing(Sentence):
+    """A note on cells that look like codes for missing values."""
+
+
+class LooksLikeDates(Sentence):
+    """A note on text that looks like dates."""
 
 
 def notes(seen: Seen, role: Role = "quasi") -> tuple[str, ...]:
@@ -32,7 +39,7 @@ def notes(seen: Seen, role: Role = "quasi") -> tuple[str, ...]:
     >>> notes(Seen("country", "nominal", pa.array(["somewhere"]), np.array([9])))
     ('all cells hold the same value',)
     """
-    found = []
+    found: list[str] = []
     if not seen.present:
         found.append("every cell is missing")
     elif len(seen.values) == 1:
@@ -45,10 +52,10 @@ def notes(seen: Seen, role: Role = "quasi") -> tuple[str, ...]:
         plain = pc.utf8_lower(pc.utf8_trim_whitespace(seen.values))
         blank = pc.is_in(plain, pa.array(sorted(BLANK_WORDS), seen.values.type)).to_numpy(zero_copy_only=False)
         if cells := int(seen.counts[blank].sum()):
-            said = f"a word that looks like a code for missing in {_cells(cells)}"
-            found.append(f"{said}; if so, name it in {REMEDY}")
+            said = "a word that looks like a code for missing in {cells}; if so, name it in missing_codes"
+            found.append(LooksMissing(said, cells=_cells(cells)))
         if seen.kind == "nominal" and fits(sampled(seen.values), DAYS):
-            found.append(f"text that looks like dates; if so, call {IS_DATE}")
+            found.append(LooksLikeDates('text that looks like dates; if so, call its kind "date"'))
     if role != "identifier" and seen.kind == "nominal" and len(seen.values) > MANY:
         found.append(f"{len(seen.values)} categories; more than {MANY} are hard to group")
     return tuple(found)
@@ -72,8 +79,8 @@ def _odd_numbers(numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> lis
             "one extreme value that looks like a code" if many == 1 else f"{many} extreme values that look like codes"
         )
         cells = Rows(counts[codes].sum())
-        said = "{cells} cells share {what} for missing; if so, name it in {remedy}"
-        found.append(Sentence(said, cells=cells, what=what, remedy=REMEDY))
+        said = "{cells} cells share {what} for missing; if so, name it in missing_codes"
+        found.append(LooksMissing(said, cells=cells, what=what))
     extremes = int(counts[_beyond(numbers, np.where(codes, 0, counts)) & ~codes].sum())
     if extremes:
         said = "more than {far} interquartile ranges from the middle half in {cells}"
