@@ -90,7 +90,7 @@ def test_markdown_has_every_section_and_the_figures_of_its_pictures(reported):
     text = as_markdown(reported.facts["public"])
     for part in reported.facts["public"]["sections"]:
         assert f"## {part['title']}" in text
-    assert "| rows in a class | rows |" in text
+    assert "| class size | rows |" in text
 
 
 def test_the_script_is_short():

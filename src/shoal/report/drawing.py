@@ -1,15 +1,15 @@
-"""Drawing: the pictures of a report as Altair charts, each from the plain figures of its facts.
+"""Drawing: the pictures of a report as Altair charts, each made from the plain figures of its facts.
 
 | kind | figures | shows |
 | --- | --- | --- |
-| `steps` | limits, after, before | a column of numbers or dates, as density between limits |
-| `bars` | labels, after, before, what | rows, or what else is said, with each name |
+| `steps` | limits, after, before | a column of numbers or dates, as a density histogram |
+| `bars` | labels, after, before, what | rows (or `what`) of each category |
 | `sizes` | labels, rows | rows by the size of their class |
-| `lengths` | labels, values, unit | one figure for each name |
+| `lengths` | labels, values, unit | one figure per label |
 | `ranges` | labels, values, low, high, unit | figures with their intervals |
 | `matrix` | labels, values | correlations |
 | `squares` | rows | rows in a plane, counted in squares |
-| `svg` | svg | a picture that is drawn already |
+| `svg` | svg | a finished picture |
 | `chart` | chart | an Altair chart |
 """
 
@@ -24,17 +24,11 @@ from shoal.report.charts import ONE, TWO, plain, rows, svg
 __all__ = ["draw", "parts_of"]
 
 WIDE, TALL = 250, 120
-LONGEST = 22  # signs of a name
+LONGEST = 22  # characters of a name
 
 
 def draw(picture: dict[str, Any]) -> str:
-    """Return the picture of some facts as SVG.
-
-    Parameters
-    ----------
-    picture : dict
-        With its kind, and the figures that the kind needs.
-    """
+    """Return a picture, given by its kind and the figures that the kind needs, as SVG."""
     if picture["kind"] == "svg":
         return str(picture["svg"])
     if picture["kind"] == "chart":
@@ -52,7 +46,7 @@ def draw(picture: dict[str, Any]) -> str:
 
 
 def _steps(picture: dict[str, Any]) -> Any:
-    """Return filled steps for what is released, and a line above them for what was there before."""
+    """Return filled steps for the released values, and a line above them for the original ones."""
     import altair as alt
 
     limits = picture["limits"]
@@ -61,7 +55,7 @@ def _steps(picture: dict[str, Any]) -> Any:
     widths /= np.median(widths)
     names = _between(limits)
     kind = "T" if picture["dates"] else "Q"
-    # Days are the same everywhere: a scale of the reader's time zone would move them.
+    # In UTC: the reader's time zone would shift days.
     scale = alt.Scale(type="utc", nice=False) if picture["dates"] else alt.Scale(nice=False, zero=False)
     x = alt.X(f"low:{kind}", title=None, scale=scale, axis=alt.Axis(grid=False, tickCount=5))
     y = alt.Y("height:Q", title=None, axis=None)
@@ -78,7 +72,7 @@ def _steps(picture: dict[str, Any]) -> Any:
 
 
 def _said(names: Sequence[str], picture: dict[str, Any]) -> list[str]:
-    """Return what each part of a picture says: its name, and its rows."""
+    """Describe each part of a picture: its label and its rows."""
     what = picture.get("what", "rows")
     if picture["before"] is None:
         return [f"{name}; {rows:,} {what}" for name, rows in zip(names, picture["after"], strict=True)]
@@ -87,10 +81,10 @@ def _said(names: Sequence[str], picture: dict[str, Any]) -> list[str]:
 
 
 def _between(limits: Sequence[Any]) -> list[str]:
-    """Name the parts between limits; the first and the last are open."""
+    """Return labels for the bins between limits; the first and the last bin are open."""
     if len(limits) == 2:
         return ["all values"]
-    for digits in range(6, 18):  # as few as tell the limits apart
+    for digits in range(6, 18):  # as few as distinguish the limits
         texts = [one if isinstance(one, str) else f"{one:.{digits}g}" for one in limits]
         if len(set(texts)) == len(texts):
             break
@@ -99,7 +93,7 @@ def _between(limits: Sequence[Any]) -> list[str]:
 
 
 def _bars(picture: dict[str, Any]) -> Any:
-    """Return a bar for each name, and a tick where it ended before."""
+    """Return a bar for each category, and a tick for its original length."""
     import altair as alt
 
     labels = _short(picture["labels"])
@@ -120,7 +114,7 @@ def _bars(picture: dict[str, Any]) -> Any:
 
 
 def _short(names: Sequence[str]) -> list[str]:
-    """Return names that fit, and that are still different from each other."""
+    """Return names cut to fit, but still distinct."""
     found: list[str] = []
     for name in map(plain, names):
         cut = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
@@ -131,18 +125,17 @@ def _short(names: Sequence[str]) -> list[str]:
 
 
 def _sizes(picture: dict[str, Any]) -> Any:
-    """Return a bar for each size of a class."""
+    """Return a bar for each class size."""
     import altair as alt
 
-    said = [
-        f"classes of {size}; {count:,} rows" for size, count in zip(picture["labels"], picture["rows"], strict=True)
-    ]
+    both = zip(picture["labels"], picture["rows"], strict=True)
+    said = [f"classes of {size}; {count:,} rows" for size, count in both]
     chart = alt.Chart(rows(size=picture["labels"], count=picture["rows"], said=said), height=170)
     labels = alt.Axis(labelAngle=0, ticks=False)
     return (
         chart.mark_bar(color=ONE, opacity=0.85)
         .encode(
-            x=alt.X("size:N", sort=None, title="rows in a class", axis=labels, scale=alt.Scale(paddingInner=0.15)),
+            x=alt.X("size:N", sort=None, title="class size", axis=labels, scale=alt.Scale(paddingInner=0.15)),
             y=alt.Y("count:Q", title="rows", axis=alt.Axis(tickCount=4, domain=False)),
             description="said:N",
         )
@@ -184,7 +177,7 @@ def _ranges(picture: dict[str, Any]) -> Any:
 
 
 def _matrix(picture: dict[str, Any]) -> Any:
-    """Return correlations as coloured squares, with their figures if there is room."""
+    """Return correlations as coloured squares, with figures if there is space."""
     import altair as alt
 
     names, values = _short(picture["labels"]), np.array(picture["values"])
@@ -212,7 +205,7 @@ def _matrix(picture: dict[str, Any]) -> Any:
 
 
 def _squares(picture: dict[str, Any]) -> Any:
-    """Return counted squares of a plane; what has too few rows is empty."""
+    """Return the counts in the squares of a plane; squares with too few rows are empty."""
     import altair as alt
 
     counts = np.array(picture["rows"], np.float64)
@@ -237,13 +230,7 @@ def _squares(picture: dict[str, Any]) -> Any:
 
 
 def parts_of(picture: dict[str, Any]) -> tuple[list[str], list[list[object]]]:
-    """Return the figures of a picture as a table: its heads and its rows; no rows where names are missing.
-
-    Parameters
-    ----------
-    picture : dict
-        As `draw` takes it.
-    """
+    """Return the headings and rows of a picture's figures as a table; no rows for kinds without labels."""
     kind = picture["kind"]
     if kind in ("steps", "bars"):
         names = _between(picture["limits"]) if kind == "steps" else list(picture["labels"])
@@ -251,7 +238,7 @@ def parts_of(picture: dict[str, Any]) -> tuple[list[str], list[list[object]]]:
         what = picture.get("what", "rows")
         heads = ["value", f">{what} released", *([f">{what} before"] if picture["before"] is not None else [])]
     elif kind == "sizes":
-        columns, heads = [picture["labels"], picture["rows"]], ["rows in a class", ">rows"]
+        columns, heads = [picture["labels"], picture["rows"]], ["class size", ">rows"]
     elif kind in ("lengths", "ranges"):
         ends = [picture["low"], picture["high"]] if kind == "ranges" else []
         figures = [[f"{value:.4g}" for value in one] for one in (picture["values"], *ends)]
