@@ -65,7 +65,7 @@ def exploration():
         outcome("mdav", 5, Figure(14.0, 13.0, 15.0), Figure(0.19), **said),
         outcome("mondrian", 3, Figure(18.0, 17.0, 19.0), Figure(0.3)),
         replace(outcome("mondrian", 5, None, None), status="failed", reason="verify: it does not hold."),
-        skipped=[Skipped("exact", "exact: takes at most 2,000 rows, and the table has 5,000.")],
+        skipped=[Skipped("exact", "exact: accepts at most 2,000 rows; the table has 5,000.")],
     )
 
 
@@ -82,7 +82,7 @@ def test_the_page_shows_the_front_every_point_and_what_was_left_out(page):
         ">failed</td>",
         ">verify: it does not hold.</td>",
         ">not tried</td>",
-        "exact: takes at most 2,000 rows",
+        "exact: accepts at most 2,000 rows",
         "is itself a channel",
         "clearly better in one of them",
         "4 runs, about 12 s and 300 MB in 2 processes.",
