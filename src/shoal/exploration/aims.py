@@ -137,8 +137,10 @@ def figure_of(aim: Aim, case: Case, source: Any, folds: int) -> Figure | None:
         return Figure(finding.value, *finding.interval)
     if aim.exact:
         return Figure(finding.value)
-    half = _jackknife(card, aim.name, case, folds)
-    return Figure(finding.value, *_within(card, finding.value, half)) if half is not None else Figure(finding.value)
+    half, value = _jackknife(card, aim.name, case, folds), finding.value
+    if half is None:
+        return Figure(value)
+    return Figure(value, max(min(card.low, value), value - half), min(max(card.high, value), value + half))
 
 
 def beside(aim: Aim, source: Any, policy: Policy) -> dict[str, float]:
@@ -199,8 +201,3 @@ def _jackknife(card: MeasureCard, name: str, case: Case, folds: int) -> float | 
         values.append(finding.value)
     spread = float(np.square(np.array(values) - np.mean(values)).sum()) * (parts - 1) / parts
     return float(t.ppf(0.975, parts - 1)) * sqrt(spread)
-
-
-def _within(card: MeasureCard, value: float, half: float) -> tuple[float, float]:
-    """Return the ends of an interval, clipped to the range of the measure."""
-    return max(min(card.low, value), value - half), min(max(card.high, value), value + half)

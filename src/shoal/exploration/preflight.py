@@ -163,8 +163,7 @@ def seconds_of(point: Point, probed: Probed, n: int) -> float:
     if not ends:
         return 1.0
     at = [_grown(point.method, probed, k, n) for k in ends]
-    one = float(np.interp(np.log(point.k), np.log(ends), at))
-    return one * point.runs
+    return float(np.interp(np.log(point.k), np.log(ends), at)) * point.runs
 
 
 def affordable(
@@ -188,10 +187,8 @@ def affordable(
             limit = methods.load(point.method).most_rows
             reason = f"{point.method}: accepts at most {limit:,} rows; the table has {shape.rows:,}."
         elif not reason and cost / point.runs > longest:
-            one = _round(cost / point.runs)
-            reason = (
-                f"{point.name}: one run would take about {one} s on {shape.rows:,} rows; the limit is {longest:g} s."
-            )
+            one = f"one run would take about {_round(cost / point.runs)} s on {shape.rows:,} rows"
+            reason = f"{point.name}: {one}; the limit is {longest:g} s."
         elif not reason and available is not None and held > SPARE * available:
             reason = f"{point.name}: one run would take about {_round(held)} MB; {_round(available)} MB are free."
         if reason:

@@ -18,14 +18,14 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import numpy as np
 
 from shoal.report.drawing_process import converted
 
-__all__ = ["ONE", "PALE", "TWO", "moving", "plain", "rows", "svg", "themed"]
+__all__ = ["ONE", "PALE", "TWO", "alt", "moving", "plain", "rows", "svg", "themed"]
 
 SVG = "{http://www.w3.org/2000/svg}"
 ONE, TWO, PALE = "#2a6f9e", "#c9671c", "#b9d2e3"
@@ -42,10 +42,23 @@ STAND_INS = [*map(chr, range(0x1D00, 0x1DC0)), *map(chr, range(0xE000, 0xE000 + 
 WIDE = "\u2003"  # follows each placeholder of a wide character
 
 
+class _Altair:
+    """Altair, imported at its first use: that takes half a second, and most of the program needs no chart."""
+
+    def __getattr__(self, name: str) -> Any:
+        import altair
+
+        return getattr(altair, name)
+
+
+if TYPE_CHECKING:
+    import altair as alt
+else:
+    alt = _Altair()
+
+
 def rows(**columns: Any) -> Any:
     """Return columns (arrays or lists of equal length) in the format that Altair expects."""
-    import altair as alt
-
     held = {name: np.asarray(values).tolist() for name, values in columns.items()}
     return alt.Data(values=[dict(zip(held, row, strict=True)) for row in zip(*held.values(), strict=True)])
 

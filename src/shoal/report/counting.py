@@ -29,6 +29,7 @@ PARTS = 16  # approximate number of bins
 SHOWN = 12  # categories at most
 OR_ANOTHER = " or another value"
 DAY = 86_400.0
+NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
 LARGE, SMALL, NOISE = 1e300, 1e-300, 1e-12  # the largest limit; absolute and relative rounding error
 
 
@@ -239,18 +240,13 @@ def _spans(column: pa.ChunkedArray, given: Column) -> Floats | None:
     if pa.types.is_temporal(column.type) and not pa.types.is_time(column.type):
         days = column.cast(pa.timestamp("us"), safe=False).cast(pa.int64()).cast(pa.float64(), safe=False)
         numbers = np.floor(np.asarray(days.fill_null(np.nan).to_numpy()) / 1e6 / DAY)
-    elif _is_number(column.type):
+    elif any(is_kind(column.type) for is_kind in NUMBERS):
         numbers = np.asarray(column.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy())
     elif given.form in ("range", "tree") and (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return _read(column, dates=given.kind == "date", may_be_any=given.form == "tree")
     else:
         return None
     return np.column_stack([numbers, numbers])
-
-
-def _is_number(kind: pa.DataType) -> bool:
-    """Return whether cells are numbers."""
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
 def _read(column: pa.ChunkedArray, *, dates: bool, may_be_any: bool) -> Floats | None:

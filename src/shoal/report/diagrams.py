@@ -10,7 +10,7 @@ All functions take the facts of one measure, as in `MethodComparison.as_dict`.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shoal.report.charts import ONE, TWO, rows
+from shoal.report.charts import ONE, TWO, alt, rows
 from shoal.utility.rank_tests import p_words
 
 __all__ = ["COLOURS", "critical_words", "diagram", "figure_chart", "standing_alone"]
@@ -30,8 +30,6 @@ ALONE = "<style>svg{color:#1c2430}@media(prefers-color-scheme:dark){svg{color:#e
 
 def diagram(measure: Mapping[str, Any]) -> Any:
     """Return the critical-difference diagram of one measure."""
-    import altair as alt
-
     found = measure["comparison"]
     names, ranks = list(found["methods"]), list(found["mean_ranks"])
     count, half = len(names), (len(names) + 1) // 2
@@ -128,8 +126,6 @@ def figure_chart(measure: Mapping[str, Any], *, moving: bool = False) -> Any:
 
     If it is `moving`, a click on a method in the legend highlights it.
     """
-    import altair as alt
-
     figures = measure["figures"]
     methods = list(measure["comparison"]["methods"])
     sets = list(dict.fromkeys(one["set"] for one in figures))
@@ -183,8 +179,6 @@ def _lanes(groups: Sequence[Sequence[str]], names: list[str]) -> list[int]:
 
 def _chart(held: list[Row]) -> Any:
     """Return a chart of these rows, without a mark."""
-    import altair as alt
-
     return alt.Chart(alt.Data(values=held))
 
 

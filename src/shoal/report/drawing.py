@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.report.charts import ONE, TWO, plain, rows, svg
+from shoal.report.charts import ONE, TWO, alt, plain, rows, svg
 
 __all__ = ["draw", "parts_of"]
 
@@ -47,8 +47,6 @@ def draw(picture: dict[str, Any]) -> str:
 
 def _steps(picture: dict[str, Any]) -> Any:
     """Return filled steps for the released values, and a line above them for the original ones."""
-    import altair as alt
-
     limits = picture["limits"]
     places = np.array(limits, "datetime64[D]").astype(np.float64) if picture["dates"] else np.array(limits, np.float64)
     widths = np.diff(places)
@@ -94,8 +92,6 @@ def _between(limits: Sequence[Any]) -> list[str]:
 
 def _bars(picture: dict[str, Any]) -> Any:
     """Return a bar for each category, and a tick for its original length."""
-    import altair as alt
-
     labels = _short(picture["labels"])
     held = {"name": labels, "after": picture["after"], "said": _said(picture["labels"], picture)}
     y = alt.Y("name:N", sort=None, title=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=150))
@@ -126,8 +122,6 @@ def _short(names: Sequence[str]) -> list[str]:
 
 def _sizes(picture: dict[str, Any]) -> Any:
     """Return a bar for each class size."""
-    import altair as alt
-
     both = zip(picture["labels"], picture["rows"], strict=True)
     said = [f"classes of {size}; {count:,} rows" for size, count in both]
     chart = alt.Chart(rows(size=picture["labels"], count=picture["rows"], said=said), height=170)
@@ -145,8 +139,6 @@ def _sizes(picture: dict[str, Any]) -> Any:
 
 def _lengths(picture: dict[str, Any]) -> Any:
     """Return a bar for each figure."""
-    import altair as alt
-
     said = [f"{name}; {value:.4g}" for name, value in zip(picture["labels"], picture["values"], strict=True)]
     data = rows(name=_short(picture["labels"]), value=picture["values"], said=said)
     y = alt.Y("name:N", sort=None, title=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=150))
@@ -157,8 +149,6 @@ def _lengths(picture: dict[str, Any]) -> Any:
 
 def _ranges(picture: dict[str, Any]) -> Any:
     """Return a point and its interval for each figure."""
-    import altair as alt
-
     figures = zip(picture["labels"], picture["values"], picture["low"], picture["high"], strict=True)
     said = [f"{name}; {value:.4g}; 95 %: {low:.4g} to {high:.4g}" for name, value, low, high in figures]
     held = {key: picture[key] for key in ("values", "low", "high")}
@@ -178,8 +168,6 @@ def _ranges(picture: dict[str, Any]) -> Any:
 
 def _matrix(picture: dict[str, Any]) -> Any:
     """Return correlations as coloured squares, with figures if there is space."""
-    import altair as alt
-
     names, values = _short(picture["labels"]), np.array(picture["values"])
     size = len(names)
     across, down = np.tile(names, size), np.repeat(names, size)
@@ -206,8 +194,6 @@ def _matrix(picture: dict[str, Any]) -> Any:
 
 def _squares(picture: dict[str, Any]) -> Any:
     """Return the counts in the squares of a plane; squares with too few rows are empty."""
-    import altair as alt
-
     counts = np.array(picture["rows"], np.float64)
     place = np.nonzero(counts)
     held = counts[place]

@@ -46,9 +46,10 @@ MOST_NOTES = 12
 def explore_html(facts: Facts) -> str:
     """Return an exploration as one HTML file."""
     front, attacked = _front(facts), _attacks(facts)
+    by_method = [blocks.chart(name, one, f"k = {asked}") for name, asked, one in lines(facts)]
     parts: list[tuple[str, str, list[Block | None]]] = [
         ("front", "Pareto front", front or [blocks.text("No point has both figures, so there is nothing to compare.")]),
-        ("methods", "Method by method", [_lines(facts)]),
+        ("methods", "Method by method", [blocks.figures(by_method, READ_LINES)]),
         ("points", "Every point", [_points(facts), _failed(facts)]),
         ("attacks", "Attacks", [attacked, blocks.text(READ_ATTACKS)] if attacked else []),
         ("left-out", "What was left out", [_left_out(facts) or blocks.text("Nothing: everything requested was run.")]),
@@ -136,11 +137,6 @@ def _table(caption: str, columns: Mapping[str, Any], points: Sequence[Facts]) ->
     """Return points as a table in small type."""
     rows = [[write(one) for write in columns.values()] for one in points]
     return {**blocks.table(list(columns), rows, caption), "tight": True}
-
-
-def _lines(facts: Facts) -> Block | None:
-    """Return a small chart for each method."""
-    return blocks.figures([blocks.chart(name, one, f"k = {asked}") for name, asked, one in lines(facts)], READ_LINES)
 
 
 def _failed(facts: Facts) -> Block | None:

@@ -171,9 +171,10 @@ def _done(policy: Policy, case: Case, verdicts: Sequence[Verdict]) -> list[Block
     refined = (
         "" if policy.method.refine == "none" else f" A local search ({policy.method.refine}) then improved the groups."
     )
+    forms = {name: known["forms"].get(column.form, "a value of its class") for name, column in policy.columns.items()}
     roles = {role: [name for name in policy.columns if policy.columns[name].role == role] for role in known["roles"]}
     rows = [
-        (name, role, _form(policy, name) if role == "quasi" else known["roles"][role][0])
+        (name, role, forms[name] if role == "quasi" else known["roles"][role][0])
         for role, held in roles.items()
         for name in held
     ]
@@ -202,11 +203,6 @@ def _done(policy: Policy, case: Case, verdicts: Sequence[Verdict]) -> list[Block
         blocks.table(("column", "role", "published as"), rows, "What happened to each column"),
         blocks.items([f"{role}: {known['roles'][role][1]}" for role, held in roles.items() if held]),
     ]
-
-
-def _form(policy: Policy, name: str) -> str:
-    """State how a quasi-identifier is published."""
-    return str(words()["forms"].get(policy.columns[name].form, "a value of its class"))
 
 
 def _guarantees(verdicts: Sequence[Verdict], claims: Claims | None) -> list[Block | None]:
@@ -240,18 +236,14 @@ def _classes(case: Case) -> list[Block | None]:
     starts = np.arange(int(sizes.min()), int(sizes.max()) + 1, step)
     counts = np.array([rows[start : start + step].sum() for start in starts])
     runs = joined([counts], k)
-    labels = [_span(int(starts[first]), int(starts[last - 1]) + step - 1) for first, last in runs]
+    ends = [(int(starts[first]), int(starts[last - 1]) + step - 1) for first, last in runs]
+    labels = [str(low) if high <= low else f"{low}–{high}" for low, high in ends]
     held = [round(float(counts[first:last].sum())) for first, last in runs]
     picture = {"kind": "sizes", "labels": labels, "rows": held}
     return [
         blocks.text(say("classes")),
         blocks.one_figure("Rows by the size of their class", picture, say("sizes")),
     ]
-
-
-def _span(low: int, high: int) -> str:
-    """Format a size, or a range of sizes."""
-    return str(low) if high <= low else f"{low}–{high}"
 
 
 def _risk(findings: Sequence[Finding], n: int, k: int) -> list[Block | None]:

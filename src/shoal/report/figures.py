@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.model.sketches import CurveSketch, MapSketch, PlaneSketch, Sketch, ViewsSketch
-from shoal.report.charts import ONE, PALE, TWO, rows, svg
+from shoal.report.charts import ONE, PALE, TWO, alt, rows, svg
 
 __all__ = ["NAMES", "pictures"]
 
@@ -52,8 +52,6 @@ def pictures(
 
 def _map(sketch: MapSketch, names: Sequence[str]) -> Any:
     """Return the ridges, hits and component planes of a self-organizing map."""
-    import altair as alt
-
     first = [
         _units(sketch, sketch.ridges, "ridges", "greys"),
         _units(sketch, sketch.hits, "rows", "blues", _ends(sketch.hits)),
@@ -85,8 +83,6 @@ def _units(
     sketch: MapSketch, values: NDArray[np.float64], title: str, scheme: str, ticks: list[float] | None = None
 ) -> Any:
     """Return the units of a map, coloured by values."""
-    import altair as alt
-
     tall, wide = sketch.places.max(axis=0) + 1
     step = min(14.0, 190.0 / wide)
     shape, size = (HEXAGON, (step * 1.1547) ** 2) if sketch.hexagonal else ("square", step**2)
@@ -107,8 +103,6 @@ def _units(
 
 def _curves(sketches: Sequence[CurveSketch], names: Sequence[str]) -> Any:
     """Return the densities of columns side by side."""
-    import altair as alt
-
     drawn = [_curve(sketch, _label(names, sketch.column)) for sketch in sketches[:MOST]]
     said = f"{_some(len(drawn), len(sketches))} with more than two values; dashes: cuts, dots: representative values"
     return alt.concat(*drawn, columns=ACROSS, title=said)
@@ -116,8 +110,6 @@ def _curves(sketches: Sequence[CurveSketch], names: Sequence[str]) -> Any:
 
 def _curve(sketch: CurveSketch, title: str) -> Any:
     """Return the density of one column, with its cuts and peaks."""
-    import altair as alt
-
     near = _middle(sketch)
     some = near[np.unique(np.linspace(0, max(near.size - 1, 0), min(POINTS, near.size)).astype(np.int64))]
     scale = alt.Scale(domain=[-FAR, FAR], nice=False)
@@ -147,8 +139,6 @@ def _middle(sketch: CurveSketch) -> NDArray[np.int64]:
 
 def _views(sketch: ViewsSketch, names: Sequence[str], views: Mapping[str, str | None]) -> Any:
     """Return the index of each view before and after, one line per update."""
-    import altair as alt
-
     called = [_called(place, columns, names, views) for place, columns in enumerate(sketch.columns)]
     number = [called[view] for view in sketch.views]
     turn = [list(sketch.views[:place]).count(view) + 1 for place, view in enumerate(sketch.views)]
@@ -190,8 +180,6 @@ def _members(view: str, columns: Sequence[int], names: Sequence[str]) -> str:
 
 def _plane(sketch: PlaneSketch) -> Any:
     """Return the counts in a plane before and after, side by side and on the same colour scale."""
-    import altair as alt
-
     most = float(max(sketch.before.max(), sketch.after.max(), 1.0))
     both = [
         _squares(sketch, counts, title, most) for counts, title in ((sketch.before, "before"), (sketch.after, "after"))
@@ -201,8 +189,6 @@ def _plane(sketch: PlaneSketch) -> Any:
 
 def _squares(sketch: PlaneSketch, counts: NDArray[np.float64], title: str, most: float) -> Any:
     """Return the counts in the squares of a plane."""
-    import altair as alt
-
     place = np.nonzero(counts)
     (left, right), (low, high) = ((edge[at], edge[at + 1]) for edge, at in zip(sketch.edges, place, strict=True))
     scales = [alt.Scale(domain=[float(edge[0]), float(edge[-1])], nice=False, zero=False) for edge in sketch.edges]

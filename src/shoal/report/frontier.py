@@ -8,7 +8,7 @@ take the facts of `Exploration.as_dict`.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from shoal.report.charts import ONE, PALE, rows
+from shoal.report.charts import ONE, PALE, alt, rows
 
 __all__ = ["interactive", "lines", "overview"]
 
@@ -25,8 +25,6 @@ Facts = Mapping[str, Any]
 
 def overview(facts: Facts) -> Any:
     """Return every point with its intervals; Pareto-optimal points are numbered."""
-    import altair as alt
-
     known = [one for one in _known(facts) if one["twin"] is None][:MOST_POINTS]
     order = {name: place for place, name in enumerate(facts["front"])}
     front = sorted((one for one in known if one["front"]), key=lambda one: order[one["name"]])
@@ -45,8 +43,6 @@ def overview(facts: Facts) -> Any:
 
 def lines(facts: Facts) -> list[tuple[str, str, Any]]:
     """Return name, k and a small chart of each method with its parameters, its points joined in order of k."""
-    import altair as alt
-
     known = _known(facts)
     front = [one for one in known if one["front"]][:MOST_BEHIND]
     axes = _axes(facts, known, short=True)
@@ -63,8 +59,6 @@ def lines(facts: Facts) -> list[tuple[str, str, Any]]:
 
 def interactive(facts: Facts) -> Any:
     """Return a chart for a notebook, with zoom and pan; a click in the legend highlights one method."""
-    import altair as alt
-
     known = _known(facts)
     axes = _axes(facts, known)
     data = _data(facts, sorted(known, key=lambda one: (_line(facts, one), *_order(one))))
@@ -98,8 +92,6 @@ def _order(one: Facts) -> tuple[float, float, float]:
 
 def _axes(facts: Facts, known: Sequence[Facts], *, short: bool = False) -> dict[str, Any]:
     """Return the axes: better is to the right, and further down."""
-    import altair as alt
-
     found = {}
     for letter, what in AXES:
         aim = facts[what]
@@ -123,8 +115,6 @@ def _domain(facts: Facts, known: Sequence[Facts], what: str) -> list[float]:
 
 def _beside(facts: Facts, x: Any) -> list[Any]:
     """Return a labelled dashed line for each reference figure."""
-    import altair as alt
-
     if not facts["beside"]:
         return []
     said = [f"{name}: {value:.4g}" for name, value in facts["beside"].items()]
@@ -136,8 +126,6 @@ def _beside(facts: Facts, x: Any) -> list[Any]:
 
 def _dots(facts: Facts, some: Sequence[Facts], axes: Facts, colour: str, size: int, *, aria: bool = True) -> Any:
     """Return a dot for each point, with a description unless it is hidden from screen readers."""
-    import altair as alt
-
     told = {"tooltip": "said:N", "description": "said:N"} if aria else {}
     silent = {} if aria else {"aria": False}
     dots = alt.Chart(_data(facts, some)).mark_point(filled=True, opacity=1, color=colour, size=size, **silent)
@@ -146,8 +134,6 @@ def _dots(facts: Facts, some: Sequence[Facts], axes: Facts, colour: str, size: i
 
 def _spans(some: Sequence[Facts], axes: Facts, colour: str) -> Iterable[Any]:
     """Yield the intervals of points as thin lines; an exact figure has none."""
-    import altair as alt
-
     for (along, what), (across, other) in (AXES, AXES[::-1]):
         own = [one for one in some if one[what]["low"] is not None and one[what]["high"] > one[what]["low"]]
         if own:

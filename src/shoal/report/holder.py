@@ -4,7 +4,7 @@ Everything here counts at least k rows. Bin limits depend on released values alo
 only where something was released: the first and the last bin include everything beyond, which hides extreme values.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,22 +63,16 @@ def holder_facts(
     middle = [
         blocks.section("worth", "Utility", _worth(findings, n, k, left_out, unlabelled=case.policy.label is None)),
         blocks.section("columns", "Columns before and after", _columns(case)),
-        _some("correlations", "Correlations", _correlations(case)),
-        _some("plane", "Rows in a plane", _plane(plane)),
-        _some("attacks", "Attacks", _attacks(attacks, n, k)),
-        _some("method", "Pictures of the method", _pictures(pictures or {}, plane is not None)),
-        _some("changes", "What was changed", _changes(ledger, suppressed, n, k)),
-        _some("notes", "Notes", [blocks.items(notes)] if notes else []),
+        blocks.section("correlations", "Correlations", _correlations(case)),
+        blocks.section("plane", "Rows in a plane", _plane(plane)),
+        blocks.section("attacks", "Attacks", _attacks(attacks, n, k)),
+        blocks.section("method", "Pictures of the method", _pictures(pictures or {}, plane is not None)),
+        blocks.section("changes", "What was changed", _changes(ledger, suppressed, n, k)),
+        blocks.section("notes", "Notes", [blocks.items(notes)] if notes else []),
         *sections,
     ]
-    kept = [part for part in middle if part is not None]
+    kept = [part for part in middle if part["blocks"]]
     return {**frame(case, verdicts, findings, claims, "holder", lead), "sections": [*first, *kept, *last]}
-
-
-def _some(id: str, title: str, parts: Iterable[Block | None]) -> Block | None:  # noqa: A002
-    """Return a section, or None if it is empty."""
-    made = blocks.section(id, title, parts)
-    return made if made["blocks"] else None
 
 
 def _worth(

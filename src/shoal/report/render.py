@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 
 from shoal.errors import WriteError
 
-__all__ = ["as_html", "as_json", "as_markdown", "page"]
+__all__ = ["as_html", "as_json", "as_markdown"]
 
 TEMPLATES = Path(__file__).parent / "templates"
 HOLDS, FAILS = "holds", "does not hold"
@@ -29,30 +29,9 @@ SHORT = ("d", "transform", "x", "y", "x2", "y2")
 
 
 def as_html(facts: dict[str, Any]) -> str:
-    """Return a report, given as the facts of `public_facts` or `holder_facts`, as the text of one HTML file."""
-    return page("report.html.j2", **facts)
+    """Return facts, of a report or another page, as the text of one HTML file.
 
-
-def as_json(facts: dict[str, Any]) -> str:
-    """Return a report as JSON: the facts themselves."""
-    return json.dumps({"shoal": version("shoal"), **facts}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def as_markdown(facts: dict[str, Any]) -> str:
-    """Return a report as Markdown; pictures become tables of their figures."""
-    lines = [f"# {_flat(facts['title'])}", f"*{_flat(facts['kicker'])}*"]
-    verdicts = [f"- **{_flat(one['wish'])}: {HOLDS if one['holds'] else FAILS}**" for one in facts.get("verdicts", ())]
-    lines += ["\n".join(verdicts)] if verdicts else []
-    lines += [_flat(facts["lead"]), *_marked_down(facts.get("head", ()))]
-    for part in facts["sections"]:
-        lines += [f"## {_flat(part['title'])}", *_marked_down(part["blocks"])]
-    return "\n\n".join([*lines, f"Made by shoal {version('shoal')}."]) + "\n"
-
-
-def page(template: str, **facts: Any) -> str:
-    """Return a page as the text of one HTML file, from a template that extends `base.html.j2`.
-
-    Of the facts, `title`, `kicker` and `sections` (each with id and title, for the contents) are optional.
+    `title`, `kicker` and `sections` (each with id, title and blocks) are optional.
 
     Guarantee
     ---------
@@ -72,7 +51,23 @@ def page(template: str, **facts: Any) -> str:
     given = {"title": "", "kicker": "", "sections": (), **facts, "safety": _safety(script), "version": version("shoal")}
     # These two files are our own and need no escaping.
     own = {"script": Markup(script), "style": Markup(style)}  # noqa: S704
-    return re.sub(r"\n{2,}", "\n", environment.get_template(template).render(**given, **own))
+    return re.sub(r"\n{2,}", "\n", environment.get_template("report.html.j2").render(**given, **own))
+
+
+def as_json(facts: dict[str, Any]) -> str:
+    """Return a report as JSON: the facts themselves."""
+    return json.dumps({"shoal": version("shoal"), **facts}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def as_markdown(facts: dict[str, Any]) -> str:
+    """Return a report as Markdown; pictures become tables of their figures."""
+    lines = [f"# {_flat(facts['title'])}", f"*{_flat(facts['kicker'])}*"]
+    verdicts = [f"- **{_flat(one['wish'])}: {HOLDS if one['holds'] else FAILS}**" for one in facts.get("verdicts", ())]
+    lines += ["\n".join(verdicts)] if verdicts else []
+    lines += [_flat(facts["lead"]), *_marked_down(facts.get("head", ()))]
+    for part in facts["sections"]:
+        lines += [f"## {_flat(part['title'])}", *_marked_down(part["blocks"])]
+    return "\n\n".join([*lines, f"Made by shoal {version('shoal')}."]) + "\n"
 
 
 class _Inline:

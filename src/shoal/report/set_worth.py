@@ -101,19 +101,15 @@ def _neighbours(figures: Figures) -> list[Block | None]:
     for kind in kinds:
         raw, hard = figures.get(f"{RAW}{kind}", {}), figures.get(f"{HARD}{kind}", {})
         tables.append(blocks.table(_heads(hard), _side_by_side(raw, hard, known), kind.capitalize()))
+    origins = figures.get("Where neighbours come from", {})
+    published = " ".join(f"The {name} neighbour is {where}." for name, where in origins.items())
     cost = figures.get(f"{HARD}cost", {})
     paid = "; ".join(f"{name} {_said(value)}" for name, value in cost.items())
     return [
-        blocks.text(f"{say('set_neighbours')} {_origins(figures)}") if tables else None,
+        blocks.text(f"{say('set_neighbours')} {published}") if tables else None,
         *tables,
         blocks.text(f"What the km neighbour costs: {paid}.") if paid else None,
     ]
-
-
-def _origins(figures: Figures) -> str:
-    """State which of the neighbours is the published one."""
-    given = figures.get("Where neighbours come from", {})
-    return " ".join(f"The {name} neighbour is {where}." for name, where in given.items())
 
 
 def _risk(figures: Figures) -> list[Block | None]:
