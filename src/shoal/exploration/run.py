@@ -14,6 +14,7 @@ import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -251,13 +252,8 @@ def _probed(
 
 def _within(points: Sequence[Point], costs: Mapping[str, float], seconds: float) -> tuple[list[Point], list[Skipped]]:
     """Return the points that fit a budget, the cheapest first, and those that do not."""
-    kept: list[Point] = []
-    late: list[Skipped] = []
-    spent = 0.0
-    for point in sorted(points, key=lambda point: costs[point.name]):
-        spent += costs[point.name]
-        if spent <= seconds:
-            kept.append(point)
-        else:
-            late.append(Skipped(point.name, f"{point.name}: would exceed the budget of the exploration."))
-    return kept, late
+    cheapest = sorted(points, key=lambda point: costs[point.name])
+    spent = list(accumulate(costs[point.name] for point in cheapest))
+    kept = [point for point, total in zip(cheapest, spent, strict=True) if total <= seconds]
+    late = [point.name for point in cheapest[len(kept) :]]
+    return kept, [Skipped(name, f"{name}: would exceed the budget of the exploration.") for name in late]

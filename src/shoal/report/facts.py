@@ -33,11 +33,10 @@ __all__ = [
     "all_figures",
     "between",
     "column_figures",
-    "frame",
     "public_facts",
     "released_picture",
+    "report_facts",
     "said_findings",
-    "shared_sections",
     "told",
 ]
 
@@ -62,22 +61,20 @@ def public_facts(
     Everything in it can be computed from the release. No number of rows from 1 to k - 1 is in it.
     """
     public = [finding for finding in findings if finding.need == "release"]
-    lead = say("public", n=f"{case.n:,}", k=case.policy.constraints.k)
-    given = frame(case, verdicts, public, claims, "public", lead)
-    first, last = shared_sections(case, verdicts, public, claims, files)
-    middle = blocks.section("columns", "Released columns", _columns(case))
-    return {**given, "sections": [*first, middle, *last]}
+    middle = [blocks.section("columns", "Released columns", _columns(case))]
+    return report_facts("public", middle, case, verdicts, public, claims, files)
 
 
-def frame(
+def report_facts(
+    kind: str,
+    middle: Sequence[Block],
     case: Case,
     verdicts: Sequence[Verdict],
     findings: Sequence[Finding],
     claims: Claims | None,
-    kind: str,
-    lead: str,
+    files: Mapping[str, str] | None,
 ) -> dict[str, Any]:
-    """Return what is above the sections, for both kinds of report."""
+    """Return the facts of a "public" or "holder" report, with its own sections in the middle."""
     k = case.policy.constraints.k
     lines = [
         {
@@ -91,14 +88,24 @@ def frame(
     ]
     return {
         "kind": kind,
-        "title": "What this release protects" if kind == "public" else "What this release protects and keeps",
+        "title": "What this release protects" if kind == "public" else "What this release protects and preserves",
         "kicker": words()["kickers"][kind],
-        "lead": lead,
+        "lead": say(kind, n=f"{case.n:,}", k=k),
         "rows": case.n,
         "k": k,
         "holds": all(verdict.holds for verdict in verdicts),
         "verdicts": lines,
         "findings": said_findings(findings, case.n, k),
+        "sections": [
+            blocks.section("done", "What was done", _done(case.policy, case, verdicts)),
+            blocks.section("guarantees", "Guarantees", _guarantees(verdicts, claims)),
+            blocks.section("classes", "Class sizes", _classes(case)),
+            blocks.section("risk", "Re-identification risk", _risk(findings, case.n, k)),
+            *middle,
+            blocks.section("limits", "What it does not protect against", _limits(verdicts, case.policy)),
+            blocks.section("verify", "How to verify this", _verify(files)),
+            blocks.section("figures", "All figures", [all_figures(findings, case.n, k)]),
+        ],
     }
 
 
@@ -118,28 +125,6 @@ def said_findings(findings: Iterable[Finding], n: int, k: int) -> list[dict[str,
 def told(value: float) -> float | None:
     """Return a figure, or None if it is infinite, which JSON cannot express."""
     return value if math.isfinite(value) else None
-
-
-def shared_sections(
-    case: Case,
-    verdicts: Sequence[Verdict],
-    findings: Sequence[Finding],
-    claims: Claims | None,
-    files: Mapping[str, str] | None,
-) -> tuple[list[Block], list[Block]]:
-    """Return the first and the last sections of both kinds of report."""
-    first = [
-        blocks.section("done", "What was done", _done(case.policy, case, verdicts)),
-        blocks.section("guarantees", "Guarantees", _guarantees(verdicts, claims)),
-        blocks.section("classes", "Class sizes", _classes(case)),
-        blocks.section("risk", "Re-identification risk", _risk(findings, case.n, case.policy.constraints.k)),
-    ]
-    last = [
-        blocks.section("limits", "What it does not protect against", _limits(verdicts, case.policy)),
-        blocks.section("verify", "How to verify this", _verify(files)),
-        blocks.section("figures", "All figures", [all_figures(findings, case.n, case.policy.constraints.k)]),
-    ]
-    return first, last
 
 
 def all_figures(findings: Iterable[Finding], n: int, k: int) -> Block:

@@ -19,7 +19,7 @@ from shoal.privacy.measures.pairs import Pair
 from shoal.report import blocks
 from shoal.report.blocks import Block
 from shoal.report.counting import middles, of_column
-from shoal.report.facts import MOST, Claims, column_figures, frame, released_picture, shared_sections, shown_between
+from shoal.report.facts import MOST, Claims, column_figures, released_picture, report_facts, shown_between
 from shoal.report.wording import few, figure, measure_words, say, shown, words
 from shoal.utility.moments import numbers_of
 
@@ -58,8 +58,6 @@ def holder_facts(
     """
     n, k = case.n, case.policy.constraints.k
     findings = _without_few(findings, ledger, k)
-    lead = say("holder", n=f"{n:,}")
-    first, last = shared_sections(case, verdicts, findings, claims, files)
     middle = [
         blocks.section("worth", "Utility", _worth(findings, n, k, left_out, unlabelled=case.policy.label is None)),
         blocks.section("columns", "Columns before and after", _columns(case)),
@@ -72,7 +70,7 @@ def holder_facts(
         *sections,
     ]
     kept = [part for part in middle if part["blocks"]]
-    return {**frame(case, verdicts, findings, claims, "holder", lead), "sections": [*first, *kept, *last]}
+    return report_facts("holder", kept, case, verdicts, findings, claims, files)
 
 
 def _worth(

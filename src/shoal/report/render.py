@@ -44,14 +44,13 @@ def as_html(facts: dict[str, Any]) -> str:
     from shoal.report.drawing import draw
 
     script, style = (_beside(name) for name in ("tooltip.js", "style.css"))
-    blocks: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True}
     loader = FileSystemLoader(TEMPLATES)
-    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, **blocks)
-    environment.filters.update(inline=_Inline(), marked=_in_colour, coded=_coded, drawn=draw)
+    pages = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    pages.filters.update(inline=_Inline(), marked=_in_colour, coded=_coded, drawn=draw)
     given = {"title": "", "kicker": "", "sections": (), **facts, "safety": _safety(script), "version": version("shoal")}
     # These two files are our own and need no escaping.
     own = {"script": Markup(script), "style": Markup(style)}  # noqa: S704
-    return re.sub(r"\n{2,}", "\n", environment.get_template("report.html.j2").render(**given, **own))
+    return re.sub(r"\n{2,}", "\n", pages.get_template("report.html.j2").render(**given, **own))
 
 
 def as_json(facts: dict[str, Any]) -> str:
