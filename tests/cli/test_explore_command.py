@@ -37,7 +37,7 @@ def test_it_prints_the_front_and_the_next_command_and_chooses_nothing(table, tmp
     said = run(table, "--methods", "mdav,kde_pp", "-k", "3,6", "-l", "2", "--jobs", 1, "-o", out, *ROLES)
     assert "mdav-k3-l2" in said
     assert "mdav-k6-l2" in said
-    assert "Left out: kde_pp: learns from a label" in said
+    assert "Left out: kde_pp: needs a label" in said
     assert "2 releases were verified and measured" in said
     assert "is itself a channel" in said
     assert "front/NAME.toml -o release --private mine" in said
@@ -106,7 +106,7 @@ def test_a_folder_in_which_another_one_works_is_refused_with_2(table, tmp_path):
     from shoal.exploration.folder import Folder
 
     words = ["--methods", "mdav", "--dry-run", "-o", tmp_path / "explored", *ROLES]
-    with Folder(tmp_path / "explored"), pytest.raises(ShoalError, match="another exploration works") as caught:
+    with Folder(tmp_path / "explored"), pytest.raises(ShoalError, match="another exploration uses") as caught:
         run(table, *words, code=None)
     assert caught.value.exit_code == 2
 

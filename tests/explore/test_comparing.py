@@ -156,7 +156,7 @@ def test_too_few_data_sets_left_is_an_error_with_the_reasons():
         ({"measure": "honest"}, DataError, "needs a label"),
         ({"measure": "nonsense"}, MethodError, "unknown measure 'nonsense'"),
         ({"measure": []}, MethodError, "from 1 to 100 measures"),
-        ({"measure": "class sizes"}, MethodError, "neither good nor bad"),
+        ({"measure": "class sizes"}, MethodError, "has no better direction"),
         ({"label": "lable", "measure": "honest"}, DataError, "'ward 0', 'ward 1' have no column 'lable'"),
         ({"seeds": 0}, DataError, "seeds must be a whole number of at least 1"),
         ({"folds": 1}, DataError, "folds must be a whole number of at least 2"),
@@ -183,10 +183,10 @@ def test_sources_are_a_folder_files_or_frames_by_name(tmp_path):
         compare([tmp_path, tmp_path / "ward 0.csv"], **wishes)
     with pytest.raises(DataError, match="frames need names"):
         compare(tables(1)["ward 0"], **wishes)
-    with pytest.raises(DataError, match="two data sets are needed at the least; got 'ward 1'"):
+    with pytest.raises(DataError, match="at least two data sets are needed; got 'ward 1'"):
         compare(tmp_path / "ward 1.csv", **wishes)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ReadError, match="holds no tables"):
+    with pytest.raises(ReadError, match="contains no tables"):
         compare(tmp_path / "empty", **wishes)
 
 

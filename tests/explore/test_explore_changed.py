@@ -123,7 +123,7 @@ def test_a_table_that_is_touched_again_and_again_is_given_up(file, monkeypatch):
     monkeypatch.setattr(
         running, "attempt", lambda task: (os.utime(file, ns=(0, len(times))), times.append(1), real(task))[2]
     )
-    with pytest.raises(ReadError, match="touched again and again"):
+    with pytest.raises(ReadError, match="the table keeps changing"):
         explore(file, **WISHES)
     assert len(times) == 3
 
@@ -212,7 +212,7 @@ def test_a_second_exploration_in_a_folder_is_refused_and_does_not_harm_the_first
     folder, found = done
 
     def second():
-        with pytest.raises(WriteError, match="another exploration works in the folder"):
+        with pytest.raises(WriteError, match="another exploration uses the folder"):
             explore(folder / "hospital.csv", output=tmp_path / "explored", **{**WISHES, "dry_run": True})
 
     meddling(monkeypatch, second)
@@ -253,7 +253,7 @@ def test_one_that_runs_alone_because_memory_is_short_has_a_process_of_its_own(do
     assert seen == [(2, True), (1, True)]
     assert found.failed == ()
     assert found.skipped == ()
-    assert "in 1 process; memory is not enough for more at once" in str(found.estimate)
+    assert "in 1 process; not enough memory for more at once" in str(found.estimate)
 
 
 def test_what_does_not_fit_alone_is_left_out_and_told(done, monkeypatch):
@@ -262,4 +262,4 @@ def test_what_does_not_fit_alone_is_left_out_and_told(done, monkeypatch):
     found = explore(folder / "hospital.csv", **{**WISHES, "jobs": 8})
     assert found.outcomes == ()
     assert [one.name for one in found.skipped] == ["mdav", "mondrian"]
-    assert all("one run would take about 900 MB, and 1,000 are free." in one.reason for one in found.skipped)
+    assert all("one run would take about 900 MB; 1,000 MB are free." in one.reason for one in found.skipped)

@@ -111,7 +111,7 @@ def test_one_exploration_at_a_time_works_in_a_folder(place):
         draft = place / "points" / f".a.json.{os.getpid()}.draft"
         draft.write_text("{")
         before = seen(place)
-        with pytest.raises(WriteError, match="another exploration works in the folder"):
+        with pytest.raises(WriteError, match="another exploration uses the folder"):
             Folder(place)
         assert seen(place) == before
         draft.unlink()
@@ -127,7 +127,7 @@ def test_a_killed_process_holds_the_folder_no_more(place):
     other = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         assert other.stdout.readline() == "held\n"
-        with pytest.raises(WriteError, match="another exploration works"):
+        with pytest.raises(WriteError, match="another exploration uses"):
             Folder(place)
     finally:
         other.kill()
@@ -165,11 +165,11 @@ def test_an_edited_policy_stays_or_is_put_aside_before_another_takes_its_place(p
             (front / f"{name}.toml").write_text(edit)
         with listening(lambda *_: None, said.append):
             finish(place, mdav_k5="k = 5\n")
-        assert (front / "mdav-k3.toml").read_text() == edit  # not on the front, and edited
+        assert (front / "mdav-k3.toml").read_text() == edit  # not Pareto-optimal, and edited
         assert (front / "mdav-k5.toml").read_text().startswith("k = 5\n")
     aside = {path.name: path.read_text() for path in (front / "earlier").iterdir()}
     assert aside == {"mdav-k5.toml": "k = 33\n", "mdav-k5-2.toml": "k = 34\n"}
-    assert said[0] == "explore: front/mdav-k5.toml was edited; it is front/earlier/mdav-k5.toml now."
+    assert said[0] == "explore: front/mdav-k5.toml was edited; it has been moved to front/earlier/mdav-k5.toml."
     finish(place, mdav_k5="k = 5\n")
     assert len(said) == 3
 

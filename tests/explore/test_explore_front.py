@@ -1,4 +1,4 @@
-"""The front: a point is beaten only by one that is no worse in both figures and clearly better in one."""
+"""The Pareto front: a point is dominated only by one that is no worse in both figures and clearly better in one."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -65,7 +65,7 @@ def exploration():
         outcome("mdav", 5, Figure(14.0, 13.0, 15.0), Figure(0.19), **said),
         outcome("mondrian", 3, Figure(18.0, 17.0, 19.0), Figure(0.3)),
         replace(outcome("mondrian", 5, None, None), status="failed", reason="verify: it does not hold."),
-        skipped=[Skipped("exact", "exact: takes at most 2,000 rows, and the table has 5,000.")],
+        skipped=[Skipped("exact", "exact: accepts at most 2,000 rows; the table has 5,000.")],
     )
 
 
@@ -76,19 +76,19 @@ def page(exploration):
 
 def test_the_page_shows_the_front_every_point_and_what_was_left_out(page):
     for words in (
-        "3 releases of 4 verified and measured; 2 on the front",
+        "3 releases of 4 verified and measured; 2 on the Pareto front",
         "Nothing has been chosen",
         "14 [13, 15]",
         ">failed</td>",
         ">verify: it does not hold.</td>",
         ">not tried</td>",
-        "exact: takes at most 2,000 rows",
+        "exact: accepts at most 2,000 rows",
         "is itself a channel",
         "clearly better in one of them",
         "4 runs, about 12 s and 300 MB in 2 processes.",
         "shoal anonymize people.csv --policy front/NAME.toml",
-        "Attacks on the points of the front",
-        "delete-a-group jackknife over 5 parts",
+        "Attacks on the Pareto-optimal points",
+        "delete-a-group jackknife over 5 groups",
     ):
         assert words in page, words
 
@@ -114,8 +114,8 @@ def test_the_command_can_be_pasted_into_a_shell_whatever_the_file_is_called(expl
 def test_every_picture_says_how_it_is_read_and_every_dot_what_it_is(page):
     assert page.count("How to read") == 2
     assert page.count("<svg") == 3
-    assert 'aria-label="mdav-k5; cell loss % 14 (13 to 15); marketer risk 0.19; on the front"' in page
-    assert 'aria-label="mondrian-k3; cell loss % 18 (17 to 19); marketer risk 0.3; clearly beaten"' in page
+    assert 'aria-label="mdav-k5; cell loss % 14 (13 to 15); marketer risk 0.19; Pareto-optimal"' in page
+    assert 'aria-label="mondrian-k3; cell loss % 18 (17 to 19); marketer risk 0.3; clearly worse than another"' in page
 
 
 def test_the_page_is_one_file_that_asks_for_nothing(page):
@@ -137,7 +137,7 @@ def test_words_of_the_table_are_shown_as_words(page):
 
 def test_an_exploration_in_which_nothing_was_done_still_has_a_page():
     page = explore_html(made(skipped=[Skipped("mdav", "mdav: too dear.")]).as_dict())
-    assert "there is nothing to weigh" in page
+    assert "there is nothing to compare" in page
     assert "mdav: too dear." in page
     assert "<svg" not in page
 
@@ -149,7 +149,7 @@ def test_where_more_is_better_the_axis_is_not_turned():
     scales = [one["layer"][1]["encoding"]["x"]["scale"] for one in (turned, plain)]
     assert [one["reverse"] for one in scales] == [True, False]
     titles = [one["layer"][1]["encoding"]["x"]["axis"]["title"] for one in (turned, plain)]
-    assert titles == ["cell loss % (less is better →)", "honest (more is better →)"]
+    assert titles == ["cell loss % (lower is better →)", "honest (higher is better →)"]
 
 
 def test_the_chart_of_a_notebook_can_be_moved_and_shows_one_method_on_a_click(exploration):

@@ -57,7 +57,7 @@ def test_all_leaves_out_auto_and_what_needs_a_label_and_says_so():
     points, skipped = grid(Policy.of(), k=5)
     told = {one.name: one.reason for one in skipped}
     assert "chooses one of the other methods" in told["auto"]
-    assert all("learns from a label" in told[name] for name in ("c_tca_pp", "k_tca_pp", "kde_pp"))
+    assert all("needs a label" in told[name] for name in ("c_tca_pp", "k_tca_pp", "kde_pp"))
     assert {point.method for point in points} | set(told) == set(methods.names())
     assert not {point.method for point in points} & set(told)
 
@@ -69,7 +69,7 @@ def test_a_label_lets_methods_in_that_learn_from_it_and_auto_may_be_named():
 
 
 def test_a_grid_without_a_method_is_refused_with_the_reason():
-    with pytest.raises(MethodError, match="no method is left. kde_pp: learns from a label"):
+    with pytest.raises(MethodError, match="no method remains. kde_pp: needs a label"):
         grid(Policy.of(), "kde_pp", k=5)
     with pytest.raises(MethodError, match="unknown method 'mdaf'"):
         grid(Policy.of(), "mdaf")

@@ -89,7 +89,7 @@ def test_exact_is_left_out_of_tables_that_it_does_not_take_without_a_trial():
     table = Table.of(pa.table({"age": list(range(2001))}))
     assert [one.line for one in probes(points, table, AIMS)] == ["mdav"]
     _, skipped, _, _ = affordable(points, {"mdav": trials(1.7)}, Shape.of(table))
-    assert [one.reason for one in skipped] == ["exact: takes at most 2,000 rows, and the table has 2,001."]
+    assert [one.reason for one in skipped] == ["exact: accepts at most 2,000 rows; the table has 2,001."]
 
 
 def test_what_needs_more_memory_alone_than_there_is_is_left_out():
@@ -116,7 +116,7 @@ def test_where_memory_is_short_fewer_processes_work_and_it_is_said(monkeypatch):
     monkeypatch.setattr(memory, "free", lambda: 1_000.0)
     short = estimate(points, seconds, megabytes, 4)
     assert (short.jobs, short.short) == (2, True)
-    assert str(short) == "4 runs, about 23 s and 750 MB in 2 processes; memory is not enough for more at once"
+    assert str(short) == "4 runs, about 23 s and 750 MB in 2 processes; not enough memory for more at once"
     monkeypatch.setattr(memory, "free", lambda: 100_000.0)
     assert str(estimate(points, seconds, megabytes, 500)) == "4 runs, about 13 s and 1,400 MB in 4 processes"
 
@@ -158,4 +158,4 @@ def test_the_estimate_says_runs_seconds_megabytes_and_processes(monkeypatch):
     told = estimate(points, {"mdav-k3": 30.0, "mdav-k5": 44.0}, megabytes, 2)
     assert str(told) == "2 runs, about 47 s and 750 MB in 2 processes"
     assert str(estimate(points[:1], {"mdav-k3": 0.1}, megabytes, 1)) == "1 run, about 3 s and 350 MB in 1 process"
-    assert str(estimate([], {}, {}, 2)) == "nothing is left to run"
+    assert str(estimate([], {}, {}, 2)) == "nothing left to run"

@@ -115,7 +115,7 @@ def test_what_is_done_is_not_done_again(explored, file, monkeypatch):
 
     monkeypatch.setattr(running, "spread", lambda work, tasks, *_, **__: refuse() if tasks else (_ for _ in ()))
     again = explore(file, methods=METHODS, k=[3, 5, 8], l=2, output=explored.folder, **ROLES)
-    assert str(again.estimate) == "nothing is left to run"
+    assert str(again.estimate) == "nothing left to run"
     assert again.as_dict()["points"] == explored.as_dict()["points"]
     assert again.as_dict()["front"] == explored.as_dict()["front"]
 
@@ -148,7 +148,7 @@ def test_a_point_whose_process_dies_is_reported_and_tried_again_next_time(file, 
         if work is running.probe:
             yield from real(work, tasks, 1)
             return
-        yield 0, Failure("its process died (exit -9). Memory may not have been enough.")
+        yield 0, Failure("its process died (exit -9), perhaps for lack of memory.")
         yield from ((number + 1, result) for number, result in real(work, tasks[1:], 1))
 
     wishes = {"methods": METHODS, "k": 4, "output": tmp_path / "explored", "jobs": 1, **ROLES}
@@ -228,12 +228,12 @@ def test_a_budget_leaves_out_what_does_not_fit_and_names_it(file, tmp_path):
     assert found.outcomes == ()
     assert found.front == ()
     assert [one.reason for one in found.skipped] == [
-        f"{name}: half of the budget was used up before it was tried." for name in METHODS
+        f"{name}: half of the budget was used up before it could be timed." for name in METHODS
     ]
     explore(file, methods=METHODS, k=[3, 5], jobs=1, dry_run=True, output=tmp_path / "tried", **ROLES)
     again = explore(file, methods=METHODS, k=[3, 5], jobs=1, budget=1e-3, output=tmp_path / "tried", **ROLES)
     assert {one.reason for one in again.skipped} == {
-        f"{name}-k{k}: would take the exploration beyond its budget." for name in METHODS for k in (3, 5)
+        f"{name}-k{k}: would exceed the budget of the exploration." for name in METHODS for k in (3, 5)
     }
 
 
@@ -270,8 +270,8 @@ def test_no_cell_of_the_table_is_in_what_is_written(tmp_path):
 
 def test_the_room_is_its_own_door(file):
     found = shoal.explore(file, methods="mdav", k=3, jobs=1, **ROLES)
-    assert repr(found) == "<Exploration: 1 points, 1 on the front; 0 left out>"
-    with pytest.raises(KeyError, match="there is no point 'mdav'"):
+    assert repr(found) == "<Exploration: 1 points, 1 on the Pareto front; 0 left out>"
+    with pytest.raises(KeyError, match="unknown point 'mdav'"):
         found.policy("mdav")
 
 

@@ -36,7 +36,7 @@ def explored(tmp_path_factory):
         table(heads, 30),
         blocks.table([*heads, *heads[2:10]], table([*heads, *heads[2:10]], 3)["rows"]),
     ]
-    facts = {"title": "releases, weighed", "kicker": "some words", "lead": "some more words"}
+    facts = {"title": "releases compared", "kicker": "some words", "lead": "some more words"}
     made = as_html({**facts, "sections": [blocks.section("points", "Every point", shown)]})
     path = tmp_path_factory.mktemp("explored") / "explore.html"
     path.write_text(made, encoding="utf-8")

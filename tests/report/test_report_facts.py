@@ -176,7 +176,9 @@ def test_accepted_unique_rows_are_said_first(accept):
     release = shoal.anonymize(table, k=3, sensitive=["cost"], accept=accept, seed=1)
     done = json.loads(release.report(format="json"))["sections"][0]
     said = [block["text"] for block in done["blocks"] if block["type"] == "note"]
-    assert [text.startswith("The holder accepted that many rows are unique") for text in said] == [True] * len(accept)
+    assert [text.startswith("The data holder accepted that many rows are unique") for text in said] == [True] * len(
+        accept
+    )
 
 
 def test_protection_from_minimality_is_said():

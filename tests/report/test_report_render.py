@@ -9,7 +9,7 @@ from marked_report import HOSTILE
 
 from shoal.errors import WriteError
 from shoal.report.charts import svg
-from shoal.report.render import TEMPLATES, as_markdown, page
+from shoal.report.render import TEMPLATES, as_html, as_markdown
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg">{}</svg>'
 
@@ -90,7 +90,7 @@ def test_markdown_has_every_section_and_the_figures_of_its_pictures(reported):
     text = as_markdown(reported.facts["public"])
     for part in reported.facts["public"]["sections"]:
         assert f"## {part['title']}" in text
-    assert "| rows in a class | rows |" in text
+    assert "| class size | rows |" in text
 
 
 def test_the_script_is_short():
@@ -109,12 +109,12 @@ def test_the_script_is_short():
 )
 def test_a_picture_that_could_run_or_fetch_is_refused(inside):
     with pytest.raises(WriteError, match="run or fetch"):
-        page("report.html.j2", **bare({"kind": "svg", "svg": SVG.format(inside)}))
+        as_html(bare({"kind": "svg", "svg": SVG.format(inside)}))
 
 
 def test_parts_of_two_pictures_do_not_share_their_names():
     one = {"kind": "svg", "svg": SVG.format('<defs><clipPath id="c"/></defs><g clip-path="url(#c)"/>')}
-    ids = parsed(page("report.html.j2", **bare(one, one))).ids
+    ids = parsed(as_html(bare(one, one))).ids
     assert {"p1-c", "p2-c"} <= set(ids)
 
 

@@ -65,8 +65,8 @@ def test_the_holder_reads_every_figure_of_the_report_command(told):
     shown = json.loads(told.texts["holder", "json"])
     titles = [section["title"] for section in shown["sections"]]
     for title in (
-        "What it is still worth",
-        "Which items go together",
+        "Utility",
+        "Which items occur together",
         "What analysts find in a neighbour",
         "What is risky in a neighbour",
         "How far the data have moved",
@@ -78,7 +78,7 @@ def test_the_holder_reads_every_figure_of_the_report_command(told):
             assert name in cells
             if isinstance(value, int) and not isinstance(value, bool):
                 assert f"{value:,}" in cells
-    assert "What it is still worth" not in told.texts["public", "html"]
+    assert ">Utility<" not in told.texts["public", "html"]
 
 
 def rows_of(block):

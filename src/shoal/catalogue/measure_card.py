@@ -1,10 +1,11 @@
-"""The card of a measure: formula, range, direction, what it needs, how it grows, and words for people."""
+"""The card of a measure: formula, range, direction, requirements, cost, and explanations for readers of a report."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from shoal.catalogue.card import Card
 from shoal.model.findings import Finding, Need
 from shoal.model.progress import tick
 
@@ -12,76 +13,68 @@ __all__ = ["Better", "MeasureCard", "Requirement", "measure", "taken"]
 
 Better = Literal["low", "high", "neither"]
 Requirement = Literal["label", "sensitive", "items", "population", "other", "control"]
-Function = Callable[[Any], tuple[Finding, ...]]
 
 
-@dataclass(frozen=True)
-class MeasureCard:
-    """What a measure is called, how it is counted, and from what.
+@dataclass(frozen=True, kw_only=True)
+class MeasureCard(Card[Callable[[Any], tuple[Finding, ...]]]):
+    """A measure: a function that takes a `Case` and returns findings.
 
     Parameters
     ----------
     name : str
-        The word on the command line, and the name of its first finding.
+        The name on the command line, and that of its first finding.
     formula : str
         In one line.
     low, high : float
-        Between which its figures lie.
+        The range of its figures.
     better : {"low", "high", "neither"}
         Which figures are good.
     need : {"release", "pair", "groups"}
-        The release alone; the table and the release row by row; the table and the classes of the release.
+        Whether it uses the release alone, table and release row by row, or the table and the classes of the release.
     cost : str
         How the time grows.
     requires : tuple of str
-        What there must be beside quasi-identifiers: a "label", a "sensitive" column, a column of "items", a
-        "population", an "other" release, "control" rows.
+        What it needs besides quasi-identifiers: a "label", a "sensitive" column, a column of "items", a "population",
+        an "other" release, "control" rows.
     also : tuple of str
-        The names of further findings that describe the whole release.
+        The names of further findings about the whole release.
     by_column : bool
-        Whether its findings describe single columns, and none of them the whole release.
+        Whether all of its findings are about single columns.
     always : bool
-        Whether it is taken whenever a release is made, and stands among its findings.
+        Whether it is computed for every release, and included in its findings.
     chance : bool
         Whether it draws random numbers, from the seed of the case: another order of the rows may change the figure.
     bounded : bool
-        Whether it looks at a bounded number of rows, however large the table is.
+        Whether it uses a bounded number of rows, however large the table is.
     words : mapping of str to str
-        What its findings say, by the name of the finding. Reports list those that have words: measures of the release
-        alone as risks, others as what the release is still worth.
+        Explanations of its findings, by name. Reports list findings that have one: those of the release alone under
+        risk, others under utility.
     rank : int
-        Its place in these lists, the smallest first.
+        Its position in these lists, the smallest first.
     aliases : tuple of str
         Other names of the same quantity.
-    summary : str
-        The first sentence of the function's docstring.
-    function : callable
-        Takes a `Case`, returns findings.
     """
 
-    name: str
     formula: str
-    low: float
-    high: float
+    low: float = 0.0
+    high: float = math.inf
     better: Better
     need: Need
     cost: str
-    requires: tuple[Requirement, ...]
-    also: tuple[str, ...]
-    by_column: bool
-    always: bool
-    chance: bool
-    bounded: bool
-    words: Mapping[str, str]
-    rank: int
-    aliases: tuple[str, ...]
-    summary: str
-    function: Function = field(repr=False)
+    requires: tuple[Requirement, ...] = ()
+    also: tuple[str, ...] = ()
+    by_column: bool = False
+    always: bool = False
+    chance: bool = False
+    bounded: bool = False
+    words: Mapping[str, str] = field(default_factory=dict)
+    rank: int = 1_000
+    aliases: tuple[str, ...] = ()
 
     def take(self, case: Any) -> tuple[Finding, ...]:
-        """Return what the measure finds, taken once per case.
+        """Return the findings of the measure, computed once per case.
 
-        A figure of a plug-in that does not say what it counts counts rows.
+        A plug-in's figure that does not declare what it counts is treated as counting rows.
         """
         if self.name not in case.taken:
             found = self.function(case)
@@ -92,63 +85,17 @@ class MeasureCard:
         return held
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the card as plain values, for JSON and tables; None for a range without an end."""
-        shown = {key: value for key, value in vars(self).items() if key != "function"}
-        return {**shown, "high": None if math.isinf(self.high) else self.high}
+        """Return the card as plain values; None for an unlimited range."""
+        return {**super().as_dict(), "high": None if math.isinf(self.high) else self.high}
+
+
+measure = MeasureCard
 
 
 def taken(case: Any, wanted: Sequence[MeasureCard]) -> tuple[Finding, ...]:
-    """Take several measures of a case."""
+    """Return the findings of several measures."""
     found: list[Finding] = []
     for number, card in enumerate(wanted):
         tick(number, len(wanted))
         found += card.take(case)
     return tuple(found)
-
-
-def measure(
-    name: str,
-    *,
-    formula: str,
-    low: float = 0.0,
-    high: float = math.inf,
-    better: Better,
-    need: Need,
-    cost: str,
-    requires: tuple[Requirement, ...] = (),
-    also: tuple[str, ...] = (),
-    by_column: bool = False,
-    always: bool = False,
-    chance: bool = False,
-    bounded: bool = False,
-    words: Mapping[str, str] | None = None,
-    rank: int = 1_000,
-    aliases: tuple[str, ...] = (),
-) -> Callable[[Function], Function]:
-    """Give a function its card."""
-
-    def give(function: Function) -> Function:
-        summary = (function.__doc__ or "").strip().split("\n", 1)[0]
-        function.card = MeasureCard(  # type: ignore[attr-defined]
-            name,
-            formula,
-            low,
-            high,
-            better,
-            need,
-            cost,
-            requires,
-            also,
-            by_column,
-            always,
-            chance,
-            bounded,
-            dict(words or {}),
-            rank,
-            aliases,
-            summary,
-            function,
-        )
-        return function
-
-    return give

@@ -1,18 +1,20 @@
-"""The card of a method: parameters, what it ensures, what it is given, and how its cost grows."""
+"""The card of a method: its parameters, what it ensures, what it is given, and how its cost grows."""
 
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass
 from functools import wraps
 from inspect import signature
 from typing import Any
 
+from shoal.catalogue.card import Card
 from shoal.catalogue.parameters import Parameter, as_dict
 from shoal.errors import MethodError, listed, near
 from shoal.model.partition import Partition
 
 __all__ = ["Growth", "MethodCard", "method"]
 
+Method = Callable[..., Partition]
 USES = ("label", "limits", "seed", "threads", "view_of", "weights")
 
 
@@ -25,9 +27,9 @@ class Growth:
     power : float
         Time grows as n to this power.
     linear_beyond : int, optional
-        From so many rows on the table is cut into cells, and time and memory grow as n.
+        From this many rows on, the table is divided into cells, and time and memory grow as n.
     bytes_per_pair : float
-        Memory for each pair of rows, beside what every method takes for a table.
+        Memory per pair of rows, on top of what every method needs for a table.
     """
 
     power: float = 2.0
@@ -35,9 +37,11 @@ class Growth:
     bytes_per_pair: float = 0.0
 
 
-@dataclass(frozen=True)
-class MethodCard:
-    """What a method is called, takes, ensures and costs, and which parameters it has.
+@dataclass(frozen=True, kw_only=True)
+class MethodCard(Card[Method]):
+    """A method: a function that takes the table and the parameters by name, and returns a `Partition`.
+
+    Its parameters are checked at every call.
 
     Parameters
     ----------
@@ -45,14 +49,14 @@ class MethodCard:
         As in policies and on the command line.
     data : str
         "numeric" for a matrix of numbers, "mixed" for columns of any kind.
-    ensures : frozenset of str
-        The constraints that hold without `enforce`.
+    ensures : set of str
+        The constraints that its groups meet without `enforce`.
     params : mapping of str to Whole, Number, Choice or Flag
         Every parameter that a policy may set, and `k`.
-    uses : frozenset of str
-        What else of the run it is given by name: "seed" (the random seed), "threads" (how many may run at once),
-        "weights" (of rows), "limits" (constraints on sensitive values), "label" (the class of each row), "view_of" (the
-        view that the policy puts each column of the matrix in).
+    uses : set of str
+        What else it is given by name: "seed" (the random seed), "threads" (how many may run at once), "weights" (of
+        rows), "limits" (constraints on sensitive values), "label" (the class of each row), "view_of" (the view to which
+        the policy assigns each column of the matrix).
     growth : Growth
         Of time and memory.
     most_rows : int, optional
@@ -62,25 +66,37 @@ class MethodCard:
     aliases : tuple of str
         Other names in the literature.
     words : str
-        What it does, for readers of a report: if not given, the first paragraph of its module.
-    summary : str
-        The first sentence of the function's docstring.
-    function : callable
-        Takes the matrix and the parameters by name, checks them, returns a Partition.
+        What it does, for readers of a report; by default the first paragraph of its module.
     """
 
-    name: str
     data: str
-    ensures: frozenset[str]
+    ensures: Set[str]
     params: Mapping[str, Parameter]
-    uses: frozenset[str]
-    growth: Growth
-    most_rows: int | None
-    in_cells: bool
-    aliases: tuple[str, ...]
-    words: str
-    summary: str
-    function: Callable[..., Partition] = field(repr=False)
+    uses: Set[str] = frozenset()
+    growth: Growth = Growth()
+    most_rows: int | None = None
+    in_cells: bool = False
+    aliases: tuple[str, ...] = ()
+    words: str = ""
+
+    def __post_init__(self) -> None:
+        unknown = self.uses - {*USES}
+        if unknown:
+            raise MethodError(f"method: {self.name!r} uses {listed(sorted(unknown))}; a run has {listed(USES)}.")
+
+    def __call__(self, function: Method) -> Method:
+        """Attach the card to a function, and return the function with checks of its parameters."""
+        known = signature(function)
+
+        @wraps(function)
+        def checked(*args: Any, **kwargs: Any) -> Partition:
+            given = known.bind(*args, **kwargs).arguments
+            return function(**{**given, **self.check({key: given[key] for key in given if key in self.params})})
+
+        if not self.words:
+            first = (sys.modules[function.__module__].__doc__ or "").split("\n\n", 1)[0]
+            self._set("words", first.replace("\n", " "))
+        return super().__call__(checked)
 
     def check(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the parameters with defaults filled in, or raise MethodError."""
@@ -101,7 +117,7 @@ class MethodCard:
         return checked
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the card as plain values, for JSON, tables and forms."""
+        """Return the card as plain values."""
         return {
             "name": self.name,
             "aliases": list(self.aliases),
@@ -117,48 +133,4 @@ class MethodCard:
         }
 
 
-def method(
-    name: str,
-    *,
-    data: str,
-    ensures: set[str],
-    params: Mapping[str, Parameter],
-    uses: set[str] | None = None,
-    growth: Growth | None = None,
-    most_rows: int | None = None,
-    in_cells: bool = False,
-    aliases: tuple[str, ...] = (),
-    words: str = "",
-) -> Callable[[Callable[..., Partition]], Callable[..., Partition]]:
-    """Give a function its card; its parameters are checked by it whoever calls."""
-    unknown = (uses or set()) - {*USES}
-    if unknown:
-        raise MethodError(f"method: {name!r} uses {listed(sorted(unknown))}; a run has {listed(USES)}.")
-
-    def give(function: Callable[..., Partition]) -> Callable[..., Partition]:
-        known = signature(function)
-
-        @wraps(function)
-        def checked(*args: Any, **kwargs: Any) -> Partition:
-            given = known.bind(*args, **kwargs).arguments
-            return function(**{**given, **card.check({key: given[key] for key in given if key in card.params})})
-
-        summary = (function.__doc__ or "").strip().split("\n", 1)[0]
-        card = MethodCard(
-            name,
-            data,
-            frozenset(ensures),
-            dict(params),
-            frozenset(uses or ()),
-            growth or Growth(),
-            most_rows,
-            in_cells,
-            aliases,
-            words or (sys.modules[function.__module__].__doc__ or "").split("\n\n", 1)[0].replace("\n", " "),
-            summary,
-            checked,
-        )
-        checked.card = card  # type: ignore[attr-defined]
-        return checked
-
-    return give
+method = MethodCard

@@ -1,4 +1,4 @@
-"""The card of a privacy model: what a policy asks by it, the figure of a class, and what it promises in words."""
+"""The card of a privacy model: what a policy requests, the figure of a class, and the guarantee in plain words."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.catalogue.card import Card
 from shoal.model.policy import Constraints
 
 __all__ = ["About", "ModelCard", "model"]
@@ -16,14 +17,22 @@ About = Literal["classes", "sensitive", "items", "records"]
 Asks = Callable[[Constraints], float | None]
 Figures = NDArray[np.float64]
 OTHER = (
-    "This constraint comes from a package beside shoal, which says what it means.",
-    "Ask its authors what it leaves open.",
+    "This constraint comes from a plug-in package, whose documentation explains it.",
+    "Ask its authors what it does not protect against.",
 )
 
 
-@dataclass(frozen=True)
-class ModelCard:
+def _other(_: Constraints) -> float | None:
+    """Stand for a model that policies request by name in `constraints.others`."""
+    return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelCard(Card[Callable[..., Any]]):
     """A privacy model.
+
+    The function of a model of sensitive values takes the counts of values by class and the constraints, and returns
+    one figure per class.
 
     Parameters
     ----------
@@ -32,33 +41,31 @@ class ModelCard:
     about : {"classes", "sensitive", "items", "records"}
         What it limits: the size of classes, the sensitive values of a class, the items that rows of a class share, or
         the items that records of set-valued data share.
-    asks : callable
-        What constraints ask by it; None if nothing.
+    asks : callable, optional
+        Takes constraints and returns the value they request, None if nothing. A plug-in needs none: policies request
+        its model by name in `constraints.others`.
     high : bool
-        Whether large figures are good, as for l; for t they are bad.
+        Whether high figures are good, as for l; for t they are bad.
     strict : bool
-        Whether a figure that equals what is asked fails.
+        Whether a figure equal to the requested value fails.
     symbol : str
-        What is asked, in short: «t». Constraints fill in what stands in braces.
+        A short name for the requested value, such as t; by default the name. Constraints fill in names in braces.
     promise, leaves_open : str
-        In words for readers of a report. `{asked}` and `{column}` are filled in.
-    summary : str
-        The first sentence of the function's docstring.
-    function : callable
-        For a model of sensitive values: takes the counts of values by class and the constraints, returns one figure
-        per class.
+        The guarantee and its limits for readers of a report; `{asked}` and `{column}` are filled in.
     """
 
-    name: str
-    about: About
-    asks: Asks
-    high: bool
-    strict: bool
-    symbol: str
-    promise: str
-    leaves_open: str
-    summary: str
-    function: Callable[..., Any] = field(repr=False)
+    about: About = "sensitive"
+    asks: Asks = field(default=_other, repr=False)
+    high: bool = False
+    strict: bool = False
+    symbol: str = ""
+    promise: str = OTHER[0]
+    leaves_open: str = OTHER[1]
+
+    def __post_init__(self) -> None:
+        self._set("symbol", self.symbol or self.name)
+        if self.asks is _other:
+            self._set("asks", lambda constraints: constraints.others.get(self.name))
 
     def fails(self, figures: Figures, asked: float) -> NDArray[np.bool_]:
         """Return which figures are not good enough."""
@@ -67,38 +74,8 @@ class ModelCard:
         return figures >= asked - SLACK if self.strict else figures > asked + SLACK
 
     def short(self, constraints: Constraints) -> str:
-        """Return what is asked, in short."""
+        """Return the short name of the requested value."""
         return self.symbol.format(**constraints.model_dump()) if "{" in self.symbol else self.symbol
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the card as plain values, for JSON and tables."""
-        return {key: value for key, value in vars(self).items() if key not in ("function", "asks")}
 
-
-def model(
-    name: str,
-    *,
-    about: About = "sensitive",
-    asks: Asks | None = None,
-    high: bool = False,
-    strict: bool = False,
-    symbol: str | None = None,
-    promise: str = OTHER[0],
-    leaves_open: str = OTHER[1],
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Give a function its card.
-
-    A policy asks for the model of a plug-in by its name in `constraints.others`, so a plug-in gives no `asks`.
-    """
-
-    def others(constraints: Constraints) -> float | None:
-        return constraints.others.get(name)
-
-    def give(function: Callable[..., Any]) -> Callable[..., Any]:
-        summary = (function.__doc__ or "").strip().split("\n", 1)[0]
-        function.card = ModelCard(  # type: ignore[attr-defined]
-            name, about, asks or others, high, strict, symbol or name, promise, leaves_open, summary, function
-        )
-        return function
-
-    return give
+model = ModelCard

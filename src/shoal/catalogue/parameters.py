@@ -1,4 +1,4 @@
-"""Parameters of a method: what a policy may set, between which limits, and with which default."""
+"""Parameters of a method: what a policy may set, within which limits, and with which default."""
 
 import math
 from collections.abc import Callable
@@ -21,7 +21,7 @@ class Whole:
     help: str = ""
 
     def wrong(self, value: object) -> str | None:
-        """Say what was expected, or nothing if the value will do."""
+        """Return what was expected, or None if the value is valid."""
         if not isinstance(value, bool) and isinstance(value, Integral):
             number = int(value)
             if self.low <= number and (self.high is None or number <= self.high):
@@ -40,7 +40,7 @@ class Number:
     words: tuple[str, ...] = ()
 
     def wrong(self, value: object) -> str | None:
-        """Say what was expected, or nothing if the value will do."""
+        """Return what was expected, or None if the value is valid."""
         if isinstance(value, int | float) and not isinstance(value, bool) and self.low <= value <= self.high:
             return None if math.isfinite(value) else "a finite number"
         if isinstance(value, str) and value in self.words:
@@ -51,7 +51,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Choice:
-    """A parameter that is one of a few words; a function gives them where the catalogue decides which there are."""
+    """A parameter that is one of a few words; a function supplies them if they depend on the catalogue."""
 
     words: tuple[str, ...] | Callable[[], tuple[str, ...]]
     default: str | None = None
@@ -63,7 +63,7 @@ class Choice:
         return self.words() if callable(self.words) else self.words
 
     def wrong(self, value: object) -> str | None:
-        """Say what was expected, or nothing if the value will do."""
+        """Return what was expected, or None if the value is valid."""
         return None if value in self.choices else f"one of {listed(self.choices)}"
 
 
@@ -75,7 +75,7 @@ class Flag:
     help: str = ""
 
     def wrong(self, value: object) -> str | None:
-        """Say what was expected, or nothing if the value will do."""
+        """Return what was expected, or None if the value is valid."""
         return None if isinstance(value, bool) else "true or false"
 
 
@@ -83,7 +83,7 @@ Parameter = Whole | Number | Choice | Flag
 
 
 def as_dict(parameter: Parameter) -> dict[str, Any]:
-    """Return a parameter as plain values, for JSON, tables and forms; None for a range without an end."""
+    """Return a parameter as plain values, for JSON, tables and forms; None for an unlimited range."""
     shown = {"type": type(parameter).__name__.lower(), **vars(parameter)}
     if isinstance(parameter, Choice):
         shown["words"] = parameter.choices

@@ -1,16 +1,17 @@
-"""The sections of the catalogue: methods, models, measures, attacks and file formats, found and loaded in one way.
+"""The sections of the catalogue: methods, models, measures, attacks and file formats, found and loaded the same way.
 
-Built-in cards are found in the source of the packages named below and are loaded when first used. Plug-ins register a
-decorated function under an entry point of the section's group, with the name of its card.
+Built-in cards are found in the source of the packages named below, and loaded on first use. Plug-ins register a
+decorated function as an entry point of the section's group, under the name of its card.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from shoal.catalogue.attack_card import AttackCard
+from shoal.catalogue.card import Card
 from shoal.catalogue.format_card import FormatCard
 from shoal.catalogue.measure_card import MeasureCard
 from shoal.catalogue.method_card import MethodCard
@@ -21,35 +22,15 @@ from shoal.errors import MethodError, PolicyError, ShoalError, WriteError, liste
 __all__ = ["Section", "attacks", "formats", "measures", "methods", "models"]
 
 
-class Card(Protocol):
-    """What every card has."""
-
-    @property
-    def name(self) -> str:
-        """The name in policies, on the command line and in reports."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the card as plain values."""
-
-
-C = TypeVar("C", bound=Card)
+C = TypeVar("C", bound=Card[Any])
 
 
 @dataclass(frozen=True)
 class Section(Generic[C]):
     """One kind of card.
 
-    Parameters
-    ----------
-    kind : str
-        In the singular.
-    card : type
-    packages : tuple of str
-        Where built-in ones are declared.
-    error : type
-        What is raised if there is no such name.
-    decorators : tuple of str
-        What gives a function its card; plug-ins use the first.
+    Built-in cards are declared in `packages`; `error` is raised for an unknown name. `decorators` attach a card to a
+    function; plug-ins use the first.
     """
 
     kind: str
@@ -70,11 +51,11 @@ class Section(Generic[C]):
 
     @property
     def aliases(self) -> dict[str, str]:
-        """Other names of built-in ones."""
+        """Alternative names of built-in cards."""
         return {alias: name for name, one in self.built_in.items() for alias in one.keywords.get("aliases", ())}
 
     def names(self) -> list[str]:
-        """Return all names, built-in and installed, sorted."""
+        """Return all names, of built-in cards and plug-ins, sorted."""
         return sorted({*self.built_in, *self._installed()})
 
     def load(self, name: str) -> C:
@@ -94,7 +75,7 @@ class Section(Generic[C]):
         return {name: self.load(name) for name in self.names()}
 
     def declared(self, name: str, keyword: str) -> Any:
-        """Return a plain attribute of a card; a built-in one is not loaded for it."""
+        """Return a plain attribute of a card, without loading a built-in one."""
         name = self.aliases.get(name, name)
         built_in = self.built_in.get(name)
         return getattr(self.load(name), keyword) if built_in is None else built_in.keywords.get(keyword)
@@ -104,23 +85,23 @@ class Section(Generic[C]):
         return {point.name: point for point in entry_points(group=self.group)}
 
     def _card(self, function: object, name: str) -> C:
-        """Return the card of a function, or say that it has none."""
+        """Return the card of a function, or raise an error if it has none."""
         card = getattr(function, "card", None)
         if not isinstance(card, self.card) or card.name != name:
             raise self.error(
-                f"{self.kind}: what is installed as {name!r} has no card of this name. "
+                f"{self.kind}: the plug-in {name!r} has no card of this name. "
                 f"Its author must decorate it with @{self.decorators[0]}({name!r}, ...) of shoal.catalogue."
             )
         return card
 
 
 def _loaded(point: EntryPoint, error: type[ShoalError]) -> object:
-    """Return what an entry point names; the message of a failing import is not shown, as it might quote a cell."""
+    """Return the target of an entry point; the message of a failing import is hidden, as it might quote a cell."""
     try:
         return point.load()
     except (ImportError, AttributeError) as problem:
         raise error(
-            f"plug-in: {point.name!r} cannot be loaded ({type(problem).__name__}). Install its package again."
+            f"plug-in: {point.name!r} cannot be loaded ({type(problem).__name__}). Reinstall its package."
         ) from None
 
 

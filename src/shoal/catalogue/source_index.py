@@ -1,8 +1,8 @@
-"""What the package declares, read from its source files: no module is imported to know which names there are.
+"""The declarations of the package, read from its source files: listing names imports no module.
 
-A declaration is a function decorated with `@method("name", ...)`, `@measure(...)` and so on. Its keywords are known as
-far as they are literals, and so are the first words of its module. Loading numba to list method names would take
-seconds; reading the source takes milliseconds.
+A declaration is a function decorated with `@method("name", ...)`, `@measure(...)` and so on. Its literal
+keywords are known, and the first paragraph of its module. Loading numba to list method names would take seconds;
+reading the source takes milliseconds.
 """
 
 import ast
@@ -18,26 +18,17 @@ __all__ = ["Declaration", "declarations"]
 
 @dataclass(frozen=True)
 class Declaration:
-    """Where a card is, and what can be read of it without loading it.
-
-    Parameters
-    ----------
-    module, function : str
-    keywords : mapping of str to anything
-        Those of the decorator that are literals.
-    words : str
-        The first paragraph of the module's docstring, or the keyword `words` if that is a text.
-    """
+    """Where a card is, and what is known without loading it."""
 
     module: str
     function: str
-    keywords: Mapping[str, Any]
-    words: str
+    keywords: Mapping[str, Any]  # literal arguments of the decorator
+    words: str  # its keyword `words`, or the first paragraph of the module
 
 
 @cache
 def declarations(decorators: tuple[str, ...], packages: tuple[str, ...]) -> dict[str, Declaration]:
-    """Return the declarations below some packages by name, in the order of files and lines."""
+    """Return the declarations of packages by name, in order of files and lines."""
     found: dict[str, Declaration] = {}
     for package in packages:
         place = find_spec(package)
@@ -64,14 +55,14 @@ def _in_file(tree: ast.Module, decorators: tuple[str, ...], module: str) -> dict
 
 
 def _calls(node: ast.FunctionDef, decorators: tuple[str, ...]) -> Iterator[ast.Call]:
-    """Return the calls of these decorators on a function."""
+    """Yield the calls of these decorators on a function."""
     for one in node.decorator_list:
         if isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id in decorators:
             yield one
 
 
 def _literals(call: ast.Call) -> Iterator[tuple[str, Any]]:
-    """Return the keywords of a call whose values are literals; `@numeric_method` says by its name what `data` is."""
+    """Yield the literal keywords of a call; the name of `@numeric_method` implies `data`."""
     prefix, _, _ = getattr(call.func, "id", "").rpartition("_method")
     if prefix:
         yield "data", prefix

@@ -2,12 +2,12 @@
 
 | a figure | its 95 % interval |
 | --- | --- |
-| of held-out rows (honest separability, honest) and of attacks | their own |
-| of table and release, such as a loss | by a delete-a-group jackknife |
+| from held-out rows (honest separability, honest) and attacks | their own |
+| that compares table and release, such as a loss | delete-a-group jackknife |
 | counted in the release alone, such as a class size | none: it is exact |
 
-For the jackknife whole classes are dealt into folds, and the figure is taken without each fold in turn. Over several
-seeds the figure is the mean, and what seeds differ by is added to the interval.
+For the jackknife, whole classes are dealt into folds, and the figure is computed without each fold in turn. Over
+several seeds the figure is the mean, and the variation between seeds widens the interval.
 """
 
 from collections.abc import Sequence
@@ -33,21 +33,21 @@ from shoal.privacy.measures.intervals import wilson
 __all__ = ["Aim", "Figure", "aim_of", "averaged", "beside", "figure_of"]
 
 SEPARABLE, LOSS, RISK = "honest separability %", "cell loss %", "marketer risk"
-# What a figure may require beside quasi-identifiers, in words.
+# What a figure may need besides quasi-identifiers.
 REQUIRED = {
     "label": "a label: name one with `label`",
     "sensitive": "a sensitive column",
     "items": "a column of sets",
-    "population": "a population, which an exploration has not",
-    "other": "another release, which an exploration has not",
-    "control": "control rows, which an exploration has not",
+    "population": "a population, which explorations lack",
+    "other": "another release, which explorations lack",
+    "control": "control rows, which explorations lack",
 }
 Kind = Literal["measure", "attack", "honest"]
 
 
 @dataclass(frozen=True)
 class Aim:
-    """A figure that is weighed: its name, where it comes from, and whether more of it is better."""
+    """A figure to be weighed: its name, its origin, and whether higher is better."""
 
     name: str
     kind: Kind
@@ -67,21 +67,11 @@ class Figure:
 
 
 def aim_of(name: str | None, what: Literal["utility", "risk"], policy: Policy) -> Aim:
-    """Return what is weighed.
+    """Return what is weighed, or raise `MethodError` before anything is run.
 
-    Parameters
-    ----------
-    name : str or None
-        A measure of `shoal.measures()`, a finding of one, an attack, or "honest": accuracy of a tree that learned from
-        a release of the other folds. If not given, the marketer risk; and for the utility honest separability if the
-        policy has a label, else the cell loss.
-    what : {"utility", "risk"}
-    policy : Policy
-
-    Raises
-    ------
-    MethodError
-        If there is no such figure, this policy can have none, or nobody says whether more of it is better.
+    `name` is a measure, one of its findings, an attack, or "honest": the accuracy of a tree trained on releases of the
+    other folds. By default the risk is the marketer risk, and the utility is honest separability if the policy has a
+    label, otherwise the cell loss.
     """
     if name is not None and not isinstance(name, str):
         raise MethodError(f"explore: the {what} must be the name of a measure or an attack; got {shortened(name)}.")
@@ -89,8 +79,8 @@ def aim_of(name: str | None, what: Literal["utility", "risk"], policy: Policy) -
     wanted = usual if name is None else name
     if wanted == HONEST:
         _refuse_impossible(wanted, ("label",), policy)
-        return Aim(HONEST, "honest", True, "% of held-out original rows answered rightly by a tree that learned from a "
-                   "release of the others")  # fmt: skip
+        return Aim(HONEST, "honest", True, "% of held-out original rows that a tree trained on a release of the others "
+                   "predicts correctly")  # fmt: skip
     if wanted in attacks.names():
         found = attacks.load(wanted)
         _refuse_impossible(wanted, found.requires, policy)
@@ -99,19 +89,19 @@ def aim_of(name: str | None, what: Literal["utility", "risk"], policy: Policy) -
     if card is None:
         every = [*measures.names(), *attacks.names(), HONEST]
         raise MethodError(
-            f"explore: there is no {what} {wanted!r}.{near(wanted, every)} `shoal measures` lists those that there are."
+            f"explore: unknown {what} {wanted!r}.{near(wanted, every)} `shoal measures` lists all measures."
         )
     _refuse_impossible(wanted, card.requires, policy)
     if card.by_column:
-        raise MethodError(f"explore: {wanted!r} is a figure of each column, and not one of a release. Choose another.")
+        raise MethodError(f"explore: {wanted!r} is a figure of single columns, not of a release. Choose another.")
     if card.better == "neither":
-        raise MethodError(f"explore: {wanted!r} is no {what}: neither more nor less of it is better. Choose another.")
+        raise MethodError(f"explore: {wanted!r} is not a {what}: it has no better direction. Choose another.")
     how = card.formula if card.name == wanted else f"beside {card.name}"
     return Aim(wanted, "measure", card.better == "high", how, card.need == "release", card.bounded)
 
 
 def _measure_of(name: str) -> MeasureCard | None:
-    """Return the measure that has a finding of this name, if there is one."""
+    """Return the measure that has a finding of this name, if any."""
     return next((card for card in measures.cards().values() if name in (card.name, *card.also)), None)
 
 
@@ -124,18 +114,10 @@ def _refuse_impossible(name: str, requires: Sequence[str], policy: Policy) -> No
 
 
 def figure_of(aim: Aim, case: Case, source: Any, folds: int) -> Figure | None:
-    """Measure one figure of a release; None if there is none for this table.
+    """Measure one figure of a release; None if this table has none.
 
-    Parameters
-    ----------
-    aim : Aim
-    case : Case
-        Table and release, row by row.
-    source : path or frame
-        Of the table, for "honest".
-    folds : int
-        Of intervals by a jackknife, and of "honest". A measure that deals rows itself keeps its own, so that its figure
-        is the one that `shoal measure` gives.
+    `case` has table and release, row by row; `source` is the table, for "honest". `folds` are those of the jackknife
+    and of "honest"; a measure that deals rows itself keeps its own, so that it gives the figure of `shoal measure`.
     """
     if aim.kind == "attack":
         found = attacks.load(aim.name).function(case, profiles(case)["all"], Clock())
@@ -155,19 +137,16 @@ def figure_of(aim: Aim, case: Case, source: Any, folds: int) -> Figure | None:
         return Figure(finding.value, *finding.interval)
     if aim.exact:
         return Figure(finding.value)
-    half = _jackknife(card, aim.name, case, folds)
-    return Figure(finding.value, *_within(card, finding.value, half)) if half is not None else Figure(finding.value)
+    half, value = _jackknife(card, aim.name, case, folds), finding.value
+    if half is None:
+        return Figure(value)
+    return Figure(value, max(min(card.low, value), value - half), min(max(card.high, value), value + half))
 
 
 def beside(aim: Aim, source: Any, policy: Policy) -> dict[str, float]:
-    """Return what a utility is to be compared with, by name: the table itself, and what needs no table at all.
+    """Return reference figures of the utility by name: of the table itself, and of a prediction without any table.
 
-    Parameters
-    ----------
-    aim : Aim
-        Only honest separability has such figures.
-    source : path or frame
-    policy : Policy
+    Only honest separability has them.
     """
     if aim.name != SEPARABLE:
         return {}
@@ -177,7 +156,7 @@ def beside(aim: Aim, source: Any, policy: Policy) -> dict[str, float]:
 
 
 def averaged(figures: Sequence[Figure]) -> Figure:
-    """Return the mean over seeds; what seeds differ by is added to the interval.
+    """Return the mean over seeds; the variation between seeds widens the interval.
 
     Examples
     --------
@@ -204,7 +183,7 @@ def _finding(card: MeasureCard, name: str, case: Case) -> Finding | None:
 
 
 def _jackknife(card: MeasureCard, name: str, case: Case, folds: int) -> float | None:
-    """Return half the width of the interval of a figure, or None if there are too few classes to tell."""
+    """Return half the width of a figure's interval, or None if there are too few classes."""
     from scipy.stats import t
 
     classes = int(case.sizes.size)
@@ -222,8 +201,3 @@ def _jackknife(card: MeasureCard, name: str, case: Case, folds: int) -> float | 
         values.append(finding.value)
     spread = float(np.square(np.array(values) - np.mean(values)).sum()) * (parts - 1) / parts
     return float(t.ppf(0.975, parts - 1)) * sqrt(spread)
-
-
-def _within(card: MeasureCard, value: float, half: float) -> tuple[float, float]:
-    """Return the ends of an interval, inside the range of the measure."""
-    return max(min(card.low, value), value - half), min(max(card.high, value), value + half)

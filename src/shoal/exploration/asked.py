@@ -1,4 +1,4 @@
-"""What is asked of an exploration: it is checked before anything is read or made."""
+"""The arguments of an exploration, checked before anything is read or made."""
 
 import math
 import os
@@ -18,20 +18,13 @@ LONG = 60  # characters
 
 
 class ExploreOptions(OtherConstraintOptions, RoleOptions, MakingOptions, total=False):
-    """What is the same for every point of an exploration."""
+    """The options that all points of an exploration share."""
 
     seed: int | None
 
 
 def base_of(policy: PolicySource, options: ExploreOptions) -> Policy:
-    """Return what is the same for every point, with files of hierarchies named in full.
-
-    Parameters
-    ----------
-    policy : Policy, mapping or path, optional
-    options : ExploreOptions
-        As in `anonymize`.
-    """
+    """Return the policy that all points share, with absolute paths of hierarchy files."""
     base = Policy.of(policy, **options)
     columns = {}
     for name, column in base.columns.items():
@@ -42,7 +35,7 @@ def base_of(policy: PolicySource, options: ExploreOptions) -> Policy:
 
 
 def whole(value: Any, name: str, least: int, most: float = math.inf) -> int:
-    """Return a whole number, or refuse it."""
+    """Return a valid whole number, or raise `PolicyError`."""
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         up_to = "" if math.isinf(most) else f" and at most {most:,}"
         raise PolicyError(
@@ -52,7 +45,7 @@ def whole(value: Any, name: str, least: int, most: float = math.inf) -> int:
 
 
 def seconds(value: Any, name: str) -> float:
-    """Return a number of seconds, or refuse it."""
+    """Return a valid number of seconds, or raise `PolicyError`."""
     try:
         found = float(value) if not isinstance(value, bool) and isinstance(value, Real) else math.nan
     except OverflowError:
@@ -63,7 +56,7 @@ def seconds(value: Any, name: str) -> float:
 
 
 def place(value: Any) -> Path:
-    """Return the path of a folder, or refuse what is none."""
+    """Return the path of a folder, or raise `PolicyError`."""
     path = os.fspath(value) if isinstance(value, str | os.PathLike) else None
     if not isinstance(path, str) or not path or "\0" in path:
         raise PolicyError(f"explore: {argument('output')} must be the path of a folder; got {shortened(value)}.")
@@ -71,7 +64,7 @@ def place(value: Any) -> Path:
 
 
 def shortened(value: Any) -> str:
-    """Return what was given as a message shows it: in full, or its beginning.
+    """Return a given value as a message shows it, cut if it is long.
 
     Examples
     --------
@@ -80,6 +73,6 @@ def shortened(value: Any) -> str:
     """
     try:
         text = repr(value)
-    except ValueError:  # Python does not write numbers of very many digits
+    except ValueError:  # Python does not print integers of very many digits
         return "a number of very many digits"
     return text if len(text) <= LONG else f"{text[:LONG]}..."

@@ -1,13 +1,13 @@
-"""Compare: every method on every data set, and which differences are more than luck.
+"""Compare: every method on every data set, and which differences are statistically significant.
 
-1. Every data set is read once, to see that its label is there; then each method releases each data set from each seed,
-   in processes of their own.
-2. Every release is judged and measured. A data set that one method cannot release is left out, and the reason told:
+1. Every data set is read once to check that its label exists; then each method releases each data set with each seed,
+   in separate processes.
+2. Every release is verified and measured. A data set that one method cannot release is left out, with the reason:
    ranks need every method on every data set.
-3. The figures of a method on a data set are their mean over the seeds. Their ranks are tested by Friedman and Nemenyi,
-   or Wilcoxon for two methods.
+3. The figure of a method on a data set is its mean over the seeds. Ranks are tested by Friedman and Nemenyi, or by
+   Wilcoxon for two methods.
 
-Columns that nobody names are quasi-identifiers; the label is kept and is none.
+Unlisted columns are quasi-identifiers; the label is kept.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -58,26 +58,26 @@ def compare(
     Parameters
     ----------
     sources : path, list of paths, or mapping of str to path or frame
-        At least two data sets. A folder stands for the tables in it.
+        At least two data sets. A folder means the tables in it.
     methods : iterable of str
         Two methods or more of `shoal.methods()`.
     measure : str or iterable of str, optional
-        "honest" (accuracy in % of a tree that learned from released folds, on the original rows of the fold left
-        out), "combined" (alpha x honest + (1 - alpha) x structural utility), or names of `shoal.measures()`. If not
-        given, "combined" with a label and "cell loss %" without.
+        "honest" (accuracy in % of a tree trained on released folds, on the original rows of the fold left out),
+        "combined" (alpha x honest + (1 - alpha) x structural utility), or names of `shoal.measures()`. By default
+        "combined" with a label and "cell loss %" without.
     k : int
     label : str, optional
-        The column that is to be predicted; "last" for the last column of each data set.
+        The column to predict; "last" for the last column of each data set.
     seeds, folds : int
-        From how many seeds each pair is run, and folds of the honest accuracy.
+        Number of random seeds of each pair, and folds of the honest accuracy.
     alpha : float
         The weight of honest accuracy in the combined utility.
     identifiers, sensitive : iterable of str
         Columns to drop, and to measure as sensitive, in the data sets that have them.
     jobs : int, optional
-        How many processes may work at once; all cores if not given. The figures do not depend on it.
+        Number of processes at once; all cores by default. The figures do not depend on it.
     header : bool, optional
-        Whether the first line of CSV files is a header; if not given, that must be clear from the files.
+        Whether the first line of CSV files is a header; by default, that must be clear from the files.
 
     Returns
     -------
@@ -129,10 +129,10 @@ def compare(
 def _measured(name: str, values: Any, methods: Sequence[str], folds: int) -> Measured:
     """Return the figures of one measure with their ranks and tests."""
     if name == HONEST:
-        how = f"decision tree that learned from releases of {folds - 1} of {folds} folds, asked about original rows"
+        how = f"decision tree trained on releases of {folds - 1} of {folds} folds, tested on original rows"
         title, higher, ends = "honest accuracy %", True, (0.0, 100.0)
     elif name == COMBINED:
-        how = "weighs honest accuracy and structural utility, the median over columns of 1 - W1/range"
+        how = "weighted mean of honest accuracy and structural utility (the median over columns of 1 - W1/range)"
         title, higher, ends = "combined utility", True, (0.0, 1.0)
     else:
         card = measures.load(name)
@@ -144,12 +144,12 @@ def _methods(given: Iterable[str]) -> list[str]:
     """Return the names of methods, or refuse them."""
     names = list(dict.fromkeys(methods.load(name).name for name in _words(given)))
     if len(names) < 2:
-        raise MethodError(f"compare: two methods are needed at the least; got {listed(names) or 'none'}.")
+        raise MethodError(f"compare: at least two methods are needed; got {listed(names) or 'none'}.")
     return names
 
 
 def _measures(given: str | Iterable[str] | None, label: str | None) -> tuple[str, ...]:
-    """Return the names of measures, or refuse those that have no better and worse, or need a label."""
+    """Return the names of measures; refuse those without a direction and those that lack a label."""
     usual = USUAL if label is None else COMBINED
     wanted = tuple(dict.fromkeys(_words(usual if given is None else given)))
     if not 0 < len(wanted) <= MOST:
@@ -159,12 +159,14 @@ def _measures(given: str | Iterable[str] | None, label: str | None) -> tuple[str
             if label is None:
                 raise DataError(f"compare: {name!r} needs a label: the column to predict, or 'last' for the last one.")
         elif measures.load(name).better == "neither":
-            raise MethodError(f"compare: {name!r} is neither good nor bad when high, so that it gives no ranks.")
+            raise MethodError(
+                f"compare: {name!r} has no better direction, so it cannot be ranked. Choose another measure."
+            )
     return wanted
 
 
 def _sources(given: Any) -> dict[str, Any]:
-    """Return the path or the frame of each data set by its name."""
+    """Return the path or frame of each data set by name."""
     if isinstance(given, Mapping):
         found = {str(name): source for name, source in given.items()}
     else:
@@ -179,18 +181,18 @@ def _sources(given: Any) -> dict[str, Any]:
                     raise DataError(f"compare: two data sets are called {name!r}. Give a mapping of names to paths.")
                 found[name] = file
     if len(found) < 2:
-        raise DataError(f"compare: two data sets are needed at the least; got {listed(found) or 'none'}.")
+        raise DataError(f"compare: at least two data sets are needed; got {listed(found) or 'none'}.")
     return found
 
 
 def _endings() -> tuple[str, ...]:
-    """Return the endings of files in a folder that are taken for tables; a text file may be anything."""
+    """Return the file endings that count as tables in a folder; a text file may be anything."""
     typed = (ending for card in formats.cards().values() if not card.text for ending in card.endings)
     return (".csv", ".csv.gz", ".tsv", *typed)
 
 
 def _files(path: Path) -> list[Path]:
-    """Return the file, or the tables of a folder by name."""
+    """Return the file itself, or the tables of a folder sorted by name."""
     if not path.is_dir():
         return [path]
     try:
@@ -199,12 +201,12 @@ def _files(path: Path) -> list[Path]:
     except OSError as problem:
         raise ReadError(f"compare: {str(path)!r} cannot be read: {problem.strerror}.") from None
     if not files:
-        raise ReadError(f"compare: the folder {str(path)!r} holds no tables ({', '.join(endings)}).")
+        raise ReadError(f"compare: the folder {str(path)!r} contains no tables ({', '.join(endings)}).")
     return files
 
 
 def _stem(path: Path) -> str:
-    """Return the name of a file without what it ends in."""
+    """Return the name of a file without its ending."""
     ending = next((one for one in sorted(_endings(), key=len, reverse=True) if path.name.endswith(one)), path.suffix)
     return path.name.removesuffix(ending) or path.name
 
@@ -220,7 +222,7 @@ def _trials(
     """Return the data sets and all trials, those of the largest tables first."""
     sets, found, lacking, seen = [], [], [], set[str]()
     for column, (name, source) in enumerate(given.items()):
-        # Processes read files by themselves; a frame is sent to them.
+        # Processes read files themselves; a frame is sent to them.
         held = str(source) if isinstance(source, str | PathLike) else from_frame(source)
         table = read(held, header=settings["header"])
         seen.update(table.names)
@@ -244,5 +246,5 @@ def _trials(
 
 
 def _words(given: str | Iterable[str]) -> list[str]:
-    """Return one word or several as a list."""
+    """Return one name or several as a list."""
     return [given] if isinstance(given, str) else list(given)

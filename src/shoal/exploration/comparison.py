@@ -1,4 +1,4 @@
-"""What a comparison found: the figures, the tests upon them, and how they show themselves."""
+"""The result of a comparison: figures, tests, and their presentation."""
 
 import math
 from dataclasses import asdict, dataclass
@@ -21,7 +21,7 @@ __all__ = ["LeftOut", "Measured", "MethodComparison", "Set", "diagram_name", "ow
 
 PAGE, FACTS = "compare.html", "compare.json"
 MARK = "shoal comparison"
-MOST = 100  # measures, and so diagrams, of a folder
+MOST = 100  # measures, and therefore diagrams, of a folder
 
 Floats = NDArray[np.float64]
 Format = Literal["html", "md", "json"]
@@ -29,7 +29,7 @@ Format = Literal["html", "md", "json"]
 
 @dataclass(frozen=True)
 class Set:
-    """A data set that was compared on: its name, its rows, and its columns without label and identifiers."""
+    """A data set in the comparison: its name, its rows, and its columns without label and identifiers."""
 
     name: str
     rows: int
@@ -38,7 +38,7 @@ class Set:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A data set that was left out, the method that failed on it, and why."""
+    """A data set that was left out, the method that failed on it, and the reason."""
 
     set: str
     method: str
@@ -49,17 +49,8 @@ class LeftOut:
 class Measured:
     """One measure of every method on every data set.
 
-    Parameters
-    ----------
-    name, title, how : str
-        The word that was asked for, what it is called, and how it was measured.
-    higher : bool
-        Whether higher figures are better.
-    values : float64 array of shape (methods, data sets, seeds)
-    comparison : Comparison
-        Ranks and tests, on the means over seeds.
-    ends : pair of float
-        The range of the measure, beyond which no interval goes.
+    `name` is as requested, `title` as displayed; `values` have the shape (methods, data sets, seeds). Ranks and tests
+    of `comparison` are on the means over seeds. `ends` is the range of the measure, which clips intervals.
     """
 
     name: str
@@ -86,7 +77,7 @@ class Measured:
         return np.asarray(t.ppf(0.975, seeds - 1) * self.values.std(axis=2, ddof=1) / np.sqrt(seeds))
 
     def interval(self, method: int, column: int) -> tuple[float, float | None, float | None]:
-        """Return the mean of a method on a data set and the ends of its interval, inside the range of the measure."""
+        """Return the mean of a method on a data set and its interval, clipped to the range of the measure."""
         mean = float(self.means[method, column])
         if self.halves is None:
             return mean, None, None
@@ -96,7 +87,7 @@ class Measured:
 
 @dataclass(frozen=True, eq=False)
 class MethodComparison:
-    """What `shoal.compare` gives back. It is the holder's: its figures come from the original tables.
+    """The result of `shoal.compare`. It is for the data holder only: its figures use the original tables.
 
     Attributes
     ----------
@@ -121,13 +112,13 @@ class MethodComparison:
     label: str | None
 
     def measure(self, name: str | None = None) -> Measured:
-        """Return one measure by its name; the first if none is given."""
+        """Return one measure by name; the first by default."""
         found = {one.name: one for one in self.measures}
         if name is None:
             return self.measures[0]
         if name not in found:
             raise MethodError(
-                f"compare: {name!r} was not compared. There are {listed(found)}.{near(name, found)} Compare it too."
+                f"compare: {name!r} was not compared. Known: {listed(found)}.{near(name, found)} Add it to `measure`."
             )
         return found[name]
 
@@ -141,11 +132,11 @@ class MethodComparison:
         return moving(diagram(self._facts(self.measure(measure))))
 
     def chart(self, measure: str | None = None) -> Any:
-        """Return the figures of a measure as an Altair chart; a click on the name of a method brings it forward."""
+        """Return the figures of a measure as an Altair chart; a click in its legend highlights one."""
         return moving(figure_chart(self._facts(self.measure(measure)), moving=True))
 
     def report(self, format: Format = "html") -> str:  # noqa: A002
-        """Return all that was found as a page of HTML, as Markdown, or as JSON.
+        """Return the whole comparison as an HTML page, as Markdown or as JSON.
 
         Parameters
         ----------
@@ -153,7 +144,7 @@ class MethodComparison:
         """
         writers = {"html": compare_html, "md": compare_words, "json": as_json}
         if format not in writers:
-            raise DataError(f"compare: there is no format {format!r}. There are 'html', 'md' and 'json'.")
+            raise DataError(f"compare: unknown format {format!r}. Known: 'html', 'md' and 'json'.")
         return writers[format](self.as_dict())
 
     def save(self, folder: str | Path) -> Path:
@@ -162,7 +153,7 @@ class MethodComparison:
         Parameters
         ----------
         folder : path
-            For the holder's eyes.
+            A private folder.
         """
         check_outside(folder)
         with draft(folder, owned_files(), private=True) as made:
@@ -189,11 +180,11 @@ class MethodComparison:
         }
 
     def __str__(self) -> str:
-        """Say it in a few lines."""
+        """Summarize the comparison in a few lines."""
         return "\n\n".join(f"{one.title}\n{one.comparison}" for one in self.measures)
 
     def __repr__(self) -> str:
-        """Name the comparison by what was compared."""
+        """Describe what was compared."""
         names = ", ".join(one.title for one in self.measures)
         return f"<MethodComparison: {len(self.methods)} methods on {len(self.sets)} data sets by {names}>"
 
@@ -214,10 +205,10 @@ class MethodComparison:
 
 
 def diagram_name(number: int) -> str:
-    """Return the name of the file of a diagram, by the number of its measure."""
+    """Return the file name of a diagram, from the number of its measure."""
     return "diagram.svg" if number == 0 else f"diagram-{number + 1}.svg"
 
 
 def owned_files() -> dict[str, str]:
-    """Return the files that a folder of a comparison may hold, with a word that stands in each."""
+    """Return the files that the folder of a comparison may contain, each with a string that marks it as ours."""
     return {FACTS: MARK, PAGE: "<html", **{diagram_name(number): "<svg" for number in range(MOST)}}

@@ -1,4 +1,4 @@
-"""What an exploration found: its points, the front, and how it shows itself."""
+"""The result of an exploration: its points, the Pareto front, and their presentation."""
 
 import json
 from dataclasses import dataclass, field
@@ -25,20 +25,20 @@ from shoal.report.render import as_json
 __all__ = ["CHANNEL", "RULE", "Exploration"]
 
 RULE = (
-    "A point is beaten only if another is at least as good in risk and utility, and clearly better in one of them: "
-    "with its whole 95 % interval on the better side of the other's. What nothing beats is on the front."
+    "A point dominates another only if it is at least as good in risk and utility, and clearly better in one of them: "
+    "with its whole 95 % interval on the better side of the other's. Points that no other dominates are on the front."
 )
 CHANNEL = (
-    "To choose by looking at the data is itself a channel: which method and which k were chosen tells a little of the "
-    "rows that they were chosen on, and no guarantee of a release counts that. Choose by what the data are for, prefer "
-    "a choice that you could have made before, and keep this folder to yourself."
+    "Choosing by looking at the data is itself a channel: the chosen method and k reveal a little about the rows that "
+    "they were chosen on, and no guarantee of a release accounts for that. Choose by the purpose of the data, prefer a "
+    "choice that you could have made beforehand, and keep this folder private."
 )
 HEAD = """\
-# {name}: a policy of the front of an exploration, made by shoal {version}.
-# Private: it holds the seed, which is never to be published. The same table and this policy give the same bytes again:
+# {name}: a Pareto-optimal policy of an exploration, made by shoal {version}.
+# Private: it contains the random seed, which must not be published. This policy gives the same bytes again:
 #   shoal anonymize FILE --policy THIS_FILE -o release --private mine
 """
-ENDS = {"value": "", "low": "_low", "high": "_high"}  # of figures, in names of columns
+ENDS = {"value": "", "low": "_low", "high": "_high"}  # suffixes of column names
 TEXT, WHOLE, NUMBER = pa.string(), pa.int64(), pa.float64()
 COLUMNS = {"point": TEXT, "method": TEXT, "k": WHOLE, "l": NUMBER, "t": NUMBER, "parameters": TEXT, "seeds": WHOLE}
 COLUMNS |= {"status": TEXT, "front": pa.bool_(), "twin": TEXT}
@@ -46,26 +46,26 @@ COLUMNS |= {"status": TEXT, "front": pa.bool_(), "twin": TEXT}
 
 @dataclass(frozen=True, eq=False)
 class Exploration:
-    """What `shoal.explore` gives back. It is private: its figures are of the table and its releases together.
+    """The result of `shoal.explore`. It is private: its figures use the original table.
 
     Attributes
     ----------
     outcomes : tuple of Outcome
-        What became of each point that was tried.
+        The result of each point that was tried.
     skipped : tuple of Skipped
-        Methods and points that were left out, and why.
+        Methods and points that were left out, with reasons.
     aims : Aims
         The utility and the risk that are weighed.
     rows, columns : int
         Of the table.
     estimate : Estimate
-        What the pre-flight expected of the runs that were left to do.
+        The expected cost of the runs that were left to do.
     policies : dict of str to Policy
-        The policy of every point, by its name.
+        The policy of every point, by name.
     folder : Path or None
         Where it was saved.
     beside : dict of str to float
-        Figures of the utility that releases are to be compared with, by what they are of; empty if there are none.
+        Reference figures of the utility, by what they describe; empty if there are none.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -83,7 +83,7 @@ class Exploration:
 
     @cached_property
     def front(self) -> tuple[Outcome, ...]:
-        """The points that nothing else clearly beats, the least risk first; of twins the first."""
+        """The Pareto-optimal points, lowest risk first; of identical releases the first one."""
         known = [one for one in self.weighed if one.name not in self.twins]
         risks, utilities = [one.risk for one in known if one.risk], [one.utility for one in known if one.utility]
         on = front((risks, self.aims.risk.higher), (utilities, self.aims.utility.higher))
@@ -94,13 +94,11 @@ class Exploration:
     @property
     def weighed(self) -> tuple[Outcome, ...]:
         """The points that were released and have both figures."""
-        return tuple(
-            one for one in self.outcomes if one.status == DONE and one.utility is not None and one.risk is not None
-        )
+        return tuple(one for one in self.outcomes if one.status == DONE and one.utility and one.risk)
 
     @cached_property
     def twins(self) -> dict[str, str]:
-        """The points whose release is that of an earlier point, byte for byte, by name with the name of the other."""
+        """For each point whose release equals that of an earlier point byte for byte: the name of that point."""
         first: dict[str, str] = {}
         for one in self.outcomes:
             first.setdefault(one.data or one.name, one.name)
@@ -114,22 +112,22 @@ class Exploration:
 
     @property
     def failed(self) -> tuple[Outcome, ...]:
-        """The points that could not be released, or were not begun in time."""
+        """The points that could not be released, or were not started in time."""
         return tuple(one for one in self.outcomes if one.status != DONE)
 
     def policy(self, name: str) -> Policy:
         """Return the policy of a point, with its seed: it is private."""
         if name not in self.policies:
-            raise KeyError(f"there is no point {name!r}")
+            raise KeyError(f"unknown point {name!r}")
         return self.policies[name]
 
     def table(self) -> Any:
-        """Return a row for each point: what was asked, both figures with their intervals, and all others.
+        """Return one row per point: its settings, both figures with their intervals, and all others.
 
         Returns
         -------
         frame
-            Of the kind that was explored; an arrow table for a file.
+            Of the type that was explored; an Arrow table for a file.
         """
         on, rows = {one.name for one in self.front}, []
         for one in self.outcomes:
@@ -145,7 +143,7 @@ class Exploration:
         return to_frame(pa.Table.from_pylist(rows, pa.schema(kinds)), self.frame)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything but the policies as plain values, for JSON."""
+        """Return everything except the policies as plain values, for JSON."""
         on, weighed = {one.name for one in self.front}, {one.name for one in self.weighed}
         aims = (("utility", self.aims.utility), ("risk", self.aims.risk))
         points = []
@@ -175,12 +173,12 @@ class Exploration:
         return moving(interactive(self.as_dict()))
 
     def save(self, folder: "Folder | str | Path") -> Path:
-        """Write explore.html, explore.json and the policies of the front into a private folder.
+        """Write explore.html, explore.json and the policies of the Pareto front to a private folder.
 
         Parameters
         ----------
         folder : path
-            Absent, empty, or that of an earlier exploration.
+            New, empty, or that of an earlier exploration.
         """
         if not isinstance(folder, Folder):
             with Folder(place(folder)) as held:
@@ -193,11 +191,10 @@ class Exploration:
         return folder.place
 
     def __repr__(self) -> str:
-        """Name the exploration by its size."""
-        return (
-            f"<Exploration: {len(self.outcomes)} points, {len(self.front)} on the front; {len(self.skipped)} left out>"
-        )
+        """Describe the exploration by its size."""
+        points, front = len(self.outcomes), len(self.front)
+        return f"<Exploration: {points} points, {front} on the Pareto front; {len(self.skipped)} left out>"
 
     def _repr_html_(self) -> str:
-        """Show the front in a notebook: a chart and a table."""
+        """Show the Pareto front in a notebook: a chart and a table."""
         return explore_card(self.as_dict())

@@ -1,4 +1,4 @@
-"""Marks: what a point was made of, so that one that was done before is found again, and no other is taken for it."""
+"""Fingerprints of points, so that a finished point is recognized again, and never mistaken for another."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ SAME = ("method", "k", "l", "t", "parameters", "seeds", "status")
 
 
 def marks_of(points: Sequence[Point], aims: Aims, table: str) -> dict[str, str]:
-    """Return a mark for each point that changes with whatever its figures depend on; `table` is that of the files."""
+    """Return a fingerprint of everything that each point's figures depend on; `table` is that of the files."""
     weighed = [aims.utility.name, aims.risk.name, aims.folds, aims.attacks]
     found = {}
     for point in points:
@@ -25,14 +25,14 @@ def marks_of(points: Sequence[Point], aims: Aims, table: str) -> dict[str, str]:
 
 
 def known_points(points: Sequence[Point], marks: Mapping[str, str], folder: Folder) -> dict[str, Outcome]:
-    """Return the points that were done earlier and are what is asked for, by name."""
+    """Return the points that were finished earlier and match the request, by name."""
     found: dict[str, Outcome] = {}
     for point in points:
         try:
             kept = folder.kept(f"points/{marks[point.name]}")
             one = Outcome.from_dict({**kept, "name": point.name, "line": point.line})
         except ValueError:
-            continue  # not there, or of another version: it is done anew
+            continue  # missing or of another version: run it again
         asked = Outcome.of(point, DONE)
         same = all(getattr(one, name) == getattr(asked, name) for name in SAME)
         if same and all(verdict.holds for verdict in one.verdicts):

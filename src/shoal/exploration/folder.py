@@ -1,18 +1,18 @@
-"""The folder of an exploration: private, and written to as soon as a point is done.
+"""The folder of an exploration: private, and updated whenever a point is finished.
 
-| file | what |
+| file | content |
 | --- | --- |
-| `key` | a random key: marks of the table tell nothing without it; policies without a seed get theirs from it |
-| `lock` | empty; whoever works in the folder holds it, and the system frees it even after kill -9 |
-| `preflight.json` | what the trials of each method told |
-| `points/*.json` | one file for each point that is done: a run that is there is not done again |
-| `front/*.toml` | one policy for each point of the front; they hold seeds, and are private too |
-| `front/earlier/*.toml` | those of an earlier call that are not on the front of this one, and edited ones |
-| `explore.html`, `explore.json` | what was found |
+| `key` | a random key: fingerprints of the table reveal nothing without it; also the source of missing seeds |
+| `lock` | empty; locked by the running exploration and released by the system even after kill -9 |
+| `preflight.json` | the measured cost of each method |
+| `points/*.json` | one file per finished point, which is not run again |
+| `front/*.toml` | one policy per Pareto-optimal point; they contain seeds, and are private too |
+| `front/earlier/*.toml` | those of an earlier call that are no longer Pareto-optimal, and edited ones |
+| `explore.html`, `explore.json` | the result |
 
-Nobody but the owner may look inside. A file is there whole or not at all. What is read again bears a seal of its name
-and its text, made with the key: a file whose seal does not fit is as good as not there. Nothing is touched before it is
-clear that the folder is one of ours; and in `front`, what somebody has edited or put there is never lost.
+Only the owner can read it. Files are written atomically. Files that are read back carry a keyed digest of their name
+and content, and are ignored if it does not match. Nothing is touched before it is clear that the folder is one of
+ours; files that a user has edited or added in `front` are never lost.
 """
 
 import hashlib
@@ -43,13 +43,7 @@ HEX = re.compile(r"[0-9a-f]{64}\n?")
 
 
 class Folder:
-    """A folder that keeps what is done, for one exploration at a time: it is held until it is closed.
-
-    Parameters
-    ----------
-    place : path
-        Absent, empty, or the folder of an earlier exploration.
-    """
+    """The folder of one exploration at a time, locked until it is closed; new, empty or of an earlier exploration."""
 
     def __init__(self, place: str | os.PathLike[str]) -> None:
         self.place = Path(place)
@@ -58,7 +52,7 @@ class Folder:
             self._check()
             self.place.mkdir(mode=0o700, parents=True, exist_ok=True)
             alone = self._hold()
-            known = self._check()  # again: somebody may have been here meanwhile
+            known = self._check()  # again: another process may have come first
             self.place.chmod(0o700)
             self.key = secrets.token_bytes(32) if known is None else known
             if known is None:
@@ -82,18 +76,18 @@ class Folder:
         self.close()
 
     def close(self) -> None:
-        """Let others work in the folder."""
+        """Release the lock."""
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None
 
     @property
     def seed(self) -> int:
-        """The random seed of policies that name none: from the key, so that a run that is continued has the same."""
+        """The random seed of policies without one: derived from the key, so that a resumed run uses the same."""
         return derived_seed(self.key)
 
     def put(self, name: str, text: str) -> None:
-        """Write a file in one step, for the owner alone."""
+        """Write a file atomically, readable by the owner only."""
         target = self.place / name
         made = target.parent / f".{target.name}.{os.getpid()}.draft"
         try:
@@ -109,12 +103,12 @@ class Folder:
             raise self._problem(problem) from None
 
     def keep(self, name: str, facts: Mapping[str, Any]) -> None:
-        """Write facts that are to be read again, under a name such as "points/MARK"."""
+        """Write facts to be read back, under a name such as "points/MARK"."""
         held = {"seal": self._seal(name, json.dumps(facts)), "facts": facts}
         self.put(f"{name}.json", json.dumps(held, indent=1, ensure_ascii=False) + "\n")
 
     def kept(self, name: str) -> dict[str, Any]:
-        """Return the facts that were kept under this name; nothing if they are not there or not as they were kept."""
+        """Return the facts kept under this name; empty if they are missing or were altered."""
         try:
             held = json.loads((self.place / f"{name}.json").read_bytes())
             facts: dict[str, Any] = held["facts"]
@@ -124,9 +118,9 @@ class Folder:
         return facts if whole else {}
 
     def finish(self, page: str, facts: str, policies: Mapping[str, str]) -> None:
-        """Write what was found, and the policies of the front in place of earlier ones, which are put aside.
+        """Write the result and the policies of the Pareto front; earlier policies are moved aside.
 
-        So is one that was edited, if another takes its place. Else it stays, as does every other file.
+        An edited policy is moved aside only if another takes its place. All other files stay.
         """
         for old in sorted((self.place / FRONT).glob("*.toml")):
             if old.stem not in policies and self._as_written(old):
@@ -135,13 +129,13 @@ class Folder:
             target = self.place / FRONT / f"{name}.toml"
             if os.path.lexists(target) and not self._as_written(target):
                 aside = self._put_aside(target)
-                announce(f"explore: front/{target.name} was edited; it is front/{EARLIER}/{aside.name} now.")
+                announce(f"explore: front/{target.name} was edited; it has been moved to front/{EARLIER}/{aside.name}.")
             self.put(f"{FRONT}/{target.name}", self._with_seal(target.name, text))
         self.put(FACTS, facts)
         self.put(PAGE, page)
 
     def _put_aside(self, policy: Path) -> Path:
-        """Move a policy to where earlier ones are, over none that differs: somebody may have chosen it."""
+        """Move a policy to the earlier ones without overwriting a different one: somebody may have chosen it."""
         try:
             (self.place / FRONT / EARLIER).mkdir(mode=0o700, exist_ok=True)
             target, number = self.place / FRONT / EARLIER / policy.name, 1
@@ -153,7 +147,7 @@ class Folder:
             raise self._problem(problem) from None
 
     def _as_written(self, policy: Path) -> bool:
-        """Say whether a policy is one that was written here under this name, and not edited since."""
+        """Return whether a policy was written here under this name, and not edited since."""
         if policy.is_symlink() or not policy.is_file():
             return False
         try:
@@ -163,42 +157,42 @@ class Folder:
         return whole == self._with_seal(policy.name, whole[:-1].rpartition("\n")[0])
 
     def _with_seal(self, name: str, text: str) -> str:
-        """Return a policy with a last line that tells whether it was edited."""
+        """Return a policy with a last line that reveals later edits."""
         text = text.rstrip("\n") + "\n"
         return f"{text}# As it was written, if this fits: {self._seal(f'{FRONT}/{name}', text)}\n"
 
     def _seal(self, name: str, text: str) -> str:
-        """Return a digest of a name and a text that nobody can make without the key."""
+        """Return a keyed digest of a name and a text."""
         return hmac.new(self.key, f"{name}\0{text}".encode(), hashlib.sha256).hexdigest()
 
     def _hold(self) -> bool:
-        """Keep others from working here; say whether that can be done on this system."""
+        """Lock the folder; return whether the system supports that."""
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
         self._handle = os.open(self.place / LOCK, flags, 0o600)
         got = try_lock(self._handle)
         if got is False:
             raise WriteError(
-                f"explore: another exploration works in the folder {str(self.place)!r}. Wait for its end, or choose "
-                "another place."
+                f"explore: another exploration uses the folder {str(self.place)!r}. Wait until it ends, or choose "
+                "another folder."
             )
         return bool(got)
 
     def _drafts(self) -> Iterator[Path]:
-        """Give what a killed run has left behind."""
+        """Yield what a killed run has left behind."""
         for folder in (self.place, self.place / POINTS, self.place / FRONT):
             yield from [path for path in folder.iterdir() if DRAFT.fullmatch(path.name)]
 
     def _check(self) -> bytes | None:
-        """Return the key, if there is one; refuse a place that holds anything but an earlier exploration."""
+        """Return the key, if any; refuse a folder that contains anything but an earlier exploration."""
         check_outside(self.place)
         if self.place.exists() and not self.place.is_dir():
-            raise WriteError(f"explore: {str(self.place)!r} is not a folder. Choose another place.")
+            raise WriteError(f"explore: {str(self.place)!r} is not a folder. Choose another path.")
         names = {path.name for path in self.place.iterdir()} if self.place.is_dir() else set()
         settled = {name for name in names if not DRAFT.fullmatch(name)}
         folders = [self.place / name for name in (POINTS, FRONT) if name in settled]
         ours = settled <= OWN and all(stat.S_ISDIR(folder.lstat().st_mode) for folder in folders)
         if ours and KEY not in settled:
-            # Killed before there was a key, so that nothing can be inside.
+            # Killed before there was a key: nothing can be inside.
             empty = LOCK not in settled or not (self.place / LOCK).lstat().st_size
             ours = empty and settled <= {LOCK, POINTS, FRONT} and not any(any(one.iterdir()) for one in folders)
         if not ours:
@@ -208,13 +202,13 @@ class Folder:
         return _key(self.place / KEY) if KEY in settled else None
 
     def _problem(self, problem: Exception) -> WriteError:
-        """Say that the folder cannot be used."""
+        """Return the error for a folder that cannot be used."""
         why = problem.strerror if isinstance(problem, OSError) else "its key is damaged"
-        return WriteError(f"explore: the folder {str(self.place)!r} cannot be used: {why}. Choose another place.")
+        return WriteError(f"explore: the folder {str(self.place)!r} cannot be used: {why}. Choose another folder.")
 
 
 def _key(path: Path) -> bytes:
-    """Return the key that a file holds, if it holds a whole one and nothing else."""
+    """Return the key of a file that contains a complete one and nothing else."""
     if not stat.S_ISREG(path.lstat().st_mode) or path.stat().st_size > 65:
         raise ValueError
     text = path.read_text(encoding="ascii")

@@ -1,12 +1,12 @@
-"""The front: what is not clearly worse than something else.
+"""The Pareto front of risk and utility, with uncertainty taken into account.
 
-A point has a risk, where less is better, and a utility. **One point beats another** only if
+A point has a risk, where lower is better, and a utility. **One point dominates another** only if
 
-1. it is at least as good in both, by the figures themselves, and
+1. it is at least as good in both figures, and
 2. in one of them its whole 95 % interval lies on the better side of the other's interval.
 
-A figure without an interval is exact, and is its own interval. What nothing beats is on the front. So two points whose
-difference may be luck both stay, and points with the same figures do too.
+A figure without an interval is exact, and is its own interval. Points that no other dominates are on the front. So two
+points whose difference may be due to chance both stay, as do points with the same figures.
 """
 
 from collections.abc import Sequence
@@ -20,12 +20,7 @@ __all__ = ["front"]
 
 
 def front(*aims: tuple[Sequence[Figure], bool]) -> NDArray[np.bool_]:
-    """Say which points are on the front.
-
-    Parameters
-    ----------
-    *aims : pair of a sequence of Figure and bool
-        A figure of every point, such as its risk, and whether more of it is better.
+    """Return whether each point is on the Pareto front; an aim is a figure per point, and whether higher is better.
 
     Examples
     --------

@@ -1,18 +1,16 @@
-"""Memory: how much of it is free, and how many processes may share it."""
+"""Memory: how much is free, and how many processes may share it."""
 
 import os
 from pathlib import Path
 
 __all__ = ["SPARE", "at_once", "free"]
 
-SPARE = 0.8  # of the memory that is free
+SPARE = 0.8  # share of the free memory to use
 MEMINFO = Path("/proc/meminfo")
 
 
 def at_once(jobs: int, tasks: int, megabytes: float) -> int:
-    """Return how many processes work at once: not more than there are tasks, nor than there is memory for; at least 1.
-
-    Of the `jobs` that were asked for, each takes so many `megabytes`.
+    """Return how many of `jobs` processes of so many `megabytes` to run at once; at least 1, at most one per task.
 
     Examples
     --------
@@ -21,13 +19,13 @@ def at_once(jobs: int, tasks: int, megabytes: float) -> int:
     >>> at_once(2, 8, 1e12)
     1
     """
-    room = free()
-    fitting = jobs if room is None or megabytes <= 0 else int(SPARE * room // megabytes)
+    available = free()
+    fitting = jobs if available is None or megabytes <= 0 else int(SPARE * available // megabytes)
     return max(1, min(jobs, tasks, fitting))
 
 
 def free() -> float | None:
-    """Return the megabytes of memory that a program may take, where the system says so."""
+    """Return the megabytes of available memory, if the system reports them."""
     try:
         for line in MEMINFO.read_text(encoding="ascii").splitlines():
             name, _, amount = line.partition(":")

@@ -1,7 +1,7 @@
 """Plan: which releases an exploration tries.
 
-A grid has every method with every k, l and t, and with every value that is given for one of its parameters. A method
-that cannot work on this table at all is left out, and the reason is told.
+A grid combines every method with every k, l and t, and with every value given for its parameters. A method that cannot
+work on this table at all is left out, with the reason.
 """
 
 import math
@@ -23,14 +23,14 @@ __all__ = ["EVERY", "Point", "Skipped", "grid", "numbers"]
 EVERY = "all"
 USUAL_K = (3, 5, 10, 20)
 COUNTED = 1_000_000  # values of k, l or t
-LARGEST = 10**15  # a number; beyond it not all whole ones are floats
+LARGEST = 10**15  # beyond it not all whole numbers are floats
 
 Value = int | float | str | bool
 
 
 @dataclass(frozen=True)
 class Skipped:
-    """What was not tried, a method or a point, and why."""
+    """A method or point that was not tried, and the reason."""
 
     name: str
     reason: str
@@ -38,18 +38,10 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Point:
-    """A place of the grid.
+    """A point of the grid.
 
-    Parameters
-    ----------
-    name : str
-        Of its row in tables and of its policy file: "mdav-k5".
-    policy : Policy
-        What makes this release, with the first of the seeds once it is `started`.
-    runs : int
-        How many seeds it is run from; 1 for a method that uses none.
-    varied : tuple of (str, value)
-        The parameters that were given for the grid.
+    `name` is also that of its policy file: "mdav-k5". `policy` has the first seed once the point is `started`; `runs`
+    is the number of seeds, 1 for a method that uses none; `varied` are the parameters given for the grid.
     """
 
     name: str
@@ -64,17 +56,17 @@ class Point:
 
     @property
     def k(self) -> int:
-        """Rows that must look alike."""
+        """The least class size."""
         return self.policy.constraints.k
 
     @property
     def line(self) -> str:
-        """The method with its parameters: points that differ in k, l and t alone lie on one line."""
+        """The method with its parameters: points that differ in k, l and t alone form one line."""
         return ", ".join([self.method, *(f"{name} {_written(value)}" for name, value in self.varied)])
 
     @property
     def seeds(self) -> tuple[int, ...]:
-        """The random seeds: that of the policy, and those that follow it."""
+        """The random seeds: that of the policy, and its successors."""
         return tuple(range(self.policy.start, self.policy.start + self.runs))
 
     def started(self, seed: int) -> "Point":
@@ -98,18 +90,8 @@ def grid(
 ) -> tuple[list[Point], list[Skipped]]:
     """Return the points of a grid, and the methods that are left out of it.
 
-    Parameters
-    ----------
-    base : Policy
-        Roles and all that is the same everywhere; its l and t hold where none are given.
-    methods : str or iterable of str
-        Names, or "all".
-    k, l, t : number or iterable of numbers, optional
-        k is 3, 5, 10 and 20 if not given.
-    parameters : mapping, optional
-        A value or several by the name of a parameter, for every method that has it, or by METHOD.NAME for one.
-    seeds : int
-        From how many random seeds each method that uses one is run.
+    `base` is the policy that all points share; its l and t apply where none are given, and k is 3, 5, 10 and 20 by
+    default. `parameters` has one value or several by parameter name, for every method that has it, or by METHOD.NAME.
     """
     cards, skipped = _cards(base, methods)
     sizes = [int(one) for one in numbers(USUAL_K if k is None else k, "k", whole=True)]
@@ -123,17 +105,17 @@ def grid(
         for chosen in product(*given[card.name].values()):
             varied = tuple(zip(given[card.name], chosen, strict=True))
             for rows, diversity, closeness in asked:
-                wishes: dict[str, Any] = {"k": rows, "l": diversity, "t": closeness}
-                policy = Policy.of(base, method=card.name, parameters=dict(varied) or None, **wishes)
+                overrides: dict[str, Any] = {"k": rows, "l": diversity, "t": closeness}
+                policy = Policy.of(base, method=card.name, parameters=dict(varied) or None, **overrides)
                 card.check({**policy.method.parameters, "k": rows})
                 points.append(Point(_name(card.name, policy, varied), policy, runs, varied))
     if not points:
-        raise MethodError(f"explore: no method is left. {' '.join(one.reason for one in skipped)}")
+        raise MethodError(f"explore: no method remains. {' '.join(one.reason for one in skipped)}")
     return _told_apart(points), skipped
 
 
 def numbers(given: Any, what: str, *, whole: bool = False) -> list[float]:
-    """Return one number or several as a sorted list without repeats, or refuse what is none."""
+    """Return one number or several as a sorted list without repeats, or raise `PolicyError`."""
     alone = isinstance(given, Real | str) or not isinstance(given, Iterable)
     every = [given] if alone else list(islice(given, COUNTED))
     kind: Any = Integral if whole else Real
@@ -144,16 +126,16 @@ def numbers(given: Any, what: str, *, whole: bool = False) -> list[float]:
             expected = "whole numbers" if whole else "numbers"
             raise PolicyError(f"explore: {what} must be {expected}{most}; got {shortened(one)}.")
     if not every:
-        raise PolicyError(f"explore: no {what} is given. Give one or more.")
+        raise PolicyError(f"explore: {what} is empty. Give one value or more.")
     if len(every) == COUNTED:
         _refuse_many(COUNTED)
     return sorted({float(one) for one in every})
 
 
 def _refuse_many(points: int) -> None:
-    """Refuse a grid of very many points before it is made."""
+    """Refuse a very large grid before it is built."""
     if points > MOST:
-        raise PolicyError(f"explore: the grid has {points:,} points; at most {MOST:,} are possible. Ask for fewer.")
+        raise PolicyError(f"explore: the grid has {points:,} points; at most {MOST:,} are possible. Reduce it.")
 
 
 def _cards(base: Policy, methods: str | Iterable[str]) -> tuple[list[MethodCard], list[Skipped]]:
@@ -173,30 +155,30 @@ def _cards(base: Policy, methods: str | Iterable[str]) -> tuple[list[MethodCard]
             reason = f"{card.name}: the policy asks for protection from {base.protect}, which only {BLIND} gives."
             skipped.append(Skipped(card.name, reason))
         elif "label" in card.uses and base.label is None:
-            skipped.append(Skipped(card.name, f"{card.name}: learns from a label, and the policy names none."))
+            skipped.append(Skipped(card.name, f"{card.name}: needs a label, and the policy names none."))
         elif everything and card.name == "auto":
-            skipped.append(Skipped("auto", "auto: chooses one of the other methods, which stand here themselves."))
+            skipped.append(Skipped("auto", "auto: chooses one of the other methods, which are listed themselves."))
         else:
             cards.append(card)
     return list({card.name: card for card in cards}.values()), skipped
 
 
 def _given(parameters: Mapping[str, Any], cards: Sequence[MethodCard]) -> dict[str, dict[str, list[Value]]]:
-    """Return the values of each parameter of each method, or refuse a parameter that none of them has."""
+    """Return the values of each parameter of each method; refuse a parameter that none of them has."""
     found: dict[str, dict[str, list[Value]]] = {card.name: {} for card in cards}
     if not isinstance(parameters, Mapping) or not all(isinstance(key, str) for key in parameters):
-        raise MethodError(f"explore: parameters must be values by their names; got {shortened(parameters)}.")
+        raise MethodError(f"explore: parameters must be a mapping of names to values; got {shortened(parameters)}.")
     for key, value in parameters.items():
         several = isinstance(value, Iterable) and not isinstance(value, str)
         values = list(islice(value, COUNTED)) if several else [value]
         if not all(isinstance(one, str | Real) for one in values):
-            raise MethodError(f"explore: the parameter {key!r} must be words, numbers, true or false.")
+            raise MethodError(f"explore: the parameter {key!r} must be text, numbers, true or false.")
         values = list(dict.fromkeys(values))
         method, dot, name = key.rpartition(".")
         owners = [card for card in cards if name in card.params and name != "k" and (not dot or card.name == method)]
         if not owners or not values:
             known = sorted({one for card in cards for one in card.params} - {"k"})
-            there = f"There are {listed(known, 30)}.{near(name, known)}"
+            there = f"Known: {listed(known, 30)}.{near(name, known)}"
             raise MethodError(f"explore: none of the methods has a parameter {key!r}. {there}")
         for card in owners:
             found[card.name][name] = values
@@ -204,7 +186,7 @@ def _given(parameters: Mapping[str, Any], cards: Sequence[MethodCard]) -> dict[s
 
 
 def _name(method: str, policy: Policy, varied: Iterable[tuple[str, Value]]) -> str:
-    """Return a name that can also be that of a file."""
+    """Return a name that is also valid as a file name."""
     asked = policy.constraints
     parts = [method, f"k{asked.k}"]
     parts += [f"l{asked.l:g}"] if asked.l is not None else []
@@ -214,7 +196,7 @@ def _name(method: str, policy: Policy, varied: Iterable[tuple[str, Value]]) -> s
 
 
 def _told_apart(points: Sequence[Point]) -> list[Point]:
-    """Number the points whose names are the same."""
+    """Number the points that share a name."""
     found: dict[str, Point] = {}
     for point in points:
         name, number = point.name, 1
@@ -226,5 +208,5 @@ def _told_apart(points: Sequence[Point]) -> list[Point]:
 
 
 def _written(value: Value) -> str:
-    """Write the value of a parameter as it is written in a policy."""
+    """Format the value of a parameter as in a policy."""
     return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)

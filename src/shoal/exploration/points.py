@@ -1,4 +1,4 @@
-"""One point: its releases from every seed, verified and measured. This is what a process of an exploration does."""
+"""One point: its releases for every seed, verified and measured, as done by one process of an exploration."""
 
 import sys
 import time
@@ -31,7 +31,7 @@ RISKS = ("prosecutor risk", "marketer risk", LINKAGE)  # of the figures of every
 
 @dataclass(frozen=True)
 class Aims:
-    """What is measured of every point: the utility and the risk that are weighed, and whether to attack."""
+    """What is measured for every point: the utility and the risk that are weighed, and whether to attack."""
 
     utility: Aim
     risk: Aim
@@ -41,7 +41,7 @@ class Aims:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A point to be tried, and all that this needs; it is not begun after `until`, a time as of `time.time`."""
+    """A point to be tried and what this needs; not started after `until`, a time as of `time.time`."""
 
     source: Source
     point: Point
@@ -52,29 +52,11 @@ class Task:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a point.
+    """The result of a point; `status` is "done", "failed" or "not tried", and `reason` why it is not complete.
 
-    Parameters
-    ----------
-    name, method, line : str
-        The point, its method, and its method with the parameters of the grid.
-    k : int
-    l, t : float or None
-    parameters : dict
-    status : {"done", "failed", "not tried"}
-    reason : str
-        Why it failed.
-    utility, risk : Figure or None
-        None also if this table has no such figure.
-    figures : dict of str to Figure
-        What is measured of every release.
-    verdicts, attacks : tuples
-    notes, method_notes : tuples of str
-        What the holder should know of this release, and which of these notes are the method's own.
-    data : str
-        The SHA-256 of the file of data that its policy makes.
-    seconds : float
-        Of all its runs, by the clock on the wall.
+    `line` is the method with the parameters of the grid. `utility` and `risk` are None also if this table has no such
+    figure. `method_notes` are those of the notes that the method gives about itself. `data` is the SHA-256 of the data
+    file that its policy makes; `seconds` are the wall time of all its runs.
     """
 
     name: str
@@ -99,14 +81,14 @@ class Outcome:
 
     @classmethod
     def of(cls, point: Point, status: str, **more: Any) -> "Outcome":
-        """Return what became of a point of the grid."""
+        """Return the outcome of a point of the grid."""
         asked, parameters = point.policy.constraints, dict(point.policy.method.parameters)
         place = (point.name, point.method, point.line, asked.k, asked.l, asked.t, parameters, point.runs)
         return cls(*place, status, **more)
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> "Outcome":
-        """Return what `as_dict` gave, as it was."""
+        """Restore an outcome from `as_dict`."""
         found: Outcome = TypeAdapter(cls).validate_python(facts)
         return found
 
@@ -120,7 +102,7 @@ def attempt(task: Task) -> Outcome:
     """Make the releases of a point, and measure them."""
     point = task.point
     if task.until is not None and time.time() > task.until:
-        return Outcome.of(point, LATE, reason="the time was up before it could begin.")
+        return Outcome.of(point, LATE, reason="the budget was used up before it could start.")
     start = time.monotonic()
     with silently():
         runs = [
@@ -145,9 +127,9 @@ def attempt(task: Task) -> Outcome:
 
 @dataclass(frozen=True)
 class Run:
-    """One release: what was found, and how many seconds of a processor making and measuring it took.
+    """One release: its figures, and the processor time of making and measuring it.
 
-    What looks at no more than so many rows, however many there are, took `bounded` beside what it `measured`.
+    Measures that use a bounded number of rows took `bounded` seconds, which `measured` does not include.
     """
 
     utility: Figure | None
@@ -160,7 +142,7 @@ class Run:
 
 
 def one_run(source: Any, policy: Policy, seed: int, aims: Aims, threads: int) -> Run:
-    """Make one release of a path or frame and measure it; the seed is that of the measures, not of the release."""
+    """Make and measure one release of a path or frame; the seed is that of the measures, not of the release."""
     start = time.process_time()
     release = anonymize(source, policy=policy, threads=threads)
     made = time.process_time()
@@ -190,7 +172,7 @@ def one_run(source: Any, policy: Policy, seed: int, aims: Aims, threads: int) ->
 
 
 def _attacked(source: Any, release: Release, seed: int) -> Iterator[dict[str, Any]]:
-    """Give what each attack found, without its note, which may count few rows.
+    """Yield the result of each attack without its note, which may count few rows.
 
     An exploration has neither control rows nor another release, and no time to repeat every run.
     """
@@ -201,7 +183,7 @@ def _attacked(source: Any, release: Release, seed: int) -> Iterator[dict[str, An
 
 
 def peak() -> float:
-    """Return the most megabytes that this process has held so far; 0 where the system does not say."""
+    """Return the peak memory of this process in megabytes; 0 where the system does not report it."""
     try:
         import resource
     except ImportError:

@@ -1,13 +1,13 @@
-"""Pre-flight: what an exploration will cost, found out before it starts.
+"""Pre-flight: estimates the cost of an exploration before it starts.
 
-1. Each method is run on 250 rows by chance, and on 1,000 if that will not take long: with the least k and the largest.
-   One run before these is not timed, because it may compile. Seconds are a processor's, as if nobody else used it.
-2. Seconds grow as a + b n^e with the number of rows, where e is known of each method; so do those of other k, between
-   the two that were tried.
-3. Points that would take longer than the limit, or of which one alone would take more memory than there is, are left
-   out, and the reason is told. Where memory is short of several at once, fewer processes work.
+1. Each method is run on 250 random rows, and on 1,000 if that is fast enough, with the smallest and the largest k. A
+   first run is not timed, because it may compile. Seconds are processor time.
+2. Time grows as a + b n^e with the number of rows n, where e is on the card of each method; for other k it is
+   interpolated between the two that were tried.
+3. Points that would exceed the time limit, or the free memory by themselves, are left out, with the reason. Where
+   memory is too short for several at once, fewer processes are used.
 
-Estimates are good to a factor of two or three.
+Estimates are accurate to a factor of two or three.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,18 +29,18 @@ from shoal.model.table import Table
 
 __all__ = ["LONGEST", "Estimate", "Probe", "Probed", "Shape", "affordable", "estimate", "probe", "probes", "seconds_of"]
 
-FEW, SOME = 250, 1_000  # rows of the trials
-SLOW = 2.0  # seconds after which a trial is made twice
-PATIENCE = 5.0  # seconds that the larger trial may take
+FEW, SOME = 250, 1_000  # rows of the timing runs
+SLOW = 2.0  # seconds after which a timing run is repeated
+PATIENCE = 5.0  # seconds that the larger timing run may take
 LONGEST = 60.0  # seconds that one run may take
-LIGHT = 200.0  # megabytes that a process takes at the least
+LIGHT = 200.0  # megabytes that a process takes at least
 START = 3.0  # seconds until a process is ready
-DEEPER = 2.0  # times that trees of many different rows take those of the same rows many times
+DEEPER = 2.0  # factor by which trees on distinct rows take longer than on repeated rows
 
 
 @dataclass(frozen=True)
 class Shape:
-    """How large a table is: rows, columns, and megabytes as it was read."""
+    """The size of a table: rows, columns, and megabytes in memory."""
 
     rows: int
     columns: int
@@ -48,13 +48,13 @@ class Shape:
 
     @classmethod
     def of(cls, table: Table) -> "Shape":
-        """Return how large a table is."""
+        """Return the size of a table."""
         return cls(table.n, len(table.names), table.data.nbytes / 1e6)
 
 
 @dataclass(frozen=True, eq=False)
 class Probe:
-    """What is to be tried of a method: on a sample, with two policies that differ in k."""
+    """A timing run of a method: on a sample, with two policies that differ in k."""
 
     line: str
     policies: tuple[Policy, ...]
@@ -64,20 +64,10 @@ class Probe:
 
 @dataclass(frozen=True)
 class Probed:
-    """What the trials of a method told.
+    """The measured cost of a method: rows, k and seconds of each timing run, and the peak megabytes.
 
-    Parameters
-    ----------
-    rows, k : tuples of int
-        Of each trial.
-    made, measured : tuples of float
-        Seconds of each.
-    megabytes : float
-        That the process held.
-    reason : str
-        Why it can work on no part of this table, if so.
-    bounded : tuple of float
-        Seconds of what does not take longer for more rows.
+    `bounded` are the seconds that do not grow with the number of rows. `reason` says why the method cannot work on any
+    part of this table, if so.
     """
 
     rows: tuple[int, ...] = ()
@@ -90,7 +80,7 @@ class Probed:
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> "Probed":
-        """Return what `as_dict` gave, as it was."""
+        """Restore it from `as_dict`."""
         known: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in facts.items()}
         return cls(**known)
 
@@ -101,9 +91,9 @@ class Probed:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What an exploration will cost: how many runs, and about how many seconds and megabytes on so many processes.
+    """The cost of an exploration: number of runs, approximate seconds and megabytes, and processes.
 
-    It is `short` if memory is not enough for as many processes as were asked for.
+    It is `short` if memory does not suffice for as many processes as requested.
     """
 
     runs: int
@@ -113,25 +103,17 @@ class Estimate:
     short: bool = False
 
     def __str__(self) -> str:
-        """Say it in a line."""
+        """Summarize it in one line."""
         if not self.runs:
-            return "nothing is left to run"
+            return "nothing left to run"
         runs = "1 run" if self.runs == 1 else f"{self.runs:,} runs"
         many = "process" if self.jobs == 1 else "processes"
-        more = "; memory is not enough for more at once" if self.short else ""
+        more = "; not enough memory for more at once" if self.short else ""
         return f"{runs}, about {_round(self.seconds)} s and {_round(self.megabytes)} MB in {self.jobs} {many}{more}"
 
 
 def probes(points: Sequence[Point], table: Table, aims: Aims) -> list[Probe]:
-    """Return the trials that tell what these points cost: one for each method with its parameters.
-
-    Parameters
-    ----------
-    points : sequence of Point
-    table : Table
-        Of which a sample is taken.
-    aims : Aims
-    """
+    """Return the timing runs for these points: one for each method with its parameters, on a sample of the table."""
     some = np.sort(np.random.default_rng(0).permutation(table.n)[:SOME])
     sample = table.data.take(pa.array(some))
     found = []
@@ -143,12 +125,7 @@ def probes(points: Sequence[Point], table: Table, aims: Aims) -> list[Probe]:
 
 
 def probe(task: Probe) -> Probed:
-    """Run a method on a sample, and say how long it took.
-
-    Parameters
-    ----------
-    task : Probe
-    """
+    """Run a method on a sample, and return how long it took."""
     whole, first = task.sample.num_rows, True
     times: list[tuple[int, int, float, float, float]] = []
     power = methods.load(task.policies[0].method.name).growth.power
@@ -166,7 +143,7 @@ def probe(task: Probe) -> Probed:
                         one_run(sample, smaller, 0, task.aims, 1)
                         first = False
                     run = one_run(sample, smaller, 0, task.aims, 1)
-                    if run.made > SLOW:  # another loop may have been compiled for so many rows
+                    if run.made > SLOW:  # another loop may have been compiled for this many rows
                         again = one_run(sample, smaller, 0, task.aims, 1)
                         run = min(run, again, key=lambda one: one.made)
             except MethodError as problem:
@@ -181,43 +158,26 @@ def probe(task: Probe) -> Probed:
 
 
 def seconds_of(point: Point, probed: Probed, n: int) -> float:
-    """Return about how many seconds all runs of a point take, on one core.
-
-    Parameters
-    ----------
-    point : Point
-    probed : Probed
-        Of its method.
-    n : int
-        The rows of the table.
-    """
+    """Return the approximate seconds of all runs of a point on n rows and one core."""
     ends = sorted(set(probed.k))
     if not ends:
         return 1.0
     at = [_grown(point.method, probed, k, n) for k in ends]
-    one = float(np.interp(np.log(point.k), np.log(ends), at))
-    return one * point.runs
+    return float(np.interp(np.log(point.k), np.log(ends), at)) * point.runs
 
 
 def affordable(
     points: Sequence[Point], known: Mapping[str, Probed], shape: Shape, *, longest: float = LONGEST
 ) -> tuple[list[Point], list[Skipped], dict[str, float], dict[str, float]]:
-    """Return the points that can be afforded, those that cannot, and the seconds and megabytes of each.
+    """Return the points within the limits, those beyond them, and the seconds and megabytes of each.
 
-    Parameters
-    ----------
-    points : sequence of Point
-    known : mapping of str to Probed
-        By the line of the point.
-    shape : Shape
-    longest : float
-        Seconds that one run may take.
+    `known` has the measured costs by line; `longest` are the seconds that one run may take.
     """
     kept: list[Point] = []
     skipped: list[Skipped] = []
     seconds: dict[str, float] = {}
     megabytes: dict[str, float] = {}
-    room = free()
+    available = free()
     for point in points:
         probed = known.get(point.line, Probed())
         cost = seconds_of(point, probed, shape.rows)
@@ -225,14 +185,12 @@ def affordable(
         reason = probed.reason
         if not _within_rows(point.method, shape.rows):
             limit = methods.load(point.method).most_rows
-            reason = f"{point.method}: takes at most {limit:,} rows, and the table has {shape.rows:,}."
+            reason = f"{point.method}: accepts at most {limit:,} rows; the table has {shape.rows:,}."
         elif not reason and cost / point.runs > longest:
-            one = _round(cost / point.runs)
-            reason = (
-                f"{point.name}: one run would take about {one} s on {shape.rows:,} rows; the limit is {longest:g} s."
-            )
-        elif not reason and room is not None and held > SPARE * room:
-            reason = f"{point.name}: one run would take about {_round(held)} MB, and {_round(room)} are free."
+            one = f"one run would take about {_round(cost / point.runs)} s on {shape.rows:,} rows"
+            reason = f"{point.name}: {one}; the limit is {longest:g} s."
+        elif not reason and available is not None and held > SPARE * available:
+            reason = f"{point.name}: one run would take about {_round(held)} MB; {_round(available)} MB are free."
         if reason:
             skipped.append(Skipped(point.name, reason))
             continue
@@ -244,16 +202,7 @@ def affordable(
 def estimate(
     points: Sequence[Point], seconds: Mapping[str, float], megabytes: Mapping[str, float], jobs: int
 ) -> Estimate:
-    """Return what these points cost together.
-
-    Parameters
-    ----------
-    points : sequence of Point
-    seconds, megabytes : mappings of str to float
-        By the name of the point, on one core and of one process.
-    jobs : int
-        How many processes were asked for; there are no more than points, and than memory is enough for.
-    """
+    """Return the joint cost of points, from the seconds (on one core) and megabytes (of one process) of each."""
     if not points:
         return Estimate(0, 0.0, 0.0, jobs)
     costs = [seconds[point.name] for point in points]
@@ -265,13 +214,13 @@ def estimate(
 
 
 def _within_rows(method: str, n: int) -> bool:
-    """Say whether a method takes so many rows."""
+    """Return whether a method accepts this many rows."""
     most = methods.load(method).most_rows
     return most is None or n <= most
 
 
 def _grown(method: str, probed: Probed, k: int, n: int) -> float:
-    """Return the seconds of a run on n rows, from those on samples."""
+    """Return the seconds of a run on n rows, extrapolated from samples."""
     trials = [place for place, one in enumerate(probed.k) if one == k]
     growth = methods.load(method).growth
     power, cell = growth.power, growth.linear_beyond
@@ -288,7 +237,7 @@ def _grown(method: str, probed: Probed, k: int, n: int) -> float:
 
 
 def _joined(points: Sequence[Point], skipped: Sequence[Skipped]) -> list[Skipped]:
-    """Return what is left out, in one line for a method of which nothing is left."""
+    """Return what is left out, in one entry for a method of which nothing remains."""
     method = {point.name: point.method for point in points}
     gone = {one.name for one in skipped}
     found: dict[str, Skipped] = {}
@@ -300,13 +249,13 @@ def _joined(points: Sequence[Point], skipped: Sequence[Skipped]) -> list[Skipped
 
 
 def _megabytes(method: str, shape: Shape) -> float:
-    """Return the megabytes that a table and a method on it take, beyond what a process holds on a sample."""
+    """Return the megabytes that a method on this table needs beyond those on a sample."""
     growth = methods.load(method).growth
     rows = min(shape.rows, growth.linear_beyond or shape.rows)
     return 3 * shape.megabytes + (64 * shape.rows * shape.columns + growth.bytes_per_pair * rows * rows) / 1e6
 
 
 def _round(value: float) -> str:
-    """Return a figure with two digits that count."""
+    """Format a figure with two significant digits."""
     power = 10 ** max(0, int(np.floor(np.log10(max(value, 1.0)))) - 1)
     return f"{round(max(value, 1.0) / power) * power:,.0f}"

@@ -1,10 +1,11 @@
-"""Explore: many releases of one table, weighed against each other.
+"""Explore: many releases of one table, compared by risk and utility.
 
-1. A grid of methods, k, l, t and parameters becomes points. Each is a policy.
-2. A pre-flight on a sample tells what they will cost; what is too dear is left out and named.
-3. Each point is released, verified and measured in a process of its own, and kept at once if there is a folder: a point
-   that is there already is not done again.
-4. What nothing else clearly beats is the front. Nothing is chosen: that is for whoever answers for the data.
+1. A grid of methods, k, l, t and parameters is turned into points. Each is a policy.
+2. A pre-flight on a sample estimates their cost; what is too expensive is left out and reported.
+3. Each point is released, verified and measured in a separate process, and saved at once if there is a folder: a saved
+   point is not run again.
+4. Points that no other clearly dominates form the Pareto front. Nothing is chosen: that is up to whoever is responsible
+   for the data.
 """
 
 import math
@@ -13,6 +14,7 @@ import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -42,7 +44,7 @@ from shoal.privacy.attacks.unchanged import refuse_unique_kept
 
 __all__ = ["explore"]
 
-TURNS = 100  # times that runs are begun anew because files were touched
+TURNS = 100  # times that runs are repeated because files were touched
 
 
 @without_arrow_errors
@@ -68,7 +70,7 @@ def explore(
     dry_run: bool = False,
     **options: Unpack[ExploreOptions],
 ) -> Exploration:
-    """Try many releases of a table, and find those that nothing else clearly beats in risk and utility.
+    """Try many releases of a table, and find the Pareto front of risk and utility.
 
     Parameters
     ----------
@@ -78,34 +80,33 @@ def explore(
     methods : str or iterable of str
         Names of `shoal.methods()`, or "all".
     k, l, t : number or iterable of numbers, optional
-        k is 3, 5, 10 and 20 if not given.
+        k is 3, 5, 10 and 20 by default.
     parameters : mapping, optional
-        A value or several by the name of a parameter, or by METHOD.NAME.
+        One value or several by parameter name, or by METHOD.NAME.
     utility, risk : str, optional
-        A measure of `shoal.measures()`, an attack, or "honest" for the utility. If not given: honest separability with
-        a label, the cell loss without; and the marketer risk.
+        A measure of `shoal.measures()`, an attack, or "honest" for the utility. Defaults: honest separability with a
+        label and the cell loss without; the marketer risk.
     folds : int
-        For intervals by a jackknife, and for "honest".
+        For jackknife intervals, and for "honest".
     seeds : int
-        From how many random seeds methods that use one are run.
+        Number of random seeds of methods that use one.
     attacks : bool
         Whether each release is attacked.
     budget : float, optional
-        Seconds in all, half of them for the pre-flight at the most. The cheapest points come first; what would not fit
-        is left out, and no run begins later. A run is never cut short: what comes out can be repeated.
+        Seconds in total, at most half of them for the pre-flight. The cheapest points come first; what does not fit is
+        left out, and no run starts later. A run is never cut short, so that results are reproducible.
     longest : float
-        Seconds that one run may take by the pre-flight.
+        Seconds that one run may take, as estimated by the pre-flight.
     jobs : int, optional
-        How many processes may work at once; all cores if not given. Where memory is short, fewer do. The figures do
-        not depend on it.
+        Number of processes at once; all cores by default, fewer if memory is short. The figures do not depend on it.
     output : path, optional
-        A private folder: it keeps what is done, so that the same call goes on where it was stopped. One exploration at
-        a time works in it.
+        A private folder for finished points, so that the same call resumes where it stopped. Only one exploration can
+        use it at a time.
     dry_run : bool
         Whether to stop after the pre-flight.
     **options
-        Roles and all that is the same for every release, as in `anonymize`. Without a seed, one is drawn from the
-        system; a folder keeps it.
+        Roles and other settings that all releases share, as in `anonymize`. Without a seed, a random one is used, which
+        the folder keeps.
 
     Returns
     -------
@@ -114,11 +115,11 @@ def explore(
     Raises
     ------
     ReadError
-        Also if the table, or a file of a hierarchy, changes meanwhile: all points are of the same bytes.
+        Also if the table or a hierarchy file changes meanwhile: all points use the same bytes.
 
     Guarantee
     ---------
-    Every point that is done has been verified as by `anonymize`, and the policies of the front make the same bytes
+    Every finished point has been verified as by `anonymize`, and the policies of the Pareto front give the same bytes
     again. Nothing is chosen.
     """
     start = time.monotonic()
@@ -135,7 +136,7 @@ def explore(
         step("read")
         table = read_for(source, base)
         shape = Shape.of(table)
-        # A policy that does not fit, or publishes too much unchanged, is refused before all else.
+        # A policy that does not fit, or publishes too much unchanged, is refused first.
         named, _ = complete(Policy.of(points[0].policy, k=2), table, profile(table))
         refuse_unique_kept(arrange(table, named.seeded()).data, named)
         folder = None if output is None else held.enter_context(Folder(output))
@@ -145,13 +146,13 @@ def explore(
         found = {} if folder is None else known_points(points, marks, folder)
         left = [point for point in points if point.name not in found]
         step("pre-flight")
-        # Trials of a line depend on the same things as its first point, done already or not.
+        # Timing runs of a line depend on the same inputs as its first point, finished or not.
         lines = {point.line: marks[point.name] for point in reversed(points)}
         end = math.inf if seconds is None else start + seconds / 2
         known = _probed(probes(left, table, aims), lines, folder, wanted, end)
         del table
-        kept, dear, costs, megabytes = affordable(left, known, shape, longest=longest)
-        kept, skipped = sorted(kept, key=lambda point: -costs[point.name]), [*skipped, *dear]
+        kept, expensive, costs, megabytes = affordable(left, known, shape, longest=longest)
+        kept, skipped = sorted(kept, key=lambda point: -costs[point.name]), [*skipped, *expensive]
         expected, until = estimate(kept, costs, megabytes, wanted), None
         if seconds is not None:
             rest = seconds - (time.monotonic() - start)
@@ -195,14 +196,14 @@ def _run(
     apart: bool,
     before: int,
 ) -> dict[str, Outcome]:
-    """Try every point, and keep each as soon as it is done.
+    """Try every point, and save each as soon as it is finished.
 
-    If a file was touched, what ran meanwhile is thrown away, and begun anew.
+    If a file was touched, results obtained meanwhile are discarded and the runs repeated.
     """
     step("explore")
     found: dict[str, Outcome] = {}
     for _ in range(TURNS):
-        seal.untouched()  # what begins from here on reads what is there now
+        seal.untouched()  # runs that start from here on read the current content
         left = [task for task in tasks if task.point.name not in found]
         with closing(spread(attempt, left, jobs, apart=apart)) as results:
             for number, result in results:
@@ -217,20 +218,20 @@ def _run(
                 tick(before + len(found), before + len(tasks))
             else:
                 return found
-    raise ReadError("explore: the table is touched again and again. Wait until it is left alone, and start again.")
+    raise ReadError("explore: the table keeps changing. Wait until nothing writes to it, and start again.")
 
 
 def _probed(
     tasks: Sequence[Probe], marks: Mapping[str, str], folder: Folder | None, jobs: int, until: float
 ) -> dict[str, Probed]:
-    """Return what trials on a sample tell of the methods of these points; those of an earlier run are not repeated.
+    """Return the measured costs of the methods of these points; those of an earlier run are reused.
 
-    Trials that half of the budget is not enough for are left out, and so are their methods.
+    Timing runs for which half of the budget does not suffice are left out, and so are their methods.
     """
     held = {} if folder is None else folder.kept("preflight")
     known: dict[str, Probed] = {}
     for task in tasks:
-        with suppress(AttributeError, KeyError, TypeError):  # not there, or of another version
+        with suppress(AttributeError, KeyError, TypeError):  # missing, or of another version
             known[task.line] = Probed.from_dict(held[marks[task.line]])
     new = [task for task in tasks if task.line not in known]
     with closing(spread(probe, new, at_once(jobs, len(new), LIGHT), until, apart=jobs > 1)) as results:
@@ -243,19 +244,16 @@ def _probed(
                 folder.keep("preflight", held)
             tick(len(known), len(tasks))
     for task in new:
-        known.setdefault(task.line, Probed(reason=f"{task.line}: half of the budget was used up before it was tried."))
+        known.setdefault(
+            task.line, Probed(reason=f"{task.line}: half of the budget was used up before it could be timed.")
+        )
     return known
 
 
 def _within(points: Sequence[Point], costs: Mapping[str, float], seconds: float) -> tuple[list[Point], list[Skipped]]:
     """Return the points that fit a budget, the cheapest first, and those that do not."""
-    kept: list[Point] = []
-    late: list[Skipped] = []
-    spent = 0.0
-    for point in sorted(points, key=lambda point: costs[point.name]):
-        spent += costs[point.name]
-        if spent <= seconds:
-            kept.append(point)
-        else:
-            late.append(Skipped(point.name, f"{point.name}: would take the exploration beyond its budget."))
-    return kept, late
+    cheapest = sorted(points, key=lambda point: costs[point.name])
+    spent = list(accumulate(costs[point.name] for point in cheapest))
+    kept = [point for point, total in zip(cheapest, spent, strict=True) if total <= seconds]
+    late = [point.name for point in cheapest[len(kept) :]]
+    return kept, [Skipped(name, f"{name}: would exceed the budget of the exploration.") for name in late]

@@ -1,15 +1,15 @@
 """Sources: one table for many processes, without a copy for each.
 
-A file is named to them, and read by each as `shoal anonymize` reads it. A frame is laid down once as Arrow in memory
-that has no place on the disk, where the system has such, and looked at from there.
+A file is passed by name, and read by each process as `shoal anonymize` reads it. A frame is written once as Arrow to
+anonymous memory, where the system supports that, and mapped from there.
 
-Because files are read again by every process, a `Seal` watches those of the table and its hierarchies:
+Because every process reads files again, a `Seal` watches those of the table and its hierarchies:
 
-1. It looks at them before they are read for the first time: place, size, and when they were touched.
-2. Their mark is made of their bytes, and belongs to that look.
-3. After each run it looks again. If nobody has touched the files, the run has read the bytes of the mark. If they were
-   touched and hold the same, the run is not believed, since they may have held something else meanwhile. If they hold
-   something else, all is over.
+1. It records device, size and time stamps before they are read for the first time.
+2. Their fingerprint is computed from their bytes, and belongs to that record.
+3. After each run it compares the record. If the files are untouched, the run has read the bytes of the fingerprint. If
+   they were touched but have the same content, the run is discarded, since the content may have been different
+   meanwhile. If the content has changed, the exploration ends with an error.
 """
 
 import hashlib
@@ -33,26 +33,26 @@ from shoal.model.policy import Policy
 __all__ = ["Seal", "Source", "fingerprint", "shared"]
 
 CHUNK = 1 << 20
-YOUNG = 2e9  # nanoseconds for which a file may change without its time telling so
+YOUNG = 2e9  # nanoseconds within which a change may not show in the time stamp
 
 Look = tuple[tuple[int, ...] | None, ...]
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a table is: a file of the holder's, or Arrow in shared memory."""
+    """The location of a table: a file of the user, or Arrow in shared memory."""
 
     path: str
     mapped: bool = False
 
     def table(self) -> Any:
-        """Return what `anonymize` takes: the path, or an arrow table that is not copied."""
+        """Return what `anonymize` takes: the path, or an Arrow table that is not copied."""
         return pa.ipc.open_file(pa.memory_map(self.path)).read_all() if self.mapped else self.path
 
 
 @contextmanager
 def shared(source: Any) -> Iterator[Source]:
-    """Make a file or a frame known to other processes for as long as the block runs."""
+    """Make a file or a frame available to other processes while the block runs."""
     if isinstance(source, str | os.PathLike):
         yield Source(str(Path(source).absolute()))
         return
@@ -71,9 +71,9 @@ def shared(source: Any) -> Iterator[Source]:
 
 
 def fingerprint(source: Source, policy: Policy, key: bytes) -> str:
-    """Return a mark that changes with the table and with the files of hierarchies.
+    """Return a digest of the table and the hierarchy files.
 
-    It tells nothing without the key, which only the private folder holds.
+    It reveals nothing without the key, which only the private folder contains.
     """
     mark = hmac.new(key, digestmod=hashlib.sha256)
     for path in (source.path, *_trees(policy)):
@@ -85,7 +85,7 @@ def fingerprint(source: Source, policy: Policy, key: bytes) -> str:
 
 
 class Seal:
-    """The files that marks are made from, none of them read yet, and whether they are still as they were."""
+    """The files behind the fingerprints, not read yet, and whether they are unchanged."""
 
     def __init__(self, source: Source, policy: Policy) -> None:
         self._source, self._policy = source, policy
@@ -94,7 +94,7 @@ class Seal:
         self._key, self._mark = b"", ""
 
     def mark(self, key: bytes) -> str:
-        """Return the `fingerprint` of the files, or refuse those that were touched since the first look."""
+        """Return the `fingerprint` of the files; refuse those that were touched since they were first recorded."""
         self._key, self._mark = key, fingerprint(self._source, self._policy, key)
         now, _ = self._look()
         if now != self._seen:
@@ -102,7 +102,7 @@ class Seal:
         return self._mark
 
     def untouched(self) -> bool:
-        """Say whether nobody has touched the files since it was asked last; refuse those that hold something else."""
+        """Return whether the files are untouched since the last call; refuse changed content."""
         now, sure = self._look()
         if now == self._seen and self._sure:
             return True
@@ -116,7 +116,7 @@ class Seal:
         return before == now
 
     def _look(self) -> tuple[Look, bool]:
-        """Return where the files are and when they were touched, and whether a later touch would show in that."""
+        """Return device, size and time stamps of the files, and whether a later change would show in them."""
         found: list[tuple[int, ...] | None] = []
         last, clock = 0, time.time_ns()
         for path in self._files:
@@ -130,12 +130,12 @@ class Seal:
         return tuple(found), clock - last > YOUNG
 
     def _changed(self, now: Look) -> ReadError:
-        """Say that an exploration cannot go on."""
+        """Return the error that ends an exploration."""
         what = "a hierarchy of the policy" if now != self._seen and now[0] == self._seen[0] else "the table"
         return ReadError(f"explore: {what} has changed since the exploration began. Start it again.")
 
 
 def _trees(policy: Policy) -> list[str]:
-    """Return the files of hierarchies."""
+    """Return the hierarchy files."""
     named = [column.hierarchy for column in policy.columns.values() if isinstance(column.hierarchy, str)]
     return [tree for tree in named if Path(tree).is_file()]

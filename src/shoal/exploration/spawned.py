@@ -1,6 +1,6 @@
-"""Tasks in spawned processes: a few processes work through many tasks, and a task that crashes takes no other with it.
+"""Tasks in spawned processes: a few processes work through many tasks, and a task that crashes affects no other.
 
-`ProcessPoolExecutor` does not do: one process that dies breaks the whole pool without naming its task, a running task
+`ProcessPoolExecutor` does not suffice: one dying process breaks the whole pool without naming its task, a running task
 cannot be stopped before Python 3.14, processes outlive a caller that is killed, and each of them runs the caller's
 script again, which would then need an `if __name__ == "__main__"`.
 """
@@ -42,32 +42,17 @@ def cores() -> int:
 def spread(
     work: Work, tasks: Sequence[Any], jobs: int, until: float = math.inf, *, apart: bool = False
 ) -> Generator[tuple[int, Any], None, None]:
-    """Do every task and give the number of each with its result, or with a `Failure`, as it is done.
+    """Run every task, and yield its number with its result or a `Failure` as soon as it is finished.
 
-    All processes end with the generator, also when it is closed early.
-
-    Parameters
-    ----------
-    work : function of a module
-        Takes a task.
-    tasks : sequence
-    jobs : int
-        How many processes may work at once. With 1, all is done in this one, unless it is to be `apart`.
-    until : float
-        The time, as `time.monotonic` has it, at which processes are ended, done or not. In this one, no task begins
-        later.
-    apart : bool
-        Whether this process does nothing itself, so that it outlives whatever happens.
-
-    Yields
-    ------
-    pair of int and object
+    `work` is a module-level function of one task. With one job everything runs in this process, unless it is to stay
+    `apart` in order to survive crashes. Processes are ended at `until`, a time as of `time.monotonic`; in this process,
+    no task starts later. All processes end with the generator, also when it is closed early.
     """
     if jobs == 1 and not apart:
         for number, task in enumerate(tasks):
             if time.monotonic() > until:
                 return
-            yield number, copy_context().run(_tried, work, task)  # steps of a task are not those of the caller
+            yield number, copy_context().run(_tried, work, task)  # keep progress of a task apart from the caller's
         return
     left = list(enumerate(tasks))[::-1]
     idle: dict[Connection, Any] = {}
@@ -90,7 +75,7 @@ def spread(
                     idle[pipe] = process
                 except (EOFError, OSError):
                     process.join()
-                    result = Failure(f"its process died (exit {process.exitcode}). Memory may not have been enough.")
+                    result = Failure(f"its process died (exit {process.exitcode}), perhaps for lack of memory.")
                 yield number, result
     finally:
         for process in (*idle.values(), *(process for process, _ in busy.values())):
@@ -99,7 +84,7 @@ def spread(
 
 
 def _started(work: Work) -> tuple[Connection, Any]:
-    """Start a process, and return the pipe to it. It does not see the caller's script: its work is in this package."""
+    """Start a process, and return the pipe to it. It does not run the caller's script: its work is in this package."""
     spawn = get_context("spawn")
     ours, theirs = spawn.Pipe()
     process = spawn.Process(target=_serve, args=(theirs, work), daemon=True)
@@ -114,10 +99,10 @@ def _started(work: Work) -> tuple[Connection, Any]:
 
 
 def _serve(pipe: Connection, work: Work) -> None:
-    """Work on what comes through the pipe, with one thread, until nobody is at its other end."""
+    """Work on tasks from the pipe, with one thread, until its other end is closed."""
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the caller hears it too, and ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the caller receives it too, and ends this process
     Thread(target=_end_with_caller, daemon=True).start()
     with threadpool_limits(1), suppress(EOFError, OSError):
         while True:
@@ -125,7 +110,7 @@ def _serve(pipe: Connection, work: Work) -> None:
 
 
 def _end_with_caller() -> None:
-    """End this process in the middle of its work when its caller is gone, perhaps killed; loops let this thread run."""
+    """End this process in the middle of its work when its caller is gone; compiled loops let this thread run."""
     caller = parent_process()
     if caller is not None:
         caller.join()

@@ -1,11 +1,10 @@
-"""A trial: one method on one data set from one seed, and what its release is worth.
+"""A trial: one method on one data set with one seed, and the utility of its release.
 
-**Honest accuracy** here is stricter than the measure «honest separability %», which looks at one release of all rows.
-The rows are dealt into folds, each with its share of every label. For each fold the rows of the others are released by
-the method, a decision tree learns from that release, and is asked about the original rows of the fold: nothing of them
-has gone into what it learned from.
+**Honest accuracy** here is stricter than the measure "honest separability %", which uses one release of all rows. Rows
+are dealt into folds, stratified by label. For each fold, the method releases the rows of the other folds, a decision
+tree is trained on that release, and tested on the original rows of the fold, which had no influence on the release.
 
-Folds walk the line without its measures, which for many columns take longer than the release; the judge looks at each.
+Folds skip the measures of the pipeline, which for many columns take longer than the release; each is verified.
 """
 
 from dataclasses import dataclass
@@ -49,21 +48,10 @@ HONEST, COMBINED = "honest", "combined"
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """What is to be tried.
+    """What to try; `measures` may include "honest" and "combined", and `alpha` weighs honest accuracy in the latter.
 
-    Parameters
-    ----------
-    source : path or pyarrow.Table
-    measures : tuple of str
-        "honest", "combined", and names of `shoal.measures()`.
-    alpha : float
-        The weight of honest accuracy in the combined utility.
-    roles : mapping of str to list of str
-        Options of `anonymize`: identifiers, sensitive.
-    place : tuple of int
-        The method, the data set and the seed that it is of.
-    cells : int
-        Of the table: the largest are tried first.
+    `roles` are options of `anonymize` (identifiers, sensitive); `place` has the numbers of method, data set and seed;
+    the largest tables, by `cells`, are tried first.
     """
 
     source: Any
@@ -85,10 +73,10 @@ def run(trial: Trial) -> dict[str, float]:
     """Return the figure of each measure."""
     table = read(trial.source, header=trial.header)
     kept = [] if trial.label is None else [trial.label]
-    # Nothing of a comparison is published, so that a label may have as many values as it likes.
+    # A comparison publishes nothing, so a label may have any number of values.
     roles: dict[str, Any] = {**trial.roles, "keep": kept, "accept": [ACCEPTED]}
     wanted = Policy.of(k=trial.k, method=trial.method, seed=trial.seed, label=trial.label, **roles)
-    # What the columns are is decided on the whole table, so that every fold is released in the same way.
+    # Column types are decided on the whole table, so that every fold is released in the same way.
     table = with_types(table, wanted)
     policy, _ = complete(wanted, table, profile(table))
     with silently():
@@ -106,21 +94,14 @@ def run(trial: Trial) -> dict[str, float]:
 
 
 def honest(table: Table, policy: Policy, folds: int, seed: int) -> float:
-    """Return the share of original held-out rows that a tree gets right that learned from a release of the others.
+    """Return the share of held-out original rows that a tree trained on a release of the others predicts correctly.
 
-    Parameters
-    ----------
-    table : Table
-    policy : Policy
-        With every column named, and a label.
-    folds : int
-    seed : int
-        Random seed of the folds and the tree; that of the method stands in the policy.
+    The policy must list every column and a label; the seed is that of the folds and the tree, not of the method.
     """
     from sklearn.tree import DecisionTreeClassifier
 
     if policy.label is None:
-        raise DataError("compare: honest accuracy needs a label. Name the column that is to be predicted.")
+        raise DataError("compare: honest accuracy needs a label. Name the column to predict.")
     label = read_column(table.column(policy.label)).codes
     if label.size < 2 * folds or label.max() == label.min():
         raise DataError(
@@ -139,9 +120,9 @@ def honest(table: Table, policy: Policy, folds: int, seed: int) -> float:
 
 
 def released(table: Table, policy: Policy) -> tuple[pa.Table, NDArray[np.int64]]:
-    """Return a judged release as `shoal.anonymize` makes it, in an order of its own, and the row behind each of it.
+    """Return a verified release as `shoal.anonymize` makes it, in an order of its own, and the source row of each row.
 
-    The policy must name every column.
+    The policy must list every column.
     """
     arranged = arrange(table, policy)
     encoded = encode(arranged, policy, {}, mixed=methods.declared(policy.method.name, "data") == "mixed")
@@ -155,7 +136,7 @@ def released(table: Table, policy: Policy) -> tuple[pa.Table, NDArray[np.int64]]
 
 
 def _matrices(before: pa.Table, after: pa.Table, policy: Policy) -> tuple[Any, Any]:
-    """Return original rows and released ones, which are others, in the same columns of numbers."""
+    """Return original rows and different released ones as numbers in the same columns."""
     columns = []
     for name in policy.names("quasi"):
         given = policy.columns[name]
@@ -165,18 +146,20 @@ def _matrices(before: pa.Table, after: pa.Table, policy: Policy) -> tuple[Any, A
 
 
 def _figure(name: str, case: Case) -> float:
-    """Return what one measure finds."""
+    """Return the value of one measure."""
     for finding in measures.load(name).take(case):
         if finding.name == name:
             if not np.isfinite(finding.value):
                 raise DataError(f"compare: {name!r} is not finite on this table.")
             return float(finding.value)
-    raise DataError(f"compare: {name!r} has no figure for this table: it lacks the columns or the label for it.")
+    raise DataError(
+        f"compare: {name!r} cannot be computed for this table, which lacks the columns or the label for it."
+    )
 
 
 def _structure(case: Case) -> float:
     """Return the structural utility: the median over columns."""
     kept = structural_utility(case.columns)
     if not kept:
-        raise DataError("compare: structural utility has no figure for this table: no column keeps its type.")
+        raise DataError("compare: structural utility cannot be computed for this table: no column keeps its type.")
     return float(np.median(list(kept.values())))

@@ -1,1 +1,1 @@
-"""Pictures and reports, made of facts and never of rows."""
+"""Charts and reports, built from facts and never from rows."""

@@ -1,4 +1,4 @@
-"""Blocks: what a section of a report is made of, as plain dictionaries that HTML, Markdown and JSON render.
+"""The building blocks of a report section: plain dictionaries that are rendered as HTML, Markdown or JSON.
 
 A section has an id, a title and blocks. To add one to a report, append the dictionary that `section` returns.
 """
@@ -36,51 +36,51 @@ def text(words: str) -> Block:
 
 
 def note(words: str) -> Block:
-    """Return a paragraph that is to be noticed."""
+    """Return a highlighted paragraph."""
     return {"type": "note", "text": words}
 
 
 def code(words: str) -> Block:
-    """Return lines to be typed."""
+    """Return a command to type."""
     return {"type": "code", "text": words}
 
 
 def items(lines: Sequence[str]) -> Block:
-    """Return a list."""
+    """Return a bulleted list."""
     return {"type": "list", "items": list(lines)}
 
 
 def terms(pairs: Iterable[tuple[str, str]]) -> Block:
-    """Return words and what they mean."""
+    """Return a list of terms with their definitions."""
     return {"type": "terms", "items": [list(pair) for pair in pairs]}
 
 
 def tiles(pairs: Iterable[tuple[str, str]]) -> Block:
-    """Return a few large figures, each with its name."""
+    """Return a few large figures, each with a label."""
     return {"type": "tiles", "items": [list(pair) for pair in pairs]}
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> Block:
-    """Return a table; a head that starts with > is of numbers."""
+    """Return a table; a heading that starts with > marks a column of numbers."""
     return {"type": "table", "caption": caption, "heads": list(heads), "rows": [list(row) for row in rows]}
 
 
 def chart(title: str, drawing: Any, caption: str) -> Block:
-    """Return an Altair chart as a picture with a title, and a caption that says how to read it."""
+    """Return an Altair chart as a figure; the caption explains how to read it."""
     return one_figure(title, {"kind": "chart", "chart": drawing}, caption)
 
 
 def one_figure(title: str, picture: dict[str, Any], caption: str) -> Block:
-    """Return a picture with a title, and a caption that says how to read it."""
+    """Return a figure; the caption explains how to read it."""
     return {"type": "figure", "title": title, "picture": picture, "caption": caption}
 
 
 def figures(several: Iterable[Block], caption: str = "", *, wide: bool = False) -> Block | None:
-    """Return pictures side by side, under one caption; None if there is none."""
+    """Return figures side by side under one caption; None if there are none."""
     held = list(several)
     return {"type": "figures", "items": held, "caption": caption, "wide": wide} if held else None
 
 
 def more(title: str, blocks: Iterable[Block | None]) -> Block:
-    """Return blocks that are folded up until somebody asks for them."""
+    """Return blocks that stay collapsed until the reader opens them."""
     return {"type": "more", "title": title, "blocks": [block for block in blocks if block is not None]}

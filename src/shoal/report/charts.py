@@ -1,16 +1,16 @@
-"""Charts: the look of every picture, and Altair's charts into SVG.
+"""Charts: the look of every picture, and the conversion of Altair charts to SVG.
 
-Text takes the colour of the page (`currentColor`), the ground is transparent, and marks have one of three colours that
-the page knows how to turn for a dark screen: `ONE`, `TWO` and `PALE`. Blue and orange are told apart by everybody. Each
-mark carries what it shows as an `aria-label`, which screen readers say and the page's script shows.
+Text takes the colour of the page (`currentColor`), the background is transparent, and marks have one of three colours
+that the page adapts to dark screens: `ONE`, `TWO` and `PALE`. Blue and orange are distinguishable for colour-blind
+readers. Each mark describes itself in an `aria-label`, which screen readers read out and the page's script displays.
 
-Names come from strangers. vl-convert ends the process at a control character, and Vega cuts a long name in the middle
-of an emoji. So other characters stand in for both while a chart is drawn. Afterwards emoji are put back, and what is no
-character at all is shown as U+FFFD.
+Column and category names may contain any character. vl-convert crashes on control characters, and Vega truncates long
+names in the middle of an emoji. Placeholder characters therefore replace both while a chart is drawn. Afterwards emoji
+are restored, and code points that are not characters are shown as U+FFFD.
 
-The same chart is drawn with the same bytes on every machine: text is measured with the one font that vl-convert brings
-along, and characters that this font lacks, which would be measured with whatever fonts are installed, are replaced by
-stand-ins from that font, too.
+The same chart yields the same bytes on every machine: text is measured with the one font that vl-convert ships.
+Characters missing from this font, which would otherwise be measured with whatever fonts are installed, are replaced by
+placeholders from it as well.
 """
 
 import html
@@ -18,40 +18,47 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import numpy as np
 
 from shoal.report.drawing_process import converted
 
-__all__ = ["ONE", "PALE", "TWO", "moving", "plain", "rows", "svg", "themed"]
+__all__ = ["ONE", "PALE", "TWO", "alt", "moving", "plain", "rows", "svg", "themed"]
 
 SVG = "{http://www.w3.org/2000/svg}"
 ONE, TWO, PALE = "#2a6f9e", "#c9671c", "#b9d2e3"
 FRAME = 470  # pixels of a chart in a notebook, axes and all
-BROUGHT = "Liberation Sans"  # the font that vl-convert brings along
-FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"  # all of one width, so that labels fit wherever they are read
+BROUGHT = "Liberation Sans"  # the font that vl-convert ships
+FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"  # metrically compatible, so that labels fit everywhere
 LAST_TWO = "".join(f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0, 0x110000, 0x10000))
-NO_SIGNS = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef{LAST_TWO}]")
-# What the font has, but for the stand-ins and the wide space.
+NO_CHARACTERS = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef{LAST_TWO}]")
+# Characters of the font, without the placeholders and the wide space.
 LETTERS = "\\u0384-\\u038a\\u038c\\u038e-\\u03a1\\u03a3-\\u03ce\\u03d0-\\u0513\\u1e00-\\u1e9b\\u1ea0-\\u1ef9"
 AWKWARD = re.compile(f"[^\\t\\n\\r -~\\xa0-\\u036f{LETTERS}\\u2013\\u2014\\u2018-\\u201e\\u2026\\u200b\\u20ac]")
-# Phonetic letters of the font, then, if they do not suffice, characters for private use.
+# Phonetic letters of the font, then, if they do not suffice, private-use characters.
 STAND_INS = [*map(chr, range(0x1D00, 0x1DC0)), *map(chr, range(0xE000, 0xE000 + 6208))]
-WIDE = "\u2003"  # goes with each that stands for a wide character
+WIDE = "\u2003"  # follows each placeholder of a wide character
+
+
+class _Altair:
+    """Altair, imported at its first use: that takes half a second, and most of the program needs no chart."""
+
+    def __getattr__(self, name: str) -> Any:
+        import altair
+
+        return getattr(altair, name)
+
+
+if TYPE_CHECKING:
+    import altair as alt
+else:
+    alt = _Altair()
 
 
 def rows(**columns: Any) -> Any:
-    """Return columns as the data that Altair takes.
-
-    Parameters
-    ----------
-    **columns
-        Arrays or lists of one length, of numbers or words.
-    """
-    import altair as alt
-
+    """Return columns (arrays or lists of equal length) in the format that Altair expects."""
     held = {name: np.asarray(values).tolist() for name, values in columns.items()}
     return alt.Data(values=[dict(zip(held, row, strict=True)) for row in zip(*held.values(), strict=True)])
 
@@ -59,30 +66,18 @@ def rows(**columns: Any) -> Any:
 def plain(text: str) -> str:
     r"""Return a text in which control characters, unpaired surrogates and unassigned code points are shown as U+FFFD.
 
-    Parameters
-    ----------
-    text : str
-
     Examples
     --------
     >>> plain("as\x01thma")
     'as�thma'
     """
-    return NO_SIGNS.sub("\ufffd", text)
+    return NO_CHARACTERS.sub("\ufffd", text)
 
 
 def themed(chart: Any) -> Any:
-    """Return a chart with the look of the report: for dark and light pages alike.
-
-    Parameters
-    ----------
-    chart : altair.Chart
-        Of any kind that stands at the top: single, layered or concatenated.
-    """
-    ink, soft = (
-        "currentColor",
-        {"domainColor": "currentColor", "tickColor": "currentColor", "gridColor": "currentColor"},
-    )
+    """Return a chart of any top-level type in the style of the report, for dark and light pages."""
+    ink = "currentColor"
+    soft = {"domainColor": ink, "tickColor": ink, "gridColor": ink}
     words = {
         "labelColor": ink,
         "titleColor": ink,
@@ -103,21 +98,16 @@ def themed(chart: Any) -> Any:
 
 
 def moving(chart: Any) -> Any:
-    """Return a chart with the look of the report that a notebook shows without the network.
+    """Return an interactive top-level chart in the style of the report that a notebook shows without network access.
 
-    Altair's own display fetches a script. Here the script goes along, in a frame of its own, so that several charts do
-    not get into each other's way.
-
-    Parameters
-    ----------
-    chart : altair.Chart
-        Of any kind that stands at the top.
+    Altair's own display fetches a script. Here the script is embedded, in a frame of its own, so that several charts do
+    not interfere with each other.
     """
     made = themed(chart)
     kind = type(made)
 
-    def to_dict(self: Any, *given: Any, **wishes: Any) -> Any:
-        return _each(kind.to_dict(self, *given, **wishes), plain)
+    def to_dict(self: Any, *given: Any, **options: Any) -> Any:
+        return _each(kind.to_dict(self, *given, **options), plain)
 
     own = {"_repr_mimebundle_": _framed, "to_dict": to_dict}
     object.__setattr__(made, "__class__", type(kind.__name__, (kind,), own))
@@ -125,28 +115,22 @@ def moving(chart: Any) -> Any:
 
 
 class _InScript(json.JSONEncoder):
-    """JSON that cannot end the script it stands in."""
+    """JSON that cannot close the script element that contains it."""
 
     def encode(self, o: Any) -> str:
-        """Return JSON without a single «<»."""
+        """Return JSON without any <."""
         return super().encode(o).replace("<", "\\u003c")
 
 
 def _framed(chart: Any, *_: Any, **__: Any) -> dict[str, str]:
-    """Return a chart as a notebook takes it."""
+    """Return a chart as the MIME bundle of a notebook."""
     page = html.escape(chart.to_html(inline=True, embed_options={"actions": False}, json_kwds={"cls": _InScript}))
     style = f"width:100%;height:{FRAME}px;border:0;background:#fff"
     return {"text/html": f'<iframe title="chart" style="{style}" srcdoc="{page}"></iframe>'}
 
 
 def svg(chart: Any) -> str:
-    """Return a chart as SVG: no ground, text in the colour of its surroundings.
-
-    Parameters
-    ----------
-    chart : altair.Chart
-        As it was made; the look is added here.
-    """
+    """Return an unstyled chart as SVG in the style of the report: transparent background, text in the page's colour."""
     held: dict[str, str] = {}
 
     def stand_in(found: re.Match[str]) -> str:
@@ -164,7 +148,7 @@ def svg(chart: Any) -> str:
 
 
 def _each(part: Any, change: Callable[[str], str]) -> Any:
-    """Return a chart's dictionary in which every text is changed."""
+    """Return a chart's dictionary with a function applied to every text."""
     if isinstance(part, str):
         return change(part)
     if isinstance(part, dict):
@@ -173,7 +157,7 @@ def _each(part: Any, change: Callable[[str], str]) -> Any:
 
 
 def _compact(picture: str) -> str:
-    """Return a picture in which the many silent marks of a map are one path for each colour."""
+    """Return a picture in which the many undescribed marks of a map are merged into one path per colour."""
     if 'class="mark-symbol' not in picture:
         return picture
     ElementTree.register_namespace("", SVG[1:-1])
@@ -193,7 +177,7 @@ def _compact(picture: str) -> str:
 
 
 def _moved(mark: ElementTree.Element) -> str | None:
-    """Return the outline of a mark where it stands, in short; None if it is no plain shape of straight lines."""
+    """Return the outline of a mark at its position, in short; None unless it is a plain shape of straight lines."""
     at = re.fullmatch(r"translate\(([-\d.]+),([-\d.]+)\)", mark.get("transform", ""))
     shape = re.fullmatch(r"M([-\d.]+),([-\d.]+)((?:L[-\d.]+,[-\d.]+|[hv][-\d.]+)+)Z", mark.get("d", ""))
     if at is None or shape is None:
@@ -210,8 +194,8 @@ def _moved(mark: ElementTree.Element) -> str | None:
 
 
 def _near(colour: str) -> str:
-    """Return a colour that nobody can tell from the one given, of which there are fewer."""
+    """Return an indistinguishable colour from a coarser palette, so that more marks can be merged."""
     parts = re.fullmatch(r"rgb\((\d+), ?(\d+), ?(\d+)\)", colour)
-    return (
-        colour if parts is None else "#" + "".join(f"{min(255, round(int(one) / 6) * 6):02x}" for one in parts.groups())
-    )
+    if parts is None:
+        return colour
+    return "#" + "".join(f"{min(255, round(int(one) / 6) * 6):02x}" for one in parts.groups())

@@ -1,4 +1,4 @@
-"""The page of a comparison: the facts of `MethodComparison.as_dict` as HTML, as Markdown, and as a notebook card."""
+"""The page of a comparison: the facts of `MethodComparison.as_dict` as HTML, Markdown or a notebook card."""
 
 import math
 from collections.abc import Mapping
@@ -13,19 +13,19 @@ from shoal.utility.rank_tests import p_words
 
 __all__ = ["compare_card", "compare_html", "compare_words"]
 
-READ_DIAGRAM = "How to read it: the axis has the mean rank over the data sets, 1 is the best, on the left."
-READ_BAR = "A bar joins methods between which no difference was found at 5 %."
-READ_RULER = "The ruler is the critical difference: methods whose mean ranks are that far apart differ."
-READ_SEEDS = "How to read it: a mark is the mean over seeds, a line its 95 % interval over seeds (Student's t)."
-READ_ONE = "How to read it: a mark is the figure of a method on a data set, from one seed."
+READ_DIAGRAM = "How to read it: the axis shows the mean rank over the data sets; 1, on the left, is best."
+READ_BAR = "A bar joins methods that do not differ significantly at the 5 % level."
+READ_RULER = "The ruler is the critical difference: methods whose mean ranks are at least that far apart differ."
+READ_SEEDS = "How to read it: a mark is the mean over seeds, a line its 95 % interval (Student's t)."
+READ_ONE = "How to read it: a mark is the figure of a method on a data set, from a single seed."
 LIMITS = (
-    "No difference found is not the same as no difference: with few data sets the critical difference is large.",
-    "Ranks forget sizes: to be better by a hair on every data set beats being far better on most.",
-    "Data sets must be independent. Seeds of one table are no more data sets: their mean is taken first.",
-    "Who chose parameters or methods on these tables has tuned on them, and proves little by them.",
-    "Each measure is tested by itself at 5 %: of many measures, some differ by luck.",
+    "Finding no difference does not mean that there is none: with few data sets the critical difference is large.",
+    "Ranks ignore effect sizes: slightly better on every data set beats far better on most.",
+    "Data sets must be independent. Seeds of one table are not further data sets: they are averaged first.",
+    "If parameters or methods were chosen on these tables, the comparison is tuned to them and proves little.",
+    "Each measure is tested separately at the 5 % level: of many measures, some differ by chance.",
 )
-EYES = "These figures come from the original tables. They are for the holder's eyes."
+EYES = "These figures use the original tables. They are for the data holder only."
 Facts = Mapping[str, Any]
 
 
@@ -40,7 +40,7 @@ def compare_words(facts: Facts) -> str:
 
 
 def compare_card(facts: Facts) -> str:
-    """Return a comparison as a piece of HTML for a notebook."""
+    """Return a comparison as an HTML fragment for a notebook."""
     shown: list[Block | None] = []
     for one in facts["measures"]:
         shown += [blocks.text(_found(one)), _diagram(one), _ranks(one), blocks.more("Figures", [_figures(one)])]
@@ -48,13 +48,13 @@ def compare_card(facts: Facts) -> str:
 
 
 def _page(facts: Facts) -> dict[str, Any]:
-    """Return what a page of a comparison shows, in blocks."""
+    """Return the page of a comparison as blocks."""
     sections = [
         blocks.section(f"measure-{number + 1}", _capital(one["title"]), _measure(one))
         for number, one in enumerate(facts["measures"])
     ]
     sections.append(blocks.section("sets", "Data sets", [_sets(facts), _left_out(facts)]))
-    sections.append(blocks.section("limits", "What it does not tell", [blocks.items(LIMITS)]))
+    sections.append(blocks.section("limits", "Limitations", [blocks.items(LIMITS)]))
     return {
         "title": _title(facts),
         "kicker": "shoal: comparison of methods",
@@ -65,38 +65,38 @@ def _page(facts: Facts) -> dict[str, Any]:
 
 
 def _measure(one: Facts) -> list[Block | None]:
-    """Return one measure: what the tests found, the diagram, the figures and the tables behind them."""
+    """Return one measure: the test results, the diagram, the figures and the tables behind them."""
     read = READ_ONE if one["figures"][0]["low"] is None else READ_SEEDS
-    better = "More is better." if one["higher"] else "Less is better."
+    better = "Higher is better." if one["higher"] else "Lower is better."
     chart = blocks.chart("Figures", figure_chart(one), f"{read} {better}")
     said = blocks.text(f"{critical_words(one)} Measured as: {one['how']}.")
     return [said, _diagram(one), chart, _ranks(one), _figures(one), _pairs(one)]
 
 
 def _found(one: Facts) -> str:
-    """Say what was found by one measure."""
+    """State the test results of one measure."""
     return f"{_capital(one['title'])}: {critical_words(one)}"
 
 
 def _diagram(one: Facts) -> Block:
-    """Return the diagram and how it is read; nothing is said of what is not in it."""
+    """Return the diagram and an explanation of what is in it."""
     found = one["comparison"]
     said = [READ_DIAGRAM, *([READ_BAR] if found["groups"] else []), *([READ_RULER] if found["critical"] else [])]
     return blocks.chart("Mean ranks", diagram(one), " ".join(said))
 
 
 def _title(facts: Facts) -> str:
-    """Say what was compared."""
+    """State what was compared."""
     return f"{len(facts['methods'])} methods on {len(facts['sets'])} data sets, k = {facts['k']}"
 
 
 def _how(facts: Facts) -> str:
-    """Say how it was compared."""
+    """State how it was compared."""
     seeds = "one seed" if facts["seeds"] == 1 else f"the mean over {facts['seeds']} seeds"
-    said = [f"Every method released every data set at k = {facts['k']}; a figure is {seeds}."]
+    said = [f"Every method released every data set at k = {facts['k']}; each figure is from {seeds}."]
     names = {one["name"] for one in facts["measures"]}
     if names & {"honest", "combined"}:
-        said.append(f"Honest accuracy: a decision tree learned from released rows, {facts['folds']} folds.")
+        said.append(f"Honest accuracy: a decision tree trained on released rows, {facts['folds']} folds.")
     if "combined" in names:
         said.append(f"Combined utility: {facts['alpha']:g} x honest accuracy + {1 - facts['alpha']:g} x structure.")
     return " ".join(said)
@@ -109,13 +109,13 @@ def _ranks(one: Facts) -> Block:
     if found["scores"] is not None:
         heads.append(">score")
         columns.append([f"{value:.3f}" for value in found["scores"]])
-    said = "Mean ranks, 1 is best"
+    said = "Mean ranks; 1 is best"
     said += f"; score: sum over {found['sets']} data sets of figure / best figure there" if found["scores"] else ""
     return blocks.table(heads, zip(*columns, strict=True), said)
 
 
 def _figures(one: Facts) -> Block:
-    """Return a line for each data set and a column for each method, the best figure with a star."""
+    """Return one row per data set and one column per method; an asterisk marks the best figure."""
     methods = list(one["comparison"]["methods"])
     held = {(figure["set"], figure["method"]): figure for figure in one["figures"]}
     rows = []
@@ -124,17 +124,17 @@ def _figures(one: Facts) -> Block:
         best = (max if one["higher"] else min)(figure["mean"] for figure in line)
         rows.append([name, *(_cell(figure, best=figure["mean"] == best) for figure in line)])
     spread = ": mean ± half the 95 % interval over seeds" if one["figures"][0]["low"] is not None else ""
-    said = f"{one['title']}{spread}; * best of the data set"
+    said = f"{one['title']}{spread}; * marks the best on a data set"
     return blocks.table(["data set", *(f">{method}" for method in methods)], rows, said)
 
 
 def _cell(figure: Facts, *, best: bool) -> str:
-    """Write a figure with its interval."""
+    """Format a figure with its interval."""
     star = " *" if best else ""
     if figure["low"] is None:
         return f"{_number(figure['mean'])}{star}"
     half = max(figure["high"] - figure["mean"], figure["mean"] - figure["low"])
-    # Digits beyond the second of an interval say nothing, nor do those of the figure beyond them.
+    # The second digit of an interval is the last meaningful one, also of its figure.
     places = min(6, max(0, 1 - math.floor(math.log10(half)))) if half > 1e-9 * abs(figure["mean"]) else None
     if places is None:
         return f"{_number(figure['mean'])} ± 0{star}"
@@ -142,7 +142,7 @@ def _cell(figure: Facts, *, best: bool) -> str:
 
 
 def _pairs(one: Facts) -> Block | None:
-    """Return Nemenyi's p of every two methods, if there was something to look for."""
+    """Return Nemenyi's p-value of every two methods, if the tests got that far."""
     found = one["comparison"]
     if found["pairs"] is None:
         return None
@@ -151,28 +151,28 @@ def _pairs(one: Facts) -> Block | None:
         for place, (name, line) in enumerate(zip(found["methods"], found["pairs"], strict=True))
     ]
     heads = ["", *(f">{name}" for name in found["methods"])]
-    return blocks.table(heads, rows, "Nemenyi's p of every two methods, for all pairs together")
+    return blocks.table(heads, rows, "Nemenyi's p-value of every two methods, adjusted for all pairs")
 
 
 def _sets(facts: Facts) -> Block:
     """Return the data sets with their sizes."""
     rows = [[one["name"], f"{one['rows']:,}", f"{one['columns']:,}"] for one in facts["sets"]]
-    said = "Columns: quasi-identifiers, without the label"
+    said = "Columns counts quasi-identifiers, without the label"
     return blocks.table(["data set", ">rows", ">columns"], rows, said)
 
 
 def _left_out(facts: Facts) -> Block | None:
-    """Return the data sets that were left out, and why."""
+    """Return the data sets that were left out, with reasons."""
     rows = [[one["set"], one["method"], one["reason"]] for one in facts["left_out"]]
     said = "Left out, because a method could not release or measure them"
     return blocks.table(["data set", "method", "reason"], rows, said) if rows else None
 
 
 def _capital(text: str) -> str:
-    """Return a title that starts large, unless it is a symbol."""
+    """Return a title with its first letter in upper case."""
     return text[:1].upper() + text[1:]
 
 
 def _number(value: float) -> str:
-    """Write a figure with four digits that count."""
+    """Format a figure with four significant digits."""
     return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"

@@ -1,10 +1,10 @@
-"""The process that draws: Vega-Lite charts come in, SVG goes out. `apart` runs this file as a program of its own.
+"""The drawing process: reads Vega-Lite charts and writes SVG. `drawing_process` runs this file as a program.
 
-A message is its length in eight bytes, and UTF-8. The first one that comes in is a list of the folders in which to
-look for vl-convert, each further one is a chart. What goes out begins with `DRAWN` or `FAILED`; after the latter stands
-the kind of the error and nothing of its text, which may quote what the chart shows.
+A message is its length in eight bytes followed by UTF-8. The first message received lists the folders in which to look
+for vl-convert, each further one is a chart. A reply starts with `DRAWN` or `FAILED`; the latter is followed by the type
+of the error only, because its text may quote what the chart shows.
 
-Nothing of shoal is imported here, so that the process starts at once.
+Nothing of shoal is imported here, so that the process starts fast.
 """
 
 import faulthandler
@@ -27,7 +27,7 @@ def send(stream: IO[bytes], message: bytes) -> None:
 
 
 def receive(stream: IO[bytes]) -> bytes | None:
-    """Read a message; None if the other end is gone."""
+    """Read a message; None if the other end is closed."""
     head = stream.read(SIZE)
     length = int.from_bytes(head, "big")
     message = stream.read(length) if len(head) == SIZE else b""
@@ -35,29 +35,29 @@ def receive(stream: IO[bytes]) -> bytes | None:
 
 
 def draw(chart: str) -> bytes:
-    """Return a chart as SVG, or the kind of error that it ends in."""
+    """Return a chart as SVG, or the type of the error that it causes."""
     try:
         import vl_convert
 
         return DRAWN + str(vl_convert.vegalite_to_svg(chart, show_warnings=False)).encode()
-    except Exception as problem:  # noqa: BLE001 - whatever it is, it is told
+    except Exception as problem:  # noqa: BLE001 - whatever it is, it is reported
         return FAILED + type(problem).__name__.encode()
 
 
 def serve() -> None:
-    """Draw what comes in until nobody is at the other end."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this process hears it too, and ends it
+    """Draw charts until the other end of the pipe is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent receives it too, and ends this process
     if sys.platform != "win32":
         import resource
 
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core file would hold what is drawn
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core file would contain what is drawn
     charts, pictures = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    with open(os.devnull, "w") as nowhere:  # noqa: PTH123 - no word of a stranger among the pictures
+    with open(os.devnull, "w") as nowhere:  # noqa: PTH123 - library output must not mix with the pictures
         os.dup2(nowhere.fileno(), 1)
         sys.path[:] = json.loads(receive(charts) or b"[]")
-        draw(FIRST)  # the first one takes half a second, so it is drawn while nobody waits for it
+        draw(FIRST)  # the first chart takes half a second: draw it while nobody waits
         while (chart := receive(charts)) is not None:
-            # If whoever asked was killed meanwhile, nobody else ends a chart that is never done.
+            # If the parent is killed meanwhile, nothing else ends a chart that never finishes.
             faulthandler.dump_traceback_later(2 * LIMIT, exit=True, file=nowhere)
             picture = draw(chart.decode())
             faulthandler.cancel_dump_traceback_later()

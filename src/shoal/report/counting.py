@@ -1,14 +1,14 @@
-"""Counting for pictures: how the cells of a column are distributed, in parts that hold no rows or at least k.
+"""Counting for pictures: the distribution of a column, in bins that contain either no rows or at least k.
 
-1. Numbers and dates are counted between round limits, which are taken from the released column alone: from what is left
-   of it without the 2k smallest and the 2k largest cells. The first and the last part are open: they hold all that
-   lies beyond, so that no extreme can be read from a picture. Numbers that differ by rounding alone are one part.
-2. Neighbouring parts are joined until each holds no rows or at least k, before and after.
-3. Names are shown if at least k rows have them, before and after; all others are put together, with the rarest that
-   are shown if need be.
-4. A published range stands for all values between its limits, in equal shares. A name is shown of a set or a node
-   only where it is written alone.
-5. «missing» and the like are words of our own, told apart from the same words in a table, which are shown in quotes.
+1. Numbers and dates are counted in bins with round limits, which depend on the released column alone: on what remains
+   of it without the 2k smallest and the 2k largest cells. The first and the last bin are open: they include everything
+   beyond, so that no extreme value can be read off a picture. Numbers that differ by rounding alone share a bin.
+2. Neighbouring bins are merged until each contains no rows or at least k, before and after.
+3. Categories are shown if at least k rows have them, before and after; all others are combined, together with the
+   rarest shown category if they are too few.
+4. A published range is spread evenly over its values. Of a set or a hierarchy level, a category is counted only where
+   it is written alone.
+5. Our own labels such as "missing" are distinguished from the same words in a table, which are shown in quotes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,15 +25,16 @@ from shoal.privacy.measures.published import Published, read_published
 
 __all__ = ["Own", "joined", "middles", "names_of", "of_column", "round_limits"]
 
-PARTS = 16  # of a picture of numbers, about
-SHOWN = 12  # names of a picture
+PARTS = 16  # approximate number of bins
+SHOWN = 12  # categories at most
 OR_ANOTHER = " or another value"
 DAY = 86_400.0
-LARGE, SMALL, NOISE = 1e300, 1e-300, 1e-12  # the largest limit; apart by less is by rounding alone, also relative
+NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+LARGE, SMALL, NOISE = 1e300, 1e-300, 1e-12  # the largest limit; absolute and relative rounding error
 
 
 class Own(Enum):
-    """Words of our own, which are no names of a table, in the order in which they are shown."""
+    """Our own labels, which are not categories of the table, in the order in which they are shown."""
 
     OTHERS = "other values"
     SEVERAL = "one of several"
@@ -48,27 +49,14 @@ Counts = dict[str | Own, float]
 def of_column(
     after: pa.ChunkedArray, given: Column, k: int, before: pa.ChunkedArray | None = None
 ) -> dict[str, Any] | None:
-    """Return how a released column is distributed, and how it was before if that is given; None if all is too rare.
+    """Return the distribution of a released column, as a picture of kind "steps" or "bars" for `drawing.draw`.
 
-    Parameters
-    ----------
-    after : pyarrow.ChunkedArray
-        The released cells.
-    given : Column
-        What the policy says of them.
-    k : int
-    before : pyarrow.ChunkedArray, optional
-        The original cells, for the holder alone.
-
-    Returns
-    -------
-    dict
-        A picture of the kind "steps" or "bars", as `charts.draw` takes it.
+    `before`, the original cells, is for the data holder's report only. None if every value is too rare to be shown.
 
     Guarantee
     ---------
-    Every number of rows in it is 0 or at least k. Limits and names depend on the released column alone, but for names
-    that fewer than k rows had before, which are put together with others.
+    Every number of rows in it is 0 or at least k. Limits and categories depend on the released column alone, except for
+    categories that fewer than k rows had before, which are combined with others.
     """
     old = None if before is None else _plain(before)
     if given.kind in ("numeric", "date"):
@@ -80,14 +68,14 @@ def of_column(
 
 
 def middles(column: pa.ChunkedArray, given: Column) -> Floats | None:
-    """Return the middle of each published range of numbers; NaN where there is none, None if it is not of ranges."""
+    """Return the midpoint of each published range; NaN where a cell is missing, None if the column has no ranges."""
     spans = _spans(_plain(column), given)
     with np.errstate(over="ignore", invalid="ignore"):
         return None if spans is None else np.asarray(spans.mean(axis=1))
 
 
 def joined(counts: Sequence[Floats], k: int) -> list[tuple[int, int]]:
-    """Return runs of neighbouring parts, from and to, that hold no rows or at least k in every one of the counts.
+    """Return runs (start, end) of neighbouring bins that contain no rows or at least k in every one of the counts.
 
     Examples
     --------
@@ -109,9 +97,7 @@ def joined(counts: Sequence[Floats], k: int) -> list[tuple[int, int]]:
 
 
 def round_limits(low: float, high: float, *, whole: bool, parts: int = PARTS) -> Floats:
-    """Return a few round numbers, ascending and equally far apart, from below `low` to above `high`.
-
-    Both are finite, and no larger than 1e300.
+    """Return a few equidistant round numbers from below `low` to above `high`, both finite and at most 1e300.
 
     Examples
     --------
@@ -131,15 +117,9 @@ def round_limits(low: float, high: float, *, whole: bool, parts: int = PARTS) ->
 def names_of(
     counts: Sequence[Mapping[str | Own, float]], k: int, most: int = SHOWN
 ) -> tuple[list[str | Own], list[Floats]]:
-    """Return the names that may be shown, most frequent first, and their rows; the others together come after them.
+    """Return the labels that may be shown, most frequent category first and the combined rest last, and their rows.
 
-    Parameters
-    ----------
-    counts : sequence of mappings
-        The rows of each name: after and, if there is one, before.
-    k : int
-    most : int
-        Names that are shown.
+    `counts` has the rows of each category after and, if known, before; at most `most` categories are shown.
 
     Examples
     --------
@@ -158,7 +138,7 @@ def names_of(
     ]
     shown: list[str | Own] = [_quoted(name) for name in fit[:most]]
     if not all(_enough(one, k) for one in left) and shown:
-        # So few go with the rarest name; if that is not enough, all are others.
+        # Too few to be shown by themselves: add them to the rarest category.
         for some, more in zip(rows, left, strict=True):
             some[-1] += more
         shown, left = [*shown[:-1], f"{shown[-1]}{OR_ANOTHER}"], [0.0] * len(left)
@@ -168,28 +148,28 @@ def names_of(
 
 
 def _quoted(name: str) -> str:
-    """Return a name, in quotes if it could be taken for words of our own."""
+    """Return a category, in quotes if it could be mistaken for one of our own labels."""
     bare = name.strip("«»")
     return f"«{name}»" if bare.endswith(OR_ANOTHER) or bare in {word.value for word in Own} else name
 
 
 def _enough(rows: float, k: int) -> bool:
-    """Say whether a number of rows may be shown."""
+    """Return whether a number of rows may be shown."""
     return rows < 1e-6 or rows >= k - 1e-6
 
 
 def _may_be_told(gaps: Sequence[float], k: int) -> bool:
-    """Say whether gaps after and before may be shown: what they differ by was filled or emptied, and counts too."""
+    """Return whether missing values after and before may be shown, and so their difference: cells filled or emptied."""
     return all(_enough(gap, k) for gap in (*gaps, abs(gaps[0] - gaps[-1])))
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a column without its dictionary."""
+    """Return a column without dictionary encoding."""
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
 def _steps(spans: Floats, values: Floats | None, k: int, *, dates: bool) -> dict[str, Any] | None:
-    """Return numbers or dates counted between round limits."""
+    """Return numbers or dates counted in bins with round limits."""
     known = np.clip(spans[np.isfinite(spans).all(axis=1)], -LARGE, LARGE)
     if len(known) < k:
         return None
@@ -201,7 +181,7 @@ def _steps(spans: Floats, values: Floats | None, k: int, *, dates: bool) -> dict
     both = [_counted(np.clip(one, -LARGE, LARGE), limits) for one in (spans, values) if one is not None]
     counts, gaps = [one for one, _ in both], [gap for _, gap in both]
     told = _may_be_told(gaps, k)
-    if not told:  # too few to be told of: they go with the last part
+    if not told:  # too few to be shown: add them to the last bin
         for one, gap in both:
             one[-1] += gap
     runs = joined(counts, k)
@@ -220,14 +200,13 @@ def _steps(spans: Floats, values: Floats | None, k: int, *, dates: bool) -> dict
 
 
 def _counted(spans: Floats, limits: Floats) -> tuple[Floats, float]:
-    """Return the rows between limits, a span in equal shares, and those without a value."""
+    """Return the rows in each bin, with a range spread evenly, and the number of missing values."""
     known = spans[np.isfinite(spans[:, 0])]
     inner = limits[1:-1]
     low, high, rows = _distinct(known)
     wide = high > low
-    counts = np.bincount(np.searchsorted(inner, low[~wide], side="right"), rows[~wide], inner.size + 1).astype(
-        np.float64
-    )
+    places = np.searchsorted(inner, low[~wide], side="right")
+    counts = np.bincount(places, rows[~wide], inner.size + 1).astype(np.float64)
     edges = np.concatenate([[-np.inf], inner, [np.inf]])
     for start, end, times in zip(low[wide], high[wide], rows[wide], strict=True):
         share = np.clip(edges[1:], start, end) - np.clip(edges[:-1], start, end)
@@ -236,7 +215,7 @@ def _counted(spans: Floats, limits: Floats) -> tuple[Floats, float]:
 
 
 def _distinct(spans: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the distinct spans, and how often each occurs."""
+    """Return the limits of the distinct ranges, and how often each occurs."""
     if not len(spans):
         return spans[:, 0], spans[:, 1], np.zeros(0)
     found, times = np.unique(spans, axis=0, return_counts=True)
@@ -244,7 +223,7 @@ def _distinct(spans: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def _days(low: float, high: float) -> Floats:
-    """Return first days of years, months or weeks, equally many of them apart, as days since 1970."""
+    """Return the first days of equally spaced years, months or weeks, as days since 1970."""
     first, last = (np.datetime64(int(day), "D") for day in (low, high))
     if high - low < 90:
         return round_limits(low, high, whole=True)
@@ -257,11 +236,11 @@ def _days(low: float, high: float) -> Floats:
 
 
 def _spans(column: pa.ChunkedArray, given: Column) -> Floats | None:
-    """Return the limits of each cell as numbers or days; NaN where it is missing or says nothing; None if of text."""
+    """Return the limits of each cell as numbers or days, NaN where missing or uninformative; None if text."""
     if pa.types.is_temporal(column.type) and not pa.types.is_time(column.type):
         days = column.cast(pa.timestamp("us"), safe=False).cast(pa.int64()).cast(pa.float64(), safe=False)
         numbers = np.floor(np.asarray(days.fill_null(np.nan).to_numpy()) / 1e6 / DAY)
-    elif _is_number(column.type):
+    elif any(is_kind(column.type) for is_kind in NUMBERS):
         numbers = np.asarray(column.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy())
     elif given.form in ("range", "tree") and (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return _read(column, dates=given.kind == "date", may_be_any=given.form == "tree")
@@ -270,13 +249,8 @@ def _spans(column: pa.ChunkedArray, given: Column) -> Floats | None:
     return np.column_stack([numbers, numbers])
 
 
-def _is_number(kind: pa.DataType) -> bool:
-    """Say whether cells are numbers."""
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
-
-
 def _read(column: pa.ChunkedArray, *, dates: bool, may_be_any: bool) -> Floats | None:
-    """Return the limits of published ranges; None if one of them is no range."""
+    """Return the limits of published ranges; None if one of the cells is not a range."""
     coded = column.combine_chunks().dictionary_encode()
     limits = np.full((len(coded.dictionary) + 1, 2), np.nan)
     for place, text in enumerate(coded.dictionary.to_pylist()):
@@ -293,12 +267,12 @@ def _read(column: pa.ChunkedArray, *, dates: bool, may_be_any: bool) -> Floats |
 
 
 def _number(text: str, *, dates: bool) -> float:
-    """Return a written number, or the days since 1970 of a written date."""
+    """Parse a number, or a date as days since 1970."""
     return float(np.datetime64(text.replace("T", " ").split()[0], "D").astype(np.int64)) if dates else float(text)
 
 
 def _bars(after: pa.ChunkedArray, before: pa.ChunkedArray | None, given: Column, k: int) -> dict[str, Any] | None:
-    """Return names and how many rows have each."""
+    """Return categories and how many rows have each."""
     counts = [_named(after, given)]
     if before is not None:
         counts.append(_named(before, given.model_copy(update={"form": "mode"})))
@@ -314,12 +288,11 @@ def _bars(after: pa.ChunkedArray, before: pa.ChunkedArray | None, given: Column,
 
 
 def _named(column: pa.ChunkedArray, given: Column) -> Counts:
-    """Return how many rows have each name; of sets and ranges of levels only those that stand alone."""
+    """Return how many rows have each category; of sets and ranges of levels only cells with a single one."""
     found: Counts = {}
-    cells = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-    if pa.types.is_nested(cells.type) or pa.types.is_binary(cells.type) or pa.types.is_large_binary(cells.type):
-        return {}  # what a list or bytes hold has no name
-    tallied = pc.value_counts(cells.cast(pa.string()).combine_chunks())
+    if pa.types.is_nested(column.type) or pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
+        return {}  # lists and bytes are not categories
+    tallied = pc.value_counts(column.cast(pa.string()).combine_chunks())
     for text, rows in zip(tallied.field("values").to_pylist(), tallied.field("counts").to_pylist(), strict=True):
         name = _alone(text, given)
         found[name] = found.get(name, 0.0) + rows
@@ -327,7 +300,7 @@ def _named(column: pa.ChunkedArray, given: Column) -> Counts:
 
 
 def _alone(text: str | None, given: Column) -> str | Own:
-    """Return the one name that a cell has, or a word of our own."""
+    """Return the one category of a cell, or one of our own labels."""
     if text is None:
         return Own.GAPS
     if given.form == "set" or (given.form == "range" and given.kind == "ordinal"):

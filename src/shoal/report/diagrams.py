@@ -1,37 +1,35 @@
 """Diagrams of a comparison: the critical-difference diagram, and the figures behind it.
 
 The diagram has an axis of mean ranks with the best on the left. Each method has a dot on it and a line to its name, the
-better half on the left and the others on the right. A bar joins methods that do not differ; above the axis lies a ruler
-as long as the critical difference. Everything is placed in pixels, so that no name runs over another.
+better half on the left and the others on the right. A bar joins methods that do not differ significantly; above the
+axis lies a ruler as long as the critical difference. Positions are in pixels, so that names never overlap.
 
-All functions take the facts of one measure, as `MethodComparison.as_dict` has them.
+All functions take the facts of one measure, as in `MethodComparison.as_dict`.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shoal.report.charts import ONE, TWO, rows
+from shoal.report.charts import ONE, TWO, alt, rows
 from shoal.utility.rank_tests import p_words
 
 __all__ = ["COLOURS", "critical_words", "diagram", "figure_chart", "standing_alone"]
 
-# Okabe and Ito's colours, which everybody can tell apart, without the yellow that vanishes on white.
+# Okabe and Ito's colour-blind safe palette, without the yellow that vanishes on white.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#8c8c8c")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 LONGEST = 22  # characters of a name
-LETTER, EDGE, STEP, BAR = 7.0, 10, 20, 10  # pixels: a character, the margin, between names, between bars
-RULER, AXIS = 16, 50  # how far down they lie
-SMALL, LARGE = 11, 13  # text
+LETTER, EDGE, STEP, BAR = 7.0, 10, 20, 10  # pixels: character width, margin, between names, between bars
+RULER, AXIS = 16, 50  # pixels from the top
+SMALL, LARGE = 11, 13  # text sizes
 INK = "currentColor"
 Row = dict[str, Any]
-# A file that stands alone has no page to take its colour from.
+# A separate file has no page to inherit its colour from.
 ALONE = "<style>svg{color:#1c2430}@media(prefers-color-scheme:dark){svg{color:#e3e8ec}}</style>"
 
 
 def diagram(measure: Mapping[str, Any]) -> Any:
     """Return the critical-difference diagram of one measure."""
-    import altair as alt
-
     found = measure["comparison"]
     names, ranks = list(found["methods"]), list(found["mean_ranks"])
     count, half = len(names), (len(names) + 1) // 2
@@ -89,68 +87,58 @@ def diagram(measure: Mapping[str, Any]) -> Any:
 
 
 def critical_words(measure: Mapping[str, Any]) -> str:
-    """Say in a sentence or two what the tests of one measure found."""
+    """State in a sentence or two what the tests of one measure found."""
     found = measure["comparison"]
     if found["wilcoxon"] is not None:
         p = found["wilcoxon"]["p"]
-        first, second = found["methods"]
-        head = f"Wilcoxon's test over {found['sets']} data sets: {p_words(p)}."
-        if p >= 0.05:
-            return f"{head} {_nothing(found)}"
-        return f"{head} {first} is better than {second}."
+        said = _nothing(found) if p >= 0.05 else "{} is better than {}.".format(*found["methods"])
+        return f"Wilcoxon's test over {found['sets']} data sets: {p_words(p)}. {said}"
     test = found["friedman"]
     head = f"Friedman's test over {found['sets']} data sets: chi-square {test['statistic']:.3f}, {p_words(test['p'])}."
     if found["critical"] is None:
         return f"{head} {_nothing(found)}"
-    apart = f"Two methods differ if their mean ranks are {found['critical']:.3f} or more apart"
+    apart = f"Two methods differ if their mean ranks are at least {found['critical']:.3f} apart"
     return f"{head} {apart}: {_better(found)}"
 
 
 def _nothing(found: Mapping[str, Any]) -> str:
-    """Say that no difference was found, and whether one could have been."""
+    """State that no difference was found, and whether one could have been."""
     if found["least_p"] < 0.05:
-        return "No difference was found, which is not the same as no difference."
+        return "No difference was found, which does not mean that there is none."
     return (
-        f"No difference could have been found: with {found['sets']} data sets p is {found['least_p']:.4g} at the "
-        "least, even if one method wins on all of them. Take more data sets."
+        f"No difference could have been found: with {found['sets']} data sets p is at least {found['least_p']:.4g}, "
+        "even if one method wins on all of them. Use more data sets."
     )
 
 
 def _better(found: Mapping[str, Any]) -> str:
-    """Say which methods are better than which others."""
+    """State which methods are better than which others."""
     pairs = list(zip(found["methods"], found["mean_ranks"], strict=True))
     said = []
     for name, rank in pairs:
         beaten = [other for other, worse in pairs if worse - rank >= found["critical"]]
         said += [f"{name} is better than {', '.join(beaten)}"] if beaten else []
-    return "; ".join(said) + "." if said else "no two of them are."
+    return "; ".join(said) + "." if said else "no two of them do."
 
 
 def figure_chart(measure: Mapping[str, Any], *, moving: bool = False) -> Any:
     """Return the figure of every method on every data set, with its interval over seeds.
 
-    Parameters
-    ----------
-    measure : mapping
-        The facts of a measure.
-    moving : bool
-        Whether a click on the name of a method brings it forward.
+    If it is `moving`, a click on a method in the legend highlights it.
     """
-    import altair as alt
-
     figures = measure["figures"]
     methods = list(measure["comparison"]["methods"])
     sets = list(dict.fromkeys(one["set"] for one in figures))
     held = {key: [one[key] for one in figures] for key in ("set", "method", "mean")}
     low, high = ([one[key] if one[key] is not None else one["mean"] for one in figures] for key in ("low", "high"))
     data = rows(**held, low=low, high=high, said=[_said(one) for one in figures])
-    # By name, so that a method looks the same whatever is measured.
+    # By name, so that a method looks the same for every measure.
     taken = [sorted(methods).index(name) for name in methods]
     colour = alt.Scale(domain=methods, range=[COLOURS[place % len(COLOURS)] for place in taken])
     shape = alt.Scale(domain=methods, range=[SHAPES[place % len(SHAPES)] for place in taken])
     legend = alt.Legend(title=None, orient="bottom", columns=3, labelLimit=150, symbolOpacity=1)
     chosen = alt.selection_point(fields=["method"], bind="legend")
-    # Nothing starts at 0 by itself: figures are compared with each other, not with nothing.
+    # Axes need not start at 0: figures are compared with each other.
     x = alt.X("mean:Q", title=measure["title"], scale=alt.Scale(zero=False, nice=True))
     places = {
         "y": alt.Y("set:N", title=None, sort=sets, axis=alt.Axis(labelLimit=110, grid=True)),
@@ -172,19 +160,13 @@ def figure_chart(measure: Mapping[str, Any], *, moving: bool = False) -> Any:
 
 
 def standing_alone(picture: str) -> str:
-    """Return an SVG as a file of its own: dark on light, and light on dark.
-
-    Parameters
-    ----------
-    picture : str
-        An SVG whose text has the colour of its surroundings.
-    """
+    """Return an SVG whose text takes the page's colour as a file of its own, for light and dark screens."""
     head, rest = picture.split(">", 1)
     return f"{head}>{ALONE}{rest}"
 
 
 def _lanes(groups: Sequence[Sequence[str]], names: list[str]) -> list[int]:
-    """Return the lane of each bar, counted from the axis: bars that touch get lanes of their own."""
+    """Return the lane of each bar, counted from the axis; overlapping bars get different lanes."""
     lanes: list[int] = []
     last: list[int] = []  # the last method of each lane so far
     for group in groups:
@@ -197,22 +179,20 @@ def _lanes(groups: Sequence[Sequence[str]], names: list[str]) -> list[int]:
 
 def _chart(held: list[Row]) -> Any:
     """Return a chart of these rows, without a mark."""
-    import altair as alt
-
     return alt.Chart(alt.Data(values=held))
 
 
 def _line(x: float, y: float, x2: float, y2: float, said: str = "") -> Row:
-    """Return a straight line; the diagram hides all of them from screen readers."""
+    """Return a straight line, hidden from screen readers."""
     return {"x": x, "y": y, "x2": x2, "y2": y2, "said": said}
 
 
 def _text(words: str, x: float, y: float, said: str = "", size: int = SMALL) -> Row:
-    """Return words at a place; what they say is themselves if not given."""
+    """Return text at a position, described to screen readers by `said` or by itself."""
     return {"words": words, "x": x, "y": y, "said": said or words, "size": size}
 
 
 def _said(one: Mapping[str, Any]) -> str:
-    """Say one figure in words."""
+    """Describe one figure in words."""
     between = "" if one["low"] is None else f", {one['low']:.4g} to {one['high']:.4g}"
     return f"{one['method']} on {one['set']}: {one['mean']:.4g}{between}"

@@ -1,15 +1,15 @@
-"""Drawing: the pictures of a report as Altair charts, each from the plain figures of its facts.
+"""Drawing: the pictures of a report as Altair charts, each made from the plain figures of its facts.
 
 | kind | figures | shows |
 | --- | --- | --- |
-| `steps` | limits, after, before | a column of numbers or dates, as density between limits |
-| `bars` | labels, after, before, what | rows, or what else is said, with each name |
+| `steps` | limits, after, before | a column of numbers or dates, as a density histogram |
+| `bars` | labels, after, before, what | rows (or `what`) of each category |
 | `sizes` | labels, rows | rows by the size of their class |
-| `lengths` | labels, values, unit | one figure for each name |
+| `lengths` | labels, values, unit | one figure per label |
 | `ranges` | labels, values, low, high, unit | figures with their intervals |
 | `matrix` | labels, values | correlations |
 | `squares` | rows | rows in a plane, counted in squares |
-| `svg` | svg | a picture that is drawn already |
+| `svg` | svg | a finished picture |
 | `chart` | chart | an Altair chart |
 """
 
@@ -19,22 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from shoal.report.charts import ONE, TWO, plain, rows, svg
+from shoal.report.charts import ONE, TWO, alt, plain, rows, svg
 
 __all__ = ["draw", "parts_of"]
 
 WIDE, TALL = 250, 120
-LONGEST = 22  # signs of a name
+LONGEST = 22  # characters of a name
 
 
 def draw(picture: dict[str, Any]) -> str:
-    """Return the picture of some facts as SVG.
-
-    Parameters
-    ----------
-    picture : dict
-        With its kind, and the figures that the kind needs.
-    """
+    """Return a picture, given by its kind and the figures that the kind needs, as SVG."""
     if picture["kind"] == "svg":
         return str(picture["svg"])
     if picture["kind"] == "chart":
@@ -52,16 +46,14 @@ def draw(picture: dict[str, Any]) -> str:
 
 
 def _steps(picture: dict[str, Any]) -> Any:
-    """Return filled steps for what is released, and a line above them for what was there before."""
-    import altair as alt
-
+    """Return filled steps for the released values, and a line above them for the original ones."""
     limits = picture["limits"]
     places = np.array(limits, "datetime64[D]").astype(np.float64) if picture["dates"] else np.array(limits, np.float64)
     widths = np.diff(places)
     widths /= np.median(widths)
     names = _between(limits)
     kind = "T" if picture["dates"] else "Q"
-    # Days are the same everywhere: a scale of the reader's time zone would move them.
+    # In UTC: the reader's time zone would shift days.
     scale = alt.Scale(type="utc", nice=False) if picture["dates"] else alt.Scale(nice=False, zero=False)
     x = alt.X(f"low:{kind}", title=None, scale=scale, axis=alt.Axis(grid=False, tickCount=5))
     y = alt.Y("height:Q", title=None, axis=None)
@@ -78,7 +70,7 @@ def _steps(picture: dict[str, Any]) -> Any:
 
 
 def _said(names: Sequence[str], picture: dict[str, Any]) -> list[str]:
-    """Return what each part of a picture says: its name, and its rows."""
+    """Describe each part of a picture: its label and its rows."""
     what = picture.get("what", "rows")
     if picture["before"] is None:
         return [f"{name}; {rows:,} {what}" for name, rows in zip(names, picture["after"], strict=True)]
@@ -87,10 +79,10 @@ def _said(names: Sequence[str], picture: dict[str, Any]) -> list[str]:
 
 
 def _between(limits: Sequence[Any]) -> list[str]:
-    """Name the parts between limits; the first and the last are open."""
+    """Return labels for the bins between limits; the first and the last bin are open."""
     if len(limits) == 2:
         return ["all values"]
-    for digits in range(6, 18):  # as few as tell the limits apart
+    for digits in range(6, 18):  # as few as distinguish the limits
         texts = [one if isinstance(one, str) else f"{one:.{digits}g}" for one in limits]
         if len(set(texts)) == len(texts):
             break
@@ -99,9 +91,7 @@ def _between(limits: Sequence[Any]) -> list[str]:
 
 
 def _bars(picture: dict[str, Any]) -> Any:
-    """Return a bar for each name, and a tick where it ended before."""
-    import altair as alt
-
+    """Return a bar for each category, and a tick for its original length."""
     labels = _short(picture["labels"])
     held = {"name": labels, "after": picture["after"], "said": _said(picture["labels"], picture)}
     y = alt.Y("name:N", sort=None, title=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=150))
@@ -120,7 +110,7 @@ def _bars(picture: dict[str, Any]) -> Any:
 
 
 def _short(names: Sequence[str]) -> list[str]:
-    """Return names that fit, and that are still different from each other."""
+    """Return names cut to fit, but still distinct."""
     found: list[str] = []
     for name in map(plain, names):
         cut = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
@@ -131,18 +121,15 @@ def _short(names: Sequence[str]) -> list[str]:
 
 
 def _sizes(picture: dict[str, Any]) -> Any:
-    """Return a bar for each size of a class."""
-    import altair as alt
-
-    said = [
-        f"classes of {size}; {count:,} rows" for size, count in zip(picture["labels"], picture["rows"], strict=True)
-    ]
+    """Return a bar for each class size."""
+    both = zip(picture["labels"], picture["rows"], strict=True)
+    said = [f"classes of {size}; {count:,} rows" for size, count in both]
     chart = alt.Chart(rows(size=picture["labels"], count=picture["rows"], said=said), height=170)
     labels = alt.Axis(labelAngle=0, ticks=False)
     return (
         chart.mark_bar(color=ONE, opacity=0.85)
         .encode(
-            x=alt.X("size:N", sort=None, title="rows in a class", axis=labels, scale=alt.Scale(paddingInner=0.15)),
+            x=alt.X("size:N", sort=None, title="class size", axis=labels, scale=alt.Scale(paddingInner=0.15)),
             y=alt.Y("count:Q", title="rows", axis=alt.Axis(tickCount=4, domain=False)),
             description="said:N",
         )
@@ -152,8 +139,6 @@ def _sizes(picture: dict[str, Any]) -> Any:
 
 def _lengths(picture: dict[str, Any]) -> Any:
     """Return a bar for each figure."""
-    import altair as alt
-
     said = [f"{name}; {value:.4g}" for name, value in zip(picture["labels"], picture["values"], strict=True)]
     data = rows(name=_short(picture["labels"]), value=picture["values"], said=said)
     y = alt.Y("name:N", sort=None, title=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=150))
@@ -164,8 +149,6 @@ def _lengths(picture: dict[str, Any]) -> Any:
 
 def _ranges(picture: dict[str, Any]) -> Any:
     """Return a point and its interval for each figure."""
-    import altair as alt
-
     figures = zip(picture["labels"], picture["values"], picture["low"], picture["high"], strict=True)
     said = [f"{name}; {value:.4g}; 95 %: {low:.4g} to {high:.4g}" for name, value, low, high in figures]
     held = {key: picture[key] for key in ("values", "low", "high")}
@@ -184,9 +167,7 @@ def _ranges(picture: dict[str, Any]) -> Any:
 
 
 def _matrix(picture: dict[str, Any]) -> Any:
-    """Return correlations as coloured squares, with their figures if there is room."""
-    import altair as alt
-
+    """Return correlations as coloured squares, with figures if there is space."""
     names, values = _short(picture["labels"]), np.array(picture["values"])
     size = len(names)
     across, down = np.tile(names, size), np.repeat(names, size)
@@ -212,9 +193,7 @@ def _matrix(picture: dict[str, Any]) -> Any:
 
 
 def _squares(picture: dict[str, Any]) -> Any:
-    """Return counted squares of a plane; what has too few rows is empty."""
-    import altair as alt
-
+    """Return the counts in the squares of a plane; squares with too few rows are empty."""
     counts = np.array(picture["rows"], np.float64)
     place = np.nonzero(counts)
     held = counts[place]
@@ -237,13 +216,7 @@ def _squares(picture: dict[str, Any]) -> Any:
 
 
 def parts_of(picture: dict[str, Any]) -> tuple[list[str], list[list[object]]]:
-    """Return the figures of a picture as a table: its heads and its rows; no rows where names are missing.
-
-    Parameters
-    ----------
-    picture : dict
-        As `draw` takes it.
-    """
+    """Return the headings and rows of a picture's figures as a table; no rows for kinds without labels."""
     kind = picture["kind"]
     if kind in ("steps", "bars"):
         names = _between(picture["limits"]) if kind == "steps" else list(picture["labels"])
@@ -251,7 +224,7 @@ def parts_of(picture: dict[str, Any]) -> tuple[list[str], list[list[object]]]:
         what = picture.get("what", "rows")
         heads = ["value", f">{what} released", *([f">{what} before"] if picture["before"] is not None else [])]
     elif kind == "sizes":
-        columns, heads = [picture["labels"], picture["rows"]], ["rows in a class", ">rows"]
+        columns, heads = [picture["labels"], picture["rows"]], ["class size", ">rows"]
     elif kind in ("lengths", "ranges"):
         ends = [picture["low"], picture["high"]] if kind == "ranges" else []
         figures = [[f"{value:.4g}" for value in one] for one in (picture["values"], *ends)]

@@ -1,8 +1,8 @@
-"""Drawing apart: charts become SVG in a process of their own, so that no fault of the drawing library ends this one.
+"""Drawing in a separate process: converts charts to SVG so that a crash of the drawing library ends no caller.
 
-vl-convert brings the engine of a browser, which ends its process when memory or address space is short. The process
-is started when it is first needed, and serves until this one ends. It gets charts through a pipe, and nothing else. If
-it dies or takes too long, `DrawingError` says so, and the next chart gets a new one.
+vl-convert contains a browser engine, which aborts its process when memory or address space is short. The process is
+started on first use and serves until this one ends. It receives charts through a pipe, and nothing else. If it dies or
+takes too long, `DrawingError` is raised, and the next chart gets a new process.
 """
 
 import atexit
@@ -21,16 +21,16 @@ from shoal.report import converter
 
 __all__ = ["converted", "prepare"]
 
-REMEDY = "Free some memory; a report as md or json needs no pictures."
+REMEDY = "Free some memory, or choose the format md or json, which needs no pictures."
 
 
 class _Drawer:
-    """The process that draws, and the pipes to it."""
+    """The drawing process, and the pipes to it."""
 
     def __init__(self) -> None:
         if not sys.executable or getattr(sys, "frozen", False):
-            raise DrawingError(f"report: pictures cannot be drawn, since Python cannot be started. {REMEDY}")
-        self.process = subprocess.Popen(  # noqa: S603 - our own file, by our own interpreter
+            raise DrawingError(f"report: pictures cannot be drawn, because Python cannot be started. {REMEDY}")
+        self.process = subprocess.Popen(  # noqa: S603 - our own file and interpreter
             [sys.executable, "-P", "-S", converter.__file__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -39,7 +39,7 @@ class _Drawer:
         )
         self.late = False
         self.charts, self.pictures = cast("IO[bytes]", self.process.stdin), cast("IO[bytes]", self.process.stdout)
-        with suppress(OSError):  # if it is dead already, the first chart will tell
+        with suppress(OSError):  # if it has died already, the first chart will fail
             folders = [folder for folder in sys.path if Path(folder).is_absolute()]
             converter.send(self.charts, json.dumps(folders).encode())
 
@@ -71,12 +71,12 @@ class _Drawer:
                 pipe.close()
 
     def _too_late(self) -> None:
-        """End a chart that takes too long."""
+        """Kill the process of a chart that takes too long."""
         self.late = True
         self.process.kill()
 
     def _why(self, seconds: float) -> str:
-        """Say why there is no picture."""
+        """Return why there is no picture."""
         if self.late:
             return f"it took more than {seconds:g} seconds"
         code = self.process.wait()
@@ -84,7 +84,7 @@ class _Drawer:
             how = signal.Signals(-code).name
         except ValueError:
             how = f"exit {code}"
-        return f"the process that draws ended ({how}); memory or address space may be too small for it"
+        return f"the drawing process ended ({how}), perhaps for lack of memory or address space"
 
 
 _drawer: _Drawer | None = None
@@ -92,33 +92,23 @@ _one_at_a_time = Lock()
 
 
 def prepare() -> None:
-    """Start the process that draws, which takes half a second, while something else is done."""
-    global _drawer  # noqa: PLW0603 - there is one for all
+    """Start the drawing process, which takes half a second, in the background."""
+    global _drawer  # noqa: PLW0603 - one process per program
     with suppress(OSError, DrawingError), _one_at_a_time:
         _drawer = _drawer or _Drawer()
 
 
 def converted(chart: str, seconds: float = converter.LIMIT) -> str:
-    """Return a Vega-Lite chart as SVG, drawn by vl-convert in a process of its own.
+    """Return a Vega-Lite chart (JSON) as SVG, drawn by vl-convert in a separate process within so many seconds.
 
-    Parameters
-    ----------
-    chart : str
-        JSON.
-    seconds : float
-        How long that may take.
-
-    Raises
-    ------
-    DrawingError
-        If the process dies, takes too long, cannot be started, or vl-convert raises.
+    Raises `DrawingError` if the process dies, takes too long, cannot be started, or vl-convert fails.
     """
     global _drawer  # noqa: PLW0603 - as above
     with _one_at_a_time:
         try:
             _drawer = _drawer or _Drawer()
             return _drawer.convert(chart, seconds)
-        except BaseException as problem:  # after a stop or a failure, what is in the pipes belongs to nothing
+        except BaseException as problem:  # after an interrupt or a failure the pipes are out of step
             _end()
             if isinstance(problem, OSError | RuntimeError):
                 raise DrawingError(
@@ -128,7 +118,7 @@ def converted(chart: str, seconds: float = converter.LIMIT) -> str:
 
 
 def _end() -> None:
-    """End the process that draws, if there is one."""
+    """End the drawing process, if there is one."""
     global _drawer  # noqa: PLW0603 - as above
     if _drawer is not None:
         _drawer.end()
@@ -136,7 +126,7 @@ def _end() -> None:
 
 
 def _leave() -> None:
-    """Leave the process that draws to the one that this one was forked from."""
+    """After a fork, leave the drawing process to the parent."""
     global _drawer, _one_at_a_time
     _left.append(_drawer)
     _drawer, _one_at_a_time = None, Lock()

@@ -1,10 +1,10 @@
-"""Figures: sketches into SVG, by Altair.
+"""Figures: sketches drawn as SVG by Altair.
 
 | file | shows |
 | --- | --- |
 | `self-organising-map.svg` | ridges between the units of a map, rows of each unit, and its value in every column |
-| `densities.svg` | the density of every column, where it is cut, and the peaks that stand for the parts |
-| `views.svg` | the Davies-Bouldin index of every view before and after it learnt from the others |
+| `densities.svg` | the density of every column, where it is cut, and the peaks that represent the parts |
+| `views.svg` | the Davies-Bouldin index of every view before and after it learned from the others |
 | `plane.svg` | rows in the plane of the first two principal axes, before and after |
 """
 
@@ -15,31 +15,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.model.sketches import CurveSketch, MapSketch, PlaneSketch, Sketch, ViewsSketch
-from shoal.report.charts import ONE, PALE, TWO, rows, svg
+from shoal.report.charts import ONE, PALE, TWO, alt, rows, svg
 
 __all__ = ["NAMES", "pictures"]
 
 NAMES = ("densities.svg", "plane.svg", "self-organising-map.svg", "views.svg")
-MOST = 24  # columns that are shown
-ACROSS = 4  # of them side by side
+MOST = 24  # columns shown at most
+ACROSS = 4  # columns side by side
 POINTS = 300  # of a curve
-ENDS = 0.025  # part of the rows at each end of a curve that is not drawn
-FAR = 3.0  # standard deviations that a curve is drawn to: what lies beyond may be one row
+ENDS = 0.025  # share of rows in each tail of a curve, which is not drawn
+FAR = 3.0  # standard deviations; beyond this a curve may show a single row
 HEXAGON = "M0,-1L0.866,-0.5L0.866,0.5L0,1L-0.866,0.5L-0.866,-0.5Z"
 
 
 def pictures(
     sketches: Iterable[Sketch], names: Sequence[str], views: Mapping[str, str | None] | None = None
 ) -> dict[str, str]:
-    """Return the picture of each kind of sketch as SVG, by the name of its file.
+    """Return the picture of each kind of sketch as SVG, by file name.
 
-    Parameters
-    ----------
-    sketches : iterable of Sketch
-    names : sequence of str
-        The column of the table behind each column of the matrix.
-    views : mapping of str to str, optional
-        The name of the view that a column of the table was put into.
+    `names` has the table column behind each column of the matrix, `views` the view of each table column.
     """
     given = list(sketches)
     charts: dict[str, Any] = {}
@@ -57,9 +51,7 @@ def pictures(
 
 
 def _map(sketch: MapSketch, names: Sequence[str]) -> Any:
-    """Return ridges, hits and planes of a map."""
-    import altair as alt
-
+    """Return the ridges, hits and component planes of a self-organizing map."""
     first = [
         _units(sketch, sketch.ridges, "ridges", "greys"),
         _units(sketch, sketch.hits, "rows", "blues", _ends(sketch.hits)),
@@ -70,19 +62,19 @@ def _map(sketch: MapSketch, names: Sequence[str]) -> Any:
 
 
 def _shown(sketch: MapSketch, names: Sequence[str]) -> list[int]:
-    """Return the columns whose planes are shown: one for each column of the table before others of the same."""
+    """Return the columns whose planes are shown, a first one of each table column before further ones."""
     known = [*names, *(f"column {place}" for place in range(len(names), sketch.planes.shape[1]))]
     order = sorted(range(sketch.planes.shape[1]), key=lambda column: (known[:column].count(known[column]), column))
     return order[:MOST]
 
 
 def _some(shown: int, there: int) -> str:
-    """Say how many columns are shown."""
+    """State how many columns are shown."""
     return f"{shown} columns" if shown == there else f"{shown} of {there} columns"
 
 
 def _ends(counts: NDArray[np.float64]) -> list[float]:
-    """Return the least and the largest number of rows that is shown, to stand in a legend."""
+    """Return the smallest and the largest number of rows shown, for the legend."""
     held = counts[counts > 0]
     return sorted({float(held.min()), float(held.max())}) if held.size else []
 
@@ -90,9 +82,7 @@ def _ends(counts: NDArray[np.float64]) -> list[float]:
 def _units(
     sketch: MapSketch, values: NDArray[np.float64], title: str, scheme: str, ticks: list[float] | None = None
 ) -> Any:
-    """Return the units of a map in the colours of some values."""
-    import altair as alt
-
+    """Return the units of a map, coloured by values."""
     tall, wide = sketch.places.max(axis=0) + 1
     step = min(14.0, 190.0 / wide)
     shape, size = (HEXAGON, (step * 1.1547) ** 2) if sketch.hexagonal else ("square", step**2)
@@ -113,17 +103,13 @@ def _units(
 
 def _curves(sketches: Sequence[CurveSketch], names: Sequence[str]) -> Any:
     """Return the densities of columns side by side."""
-    import altair as alt
-
     drawn = [_curve(sketch, _label(names, sketch.column)) for sketch in sketches[:MOST]]
-    said = f"{_some(len(drawn), len(sketches))} of more than two values; dashes: cuts, dots: what stands for a part"
+    said = f"{_some(len(drawn), len(sketches))} with more than two values; dashes: cuts, dots: representative values"
     return alt.concat(*drawn, columns=ACROSS, title=said)
 
 
 def _curve(sketch: CurveSketch, title: str) -> Any:
     """Return the density of one column, with its cuts and peaks."""
-    import altair as alt
-
     near = _middle(sketch)
     some = near[np.unique(np.linspace(0, max(near.size - 1, 0), min(POINTS, near.size)).astype(np.int64))]
     scale = alt.Scale(domain=[-FAR, FAR], nice=False)
@@ -145,16 +131,14 @@ def _curve(sketch: CurveSketch, title: str) -> Any:
 
 
 def _middle(sketch: CurveSketch) -> NDArray[np.int64]:
-    """Return the places of a curve without its ends, which would tell where the last row stands."""
+    """Return the positions of a curve without its tails, which would reveal where the outermost row lies."""
     mass = np.cumsum(sketch.heights * np.gradient(sketch.places))
     inside = (mass >= ENDS * mass[-1]) & (mass <= (1 - ENDS) * mass[-1]) & (np.abs(sketch.places) <= FAR)
     return np.flatnonzero(inside)
 
 
 def _views(sketch: ViewsSketch, names: Sequence[str], views: Mapping[str, str | None]) -> Any:
-    """Return the index of each view before and after, a line for each update."""
-    import altair as alt
-
+    """Return the index of each view before and after, one line per update."""
     called = [_called(place, columns, names, views) for place, columns in enumerate(sketch.columns)]
     number = [called[view] for view in sketch.views]
     turn = [list(sketch.views[:place]).count(view) + 1 for place, view in enumerate(sketch.views)]
@@ -181,23 +165,21 @@ def _views(sketch: ViewsSketch, names: Sequence[str], views: Mapping[str, str | 
 
 
 def _called(place: int, columns: Sequence[int], names: Sequence[str], views: Mapping[str, str | None]) -> str:
-    """Return the name that the policy gives to a view, or its number."""
+    """Return the name that the policy gives a view, or its number."""
     given = {views.get(names[column]) for column in columns if column < len(names)}
     name = given.pop() if len(given) == 1 else None
     return name or f"view {place + 1}"
 
 
 def _members(view: str, columns: Sequence[int], names: Sequence[str]) -> str:
-    """Say which columns a view has."""
+    """State which columns a view has."""
     held = list(dict.fromkeys(_label(names, column).split(" (")[0] for column in columns))
     more = f" and {len(held) - 4} more" if len(held) > 4 else ""
     return f"{view}: {', '.join(held[:4])}{more}"
 
 
 def _plane(sketch: PlaneSketch) -> Any:
-    """Return two pictures of counted squares beside each other, in the same colours."""
-    import altair as alt
-
+    """Return the counts in a plane before and after, side by side and on the same colour scale."""
     most = float(max(sketch.before.max(), sketch.after.max(), 1.0))
     both = [
         _squares(sketch, counts, title, most) for counts, title in ((sketch.before, "before"), (sketch.after, "after"))
@@ -206,9 +188,7 @@ def _plane(sketch: PlaneSketch) -> Any:
 
 
 def _squares(sketch: PlaneSketch, counts: NDArray[np.float64], title: str, most: float) -> Any:
-    """Return counted squares."""
-    import altair as alt
-
+    """Return the counts in the squares of a plane."""
     place = np.nonzero(counts)
     (left, right), (low, high) = ((edge[at], edge[at + 1]) for edge, at in zip(sketch.edges, place, strict=True))
     scales = [alt.Scale(domain=[float(edge[0]), float(edge[-1])], nice=False, zero=False) for edge in sketch.edges]
@@ -230,7 +210,7 @@ def _squares(sketch: PlaneSketch, counts: NDArray[np.float64], title: str, most:
 
 
 def _label(names: Sequence[str], column: int) -> str:
-    """Return the name of a column of the matrix, with a number if several belong to one column of the table."""
+    """Return the name of a matrix column, numbered if several belong to one table column."""
     name = names[column] if column < len(names) else f"column {column + 1}"
     if list(names).count(name) > 1:
         return f"{name} ({list(names[: column + 1]).count(name)})"

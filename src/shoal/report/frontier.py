@@ -1,21 +1,21 @@
-"""The charts of an exploration: risk against utility, with a dot for each release.
+"""The charts of an exploration: risk against utility, with one dot per release.
 
-Utility grows to the right and risk upwards, whatever their own direction: an axis of a loss is turned. Colours are
-those of the report; points of the front are blue, others pale, and nothing is told by colour alone. All functions take
-the facts of `Exploration.as_dict`.
+Utility grows to the right and risk upwards, whatever their own direction: the axis of a loss is reversed. Colours are
+those of the report; Pareto-optimal points are blue, others pale, and nothing is conveyed by colour alone. All functions
+take the facts of `Exploration.as_dict`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from shoal.report.charts import ONE, PALE, rows
+from shoal.report.charts import ONE, PALE, alt, rows
 
 __all__ = ["interactive", "lines", "overview"]
 
-MOST_POINTS = 1_500  # that are drawn
+MOST_POINTS = 1_500  # drawn
 MOST_LINES = 36
 MOST_BEHIND = 40  # points of the front behind the line of a method
-MOST_TOGETHER = 6  # numbers at one place
+MOST_TOGETHER = 6  # numbers at one position
 CLOSE = (34.0, 14.0)  # pixels
 WIDE, TALL, SMALL = 620, 400, (230, 150)
 AXES = (("x", "utility"), ("y", "risk"))
@@ -24,9 +24,7 @@ Facts = Mapping[str, Any]
 
 
 def overview(facts: Facts) -> Any:
-    """Return every point with its intervals; those of the front with their numbers."""
-    import altair as alt
-
+    """Return every point with its intervals; Pareto-optimal points are numbered."""
     known = [one for one in _known(facts) if one["twin"] is None][:MOST_POINTS]
     order = {name: place for place, name in enumerate(facts["front"])}
     front = sorted((one for one in known if one["front"]), key=lambda one: order[one["name"]])
@@ -44,9 +42,7 @@ def overview(facts: Facts) -> Any:
 
 
 def lines(facts: Facts) -> list[tuple[str, str, Any]]:
-    """Return name, k and a small chart of each method with its parameters: its points joined in the order of k."""
-    import altair as alt
-
+    """Return name, k and a small chart of each method with its parameters, its points joined in order of k."""
     known = _known(facts)
     front = [one for one in known if one["front"]][:MOST_BEHIND]
     axes = _axes(facts, known, short=True)
@@ -62,9 +58,7 @@ def lines(facts: Facts) -> list[tuple[str, str, Any]]:
 
 
 def interactive(facts: Facts) -> Any:
-    """Return a chart for a notebook: it can be moved and scaled, and a click in the legend shows one method."""
-    import altair as alt
-
+    """Return a chart for a notebook, with zoom and pan; a click in the legend highlights one method."""
     known = _known(facts)
     axes = _axes(facts, known)
     data = _data(facts, sorted(known, key=lambda one: (_line(facts, one), *_order(one))))
@@ -74,7 +68,7 @@ def interactive(facts: Facts) -> Any:
         "opacity": alt.when(chosen).then(alt.value(1)).otherwise(alt.value(0.12)),
     }
     line = alt.Chart(data).mark_line(strokeWidth=1).encode(**axes, **look, order="place:Q")
-    shape = alt.Shape("on:N", title="on the front", scale=alt.Scale(domain=["yes", "no"], range=["circle", "cross"]))
+    shape = alt.Shape("on:N", title="Pareto-optimal", scale=alt.Scale(domain=["yes", "no"], range=["circle", "cross"]))
     dots = alt.Chart(data).mark_point(filled=True, size=60)
     drawn = dots.encode(**axes, **look, shape=shape, tooltip=["name:N", "said:N"])
     return alt.layer(line, drawn, width=WIDE, height=TALL).add_params(chosen).interactive()
@@ -86,24 +80,22 @@ def _known(facts: Facts) -> list[Facts]:
 
 
 def _line(facts: Facts, one: Facts) -> str:
-    """Return the name of the line of a point: its method with parameters, and l and t where points differ in them."""
+    """Return the label of a point's line: its method with parameters, and l and t where points differ in them."""
     varied = [name for name in ("l", "t") if len({each[name] for each in facts["points"]}) > 1]
     return ", ".join([one["line"], *(f"{name} = {one[name]:g}" for name in varied if one[name] is not None)])
 
 
 def _order(one: Facts) -> tuple[float, float, float]:
-    """Return by what the points of a line are ordered."""
+    """Return the sort key of points on a line."""
     return one["k"], one["l"] or 0.0, one["t"] or 0.0
 
 
 def _axes(facts: Facts, known: Sequence[Facts], *, short: bool = False) -> dict[str, Any]:
-    """Return the axes: better to the right, and better below."""
-    import altair as alt
-
+    """Return the axes: better is to the right, and further down."""
     found = {}
     for letter, what in AXES:
         aim = facts[what]
-        better, arrow = "more" if aim["higher_is_better"] else "less", "→" if letter == "x" else "↓"
+        better, arrow = "higher" if aim["higher_is_better"] else "lower", "→" if letter == "x" else "↓"
         title = aim["name"] if short else f"{aim['name']} ({better} is better {arrow})"
         turned = aim["higher_is_better"] != (letter == "x")
         scale = alt.Scale(domain=_domain(facts, known, what), reverse=turned, nice=False, zero=False)
@@ -113,7 +105,7 @@ def _axes(facts: Facts, known: Sequence[Facts], *, short: bool = False) -> dict[
 
 
 def _domain(facts: Facts, known: Sequence[Facts], what: str) -> list[float]:
-    """Return the ends of an axis: a little beyond all figures and intervals, and not below 0 for their sake."""
+    """Return the ends of an axis: slightly beyond all figures and intervals, but not below 0 for that reason."""
     ends = list(facts["beside"].values()) if what == "utility" else []
     ends += [end for one in known for end in one[what].values() if end is not None]
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
@@ -122,9 +114,7 @@ def _domain(facts: Facts, known: Sequence[Facts], what: str) -> list[float]:
 
 
 def _beside(facts: Facts, x: Any) -> list[Any]:
-    """Return a dashed line for each figure that releases are compared with, and what it is of."""
-    import altair as alt
-
+    """Return a labelled dashed line for each reference figure."""
     if not facts["beside"]:
         return []
     said = [f"{name}: {value:.4g}" for name, value in facts["beside"].items()]
@@ -135,9 +125,7 @@ def _beside(facts: Facts, x: Any) -> list[Any]:
 
 
 def _dots(facts: Facts, some: Sequence[Facts], axes: Facts, colour: str, size: int, *, aria: bool = True) -> Any:
-    """Return a dot for each point, which says what it stands for unless it is hidden from screen readers."""
-    import altair as alt
-
+    """Return a dot for each point, with a description unless it is hidden from screen readers."""
     told = {"tooltip": "said:N", "description": "said:N"} if aria else {}
     silent = {} if aria else {"aria": False}
     dots = alt.Chart(_data(facts, some)).mark_point(filled=True, opacity=1, color=colour, size=size, **silent)
@@ -145,9 +133,7 @@ def _dots(facts: Facts, some: Sequence[Facts], axes: Facts, colour: str, size: i
 
 
 def _spans(some: Sequence[Facts], axes: Facts, colour: str) -> Iterable[Any]:
-    """Give the intervals of points as thin lines; an exact figure has none."""
-    import altair as alt
-
+    """Yield the intervals of points as thin lines; an exact figure has none."""
     for (along, what), (across, other) in (AXES, AXES[::-1]):
         own = [one for one in some if one[what]["low"] is not None and one[what]["high"] > one[what]["low"]]
         if own:
@@ -158,7 +144,7 @@ def _spans(some: Sequence[Facts], axes: Facts, colour: str) -> Iterable[Any]:
 
 
 def _numbers(facts: Facts, known: Sequence[Facts], front: Sequence[Facts]) -> Any:
-    """Return where the numbers of the front stand; those of dots that lie close together share a place."""
+    """Return the positions of the numbers of the front; dots close together share one."""
     scales = [(_domain(facts, known, what), size) for what, size in (("utility", WIDE), ("risk", TALL))]
     held: list[tuple[tuple[float, float], list[float], list[str]]] = []
     for number, one in enumerate(front):
@@ -177,7 +163,7 @@ def _numbers(facts: Facts, known: Sequence[Facts], front: Sequence[Facts]) -> An
 
 
 def _data(facts: Facts, some: Sequence[Facts]) -> Any:
-    """Return points as the data of a chart, each with what a mark says."""
+    """Return points as chart data, each with its description."""
     return rows(
         x=[one["utility"]["value"] for one in some],
         y=[one["risk"]["value"] for one in some],
@@ -190,11 +176,11 @@ def _data(facts: Facts, some: Sequence[Facts]) -> Any:
 
 
 def _said(facts: Facts, one: Facts) -> str:
-    """Say what a dot stands for."""
+    """Describe a dot."""
     parts = [one["name"]]
     for what in ("utility", "risk"):
         figure = one[what]
         ends = "" if figure["low"] is None else f" ({figure['low']:.4g} to {figure['high']:.4g})"
         parts.append(f"{facts[what]['name']} {figure['value']:.4g}{ends}")
-    beaten = "clearly beaten" if one["twin"] is None else f"the same release as {one['twin']}"
-    return "; ".join([*parts, "on the front" if one["front"] else beaten])
+    beaten = "clearly worse than another" if one["twin"] is None else f"the same release as {one['twin']}"
+    return "; ".join([*parts, "Pareto-optimal" if one["front"] else beaten])

@@ -1,4 +1,4 @@
-"""Notebook cards: a title, a sentence and a few blocks of a page as a piece of HTML, all of it escaped."""
+"""Notebook cards: a title, a sentence and a few blocks of a page as an HTML fragment, all of it escaped."""
 
 import html
 from collections.abc import Iterable
@@ -13,13 +13,13 @@ CELL = "padding:.2em .9em .2em 0;border-bottom:1px solid rgba(128,128,128,.3);te
 
 
 def card(title: str, said: str, shown: Iterable[Block | None]) -> str:
-    """Return texts, tables, pictures and what is folded up as a piece of HTML; blocks that are None are left out."""
+    """Return text, table, figure and collapsed blocks as an HTML fragment; blocks that are None are left out."""
     head = f"<p><b>{html.escape(title)}</b><br><small>{html.escape(said)}</small></p>"
     return f'<div style="max-width:60em">{head}{_all(shown)}</div>'
 
 
 def _all(shown: Iterable[Block | None]) -> str:
-    """Return blocks one after the other."""
+    """Return blocks one after another."""
     return "".join(_block(one) for one in shown if one is not None)
 
 
@@ -35,7 +35,7 @@ def _block(one: Block) -> str:
 
 
 def _table(one: Block) -> str:
-    """Return a table; a head that starts with > is of numbers."""
+    """Return a table; a heading that starts with > marks a column of numbers."""
     sides = ["right" if head.startswith(">") else "left" for head in one["heads"]]
 
     def line(cells: Iterable[str], tag: str) -> str:

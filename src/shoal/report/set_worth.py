@@ -1,6 +1,6 @@
-"""The sections of a set-valued release that only its holder sees: what is left of the records, and what is risky.
+"""The sections about set-valued data that only the data holder sees: what is preserved, and what is risky.
 
-They take the figures of `pipeline.set_report`, by section: counts of records and itemsets, and never an item.
+They take the figures of `pipeline.set_report`, by section: counts of records and itemsets, never an item.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,20 +21,15 @@ Figures = Mapping[str, Mapping[str, Any]]
 
 
 def worth_sections(figures: Figures) -> list[Block]:
-    """Return what the holder sees beside the public sections.
-
-    Parameters
-    ----------
-    figures : mapping
-        As from `pipeline.set_report.set_report`.
+    """Return the additional sections of the data holder's report, from figures of `pipeline.set_report`.
 
     Guarantee
     ---------
-    No item is named, and no number of records from 1 to k - 1 is in it that is not in the figures.
+    No item is named, and every number of records from 1 to k - 1 in it is already in the figures.
     """
     made = [
-        blocks.section("worth", "What it is still worth", _worth(figures)),
-        blocks.section("associations", "Which items go together", _associations(figures)),
+        blocks.section("worth", "Utility", _worth(figures)),
+        blocks.section("associations", "Which items occur together", _associations(figures)),
         blocks.section("neighbours", "What analysts find in a neighbour", _neighbours(figures)),
         blocks.section("risk", "What is risky in a neighbour", _risk(figures)),
         blocks.section("distance", "How far the data have moved", _distance(figures.get(DISTANCE, {}))),
@@ -43,7 +38,7 @@ def worth_sections(figures: Figures) -> list[Block]:
 
 
 def _worth(figures: Figures) -> list[Block | None]:
-    """Show how much is left, in large figures and in two pictures."""
+    """Return how much is preserved, as large figures and two pictures."""
     left = figures["What is left out"]
     kept = [(f"{100 * (1 - left['their share']):.1f} %", "of all occurrences are in chunks")]
     kept.append((f"{left['items'] - left['items in no chunk at all']:,} of {left['items']:,}", "items are in chunks"))
@@ -59,7 +54,7 @@ def _worth(figures: Figures) -> list[Block | None]:
         blocks.text(say("set_worth")),
         blocks.tiles(kept),
         blocks.figures([one for one in drawn if one is not None]),
-        blocks.table(("what is left out", ">value"), rows),
+        blocks.table(("left out", ">value"), rows),
     ]
 
 
@@ -79,7 +74,7 @@ def _both(figures: Figures, title: str, what: str, caption: str) -> Block | None
 
 
 def _associations(figures: Figures) -> list[Block | None]:
-    """Show how wrong the supports of pairs are, by how frequent they are."""
+    """Return the error of the supports of pairs, by their frequency."""
     sure, likely = (figures[f"Associations, {which} support"] for which in ("certain", "expected"))
     bands = [name for name in likely if name.endswith(", mean error")]
     names = [name.removeprefix("pairs in ").removesuffix(", mean error") for name in bands]
@@ -93,36 +88,32 @@ def _associations(figures: Figures) -> list[Block | None]:
     rows += [(name, _said(sure[name]), _said(likely[name])) for name in sure if name not in bands]
     return [
         blocks.text(say("set_pairs")),
-        blocks.one_figure("Error of pairs, by how frequent they are", picture, say("set_bands")) if names else None,
+        blocks.one_figure("Error of pairs, by frequency", picture, say("set_bands")) if names else None,
         blocks.table(("pairs", ">certain", ">expected"), rows),
     ]
 
 
 def _neighbours(figures: Figures) -> list[Block | None]:
-    """Show both kinds of neighbours side by side."""
+    """Return both kinds of neighbours side by side."""
     known = words()["set_kept"]
     kinds = [name.removeprefix(RAW) for name in figures if name.startswith(RAW)]
     tables: list[Block | None] = []
     for kind in kinds:
         raw, hard = figures.get(f"{RAW}{kind}", {}), figures.get(f"{HARD}{kind}", {})
         tables.append(blocks.table(_heads(hard), _side_by_side(raw, hard, known), kind.capitalize()))
+    origins = figures.get("Where neighbours come from", {})
+    published = " ".join(f"The {name} neighbour is {where}." for name, where in origins.items())
     cost = figures.get(f"{HARD}cost", {})
     paid = "; ".join(f"{name} {_said(value)}" for name, value in cost.items())
     return [
-        blocks.text(f"{say('set_neighbours')} {_origins(figures)}") if tables else None,
+        blocks.text(f"{say('set_neighbours')} {published}") if tables else None,
         *tables,
         blocks.text(f"What the km neighbour costs: {paid}.") if paid else None,
     ]
 
 
-def _origins(figures: Figures) -> str:
-    """Say which of the neighbours is the published one."""
-    given = figures.get("Where neighbours come from", {})
-    return " ".join(f"The {name} neighbour is {where}." for name, where in given.items())
-
-
 def _risk(figures: Figures) -> list[Block | None]:
-    """Show what could be taken for a fact about few people, in both kinds of neighbours."""
+    """Return what could be taken for a fact about few people, in both kinds of neighbours."""
     raw, hard = figures.get(RISK_RAW, {}), figures.get(RISK_HARD, {})
     if not raw and not hard:
         return []
@@ -133,8 +124,8 @@ def _risk(figures: Figures) -> list[Block | None]:
 
 
 def _heads(hard: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the heads of a table of both neighbours, or of the one there is."""
-    return ("figure", ">raw", ">km", "what it is") if hard else ("figure", ">raw", "what it is")
+    """Return the headings of a table of both neighbours, or of the only one."""
+    return ("figure", ">raw", ">km", "meaning") if hard else ("figure", ">raw", "meaning")
 
 
 def _side_by_side(
@@ -147,7 +138,7 @@ def _side_by_side(
 
 
 def _distance(found: Mapping[str, Any]) -> list[Block | None]:
-    """Show the tree edit distance beside its baselines."""
+    """Return the tree edit distance beside its baselines."""
     known = words()["set_distances"]
     shown = [name for name in BASELINES if found.get(name) is not None]
     picture = {
@@ -160,12 +151,12 @@ def _distance(found: Mapping[str, Any]) -> list[Block | None]:
     return [
         blocks.text(say("set_distance")) if rows else None,
         blocks.one_figure("Distance from the records", picture, say("set_baselines")) if len(shown) > 1 else None,
-        blocks.table(("figure", ">value", "what it is"), rows) if rows else None,
+        blocks.table(("figure", ">value", "meaning"), rows) if rows else None,
     ]
 
 
 def _said(value: Any) -> str:
-    """Write a figure, or a word that stands for one."""
+    """Format a figure, or a word in place of one."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return figure(float(value)) if isinstance(value, int | float) else str(value)

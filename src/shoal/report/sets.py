@@ -1,4 +1,4 @@
-"""The report of a set-valued release: facts from the release alone, or beside the records for the holder."""
+"""The report of a set-valued release: facts from the release alone or, for the data holder, with the records."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,27 +11,29 @@ from shoal.model.findings import Verdict
 from shoal.report import blocks
 from shoal.report.blocks import Block
 from shoal.report.set_worth import worth_sections
+from shoal.report.wording import words
 
 __all__ = ["set_facts"]
 
 EDGES = (1, 2, 5, 10, 20, 50, 100, 500, 1000)
 LIMITS = (
-    "It is a promise about possible worlds, not about chances: one of the candidates may be far likelier than others.",
-    "Somebody who knows more than m items of a person, or what a person has not, is outside the promise.",
-    "A second release of the same records can be compared with this one. Replace a release; do not add to it.",
-    "Labels of items that k records hold are published as they are.",
+    "The guarantee is about possible data sets, not probabilities: one candidate may be far likelier than the others.",
+    "It does not cover an attacker who knows more than m items of a person, or items that the person lacks.",
+    "A second release of the same records can be compared with this one. Replace a release; do not add another.",
+    "Labels of items that at least k records have are published unchanged.",
 )
+VERIFY = "Anyone who has the folder can recount all of this from its files:"
 MEANS = {
-    "k^m-anonymity of chunks": "the rarest combination of at most m items in a chunk, in records",
+    "k^m-anonymity of chunks": "records with the rarest combination of at most m items in a chunk",
     "k^m-anonymity of shared chunks": "the same for chunks that several clusters share",
-    "k^m-anonymity of the neighbour": "the same for the plain records beside the chunks",
-    "chunks apart": "chunks of a cluster that have an item in common, or more parts than the cluster has records",
+    "k^m-anonymity of the neighbour": "the same for the plain records published beside the chunks",
+    "chunks apart": "chunks of a cluster that share an item, or have more parts than the cluster has records",
     "cover condition": "clusters whose chunks could not fill all their records",
     "shared chunks apart": "shared chunks with an item that another chunk of their clusters has",
-    "terms": "items in no chunk that are listed where they must not be",
-    "order": "things whose order could tell of the input",
+    "terms": "items outside chunks that are listed where they must not be",
+    "order": "entries whose order could reveal something about the input",
     "cluster sizes": "clusters of fewer than k or more than delta records",
-    "forced associations": "clusters that list an item beside one that all their records have",
+    "forced associations": "clusters that list an item beside one that all of their records have",
 }
 
 
@@ -43,15 +45,8 @@ def set_facts(
 ) -> dict[str, Any]:
     """Return the facts of a report.
 
-    Parameters
-    ----------
-    published : Disassociated
-    verdicts : sequence of Verdict
-        What the judge found in the files.
-    kind : {"km", "raw", "none"}
-        Of the neighbour.
-    findings : mapping, optional
-        Figures by section that need the records behind the release: then the report is the holder's.
+    `verdicts` are those on the files, `kind` is that of the neighbour ("km", "raw" or "none"). `findings`, figures by
+    section that need the original records, turn it into the data holder's report.
 
     Guarantee
     ---------
@@ -60,32 +55,24 @@ def set_facts(
     k, m = published.k, published.m
     sections = [
         blocks.section("done", "What was done", _done(published, kind)),
-        blocks.section("promise", "What is promised, and found", _promised(published, verdicts)),
-        blocks.section("shape", "What the release looks like", _shape(published)),
+        blocks.section("promise", "Guarantees, requested and found", _promised(published, verdicts)),
+        blocks.section("shape", "Shape of the release", _shape(published)),
     ]
     sections += [
         *(worth_sections(findings) if findings is not None else []),
         blocks.section("limits", "What it does not protect against", [blocks.items(LIMITS)]),
-        blocks.section(
-            "verify",
-            "How to verify it",
-            [
-                blocks.text("Anybody who has the folder can count all of this again, from its bytes:"),
-                blocks.code("shoal sets verify FOLDER"),
-            ],
-        ),
+        blocks.section("verify", "How to verify it", [blocks.text(VERIFY), blocks.code("shoal sets verify FOLDER")]),
     ]
     holds = all(verdict.holds for verdict in verdicts)
+    audience = "public" if findings is None else "holder"
     wish = f"k = {k}, m = {m}"
-    more = "every condition was counted in the files" if holds else "not every condition holds"
+    more = "every condition was checked in the files" if holds else "not every condition holds"
     return {
-        "kind": "public" if findings is None else "holder",
-        "title": "A release of sets",
-        "kicker": "for everybody: made from the release alone"
-        if findings is None
-        else "for the holder alone: it was measured on the records",
-        "lead": f"Whoever knows up to {m} items of a person is left with at least {k} candidates among {published.n:,} "
-        "records.",
+        "kind": audience,
+        "title": "What this release of sets protects",
+        "kicker": words()["kickers"][audience],
+        "lead": f"An attacker who knows up to {m} items of a person is left with at least {k} candidates among "
+        f"{published.n:,} records.",
         "holds": holds,
         "k": k,
         "rows": published.n,
@@ -96,23 +83,23 @@ def set_facts(
 
 
 def _done(published: Disassociated, kind: str) -> list[Block]:
-    """Say how the release was made."""
+    """Explain how the release was made."""
     shared = int((published.chunk_cluster < 0).sum())
     said = {
-        "km": "Beside the chunks lie plain records, drawn from them and k^m-anonymous by themselves.",
-        "raw": "Beside the chunks lie plain records, a mere draw from them: rare combinations there are mostly chance.",
-        "none": "No plain records lie beside the chunks.",
+        "km": "Plain records, drawn from the chunks and k^m-anonymous by themselves, are published beside them.",
+        "raw": "Plain records, drawn from the chunks, are published beside them; rare combinations are mostly random.",
+        "none": "No plain records are published beside the chunks.",
     }
     terms = {
-        "global": "Items in no chunk are listed once, without their clusters; the rarest are not listed.",
-        "drop": "Items in no chunk are not published.",
-        "cluster": "Items in no chunk are listed by cluster.",
-        "suppress": "Items in no chunk are listed by cluster, after items of all records were taken from some.",
+        "global": "Items outside chunks are listed once, without their clusters; the rarest are not listed.",
+        "drop": "Items outside chunks are not published.",
+        "cluster": "Items outside chunks are listed by cluster.",
+        "suppress": "Items outside chunks are listed by cluster, after items that all its records share were removed.",
     }
     return [
         blocks.text(
             f"Records were put into clusters of up to {published.delta} ({published.partition}), and the items of each "
-            "cluster torn into chunks: which part of one chunk belongs to which part of another is not published."
+            "cluster were split into chunks: which part of one chunk belongs to which part of another is not published."
         ),
         blocks.tiles(
             [
@@ -128,23 +115,18 @@ def _done(published: Disassociated, kind: str) -> list[Block]:
 
 
 def _promised(published: Disassociated, verdicts: Sequence[Verdict]) -> list[Block]:
-    """Return the promise in words, and what was counted."""
+    """Return the guarantee in words, and what was counted."""
+    verdict = {True: "holds", False: "does not hold"}
     rows = [
-        [
-            one.model,
-            f"{one.asked:g}",
-            f"{one.found:g}",
-            "holds" if one.holds else "does not hold",
-            MEANS.get(one.model, ""),
-        ]
+        [one.model, f"{one.asked:g}", f"{one.found:g}", verdict[one.holds], MEANS.get(one.model, "")]
         for one in verdicts
     ]
     return [
         blocks.text(
-            f"For every set of at most {published.m} items: either no data set that this release could have come from "
-            f"holds it, or one of them holds it in at least {published.k} records."
+            f"For every set of at most {published.m} items: either no data set from which this release could have been "
+            f"made contains it, or at least one of them contains it in at least {published.k} records."
         ),
-        blocks.table(["condition", ">asked", ">found", "verdict", "what is counted"], rows),
+        blocks.table(["condition", ">requested", ">found", "verdict", "what is counted"], rows),
     ]
 
 
@@ -155,14 +137,12 @@ def _shape(published: Disassociated) -> list[Block | None]:
     chunk_sizes = np.diff(total[published.chunk_ptr])
     support = np.bincount(published.items, np.repeat(published.counts, np.diff(published.sub_ptr)))
     pictures = [
-        _histogram("Clusters by their records", sizes, k, "records", "clusters"),
-        _histogram("Chunks by their parts", chunk_sizes, k, "parts", "chunks"),
-        _histogram("Items by the records that have them in chunks", support[support > 0], k, "records", "items"),
+        _histogram("Clusters by number of records", sizes, k, "records", "clusters"),
+        _histogram("Chunks by number of parts", chunk_sizes, k, "parts", "chunks"),
+        _histogram("Items by number of records that have them in chunks", support[support > 0], k, "records", "items"),
     ]
     held = [picture for picture in pictures if picture is not None]
-    return [
-        blocks.figures(held, "Each bar says how many there are of a size. Nothing here counts fewer than k records.")
-    ]
+    return [blocks.figures(held, "Each bar counts those of a given size. Nothing here counts fewer than k records.")]
 
 
 def _histogram(title: str, values: NDArray[Any], k: int, unit: str, what: str) -> Block | None:
@@ -184,4 +164,4 @@ def _histogram(title: str, values: NDArray[Any], k: int, unit: str, what: str) -
         "values": [int(count[at]) for at in there],
         "unit": what,
     }
-    return blocks.one_figure(title, picture, f"How many {what} have so many {unit}.")
+    return blocks.one_figure(title, picture, f"Number of {what} with that many {unit}.")

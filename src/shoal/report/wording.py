@@ -1,6 +1,6 @@
-"""Words of a report: they stand in `templates/words.toml`, for people who answer for data and do not read programs.
+"""Texts of a report, kept in `templates/words.toml` for readers who are not programmers, and the format of figures.
 
-Also how figures are written; what a page may show of one follows from what it counts.
+What a page may show of a figure depends on what the figure counts.
 """
 
 import tomllib
@@ -21,24 +21,17 @@ __all__ = ["asked_for", "few", "figure", "measure_words", "method_words", "promi
 
 @cache
 def words() -> dict[str, Any]:
-    """Return the words of `templates/words.toml`, by section."""
+    """Return the texts of `templates/words.toml`, by section."""
     return tomllib.loads((Path(__file__).parent / "templates" / "words.toml").read_text(encoding="utf-8"))
 
 
 def say(key: str, **given: object) -> str:
-    """Return a paragraph by its name, with figures put in."""
+    """Return a paragraph by its key, with figures filled in."""
     return str(words()["says"][key]).format(**given)
 
 
 def shown(finding: Finding, n: int, k: int) -> str:
-    """Write the value of a finding, unless it tells of fewer than k rows.
-
-    Parameters
-    ----------
-    finding : Finding
-    n, k : int
-        The rows of the release, and what it asks for.
-    """
+    """Format the value of a finding, unless it counts fewer than k of n rows."""
     value, percent = finding.value, finding.unit == "%"
     if finding.counts_rows is False:
         return figure(value)
@@ -56,7 +49,7 @@ def shown(finding: Finding, n: int, k: int) -> str:
 
 
 def asked_for(verdict: Verdict, policy: Policy) -> str:
-    """Return in short what was asked: «k = 5», «t = 0.2 for 'ill'»."""
+    """Return in short what was requested: k = 5, t = 0.2 for ill."""
     card = models.load(verdict.model) if verdict.model in models.built_in else None
     name = verdict.model if card is None else card.short(policy.constraints)
     of = f" for {verdict.column}" if verdict.column else ""
@@ -64,14 +57,9 @@ def asked_for(verdict: Verdict, policy: Policy) -> str:
 
 
 def measure_words(needs: Collection[str], *, built_in: bool) -> dict[str, str]:
-    """Return what findings say, in the order in which a report lists them.
+    """Return explanations of findings in the order in which a report lists them.
 
-    Parameters
-    ----------
-    needs : collection of str
-        Of the measures, as on their cards.
-    built_in : bool
-        Whether to leave out those of plug-ins: a public report can be drawn again where they are not installed.
+    With `built_in`, plug-ins are left out: a public report must render identically where they are not installed.
     """
     names = measures.built_in if built_in else measures.names()
     cards = sorted((measures.load(name) for name in names), key=lambda card: card.rank)
@@ -79,17 +67,17 @@ def measure_words(needs: Collection[str], *, built_in: bool) -> dict[str, str]:
 
 
 def promise(verdict: Verdict) -> tuple[str, str]:
-    """Return what a constraint promises and what it does not, in plain words.
+    """Return what a constraint guarantees and what it does not, in plain words.
 
-    The words of a plug-in are left out: a report can be drawn again, and compared, where the plug-in is not installed.
+    A plug-in's own words are left out, because a report must render identically where the plug-in is not installed.
     """
     card = models.load(verdict.model) if verdict.model in models.built_in else None
     says, leaves = OTHER if card is None else (card.promise, card.leaves_open)
-    column = f"the column «{verdict.column}»"
+    column = f"the column “{verdict.column}”"
     return says.format(asked=f"{verdict.asked:g}", column=column), leaves
 
 
 def method_words(name: str) -> str:
-    """Return what a method does, in its own first words; its module is read, not loaded."""
+    """Return what a method does, from the first paragraph of its module, which is read but not imported."""
     declared = methods.built_in.get(methods.aliases.get(name, name))
-    return f"The method is called «{name}»." if declared is None else declared.words
+    return f"The method is called “{name}”." if declared is None else declared.words

@@ -1,0 +1,44 @@
+"""What every card has, and how a function gets its card."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from typing import Any, Generic, TypeVar
+
+__all__ = ["Card"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Card(Generic[F]):
+    """A declaration in the catalogue, and at the same time the decorator that attaches it: `@measure("name", ...)`.
+
+    Parameters
+    ----------
+    name : str
+        As in policies, on the command line and in reports.
+    summary : str
+        The first line of the function's docstring.
+    function : callable
+        The decorated function.
+    """
+
+    name: str
+    summary: str = field(init=False)
+    function: F = field(init=False, repr=False)
+
+    def __call__(self, function: F) -> F:
+        """Attach the card to a function."""
+        self._set("summary", (function.__doc__ or "").strip().split("\n", 1)[0])
+        self._set("function", function)
+        function.card = self  # type: ignore[attr-defined]
+        return function
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the card as plain values, for JSON, tables and forms; without functions."""
+        functions = {one.name for one in fields(self) if not one.repr}
+        return {key: value for key, value in vars(self).items() if key not in functions}
+
+    def _set(self, name: str, value: object) -> None:
+        """Complete the card while it is being declared; from then on it is frozen."""
+        object.__setattr__(self, name, value)
