@@ -1,13 +1,13 @@
-"""How the methods of this product are declared: one card gives the checks, the signature and the documentation.
+"""Declaration of the built-in methods: one card gives the checks, the signature and the documentation.
 
 A built-in method is written for inputs that are already checked:
 
     @numeric_method("anneal", ensures={"k"}, params={"effort": EFFORT}, uses={"seed", "threads"})
     def anneal(X: Floats, k: int, effort: str, *, run: Run) -> Partition:
 
-Callers see `anneal(X, k, effort="quick", *, seed=0, threads=None)`: the defaults come from the card, and what the card
-says in `uses` arrives in `run`. The docstring gets the sections Parameters and Returns unless it has its own. Plug-ins
-are free to decorate a function with `shoal.catalogue.method` alone.
+Callers see `anneal(X, k, effort="quick", *, seed=0, threads=None)`: the defaults come from the card, and the options
+listed in `uses` arrive in `run`. The docstring gets the sections Parameters and Returns unless it has its own. Plug-ins
+may simply decorate a function with `shoal.catalogue.method`.
 """
 
 from collections.abc import Callable, Mapping
@@ -44,27 +44,17 @@ RUN = {
     "weights": (None, "array of shape (n,), optional", "How much each row counts in means and SSE."),
     "label": (None, "array of shape (n,)", "The class of each row."),
     "view_of": (None, "array of shape (d,), optional", "The number of each column's view; overrides `views`."),
-    "limits": (None, "Limits, optional", "What the sensitive values of a group must meet."),
+    "limits": (None, "Limits, optional", "Requirements on the sensitive values of a group."),
 }
 KINDS = {Whole: "int", Number: "float", Flag: "bool", Choice: "str"}
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What a run hands to a method beside the table and its parameters, checked.
+    """The checked options of a run, besides the table and the parameters of the method.
 
-    Parameters
-    ----------
-    who : str
-        The method, for messages.
-    given : mapping
-        The table and the options of the run as the caller gave them.
-    weights : float64 array of shape (n,)
-        With mean 1.
-    limits : Limits, optional
-        `binding` are those that ask for something.
-    label, view_of : array, optional
-        Not checked: what they must look like depends on the method.
+    `who` is the method, for messages; `given` the table and options as passed by the caller. Weights have mean 1.
+    `label` and `view_of` are not checked, since their requirements depend on the method.
     """
 
     who: str
@@ -78,7 +68,7 @@ class Run:
 
     @classmethod
     def of(cls, who: str, n: int, given: Mapping[str, Any]) -> "Run":
-        """Return what was given for a table of n rows, or refuse it."""
+        """Check the options given for a table of n rows."""
         weights = row_weights(given.get("weights"), n, who)
         threads = thread_count(given.get("threads"), who)
         others = (given.get(name) for name in ("limits", "label", "view_of"))
@@ -86,7 +76,7 @@ class Run:
 
     @property
     def binding(self) -> Limits | None:
-        """The limits if they ask for anything."""
+        """The limits, if they require anything."""
         return self.limits if self.limits is not None and self.limits.binding else None
 
 
@@ -98,9 +88,9 @@ def numeric_method(
     uses: set[str] | None = None,
     **card: Any,
 ) -> Callable[[Method], Method]:
-    """Declare a method on a matrix of numbers; the function is given it as `inputs.matrix` returns it.
+    """Declare a method on a numeric matrix, which it receives as returned by `inputs.matrix`.
 
-    What else a card may say (`growth`, `most_rows`, `in_cells`, `aliases`, `words`) is handed on to `method`.
+    Other fields of a card (`growth`, `most_rows`, `in_cells`, `aliases`, `words`) are passed on to `method`.
     """
     return _declared("numeric", "X", matrix, name, ensures, {"k": K, **(params or {})}, uses or set(), card)
 
@@ -113,12 +103,12 @@ def mixed_method(
     uses: set[str] | None = None,
     **card: Any,
 ) -> Callable[[Method], Method]:
-    """Declare a method on columns of any kind; more of its card as above."""
+    """Declare a method on columns of any kind; otherwise as above."""
     return _declared("mixed", "columns", mixed_columns, name, ensures, {"k": K, **(params or {})}, uses or set(), card)
 
 
 def mixed_columns(columns: Columns, k: int, who: str) -> Columns:
-    """Return columns that a method can work on, or refuse them."""
+    """Return the columns, or refuse them."""
     if not isinstance(columns, Columns):
         raise MethodError(
             f"{who}: it takes the columns of a mixed table, made by `columns_of`; got a {type(columns).__name__}."
@@ -137,7 +127,7 @@ def _declared(
     uses: set[str],
     card: Mapping[str, Any],
 ) -> Callable[[Method], Method]:
-    """Return the decorator that makes a function of checked inputs a method for callers."""
+    """Return the decorator that turns a function of checked inputs into a method for callers."""
     options = [option for option in RUN if option in uses]
 
     def declare(function: Method) -> Method:
@@ -158,7 +148,7 @@ def _declared(
 
 
 def _signature(table: str, params: Mapping[str, Parameter], options: list[str]) -> Signature:
-    """Return the signature that callers see: the table, the parameters of the card, then by keyword what a run has."""
+    """Return the public signature: the table, the parameters of the card, then the options of a run by keyword."""
     either = Argument.POSITIONAL_OR_KEYWORD
     arguments = [Argument(table, either)]
     for name, card in params.items():
@@ -168,7 +158,7 @@ def _signature(table: str, params: Mapping[str, Parameter], options: list[str]) 
 
 
 def _documented(text: str, table: str, params: Mapping[str, Parameter], options: list[str]) -> str:
-    """Return a docstring with the sections Parameters and, where it is missing, Returns before its other sections."""
+    """Return a docstring with the sections Parameters and, if missing, Returns before its other sections."""
     entries = [(table, *TABLES[table])]
     for name, card in params.items():
         words = card.words if isinstance(card, Choice) and not callable(card.words) else ()
