@@ -10,11 +10,13 @@ listed in `uses` arrive in `run`. The docstring gets the sections Parameters and
 may simply decorate a function with `shoal.catalogue.method`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
+from functools import partial
 from inspect import Parameter as Argument
 from inspect import Signature, cleandoc
 from textwrap import fill, indent
+from types import MappingProxyType
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -80,33 +82,6 @@ class Run:
         return self.limits if self.limits is not None and self.limits.binding else None
 
 
-def numeric_method(
-    name: str,
-    *,
-    ensures: set[str],
-    params: Mapping[str, Parameter] | None = None,
-    uses: set[str] | None = None,
-    **card: Any,
-) -> Callable[[Method], Method]:
-    """Declare a method on a numeric matrix, which it receives as returned by `inputs.matrix`.
-
-    Other fields of a card (`growth`, `most_rows`, `in_cells`, `aliases`, `words`) are passed on to `method`.
-    """
-    return _declared("numeric", "X", matrix, name, ensures, {"k": K, **(params or {})}, uses or set(), card)
-
-
-def mixed_method(
-    name: str,
-    *,
-    ensures: set[str],
-    params: Mapping[str, Parameter] | None = None,
-    uses: set[str] | None = None,
-    **card: Any,
-) -> Callable[[Method], Method]:
-    """Declare a method on columns of any kind; otherwise as above."""
-    return _declared("mixed", "columns", mixed_columns, name, ensures, {"k": K, **(params or {})}, uses or set(), card)
-
-
 def mixed_columns(columns: Columns, k: int, who: str) -> Columns:
     """Return the columns, or refuse them."""
     if not isinstance(columns, Columns):
@@ -122,13 +97,17 @@ def _declared(
     table: str,
     check: Callable[[Any, int, str], Any],
     name: str,
+    *,
     ensures: set[str],
-    params: Mapping[str, Parameter],
-    uses: set[str],
-    card: Mapping[str, Any],
+    params: Mapping[str, Parameter] = MappingProxyType({}),
+    uses: Set[str] = frozenset(),
+    **card: Any,
 ) -> Callable[[Method], Method]:
-    """Return the decorator that turns a function of checked inputs into a method for callers."""
-    options = [option for option in RUN if option in uses]
+    """Return the decorator that turns a function of checked inputs into a method for callers.
+
+    Other fields of a card (`growth`, `most_rows`, `in_cells`, `aliases`, `words`) are passed on to `method`.
+    """
+    params, options = {"k": K, **params}, [option for option in RUN if option in uses]
 
     def declare(function: Method) -> Method:
         def called(**given: Any) -> Partition:
@@ -142,9 +121,13 @@ def _declared(
         called.__module__, called.__name__, called.__qualname__ = function.__module__, name, name
         called.__doc__ = _documented(function.__doc__ or "", table, params, options)
         called.__signature__ = _signature(table, params, options)  # type: ignore[attr-defined]
-        return method(name, data=data, ensures=ensures, params=params, uses=uses, **card)(called)
+        return method(name, data=data, ensures=ensures, params=params, uses=set(uses), **card)(called)
 
     return declare
+
+
+numeric_method = partial(_declared, "numeric", "X", matrix)
+mixed_method = partial(_declared, "mixed", "columns", mixed_columns)
 
 
 def _signature(table: str, params: Mapping[str, Parameter], options: list[str]) -> Signature:

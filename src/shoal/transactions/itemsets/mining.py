@@ -224,7 +224,7 @@ def _counted(indptr: Longs, items: Ints, holders: Longs, starts: Longs, wanted: 
 
 @inner_loop
 def _holds(items: Ints, begin: int, end: int, wanted: Ints, first: int, last: int, known: int) -> bool:
-    """Return whether a record holds all items of an itemset, given that it holds the one at `known`."""
+    """Return whether a record holds all items of an itemset, given that it holds the item `known`."""
     for place in range(first, last):
         if wanted[place] == known:
             continue
