@@ -111,11 +111,11 @@ def _declared(
 
     def declare(function: Method) -> Method:
         def called(**given: Any) -> Partition:
-            handed = {option: given.pop(option) for option in (table, *options) if option in given}
-            numbers = check(handed[table], given["k"], name)
+            passed = {option: given.pop(option) for option in (table, *options) if option in given}
+            numbers = check(passed[table], given["k"], name)
             n = len(numbers.codes if isinstance(numbers, Columns) else numbers)
             if options:
-                given["run"] = Run.of(name, n, handed)
+                given["run"] = Run.of(name, n, passed)
             return function(numbers, **given)
 
         called.__module__, called.__name__, called.__qualname__ = function.__module__, name, name

@@ -36,6 +36,7 @@ __all__ = [
     "class_losses",
     "clear",
     "columns_of",
+    "ends",
     "hulls_of",
     "join_loss",
     "loss",
@@ -157,12 +158,12 @@ def columns_of(
     return Columns(
         np.ascontiguousarray(stacked, np.int32),
         np.array(kind, np.int64),
-        _ends([len(part) for part in parts]),
+        ends([len(part) for part in parts]),
         np.concatenate([*parts, np.zeros(1)]),
         np.array(width, np.int64),
         np.array(toll, np.float64),
-        _ends(words),
-        _ends([len(level) for level in levels]),
+        ends(words),
+        ends([len(level) for level in levels]),
         np.concatenate([*levels, np.zeros(0, np.int32)]),
     )
 
@@ -195,7 +196,7 @@ def class_losses(columns: Columns, j: int, level: Codes) -> Floats:
     return lost
 
 
-def _ends(sizes: list[int]) -> Whole:
+def ends(sizes: list[int]) -> Whole:
     """Return where each part starts when all are concatenated, and where the last ends."""
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 

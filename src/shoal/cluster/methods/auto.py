@@ -84,8 +84,8 @@ def auto(X: Floats, k: int, effort: str, *, run: Run) -> Partition:
     chosen = plan(len(X), varying, k, effort, limited=limited, weighted=weighted, threads=run.threads)
     announce(str(chosen))
     card = methods.load(chosen.method)
-    handed = {name: value for name, value in run.given.items() if name in card.uses}
-    found = card.function(X, k, **chosen.parameters, **handed)
+    options = {name: value for name, value in run.given.items() if name in card.uses}
+    found = card.function(X, k, **chosen.parameters, **options)
     return Partition(found.labels, (f"{chosen}.", *found.notes), found.findings)
 
 

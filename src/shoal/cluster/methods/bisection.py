@@ -38,7 +38,7 @@ def bisection(X: Floats, k: int) -> Partition:
 
     Guarantee
     ---------
-    Every group holds from k to 2k - 1 rows. The two halves of every cut differ by one row at the most. The result
+    Every group holds from k to 2k - 1 rows. The two halves of every cut differ by at most one row. The result
     depends on X and k alone.
 
     Cost

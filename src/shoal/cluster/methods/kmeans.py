@@ -49,7 +49,7 @@ def kmeans(X: Floats, k: int, rounds: int, *, run: Run) -> Partition:
     Cost
     ----
     O(c n d / k) time for the distances of a round, in cells of c rows: at most 20,000, or 2,000 if weights differ. The
-    search for the assignment takes about as long. O(n) memory beside two copies of X.
+    search for the assignment takes about as long. O(n) memory besides two copies of X.
 
     Examples
     --------

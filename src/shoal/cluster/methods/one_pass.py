@@ -38,7 +38,7 @@ def one_pass(X: Floats, k: int, *, run: Run) -> Partition:
 
     Cost
     ----
-    O(n^2 d / k) time, O(n) memory beside two copies of X.
+    O(n^2 d / k) time, O(n) memory besides two copies of X.
 
     Examples
     --------

@@ -47,7 +47,7 @@ def tfrp(X: Floats, k: int, second: bool) -> Partition:
 
     Cost
     ----
-    O(n^2 d / k) time, O(n) memory beside two copies of X.
+    O(n^2 d / k) time, O(n) memory besides two copies of X.
 
     Examples
     --------

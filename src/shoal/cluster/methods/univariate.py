@@ -53,8 +53,8 @@ def univariate(X: Floats, k: int, along: str, column: int, *, run: Run) -> Parti
 
     Cost
     ----
-    O(n k d) time beside the order: O(n log n) for a column, an axis or a curve, O(n^2 d) for a path of up to
-    10,000 rows; O(n) memory beside a copy of X.
+    O(n k d) time besides the order: O(n log n) for a column, an axis or a curve, O(n^2 d) for a path of up to
+    10,000 rows; O(n) memory besides a copy of X.
 
     Examples
     --------

@@ -59,7 +59,7 @@ def vmdav(X: Floats, k: int, gamma: float | str) -> Partition:
 
     Cost
     ----
-    O(n^2 d / k) time with gamma = 0 and O(n^2 d) with any other, O(n) memory beside two copies of X.
+    O(n^2 d / k) time with gamma = 0 and O(n^2 d) with any other, O(n) memory besides two copies of X.
 
     Examples
     --------

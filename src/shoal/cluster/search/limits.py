@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.inputs import Floats, Rows
+from shoal.kernels.columns import ends
 from shoal.kernels.loops import loop
 from shoal.model.policy import Constraints
 from shoal.privacy.verdict.values import Values
@@ -86,14 +87,14 @@ class Limits:
         return cls(
             Rules(
                 _stacked([column.codes for column in columns]),
-                _starts(shares),
+                ends([share.size for share in shares]),
                 np.concatenate(shares),
                 np.concatenate(wholes),
                 np.concatenate([np.concatenate([[0.0], np.cumsum(whole)]) for whole in wholes]),
                 np.array([column.ordered and column.distinct > 1 for column in columns]),
                 np.array([constraints.l or 0.0, float(constraints.l_kind == "entropy"), t, alpha]),
                 _stacked(bins),
-                _starts(binned),
+                ends([share.size for share in binned]),
                 np.concatenate(binned),
                 np.array(limit),
             )
@@ -136,11 +137,6 @@ def _bins(column: Values, share: Floats, t: float) -> Rows:
 def _stacked(columns: list[Rows]) -> Codes:
     """Return columns side by side."""
     return np.ascontiguousarray(np.column_stack(columns), np.int32)
-
-
-def _starts(parts: list[Floats]) -> Rows:
-    """Return where each part starts when all are put in a row, and where the last ends."""
-    return np.concatenate([[0], np.cumsum([part.size for part in parts])]).astype(np.int64)
 
 
 _NO_CODES, _NO_SHARES = np.zeros((0, 0), np.int32), np.zeros(0)
