@@ -200,12 +200,12 @@ def test_parameters_out_of_range_are_refused(wrong):
 def test_without_labels_it_is_refused():
     with pytest.raises(MethodError) as caught:
         c_tca_pp(np.zeros((9, 2)), 3)
-    said = "it learns from labels. Name the label column (label=COLUMN), or take c_tca."
+    said = "there are no labels to learn from. Name the label column (label=COLUMN), or use c_tca."
     assert str(caught.value) == f"c_tca_pp: {said}"
 
 
 def test_labels_must_be_one_a_row():
     with pytest.raises(
-        MethodError, match=r"^c_tca_pp: label must be 9 values, one a row; got an array of shape \(8,\)\.$"
+        MethodError, match=r"^c_tca_pp: label must be 9 values, one per row; got an array of shape \(8,\)\.$"
     ):
         c_tca_pp(np.zeros((9, 2)), 3, label=[0] * 8)

@@ -99,8 +99,8 @@ def test_as_printed_it_is_refused_or_returned_as_it_is():
 @pytest.mark.parametrize(
     ("label", "words"),
     [
-        (None, "it learns from labels. Name the label column (label=COLUMN)"),
-        (["a"], "label must be 80 values, one a row; got an array of shape (1,)."),
+        (None, "there are no labels to learn from. Name the label column (label=COLUMN), or use kde."),
+        (["a"], "label must be 80 values, one per row; got an array of shape (1,)."),
     ],
 )
 def test_labels_that_cannot_teach_are_refused(label, words):

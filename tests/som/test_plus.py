@@ -28,7 +28,7 @@ def test_labels_become_numbers_in_the_order_of_their_names():
 def test_without_a_label_it_is_refused_with_what_to_take():
     with pytest.raises(MethodError) as caught:
         classes_of(None, 4, "kde_pp")
-    said = "it learns from labels. Name the label column (label=COLUMN), or take kde."
+    said = "there are no labels to learn from. Name the label column (label=COLUMN), or use kde."
     assert str(caught.value) == f"kde_pp: {said}"
 
 
@@ -37,7 +37,7 @@ def test_labels_that_are_not_one_a_row_are_refused_without_showing_any(label):
     shape = np.asarray(label).shape
     with pytest.raises(MethodError) as caught:
         classes_of(label, 4, "k_tca_pp")
-    assert str(caught.value) == f"k_tca_pp: label must be 4 values, one a row; got an array of shape {shape}."
+    assert str(caught.value) == f"k_tca_pp: label must be 4 values, one per row; got an array of shape {shape}."
 
 
 @pytest.mark.parametrize("n", [200, 1001])
@@ -45,8 +45,8 @@ def test_too_many_classes_are_refused(n):
     with pytest.raises(MethodError) as caught:
         classes_of(np.arange(n), n, "kde_pp")
     assert str(caught.value) == (
-        f"kde_pp: the label has {n:,} different values for {n:,} rows, and classes are fewer: at most 1,000, "
-        "of several rows each. Name another column, or take kde."
+        f"kde_pp: the label has {n:,} different values for {n:,} rows; expected at most 1,000 classes "
+        "of several rows each. Name another column, or use kde."
     )
 
 

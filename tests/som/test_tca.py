@@ -105,7 +105,7 @@ def test_views_that_are_not_a_whole_number_a_column_are_refused(name, wrong, sha
     with pytest.raises(MethodError) as caught:
         methods.load(name).function(np.zeros((6, 3)), 2, view_of=wrong, **taught)
     assert str(caught.value) == (
-        f"{name}: view_of must be 3 whole numbers, one a column; got an array of shape {shape}."
+        f"{name}: view_of must be 3 whole numbers, one per column; got an array of shape {shape}."
     )
 
 

@@ -1,20 +1,22 @@
-"""How the methods of this product are declared: one card gives the checks, the signature and the documentation.
+"""Declaration of the built-in methods: one card gives the checks, the signature and the documentation.
 
 A built-in method is written for inputs that are already checked:
 
     @numeric_method("anneal", ensures={"k"}, params={"effort": EFFORT}, uses={"seed", "threads"})
     def anneal(X: Floats, k: int, effort: str, *, run: Run) -> Partition:
 
-Callers see `anneal(X, k, effort="quick", *, seed=0, threads=None)`: the defaults come from the card, and what the card
-says in `uses` arrives in `run`. The docstring gets the sections Parameters and Returns unless it has its own. Plug-ins
-are free to decorate a function with `shoal.catalogue.method` alone.
+Callers see `anneal(X, k, effort="quick", *, seed=0, threads=None)`: the defaults come from the card, and the options
+listed in `uses` arrive in `run`. The docstring gets the sections Parameters and Returns unless it has its own. Plug-ins
+may simply decorate a function with `shoal.catalogue.method`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
+from functools import partial
 from inspect import Parameter as Argument
 from inspect import Signature, cleandoc
 from textwrap import fill, indent
+from types import MappingProxyType
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -44,27 +46,17 @@ RUN = {
     "weights": (None, "array of shape (n,), optional", "How much each row counts in means and SSE."),
     "label": (None, "array of shape (n,)", "The class of each row."),
     "view_of": (None, "array of shape (d,), optional", "The number of each column's view; overrides `views`."),
-    "limits": (None, "Limits, optional", "What the sensitive values of a group must meet."),
+    "limits": (None, "Limits, optional", "Requirements on the sensitive values of a group."),
 }
 KINDS = {Whole: "int", Number: "float", Flag: "bool", Choice: "str"}
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What a run hands to a method beside the table and its parameters, checked.
+    """The checked options of a run, besides the table and the parameters of the method.
 
-    Parameters
-    ----------
-    who : str
-        The method, for messages.
-    given : mapping
-        The table and the options of the run as the caller gave them.
-    weights : float64 array of shape (n,)
-        With mean 1.
-    limits : Limits, optional
-        `binding` are those that ask for something.
-    label, view_of : array, optional
-        Not checked: what they must look like depends on the method.
+    `who` is the method, for messages; `given` the table and options as passed by the caller. Weights have mean 1.
+    `label` and `view_of` are not checked, since their requirements depend on the method.
     """
 
     who: str
@@ -78,7 +70,7 @@ class Run:
 
     @classmethod
     def of(cls, who: str, n: int, given: Mapping[str, Any]) -> "Run":
-        """Return what was given for a table of n rows, or refuse it."""
+        """Check the options given for a table of n rows."""
         weights = row_weights(given.get("weights"), n, who)
         threads = thread_count(given.get("threads"), who)
         others = (given.get(name) for name in ("limits", "label", "view_of"))
@@ -86,39 +78,12 @@ class Run:
 
     @property
     def binding(self) -> Limits | None:
-        """The limits if they ask for anything."""
+        """The limits, if they require anything."""
         return self.limits if self.limits is not None and self.limits.binding else None
 
 
-def numeric_method(
-    name: str,
-    *,
-    ensures: set[str],
-    params: Mapping[str, Parameter] | None = None,
-    uses: set[str] | None = None,
-    **card: Any,
-) -> Callable[[Method], Method]:
-    """Declare a method on a matrix of numbers; the function is given it as `inputs.matrix` returns it.
-
-    What else a card may say (`growth`, `most_rows`, `in_cells`, `aliases`, `words`) is handed on to `method`.
-    """
-    return _declared("numeric", "X", matrix, name, ensures, {"k": K, **(params or {})}, uses or set(), card)
-
-
-def mixed_method(
-    name: str,
-    *,
-    ensures: set[str],
-    params: Mapping[str, Parameter] | None = None,
-    uses: set[str] | None = None,
-    **card: Any,
-) -> Callable[[Method], Method]:
-    """Declare a method on columns of any kind; more of its card as above."""
-    return _declared("mixed", "columns", mixed_columns, name, ensures, {"k": K, **(params or {})}, uses or set(), card)
-
-
 def mixed_columns(columns: Columns, k: int, who: str) -> Columns:
-    """Return columns that a method can work on, or refuse them."""
+    """Return the columns, or refuse them."""
     if not isinstance(columns, Columns):
         raise MethodError(
             f"{who}: it takes the columns of a mixed table, made by `columns_of`; got a {type(columns).__name__}."
@@ -132,33 +97,41 @@ def _declared(
     table: str,
     check: Callable[[Any, int, str], Any],
     name: str,
+    *,
     ensures: set[str],
-    params: Mapping[str, Parameter],
-    uses: set[str],
-    card: Mapping[str, Any],
+    params: Mapping[str, Parameter] = MappingProxyType({}),
+    uses: Set[str] = frozenset(),
+    **card: Any,
 ) -> Callable[[Method], Method]:
-    """Return the decorator that makes a function of checked inputs a method for callers."""
-    options = [option for option in RUN if option in uses]
+    """Return the decorator that turns a function of checked inputs into a method for callers.
+
+    Other fields of a card (`growth`, `most_rows`, `in_cells`, `aliases`, `words`) are passed on to `method`.
+    """
+    params, options = {"k": K, **params}, [option for option in RUN if option in uses]
 
     def declare(function: Method) -> Method:
         def called(**given: Any) -> Partition:
-            handed = {option: given.pop(option) for option in (table, *options) if option in given}
-            numbers = check(handed[table], given["k"], name)
+            passed = {option: given.pop(option) for option in (table, *options) if option in given}
+            numbers = check(passed[table], given["k"], name)
             n = len(numbers.codes if isinstance(numbers, Columns) else numbers)
             if options:
-                given["run"] = Run.of(name, n, handed)
+                given["run"] = Run.of(name, n, passed)
             return function(numbers, **given)
 
         called.__module__, called.__name__, called.__qualname__ = function.__module__, name, name
         called.__doc__ = _documented(function.__doc__ or "", table, params, options)
         called.__signature__ = _signature(table, params, options)  # type: ignore[attr-defined]
-        return method(name, data=data, ensures=ensures, params=params, uses=uses, **card)(called)
+        return method(name, data=data, ensures=ensures, params=params, uses=set(uses), **card)(called)
 
     return declare
 
 
+numeric_method = partial(_declared, "numeric", "X", matrix)
+mixed_method = partial(_declared, "mixed", "columns", mixed_columns)
+
+
 def _signature(table: str, params: Mapping[str, Parameter], options: list[str]) -> Signature:
-    """Return the signature that callers see: the table, the parameters of the card, then by keyword what a run has."""
+    """Return the public signature: the table, the parameters of the card, then the options of a run by keyword."""
     either = Argument.POSITIONAL_OR_KEYWORD
     arguments = [Argument(table, either)]
     for name, card in params.items():
@@ -168,7 +141,7 @@ def _signature(table: str, params: Mapping[str, Parameter], options: list[str]) 
 
 
 def _documented(text: str, table: str, params: Mapping[str, Parameter], options: list[str]) -> str:
-    """Return a docstring with the sections Parameters and, where it is missing, Returns before its other sections."""
+    """Return a docstring with the sections Parameters and, if missing, Returns before its other sections."""
     entries = [(table, *TABLES[table])]
     for name, card in params.items():
         words = card.words if isinstance(card, Choice) and not callable(card.words) else ()

@@ -1,4 +1,4 @@
-"""What every method of this room is given: a matrix of numbers and k. Checked once, in the same words."""
+"""Checks of what every method receives: a numeric matrix, k, and row weights."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,19 +16,8 @@ Rows = NDArray[np.int64]
 def matrix(X: ArrayLike, k: int, who: str) -> Floats:
     """Return X as a matrix of at least one column whose squares do not overflow, or refuse it.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-        Finite numbers. A matrix without columns is given one that is constant; numbers so large or so
-        small that their squares would not fit are scaled by a power of two, which changes no digit.
-    k : int
-        The rows that a group must have.
-    who : str
-        The method, for messages.
-
-    Returns
-    -------
-    float64 array of shape (n, max(d, 1)), C order; not a copy if X is one already
+    A matrix without columns gets a constant one; very large or very small numbers are scaled by a power of two, which
+    is exact. The result is float64 in C order, and not a copy if X is already so.
     """
     numbers = finite(X, who)
     n, d = numbers.shape
@@ -37,7 +26,6 @@ def matrix(X: ArrayLike, k: int, who: str) -> Floats:
         return np.zeros((n, 1))
     largest = max(float(numbers.max()), -float(numbers.min()))
     if largest and not 1 / LARGEST < largest < LARGEST:
-        # A power of two changes no digit of a number, only where its point stands.
         numbers = np.ldexp(numbers, -int(np.frexp(largest)[1]))
     return numbers
 
@@ -50,7 +38,7 @@ def enough_rows(n: int, k: int, who: str) -> None:
 
 
 def finite(X: ArrayLike, who: str) -> Floats:
-    """Return X as a matrix of finite numbers as they stand, or refuse it."""
+    """Return X as a matrix of finite numbers, or refuse it."""
     given = np.asarray(X)
     if given.ndim != 2 or given.dtype.kind not in "biuf":
         raise MethodError(
@@ -68,7 +56,7 @@ def finite(X: ArrayLike, who: str) -> Floats:
 
 
 def row_weights(weights: ArrayLike | None, n: int, who: str) -> Floats:
-    """Return how much each row counts, with mean 1; all ones if nothing is given.
+    """Return the weight of each row, with mean 1; all ones by default.
 
     A weight of 0 is raised to a millionth of the mean, so that a group of such rows still has a mean.
     """
@@ -77,7 +65,7 @@ def row_weights(weights: ArrayLike | None, n: int, who: str) -> Floats:
     given = np.asarray(weights, np.float64)
     if given.shape != (n,) or not np.isfinite(given).all() or (given < 0).any() or not given.any():
         raise MethodError(
-            f"{who}: weights must be {n} finite numbers of at least 0, one a row and not all 0; "
+            f"{who}: weights must be {n} finite numbers of at least 0, one per row and not all 0; "
             f"got an array of shape {given.shape}."
         )
     scaled = given / given.max()

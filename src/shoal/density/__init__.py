@@ -1,1 +1,1 @@
-"""Densities of columns: where a column is cut, and the cells of rows that come of it."""
+"""Densities of columns: where a column is cut, and the resulting cells of rows."""

@@ -22,9 +22,9 @@ __all__ = ["BANDWIDTHS", "WIDER", "bandwidth"]
 
 Floats = NDArray[np.float64]
 
-BINS = 1024  # of isj
-FINE = 4096  # of cross-validation
-# What makes a kernel smooth as much as any other, as a multiple of the Gaussian's.
+BINS = 1024  # for isj
+FINE = 4096  # for cross-validation
+# Canonical bandwidths: the factor by which a kernel smooths as much as the Gaussian.
 WIDER = {
     "gaussian": 1.0,
     "epanechnikov": 15.0**0.2 * (4 * pi) ** 0.1,
@@ -36,14 +36,7 @@ WIDER = {
 
 
 def bandwidth(x: Floats, rule: str = "silverman", kernel: str = "gaussian") -> float:
-    """Return the bandwidth of a column that is not constant.
-
-    Parameters
-    ----------
-    x : float64 array of shape (n,)
-    rule : {"silverman", "scott", "isj", "lscv", "bcv"}
-    kernel : str
-        One of `WIDER`.
+    """Return the bandwidth of a column that is not constant; the kernel is one of `WIDER`.
 
     Examples
     --------
@@ -78,7 +71,7 @@ def _isj(x: Floats) -> float:
     different = np.unique(x).size
 
     def rest(t: float) -> float:
-        """Return what a squared bandwidth lacks to being a fixed point."""
+        """Return the residual of the fixed-point equation at a squared bandwidth."""
         curve = 2 * pi**14 * float((squares**7 * waves * np.exp(-squares * pi**2 * t)).sum())
         for s in range(6, 1, -1):
             odd = float(np.prod(np.arange(1.0, 2 * s, 2))) / sqrt(2 * pi)
@@ -96,7 +89,7 @@ def _isj(x: Floats) -> float:
 
 
 def _cross_validated(score: Callable[[float, Floats, Floats, int], float]) -> Callable[[Floats], float]:
-    """Return the rule that takes the bandwidth of the least score."""
+    """Return the rule that takes the bandwidth with the least score."""
 
     def rule(x: Floats) -> float:
         from scipy.fft import irfft, rfft
@@ -105,11 +98,11 @@ def _cross_validated(score: Callable[[float, Floats, Floats, int], float]) -> Ca
         n, wide = x.size, float(x.max() - x.min())
         counts = np.bincount(np.rint((x - x.min()) / wide * (FINE - 1)).astype(np.int64), minlength=FINE)
         pairs = np.rint(irfft(np.abs(rfft(counts, 2 * FINE)) ** 2, 2 * FINE)[:FINE])
-        pairs[0] = (pairs[0] - n) / 2  # each pair once, and no row with itself
+        pairs[0] = (pairs[0] - n) / 2  # each pair once, without a row's pair with itself
         gaps = np.arange(FINE, dtype=np.float64) * (wide / (FINE - 1))
         most = 1.144 * float(x.std()) * n ** (-0.2)
         gaps /= most
-        tried = np.geomspace(0.1, 1.0, 25)  # as parts of the bandwidth that smooths most
+        tried = np.geomspace(0.1, 1.0, 25)  # as fractions of the bandwidth that smooths most
         best = int(np.argmin([score(float(h), gaps, pairs, n) for h in tried]))
         limits = tried[max(0, best - 1)], tried[min(tried.size - 1, best + 1)]
         found = minimize_scalar(score, bounds=limits, args=(gaps, pairs, n), method="bounded")

@@ -1,11 +1,11 @@
-"""The density of a column, where it is cut, and the values that stand for its parts.
+"""The density of a column, its cuts, and the values that represent its parts.
 
-1. Rows are put into bins, each shared by the two nearest, no wider than a third of the bandwidth: wider ones would cut
-   the kernel's waves and make false peaks.
+1. Rows are binned, each shared by the two nearest bins, no wider than a third of the bandwidth: wider ones would
+   undersample the kernel and create false peaks.
 2. The bins are smoothed by the kernel, through the fast Fourier transform; where even 2^17 bins are too wide, directly.
 3. A column is cut at the minima of its density, and each part is coded by the peak between them. Flat stretches count
-   by their middle, and ups and downs of less than a billionth of the height do not count.
-4. A part that fewer than `least` rows fall into is joined with the next one, across the higher of its two minima.
+   by their middle, and fluctuations of less than a billionth of the height are ignored.
+4. A part of fewer than `least` rows is joined with the next one, across the higher of its two minima.
 
 A column of one or two values is coded by these.
 """
@@ -21,30 +21,22 @@ from shoal.kernels.loops import loop
 __all__ = ["KERNELS", "Curve", "curve", "density"]
 
 FEWEST, MOST = 1 << 10, 1 << 17  # bins
-STEP = 1 / 3  # of a bandwidth, that a bin is wide at the most
+STEP = 1 / 3  # greatest width of a bin, in bandwidths
 PADDING = 3.0  # bandwidths beyond the outermost values
-REACH = 4.0  # bandwidths after which a Gaussian is cut off, if it is laid down directly
-FAINT = 1e-10  # of the highest density, below which there is none
-FLAT = 1e-9  # of it, that a rise or a fall must exceed
-TINY = 1e-100  # the width of a column that is brought to 1 first
+REACH = 4.0  # bandwidths after which a Gaussian is cut off in direct smoothing
+FAINT = 1e-10  # of the highest density: less counts as zero
+FLAT = 1e-9  # of the highest density: smaller rises and falls are ignored
+TINY = 1e-100  # a column of smaller width is scaled to 1 first
 
 KERNELS = ("gaussian", "epanechnikov", "uniform", "biweight", "triweight", "triangular")
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """The density of a column with its cuts and codes.
+    """The density of a column, bin by bin, with its cuts and codes.
 
-    Parameters
-    ----------
-    places, heights : float64 arrays
-        The density, bin by bin.
-    cuts : float64 array
-        Where the column is cut, ascending.
-    peaks : float64 array
-        What stands for each part: one more than there are cuts.
-    width : float
-        The bandwidth; 0 where there are too few values for one.
+    `cuts` ascend, `peaks` represent the parts, one more than there are cuts; `width` is the bandwidth, 0 where there
+    are too few values for one.
     """
 
     places: Floats
@@ -59,19 +51,10 @@ class Curve:
 
 
 def curve(x: Floats, kernel: str = "gaussian", rule: str = "silverman", width: float = 1.0, least: int = 1) -> Curve:
-    """Return the density of a column and how it is coded.
+    """Return the density of a column and its coding.
 
-    Parameters
-    ----------
-    x : float64 array of shape (n,)
-    kernel : str
-        One of `KERNELS`.
-    rule : str
-        How wide the kernel is: a name of `density.bandwidth`.
-    width : float
-        How many times that.
-    least : int
-        The rows that every part must hold.
+    The kernel is one of `KERNELS`, the bandwidth `width` times that of a rule of `density.bandwidth`; every part holds
+    at least `least` rows.
 
     Examples
     --------
@@ -84,10 +67,10 @@ def curve(x: Floats, kernel: str = "gaussian", rule: str = "silverman", width: f
         return Curve(np.array([low]), np.array([1.0]), np.empty(0), np.array([low]), 0.0)
     half = high / 2 - low / 2
     if not TINY < half < 1 / TINY:
-        # A power of two changes no digit, and squares of the rest fit; heights stay those of the column brought to 1.
+        # Scaling by a power of two is exact, and squares then fit; heights stay those of the scaled column.
         power = int(np.frexp(half)[1]) + 1
         found = curve(np.ldexp(x, -power), kernel, rule, width, least)
-        with np.errstate(over="ignore"):  # a place beyond the outermost values may not be a number any more
+        with np.errstate(over="ignore"):  # a place beyond the outermost values may overflow
             places, cuts, peaks = (np.ldexp(values, power) for values in (found.places, found.cuts, found.peaks))
         return Curve(places, found.heights, cuts, peaks, float(np.ldexp(found.width, power)))
     if ((x == low) | (x == high)).all():
@@ -104,7 +87,7 @@ def curve(x: Floats, kernel: str = "gaussian", rule: str = "silverman", width: f
 
 
 def density(x: Floats, h: float, kernel: str = "gaussian") -> tuple[Floats, Floats]:
-    """Return places and the density there, for a bandwidth above 0.
+    """Return places and the density there, for a positive bandwidth.
 
     Examples
     --------
@@ -146,7 +129,7 @@ def _kernel(u: Floats, name: str) -> Floats:
 
 
 def _joined(found: Curve, x: Floats, dips: Floats, tops: Floats, least: int) -> Curve:
-    """Return a curve without parts that fewer than `least` rows fall into; the smallest is joined first."""
+    """Return a curve without parts of fewer than `least` rows; the smallest is joined first."""
     counts = np.bincount(found.parts(x), minlength=found.peaks.size).tolist()
     cuts, peaks, depth, height = found.cuts.tolist(), found.peaks.tolist(), dips.tolist(), tops.tolist()
     flat = FLAT * max(height)
@@ -154,7 +137,7 @@ def _joined(found: Curve, x: Floats, dips: Floats, tops: Floats, least: int) -> 
         part = counts.index(min(counts))
         left = depth[part - 1] if part > 0 else -np.inf
         right = depth[part] if part < len(cuts) else -np.inf
-        # Of equals, the lower one: heights that differ by less than is flat are equal.
+        # Ties go to the lower one: heights that differ by less than `flat` are equal.
         first = part - 1 if left >= right - flat else part
         kept = first if height[first] >= height[first + 1] - flat else first + 1
         counts[first : first + 2] = [counts[first] + counts[first + 1]]
@@ -178,10 +161,10 @@ def _shared(x: Floats, low: float, step: float, bins: int) -> Floats:
 
 @loop
 def _turns(heights: Floats, flat: float) -> tuple[Floats, Floats]:
-    """Return the places of peaks, and of the minima between them, in bins; the middle of what is flat."""
+    """Return the positions, in bins, of peaks and of the minima between them; the middle of flat stretches."""
     n = heights.size
     turns, found = np.empty((2, n)), np.zeros(2, np.int64)
-    # Downhill, heights are counted from above: what is a minimum there is a peak.
+    # Downhill, heights are negated, so that a minimum becomes a peak.
     sign, side = 1.0, 0
     extreme, first, last = heights[0], 0, 0
     for i in range(1, n):

@@ -1,12 +1,12 @@
-"""KDE: every column is cut where its density is least, and rows alike in all columns begin a group.
+"""KDE: every column is cut at the minima of its density, and rows that agree in all columns begin a group.
 
 1. Each column is cut at the minima of its kernel density estimate, and coded by the peaks between them
-   (`density.curve`); a peak stands for k rows at the least.
-2. Rows with the same codes in all columns are a cell. Most cells of many columns hold one row: coding column by column
-   hides nobody, and as printed that is all there is.
+   (`density.curve`); a peak represents at least k rows.
+2. Rows with the same codes in all columns are a cell. With many columns most cells hold one row: coding column by
+   column protects nobody, and as printed that is all there is.
 3. The cells are cut and merged into groups of at least k rows, and a search moves rows between them (`search.finish`).
 
-The attribute-oriented method of Zouinina et al. (2020), with an end that keeps its promise.
+The attribute-oriented method of Zouinina et al. (2020), with a final step that ensures its guarantee.
 """
 
 from dataclasses import dataclass
@@ -27,44 +27,36 @@ from shoal.model.sketches import CurveSketch
 
 __all__ = ["Coding", "coding", "density_cards", "kde"]
 
-POINTS = 200  # of the curve of a picture
+POINTS = 200  # of a curve in a picture
 
 
 @dataclass(frozen=True, eq=False)
 class Coding:
-    """A table coded column by column.
-
-    Parameters
-    ----------
-    curves : list of Curve
-        One a column.
-    parts : int64 array of shape (n, d)
-        The part of each cell.
-    """
+    """A table coded column by column: a curve per column, and the part of each cell, shape (n, d)."""
 
     curves: list[Curve]
     parts: Rows
 
     @property
     def published(self) -> Floats:
-        """The peak that stands for each cell."""
+        """The peak that represents each cell."""
         return np.column_stack([one.peaks[own] for one, own in zip(self.curves, self.parts.T, strict=True)])
 
     @property
     def cells(self) -> Rows:
-        """Rows with the same codes, numbered."""
+        """The number of each row's combination of codes."""
         found = np.zeros(len(self.parts), np.int64)
         for own in self.parts.T:
             found = numbered(found * (int(own.max()) + 1) + own)
         return found
 
     def sketches(self, X: Floats, k: int) -> tuple[CurveSketch, ...]:
-        """Return figures for pictures of the columns, without what fewer than k rows show."""
+        """Return figures for pictures of the columns, without anything based on fewer than k rows."""
         return tuple(_sketch(number, one, X[:, number], k) for number, one in enumerate(self.curves))
 
 
 def _sketch(number: int, found: Curve, x: Floats, k: int) -> CurveSketch:
-    """Return the density of a column between its k outermost values, nothing where fewer than k rows are near."""
+    """Return the density of a column between its k outermost values, 0 where fewer than k rows are near."""
     held = np.sort(x)
     low, high = float(held[k - 1]), float(held[-k])
     if found.places.size <= 2 or not high - low > POINTS * np.spacing(max(abs(low), abs(high))):
@@ -85,18 +77,9 @@ def coding(
     least: int = 1,
     threads: int = 1,
 ) -> Coding:
-    """Code every column of a table by the peaks of its density.
+    """Code every column of a table by the peaks of its density; parameters as in `curve`.
 
-    Parameters
-    ----------
-    kernel, bandwidth, width, least
-        As in `curve`.
-    threads : int
-        How many may work; the result does not depend on it.
-
-    Cost
-    ----
-    O(n + G log G) a column, for G bins.
+    The result does not depend on the number of threads. O(n + G log G) per column, for G bins.
     """
     columns = [np.ascontiguousarray(column) for column in X.T]
 
@@ -109,11 +92,11 @@ def coding(
 
 
 def density_cards(width: float) -> dict[str, Parameter]:
-    """Return the cards of the parameters of a density estimate, given the default of its relative width."""
+    """Return the parameter cards of a density estimate, given the default of its relative width."""
     return {
-        "kernel": Choice(KERNELS, "gaussian", "The shape that every value is spread by."),
-        "bandwidth": Choice(tuple(BANDWIDTHS), "silverman", "The rule for how wide it is."),
-        "width": Number(0.01, 100.0, width, "How many times as wide as by the rule."),
+        "kernel": Choice(KERNELS, "gaussian", "Shape of the kernel."),
+        "bandwidth": Choice(tuple(BANDWIDTHS), "silverman", "Rule for the bandwidth."),
+        "width": Number(0.01, 100.0, width, "Bandwidth as a multiple of that of the rule."),
     }
 
 
@@ -125,7 +108,7 @@ def density_cards(width: float) -> dict[str, Parameter]:
     growth=Growth(1.1),
 )
 def kde(X: Floats, k: int, kernel: str, bandwidth: str, width: float, mode: str, effort: str, *, run: Run) -> Partition:
-    """Cut every column at the minima of its density, and make groups of the rows that fall together.
+    """Cut every column at the minima of its density, and form groups of the rows that fall together.
 
     Returns
     -------
@@ -134,12 +117,12 @@ def kde(X: Floats, k: int, kernel: str, bandwidth: str, width: float, mode: str,
 
     Guarantee
     ---------
-    Every group holds at least k rows, and meets the limits if the whole table does. The result does not depend on
-    the number of threads. As printed: GuaranteeError is raised unless every cell holds k rows.
+    Every group holds at least k rows, and meets the limits if the whole table does. The result does not depend on the
+    number of threads. As printed: GuaranteeError is raised unless every cell holds k rows.
 
     Cost
     ----
-    O(n + G log G) a column with G bins, up to 131,072; then that of `search.finish`.
+    O(n + G log G) per column with G bins, up to 131,072; then that of `search.finish`.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Compiled loops that two rooms or more use: arrays in, arrays out."""
+"""Compiled loops shared by two or more packages: arrays in, arrays out."""

@@ -1,4 +1,4 @@
-"""Chance inside loops: a stream of numbers from two words of state, the same on every machine."""
+"""Random numbers inside loops: a stream from two words of state, the same on every machine."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,17 +1,17 @@
-"""The algebra of columns: what a group of cells has in common, and how much is lost by saying only that.
+"""The algebra of columns: what the cells of a group have in common, and how much information that loses.
 
-A cell is a code, a whole number from 0 up. The **hull** of a group in a column is the least that holds all of
-its cells, and has a loss from 0 (one value) to 1 (all of them), which never falls when a cell joins:
+A cell is a code, an integer from 0 up. The **hull** of a group in a column is the smallest description that covers all
+of its cells. Its loss is from 0 (one value) to 1 (all values), and never falls when a cell joins:
 
-* **range**: from the least to the greatest value. It loses its width, as a part of the whole width. A missing value
-  is kept apart: a range that has some beside it loses one value more, of as many as there are.
-* **tree**: the lowest node of a taxonomy above all cells. It loses (leaves - 1) / (all leaves - 1). Leaves are numbered
-  so that those below a node stand together; then the node above the least and the greatest leaf is above all between
-  them, and its loss is the greatest one of two neighbours between them. So a tree is asked like a range.
-* **set**: all values that occur. It loses (values - 1) / (all values - 1).
+- **range**: from the least to the greatest value. It loses its width relative to the full width. A missing value is
+  kept apart: a range with missing values beside it loses one value more, of as many as there are.
+- **tree**: the lowest node of a taxonomy above all cells. It loses (leaves - 1) / (all leaves - 1). Leaves are numbered
+  so that those below a node are contiguous; then the node above the least and the greatest leaf is above all between
+  them, and its loss is the greatest loss of two neighbours between them. So a tree is queried like a range.
+- **set**: all values that occur. It loses (values - 1) / (all values - 1).
 
-Losses of columns are weighted, and the weights sum to 1. All joins are commutative, associative and idempotent, so
-the order in which cells join does not matter. The algorithms on mixed tables use nothing else of a column.
+Losses of columns are weighted, and the weights sum to 1. All joins are commutative, associative and idempotent, so the
+order in which cells join does not matter. The algorithms on mixed tables use nothing else of a column.
 """
 
 from collections.abc import Sequence
@@ -36,6 +36,7 @@ __all__ = [
     "class_losses",
     "clear",
     "columns_of",
+    "ends",
     "hulls_of",
     "join_loss",
     "loss",
@@ -60,12 +61,8 @@ POWER = np.array([max(number, 1).bit_length() - 1 for number in range(SMALL)])
 class Range:
     """A column of numbers, days or ranks.
 
-    Parameters
-    ----------
-    places : float64 array
-        Where each value lies, ascending; the code of a value is its place in this array.
-    missing : bool
-        Whether there is one code more, for missing values.
+    `places` are the positions of the values, ascending; the code of a value is its index in this array. With `missing`,
+    there is one more code, for missing values.
     """
 
     places: Floats
@@ -76,13 +73,9 @@ class Range:
 class Tree:
     """A column with a taxonomy.
 
-    Parameters
-    ----------
-    steps : float64 array
-        The loss of the lowest node above each leaf and the next one; a leaf fewer than there are. A missing value
-        is a leaf of its own, the last one, below the root alone.
-    levels : int array of shape (levels, leaves), optional
-        What each leaf belongs to at each level, from the leaves to the root; these two if not given.
+    `steps` is the loss of the lowest node above each leaf and the next one. A missing value is a leaf of its own, the
+    last one, directly below the root. `levels` has shape (levels, leaves): the node of each leaf at each level, from
+    the leaves to the root; these two if not given.
     """
 
     steps: Floats
@@ -91,13 +84,7 @@ class Tree:
 
 @dataclass(frozen=True, eq=False)
 class Set:
-    """A column of names.
-
-    Parameters
-    ----------
-    values : int
-        How many names there are; a missing value is one of them.
-    """
+    """A nominal column with so many categories, a missing value being one of them."""
 
     values: int
 
@@ -106,25 +93,13 @@ Shape = Range | Tree | Set
 
 
 class Columns(NamedTuple):
-    """Rows of codes, and what is needed to join them.
+    """Rows of codes, shape (n, d), and what is needed to join them.
 
-    Parameters
-    ----------
-    codes : int32 array of shape (n, d)
-    kind : int64 array of shape (d,)
-        RANGE, TREE or SET.
-    start, at : int64 array of shape (d + 1,), float64 array
-        Ranges: the weighted place of each value. Trees: the weighted loss of neighbours, and of 2, 4, 8 ... neighbours
-        at once, one after the other.
-    width : int64 array of shape (d,)
-        How many values there are, missing apart for a range.
-    toll : float64 array of shape (d,)
-        Ranges: the weighted loss of missing values beside others. Sets: that of one name more.
-    word : int64 array of shape (d + 1,)
-        Where the words of a set start in a hull.
-    rung, ladder : int64 array of shape (d + 1,), int32 array
-        What each value belongs to at each level, from the value itself to all values together, one level after the
-        other, and where that starts for each column.
+    `kind` is RANGE, TREE or SET. From `start[j]` on, `at` has for a range the weighted position of each value, for a
+    tree the weighted loss of neighbours, then of 2, 4, 8 ... neighbours at once. `width` is the number of values, for a
+    range without missing ones. `toll` is for a range the weighted loss of missing values beside others, for a set that
+    of one more category. `word` is where the words of a set start in a hull. From `rung[j]` on, `ladder` has the class
+    of each value at each level, level after level, from the value itself to all values together.
     """
 
     codes: Codes
@@ -138,32 +113,24 @@ class Columns(NamedTuple):
     ladder: Codes
 
     def levels(self, j: int) -> Codes:
-        """Return what each value of a column belongs to at each level."""
+        """Return the class of each value of a column at each level."""
         missing = self.kind[j] == RANGE
         return self.ladder[self.rung[j] : self.rung[j + 1]].reshape(-1, int(self.width[j]) + missing)
 
 
 class Hulls(NamedTuple):
-    """What the rows of some groups have in common, group by group and column by column; room used again and again."""
+    """Hulls of some groups, group by group and column by column: working arrays, reused."""
 
     low: Codes  # ranges and trees: the least code; beyond the last if there is none
     high: Codes  # the greatest; -1 if there is none
-    more: Codes  # ranges: whether a value is missing; sets: how many names there are
+    more: Codes  # ranges: whether a value is missing; sets: how many categories there are
     words: Words
 
 
 def columns_of(
     codes: Sequence[NDArray[np.integer]] | NDArray[np.int32], shapes: Sequence[Shape], weights: Floats | None = None
 ) -> Columns:
-    """Put columns together.
-
-    Parameters
-    ----------
-    codes : list of int arrays of shape (n,), or int32 array of shape (n, d)
-        The cells of each column.
-    weights : float64 array of shape (d,), optional
-        How much each column counts; all alike if not given.
-    """
+    """Assemble columns from their codes; columns have equal weights by default."""
     given = np.ones(len(shapes)) if weights is None else np.asarray(weights, np.float64)
     share = given / given.sum() if len(shapes) else given
     parts, kind, width, toll, words, levels = [], [], [], [], [], []
@@ -172,7 +139,7 @@ def columns_of(
         if isinstance(shape, Range):
             size = len(shape.places)
             whole = float(shape.places[-1] - shape.places[0]) if size else 0.0
-            # Missing values cost what one value of so many does, and the width of the range gives way to that.
+            # Missing values cost as much as one of so many values, and the width of the range is scaled down by that.
             one = weight / (size + 1) if shape.missing and size else 0.0
             part = (shape.places - shape.places[0]) / whole * (weight - one) if whole > 0 else np.zeros(size)
         elif isinstance(shape, Tree):
@@ -191,18 +158,18 @@ def columns_of(
     return Columns(
         np.ascontiguousarray(stacked, np.int32),
         np.array(kind, np.int64),
-        _ends([len(part) for part in parts]),
+        ends([len(part) for part in parts]),
         np.concatenate([*parts, np.zeros(1)]),
         np.array(width, np.int64),
         np.array(toll, np.float64),
-        _ends(words),
-        _ends([len(level) for level in levels]),
+        ends(words),
+        ends([len(level) for level in levels]),
         np.concatenate([*levels, np.zeros(0, np.int32)]),
     )
 
 
 def hulls_of(columns: Columns, count: int) -> Hulls:
-    """Return room for so many hulls, without any cells."""
+    """Return working arrays for so many empty hulls."""
     low, high, more = np.zeros((3, count, len(columns.kind)), np.int32)
     hulls = Hulls(low, high, more, np.zeros((count, max(1, int(columns.word[-1]))), np.uint64))
     for hull in range(count):
@@ -211,7 +178,7 @@ def hulls_of(columns: Columns, count: int) -> Hulls:
 
 
 def class_losses(columns: Columns, j: int, level: Codes) -> Floats:
-    """Return what each class of a level loses in its column; `level` gives the class of each value."""
+    """Return the loss of each class of a level in its column; `level` gives the class of each value."""
     first, width = int(columns.start[j]), int(columns.width[j])
     classes = int(level.max()) + 1
     if columns.kind[j] == SET:
@@ -229,19 +196,19 @@ def class_losses(columns: Columns, j: int, level: Codes) -> Floats:
     return lost
 
 
-def _ends(sizes: list[int]) -> Whole:
-    """Return where each part starts when all are put in a row, and where the last ends."""
+def ends(sizes: list[int]) -> Whole:
+    """Return where each part starts when all are concatenated, and where the last ends."""
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 def _levels(shape: Shape, size: int) -> NDArray[np.integer]:
-    """Return what each value belongs to at each level: a row a level, the last one all alike."""
+    """Return the class of each value at each level: one row per level, the last one all equal."""
     if isinstance(shape, Tree):
         given = np.vstack([np.arange(size), np.zeros(size, int)]) if shape.levels is None else shape.levels
         return np.asarray(given)
     if isinstance(shape, Set):
         return np.vstack([np.arange(size), np.zeros(size, int)])
-    # The last code of a range is that of missing values, which belong to others at the last level alone.
+    # The last code of a range is for missing values, which are joined with others at the last level only.
     rows, whole = [np.arange(size + 1)], float(shape.places[-1] - shape.places[0]) if size else 0.0
     bins = 1 << max(size - 1, 1).bit_length() - 1
     while bins > 1 and whole > 0:
@@ -252,7 +219,7 @@ def _levels(shape: Shape, size: int) -> NDArray[np.integer]:
 
 
 def _tops(steps: Floats) -> Floats:
-    """Return the greatest of every 1, 2, 4, 8 ... neighbours, one length after the other."""
+    """Return the greatest of every 1, 2, 4, 8 ... neighbours, length after length."""
     rows, reach = [steps], 1
     while 2 * reach <= len(steps):
         last = rows[-1]
@@ -274,7 +241,7 @@ def clear(columns: Columns, hulls: Hulls, hull: int) -> None:
 
 @inner_loop
 def add(columns: Columns, hulls: Hulls, hull: int, row: int) -> None:
-    """Let a row join a hull."""
+    """Add a row to a hull."""
     codes, kind, width, word = columns.codes, columns.kind, columns.width, columns.word
     low, high, more, words = hulls
     for j in range(kind.size):
@@ -291,7 +258,7 @@ def add(columns: Columns, hulls: Hulls, hull: int, row: int) -> None:
 
 @inner_loop
 def join_loss(columns: Columns, hulls: Hulls, hull: int, row: int, limit: float) -> float:
-    """Return the loss of a hull that has rows and is joined by one more; something above the limit if it is more."""
+    """Return the loss of a non-empty hull after adding a row; any value above the limit if it exceeds that."""
     codes, kind, start, at, width, toll, word, _, _ = columns
     low, high, more, words = hulls
     total = 0.0
@@ -332,7 +299,7 @@ def loss(columns: Columns, hulls: Hulls, hull: int) -> float:
 
 @inner_loop
 def pair_loss(columns: Columns, one: int, two: int, limit: float) -> float:
-    """Return the loss of the hull of two rows; something above the limit if it is more."""
+    """Return the loss of the hull of two rows; any value above the limit if it exceeds that."""
     codes, kind, start, at, width, toll, _, _, _ = columns
     total = 0.0
     for j in range(kind.size):

@@ -1,4 +1,4 @@
-"""Loops over rows: how far two of them are from each other."""
+"""The distance of two rows, for use inside loops."""
 
 import numpy as np
 from numpy.typing import NDArray

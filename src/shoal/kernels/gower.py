@@ -1,19 +1,19 @@
-"""Distances of rows with columns of any kind, after Gower, and the row that stands for a group by them.
+"""Gower distances of rows with columns of any kind, and the medoid that represents a group.
 
-1. Two names that differ are 1 apart, over the root of the chance that two rows differ in this column: who shares a rare
-   name has more in common. A missing name is a name.
-2. Two numbers, days or levels are as far apart as the share of rows between them, a third for two rows by chance.
-   Ranks do not mind the unit, nor one value far from all others. A missing one is 1 apart from all others.
-3. Two leaves of a tree are apart what the lowest node above both loses.
-4. Columns are weighted, and the distance is the sum. All parts are multiples of 2^-40, so that sums are exact and ties
-   are seen as ties.
+1. Two different categories are 1 apart, divided by the root of the probability that two rows differ in this column: a
+   shared rare category means more. A missing category is a category.
+2. Two numbers, days or levels are as far apart as the share of rows between them, a third for two random rows. Ranks do
+   not depend on the unit, nor on outliers. A missing one is 1 apart from all others.
+3. Two leaves of a tree are as far apart as the loss of the lowest node above both.
+4. Columns are weighted, and the distance is the sum. All terms are multiples of 2^-40, so that sums are exact and ties
+   are recognized.
 
-Gower, A general coefficient of similarity and some of its properties, Biometrics 27 (1971) 857-871, has values instead
-of ranks, and all names alike.
+Gower, A general coefficient of similarity and some of its properties, Biometrics 27 (1971) 857-871, uses values instead
+of ranks, and treats all categories alike.
 
 The **medoid** of a group has the least sum of distances to its rows. Always taking it would publish the most frequent
-values too often: a rare one is seldom in the middle. So of the rows that are almost as near, by 15 %, that one is
-taken whose values are most wanted in what is published so far.
+values too often: a rare one is seldom in the middle. So among the rows within 15 % of the least sum, the one is taken
+whose values are most under-represented in what is published so far.
 """
 
 import numpy as np
@@ -24,9 +24,9 @@ from shoal.kernels.loops import inner_loop
 
 __all__ = ["apart", "medoids"]
 
-MANY = 500  # rows of a group that are compared with each other
-ALMOST = 1.15  # times the least sum of distances: rows that may stand for their group
-RARELY = 1 / 64  # the least chance of two rows to differ that counts
+MANY = 500  # rows of a group compared with each other
+ALMOST = 1.15  # times the least sum of distances: rows that may represent their group
+RARELY = 1 / 64  # lower limit of the probability that two rows differ
 GRID = 2.0**40
 VALUES, PARTS = 100, 20  # a range of more values is balanced by parts of equal frequency
 
@@ -35,7 +35,7 @@ Flags = NDArray[np.bool_]
 
 
 def apart(columns: Columns) -> Columns:
-    """Return columns in which the loss of two rows is their distance."""
+    """Return columns for which the loss of two rows is their distance."""
     at, toll = columns.at.copy(), columns.toll.copy()
     for j in range(columns.kind.size):
         start, size = int(columns.start[j]), int(columns.width[j])
@@ -51,14 +51,9 @@ def apart(columns: Columns) -> Columns:
 
 
 def medoids(columns: Columns, labels: Whole, shy: Whole | None = None) -> Whole:
-    """Return the row of each group that stands for it; of equals the one with the lowest codes.
+    """Return the row that represents each group, ties to the one with the lowest codes.
 
-    Parameters
-    ----------
-    labels : int64 array of shape (n,)
-        The group of each row.
-    shy : int64 array of shape (n,), optional
-        Only the rows of a group that are least shy can stand for it.
+    Only the rows of a group with the least value of `shy` can represent it.
     """
     away = np.zeros(labels.size, np.bool_)
     if shy is not None:
@@ -77,7 +72,7 @@ def medoids(columns: Columns, labels: Whole, shy: Whole | None = None) -> Whole:
 
 
 def _marks(columns: Columns) -> tuple[Marks, Floats]:
-    """Return what is counted of each cell, all columns numbered in one row, and how many cells have it."""
+    """Return the counted class of each cell, numbered across all columns, and how many cells have each."""
     marks, first, counts = np.empty_like(columns.codes), 0, [np.zeros(0)]
     for j in range(columns.kind.size):
         codes, size = columns.codes[:, j], int(columns.width[j]) + 1
@@ -104,9 +99,9 @@ def _medoids(
     sums: Floats,
     found: Whole,
 ) -> None:
-    """Fill in the row that stands for each group; rows stand group by group.
+    """Write the row that represents each group; rows are listed group by group.
 
-    In a group of very many rows some of them are compared, and may stand for all.
+    In a group of very many rows only some of them are compared, and may represent it.
     """
     start = 0
     for group in range(ends.size):
@@ -127,7 +122,7 @@ def _medoids(
         least = np.inf
         for i in range(size):
             if sums[i] <= ALMOST * best:
-                # What the sum of surplus^2 / count over all values of all columns gains by this row.
+                # The increase by this row of the sum of surplus^2 / count over all values of all columns.
                 gain = 0.0
                 for j in range(marks.shape[1]):
                     mark = marks[order[start + i], j]

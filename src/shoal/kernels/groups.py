@@ -1,9 +1,8 @@
-"""Loops over groups: their means, and what merging two of them costs.
+"""Loops over groups: their means, and the cost of merging two of them.
 
-Merging groups a and b raises the sum of squared distances to the group means by
-`W_a W_b / (W_a + W_b) |c_a - c_b|^2` (Ward, 1963), so the rows themselves need not be read again. The mass W
-of a group is the sum of the weights of its rows, their number if nobody weighs them; always float64, so that
-each loop is compiled once.
+Merging groups a and b raises the sum of squared distances to the group means by `W_a W_b / (W_a + W_b) |c_a - c_b|^2`
+(Ward, 1963), so the rows need not be read again. The mass W of a group is the sum of the weights of its rows, their
+number if unweighted; always float64, so that each loop is compiled once.
 """
 
 import numpy as np
@@ -19,13 +18,13 @@ Labels = NDArray[np.int64]
 
 
 def numbered(labels: NDArray[np.integer]) -> Labels:
-    """Return labels of the same groups, numbered from 0 without gaps and in the same order."""
+    """Return the labels renumbered from 0 without gaps, in the same order."""
     return np.asarray(np.unique(labels, return_inverse=True)[1].reshape(-1), np.int64)
 
 
 @inner_loop
 def cheapest(centres: Floats, masses: Floats, alive: Bools, a: int) -> tuple[int, float]:
-    """Return the live group whose merging with a costs least, ties to the lowest, and the cost; or (-1, inf)."""
+    """Return the live group that is cheapest to merge with a, ties to the lowest, and the cost; or (-1, inf)."""
     best, least = -1, np.inf
     for b in range(len(centres)):
         if alive[b] and b != a:
@@ -69,13 +68,13 @@ def centres(X: Floats, labels: Labels, groups: int) -> Floats:
 
 @inner_loop
 def _increase(centres: Floats, masses: Floats, a: int, b: int, limit: float) -> float:
-    """Return what merging groups a and b adds to SSE, or something above the limit if that is above it."""
+    """Return what merging groups a and b adds to SSE, or any value above the limit if that exceeds it."""
     weight = masses[a] * masses[b] / (masses[a] + masses[b])
     square = 0.0
     for j in range(centres.shape[1]):
         gap = centres[a, j] - centres[b, j]
         square += gap * gap
-        # The sum only grows, so a group that is too dear after some columns is so after all.
+        # The sum only grows, so a group that is too expensive after some columns stays so.
         if j % 4 == 3 and weight * square > limit:
             break
     return float(weight * square)

@@ -1,4 +1,4 @@
-"""Compiled loops: one decorator for all of them, and one for those that run hundreds of millions of times."""
+"""Decorators for compiled loops: the usual one, and one for loops called hundreds of millions of times."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
@@ -11,26 +11,25 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def loop(function: Function) -> Function:
-    """Compile a loop on first use and keep it for later runs, where there is a place to keep it.
+    """Compile a loop on first use, and cache it on disk where possible.
 
-    An installation that cannot be written to, for a user without a home, has none: the loop is then
-    compiled anew in every run.
+    An installation that is read-only, for a user without a home directory, has no cache: the loop is then compiled in
+    every run.
     """
     return _compiled(function, _nrt=True)
 
 
 def inner_loop(function: Function) -> Function:
-    """Compile a loop that makes no arrays into the loops that call it, without the counting of who holds which array.
+    """Inline a loop that allocates no arrays into the loops that call it, without reference counting.
 
-    Numba counts in and out, by locked operations, the arrays that a function is given and uses under some
-    condition, and hands over seven numbers for each of them. In a function of a hundred nanoseconds that is
-    most of the time.
+    Numba counts references, by locked operations, to the arrays that a function receives and uses under some condition,
+    and passes seven numbers for each of them. In a function of a hundred nanoseconds that is most of the time.
     """
     return _compiled(function, _nrt=False, forceinline=True)
 
 
 def _compiled(function: Function, **options: Any) -> Function:
-    """Return the function compiled, with a cache if there is a place for one."""
+    """Return the compiled function, with a cache where possible."""
     try:
         return cast("Function", njit(cache=True, nogil=True, **options)(function))
     except RuntimeError:

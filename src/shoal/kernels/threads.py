@@ -1,7 +1,7 @@
-"""Threads: the same work done by several at once, with the same results in the same order.
+"""Threads: tasks run in parallel, with the same results in the same order.
 
-Loops give up Python's lock while they run, so plain threads share the cores. Each task writes only what
-is its own and brings its own stream of chance, so any number of threads gives the same bits.
+Loops release Python's lock while they run, so plain threads share the cores. Each task writes only its own results and
+has its own random stream, so any number of threads gives identical results.
 """
 
 import os
@@ -15,14 +15,14 @@ from shoal.model.progress import FINE, listening, part, tick
 
 __all__ = ["each", "thread_count"]
 
-PAUSE = 0.2  # seconds between two looks at how far the tasks are
+PAUSE = 0.2  # seconds between two progress updates
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
 def thread_count(threads: int | None, who: str) -> int:
-    """Return how many threads to use: as many as asked, or as there are cores for this process."""
+    """Return the number of threads to use: as requested, or the cores available to this process."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
@@ -31,9 +31,9 @@ def thread_count(threads: int | None, who: str) -> int:
 
 
 def each(function: Callable[[Task], Result], tasks: Sequence[Task], threads: int) -> list[Result]:
-    """Return the result of each task, in their order, and tick on the way.
+    """Return the result of each task, in order, reporting progress.
 
-    What the tasks themselves tick is heard in this thread, as a part of the whole.
+    Progress reported by the tasks is forwarded to this thread, as a part of the whole.
     """
     total = len(tasks)
     if threads == 1 or total < 2:

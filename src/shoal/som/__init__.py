@@ -1,1 +1,1 @@
-"""Maps, what they say of views of a table, and labels: cells of rows that are finished into groups."""
+"""Self-organising maps, collaboration between views of a table, and label-driven cells that become groups."""

@@ -1,12 +1,12 @@
-"""The grid of a map: units on a hexagonal or rectangular lattice, and how far they are from each other.
+"""The grid of a map: units on a hexagonal or rectangular lattice, and the distances between them.
 
-1. A map has about 5 sqrt(n) units (Vesanto), as much longer than wide as the table varies more along its first
-   principal axis than along its second.
-2. Hexagonal units stand in rows that are sqrt(3)/2 apart, every second one moved by half a unit.
-3. Distances are those between the places of units, or the number of steps from one to the other.
+1. A map has about 5 sqrt(n) units (Vesanto); its sides are in the ratio of the table's variation along its first two
+   principal axes.
+2. Hexagonal units are in rows sqrt(3)/2 apart, every second one shifted by half a unit.
+3. Distances are Euclidean, or the number of steps from one unit to the other.
 
-How near two units are depends on how many rows apart they are, whether the first row is moved, and their columns:
-the table of distances has 4 rows x columns^2 entries and not (rows x columns)^2.
+How near two units are depends on how many rows apart they are, whether the first row is shifted, and their columns: the
+table of distances has 4 rows x columns^2 entries and not (rows x columns)^2.
 """
 
 from dataclasses import dataclass
@@ -22,21 +22,16 @@ __all__ = ["Grid", "grid_for"]
 
 UNITS = 5.0  # times the root of the number of rows
 HEIGHT = sqrt(0.75)  # of a row of hexagons
-REACH, LOWEST = 400.0, -200.0  # squared deviations at which a unit is out of sight, and the exponent there
-MOST = 5  # units a row of the table
+REACH, LOWEST = 400.0, -200.0  # squared deviations at which a unit is negligible, and the exponent there
+MOST = 5  # units per row of the table
 
 
 @dataclass(frozen=True, eq=False)
 class Grid:
     """A lattice of rows x columns units, numbered row by row.
 
-    Parameters
-    ----------
-    rows, columns : int
-    hexagonal : bool
-        Six neighbours a unit, or eight (those that share a corner count).
-    steps : bool
-        Whether distances are counted in steps along the lattice; else they are straight lines.
+    A hexagonal unit has six neighbours, a rectangular one eight, including those at its corners. With `steps`,
+    distances are counted in steps along the lattice, otherwise they are Euclidean.
     """
 
     rows: int
@@ -51,7 +46,7 @@ class Grid:
 
     @cached_property
     def places(self) -> Floats:
-        """Where each unit stands: (row, column), in the lengths of a picture."""
+        """The position of each unit: (row, column), in units of a picture."""
         row, column = np.divmod(np.arange(self.units), self.columns)
         if not self.hexagonal:
             return np.column_stack([row, column]).astype(np.float64)
@@ -61,7 +56,7 @@ class Grid:
     def squared(self) -> Floats:
         """Squared distances of shape (2, columns, 2 rows - 1, columns).
 
-        From a unit in an even or an odd row and this column, so many rows away (the middle one is its own), to this
+        From a unit in an even or an odd row and this column, so many rows away (the middle entry is its own), to this
         column.
         """
         odd = np.arange(2)[:, None, None, None]
@@ -73,26 +68,19 @@ class Grid:
         there = (odd + away) % 2
         if not self.steps:
             return np.asarray((away * HEIGHT) ** 2 + (across + 0.5 * (there - odd)) ** 2)
-        # On axes that are 120 degrees apart, the steps are the largest of three differences.
+        # On axes 120 degrees apart, the steps are the largest of three differences.
         along = across - (away + odd - there) // 2
         return np.asarray(np.maximum(np.maximum(np.abs(along), np.abs(away)), np.abs(along + away)) ** 2.0)
 
     def kernel(self, sigma: float) -> Floats:
-        """Return exp(-d^2 / (2 sigma^2)) for the distances of `squared`, nothing where it is next to nothing."""
-        # Numbers that are all but zero are slow to count with.
+        """Return exp(-d^2 / (2 sigma^2)) for the distances of `squared`, 0 where it is negligible."""
+        # Arithmetic with denormal numbers is slow.
         return np.exp(np.maximum(self.squared / (-2.0 * sigma * sigma), LOWEST)) * (
             self.squared < REACH * sigma * sigma
         )
 
     def spread(self, kernel: Floats, sums: Floats) -> Floats:
-        """Return for every unit the sum of all units' figures, those of near ones counting more.
-
-        Parameters
-        ----------
-        kernel : array
-            What `kernel` gives.
-        sums : float64 array of shape (units, columns of figures)
-        """
+        """Return for every unit the sum over all units of `sums`, shape (units, figures), weighted by the kernel."""
         result = np.empty_like(sums)
         for row in range(self.rows):
             first = self.rows - 1 - row
@@ -101,14 +89,14 @@ class Grid:
         return result
 
     def near(self, kernel: Floats, unit: int) -> Floats:
-        """Return how near every unit is to this one."""
+        """Return the kernel between every unit and this one."""
         row, column = divmod(unit, self.columns)
         first = self.rows - 1 - row
         return np.ascontiguousarray(kernel[row % 2, column, first : first + self.rows]).reshape(-1)
 
     @cached_property
     def neighbours(self) -> Rows:
-        """The units next to each unit, filled up with -1; shape (units, 6 or 8)."""
+        """The neighbours of each unit, padded with -1; shape (units, 6 or 8)."""
         around = 6 if self.hexagonal else 8
         found = np.full((self.units, around), -1, np.int64)
         reach = 1.2 if self.hexagonal else 2.2
@@ -120,7 +108,7 @@ class Grid:
         return found
 
     def adjacent(self, one: Rows, two: Rows) -> NDArray[np.bool_]:
-        """Say for pairs of units whether they are next to each other, or the same."""
+        """Return for pairs of units whether they are neighbours or identical."""
         gaps = self.places[one] - self.places[two]
         return np.asarray((gaps**2).sum(axis=1) < (1.2 if self.hexagonal else 2.2))
 
@@ -128,12 +116,7 @@ class Grid:
 def grid_for(X: Floats, units: int = 0, *, hexagonal: bool = True, steps: bool = False) -> Grid:
     """Return the grid that suits a table, its longer side first.
 
-    Parameters
-    ----------
-    units : int
-        About how many units, at most five a row; 5 sqrt(n) if 0.
-    hexagonal, steps : bool
-        As in Grid.
+    About `units` units, at most five per row; 5 sqrt(n) if 0.
 
     Examples
     --------

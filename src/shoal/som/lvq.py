@@ -1,12 +1,12 @@
-"""wLVQ2 (pLVQ2): prototypes of classes that learn where the borders are, and which columns tell.
+"""wLVQ2 (pLVQ2): prototypes of classes that learn class borders and the relevance of columns.
 
-1. Each class gets up to ten prototypes, one for seven rows at the most, by k-means on its rows.
-2. Rows come by chance. Where the nearest prototype m_i is of another class, the second nearest m_j of the row's own,
-   and the row lies in a window between them: m_j is pulled towards w x, m_i is pushed away from it, and the weight of
-   each column moves by -beta x (m_i - m_j). This descends |w x - m_j|^2 - |w x - m_i|^2.
+1. Each class gets up to ten prototypes, at most one for seven rows, by k-means on its rows.
+2. Rows come in random order. Where the nearest prototype m_i is of another class, the second nearest m_j of the row's
+   own, and the row lies in a window between them: m_j is pulled towards w x, m_i is pushed away from it, and the weight
+   of each column moves by -beta x (m_i - m_j). This descends |w x - m_j|^2 - |w x - m_i|^2.
 3. Both rates fall linearly to zero, and weights stay between 0.05 and 5.
 
-As printed, the first two steps use the wrong prototype, which unlearns: that form is kept to compare with. Kohonen's
+As printed, the first two steps use the wrong prototype, which unlearns: that form is kept for comparison. Kohonen's
 LVQ2 with weights, as in Zouinina et al. (2020).
 """
 
@@ -24,34 +24,25 @@ from shoal.som.nearest import cell_sums, least_of, nearest
 __all__ = ["Codebook", "wlvq2"]
 
 PROTOTYPES = 10
-EACH = 7  # rows that a prototype stands for, at the least
+EACH = 7  # rows per prototype, at least
 STARTS = 3  # of k-means, of which the best is kept
 WINDOW = 0.3
 LEAST, MOST = 0.05, 5.0  # weights of columns
-HUGE = 1e100  # numbers whose squares lead nowhere
+HUGE = 1e100  # numbers whose squares might overflow
 DIVERGED = "wlvq2: training diverged. Bring the columns to one scale, or lower the rate."
-LLOYD = 12  # rounds of k-means, at the most
+LLOYD = 12  # rounds of k-means, at most
 
 
 @dataclass(frozen=True, eq=False)
 class Codebook:
-    """Prototypes of classes, and how much each column counts: a classifier.
-
-    Parameters
-    ----------
-    prototypes : float64 array of shape (m, d)
-        In the weighted space.
-    classes : array of shape (m,)
-        The class of each.
-    weights : float64 array of shape (d,)
-    """
+    """A classifier: prototypes in the weighted space, shape (m, d), the class of each, and the weights of columns."""
 
     prototypes: Floats
     classes: NDArray[Any]
     weights: Floats
 
     def cells(self, X: Floats, threads: int = 1) -> Rows:
-        """Return the nearest prototype of each row, of whatever class."""
+        """Return the nearest prototype of each row, whatever its class."""
         return nearest(np.ascontiguousarray(X * self.weights), self.prototypes, threads)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -72,26 +63,9 @@ def wlvq2(
 ) -> Codebook:
     """Learn prototypes of classes and the weights of columns.
 
-    Parameters
-    ----------
-    X : float64 array of shape (n, d), no missing values
-        Columns on scales that may be compared: z-scores.
-    y : array of shape (n,)
-        The class of each row.
-    prototypes : int
-        Of each class, at the most: a class of fewer than 14 rows has one.
-    epochs : int
-        How often all rows come.
-    rate, weight_rate : float
-        How fast prototypes and weights learn at first. With a weight rate of 0 this is LVQ2.
-    printed : bool
-        Whether to move prototypes as printed, and not as derived.
-    seed : int
-        Where chance starts.
-
-    Cost
-    ----
-    O(epochs n m d) time for m prototypes.
+    Columns should be on comparable scales: z-scores. Each class has at most `prototypes`; one of fewer than 14 rows has
+    one. The rates are initial values; with a weight rate of 0 this is LVQ2. `printed` moves prototypes as printed
+    instead of as derived. Takes O(epochs n m d) time for m prototypes.
 
     Examples
     --------
@@ -124,7 +98,7 @@ def wlvq2(
 
 
 def _codebook(X: Floats, most: int, chance: np.random.Generator) -> Floats:
-    """Return up to so many means of the rows of a class, the best of some starts of k-means."""
+    """Return up to so many means of the rows of a class, the best of several runs of k-means."""
     most = max(1, min(most, len(X) // EACH))
     different = np.unique(X, axis=0)
     if len(different) <= most:
@@ -134,7 +108,7 @@ def _codebook(X: Floats, most: int, chance: np.random.Generator) -> Floats:
 
 
 def _means(X: Floats, most: int, chance: np.random.Generator) -> Floats:
-    """Return so many means of rows, from rows that are far apart by chance."""
+    """Return so many means of rows, starting from random rows that are far apart."""
     first = int(chance.integers(len(X)))
     means = X[_far_apart(X, first, chance.random(most - 1))]
     for _ in range(LLOYD):
@@ -149,7 +123,7 @@ def _means(X: Floats, most: int, chance: np.random.Generator) -> Floats:
 
 @loop
 def _far_apart(X: Floats, first: int, draws: Floats) -> Rows:
-    """Return a row and, for each draw, one more: by chance as its squared distance from those before it says."""
+    """Return a row and one more for each draw, with probability by squared distance from those before."""
     n, d = X.shape
     chosen = np.empty(draws.size + 1, np.int64)
     chosen[0] = first
@@ -184,7 +158,7 @@ def _learn(
     ratio: float,
     printed: bool,
 ) -> None:
-    """Let all rows come once; weights and prototypes, a column each in `turned`, are changed."""
+    """Present all rows once; changes the weights and the prototypes, one per column of `turned`."""
     d, n = X.shape[1], order.size
     bound = ((1.0 - WINDOW) / (1.0 + WINDOW)) ** 2
     point, away = np.empty(d), np.empty(owner.size)
@@ -213,7 +187,7 @@ def _learn(
 
 @inner_loop
 def _measure(point: Floats, turned: Floats, away: Floats) -> None:
-    """Set the squared distance of every prototype from a point; the machine takes prototypes in wide steps."""
+    """Write the squared distance of every prototype from a point, vectorized over prototypes."""
     d, m = turned.shape
     away[:] = 0.0
     q = 0

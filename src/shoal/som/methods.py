@@ -1,18 +1,18 @@
-"""Five methods that code rows by maps or densities, and finish what they find into groups of k rows.
+"""Five methods that code rows by maps or densities, and turn the resulting cells into groups of k rows.
 
-1. k-TCA (k-CMVM): the columns are dealt into views with a map each, which learn from each other. Every row is coded by
+1. k-TCA (k-CMVM): the columns are split into views with a map each, which learn from each other. Every row is coded by
    its best matching units, and a map of the coded rows has a cell for each unit (`som.tca`).
-2. C-TCA (Constrained-CMVM): as k-TCA, with rows coded by the nearest mixture of their best matching unit and the units
-   next to it.
-3. k-TCA++, C-TCA++ and KDE++: rows are coded as by k-TCA, C-TCA or `kde`. wLVQ2 learns from the codes and a label how
-   much each column counts, and prototypes of its classes (`som.plus`). Rows with the same nearest prototype, of
-   whatever class, are a cell, in the space weighted so.
+2. C-TCA (Constrained-CMVM): as k-TCA, with rows coded by the nearest mixture of their best matching unit and its
+   neighbours.
+3. k-TCA++, C-TCA++ and KDE++: rows are coded as by k-TCA, C-TCA or `kde`. From the codes and a label, wLVQ2 learns the
+   weight of each column, and prototypes of the classes (`som.plus`). Rows with the same nearest prototype, of whatever
+   class, are a cell in the weighted space.
 4. All of them: cells are cut and merged into groups of at least k rows, and a search moves rows between these
    (`search.finish`). Notes of the partition say what views and columns learnt.
 
-As printed, k-TCA publishes the prototypes of its last map and the ++ methods the nearest prototypes, whatever number of
-rows these stand for: mostly one. Mixtures are of all units of a view, and C-TCA dissolves cells of fewer than k rows,
-the smallest first, each row going to the nearest prototype left. Zouinina et al. (2020).
+As printed, k-TCA publishes the prototypes of its last map and the ++ methods the nearest prototypes, however few rows
+these represent: mostly one. Mixtures are of all units of a view, and C-TCA dissolves cells of fewer than k rows, the
+smallest first, each row going to the nearest remaining prototype. Zouinina et al. (2020).
 """
 
 from shoal.catalogue import Choice, Growth
@@ -29,7 +29,9 @@ __all__ = ["c_tca", "c_tca_pp", "k_tca", "k_tca_pp", "kde_pp"]
 
 KEPT = {"k", "l", "t"}
 MAPPED = {"limits", "seed", "threads", "view_of"}
-MIXTURE = {"mixture": Choice(("convex", "nnls"), "convex", "Of units next to each other, or of all, as printed.")}
+MIXTURE = {
+    "mixture": Choice(("convex", "nnls"), "convex", "Mixtures of neighbouring units, or of all units, as printed.")
+}
 
 
 @numeric_method(
@@ -39,19 +41,19 @@ MIXTURE = {"mixture": Choice(("convex", "nnls"), "convex", "Of units next to eac
     uses=MAPPED,
     growth=Growth(1.3),
     aliases=("k_cmvm",),
-    words="k-TCA (k-CMVM): cells of a map of what several maps say, finished into groups of k rows.",
+    words="k-TCA (k-CMVM): cells of a map of the codes of several maps, finished into groups of k rows.",
 )
 def k_tca(X: Floats, k: int, views: int, rounds: int, units: int, mode: str, effort: str, *, run: Run) -> Partition:
-    """Code rows by the maps of several views, and make groups of the cells of a map of these codes.
+    """Code rows by the maps of several views, and form groups from the cells of a map of these codes.
 
     Guarantee
     ---------
-    Every group holds at least k rows, and meets the limits if the whole table does. The result does not depend on
-    the number of threads. As printed: GuaranteeError is raised unless every cell holds k rows.
+    Every group holds at least k rows, and meets the limits if the whole table does. The result does not depend on the
+    number of threads. As printed: GuaranteeError is raised unless every cell holds k rows.
 
     Cost
     ----
-    O(n m d) an epoch for m units, 5 sqrt(n) of them: O(n^1.5 d); then that of `search.finish`.
+    O(n m d) per epoch for m units, 5 sqrt(n) of them: O(n^1.5 d); then that of `search.finish`.
 
     Examples
     --------
@@ -68,12 +70,12 @@ def k_tca(X: Floats, k: int, views: int, rounds: int, units: int, mode: str, eff
     uses=MAPPED,
     growth=Growth(1.3),
     aliases=("constrained_cmvm",),
-    words="C-TCA (Constrained-CMVM): as k-TCA, with rows coded by mixtures of units that are next to each other.",
+    words="C-TCA (Constrained-CMVM): as k-TCA, with rows coded by mixtures of neighbouring units.",
 )
 def c_tca(
     X: Floats, k: int, views: int, rounds: int, units: int, mixture: str, mode: str, effort: str, *, run: Run
 ) -> Partition:
-    """Code rows by mixtures of units of several views, and make groups of the cells of a map of these codes.
+    """Code rows by mixtures of units of several views, and form groups from the cells of a map of these codes.
 
     Guarantee
     ---------
@@ -98,14 +100,14 @@ def c_tca(
     params={**MAPS, **FINISHING},
     uses={*MAPPED, "label"},
     growth=Growth(1.3),
-    words="k-TCA++: groups that begin at prototypes of the label, learnt from what the maps of k-TCA make of rows.",
+    words="k-TCA++: groups that begin at prototypes of the label, learnt from rows coded by the maps of k-TCA.",
 )
 def k_tca_pp(X: Floats, k: int, views: int, rounds: int, units: int, mode: str, effort: str, *, run: Run) -> Partition:
-    """Weight columns by what they tell of a label after k-TCA, and make groups around prototypes of its classes.
+    """Weight columns by their relevance for a label after k-TCA, and form groups around prototypes of its classes.
 
     Guarantee
     ---------
-    That of `k_tca`. As printed: GuaranteeError is raised unless every prototype stands for k rows.
+    That of `k_tca`. As printed: GuaranteeError is raised unless every prototype represents k rows.
 
     Cost
     ----
@@ -126,12 +128,12 @@ def k_tca_pp(X: Floats, k: int, views: int, rounds: int, units: int, mode: str, 
     params={**MAPS, **MIXTURE, **FINISHING},
     uses={*MAPPED, "label"},
     growth=Growth(1.3),
-    words="C-TCA++: groups that begin at prototypes of the label, learnt from what the mixtures of C-TCA make of rows.",
+    words="C-TCA++: groups that begin at prototypes of the label, learnt from rows coded by the mixtures of C-TCA.",
 )
 def c_tca_pp(
     X: Floats, k: int, views: int, rounds: int, units: int, mixture: str, mode: str, effort: str, *, run: Run
 ) -> Partition:
-    """Weight columns by what they tell of a label after C-TCA, and make groups around prototypes of its classes.
+    """Weight columns by their relevance for a label after C-TCA, and form groups around prototypes of its classes.
 
     Guarantee
     ---------
@@ -162,7 +164,7 @@ def c_tca_pp(
 def kde_pp(
     X: Floats, k: int, kernel: str, bandwidth: str, width: float, mode: str, effort: str, *, run: Run
 ) -> Partition:
-    """Weight columns by what their peaks tell of a label, and make groups around prototypes of its classes.
+    """Weight columns by the relevance of their peaks for a label, and form groups around prototypes of its classes.
 
     Guarantee
     ---------
@@ -170,7 +172,8 @@ def kde_pp(
 
     Cost
     ----
-    O(n + G log G) a column with G bins; O(20 n m d) for the m prototypes of all classes; then that of `search.finish`.
+    O(n + G log G) per column with G bins; O(20 n m d) for the m prototypes of all classes; then that of
+    `search.finish`.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Mixture: a row as a mean of prototypes, nearer to it than any one of them.
+"""Mixture: a row as a weighted mean of prototypes, closer to it than any one of them.
 
-- **convex**: of its best matching unit and the units next to that, with weights of at least 0 that add up to 1; found
-  by 40 steps of projected gradient descent from the best matching unit.
-- **nnls**: of all prototypes, with weights of at least 0, as printed. On columns around zero the prototypes surround
-  the origin, and the mixture is the row itself: it hides nothing.
+- **convex**: of its best matching unit and the neighbours of that, with non-negative weights that sum to 1; found by 40
+  steps of projected gradient descent from the best matching unit.
+- **nnls**: of all prototypes, with non-negative weights, as printed. On centred columns the prototypes surround the
+  origin, and the mixture is the row itself: it hides nothing.
 """
 
 import numpy as np
@@ -18,19 +18,13 @@ STEPS = 40
 
 
 def convex_mixture(X: Floats, map_: Map, cells: Rows) -> Floats:
-    """Return the mixture of each row's best matching unit and its neighbours that is nearest to the row.
-
-    Parameters
-    ----------
-    cells : int64 array of shape (n,)
-        The best matching unit of each row.
-    """
+    """Return the mixture nearest to each row of its best matching unit, given by `cells`, and its neighbours."""
     around = np.column_stack([np.arange(map_.grid.units), map_.grid.neighbours])
     return np.asarray(_mixed(X, map_.prototypes, cells, around))
 
 
 def nnls_mixture(X: Floats, map_: Map) -> Floats:
-    """Return the mixture of all prototypes with weights of at least 0 that is nearest to each row."""
+    """Return the mixture of all prototypes with non-negative weights that is nearest to each row."""
     from scipy.optimize import nnls
 
     turned = np.ascontiguousarray(map_.prototypes.T)
@@ -39,7 +33,7 @@ def nnls_mixture(X: Floats, map_: Map) -> Floats:
 
 @loop
 def _mixed(X: Floats, prototypes: Floats, cells: Rows, around: Rows) -> Floats:
-    """Return convex mixtures, cell by cell; all of it is told as seen from the best matching unit."""
+    """Return convex mixtures, cell by cell, relative to the best matching unit."""
     d, most = X.shape[1], around.shape[1]
     result = np.empty(X.shape)
     ways, gram = np.zeros((most, d)), np.empty((most, most))
@@ -68,7 +62,7 @@ def _mixed(X: Floats, prototypes: Floats, cells: Rows, around: Rows) -> Floats:
 
 @inner_loop
 def _ways(prototypes: Floats, units: Rows, count: int, ways: Floats, gram: Floats) -> float:
-    """Set the ways from the first of some prototypes to all, and their products; return their squared lengths' sum."""
+    """Write the differences from the first of some prototypes to all, and their products; return the trace of these."""
     length = 0.0
     for a in range(count):
         for j in range(prototypes.shape[1]):
@@ -84,7 +78,7 @@ def _ways(prototypes: Floats, units: Rows, count: int, ways: Floats, gram: Float
 
 @inner_loop
 def _descend(gram: Floats, own: Floats, share: Floats, moved: Floats, count: int, step: float) -> None:
-    """Bring shares nearer to those of the least distance, 40 times."""
+    """Move the weights towards those of the least distance, in 40 steps."""
     for _ in range(STEPS):
         highest = -np.inf
         for a in range(count):
@@ -93,7 +87,7 @@ def _descend(gram: Floats, own: Floats, share: Floats, moved: Floats, count: int
                 slope += gram[a, b] * share[b]
             moved[a] = share[a] - step * slope
             highest = max(highest, moved[a])
-        # The nearest shares of at least 0 that add up to 1 (Michelot 1986), counted from the highest so that it is 0.
+        # Projection onto the simplex (Michelot 1986), relative to the highest weight so that it is 0.
         level, held, before = -1.0, count + 1, count + 2
         while held < before:
             before, held, total = held, 0, -1.0

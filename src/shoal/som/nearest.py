@@ -1,10 +1,10 @@
 """The nearest prototype of each row: the one loop that every map and every codebook runs.
 
-|x - w|^2 / 2 = |x|^2 / 2 + (|w|^2 / 2 - x . w), and the first term is the same for all prototypes of a row. The loop
-over prototypes is the inner one, so that the machine takes it in wide steps. Ties go to the lowest number.
+x - w|^2 / 2 = |x|^2 / 2 + (|w|^2 / 2 - x . w), and the first term is the same for all prototypes of a row. The loop
+over prototypes is the inner one, so that it is vectorized. Ties go to the lowest number.
 
-Where there are many columns, four rows at a time are measured with half the digits. Prototypes that rounding may have
-put in the wrong order are then measured with all of them, so the result is the same.
+Where there are many columns, four rows at a time are measured in single precision. Prototypes that rounding may have
+put in the wrong order are then measured in double precision, so the result is the same.
 """
 
 import numpy as np
@@ -17,23 +17,17 @@ from shoal.model.progress import silently
 
 __all__ = ["cell_sums", "least_of", "nearest", "two_nearest"]
 
-LONG = 50_000_000  # products from which on several threads are worth their start
+LONG = 50_000_000  # products from which several threads are worth starting
 ROUND = 4096  # rows of a task
-FAR = 100.0  # ranges of the prototypes from zero that are far
-WIDE, SOME = 8, 128  # columns and prototypes from which on half the digits are worth their care
-TAME = 1e12  # lengths from the inverse of which on to which half the digits can tell them
+FAR = 100.0  # distance from zero that is far, in ranges of the prototypes
+WIDE, SOME = 8, 128  # columns and prototypes from which single precision pays
+TAME = 1e12  # single precision is used for lengths between 1 / TAME and TAME
 
 Half = NDArray[np.float32]
 
 
 def nearest(X: Floats, prototypes: Floats, threads: int = 1) -> Rows:
-    """Return the number of the prototype that is nearest to each row; ties go to the lowest.
-
-    Parameters
-    ----------
-    prototypes : float64 array of shape (m, d)
-    threads : int
-        How many may work; the result does not depend on it.
+    """Return the nearest prototype of each row; ties go to the lowest. The result does not depend on the threads.
 
     Examples
     --------
@@ -62,7 +56,7 @@ def nearest(X: Floats, prototypes: Floats, threads: int = 1) -> Rows:
 
 
 def two_nearest(X: Floats, prototypes: Floats) -> tuple[Rows, Rows]:
-    """Return the nearest prototype of each row and the next one; the same twice if there is only one."""
+    """Return the nearest and second nearest prototype of each row; the same twice if there is only one."""
     first, second = _two_nearest(*_turned(X, prototypes))
     return first, second
 
@@ -71,7 +65,7 @@ def _turned(X: Floats, prototypes: Floats) -> tuple[Floats, Floats, Floats]:
     """Return rows, prototypes as columns, and half of the squared lengths of these."""
     low, high = prototypes.min(axis=0), prototypes.max(axis=0)
     if max(-low.min(), high.max()) > FAR * (high - low).max():
-        # Far from zero the difference of two large products would lose its digits.
+        # Far from zero the difference of two large products would lose precision.
         middle = low + (high - low) / 2
         X, prototypes = X - middle, prototypes - middle
     return X, np.ascontiguousarray(prototypes.T), 0.5 * np.einsum("ij,ij->i", prototypes, prototypes)
@@ -90,9 +84,9 @@ def _nearest(X: Floats, turned: Floats, half: Floats) -> Rows:
 
 @loop
 def _nearest_by_half(X: Floats, rows: Half, turned: Floats, half: Floats, rough: Half, short: Half, top: float) -> Rows:
-    """Return the nearest prototype of each row, most of them by numbers of half the digits.
+    """Return the nearest prototype of each row, mostly by single precision.
 
-    The score of a prototype is then off by (d + 8) 2^-24 (|x| |w| + |w|^2 / 2) at the most, with room to spare.
+    The score of a prototype is then off by at most (d + 8) 2^-24 (|x| |w| + |w|^2 / 2), with a margin to spare.
     """
     n, d = X.shape
     found = np.empty(n, np.int64)
@@ -124,7 +118,7 @@ def _two_nearest(X: Floats, turned: Floats, half: Floats) -> tuple[Rows, Rows]:
 
 @inner_loop
 def _score(X: Floats, row: int, turned: Floats, half: Floats, scores: Floats) -> None:
-    """Set |w|^2 / 2 - x . w for every prototype, four columns at a time."""
+    """Write |w|^2 / 2 - x . w for every prototype, four columns at a time."""
     d, m = turned.shape
     for j in range(m):
         scores[j] = half[j]
@@ -143,7 +137,7 @@ def _score(X: Floats, row: int, turned: Floats, half: Floats, scores: Floats) ->
 
 @inner_loop
 def _score_four(rows: Half, start: int, rough: Half, short: Half, scores: Half) -> None:
-    """Set the scores of four rows; behind the last one, it is measured again."""
+    """Write the scores of four rows; beyond the last row, that row is measured again."""
     d, m = rough.shape
     last = len(rows) - 1
     one, two, three, four = start, min(start + 1, last), min(start + 2, last), min(start + 3, last)
@@ -176,7 +170,7 @@ def _score_four(rows: Half, start: int, rough: Half, short: Half, scores: Half) 
 
 @inner_loop
 def _choose(X: Floats, row: int, turned: Floats, half: Floats, scores: Half, room: Half, slack: float) -> int:
-    """Return the nearest prototype, of those that a row may be nearest to by scores that are off by half the slack."""
+    """Return the nearest prototype among those that scores, off by at most half the slack, leave possible."""
     bound = np.float32(_lowest(scores, room) + slack)
     count, chosen = 0, 0
     for j in range(scores.size):
@@ -196,7 +190,7 @@ def _choose(X: Floats, row: int, turned: Floats, half: Floats, scores: Half, roo
 
 @inner_loop
 def _lowest(values: Half, room: Half) -> float:
-    """Return the least value; half of them are compared with the other half at once, and so on."""
+    """Return the least value, comparing halves with each other."""
     size = values.size
     for i in range(size):
         room[i] = values[i]
@@ -211,7 +205,7 @@ def _lowest(values: Half, room: Half) -> float:
 
 @inner_loop
 def _score_one(X: Floats, row: int, turned: Floats, half: Floats, j: int) -> float:
-    """Return |w|^2 / 2 - x . w for one prototype, added up as for all of them."""
+    """Return |w|^2 / 2 - x . w for one prototype, summed in the same order as for all of them."""
     d = len(turned)
     score = half[j]
     q = 0
@@ -227,7 +221,7 @@ def _score_one(X: Floats, row: int, turned: Floats, half: Floats, j: int) -> flo
 
 @inner_loop
 def least_of(values: Floats) -> int:
-    """Return where the least value stands, the first of equals; eight are compared at a time."""
+    """Return the index of the least value, the first of equals; eight are compared at a time."""
     best, where, last = np.inf, 0, 0
     j = 0
     while j + 8 <= values.size:
@@ -249,7 +243,7 @@ def least_of(values: Floats) -> int:
 
 @loop
 def cell_sums(X: Floats, cells: Rows, m: int) -> Floats:
-    """Return the sums of the rows of each of m cells, with their number behind."""
+    """Return the sums of the rows of each of m cells, followed by their number."""
     n, d = X.shape
     sums = np.zeros((m, d + 1))
     for i in range(n):

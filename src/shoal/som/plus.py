@@ -1,12 +1,13 @@
-"""The ++ layer: labels say which columns tell, and where groups begin.
+"""The ++ layer: labels determine the weights of columns, and where groups begin.
 
-1. wLVQ2 learns from rows as a method codes them, and their labels, how much each column counts. Weights are brought
-   to a mean square of 1.
+1. From the coded rows and their labels, wLVQ2 learns the weight of each column. Weights are scaled to a mean square of
+   1.
 2. In the weighted space, LVQ2 learns prototypes of the classes from the rows themselves. A row belongs to the cell of
-   its nearest prototype, of whatever class: never of its own class alone, which would write the label into the cells.
+   its nearest prototype, of whatever class: never of its own class alone, which would encode the label in the cells.
 3. The cells are finished into groups in the weighted space.
 
-Groups that follow a label are often of one label, and then tell it of all their rows: ask for l or t, which hold here.
+Groups that follow a label often have a single label, and then reveal it for all their rows: require l or t, which hold
+here.
 """
 
 import numpy as np
@@ -25,38 +26,34 @@ from shoal.som.tca import Printed, columns_of, topology
 
 __all__ = ["classes_of", "plus", "plus_as_printed", "printed_plus", "taught", "tca_pp"]
 
-MOST_CLASSES, MANY = 1000, 20  # and few rows each are no classes if they are many
-BOOK = 1000  # prototypes of all classes together, about
+MOST_CLASSES, MANY = 1000, 20  # most classes; and more than MANY must have several rows each
+BOOK = 1000  # approximate number of prototypes of all classes together
 
 
 def classes_of(label: ArrayLike | None, n: int, who: str) -> Rows:
-    """Return the labels as numbers from 0 on, or refuse what cannot teach."""
+    """Return the labels as numbers from 0, or refuse labels that cannot be learnt from."""
     base = who.removesuffix("_pp")
     if label is None:
         raise MethodError(
-            f"{who}: it learns from labels. Name the label column ({option('label', 'COLUMN')}), or take {base}."
+            f"{who}: there are no labels to learn from. Name the label column ({option('label', 'COLUMN')}), "
+            f"or use {base}."
         )
     given = np.asarray(label)
     if given.shape != (n,):
-        raise MethodError(f"{who}: label must be {n} values, one a row; got an array of shape {given.shape}.")
+        raise MethodError(f"{who}: label must be {n} values, one per row; got an array of shape {given.shape}.")
     names, codes = np.unique(given.astype(str) if given.dtype.kind == "O" else given, return_inverse=True)
     if names.size > MOST_CLASSES or (names.size > MANY and 3 * names.size > n):
         raise MethodError(
-            f"{who}: the label has {names.size:,} different values for {n:,} rows, and classes are fewer: at most "
-            f"{MOST_CLASSES:,}, of several rows each. Name another column, or take {base}."
+            f"{who}: the label has {names.size:,} different values for {n:,} rows; expected at most "
+            f"{MOST_CLASSES:,} classes of several rows each. Name another column, or use {base}."
         )
     return codes.reshape(-1).astype(np.int64)
 
 
 def taught(X: Floats, coded: Floats, codes: Rows, seed: int) -> tuple[Floats, Codebook]:
-    """Return how much each column counts, and prototypes of the classes in the space weighted so.
+    """Return the weight of each column, and prototypes of the classes `codes` in the weighted space.
 
-    Parameters
-    ----------
-    X, coded : float64 arrays of shape (n, d)
-        The rows, and what a method makes of them.
-    codes : int64 array of shape (n,)
-        Their classes.
+    `coded` has the shape of X: what a method makes of its rows.
     """
     each = max(1, min(PROTOTYPES, BOOK // (int(codes.max()) + 1)))
     weights = wlvq2(coded, codes, prototypes=each, seed=seed).weights
@@ -67,7 +64,7 @@ def taught(X: Floats, coded: Floats, codes: Rows, seed: int) -> tuple[Floats, Co
 def plus(
     who: str, X: Floats, coded: Floats, codes: Rows, k: int, effort: str, limits: Limits | None, seed: int, threads: int
 ) -> Partition:
-    """Return groups that begin at the prototypes of classes, in a space where columns count as they tell the label."""
+    """Return groups that begin at the prototypes of classes, in a space weighted by relevance for the label."""
     weights, book = taught(X, coded, codes, seed)
     space = np.ascontiguousarray(X * weights)
     labels = finished(space, book.cells(space, threads), k, effort, limits=limits, seed=seed, threads=threads)
@@ -81,7 +78,7 @@ def plus(
 def tca_pp(
     X: Floats, k: int, mixture: str, views: int, rounds: int, units: int, mode: str, effort: str, run: Run
 ) -> Partition:
-    """Return the groups of k-TCA++, which mixes nothing, or of C-TCA++."""
+    """Return the groups of k-TCA++ (mixture "none") or of C-TCA++."""
     codes = classes_of(run.label, len(X), run.who)
     columns = columns_of(X.shape[1], run.view_of, views, run.seed, run.who)
     with part(0, 2):
@@ -94,7 +91,7 @@ def tca_pp(
 
 
 def printed_plus(coded: Floats, codes: Rows, seed: int = 0) -> Printed:
-    """Return what a ++ method publishes as printed: the prototype nearest to each coded row. It promises nothing.
+    """Return what a ++ method publishes as printed: the prototype nearest to each coded row, without guarantee.
 
     Prototypes learn by the derived signs: by the printed ones they unlearn, and the printed figures are out of reach.
     """
@@ -103,5 +100,5 @@ def printed_plus(coded: Floats, codes: Rows, seed: int = 0) -> Printed:
 
 
 def plus_as_printed(who: str, coded: Floats, codes: Rows, k: int, limits: Limits | None, seed: int) -> Partition:
-    """Return the groups of what is published as printed, or refuse them if one does not keep the promise."""
+    """Return the groups of what is published as printed, or refuse them if one violates the guarantee."""
     return as_printed(who, printed_plus(coded, codes, seed).labels, k, limits)

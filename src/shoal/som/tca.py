@@ -1,8 +1,8 @@
-"""Topological collaborative anonymization: maps of several views, and one map of what they say together.
+"""Topological collaborative anonymization: maps of several views, and one map of their combined codes.
 
-1. The columns are dealt into views, each with a map of its own; the maps learn from each other (`som.views`).
-2. Every row is coded by what the maps of its views make of it: k-TCA by its best matching units, C-TCA by mixtures of
-   these and the units next to them.
+1. The columns are split into views, each with a map of its own; the maps learn from each other (`som.views`).
+2. Every row is coded by the maps of its views: k-TCA by its best matching units, C-TCA by mixtures of these and their
+   neighbours.
 3. A map of the coded rows has a cell for each of its units.
 """
 
@@ -39,26 +39,18 @@ __all__ = [
 
 EPOCHS = 15
 MAPS = {
-    "views": Whole(1, 1000, 3, "Into how many views the columns are dealt, unless the policy names views."),
-    "rounds": Whole(0, 100, 1, "How often the views learn from each other."),
-    "units": Whole(0, 100_000, 0, "About how many units a map has; 5 times the root of the number of rows if 0."),
+    "views": Whole(1, 1000, 3, "Number of views to split the columns into, unless the policy names views."),
+    "rounds": Whole(0, 100, 1, "Rounds in which the views learn from each other."),
+    "units": Whole(0, 100_000, 0, "Approximate units per map; 5 times the root of the number of rows if 0."),
 }
 
 
 @dataclass(frozen=True, eq=False)
 class Topology:
-    """What a table looks like to its maps.
+    """The maps of a table.
 
-    Parameters
-    ----------
-    coded : float64 array of shape (n, d)
-        What the maps of the views make of each row.
-    map : Map
-        Of the coded rows.
-    cells : int64 array of shape (n,)
-        The unit of each row.
-    log : list of Round
-        What the views learnt from each other.
+    `coded` has shape (n, d): the code of each row by the maps of the views. `map` is of the coded rows, `cells` the
+    unit of each row, `log` what the views learnt from each other.
     """
 
     coded: Floats
@@ -68,7 +60,7 @@ class Topology:
     log: list[Round] = field(default_factory=list)
 
     def notes(self, who: str) -> tuple[str, ...]:
-        """Say in a sentence what the views learnt."""
+        """Return a sentence on what the views learnt."""
         kept = sum(one.accepted for one in self.log)
         grid, views = self.map.grid, len(self.views)
         said = f"{who}: {views} view{'s' * (views != 1)}, maps of {grid.rows} x {grid.columns} units"
@@ -76,7 +68,7 @@ class Topology:
         return (f"{said}{learnt}.",)
 
     def sketches(self, k: int) -> tuple[Sketch, ...]:
-        """Return figures for pictures of the map and of what the views learnt; fewer than k rows of a unit are none."""
+        """Return figures for pictures of the map and of what the views learnt, without units of fewer than k rows."""
         hits = np.bincount(self.cells, minlength=self.map.grid.units).astype(np.float64)
         hits[hits < k] = 0.0
         grid, prototypes = self.map.grid, self.map.prototypes
@@ -91,49 +83,36 @@ class Topology:
 
 @dataclass(frozen=True, eq=False)
 class Printed:
-    """What the papers' own pipeline publishes, without any promise.
-
-    Parameters
-    ----------
-    published : float64 array of shape (n, d)
-        A row for each row.
-    labels : int64 array of shape (n,)
-        Rows that are published alike.
-    """
+    """What the papers' own pipeline publishes, without guarantee: a row for each row, and labels of equal ones."""
 
     published: Floats
     labels: Rows
 
     @classmethod
     def of(cls, published: Floats) -> "Printed":
-        """Number the rows that are alike."""
+        """Number the distinct rows."""
         return cls(published, np.unique(published, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64))
 
     @property
     def k(self) -> int:
-        """The rows that the rarest one is published alike with."""
+        """The least number of rows published alike."""
         return int(np.bincount(self.labels).min())
 
 
 def columns_of(d: int, view_of: Any, count: int, seed: int, who: str) -> list[Rows]:
-    """Return the columns of each view: those given, one number a column, or dealt by chance."""
+    """Return the columns of each view: as given, one number per column, or split at random."""
     if view_of is None:
         return dealt(d, count, seed)
     given = np.asarray(view_of)
     if given.shape != (d,) or given.dtype.kind not in "iu":
         raise MethodError(
-            f"{who}: view_of must be {d} whole numbers, one a column; got an array of shape {given.shape}."
+            f"{who}: view_of must be {d} whole numbers, one per column; got an array of shape {given.shape}."
         )
     return [np.flatnonzero(given == one) for one in np.unique(given)]
 
 
 def coded_by_views(X: Floats, views: list[View], mixture: str) -> Floats:
-    """Return what the maps make of each row: best matching units, or mixtures around them.
-
-    Parameters
-    ----------
-    mixture : {"none", "convex", "nnls"}
-    """
+    """Return the code of each row by the maps: best matching units (mixture "none"), or mixtures around them."""
     coded = np.empty_like(X)
     for view in views:
         own = np.ascontiguousarray(X[:, view.columns])
@@ -158,21 +137,10 @@ def topology(
     seed: int = 0,
     threads: int = 1,
 ) -> Topology:
-    """Lay maps into the views of a table, and one into what they make of it; 15 epochs each if nothing is said.
+    """Train maps of the views of a table, and one of the coded rows; 15 epochs each by default.
 
-    Parameters
-    ----------
-    columns : list of int64 arrays
-        The columns of each view.
-    mixture : {"none", "convex", "nnls"}
-        Whether rows are coded by best matching units, or by mixtures.
-    rounds : int
-        How often the views learn from each other.
-    units : int
-        About how many units a map has; 5 sqrt(n) if 0.
-    training : Training, optional
-    printed : bool
-        Whether views learn as printed, and not as derived.
+    `columns` are the columns of each view, `rounds` how often the views learn from each other, `units` the approximate
+    units per map, 5 sqrt(n) if 0. With `printed`, views learn as printed instead of as derived.
     """
     how = training or Training(EPOCHS)
     with part(0, 2):
@@ -186,7 +154,7 @@ def topology(
 def tca(
     X: Floats, k: int, mixture: str, views: int, rounds: int, units: int, mode: str, effort: str, run: Run
 ) -> Partition:
-    """Return the groups of k-TCA, which mixes nothing, or of C-TCA."""
+    """Return the groups of k-TCA (mixture "none") or of C-TCA."""
     columns = columns_of(X.shape[1], run.view_of, views, run.seed, run.who)
     if mode == "printed":
         if mixture == "none":
@@ -202,7 +170,7 @@ def tca(
 
 
 def dissolved(coded: Floats, map_: Map, cells: Rows, k: int) -> Rows:
-    """Return cells of at least k rows: small ones are dissolved, the rows going to the nearest prototypes left."""
+    """Return cells of at least k rows: rows of smaller ones go to the nearest remaining prototypes."""
     cells = cells.copy()
     left = np.bincount(cells, minlength=map_.grid.units)
     while True:
@@ -218,10 +186,10 @@ def dissolved(coded: Floats, map_: Map, cells: Rows, k: int) -> Rows:
 
 
 def printed_k_tca(X: Floats, columns: list[Rows], *, units: int = 0, inflated: bool = False, seed: int = 0) -> Printed:
-    """Return what k-TCA publishes as printed: the prototypes of the last map. It promises nothing.
+    """Return what k-TCA publishes as printed: the prototypes of the last map, without guarantee.
 
-    Views learn from each other by the derived update, which comes nearer to the printed figures than the printed one;
-    `inflated` takes that.
+    Views learn from each other by the derived update, which comes closer to the printed figures than the printed one;
+    `inflated` uses the latter.
     """
     found = topology(X, columns, units=units, training=Training(), printed=inflated, seed=seed)
     return Printed.of(found.map.prototypes[found.cells])
@@ -230,6 +198,6 @@ def printed_k_tca(X: Floats, columns: list[Rows], *, units: int = 0, inflated: b
 def printed_c_tca(
     X: Floats, columns: list[Rows], k: int, *, units: int = 0, inflated: bool = False, seed: int = 0
 ) -> Printed:
-    """Return what C-TCA publishes as printed: prototypes that k rows or more are nearest to; see `printed_k_tca`."""
+    """Return what C-TCA publishes as printed: prototypes nearest to at least k rows; see `printed_k_tca`."""
     found = topology(X, columns, "nnls", units=units, training=Training(), printed=inflated, seed=seed)
     return Printed.of(found.map.prototypes[dissolved(found.coded, found.map, found.cells, k)])

@@ -1,13 +1,13 @@
-"""Self-organising maps: prototypes on a grid that come to lie where the rows are, neighbours near neighbours.
+"""Self-organising maps: prototypes on a grid that adapt to the rows, neighbours close to neighbours.
 
 1. Start: the grid is laid into the plane of the first two principal axes, one standard deviation each way; or each
-   prototype is a row by chance.
-2. Batch training: every row goes to its nearest prototype, and every prototype to the mean of all rows, those counting
-   more whose prototype is near on the grid: exp(-d^2 / (2 sigma^2)), with sigma falling from a quarter of the longer
-   side to 1, exponentially or linearly.
-3. Online training: rows come one by one, by chance, and pull the prototypes towards them, less and less.
+   prototype is a random row.
+2. Batch training: every row goes to its nearest prototype, and every prototype to the mean of all rows, weighted by how
+   near their prototype is on the grid: exp(-d^2 / (2 sigma^2)), with sigma falling from a quarter of the longer side to
+   1, exponentially or linearly.
+3. Online training: rows come one by one, at random, and pull the prototypes towards them, less and less.
 
-Beyond some ten thousand rows, a sample of them is enough to train on. A prototype that no row is near keeps its place.
+Beyond some ten thousand rows, training uses a sample of them. A prototype that no row is near stays where it is.
 Kohonen (1982, 2013).
 """
 
@@ -28,8 +28,8 @@ from shoal.som.nearest import cell_sums, nearest, two_nearest
 
 __all__ = ["Map", "Training", "laid_out", "som", "train"]
 
-TRAINED = 50_000  # rows that are enough to train on, at the least
-EACH = 10  # rows a unit that are, too
+TRAINED = 50_000  # least number of rows to train on
+EACH = 10  # the same per unit
 FAST, SLOW = 0.5, 0.01  # how far a row pulls a prototype, at first and at last
 
 
@@ -37,17 +37,9 @@ FAST, SLOW = 0.5, 0.01  # how far a row pulls a prototype, at first and at last
 class Training:
     """How a map learns.
 
-    Parameters
-    ----------
-    epochs : int
-        How often batch training goes through the rows.
-    start : {"pca", "random"}
-    online : bool
-        Whether rows come one by one; else all at once.
-    linear : bool
-        Whether sigma falls linearly; else exponentially.
-    wide, last : float
-        Sigma at first, a quarter of the longer side if 0, and in the end.
+    `epochs` is the number of passes of batch training, `start` "pca" or "random". With `online`, rows come one by one.
+    With `linear`, sigma falls linearly, otherwise exponentially, from `wide`, a quarter of the longer side if 0, to
+    `last`.
     """
 
     epochs: int = 30
@@ -58,19 +50,14 @@ class Training:
     last: float = 1.0
 
     def sigma(self, share: float, grid: Grid) -> float:
-        """Return how wide the neighbourhood is after this share of the training."""
+        """Return the width of the neighbourhood after this share of the training."""
         wide = self.wide or float(max(1, ceil(max(grid.rows, grid.columns) / 4)))
         return wide + (self.last - wide) * share if self.linear else float(wide * (self.last / wide) ** share)
 
 
 @dataclass(frozen=True, eq=False)
 class Map:
-    """Prototypes on a grid.
-
-    Parameters
-    ----------
-    prototypes : float64 array of shape (units, d)
-    """
+    """Prototypes on a grid, shape (units, d)."""
 
     grid: Grid
     prototypes: Floats
@@ -80,7 +67,7 @@ class Map:
         return nearest(X, self.prototypes, threads)
 
     def errors(self, X: Floats) -> tuple[float, float]:
-        """Return the mean distance to the nearest prototype, and how often the two nearest are no neighbours."""
+        """Return the mean distance to the nearest prototype, and how often the two nearest are not neighbours."""
         first, second = two_nearest(X, self.prototypes)
         away = np.sqrt(((X - self.prototypes[first]) ** 2).sum(axis=1))
         return float(away.mean()), float(1.0 - self.grid.adjacent(first, second).mean())
@@ -90,7 +77,7 @@ class Map:
         return np.bincount(self.cells(X), minlength=self.grid.units)
 
     def u_matrix(self) -> Floats:
-        """Return how far each prototype is from its neighbours, on average: ridges stand between clusters."""
+        """Return the mean distance of each prototype from its neighbours: ridges separate clusters."""
         around = self.grid.neighbours
         gaps = np.sqrt(((self.prototypes[around] - self.prototypes[:, None, :]) ** 2).sum(axis=2))
         held = around >= 0
@@ -107,21 +94,10 @@ def som(
     seed: int = 0,
     threads: int = 1,
 ) -> Map:
-    """Lay a map into a table.
+    """Fit a map to a table whose columns are on comparable scales.
 
-    Parameters
-    ----------
-    X : float64 array of shape (n, d)
-        Columns on scales that may be compared.
-    units : int
-        About how many units; 5 sqrt(n) if 0.
-    training : Training, optional
-    hexagonal, steps : bool
-        As in Grid.
-    seed : int
-        For a random start and online training.
-    threads : int
-        How many may work; the result does not depend on it.
+    About `units` units, 5 sqrt(n) if 0; `hexagonal` and `steps` are those of Grid, and the seed is for a random start
+    and online training. The result does not depend on the number of threads.
 
     Examples
     --------
@@ -138,7 +114,7 @@ def som(
 
 
 def laid_out(X: Floats, grid: Grid, start: str = "pca", seed: int = 0) -> Floats:
-    """Return the prototypes that a training begins with."""
+    """Return the initial prototypes."""
     n, d = X.shape
     chance = np.random.default_rng(seed)
     if start == "random":
@@ -170,18 +146,18 @@ def train(X: Floats, start: Map, how: Training, seed: int = 0, threads: int = 1)
 
 
 def means_of(sums: Floats, before: Floats) -> Floats:
-    """Return weighted means from weighted sums with the weights behind; where nothing counts, what was before."""
+    """Return weighted means from weighted sums followed by the weights; the value before where all weights are 0."""
     weight = sums[:, -1:]
     return np.ascontiguousarray(np.where(weight > 0, sums[:, :-1] / np.where(weight > 0, weight, 1.0), before))
 
 
 def _online(X: Floats, start: Map, how: Training, seed: int) -> Floats:
-    """Return prototypes after rows have pulled them one by one."""
+    """Return prototypes after online training."""
     grid, prototypes = start.grid, start.prototypes.copy()
     total, chance = max(20 * len(X), 200 * grid.units), stream(seed, 2)
     for part in range(100):
         first, last = part * total // 100, (part + 1) * total // 100
-        # Sigma changes by a hundredth of its way at a time, the pull with every row.
+        # Sigma changes in a hundred steps, the pull with every row.
         _pull(X, prototypes, grid.squared, chance, first, last, total, how.sigma(part / 99, grid))
         tick(part + 1, 100)
     return prototypes
@@ -198,7 +174,7 @@ def _pull(
     total: int,
     sigma: float,
 ) -> None:
-    """Let rows by chance pull the prototypes near theirs."""
+    """Let random rows pull the prototypes near theirs."""
     m, d = prototypes.shape
     columns = squared.shape[1]
     rows = m // columns

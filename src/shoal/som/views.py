@@ -1,15 +1,15 @@
 """Views: several maps of the same rows, each of some columns, that learn from each other.
 
-1. The columns are dealt into disjoint views. All views have one grid and begin with their columns of one common start,
-   so that a unit means the same place in all maps.
-2. Each map is trained by itself. Then, in some rounds, each view k looks at every other view l: with K_ij how near unit
-   j is to the best matching unit of row i, L = (K[k] - K[l])^2 says where the two disagree.
+1. The columns are split into disjoint views. All views have the same grid and begin with their columns of one common
+   start, so that a unit means the same place in all maps.
+2. Each map is trained by itself. Then, in some rounds, each view k is compared with every other view l: with K_ij how
+   near unit j is to the best matching unit of row i, L = (K[k] - K[l])^2 says where the two disagree.
 3. The strength lambda of a pair grows by sum K / (2 sum L), between 1 and 10, and the prototypes become the means of
    the rows by the weights K + sum of lambda^2 L: where the gradient of the common objective is zero.
-4. They are kept if the Davies-Bouldin index of the map falls; else the map stays as it was.
+4. They are kept if the Davies-Bouldin index of the map falls; otherwise the map stays as it was.
 
 As printed, prototypes are moved by the mean instead of to it, and lambda is not squared. That inflates them: the index
-falls, and the error of the map rises. Zouinina et al. (2020); `docs/methods/k_tca.md` tells what was corrected.
+falls, and the error of the map rises. Zouinina et al. (2020); `docs/methods/k_tca.md` lists the corrections.
 """
 
 from dataclasses import dataclass
@@ -26,19 +26,12 @@ from shoal.som.training import Map, Training, laid_out, means_of, train
 __all__ = ["Round", "View", "davies_bouldin", "dealt", "maps_of_views"]
 
 WEAKEST, STRONGEST = 1.0, 10.0
-CLOSE = 1e-12  # prototypes that are nearer than that count as so near
+CLOSE = 1e-12  # lower limit of the distance of two prototypes
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Some columns and the map of them.
-
-    Parameters
-    ----------
-    columns : int64 array
-    cells : int64 array of shape (n,)
-        The best matching unit of each row.
-    """
+    """Some columns, their map, and the best matching unit of each row."""
 
     columns: Rows
     map: Map
@@ -47,7 +40,7 @@ class View:
 
 @dataclass(frozen=True)
 class Round:
-    """What one view learnt in one round: the Davies-Bouldin index before and after, and whether that was kept."""
+    """What one view learnt in one round: the Davies-Bouldin index before and after, and whether it was kept."""
 
     view: int
     number: int
@@ -58,9 +51,9 @@ class Round:
 
 
 def dealt(d: int, views: int, seed: int) -> list[Rows]:
-    """Return the columns of each view, dealt by chance into parts of almost equal size.
+    """Return the columns of each view, split at random into parts of almost equal size.
 
-    As many views as asked, but each of two columns at the least; fewer than four columns are one view.
+    As many views as requested, but each of at least two columns; fewer than four columns are one view.
     """
     parts = min(views, max(1, d // 2)) if d >= 4 else 1
     order = np.random.default_rng((seed, 3)).permutation(d)
@@ -78,20 +71,10 @@ def maps_of_views(
     seed: int = 0,
     threads: int = 1,
 ) -> tuple[list[View], list[Round]]:
-    """Train a map of each view, let them learn from each other, and say what came of it.
+    """Train a map of each view, let them learn from each other in some rounds, and return a log of that.
 
-    Parameters
-    ----------
-    columns : list of int64 arrays
-        The columns of each view.
-    rounds : int
-        How often every view learns from the others.
-    training : Training, optional
-        Of each map by itself.
-    units : int
-        About how many units a map has; 5 sqrt(n) if 0.
-    printed : bool
-        Whether to move prototypes as printed, and not as derived.
+    `columns` are the columns of each view, `training` that of each map by itself, `units` the approximate units per
+    map, 5 sqrt(n) if 0. With `printed`, prototypes move as printed instead of as derived.
     """
     how = training or Training()
     grid = grid_for(X, units)
@@ -117,7 +100,7 @@ def maps_of_views(
 def _learn(
     X: Floats, views: list[View], own: int, kernel: Floats, strength: Floats, printed: bool, threads: int
 ) -> tuple[View, tuple[float, float, bool]]:
-    """Return a view after it has looked at the others, with its index before and after; `strength` is brought up."""
+    """Return a view after learning from the others, with its index before and after; updates `strength`."""
     view = views[own]
     numbers, grid = np.ascontiguousarray(X[:, view.columns]), view.map.grid
     sums = grid.spread(kernel, cell_sums(numbers, view.cells, grid.units))
@@ -150,7 +133,7 @@ def disagreement(X: Floats, here: Rows, there: Rows, grid: Grid, kernel: Floats)
 
 @loop
 def _disagreement(sums: Floats, one: Rows, two: Rows, kernel: Floats, rows: int, columns: int) -> Floats:
-    """Return what `disagreement` says, from the sums of rows with the same two units."""
+    """Return the result of `disagreement`, from the sums of rows with the same two units."""
     result = np.zeros((rows * columns, sums.shape[1]))
     for pair in range(one.size):
         row1, column1 = one[pair] // columns, one[pair] % columns

@@ -1,4 +1,4 @@
-"""Distinct: the different records of a data set, in lexicographic order, and how many are like each."""
+"""Distinct: the different records of a data set in lexicographic order, and how often each occurs."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ __all__ = ["Distinct", "distinct"]
 
 
 class Distinct(NamedTuple):
-    """Different records in lexicographic order, each with the number of records that are like it."""
+    """Different records in lexicographic order, each with its number of occurrences."""
 
     indptr: Places
     items: Whole
@@ -19,7 +19,7 @@ class Distinct(NamedTuple):
 
 
 def distinct(indptr: Places, items: Whole, weights: Places | None = None) -> tuple[Distinct, Places]:
-    """Return the different records with the sums of their weights, and the number among them of each record."""
+    """Return the different records with their summed weights, and the index among them of each record."""
     order = lexical_order(indptr, items)
     number = _numbered(indptr, items, order)
     total = int(number.max(initial=-1)) + 1
@@ -33,7 +33,7 @@ def distinct(indptr: Places, items: Whole, weights: Places | None = None) -> tup
 
 @loop
 def _numbered(indptr: Places, items: Whole, order: Places) -> Places:
-    """Number records that are in lexicographic order, equal ones alike."""
+    """Number records that are in lexicographic order; equal ones get the same number."""
     number = np.zeros(order.size, np.int64)
     for place in range(1, order.size):
         one, two = order[place - 1], order[place]

@@ -1,9 +1,9 @@
-"""Lexicographic order of rows of whole numbers that lie one behind the other in a flat array.
+"""Lexicographic order of rows of integers stored one after another in a flat array.
 
-1. The first numbers of each row are packed into one word of 64 bits, and the rows sorted by their words.
-2. Rows of equal words are sorted by the numbers that did not fit into it, by merging.
+1. The first numbers of each row are packed into one 64-bit word, and the rows sorted by their words.
+2. Rows with equal words are sorted by the remaining numbers, by merging.
 
-A row comes before every longer row that begins with it. Equal rows keep their order.
+A row precedes every longer row that begins with it. Equal rows keep their order.
 """
 
 from typing import TypeVar
@@ -19,22 +19,13 @@ Places = NDArray[np.int64]
 Whole = NDArray[np.int32]
 Kind = TypeVar("Kind", np.int32, np.int64)
 
-WORD = 63  # bits of a key, which stays a positive number
+WORD = 63  # bits of a key, so that it stays positive
 
 
 def lexical_order(ptr: Places, values: Whole) -> Places:
-    """Return the numbers of the rows in lexicographic order, equal rows by their number.
+    """Return the row numbers in lexicographic order of the rows, equal rows by their number.
 
-    Parameters
-    ----------
-    ptr : int64 array of shape (n + 1,)
-        Where each row begins and ends in `values`.
-    values : int32 array
-        Numbers of at least 0.
-
-    Cost
-    ----
-    O(n log n) comparisons, most of them of single words.
+    Row i is `values[ptr[i]:ptr[i + 1]]`; values are at least 0. O(n log n) comparisons, most of them of single words.
     """
     if ptr.size < 2:
         return np.zeros(0, np.int64)
@@ -47,7 +38,7 @@ def lexical_order(ptr: Places, values: Whole) -> Places:
 
 
 def gathered(ptr: Places, values: NDArray[Kind], order: Places) -> tuple[Places, NDArray[Kind]]:
-    """Return the rows in another order, as flat arrays of their own."""
+    """Return the rows in the given order, as new flat arrays."""
     lengths = np.diff(ptr)[order]
     into = np.zeros(order.size + 1, np.int64)
     np.cumsum(lengths, out=into[1:])
@@ -58,7 +49,7 @@ def gathered(ptr: Places, values: NDArray[Kind], order: Places) -> tuple[Places,
 
 @loop
 def by_item(items: Whole, count: int) -> tuple[Places, Places]:
-    """Return where each item's occurrences begin and end in the second array, and there the occurrences by item."""
+    """Return where each item's occurrences begin and end in the second array, which lists occurrences by item."""
     ends = np.zeros(count + 1, np.int64)
     for item in items:
         ends[item + 1] += 1
@@ -73,7 +64,7 @@ def by_item(items: Whole, count: int) -> tuple[Places, Places]:
 
 @loop
 def _gather(ptr: Places, values: NDArray[Kind], order: Places, into: Places, out: NDArray[Kind]) -> None:
-    """Copy rows one behind the other."""
+    """Copy rows one after another."""
     for place in range(order.size):
         start = ptr[order[place]]
         for step in range(into[place + 1] - into[place]):
@@ -82,7 +73,7 @@ def _gather(ptr: Places, values: NDArray[Kind], order: Places, into: Places, out
 
 @loop
 def _keys(ptr: Places, values: Whole, bits: int, packed: int) -> Places:
-    """Return the first numbers of each row as one number, a missing one below all others."""
+    """Return the first numbers of each row packed into one number, a missing one below all others."""
     keys = np.empty(ptr.size - 1, np.int64)
     for row in range(keys.size):
         key = np.int64(0)
@@ -97,7 +88,7 @@ def _keys(ptr: Places, values: Whole, bits: int, packed: int) -> Places:
 
 @loop
 def _sort_ties(ptr: Places, values: Whole, keys: Places, order: Places, packed: int) -> None:
-    """Sort each run of rows of equal keys by the numbers that are not in the key."""
+    """Sort each run of rows with equal keys by the numbers that are not in the key."""
     buffer = np.empty(order.size, np.int64)
     start = 0
     while start < order.size:
@@ -112,7 +103,7 @@ def _sort_ties(ptr: Places, values: Whole, keys: Places, order: Places, packed: 
 
 @inner_loop
 def sort_rows(ptr: Places, values: Whole, order: Places, start: int, stop: int, buffer: Places, skip: int) -> None:
-    """Sort a stretch of row numbers by their rows without the first `skip` numbers, by merging runs."""
+    """Sort a range of row numbers by their rows without the first `skip` numbers, by merging runs."""
     width = 8
     for low in range(start, stop, width):
         for place in range(low + 1, min(low + width, stop)):
@@ -142,7 +133,7 @@ def sort_rows(ptr: Places, values: Whole, order: Places, start: int, stop: int, 
 
 @inner_loop
 def _before(ptr: Places, values: Whole, one: int, two: int, skip: int) -> bool:
-    """Say whether a row comes before another one, which it does not if they are equal."""
+    """Return whether a row strictly precedes another."""
     a, b = ptr[one] + skip, ptr[two] + skip
     end_a, end_b = ptr[one + 1], ptr[two + 1]
     while a < end_a and b < end_b:

@@ -1,16 +1,16 @@
-"""Branching: a proof that no choice among many groups is better than a known one, which rounding cannot spoil.
+"""Branching: a proof, immune to rounding, that no choice among many groups is better than a known one.
 
 1. A node is a set of groups that are still allowed. Its linear programme is solved by HiGHS, for its duals alone.
-2. Whatever these prices and tolls are: their sum, less what any allowed group costs too little by, is a lower
-   bound of all choices of the node. It is computed here, with room for rounding, and cuts the node off.
-3. Groups that cost so much above their prices that no better choice can have them are struck out.
-4. Two rows that are together by a share nearest to 1/2 are together in one branch and apart in the other.
-5. A row may stay uncovered at the cost of the known choice. So each programme has a solution, and a dead end shows
-   by its bound.
+2. For any such prices and tolls, their sum, less the largest negative reduced cost of any allowed group, is a lower
+   bound of all choices of the node. It is computed here, with a margin for rounding, and prunes the node.
+3. Groups whose reduced cost is too high for any better choice are removed.
+4. Branches are the two rows whose share of being together is nearest to 1/2: together in one, apart in the other.
+5. A row may stay uncovered at the cost of the known choice. So each programme has a solution, and infeasibility shows
+   in its bound.
 
-Ryan and Foster, An integer programming approach to scheduling, in Wren (ed.), Computer scheduling of public
-transport (1981) 269-280; Neumaier and Shcherbina, Safe bounds in linear and mixed-integer linear programming,
-Mathematical Programming 99 (2004) 283-296.
+Ryan and Foster, An integer programming approach to scheduling, in Wren (ed.), Computer scheduling of public transport
+(1981) 269-280; Neumaier and Shcherbina, Safe bounds in linear and mixed-integer linear programming, Mathematical
+Programming 99 (2004) 283-296.
 """
 
 from math import fsum
@@ -34,28 +34,17 @@ Allowed = NDArray[np.bool_]
 
 
 class Proof(NamedTuple):
-    """The numbers of the groups of a better choice, none if there is none; and a lower bound of all choices."""
+    """The groups of a better choice, none if there is none; and a lower bound of all choices."""
 
     groups: Rows
     bound: float
 
 
 def branch(groups: Rows, cost: Floats, cuts: Cuts, k: int, upper: float, slack: float, nodes: int) -> Proof:
-    """Look for choices of groups that cover every row once and cost less than `upper`, until there can be none.
+    """Search for choices of groups that cover every row once and cost less than `upper`, until there can be none.
 
-    Parameters
-    ----------
-    groups : int64 array of shape (groups, 2k - 1)
-        All that a better choice may have.
-    cost : float64 array of shape (groups,)
-    cuts : Cuts
-        Those that help; no choice breaks any.
-    k : int
-        The least number of rows in a group.
-    upper, slack : float
-        The cost of a known choice, and what may be missing at the proof.
-    nodes : int
-        When the search is given up.
+    `groups`, of shape (groups, 2k - 1), are all that a better choice may contain, `cuts` hold for every choice, `slack`
+    is the tolerance of the proof, and the search is given up after so many nodes.
     """
     n = cuts.start.size - 1
     programme = Programme(n)
@@ -92,12 +81,12 @@ def branch(groups: Rows, cost: Floats, cuts: Cuts, k: int, upper: float, slack: 
             continue
         one, other = ((groups == row).any(axis=1) for row in pair)
         waiting += [(bound, allowed & ~(one & other)), (bound, allowed & ~(one ^ other))]
-    # What was cut off is not below upper - slack; what is left open, or could not be branched, has its own bound.
+    # Pruned nodes are not below upper - slack; open ones, and those that could not be branched, have their own bound.
     return Proof(chosen, min(least, upper - slack, *(bound for bound, _ in waiting), upper))
 
 
 def _table(groups: Rows, cuts: Cuts) -> csr_matrix:
-    """Return what a group takes of each row and, with the sign turned, of each cut."""
+    """Return the coefficients of each group in the rows and, with opposite sign, in the cuts."""
     group, place = np.nonzero(groups >= 0)
     by_cut, cut, value = coefficients(groups, cuts)
     n = cuts.start.size - 1

@@ -1,18 +1,18 @@
-"""Cuts: what no partition breaks, but a fractional one may, so that a linear programme comes nearer to the truth.
+"""Cuts: inequalities that hold for every partition but not for fractional ones, which tighten a linear programme.
 
-A group that holds two of the rows i, j, l leaves room for no other such group: the shares of all groups that
-hold two of them or more sum to at most 1. In general, give some rows whole weights w_i and choose a divisor q:
-the sum of floor(w(S) / q) over the groups S of a partition, with w(S) the weight of the rows in S, is at most
-floor(w / q), with w the weight of all of them. Such a cut is found where a fractional solution breaks it.
+A group that holds two of the rows i, j, l excludes any other such group: the shares of all groups that hold at least
+two of them sum to at most 1. In general, give some rows integer weights w_i and choose a divisor q: the sum of
+floor(w(S) / q) over the groups S of a partition, with w(S) the weight of the rows in S, is at most floor(w / q), with w
+the weight of all of them. Cuts are sought that a fractional solution violates.
 
-1. From each row that lies in a fractional group, and for each pattern of weights: rows are added one by one
-   that make the left side largest.
-2. Then single rows are exchanged for others as long as that makes it larger.
-3. Of the cuts that are broken, the most broken ones are kept, a few a row.
+1. From each row in a fractional group, and for each pattern of weights: rows are added one by one that maximize the
+   left side.
+2. Then single rows are exchanged for others as long as that increases it.
+3. Of the violated cuts, the most violated ones are kept, a few per row.
 
-Jepsen, Petersen, Spoorendonk and Pisinger, Subset-row inequalities applied to the vehicle-routing problem with
-time windows, Operations Research 56 (2008) 497-511; Pecin, Pessoa, Poggi, Uchoa and Santos, Limited memory
-rank-1 cuts for vehicle routing problems, Operations Research Letters 45 (2017) 206-209.
+Jepsen, Petersen, Spoorendonk and Pisinger, Subset-row inequalities applied to the vehicle-routing problem with time
+windows, Operations Research 56 (2008) 497-511; Pecin, Pessoa, Poggi, Uchoa and Santos, Limited memory rank-1 cuts for
+vehicle routing problems, Operations Research Letters 45 (2017) 206-209.
 """
 
 from typing import NamedTuple
@@ -24,9 +24,9 @@ from shoal.kernels.loops import loop
 
 __all__ = ["WIDTH", "Cuts", "broken", "coefficients", "index_of", "no_cuts"]
 
-WIDTH = 9  # rows of a cut, at the most
-LEAST = 0.02  # by which a cut must be broken to be worth its row
-A_ROW = 6  # new cuts through one row, at the most
+WIDTH = 9  # rows of a cut, at most
+LEAST = 0.02  # least violation of a cut worth adding
+A_ROW = 6  # new cuts through one row, at most
 WHOLE = 1e-6  # a share this near to 0 or 1 is not fractional
 PATTERNS = (
     ((1,) * 3, 2),
@@ -49,14 +49,9 @@ _DIVISOR = np.array([divisor for _, divisor in PATTERNS])
 class Cuts(NamedTuple):
     """Cuts, and which of them go through a row.
 
-    Parameters
-    ----------
-    rows, weight : int64 arrays of shape (cuts, WIDTH)
-        The rows of each cut in ascending order, -1 where it has fewer; their weights, 0 there.
-    divisor, right : int64 arrays of shape (cuts,)
-        The divisor, and the right side: the weight of all rows by the divisor, rounded down.
-    start, through : int64 arrays of shape (n + 1,) and (entries,)
-        The cuts through row i are through[start[i]:start[i + 1]].
+    `rows` and `weight` have shape (cuts, WIDTH): rows ascending, padded with -1, and their weights, padded with 0.
+    `right` is the right side: the total weight divided by the divisor, rounded down. The cuts through row i are
+    through[start[i]:start[i + 1]].
     """
 
     rows: Rows
@@ -68,13 +63,13 @@ class Cuts(NamedTuple):
 
 
 def no_cuts(n: int) -> Cuts:
-    """Return no cuts for n rows."""
+    """Return an empty set of cuts for n rows."""
     empty, none = np.zeros((0, WIDTH), np.int64), np.zeros(0, np.int64)
     return Cuts(empty, empty, none, none, np.zeros(n + 1, np.int64), none)
 
 
 def index_of(rows: Rows, weight: Rows, divisor: Rows, n: int) -> Cuts:
-    """Return cuts with their right sides and with the cuts through each row."""
+    """Return cuts with their right sides and the index by row."""
     cut, place = np.nonzero(rows >= 0)
     row = rows[cut, place]
     order = np.argsort(row, kind="stable")
@@ -83,18 +78,9 @@ def index_of(rows: Rows, weight: Rows, divisor: Rows, n: int) -> Cuts:
 
 
 def broken(groups: Rows, share: Floats, n: int, most: int, known: set[bytes]) -> tuple[Rows, Rows, Rows]:
-    """Return cuts that shares of groups break, the most broken first: rows, weights, divisors.
+    """Return rows, weights and divisors of at most `most` cuts that the shares violate, the most violated first.
 
-    Parameters
-    ----------
-    groups : int64 array of shape (groups, room)
-        The rows of each group, -1 where it has fewer.
-    share : float64 array of shape (groups,)
-        How much of each group the solution takes.
-    n, most : int
-        The number of rows, and of cuts to return at the most.
-    known : set of bytes
-        Cuts that are there already; the new ones are added.
+    `groups` has the rows of each group, padded with -1. `known` are existing cuts; the new ones are added to it.
     """
     fractional = np.flatnonzero((share > WHOLE) & (share < 1 - WHOLE))
     rows, pattern, excess = _search(groups[fractional], share[fractional], n, _SIZE, _WEIGHT, _DIVISOR)
@@ -121,7 +107,7 @@ def broken(groups: Rows, share: Floats, n: int, most: int, known: set[bytes]) ->
 
 @loop
 def coefficients(groups: Rows, cuts: Cuts) -> tuple[Rows, Rows, Floats]:
-    """Return the coefficients of groups in cuts that are not 0: group, cut and coefficient of each."""
+    """Return the non-zero coefficients of groups in cuts: group, cut and value of each."""
     room = _entries(groups, cuts)
     group, cut, value = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room)
     weight = np.zeros(len(cuts.rows), np.int64)
@@ -146,7 +132,7 @@ def coefficients(groups: Rows, cuts: Cuts) -> tuple[Rows, Rows, Floats]:
 
 @loop
 def _entries(groups: Rows, cuts: Cuts) -> int:
-    """Return how many coefficients there are at the most: cuts through the rows of all groups."""
+    """Return an upper limit of the number of coefficients: cuts through the rows of all groups."""
     room = 0
     for g in range(len(groups)):
         for row in groups[g]:
@@ -157,7 +143,7 @@ def _entries(groups: Rows, cuts: Cuts) -> int:
 
 @loop
 def _search(groups: Rows, share: Floats, n: int, size: Rows, weight: Rows, divisor: Rows) -> tuple[Rows, Rows, Floats]:
-    """Return the rows of broken cuts, the pattern of each, and by how much it is broken."""
+    """Return the rows of violated cuts, the pattern of each, and by how much it is violated."""
     start, through = _groups_through(groups, n)
     rows = np.full((n * size.size, WIDTH), -1, np.int64)
     pattern, excess = np.zeros(len(rows), np.int64), np.zeros(len(rows))
@@ -171,7 +157,7 @@ def _search(groups: Rows, share: Floats, n: int, size: Rows, weight: Rows, divis
         for p in range(size.size):
             cut[0] = row
             left, place, last = 0.0, 1, 0
-            # Places 1, 2, ... are filled, then gone through again and again until nothing changes.
+            # Positions 1, 2, ... are filled, then revisited until nothing changes.
             while place < size[p] or place - last < size[p]:
                 filling = place < size[p]
                 filled = place if filling else size[p]
@@ -208,7 +194,7 @@ def _search(groups: Rows, share: Floats, n: int, size: Rows, weight: Rows, divis
 def _neighbours(
     cut: Rows, filled: int, groups: Rows, start: Rows, through: Rows, near: Rows, mark: Rows, stamp: int
 ) -> int:
-    """List the rows that share a group with a row of the cut and are not in it; return how many they are."""
+    """List the rows outside the cut that share a group with a row of it; return their number."""
     count = 0
     for row in cut[:filled]:
         mark[row] = stamp
@@ -234,7 +220,7 @@ def _left_side(
     held: Rows,
     seen: Rows,
 ) -> tuple[float, float]:
-    """Return the left side of a cut, and the same with squares of weights, which tells which cut may grow."""
+    """Return the left side of a cut, and the same with squared weights, which indicates the cut most likely to grow."""
     count = 0
     for place in range(filled):
         for g in through[start[cut[place]] : start[cut[place] + 1]]:

@@ -1,10 +1,10 @@
-"""Generation of columns: an answer and a bound, brought together group by group and cut by cut.
+"""Column generation: an answer and a bound that converge group by group and cut by cut.
 
-These are the steps 2 to 5 of `exact`.
+These are steps 2 to 5 of `exact`.
 
-Costs are counted in a unit in which a row of the first answer costs 100, so that tolerances mean the same on every
-table. A bound holds for any prices, as long as the search for groups is exact (`exact.pricing`); what rounding may
-lose there is taken off it.
+Costs are scaled so that a row of the first answer costs 100 on average, which gives tolerances the same meaning on
+every table. A bound holds for any prices, as long as the search for groups is exact (`exact.pricing`); the possible
+rounding error is subtracted.
 
 du Merle, Villeneuve, Desrosiers and Hansen, Stabilized column generation, Discrete Mathematics 194 (1999) 229-237.
 """
@@ -24,30 +24,21 @@ from shoal.model.progress import left, part, spent, tick
 __all__ = ["Search", "Work"]
 
 UNIT = 100.0  # the mean cost of a row
-TOLERANCE = 1e-7  # a reduced cost above minus this counts as none
-SETTLED = 0.03  # of the distance of answer and programme: the bound is near enough for cuts
-HALVINGS = 20  # of the distance of answer and bound, until few enough groups lie within
-A_SECOND = 20_000_000  # rows that a search for groups looks at in a second, on a slow machine
+TOLERANCE = 1e-7  # a reduced cost above minus this counts as zero
+SETTLED = 0.03  # of the gap between answer and programme: the bound is tight enough for cuts
+HALVINGS = 20  # of the gap between answer and bound, until few enough groups lie within
+A_SECOND = 20_000_000  # rows that a search for groups examines per second on a slow machine
 
 
 @dataclass(frozen=True)
 class Work:
-    """How much work the answer is worth, in counts.
+    """How much work to spend, in counts.
 
-    Parameters
-    ----------
-    starts, rounds : int
-        Annealing searches, and proposals a row in each; k - 2 times as many if k is larger than 3.
-    pricings, cuttings : int
-        Searches for groups, and rounds of cuts, at the most.
-    looked : int
-        Rows that searches for groups which are given up may look at, about; each of them at a tenth of what is left.
-    choices : tuple of int
-        Groups a row among which an integer programme chooses for a better answer, once for each entry.
-    proof : int
-        Groups among which it chooses for a proof, at the most.
-    nodes, looks : int
-        When an integer programme is given up: after so many nodes or questions whether to go on.
+    `starts` annealing searches with `rounds` proposals per row each, k - 2 times as many for k above 3; at most
+    `pricings` searches for groups and `cuttings` rounds of cuts. Searches for groups that are given up may examine
+    about `looked` rows, each a tenth of what is left. An integer programme chooses among `choices` groups per row, once
+    for each entry, for a better answer, and among at most `proof` groups for a proof; it is given up after `nodes`
+    nodes, or after asking `looks` times whether to go on.
     """
 
     starts: int
@@ -62,13 +53,9 @@ class Work:
 
 
 class Search:
-    """An answer, a bound, and what brings them together.
+    """An answer, a bound, and the steps that bring them together, for 2k <= n.
 
-    Parameters
-    ----------
-    k : int, 2k <= n
-    starts : list of int64 arrays of shape (n,)
-        Groups of k to 2k - 1 rows; the best of them are the first answer.
+    `starts` are partitions into groups of k to 2k - 1 rows; the best of them is the first answer.
     """
 
     def __init__(self, X: Floats, k: int, work: Work, starts: list[Rows]) -> None:
@@ -83,7 +70,7 @@ class Search:
             return
         self.D = D / self.unit
         self.near = nearest_sums(self.D, k)
-        # Squared distances are sums of d terms, each rounded; an answer is a sum of such.
+        # Squared distances are sums of d terms, each rounded; an answer is a sum of these.
         self.slack = TOLERANCE * self.n + float(np.finfo(np.float64).eps) * (X.shape[1] + 4 * k) * self.upper
         self.price, self.toll, self.worth = np.zeros(self.n), np.zeros(0), -inf
         self.chosen = False
@@ -94,7 +81,7 @@ class Search:
             self.master.add(tidy(groups))
 
     def run(self) -> None:
-        """Bring answer and bound together, as far as the work allows."""
+        """Close the gap as far as the work allows."""
         if self.upper == 0.0:
             return
         parts = 2 + len(self.work.choices)
@@ -109,7 +96,7 @@ class Search:
         self.prove()
 
     def ended(self) -> bool:
-        """Say whether there is nothing left to do, or no time."""
+        """Return whether there is nothing left to do, or no time."""
         return self.upper - self.lower <= 2 * self.slack or over()
 
     def labels(self) -> Rows:
@@ -142,7 +129,7 @@ class Search:
             halfway = True
 
     def price_out(self, solution: Solution, halfway: bool) -> int:
-        """Look for groups at prices between the solution's and those of the best bound; return how many are new."""
+        """Search for groups at prices between those of solution and best bound; return how many are new."""
         known = np.pad(self.toll, (0, solution.toll.size - self.toll.size))
         share = 0.5 if halfway and self.worth > -inf else 0.0
         price = share * self.price + (1 - share) * solution.price
@@ -160,18 +147,18 @@ class Search:
         return self.master.add(tidy(groups))
 
     def looked(self) -> int:
-        """Return how many rows the next search may look at; fewer if a budget leaves less time."""
+        """Return how many rows the next search may examine; fewer if little time is left."""
         share, time = self.looking // 10, left() - RESERVE
         return min(share, max(0, int(A_SECOND * time))) if isfinite(time) else share
 
     def give_up(self, work: int) -> None:
-        """Count what a search has looked at in vain."""
+        """Subtract the work of a failed search."""
         if work < self.looking // 10:
             spent(inf)  # the budget has cut the search short
         self.looking -= max(work, self.work.looked // 100)
 
     def take(self, chosen: Rows, groups: Rows) -> bool:
-        """Make these groups the answer, and say so, if they cover every row once at a lower cost."""
+        """Make these groups the answer if they cover every row once at a lower cost; return whether they do."""
         rows = groups[chosen]
         cost = float(costs(self.D, rows).sum())
         if cost >= self.upper or not np.array_equal(np.sort(rows[rows >= 0]), np.arange(self.n)):
@@ -180,7 +167,7 @@ class Search:
         return True
 
     def within(self, limit: float, room: int) -> tuple[Rows, Floats, int]:
-        """Return the groups of a reduced cost below the limit, and these costs; -1 if they are too many."""
+        """Return the groups with a reduced cost below the limit, and these costs; -1 if there are too many."""
         toll = np.pad(self.toll, (0, len(self.master.cuts.rows) - self.toll.size))
         order = np.argsort(-self.price, kind="stable")
         work = self.looked()
@@ -190,7 +177,7 @@ class Search:
         return found
 
     def improve(self, size: int) -> None:
-        """Choose among groups of low reduced cost, as few as there can be; step 5."""
+        """Choose among the fewest groups, those of low reduced cost; step 5."""
         limit, halvings = self.upper - self.worth, HALVINGS
         groups, reduced, count = self.within(limit, 8 * size)
         while count < 0 and halvings and self.looking > 0 and not over():
@@ -203,11 +190,11 @@ class Search:
             size += self.n // 2
 
     def prove(self) -> bool:
-        """Show that no better answer can be made of the groups it may have, if they are few enough; step 4."""
+        """Show that no better answer can be made of the groups it may contain, if they are few enough; step 4."""
         for known in (False, True):
             if self.ended():
                 return True
-            # Every group of an answer below `upper` has a reduced cost below the distance of answer and bound.
+            # Every group of an answer below `upper` has a reduced cost below the gap between answer and bound.
             groups, _, count = self.within(self.upper - self.worth + self.slack, self.work.proof)
             if count < 0:
                 return False
@@ -221,7 +208,7 @@ class Search:
         return not self.upper - self.lower > 2 * self.slack
 
     def pick(self, groups: Rows, *, start: bool) -> bool:
-        """Take the choice of an integer programme, which may start with the answer; say if there may be one."""
+        """Take the choice of an integer programme, optionally started with the answer; return whether one may exist."""
         groups, known = tidy(groups), None
         if start:
             groups, place = np.unique(np.vstack([tidy(self.best), groups]), axis=0, return_inverse=True)
@@ -233,7 +220,7 @@ class Search:
 
 
 def _groups(labels: Rows, k: int) -> Rows:
-    """Return the rows of each group, -1 where it has fewer than 2k - 1."""
+    """Return the rows of each group, padded with -1 to 2k - 1."""
     groups = np.full((int(labels.max()) + 1, 2 * k - 1), -1, np.int64)
     for number, rows in enumerate(Partition.of(labels).members()):
         groups[number, : rows.size] = rows

@@ -1,13 +1,12 @@
 """Master: the linear programme over the groups known so far, and the choice of whole groups among many; by HiGHS.
 
 Every row must be covered by shares of groups that sum to 1, and the cuts must hold. The duals of its rows are the
-prices, those of its cuts the tolls of `exact.pricing`. Nothing that HiGHS says is taken for proved.
+prices, those of its cuts the tolls of `exact.pricing`. No result of HiGHS is taken as proved.
 
-HiGHS runs on one thread, in silence and from a fixed seed, and is stopped by counts: the same groups give the same
-answer. Only a time budget ends it early.
+HiGHS runs silently on one thread with a fixed seed, and is stopped by counts: the same groups give the same answer.
+Only a time budget ends it early.
 
-Huangfu and Hall, Parallelizing the dual revised simplex method, Mathematical Programming Computation 10 (2018)
-119-142.
+Huangfu and Hall, Parallelizing the dual revised simplex method, Mathematical Programming Computation 10 (2018) 119-142.
 """
 
 from math import isfinite
@@ -24,13 +23,13 @@ from shoal.model.progress import left, spent
 __all__ = ["RESERVE", "Master", "Programme", "Solution", "choose", "over", "tidy"]
 
 DUAL, PRIMAL = 1, 4  # the strategies of the simplex method
-DEAREST = 1e12  # in units of which an answer has some hundred a row
+DEAREST = 1e12  # upper limit of a cost, in units of which a row of an answer costs about 100
 HALF = 0.5
-RESERVE = 0.5  # seconds of a budget that are kept for coming to an end
+RESERVE = 0.5  # seconds of a budget reserved for finishing
 
 
 class Solution(NamedTuple):
-    """What the linear programme says: its value, the share of each group, the prices and the tolls."""
+    """A solution of the linear programme: its value, the share of each group, the prices and the tolls."""
 
     value: float
     share: Floats
@@ -39,7 +38,7 @@ class Solution(NamedTuple):
 
 
 class Programme:
-    """A linear programme of HiGHS: n rows to be covered, cuts to be kept, groups to be taken."""
+    """A linear programme for HiGHS: n rows to cover, cuts to respect, groups to choose."""
 
     def __init__(self, n: int) -> None:
         from highspy import Highs
@@ -52,14 +51,14 @@ class Programme:
         self.model.addRows(n, np.ones(n), np.ones(n), 0, np.zeros(n, np.int32), *nothing)
 
     def add(self, groups: Rows, cost: Floats, cuts: Cuts, most: float = np.inf) -> None:
-        """Add a column for each group: the rows that it covers and its coefficients in the cuts there are."""
+        """Add a column for each group: the rows that it covers and its coefficients in the existing cuts."""
         group, place = np.nonzero(groups >= 0)
         by_cut, cut, value = coefficients(groups, cuts)
         column = np.concatenate([group, by_cut])
         row = np.concatenate([groups[group, place], self.n + cut])
         entry = np.concatenate([np.ones(group.size), value])
         count = len(groups)
-        # HiGHS takes costs beyond 1e20 for infinite and fails; what is dearer than any answer may be less dear.
+        # HiGHS treats costs beyond 1e20 as infinite and fails; costs above any answer may safely be lowered.
         cost = np.minimum(cost, DEAREST)
         self.model.addCols(
             count, cost, np.zeros(count), np.full(count, most), column.size, *_packed(column, row, entry, count)
@@ -67,7 +66,7 @@ class Programme:
         self._strategy = PRIMAL
 
     def add_cuts(self, cuts: Cuts, groups: Rows | None = None) -> None:
-        """Add a row for each cut, with its coefficients in the groups there are."""
+        """Add a row for each cut, with its coefficients in the existing groups."""
         count = len(cuts.rows)
         group, cut, value = coefficients(no_groups() if groups is None else groups, cuts)
         none, right = np.full(count, -np.inf), cuts.right.astype(np.float64)
@@ -75,19 +74,19 @@ class Programme:
         self._strategy = DUAL
 
     def let_go(self, cost: float) -> None:
-        """Let every row stay uncovered, at a cost."""
+        """Allow every row to stay uncovered, at a cost."""
         n, rows = self.n, np.arange(self.n, dtype=np.int32)
         self.model.addCols(n, np.full(n, cost), np.zeros(n), np.full(n, np.inf), n, rows, rows, np.ones(n))
 
     def allow(self, allowed: NDArray[np.bool_]) -> None:
-        """Allow some of the groups, and no others."""
+        """Allow only these groups."""
         count = allowed.size
         upper = np.where(allowed, np.inf, 0.0)
         self.model.changeColsBounds(count, np.arange(count, dtype=np.int32), np.zeros(count), upper)
         self._strategy = DUAL
 
     def solve(self) -> Solution | None:
-        """Solve it; None if HiGHS could not, or not in time."""
+        """Solve it; None if HiGHS failed or ran out of time."""
         from highspy import HighsModelStatus
 
         self.model.setOptionValue("simplex_strategy", self._strategy)
@@ -102,21 +101,13 @@ class Programme:
         return Solution(value, np.array(found.col_value), dual[: self.n].copy(), toll)
 
     def hurry(self) -> None:
-        """Tell HiGHS what a budget leaves it."""
+        """Pass the remaining time budget to HiGHS."""
         if isfinite(left()):
             self.model.setOptionValue("time_limit", self.model.getRunTime() + max(0.0, left() - RESERVE))
 
 
 class Master:
-    """The linear programme over groups and cuts, which grow.
-
-    Parameters
-    ----------
-    D : float64 array of shape (n, n)
-        Squared distances.
-    k : int
-        Groups have k to 2k - 1 rows.
-    """
+    """The growing linear programme over groups of k to 2k - 1 rows and cuts; D has the squared distances."""
 
     def __init__(self, D: Floats, k: int) -> None:
         self.D, self.n = D, len(D)
@@ -127,7 +118,7 @@ class Master:
         self._programme = Programme(self.n)
 
     def add(self, groups: Rows) -> int:
-        """Add the groups that are new, tidy ones; return how many they are."""
+        """Add the groups that are new, tidied; return their number."""
         new = []
         for g in range(len(groups)):
             key = groups[g].tobytes()
@@ -141,7 +132,7 @@ class Master:
         return len(new)
 
     def cut(self, share: Floats, most: int) -> int:
-        """Add cuts that the shares of the first groups break; return how many."""
+        """Add cuts that the shares of the first groups violate; return their number."""
         rows, weight, divisor = broken(self.groups[: share.size], share, self.n, most, self._known_cuts)
         if len(rows):
             self._programme.add_cuts(index_of(rows, weight, divisor, self.n), self.groups)
@@ -155,28 +146,15 @@ class Master:
         return len(rows)
 
     def solve(self) -> Solution | None:
-        """Solve the linear programme; None if HiGHS could not, or not in time."""
+        """Solve the linear programme; None if HiGHS failed or ran out of time."""
         return self._programme.solve()
 
 
 def choose(groups: Rows, cost: Floats, cuts: Cuts, start: Rows | None, nodes: int, looks: int) -> tuple[Rows, bool]:
-    """Choose groups that cover every row once, as cheaply as can be found.
+    """Choose groups that cover every row once, as cheaply as possible; return them and whether a choice may exist.
 
-    Parameters
-    ----------
-    groups : int64 array of shape (groups, 2k - 1)
-    cost : float64 array of shape (groups,)
-    cuts : Cuts
-        Those that help; no choice breaks any.
-    start : int64 array or None
-        Groups that cover every row once, if they are known.
-    nodes, looks : int
-        When the search ends: after so many nodes, or after HiGHS has asked so often whether to go on.
-
-    Returns
-    -------
-    int64 array, bool
-        The numbers of the groups chosen, and whether there may be a choice at all.
+    `cuts` hold for every choice; `start` is a known choice. The search ends after so many nodes, or after HiGHS has
+    asked `looks` times whether to go on.
     """
     import highspy
 
@@ -209,7 +187,7 @@ def choose(groups: Rows, cost: Floats, cuts: Cuts, start: Rows | None, nodes: in
 
 
 def over() -> bool:
-    """Say whether a budget leaves no time but for coming to an end."""
+    """Return whether only the reserve of a budget is left."""
     return spent(RESERVE) >= 1
 
 
@@ -221,12 +199,12 @@ def tidy(groups: Rows) -> Rows:
 
 
 def no_groups(most: int = 1) -> Rows:
-    """Return no groups of so many rows at the most."""
+    """Return an empty array of groups of so many rows."""
     return np.zeros((0, most), np.int64)
 
 
 def _packed(line: Rows, place: Rows, entry: Floats, count: int) -> tuple[Any, Any, Any]:
-    """Return the entries of a sparse matrix line by line: where each line starts, their places and values."""
+    """Return a sparse matrix line by line: the start of each line, and the indices and values of its entries."""
     order = np.argsort(line, kind="stable")
     start = np.concatenate([[0], np.cumsum(np.bincount(line, minlength=count))])[:-1]
     return start.astype(np.int32), place[order].astype(np.int32), entry[order]

@@ -1,20 +1,20 @@
-"""Pricing: which groups are cheaper than their rows are worth? Found exactly, by a search that is cut off early.
+"""Pricing: exact search, by branch and bound, for groups that cost less than the prices of their rows.
 
 Every row has a price p_i and every cut a toll. A group S of m rows has the reduced cost
 
     (1/m) sum over pairs of |x_i - x_j|^2  -  sum of p_i  +  tolls of the cuts that S uses,
 
-the first sum being its SSE. If no group has a negative one, the prices less the tolls sum to no more than the
-SSE of any partition: a lower bound.
+the first sum being its SSE. If no group has a negative one, the prices less the tolls sum to no more than the SSE of
+any partition: a lower bound.
 
-1. Rows stand in falling order of their prices. A group is built from its first row on, for each size m.
-2. Rows P are chosen, r = m - |P| are not. Row j then adds at least
-   (1/m) sum over P of |x_j - x_i|^2 - p_j + (1/2m) (its r - 1 least squared distances) + tolls(j) / r,
-   and what the r cheapest rows add is a bound for all that can follow: no better than the limit, no search.
-3. The tolls that come with row j are shared by r, since up to r rows may bring the same ones.
-4. From the last row to the first: if the best group that starts with a row has a negative reduced cost, the
-   row's price is lowered by it. Afterwards no group has one, and the prices give a bound, whatever they were.
-5. A search that takes too long is given up; the least bound of what it left open serves in the place of 4.
+1. Rows are sorted by falling price. A group is built from its first row on, for each size m.
+2. Rows P are chosen, r = m - |P| are not. Row j then adds at least (1/m) sum over P of |x_j - x_i|^2 - p_j + (1/2m)
+   (its r - 1 least squared distances) + tolls(j) / r, and the sum over the r cheapest rows bounds all completions: no
+   better than the limit, no search.
+3. The tolls that come with row j are divided by r, since up to r rows may bring the same ones.
+4. From the last row to the first: if the best group that starts with a row has a negative reduced cost, the row's price
+   is lowered by it. Afterwards no group has one, and the prices give a bound, whatever they were.
+5. A search that takes too long is given up; the least bound of its open branches replaces step 4.
 """
 
 from typing import NamedTuple
@@ -27,22 +27,22 @@ from shoal.kernels.loops import loop
 
 __all__ = ["below", "costs", "distances", "lowered", "nearest_sums", "rounding"]
 
-BURST = 20  # times its fair part of the work that one search may take
-ROUNDING = 1e-13  # of the numbers involved: more than some hundred operations can lose
+BURST = 20  # times its fair share of the work that one search may take
+ROUNDING = 1e-13  # relative error: more than some hundred operations can accumulate
 
 
 class Desk(NamedTuple):
-    """Where a search writes: one line a chosen row, one column a candidate or a row."""
+    """Working arrays of a search: one line per chosen row, one column per candidate or row."""
 
     rows: Rows  # candidates, cheapest first
-    key: Floats  # what each of them adds at the least
+    key: Floats  # least possible contribution of each
     cost: Floats  # of each row: distances less price
     due: Floats  # of each row: tolls
-    change: Floats  # of each row: tolls that the row chosen last brings or takes away
+    change: Floats  # of each row: change of tolls by the row chosen last
     least: Floats  # the cheapest keys while a line is written
     base: Floats  # of each line: the cost of the rows chosen
     many: Rows  # of each line: candidates
-    at: Rows  # of each line: the candidate that is next
+    at: Rows  # of each line: the next candidate
     path: Rows  # the rows chosen
 
 
@@ -52,7 +52,7 @@ def lowered(
 ) -> tuple[Floats, Rows, int]:
     """Lower prices until no group is worth more than it costs.
 
-    Return them, the groups that made it necessary, and the number of searches that were given up.
+    Return them, the groups that made it necessary, and the number of searches given up.
     """
     n = len(D)
     desk = _desk(n, k, price, order)
@@ -90,7 +90,7 @@ def below(
     room: int,
     work: int,
 ) -> tuple[Rows, Floats, int]:
-    """Return all groups of a reduced cost below the limit, these costs, and their number; -1 if it is too much."""
+    """Return all groups with a reduced cost below the limit, these costs, and their number, -1 if too many."""
     n = len(D)
     desk = _desk(n, k, price, order)
     groups, reduced = np.full((room, 2 * k - 1), -1, np.int64), np.empty(room)
@@ -109,7 +109,7 @@ def below(
 
 @loop
 def _desk(n: int, k: int, price: Floats, order: Rows) -> Desk:
-    """Return a desk whose first line holds all rows at their prices."""
+    """Return working arrays whose first line holds all rows at their prices."""
     lines = 2 * k
     rows = np.empty((lines, n), np.int64)
     cost = np.empty((lines, n))
@@ -146,10 +146,10 @@ def _search(
     groups: Rows,
     reduced: Floats,
 ) -> tuple[int, float, int]:
-    """Find the best group of m rows that starts at a place of the order, or every one below the limit.
+    """Find the best group of m rows that starts at a position of the order, or every one below the limit.
 
-    Return how many were found (-1: no room), a bound of all reduced costs, and the work done; more than allowed
-    means that the search was given up.
+    Return how many were found (-1: no space), a bound of all reduced costs, and the work done; more than allowed means
+    that the search was given up.
     """
     at, base, many, key, path = desk.at, desk.base, desk.many, desk.key, desk.path
     path[0] = desk.rows[0, first]
@@ -191,7 +191,7 @@ def _search(
 def _choose(
     D: Floats, near: Floats, cuts: Cuts, toll: Floats, desk: Desk, level: int, place: int, m: int, limit: float
 ) -> int:
-    """Choose a candidate of one line and write the next: what is left to choose from. Return the rows looked at."""
+    """Choose a candidate of one line and write the next: the remaining candidates. Return the rows examined."""
     row = desk.path[level]
     rest = m - level - 1
     inverse, part = 1.0 / m, 1.0 / min(rest, WIDTH - 1)
@@ -214,7 +214,7 @@ def _choose(
                 hole -= 1
             least[hole] = key[i]
     _forget(cuts, row, change)
-    # A candidate stays if it and the cheapest others come below the limit.
+    # A candidate stays if its bound with the cheapest others is below the limit.
     most = limit - base
     for i in range(rest - 1):
         most -= least[i]
@@ -231,7 +231,7 @@ def _choose(
 
 @loop
 def _charge(cuts: Cuts, toll: Floats, path: Rows, level: int, change: Floats) -> None:
-    """Add up how the row chosen last changes the tolls that every other row would bring."""
+    """Add up how the row chosen last changes the tolls of every other row."""
     row = path[level]
     for c in cuts.through[cuts.start[row] : cuts.start[row + 1]]:
         if toll[c] <= 0.0:
@@ -256,7 +256,7 @@ def _charge(cuts: Cuts, toll: Floats, path: Rows, level: int, change: Floats) ->
 
 @loop
 def _forget(cuts: Cuts, row: int, change: Floats) -> None:
-    """Set the changes of tolls back to 0."""
+    """Reset the changes of tolls to 0."""
     for c in cuts.through[cuts.start[row] : cuts.start[row + 1]]:
         for place in range(WIDTH):
             if cuts.rows[c, place] < 0:
@@ -312,7 +312,7 @@ def costs(D: Floats, groups: Rows) -> Floats:
 
 
 def rounding(price: Floats, toll: Floats, cuts: Cuts, k: int) -> float:
-    """Return by how much the reduced cost of a group that matters may be wrong, at the most."""
+    """Return the greatest possible rounding error of the reduced cost of a relevant group."""
     entries = np.repeat(np.arange(cuts.start.size - 1), np.diff(cuts.start))
     tolls = np.bincount(entries, toll[cuts.through], cuts.start.size - 1)
     return ROUNDING * 2 * k * float(np.abs(price).max() + tolls.max())

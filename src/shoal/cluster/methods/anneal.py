@@ -1,12 +1,12 @@
 """Anneal: near-optimal groups, by a local search that may climb before it descends.
 
-1. Start: MDAV, inside cells where the table is large; or, where l or t is asked, groups grown to meet them.
+1. Start: MDAV, inside cells where the table is large; or, where l or t is required, groups grown to meet them.
 2. A chain of moves, swaps, new and dissolved groups at falling temperatures (`search.refine`); then shorter ones, of
-   which only what is better is kept, part by part (`search.crossing`).
-3. With more effort, several restarts of 2, crossed in the same manner. The start, if nothing is lower.
+   which only improvements are kept, part by part (`search.crossing`).
+3. With more effort, several restarts of 2, crossed in the same way. The start, if nothing is lower.
 
-Group sizes stay within k and 2k - 1: cutting a larger group in two never raises SSE. Under limits on
-sensitive values that no longer holds, and groups may be larger.
+Group sizes stay within k and 2k - 1: cutting a larger group in two never raises SSE. Under limits on sensitive values
+that no longer holds, and groups may be larger.
 
 Kirkpatrick, Gelatt and Vecchi, Optimization by simulated annealing, Science 220 (1983) 671-680.
 """
@@ -32,8 +32,8 @@ GROWN = 8_000  # rows in which growing groups takes about a second
     ensures={"k", "l", "t", "alpha"},
     params={
         "effort": EFFORT,
-        "restarts": Whole(0, 1000, 0, "How often to begin anew; 0 leaves it to the effort."),
-        "rounds": Whole(0, 10**7, 0, "Proposals a row and restart; 0 leaves it to the effort."),
+        "restarts": Whole(0, 1000, 0, "Number of restarts; 0 leaves it to the effort."),
+        "rounds": Whole(0, 10**7, 0, "Proposals per row and restart; 0 leaves it to the effort."),
     },
     uses={"limits", "seed", "threads", "weights"},
     growth=Growth(1.3),
@@ -43,13 +43,13 @@ def anneal(X: Floats, k: int, effort: str, restarts: int, rounds: int, *, run: R
 
     Guarantee
     ---------
-    Every group holds at least k rows: at most 2k - 1, if there are no limits; else every group meets the
-    limits, if the whole table does. SSE is not above that of the start. The same X, parameters and seed
-    give the same groups, unless a time budget ends the search early.
+    Every group holds at least k rows: at most 2k - 1, if there are no limits; otherwise every group meets the limits,
+    if the whole table does. SSE is not above that of the start. The same X, parameters and seed give the same groups,
+    unless a time budget ends the search early.
 
     Cost
     ----
-    About 0.1 us a proposal; MDAV for the start. O(n) memory for each thread beside a copy of X.
+    About 0.1 us per proposal; MDAV for the start. O(n) memory for each thread besides a copy of X.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Auto: the method that suits a table, by its rows, its columns, k and what is asked.
+"""Auto: the method that suits a table, by its rows, its columns, k and the requirements.
 
 1. Fewer than 2k rows are one group, whatever the method.
 2. Limits on sensitive values are best met inside a search: `anneal`.
@@ -6,10 +6,10 @@
 4. Up to 300 rows, k up to 4, a thorough effort and no row weights: `exact` proves how good its answer is, if its
    solver is installed.
 5. Up to 50,000 rows: `anneal`.
-6. More rows: `blocks` with MDAV inside and a search across the borders; beyond some millions, for a quick
-   result, without the search.
+6. More rows: `blocks` with MDAV inside and a search across the borders; beyond some millions, for a quick result,
+   without the search.
 
-It says what it chose and about how long that takes, before it starts and in the notes of the release.
+It reports its choice and the approximate time, before it starts and in the notes of the release.
 """
 
 from dataclasses import dataclass, field
@@ -29,22 +29,14 @@ from shoal.model.progress import announce
 __all__ = ["Plan", "auto", "plan"]
 
 FEW, SMALL_K = 300, 4  # rows, and a k, up to which the optimum is within reach
-ONE_PIECE = 50_000  # rows from which on a table is cut into cells
-EXACT_ROW = 0.1  # seconds a row that `exact` takes, about
-HUGE = 4_000_000  # rows from which on a quick result goes without a search
+ONE_PIECE = 50_000  # rows from which a table is cut into cells
+EXACT_ROW = 0.1  # approximate seconds per row of `exact`
+HUGE = 4_000_000  # rows from which a quick result skips the search
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What will be done, why, and about what it costs.
-
-    Parameters
-    ----------
-    why : str
-        A clause without cell values.
-    seconds, megabytes : float
-        Estimated, on the threads of the run.
-    """
+    """The chosen method, the reason (a clause without cell values), and estimated costs on the threads of the run."""
 
     method: str
     parameters: dict[str, Any] = field(default_factory=dict)
@@ -77,9 +69,8 @@ def auto(X: Floats, k: int, effort: str, *, run: Run) -> Partition:
 
     Guarantee
     ---------
-    That of the method it chooses: every group holds at least k rows, and meets the limits if the whole
-    table does. The choice depends on n, d, k, effort and on whether there are limits or row weights, and on
-    nothing else.
+    That of the method it chooses: every group holds at least k rows, and meets the limits if the whole table does. The
+    choice depends only on n, d, k, effort and on whether there are limits or row weights.
 
     Cost
     ----
@@ -95,8 +86,8 @@ def auto(X: Floats, k: int, effort: str, *, run: Run) -> Partition:
     chosen = plan(len(X), varying, k, effort, limited=limited, weighted=weighted, threads=run.threads)
     announce(str(chosen))
     card = methods.load(chosen.method)
-    handed = {name: value for name, value in run.given.items() if name in card.uses}
-    found = card.function(X, k, **chosen.parameters, **handed)
+    options = {name: value for name, value in run.given.items() if name in card.uses}
+    found = card.function(X, k, **chosen.parameters, **options)
     return Partition(found.labels, (f"{chosen}.", *found.notes), found.findings)
 
 
@@ -131,7 +122,7 @@ def plan(
 
 
 def _searching(n: int, d: int, k: int, effort: str, threads: int, why: str, limited: bool) -> Plan:
-    """Return the plan of a search, with what it costs by the speed of a common machine."""
+    """Return the plan of a search, with its costs on a typical machine."""
     search = EFFORTS[effort].fitted(n, d, k, limited=limited)
     proposals = n * search.restarts * search.rounds
     start = n * min(n, 20_000) * (d + 3) / k * 2e-10
@@ -144,6 +135,6 @@ def _searching(n: int, d: int, k: int, effort: str, threads: int, why: str, limi
 
 
 def _rounded(value: float) -> str:
-    """Return a figure with one digit that counts."""
+    """Return a figure with one significant digit."""
     power = 10 ** int(np.floor(np.log10(value)))
     return f"{round(value / power) * power:,.0f}"

@@ -1,18 +1,17 @@
 """Bisection: parts cut into two halves of equal size, by quasi-identifiers alone.
 
 1. All rows are one part.
-2. A part of 2k rows or more is put in order along every column, and along its first principal component if at most
-   50 columns vary in it; ties go to the lowest row number. Each order is cut in the middle; the first half has the
-   odd row.
-3. Of these cuts the one with the least SSE of the two halves is made; of equal ones the first, columns before the
+2. A part of 2k rows or more is sorted along every column, and along its first principal component if at most 50 columns
+   vary in it; ties go to the lowest row number. Each order is cut in the middle; the first half has the odd row.
+3. Of these cuts the one with the least SSE of the two halves is made; ties go to the first, columns before the
    component.
 4. A part of fewer than 2k rows is a group.
 
-Where every part was cut and which halves it gave is kept: `shoal.protect` puts halves together again from the top.
-It matters there that halves differ by one row at the most, and that no cut depends on a sensitive value.
+All cuts and the resulting halves are kept: `shoal.protect` merges halves again from the top. It matters there that
+halves differ by at most one row, and that no cut depends on a sensitive value.
 
-The tree of cuts is that of Mondrian with the axis chosen as in principal direction divisive partitioning:
-LeFevre, DeWitt and Ramakrishnan, ICDE 2006; Boley, Data Mining and Knowledge Discovery 2, 1998.
+The tree of cuts is that of Mondrian with the axis chosen as in principal direction divisive partitioning: LeFevre,
+DeWitt and Ramakrishnan, ICDE 2006; Boley, Data Mining and Knowledge Discovery 2, 1998.
 """
 
 import numpy as np
@@ -29,21 +28,17 @@ __all__ = ["bisection", "cut_in_halves"]
 
 GRID = 2.0**30  # along a principal component, places nearer than 2^-30 of its spread are equal
 MOST = 50  # columns up to which there is a principal component
-TURNS = 50  # of the power iteration; two components that are nearly as wide may be mixed
+TURNS = 50  # of the power iteration; two components of nearly equal variance may be mixed
 NEAR = 1e-12  # of the sum of squares: sums of squares nearer than that are equal
 
 
-@numeric_method(
-    "bisection",
-    ensures={"k"},
-    growth=Growth(1.1),
-)
+@numeric_method("bisection", ensures={"k"}, growth=Growth(1.1))
 def bisection(X: Floats, k: int) -> Partition:
     """Partition the rows of X by cuts into halves of equal size, along the column or component of least SSE.
 
     Guarantee
     ---------
-    Every group holds from k to 2k - 1 rows. The two halves of every cut differ by one row at the most. The result
+    Every group holds from k to 2k - 1 rows. The two halves of every cut differ by at most one row. The result
     depends on X and k alone.
 
     Cost
@@ -63,13 +58,7 @@ def bisection(X: Floats, k: int) -> Partition:
 
 
 def cut_in_halves(X: ArrayLike, k: int) -> Cuts:
-    """Return all cuts of `bisection`, from the whole table down.
-
-    Parameters
-    ----------
-    X, k
-        As for `bisection`.
-    """
+    """Return all cuts of `bisection`, from the whole table down."""
     numbers = matrix(X, k, "bisection")
     rows = np.arange(len(numbers))
     low, high, first = [0], [len(numbers)], [-1]
@@ -101,7 +90,7 @@ def _best_order(X: Floats, part: Rows) -> Rows:
     orders = np.argsort(along, axis=0, kind="stable")
     above = np.zeros(along.shape)
     np.put_along_axis(above, orders[:half], 1.0, axis=0)
-    # What halves explain of the SSE. Their sums are opposite, since the mean was taken off.
+    # The SSE explained by the halves. Their sums are opposite, since the mean was subtracted.
     sums = np.einsum("ij,id->jd", above, own)
     explained = (sums * sums).sum(axis=1) * (1 / half + 1 / (part.size - half))
     enough = explained.max() - NEAR * float((own * own).sum())
@@ -110,7 +99,7 @@ def _best_order(X: Floats, part: Rows) -> Rows:
 
 
 def _component(own: Floats) -> Floats:
-    """Return where rows lie along their first principal component, rounded so that equal rows are equal."""
+    """Return the positions of rows along their first principal component, rounded so that equal rows are equal."""
     spread = np.einsum("id,ie->de", own, own)
     axis = spread[:, int(np.argmax(np.diag(spread)))] / np.abs(spread).max()
     for _ in range(TURNS):  # power iteration: sums in a fixed order, unlike those of a library for linear algebra

@@ -2,8 +2,8 @@
 
 1. The rows are cut into cells of at most `cell` rows, at multiples of k, along columns of large variance.
 2. The method runs in each cell, several cells at once.
-3. Groups at the borders are poor, since their rows could not see what lies beyond: `search.refine` cuts
-   the groups anew in other directions, pass after pass, and anneals inside.
+3. Groups at the borders are poor, since the method could not see rows beyond: `search.refine` cuts the groups in other
+   directions, pass after pass, and anneals inside.
 
 Time grows with n and not with its square.
 """
@@ -32,8 +32,8 @@ def _inside() -> tuple[str, ...]:
     ensures={"k", "l", "t"},
     params={
         "inside": Choice(_inside, "mdav", "The method inside the cells, with its defaults."),
-        "cell": Whole(1, 10**9, 10_000, "Rows in a cell, at the most: fewer are quicker, more lose less."),
-        "effort": Choice(("none", *EFFORTS), "quick", "How long the search across borders takes."),
+        "cell": Whole(1, 10**9, 10_000, "Most rows in a cell: fewer are faster, more lose less."),
+        "effort": Choice(("none", *EFFORTS), "quick", "Duration of the search across borders."),
     },
     uses={"limits", "seed", "threads", "weights"},
     growth=Growth(1.1),
@@ -43,13 +43,13 @@ def blocks(X: Floats, k: int, inside: str, cell: int, effort: str, *, run: Run) 
 
     Guarantee
     ---------
-    Every group holds at least k rows, and meets the limits if the whole table does. With a search and
-    without limits it holds at most 2k - 1 rows. The result does not depend on the number of threads.
+    Every group holds at least k rows, and meets the limits if the whole table does. With a search and without limits it
+    holds at most 2k - 1 rows. The result does not depend on the number of threads.
 
     Cost
     ----
-    That of the method on n / cell tables of `cell` rows, O(n log n) for cutting, and some 0.1 us a proposal
-    of the search; O(n) memory beside a copy of X.
+    That of the method on n / cell tables of `cell` rows, O(n log n) for cutting, and some 0.1 us per proposal of the
+    search; O(n) memory besides a copy of X.
 
     Examples
     --------

@@ -1,15 +1,15 @@
-"""Cover: groups of a mixed table from the nodes of a lattice, the cheapest first.
+"""Cover: groups of a mixed table from the nodes of a generalization lattice, the cheapest first.
 
-1. A node of the lattice is a level for each column: the value itself, then ever coarser. What a node loses is known
-   beforehand, column by column, so the nodes come in the order of their loss.
-2. For each node: rows that agree at these levels, k or more of them, are a group and leave. A lattice that is too large
-   is given up when rows have been looked at some hundred times.
-3. Rows that are left grow groups among themselves (`grow`), or join others. Under limits on sensitive values
-   all rows are left: rows that agree mostly share their value too, and the few groups that the first nodes would make
-   take away what others need.
-4. Groups are rebuilt a few at a time (`mixed.rebuild`), the longer the more effort is asked for.
+1. A node of the lattice is a level for each column: the value itself, then ever coarser. The loss of a node is known
+   beforehand, column by column, so the nodes are visited in the order of their loss.
+2. For each node: k or more rows that agree at these levels form a group and leave. A lattice that is too large is
+   abandoned when rows have been examined some hundred times.
+3. Remaining rows grow groups among themselves (`grow`), or join others. Under limits on sensitive values all rows
+   remain: rows that agree mostly share their sensitive value too, and the few groups of the first nodes would take what
+   others need.
+4. Groups are rebuilt a few at a time (`mixed.rebuild`), longer with more effort.
 
-A group is published by what its rows have in common, which is never more than the node says.
+A group is published by what its rows have in common, which is never more general than the node.
 """
 
 import heapq
@@ -34,20 +34,20 @@ from shoal.model.progress import part, tick
 
 __all__ = ["cover", "nodes_of"]
 
-SORTED = 100_000  # nodes of a lattice that are sorted at once
+SORTED = 100_000  # lattices of up to so many nodes are sorted at once
 MOST = 8_000  # nodes that are tried
-CHUNK = 64  # nodes between two ticks
-SEEN, LEAST_SEEN = 150, 10**7  # times a combination is looked at on average, and looks in all, before it is given up
-MANY = 500  # rows without a group that look for one among their closest rows, and not among all groups
+CHUNK = 64  # nodes between two progress ticks
+SEEN, LEAST_SEEN = 150, 10**7  # mean and total looks at combinations before giving up
+MANY = 500  # from so many remaining rows on, only groups of their closest rows are tried
 GOOD = 0.8  # share of the usual rebuilding: the start is a good one
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
-DRAWN = 20_261_116  # where the numbers of classes start: any will do
+DRAWN = 20_261_116  # random seed of the keys of classes: any will do
 
 
 @mixed_method(
     "cover",
     ensures={"k", "l", "t", "alpha"},
-    params={"effort": EFFORT, "nodes": Whole(1, 10**7, MOST, "How many nodes of the lattice are tried, at the most.")},
+    params={"effort": EFFORT, "nodes": Whole(1, 10**7, MOST, "Most nodes of the lattice to try.")},
     uses={"limits", "seed", "threads"},
     growth=Growth(1.1),
 )
@@ -102,7 +102,7 @@ def _renumber(labels: Rows, number: Rows) -> None:
 
 
 def covered(columns: Columns, k: int, most: int) -> Rows:
-    """Return labels of the groups that the nodes of the lattice give, -1 for rows that are left over."""
+    """Return labels of the groups given by the nodes of the lattice, -1 for remaining rows."""
     unit, first = _alike(columns)
     count = np.bincount(unit)
     labels = np.full(first.size, -1, np.int64)
@@ -135,14 +135,14 @@ def _alike(columns: Columns) -> tuple[NDArray[np.int32], Rows]:
     order = np.argsort(mixed, kind="stable").astype(np.int32)
     mixed = mixed[order]
     new = np.append(True, mixed[1:] != mixed[:-1])[: mixed.size]
-    del mixed  # a million rows are a lot of numbers of this length
+    del mixed  # large for a million rows
     unit = np.empty(order.size, np.int32)
     unit[order] = np.cumsum(new, dtype=np.int32) - 1
     return unit, order[new].astype(np.int64)
 
 
 def _keys(columns: Columns) -> NDArray[np.uint64]:
-    """Return a number by chance for each class of each level, in the order of the ladder."""
+    """Return a random number for each class of each level, in the order of the ladder."""
     if not columns.kind.size:
         return np.zeros(0, np.uint64)
     sizes = [int(columns.ladder[columns.rung[j] : columns.rung[j + 1]].max()) + 1 for j in range(columns.kind.size)]
@@ -152,7 +152,7 @@ def _keys(columns: Columns) -> NDArray[np.uint64]:
 
 
 def _mean_losses(columns: Columns, j: int, codes: NDArray[np.int32], count: Rows) -> Floats:
-    """Return what each level of a column loses, over all rows on average, each code being that of so many."""
+    """Return the mean loss over all rows of each level of a column, `count` being the rows of each code."""
     counts = np.bincount(codes, count, columns.levels(j).shape[1])
     found = []
     for level in columns.levels(j):
@@ -162,18 +162,18 @@ def _mean_losses(columns: Columns, j: int, codes: NDArray[np.int32], count: Rows
 
 
 class _Room(NamedTuple):
-    """A table of the classes of a node: their keys, and the node they were seen at, their rows and their group."""
+    """A hash table of the classes of a node: their keys, the node where they were last seen, their rows and group."""
 
     keys: NDArray[np.uint64]
     held: NDArray[np.int32]
     slot: NDArray[np.int32]  # the class of each row
     own: NDArray[np.uint64]  # its key
-    last: Rows  # where the level of each column begins that the keys were made for
-    turn: NDArray[np.int32]  # the node that is looked at
+    last: Rows  # where the level of each column begins for which the keys were computed
+    turn: NDArray[np.int32]  # the present node
 
     @classmethod
     def of(cls, codes: NDArray[np.int32], drawn: NDArray[np.uint64], last: Rows) -> "_Room":
-        """Return room for rows with these codes, a row a column."""
+        """Return working arrays for rows with these codes, one row per column."""
         n = codes.shape[1]
         size = 1 << max(1, (2 * n - 1).bit_length())
         own = np.bitwise_xor.reduce(drawn[last[:, None] + codes], axis=0) if len(codes) else np.zeros(n, np.uint64)
@@ -182,14 +182,9 @@ class _Room(NamedTuple):
 
 
 def nodes_of(losses: list[Floats], most: int) -> Iterator[tuple[int, ...]]:
-    """Return the nodes of a lattice in the order of their loss, ties by their levels.
+    """Return at most `most` nodes of a lattice in the order of their loss, ties by their levels.
 
-    Parameters
-    ----------
-    losses : list of float64 arrays
-        What each level of each column loses; never falling.
-    most : int
-        How many nodes to return, at the most.
+    `losses` are the losses of the levels of each column; they never fall.
     """
     sizes = [len(column) for column in losses]
     if np.prod([float(size) for size in sizes]) <= SORTED:
@@ -200,7 +195,7 @@ def nodes_of(losses: list[Floats], most: int) -> Iterator[tuple[int, ...]]:
         found = np.column_stack(np.unravel_index(cheapest, sizes)).tolist() if sizes else [()]
         yield from map(tuple, found)
         return
-    # A node has one node before it: the one with its last level that is not 0 lowered by one.
+    # A node has one predecessor: the one with its last non-zero level lowered by one.
     start = (0,) * len(sizes)
     heap = [(float(sum(column[0] for column in losses)), start, 0)]
     for _ in range(most):
@@ -218,7 +213,7 @@ def nodes_of(losses: list[Floats], most: int) -> Iterator[tuple[int, ...]]:
 def _tell(
     codes: NDArray[np.int32], drawn: NDArray[np.uint64], levels: Rows, last: Rows, own: NDArray[np.uint64], left: int
 ) -> None:
-    """Change what rows are told by, for the columns whose level is another than before."""
+    """Update the keys of rows for the columns whose level has changed."""
     for j in range(levels.size):
         old, new = last[j], levels[j]
         if old != new:
@@ -239,9 +234,9 @@ def _walk(
     groups: int,
     k: int,
 ) -> tuple[int, int]:
-    """Label the classes of some nodes; return how many rows are left, and how many groups there are.
+    """Label the classes of some nodes; return the numbers of remaining rows and of groups.
 
-    Rows that are left move to the front of `active`, and their codes with them.
+    Remaining rows move to the front of `active`, and their codes with them.
     """
     keys, held, slot, own, last, turn = room
     left, d = active.size, len(codes)

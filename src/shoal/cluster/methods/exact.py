@@ -1,15 +1,15 @@
 """Exact: groups whose SSE is proved to be the least possible, or within a stated distance of it.
 
 1. Start: several short searches by annealing. Their groups are the first columns, the best of them the first answer.
-2. A linear programme chooses shares of groups that cover each row once (`exact.master`). Its duals are prices
-   of the rows; an exact search looks for groups that cost less than their rows are worth (`exact.pricing`).
-   They become columns, until there are none. The search looks halfway between the newest prices and those of the
-   best bound so far, which saves many rounds, and turns any prices into a proved lower bound of SSE.
-3. Cuts that the shares break are added (`exact.cuts`), and step 2 goes on. The bound rises.
-4. Only a group whose reduced cost is below the distance of answer and bound can be part of a better answer. If
-   these are few enough, an integer programme chooses among all of them: its answer is the best of all partitions.
-5. If they are too many, it chooses among those of the least reduced cost, for a better answer, and step 2 to 4 are
-   taken once more from there.
+2. A linear programme chooses shares of groups that cover each row once (`exact.master`). Its duals are prices of the
+   rows; an exact search looks for groups that cost less than their rows are worth (`exact.pricing`). They become
+   columns, until there are none. The search uses prices halfway between the newest and those of the best bound so far,
+   which saves many rounds, and turns any prices into a proved lower bound of SSE.
+3. Cuts that the shares violate are added (`exact.cuts`), and step 2 continues. The bound rises.
+4. Only a group whose reduced cost is below the gap between answer and bound can be part of a better answer. If these
+   are few enough, an integer programme chooses among all of them: its answer is the best of all partitions.
+5. If they are too many, it chooses among those of the least reduced cost, for a better answer, and steps 2 to 4 are
+   repeated from there.
 
 After Aloise, Hansen, Rocha and Santi, Column generation bounds for numerical microaggregation, Journal of Global
 Optimization 60 (2014) 165-182. The lowering of prices, the cuts and the choice among few groups are ours.
@@ -53,7 +53,9 @@ EFFORTS = {
     ensures={"k"},
     params={
         "k": Whole(2, help=f"The least number of rows in a group; at most {MOST_K}."),
-        "effort": Choice(tuple(EFFORTS), "quick", "How long it may take to bring the answer and the bound together."),
+        "effort": Choice(
+            tuple(EFFORTS), "quick", "How much time may be spent on closing the gap between answer and bound."
+        ),
     },
     uses={"seed", "threads"},
     growth=Growth(bytes_per_pair=16.0),
@@ -96,7 +98,7 @@ def exact(X: Floats, k: int, effort: str, *, run: Run) -> Partition:
             "exact: the solver highspy is not installed. Run `pip install 'shoal[exact]'`, or use the method anneal."
         )
     announce(f"exact: a proof for {n} rows may take from seconds to many minutes; a budget of seconds ends it early")
-    # The larger k is, the less the linear programme mends, and the better the start must be.
+    # The larger k is, the less the linear programme improves, and the better the start must be.
     rounds = _rounds(work.rounds * max(1, k - 2), X)
 
     def start(number: int) -> Rows | None:
@@ -113,7 +115,7 @@ def exact(X: Floats, k: int, effort: str, *, run: Run) -> Partition:
 
 
 def _rounds(asked: int, X: Floats) -> int:
-    """Return the proposals a row of a start: as many as asked, or as a part of a budget allows."""
+    """Return the proposals per row of a start: as requested, or as a share of the budget allows."""
     n, d = X.shape
     possible = int(min(asked, SEARCHED / 3 * left() / (n * SLOW * a_proposal(d, limited=False))))
     if possible < asked:
@@ -122,13 +124,13 @@ def _rounds(asked: int, X: Floats) -> int:
 
 
 def _scaled(X: ArrayLike, numbers: Floats) -> bool:
-    """Say whether the numbers had to be scaled for their squares to fit."""
+    """Return whether the numbers had to be scaled for their squares to fit."""
     given = np.asarray(X)
     return given.size > 0 and not np.array_equal(given, numbers)
 
 
 def _answer(labels: Rows, upper: float, lower: float, *, scaled: bool) -> Partition:
-    """Return the partition with what was found out about it; a bound in other units than the table's is left out."""
+    """Return the partition with its findings; a bound in other units than the table's is left out."""
     gap = 100 * (upper - lower) / upper if upper > 0 else 0.0
     # What is proved is said by findings and not by notes: findings are left out where groups are merged or weighed.
     if gap <= PROVED:

@@ -1,15 +1,15 @@
 """Gower: groups of a mixed table whose rows are near each other, for releases that keep the types of columns.
 
 1. Each row finds rows near it by Gower's distance (`kernels.gower`, `mixed.closest`).
-2. Rows are taken in the order of the distance of their (k - 1)th nearest row, the least first. A row that is free grows
-   a group: of the nearest rows of its members, the free one with the least sum of distances to them joins.
-   Under t or alpha, groups are grown to several sizes (`mixed.feasible`), and those of the least cost are kept.
-3. Rows left over join the group where they cost least.
+2. Rows are taken by ascending distance of their (k - 1)th nearest row. A free row grows a group: of the nearest rows of
+   its members, the free one with the least sum of distances to them joins. Under t or alpha, groups are grown to
+   several sizes (`mixed.feasible`), and those of the least cost are kept.
+3. Remaining rows join the group where they cost least.
 4. A chain of proposals moves a row to the group of a row near it, or swaps it with a row of that group. A proposal is
-   taken if it lowers the cost; if it raises it by delta, with a chance of exp(-delta / T), and T falls all the time.
+   accepted if it lowers the cost; if it raises it by delta, with probability exp(-delta / T), where T falls.
 
-The cost of a group is the sum of distances between its rows over their number, as SSE is with squared distances. What a
-group has in common does not matter here, but how far its rows are from the one that will stand for all.
+The cost of a group is the sum of distances between its rows over their number, as SSE is with squared distances. What
+matters here is not what a group has in common, but how far its rows are from the one that will represent all.
 """
 
 from functools import partial
@@ -36,11 +36,11 @@ from shoal.model.progress import part
 __all__ = ["distance_cost", "gower"]
 
 STEPS = {"none": 0, "quick": 120, "normal": 500, "thorough": 2500}
-HEAT, COOL = 0.05, 0.02  # the first temperature, as a part of the mean cost of a row, and what the last is of it
+HEAT, COOL = 0.05, 0.02  # first temperature, relative to the mean cost of a row, and last, relative to the first
 PASSES = 4
-KEEP, MOST_KEPT = 12, 64  # nearest rows that a row keeps: the more, the less groups follow the densest combinations
+KEEP, MOST_KEPT = 12, 64  # nearest rows kept per row: the more, the less groups follow the densest combinations
 MOST = 4  # times k: rows of a group that does not meet the limits sooner
-WAITING = 0.5  # of the rows: if more have no group, the groups are too small for t to be worth going on with
+WAITING = 0.5  # share of rows: if more have no group, the groups are too small for t and this size is abandoned
 
 Whole32 = NDArray[np.int32]
 
@@ -50,7 +50,9 @@ Whole32 = NDArray[np.int32]
     ensures={"k", "l", "t", "alpha"},
     params={
         "effort": Choice(
-            tuple(STEPS), "quick", "How long groups are improved: for 30,000 rows not at all, or 2, 8 or 40 s of CPU."
+            tuple(STEPS),
+            "quick",
+            "Duration of the improvement of groups: for 30,000 rows none, or 2, 8 or 40 s of CPU.",
         )
     },
     uses={"limits", "seed", "threads"},
@@ -116,7 +118,7 @@ def _searched(cell: Cell, hot: float, cold: float, k: int, steps: float) -> Rows
 
 
 def _grown(columns: Columns, k: int, near: Near, away: Floats, limits: Limits | None) -> Rows:
-    """Return labels of grown groups, -1 for rows that wait."""
+    """Return labels of grown groups, -1 for rows without one."""
     order = np.argsort(away[:, min(k - 2, away.shape[1] - 1)], kind="stable")
     labels = np.full(len(columns.codes), -1, np.int64)
     rules = None if limits is None else limits.rules
@@ -127,7 +129,7 @@ def _grown(columns: Columns, k: int, near: Near, away: Floats, limits: Limits | 
 
 
 def _joined(columns: Columns, labels: Rows, near: Near, limits: Limits | None) -> None:
-    """Let rows that wait join the group, of those of their nearest rows and theirs, where they cost least."""
+    """Let rows without a group join the cheapest of the groups of their nearest rows and theirs."""
     groups, waiting = int(labels.max()) + 1, np.flatnonzero(labels < 0)
     if groups > 0 and waiting.size:
         rules = None if limits is None else limits.rules
@@ -150,7 +152,7 @@ def _join(
     sums: Floats,
     asked: Rows,
 ) -> None:
-    """Label rows that wait, one after the other; `sums` keeps what is known of groups, -1 for nothing."""
+    """Label rows without a group, one after the other; `sums` caches what is known of groups, -1 for nothing."""
     for row in waiting:
         best, home = np.inf, -1
         for c in range(near.shape[1]):

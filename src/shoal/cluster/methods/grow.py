@@ -1,15 +1,14 @@
 """Growth: groups of a mixed table, grown from rows that have others close to them; no hierarchies needed.
 
-1. Each row finds rows that lose little when they are joined with it (`mixed.closest`).
-2. Rows are taken in the order of the loss with their (k - 1)th closest row, the least first. A row that is free grows a
-   group: of the closest rows of its members, the free one that leaves the least loss joins, until there are k.
-   Under t or alpha, groups are grown to several sizes (`mixed.feasible`), and those of the least cost are kept.
+1. Each row finds rows whose hull with it loses little (`mixed.closest`).
+2. Rows are taken by ascending loss with their (k - 1)th closest row. A free row grows a group: of the closest rows of
+   its members, the free one that leaves the least loss joins, until there are k. Under t or alpha, groups are grown to
+   several sizes (`mixed.feasible`), and those of the least cost are kept.
 3. A row whose group cannot reach k waits. In the end each of those joins the group where it costs least.
-4. Groups are rebuilt a few at a time (`mixed.rebuild`), the longer the more effort is asked for.
+4. Groups are rebuilt a few at a time (`mixed.rebuild`), longer with more effort.
 
-A tie goes to the lowest row or group number.
-
-Easy rows first: a hard row that goes first takes away what others need, and stays dear all the same.
+Ties go to the lowest row or group number. Easy rows go first: a difficult row that goes first takes what others need,
+and stays expensive all the same.
 """
 
 import numpy as np
@@ -75,7 +74,7 @@ def grow(columns: Columns, k: int, effort: str, *, run: Run) -> Partition:
 
 
 def grown(columns: Columns, k: int, near: Near, away: Floats, limits: Limits | None) -> Rows:
-    """Return labels of grown groups, -1 for rows that wait."""
+    """Return labels of grown groups, -1 for rows without one."""
     order = np.argsort(away[:, min(k - 2, away.shape[1] - 1)], kind="stable")
     labels = np.full(len(columns.codes), -1, np.int64)
     rules = None if limits is None else limits.rules
@@ -97,7 +96,7 @@ def _grow(
     values: NDArray[np.int32],
     k: int,
 ) -> int:
-    """Label the rows of each group that reaches k; return how many groups there are."""
+    """Label the rows of each group that reaches k; return the number of groups."""
     groups = 0
     for i in range(order.size):
         seed = order[i]

@@ -1,22 +1,22 @@
-"""Constrained hierarchical clustering: the two nearest groups are merged, over and over, under size limits.
+"""Constrained hierarchical clustering: the two nearest groups are merged repeatedly, under size limits.
 
-1. Every row is a group. While there are two groups, one of them below k rows, whose union is within the
-   cap: merge the two nearest by the linkage, or by the linkage over the size of their union.
-2. Groups still below k are leftovers. They merge with the nearest other leftover; one that is alone, with
-   the nearest group that stays within 2k - 1 rows, or else with the nearest of all. Or they are dealt out:
-   the smallest one is taken apart, each of its rows goes to the group that is then the smallest, and so on.
+1. Every row is a group. While there are two groups, one of them below k rows, whose union is within the cap: merge the
+   two nearest by the linkage, or by the linkage over the size of their union.
+2. Groups still below k are leftovers. They merge with the nearest other leftover; a single one, with the nearest group
+   that stays within 2k - 1 rows, or else with the nearest of all. Or they are distributed: the smallest one is
+   dissolved, each of its rows goes to the group that is then the smallest, and so on.
 3. Groups of 2k rows or more are split by MDAV.
 
-J. Alarte Aleixandre, Application of Clustering Techniques to Privacy Protection, master thesis, UOC 2018.
-Linkages: Ward, Hierarchical grouping to optimize an objective function, JASA 58 (1963) 236-244; Szekely and
-Rizzo, Hierarchical clustering via joint between-within distances, Journal of Classification 22 (2005) 151-183.
+J. Alarte Aleixandre, Application of Clustering Techniques to Privacy Protection, master thesis, UOC 2018. Linkages:
+Ward, Hierarchical grouping to optimize an objective function, JASA 58 (1963) 236-244; Szekely and Rizzo, Hierarchical
+clustering via joint between-within distances, Journal of Classification 22 (2005) 151-183.
 
-How it is made quick without changing the answer:
+How it is made fast without changing the answer:
 
-* Two groups keep the sum of the distances between them, and a merge adds such sums up (`metrics`).
-* Each group knows its nearest partner among those behind it, or a bound below it; a row of the table of
-  distances is read again only when its bound comes out lowest.
-* Beyond 10,000 rows the table is first cut into cells: each at the column of largest variance.
+- For every two groups the sum of the distances between them is kept, and a merge adds such sums (`metrics`).
+- Each group knows its nearest partner among those after it, or a lower bound; a row of the table of distances is read
+  again only when its bound is the lowest.
+- Beyond 10,000 rows the table is first cut into cells, each at the column of largest variance.
 """
 
 from typing import NamedTuple
@@ -38,7 +38,7 @@ from shoal.model.progress import tick
 __all__ = ["hac"]
 
 MOST_ROWS = 10_000  # in a cell: 400 MB of distances
-PIECE = 1 << 26  # distances updated between two ticks
+PIECE = 1 << 26  # distances updated between two progress ticks
 
 
 @numeric_method(
@@ -125,14 +125,14 @@ class Groups(NamedTuple):
     sizes: Rows
     within: Floats  # sum of distances inside a group
     changed: Rows  # when a group got its last rows
-    near: Rows  # the nearest partner behind a group, or -1
-    bound: Floats  # its distance, or something below it
+    near: Rows  # the nearest partner after a group, or -1
+    bound: Floats  # its distance, or a lower bound
     sure: NDArray[np.bool_]  # whether near and bound are exact
     tally: Rows  # how many groups there are, and how many changes there were
 
 
 def _clustered(X: Floats, rules: Rules, fold: int, root: bool, leftover: str, done: int, total: int) -> Rows:
-    """Return the group of each row of a cell, numbered from 0 up; so many rows of so many were done before."""
+    """Return the group of each row of a cell, numbered from 0; `done` rows of `total` are in earlier cells."""
     k, n = rules.k, len(X)
     if n < 2 * k:
         return np.zeros(n, np.int64)
@@ -142,7 +142,7 @@ def _clustered(X: Floats, rules: Rules, fold: int, root: bool, leftover: str, do
         labels = _roots(groups.into)
         _deal(labels, groups, k)
         return capped(X, labels, k)
-    # Two leftovers, else one with a group that has room for it, else one with any.
+    # Two leftovers, else one with a group that has space for it, else one with any.
     for cap, both in ((2 * k - 1, True), (2 * k - 1, False), (n, False)):
         if (groups.sizes[groups.live[: groups.tally[0]]] < k).any():
             _merge(groups, rules._replace(cap=cap, both=both), done, total)
@@ -200,7 +200,7 @@ def _nearest(groups: Groups, rules: Rules) -> int:
 
 @loop
 def _look(groups: Groups, rules: Rules, a: int) -> None:
-    """Find the nearest partner of a group among those behind it, ties to the lowest number."""
+    """Find the nearest partner of a group among those after it, ties to the lowest number."""
     live, sizes, within = groups.live, groups.sizes, groups.within
     row = groups.sums[groups.starts[a] + a + 1 :]
     size, inside = sizes[a], within[a]
@@ -217,7 +217,7 @@ def _look(groups: Groups, rules: Rules, a: int) -> None:
 
 @loop
 def _unite(groups: Groups, rules: Rules, a: int, b: int) -> None:
-    """Merge group b into the group a before it, and mend what others know of the two."""
+    """Merge group b into the group a before it, and update what others know of the two."""
     sums, begin, live, near, bound = groups.sums, groups.starts, groups.live, groups.near, groups.bound
     sizes, within, sure = groups.sizes, groups.within, groups.sure
     within[a] += within[b] + sums[begin[a] + b]
@@ -247,7 +247,7 @@ def _unite(groups: Groups, rules: Rules, a: int, b: int) -> None:
         elif far < bound[x]:
             near[x], bound[x], sure[x] = a, far, True
         elif near[x] == a or near[x] == b:
-            # All others are as far as the bound or farther, and those as far come behind a.
+            # All others are at least as far as the bound, and those as far come after a.
             if far == bound[x]:
                 near[x] = a
             else:
@@ -269,7 +269,7 @@ def _roots(into: Rows) -> Rows:
 
 @loop
 def _deal(labels: Rows, groups: Groups, k: int) -> None:
-    """While a group has fewer than k rows: give each row of the smallest to the group then smallest."""
+    """While a group has fewer than k rows: move each row of the smallest to the group then smallest."""
     while True:
         taken = _smallest(groups)
         if groups.sizes[taken] >= k:
@@ -286,7 +286,7 @@ def _deal(labels: Rows, groups: Groups, k: int) -> None:
 
 @loop
 def _smallest(groups: Groups) -> int:
-    """Return the group of the fewest rows; of several the one that got its last row first."""
+    """Return the group with the fewest rows; among several the one that got its last row first."""
     sizes, changed = groups.sizes, groups.changed
     best = groups.live[0]
     for place in range(1, groups.tally[0]):

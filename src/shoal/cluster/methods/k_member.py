@@ -1,28 +1,27 @@
 """k-member: groups of k rows, each grown by the row that raises its SSE least.
 
 1. The first seed is the row farthest from the mean of all rows.
-2. A group starts with its seed and grows to k rows: the free row that raises the group's SSE least joins,
-   which is the one nearest to the group's mean.
+2. A group starts with its seed and grows to k rows: the free row that raises the group's SSE least joins, which is the
+   one nearest to the group's mean.
 3. While k rows or more are free, the next seed is the free row farthest from the last seed.
-4. The rows left over, fewer than k, join one after the other the group whose SSE they raise least.
+4. The remaining rows, fewer than k, join one after the other the group whose SSE they raise least.
 
-Byun, Kamra, Bertino and Li, Efficient k-anonymization using clustering techniques, DASFAA 2007. Their
-loss is that of generalised cells; here it is SSE, the rise being m / (m + 1) |x - c|^2 for a group of m
-rows with mean c. They begin at a row drawn by chance; here nothing is left to it.
+Byun, Kamra, Bertino and Li, Efficient k-anonymization using clustering techniques, DASFAA 2007. Their loss is that of
+generalized cells; here it is SSE, the rise being m / (m + 1) |x - c|^2 for a group of m rows with mean c. They begin at
+a random row; here nothing is random.
 
 While more than MANY rows are free, a group grows among the NEAR (or 4k) free rows nearest to its seed.
 
-With `diverse`, a group that would end without meeting its limits on sensitive values prefers rows with
-another value, in the spirit of Loukides and Shao, Capturing data usefulness and privacy protection in
-k-anonymisation, SAC 2007:
+With `diverse`, a group that would not meet its limits on sensitive values prefers rows with another value, in the
+spirit of Loukides and Shao, Capturing data usefulness and privacy protection in k-anonymisation, SAC 2007:
 
-* for its last place, those with which it would meet the limits;
-* before, those whose sensitive values do not occur in it yet, as soon as it needs as many of them as it
-  has places: l less those it has; all, if t, alpha or entropy is asked and it does not meet the limits as it is.
-* Of these the one that raises SSE least joins, if it raises it at most DEAREST times as much as the best
-  row of all; else the best row does, and merging will serve the group better (`enforce`).
+- for its last place, those with which it would meet the limits;
+- before, those whose sensitive values do not occur in it yet, as soon as it needs as many of them as it has places: l
+  less those it has; all, if t, alpha or entropy is required and it does not meet the limits as it is.
+- Of these the one that raises SSE least joins, if it raises it at most DEAREST times as much as the best row of all;
+  otherwise the best row does, and merging will serve the group better (`enforce`).
 
-The rows left lie in blocks, outermost first, and are looked through by the loops of `mdav`.
+The remaining rows are stored in blocks, outermost first, and are searched by the loops of `mdav`.
 """
 
 import numpy as np
@@ -42,10 +41,10 @@ __all__ = ["k_member"]
 MANY = 5000  # free rows beyond which only near ones may join a group
 NEAR = 256  # how many these are, or 4k if that is more
 DEAREST = 6.0  # times as much as the best row: what a row with another sensitive value may cost
-PIECE = 1 << 28  # differences of cells between two ticks
-ANY = -1  # in the place of a number of values: other ones are wanted until the limits are met
+PIECE = 1 << 28  # differences of cells between two progress ticks
+ANY = -1  # instead of a number of values: new ones are wanted until the limits are met
 
-Wishes = tuple[Rules, Rows, int, Rows]
+Diversity = tuple[Rules, Rows, int, Rows]
 
 
 @numeric_method(
@@ -59,16 +58,16 @@ Wishes = tuple[Rules, Rows, int, Rows]
 def k_member(X: Floats, k: int, diverse: bool, *, run: Run) -> Partition:
     """Partition the rows of X into groups of k to 2k - 1 rows, grown by the rows that cost least.
 
-    Limits are looked at only if `diverse`. If they ask for neither l nor t, two different values are looked for.
+    Limits are considered only if `diverse`. If they require neither l nor t, two different values are sought.
 
     Guarantee
     ---------
-    Every group holds between k and 2k - 1 rows. The result depends on X, k and, if `diverse`, on the
-    limits alone: ties go to the lowest row number. `diverse` is a preference: it promises neither l nor t.
+    Every group holds between k and 2k - 1 rows. The result depends on X, k and, if `diverse`, on the limits alone: ties
+    go to the lowest row number. `diverse` is a preference: it guarantees neither l nor t.
 
     Cost
     ----
-    O(n^2 d) time up to MANY rows and O(n^2 d / k) beyond, O(n) memory beside a copy of X.
+    O(n^2 d) time up to MANY rows and O(n^2 d / k) beyond, O(n) memory besides a copy of X.
 
     Examples
     --------
@@ -76,7 +75,7 @@ def k_member(X: Floats, k: int, diverse: bool, *, run: Run) -> Partition:
     array([0, 0, 1, 1])
     """
     n, d = X.shape
-    wishes = _wishes(run.limits, n) if diverse else (NONE, np.zeros(0, np.int64), 0, np.zeros(0, np.int64))
+    diversity = _diversity(run.limits, n) if diverse else (NONE, np.zeros(0, np.int64), 0, np.zeros(0, np.int64))
     labels = np.full(n, -1, np.int64)
     groups, seed = 0, -1
     while (rows := np.flatnonzero(labels < 0)).size >= k:
@@ -90,15 +89,15 @@ def k_member(X: Floats, k: int, diverse: bool, *, run: Run) -> Partition:
             tick(n * n - left * left, n * n)
             stop = max(least, left - max(k, PIECE // (left * d)) + 1)
             groups, left, place = _grow_groups(
-                layout, labels, k, groups, left, stop, place, MANY, NEAR, wishes, DEAREST
+                layout, labels, k, groups, left, stop, place, MANY, NEAR, diversity, DEAREST
             )
         seed = int(rows[place])
     _place_rest(X, labels, groups)
     return Partition.of(labels)
 
 
-def _wishes(limits: Limits | None, n: int) -> Wishes:
-    """Return the rules, the sensitive values of a row as one number, how many a group needs, and room for notes."""
+def _diversity(limits: Limits | None, n: int) -> Diversity:
+    """Return the rules, the sensitive values of a row as one number, how many a group needs, and a cache."""
     if limits is None:
         raise MethodError(
             "k_member: diverse needs a sensitive column, and there is none. "
@@ -126,10 +125,10 @@ def _grow_groups(
     seed: int,
     many: int,
     near: int,
-    wishes: Wishes,
+    diversity: Diversity,
     dearest: float,
 ) -> tuple[int, int, int]:
-    """Label group after group while `least` rows are left; return the numbers of groups and rows left, and the seed."""
+    """Label groups while `least` rows are left; return the numbers of groups and remaining rows, and the seed."""
     blocks, rows = layout.blocks, layout.rows
     everywhere = np.arange(rows.size)
     while left >= least:
@@ -142,11 +141,11 @@ def _grow_groups(
             pool = _gathered(blocks, places)
         else:
             places = everywhere
-        _grow(layout, pool, places, labels, k, group, seed, point, wishes, dearest)
+        _grow(layout, pool, places, labels, k, group, seed, point, diversity, dearest)
         group += 1
         left -= k
         if labels[rows[far]] >= 0 and left > 0:
-            # The group has taken the farthest row itself: look again among those that are left.
+            # The group has taken the farthest row itself: search again among those that are left.
             _, far = look_around(layout, seed, point, 1, True)
         seed = far
     return group, left, seed
@@ -162,10 +161,10 @@ def _grow(
     group: int,
     seed: int,
     point: Floats,
-    wishes: Wishes,
+    diversity: Diversity,
     dearest: float,
 ) -> None:
-    """Grow a group from its seed to k rows of the pool, which stand at these places of the layout."""
+    """Grow a group from its seed to k rows of the pool, which are at these places of the layout."""
     blocks, rows = layout.blocks, layout.rows
     members, own = np.empty(k, np.int64), point.copy()
     members[0] = rows[seed]
@@ -173,7 +172,7 @@ def _grow(
     for i in range(places.size):
         numbers[i] = rows[places[i]]
     for size in range(1, k):
-        chosen = _choose(pool, numbers, members, size, own, group * k + size, wishes, dearest)
+        chosen = _choose(pool, numbers, members, size, own, group * k + size, diversity, dearest)
         place = places[chosen]
         for j in range(own.size):
             own[j] += blocks[place // WIDTH, j, place % WIDTH]
@@ -184,22 +183,22 @@ def _grow(
 
 @loop
 def _choose(
-    pool: Floats, rows: Rows, members: Rows, size: int, own: Floats, stamp: int, wishes: Wishes, dearest: float
+    pool: Floats, rows: Rows, members: Rows, size: int, own: Floats, stamp: int, diversity: Diversity, dearest: float
 ) -> int:
     """Return the place in the pool of the row that joins next."""
-    place, cost = _cheapest(pool, rows, members, size, own, np.inf, 0, wishes)
-    rules, values, wanted, _ = wishes
+    place, cost = _cheapest(pool, rows, members, size, own, np.inf, 0, diversity)
+    rules, values, wanted, _ = diversity
     if values.size == 0:
         return place
     slots = members.size - size
     if slots == 1:
-        wishful = not _welcome(int(rows[place]), members, size, stamp, wishes)
+        wishful = not _welcome(int(rows[place]), members, size, stamp, diversity)
     elif wanted == ANY:
         wishful = not meets(rules, members, size)
     else:
         wishful = wanted - _different(values, members, size) >= slots
     if wishful:
-        other, _ = _cheapest(pool, rows, members, size, own, dearest * cost, stamp, wishes)
+        other, _ = _cheapest(pool, rows, members, size, own, dearest * cost, stamp, diversity)
         if other >= 0:
             return other
     return place
@@ -207,7 +206,7 @@ def _choose(
 
 @loop
 def _cheapest(
-    pool: Floats, rows: Rows, members: Rows, size: int, own: Floats, limit: float, stamp: int, wishes: Wishes
+    pool: Floats, rows: Rows, members: Rows, size: int, own: Floats, limit: float, stamp: int, diversity: Diversity
 ) -> tuple[int, float]:
     """Return the place of the row nearest to the group's mean, of the welcome ones if a stamp is given; or -1."""
     best, found = limit, -1
@@ -220,16 +219,16 @@ def _cheapest(
             if (
                 squares[w] <= best
                 and (squares[w] < best or found < 0 or rows[place] < rows[found])
-                and (stamp == 0 or _welcome(int(rows[place]), members, size, stamp, wishes))
+                and (stamp == 0 or _welcome(int(rows[place]), members, size, stamp, diversity))
             ):
                 best, found = squares[w], place
     return found, best
 
 
 @loop
-def _welcome(row: int, members: Rows, size: int, stamp: int, wishes: Wishes) -> bool:
-    """Say whether the row brings what the group lacks; the answer is noted for all rows with the same values."""
-    rules, values, _, told = wishes
+def _welcome(row: int, members: Rows, size: int, stamp: int, diversity: Diversity) -> bool:
+    """Return whether the row brings what the group lacks; cached for all rows with the same values."""
+    rules, values, _, told = diversity
     value = values[row]
     if told[value] // 2 != stamp:
         yes = True
@@ -282,7 +281,7 @@ def _place_rest(X: Floats, labels: Rows, groups: int) -> None:
             for j in range(X.shape[1]):
                 gap = size * X[row, j] - sums[group, j]
                 square += gap * gap
-            # m / (m + 1) |x - S / m|^2, divided but once.
+            # m / (m + 1) |x - S / m|^2, with a single division.
             rise = square / (size * (size + 1))
             if rise < least:
                 best, least = group, rise
@@ -292,7 +291,7 @@ def _place_rest(X: Floats, labels: Rows, groups: int) -> None:
 
 @loop
 def _join(X: Floats, row: int, group: int, sums: Floats, sizes: Rows) -> None:
-    """Count a row in a group."""
+    """Add a row to the sums of a group."""
     sizes[group] += 1
     for j in range(X.shape[1]):
         sums[group, j] += X[row, j]

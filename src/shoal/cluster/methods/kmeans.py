@@ -1,11 +1,11 @@
-"""Size-bounded k-means: floor(n / k) centres, each of which has k rows or more.
+"""Size-bounded k-means: floor(n / k) centres, each of which has at least k rows.
 
 1. Draw a row by weight; it is a centre and takes along its k - 1 nearest rows. Draw each next centre among the rows not
-   yet taken, with a chance in proportion to w D^2, with D the distance to the nearest centre so far (k-means++), and
-   let it take the k - 1 nearest of these rows. The rows left over, fewer than k, go with their nearest centre.
+   yet taken, with probability proportional to w D^2, with D the distance to the nearest centre so far (k-means++), and
+   let it take the k - 1 nearest of these rows. The remaining rows, fewer than k, go to their nearest centre.
 2. Let rows and centres settle (see `polish`).
 
-A table of more than CELL rows, or UNEVEN if weights differ, is cut into cells, and each is done by itself.
+A table of more than CELL rows, or UNEVEN if weights differ, is cut into cells, and each is processed separately.
 
 Arthur and Vassilvitskii, k-means++: the advantages of careful seeding, Proceedings of the 18th ACM-SIAM symposium on
 discrete algorithms (2007) 1027-1035. Bradley, Bennett and Demiriz, Constrained k-means clustering, Microsoft Research
@@ -26,17 +26,13 @@ from shoal.model.partition import Partition
 __all__ = ["kmeans"]
 
 CELL = 20_000  # rows that take some fifteen seconds
-UNEVEN = 2_000  # the same if weights differ: light rows travel far at next to no cost, so ways grow long
+UNEVEN = 2_000  # the same if weights differ: light rows move far at little cost, so paths grow long
 
 
 @numeric_method(
     "kmeans",
     ensures={"k"},
-    params={
-        "rounds": Whole(
-            1, 1000, 30, help="How often rows are assigned anew, at most: fewer are quicker, more lose less."
-        )
-    },
+    params={"rounds": Whole(1, 1000, 30, help="Most rounds of reassignment: fewer are faster, more lose less.")},
     uses={"seed", "threads", "weights"},
     growth=Growth(1.7, linear_beyond=20_000),
     in_cells=True,
@@ -53,14 +49,14 @@ def kmeans(X: Floats, k: int, rounds: int, *, run: Run) -> Partition:
     Cost
     ----
     O(c n d / k) time for the distances of a round, in cells of c rows: at most 20,000, or 2,000 if weights differ. The
-    search for the assignment takes about as long. O(n) memory beside two copies of X.
+    search for the assignment takes about as long. O(n) memory besides two copies of X.
 
     Examples
     --------
     >>> kmeans([[0.0], [10.0], [1.0], [9.0], [2.0]], k=2).labels
     array([0, 1, 0, 1, 0])
     """
-    # Columns that start at zero: a mean far from zero would lose digits.
+    # Columns that start at zero: a mean far from zero would lose precision.
     Z, mass = X - X.min(axis=0), run.weights
 
     def in_cell(rows: Rows) -> Rows:
@@ -86,7 +82,7 @@ def _drawn(X: Floats, weights: Floats, draws: Floats, k: int) -> tuple[Rows, Row
     for c in range(draws.size):
         chances = np.cumsum(free * gaps) if c > 0 else np.cumsum(free)
         if chances[-1] == 0:
-            # All rows left are where a centre is: draw as for the first one.
+            # All remaining rows coincide with a centre: draw as for the first one.
             chances = np.cumsum(free)
         row = int(np.searchsorted(chances, draws[c] * chances[-1], side="right"))
         # Rounding may lead beyond the last row that can be drawn.

@@ -1,19 +1,19 @@
 """MD: groups of k rows, grown from the two rows farthest from each other.
 
-1. While 3k rows or more are left: take the two rows left that are farthest from each other; group the one
-   of lower number with its k - 1 nearest rows, then the other one with its k - 1 nearest of those left.
+1. While 3k rows or more are left: take the two remaining rows that are farthest from each other; group the one of lower
+   number with its k - 1 nearest rows, then the other one with its k - 1 nearest of those left.
 2. With 2k to 3k - 1 rows left: take these two rows again, and group only the one of lower number.
-3. The rows left over, k to 2k - 1 of them, are the last group.
+3. The remaining rows, k to 2k - 1 of them, are the last group.
 
-Domingo-Ferrer and Mateo-Sanz, Practical data-oriented microaggregation for statistical disclosure control,
-IEEE Transactions on Knowledge and Data Engineering 14 (2002) 189-201; steps 2 and 3 as in MDAV.
+Domingo-Ferrer and Mateo-Sanz, Practical data-oriented microaggregation for statistical disclosure control, IEEE
+Transactions on Knowledge and Data Engineering 14 (2002) 189-201; steps 2 and 3 as in MDAV.
 
-How the farthest pair is found without looking at all pairs, and without changing the answer:
+How the farthest pair is found without examining all pairs, and without changing the answer:
 
-* Each row keeps how far its farthest partner was when it was last looked for. Rows only leave, so that is
-  a bound from above ever after. A heap has the row of the greatest bound in front: if its partner is still
-  there, the two are the farthest pair; if not, the partner is looked for anew.
-* Rows lie in the blocks of `mdav`, in falling order of their distance from a fixed centre. By the triangle
+- Each row keeps the distance of its farthest partner when last searched. Rows only leave, so that stays an upper bound.
+  A heap has the row of the greatest bound on top: if its partner is still there, the two are the farthest pair; if not,
+  the partner is searched again.
+- Rows are stored in the blocks of `mdav`, in falling order of their distance from a fixed centre. By the triangle
   inequality the search for a partner ends where the rows are too near to the centre.
 """
 
@@ -29,27 +29,22 @@ from shoal.model.progress import tick
 
 __all__ = ["md"]
 
-PIECE = 1 << 7  # groups between two ticks
+PIECE = 1 << 7  # groups between two progress ticks
 
 
-@numeric_method(
-    "md",
-    ensures={"k"},
-    growth=Growth(1.7),
-    in_cells=True,
-)
+@numeric_method("md", ensures={"k"}, growth=Growth(1.7), in_cells=True)
 def md(X: Floats, k: int) -> Partition:
     """Partition the rows of X into groups of k to 2k - 1 rows, from the two farthest rows inwards.
 
     Guarantee
     ---------
-    Every group holds between k and 2k - 1 rows. The result depends on X and k alone: of pairs equally far
-    apart the one with the lowest row number is taken, then the one with the lowest partner.
+    Every group holds between k and 2k - 1 rows. The result depends on X and k alone: of pairs equally far apart the one
+    with the lowest row number is taken, then the one with the lowest partner.
 
     Cost
     ----
-    O(n^2 d / k) time for groups, and for pairs O(n d) each time that a partner has to be looked for anew, some
-    times a row in practice; O(n) memory beside a copy of X.
+    O(n^2 d / k) time for groups, and for pairs O(n d) for each search of a partner, a few per row in practice; O(n)
+    memory besides a copy of X.
 
     Examples
     --------
@@ -67,7 +62,7 @@ def md(X: Floats, k: int) -> Partition:
         rows, reach, left = layout.rows, layout.reach, rows.size
         place[rows] = np.arange(left)
         if not heap.size:
-            # No row lies farther from another than the two together from the centre.
+            # No two rows are farther apart than the sum of their distances from the centre.
             bound[rows] = ((reach[:n] + reach[0]) * (1 + ROUNDING * (X.shape[1] + 4))) ** 2
             heap = np.lexsort((np.arange(n), -bound))
         least = max(2 * k, 3 * left // 4)
@@ -93,7 +88,7 @@ def _carve(
     left: int,
     least: int,
 ) -> tuple[int, int]:
-    """Label group after group while `least` rows are left; return the numbers of groups and of rows left."""
+    """Label group after group while `least` rows are left; return the numbers of groups and of remaining rows."""
     while left >= least:
         first = _outermost(layout, place, bound, partner, heap, labels)
         seeds = (place[first], place[partner[first]])
@@ -127,7 +122,7 @@ def _outermost(layout: Layout, place: Rows, bound: Floats, partner: Rows, heap: 
 
 @loop
 def _farthest(layout: Layout, home: int, own: int) -> tuple[float, int]:
-    """Return the square of the greatest distance from a row at a place, and the row that lies there."""
+    """Return the square of the greatest distance from a row at a place, and the row at that distance."""
     blocks, rows, reach, _, _ = layout
     slack = ROUNDING * (blocks.shape[1] + 4)
     point = blocks[home // WIDTH, :, home % WIDTH].copy()
@@ -148,7 +143,7 @@ def _farthest(layout: Layout, home: int, own: int) -> tuple[float, int]:
 
 @loop
 def _sink(heap: Rows, bound: Floats) -> None:
-    """Put the row in front of the heap where its bound belongs; the greatest is in front, ties by row."""
+    """Sift the top of the heap down to where its bound belongs; the greatest is on top, ties by row."""
     row, hole = heap[0], 0
     while 2 * hole + 1 < heap.size:
         child = 2 * hole + 1
@@ -163,5 +158,5 @@ def _sink(heap: Rows, bound: Floats) -> None:
 
 @loop
 def _before(one: int, other: int, bound: Floats) -> bool:
-    """Say whether a row comes before another in the heap."""
+    """Return whether a row precedes another in the heap."""
     return bool(bound[one] > bound[other] or (bound[one] == bound[other] and one < other))

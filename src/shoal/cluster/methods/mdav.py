@@ -1,17 +1,17 @@
 """MDAV: groups of k rows, grown from the rows farthest from the mean.
 
-1. While 3k rows or more are left: take the row farthest from their mean and the row farthest
-   from that one; group each with its k - 1 nearest rows.
+1. While 3k rows or more are left: take the row farthest from their mean and the row farthest from that one; group each
+   with its k - 1 nearest rows.
 2. With 2k to 3k - 1 rows left: group the row farthest from their mean likewise.
-3. The rows left over, k to 2k - 1 of them, are the last group.
+3. The remaining rows, k to 2k - 1 of them, are the last group.
 
-The older form (`leftover="nearest"`) does step 1 while 2k rows or more are left. Of the rows then left, k or
-more are a group; fewer join the groups with the nearest means, the nearest row first.
+The older form (`leftover="nearest"`) does step 1 while 2k rows or more are left. Of the rows then left, k or more are a
+group; fewer join the groups with the nearest means, the nearest row first.
 
-Domingo-Ferrer and Torra, Ordinal, continuous and heterogeneous k-anonymity through
-microaggregation, Data Mining and Knowledge Discovery 11 (2005) 195-212.
+Domingo-Ferrer and Torra, Ordinal, continuous and heterogeneous k-anonymity through microaggregation, Data Mining and
+Knowledge Discovery 11 (2005) 195-212.
 
-How it is made quick without changing the answer: see `search.carving`.
+How it is made fast without changing the answer: see `search.carving`.
 """
 
 from shoal.catalogue import Choice, Growth
@@ -30,7 +30,7 @@ __all__ = ["mdav"]
         "leftover": Choice(
             ("group", "nearest"),
             default="group",
-            help="Whether the rows left over are a group of their own or join the groups nearest to them.",
+            help="Whether the remaining rows form a group of their own or join the groups nearest to them.",
         )
     },
     growth=Growth(1.7),
@@ -41,13 +41,12 @@ def mdav(X: Floats, k: int, leftover: str) -> Partition:
 
     Guarantee
     ---------
-    Every group holds between k and 2k - 1 rows. The result depends on X, k and leftover alone: ties go
-    to the lowest row number.
+    Every group holds between k and 2k - 1 rows. The result depends on X, k and leftover alone: ties go to the lowest
+    row number.
 
     Cost
     ----
-    O(n^2 d / k) time at worst, a small part of that where rows prune each other; O(n) memory beside two
-    copies of X.
+    O(n^2 d / k) time at worst, a small part of that where rows can be pruned; O(n) memory besides two copies of X.
 
     Examples
     --------

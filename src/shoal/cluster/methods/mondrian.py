@@ -2,19 +2,18 @@
 
 1. All rows are one part.
 2. Of a part of 2k rows or more, take the column with the widest range of values in it.
-3. Strict: equal values stay together, so the cut goes below or above the median value, whichever is
-   nearer to the middle (if both are: above); where that one is not allowed, the other.
-   Relaxed: the rows in order of that column, equal ones by row number, are halved; the first half has
-   the odd row.
-4. A cut is allowed if both sides have k rows or more and meet the limits on sensitive values. If the
-   widest column allows none, the next widest is tried, and so on; ties go to the first column.
+3. Strict: equal values stay together, so the cut goes below or above the median value, whichever is nearer to the
+   middle (if both are: above); where that one is not allowed, the other. Relaxed: the rows sorted by that column, equal
+   ones by row number, are halved; the first half has the odd row.
+4. A cut is allowed if both sides have k rows or more and meet the limits on sensitive values. If the widest column
+   allows none, the next widest is tried, and so on; ties go to the first column.
 5. A part that is cut gives two parts; one that no column can cut is a group.
 
-LeFevre, DeWitt and Ramakrishnan, Mondrian multidimensional k-anonymity, ICDE 2006. Their ranges are
-divided by those of the whole table; here the matrix is encoded so that columns can be compared.
+LeFevre, DeWitt and Ramakrishnan, Mondrian multidimensional k-anonymity, ICDE 2006. Their ranges are divided by those of
+the whole table; here the matrix is encoded so that columns are comparable.
 
-The median is found by quickselect, whose pivots are scattered so that no order of rows is slow; it does
-not depend on them. Rows of a part stay in their order, so that ties need no second comparison.
+The median is found by quickselect with scattered pivots, so that no order of rows is slow. Rows of a part stay in their
+order, so that ties need no second comparison.
 """
 
 import numpy as np
@@ -30,7 +29,7 @@ from shoal.model.progress import tick
 
 __all__ = ["mondrian"]
 
-PIECE = 1 << 24  # cells looked at between two ticks
+PIECE = 1 << 24  # cells examined between two progress ticks
 
 
 @numeric_method(
@@ -52,15 +51,15 @@ def mondrian(X: Floats, k: int, split: str, *, run: Run) -> Partition:
 
     Guarantee
     ---------
-    Every group holds k rows or more. Every group meets the limits if all rows together do; if they do
-    not, no grouping can, and all rows are one group. Without limits, relaxed groups hold at most
-    2k - 1 rows, and a strict group of 2k or more is one that no column can cut between two different
-    values with k rows on both sides. The result depends on X, k, split and the limits alone.
+    Every group holds k rows or more. Every group meets the limits if all rows together do; if they do not, no grouping
+    can, and all rows are one group. Without limits, relaxed groups hold at most 2k - 1 rows, and a strict group of 2k
+    or more is one that no column can cut between two different values with k rows on both sides. The result depends on
+    X, k, split and the limits alone.
 
     Cost
     ----
-    O(n d log n) time where cuts lie near the middle, as relaxed ones always do; O(n^2 d / k) at worst, if
-    every strict cut parts but k rows. O(n) memory.
+    O(n d log n) time where cuts are near the middle, as relaxed ones always are; O(n^2 d / k) at worst, if every strict
+    cut splits off only k rows. O(n) memory.
 
     Examples
     --------
@@ -100,7 +99,7 @@ def _cut_parts(
     grouped: int,
     most: int,
 ) -> tuple[int, int, int]:
-    """Cut waiting parts until `most` rows are looked at; return the numbers of parts, groups and grouped rows."""
+    """Cut waiting parts until `most` rows are examined; return the numbers of parts, groups and grouped rows."""
     looked = 0
     while waiting > 0 and looked <= most:
         waiting -= 1
@@ -113,7 +112,7 @@ def _cut_parts(
             groups += 1
             grouped += high - low
         else:
-            # The parts that wait have k rows or more each, so there is a place for all of them.
+            # Waiting parts have k rows or more each, so there is a place for all of them.
             parts[waiting, 0], parts[waiting, 1] = low + first, high
             parts[waiting + 1, 0], parts[waiting + 1, 1] = low, low + first
             waiting += 2
@@ -122,7 +121,7 @@ def _cut_parts(
 
 @loop
 def _cut(X: Floats, k: int, strict: bool, rules: Rules, part: Rows) -> int:
-    """Put the rows of one side before those of the other and return how many they are; 0 if no cut is allowed."""
+    """Put the rows of one side before those of the other and return their number; 0 if no cut is allowed."""
     if part.size < 2 * k:
         return 0
     spans = _ranges(X, part)

@@ -1,14 +1,14 @@
-"""One-pass k-means: every row joins the nearest of n / k centres once, then the sizes are put right.
+"""One-pass k-means: every row joins the nearest of n / k centres once, then the sizes are adjusted.
 
-1. The rows are sorted by their columns, the first column first. floor(n / k) of them, drawn by chance, are the seeds
-   of the groups.
+1. The rows are sorted by their columns, the first column first. floor(n / k) of them, drawn at random, are the seeds of
+   the groups.
 2. In this order every other row joins the group whose mean is nearest, and the mean moves at once.
 3. Of every group above k rows, those farthest from its mean leave until k are left.
 4. In the same order each of them joins the nearest group below k rows, as long as there is one, then simply the
    nearest; again means move at once.
 
 Lin and Wei, An efficient clustering method for k-anonymization, Proceedings of the 2008 international workshop on
-Privacy and anonymity in information society (PAIS), 46-50. There the rows of step 4 are drawn by chance as well.
+Privacy and anonymity in information society (PAIS), 46-50. There the rows of step 4 are drawn at random as well.
 """
 
 import numpy as np
@@ -23,16 +23,10 @@ from shoal.model.progress import tick
 
 __all__ = ["one_pass", "seeds"]
 
-PIECE = 1 << 28  # differences of cells between two ticks
+PIECE = 1 << 28  # differences of cells between two progress ticks
 
 
-@numeric_method(
-    "one_pass",
-    ensures={"k"},
-    uses={"seed"},
-    growth=Growth(1.8),
-    in_cells=True,
-)
+@numeric_method("one_pass", ensures={"k"}, uses={"seed"}, growth=Growth(1.8), in_cells=True)
 def one_pass(X: Floats, k: int, *, run: Run) -> Partition:
     """Partition the rows of X into groups of k to 2k - 1 rows by one pass of k-means and an adjustment of sizes.
 
@@ -44,7 +38,7 @@ def one_pass(X: Floats, k: int, *, run: Run) -> Partition:
 
     Cost
     ----
-    O(n^2 d / k) time, O(n) memory beside two copies of X.
+    O(n^2 d / k) time, O(n) memory besides two copies of X.
 
     Examples
     --------
@@ -77,13 +71,13 @@ def one_pass(X: Floats, k: int, *, run: Run) -> Partition:
 
 
 def seeds(n: int, k: int, seed: int) -> Rows:
-    """Return the places in the sorted order of the rows that groups start from, ascending."""
+    """Return the positions in the sorted order of the rows from which groups start, ascending."""
     return np.sort(np.random.default_rng(seed).choice(n, n // k, replace=False))
 
 
 def _farthest(Z: Floats, labels: Rows, sums: Floats, sizes: Rows, k: int) -> Rows:
     """Return the rows that leave groups of more than k rows, ascending: those farthest from the mean."""
-    # |m x - S| instead of |x - S / m|: on whole numbers nothing is rounded, so ties are seen as ties.
+    # |m x - S| instead of |x - S / m|: on integers nothing is rounded, so ties are recognized.
     squares = ((sizes[labels, None] * Z - sums[labels]) ** 2).sum(axis=1)
     order = np.lexsort((-squares, labels))
     rank = np.arange(labels.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)

@@ -2,14 +2,14 @@
 
 1. The two points are the least and the greatest value of every column. In turn, the free row farthest from the first
    and from the second is grouped with its k - 1 nearest free rows, while k rows or more are free.
-2. The rows left over, fewer than k of them, join the group with the nearest mean.
-3. The groups are gone through once, in falling order of their SSE after step 2. A group is dissolved, each of its
-   rows going to the nearest mean of the other groups, if that lowers the SSE of the whole.
-4. A group that has 2k rows or more by then is split by MDAV.
+2. The remaining rows, fewer than k of them, join the group with the nearest mean.
+3. The groups are visited once, in falling order of their SSE after step 2. A group is dissolved, each of its rows going
+   to the nearest mean of the other groups, if that lowers the total SSE.
+4. A group that then has 2k rows or more is split by MDAV.
 
 Chang, Li and Huang, TFRP: an efficient microaggregation algorithm for statistical disclosure control, Journal of
 Systems and Software 80 (2007) 1866-1878. The points never move, so the rows are sorted once by their distance from
-each; free rows lie in the blocks of `mdav` and are found in the same way.
+each; free rows are stored in the blocks of `mdav` and found in the same way.
 """
 
 import numpy as np
@@ -26,8 +26,8 @@ from shoal.model.progress import tick
 
 __all__ = ["tfrp"]
 
-LOWER = 1 - 1e-12  # a sum must be lower by more than rounding amounts to
-PIECE = 1 << 28  # differences of cells between two ticks
+LOWER = 1 - 1e-12  # a sum must be lower by more than rounding
+PIECE = 1 << 28  # differences of cells between two progress ticks
 
 
 @numeric_method(
@@ -47,7 +47,7 @@ def tfrp(X: Floats, k: int, second: bool) -> Partition:
 
     Cost
     ----
-    O(n^2 d / k) time, O(n) memory beside two copies of X.
+    O(n^2 d / k) time, O(n) memory besides two copies of X.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def tfrp(X: Floats, k: int, second: bool) -> Partition:
 
 
 def _corners(Z: Floats, k: int, stages: int) -> Rows:
-    """Return the group of each row after the first stage, -1 for those left over."""
+    """Return the group of each row after the first stage, -1 for remaining ones."""
     n, d = Z.shape
     points = np.zeros(d), Z.max(axis=0)
     orders = [np.argsort(-((Z - point) ** 2).sum(axis=1), kind="stable") for point in points]
@@ -77,7 +77,7 @@ def _corners(Z: Floats, k: int, stages: int) -> Rows:
 
 
 def _fewer(Z: Floats, labels: Rows) -> Rows:
-    """Return the groups after the second stage; numbers of groups that were dissolved are left out."""
+    """Return the groups after the second stage, without numbers of dissolved groups."""
     groups = int(labels.max()) + 1
     sums, sizes = group_sums(Z, labels, groups)
     order = np.argsort(-_spreads(Z, labels, sums, sizes), kind="stable")
@@ -119,7 +119,7 @@ def _spreads(Z: Floats, labels: Rows, sums: Floats, sizes: Rows) -> Floats:
 
 @loop
 def _dissolve(Z: Floats, labels: Rows, means: Floats, slack: float, sums: Floats, sizes: Rows, order: Rows) -> None:
-    """Go through groups, and dissolve each of them if that lowers the SSE of the whole."""
+    """Visit groups, and dissolve each of them if that lowers the total SSE."""
     for group in order:
         rows = np.flatnonzero(labels == group)
         lost, gained = 0.0, 0.0
@@ -154,7 +154,7 @@ def _dissolve(Z: Floats, labels: Rows, means: Floats, slack: float, sums: Floats
 
 @loop
 def _apart(Z: Floats, row: int, sums: Floats, sizes: Rows, group: int) -> float:
-    """Return |m x - S|^2 for a row and a group of m rows with sum S: whole numbers are not rounded."""
+    """Return |m x - S|^2 for a row and a group of m rows with sum S: integers are not rounded."""
     total = 0.0
     for j in range(Z.shape[1]):
         gap = sizes[group] * Z[row, j] - sums[group, j]

@@ -1,15 +1,15 @@
 """Univariate: the best groups along one order of the rows, by dynamic programming.
 
-1. The rows are put in an order (`search.order`): by a column, along the first principal axis, a
-   space-filling curve or a short path through all of them.
-2. Of all ways to cut that order into runs of k to 2k - 1 rows, the one of the least SSE is found: the best
-   cut of the first j rows is the best cut of the first j - s, for some s of k to 2k - 1, and a run of s rows.
+1. The rows are ordered (`search.order`): by a column, along the first principal axis, a space-filling curve or a short
+   path through all of them.
+2. Of all ways to cut that order into runs of k to 2k - 1 rows, the one of the least SSE is found: the best cut of the
+   first j rows is the best cut of the first j - s, for some s of k to 2k - 1, and a run of s rows.
 
-With one column, sorting by it and cutting is the optimum of all partitions: groups that overlap can be
-exchanged row by row until they do not, and SSE falls.
+With one column, sorting by it and cutting is the optimum of all partitions: groups that overlap can be exchanged row by
+row until they do not, and SSE falls.
 
-Hansen and Mukherjee, A polynomial algorithm for optimal univariate microaggregation, IEEE Transactions on
-Knowledge and Data Engineering 15 (2003) 1043-1044.
+Hansen and Mukherjee, A polynomial algorithm for optimal univariate microaggregation, IEEE Transactions on Knowledge and
+Data Engineering 15 (2003) 1043-1044.
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ from shoal.model.progress import tick
 
 __all__ = ["univariate"]
 
-PIECE = 1 << 26  # cells looked at between two ticks
+PIECE = 1 << 26  # cells examined between two progress ticks
 
 
 @numeric_method(
@@ -35,9 +35,9 @@ PIECE = 1 << 26  # cells looked at between two ticks
         "along": Choice(
             ("column", *ORDERS),
             "path",
-            "What orders the rows: one column, the first principal axis, a Hilbert curve, or a short path.",
+            "Order of the rows: by one column, the first principal axis, a Hilbert curve, or a short path.",
         ),
-        "column": Whole(0, default=0, help="The column of the matrix, from 0 on, if along is column."),
+        "column": Whole(0, default=0, help="Index of the column, from 0, if along is column."),
     },
     uses={"weights"},
     growth=Growth(1.5, linear_beyond=10_000),
@@ -53,8 +53,8 @@ def univariate(X: Floats, k: int, along: str, column: int, *, run: Run) -> Parti
 
     Cost
     ----
-    O(n k d) time beside the order: O(n log n) for a column, an axis or a curve, O(n^2 d) for a path of up to
-    10,000 rows; O(n) memory beside a copy of X.
+    O(n k d) time besides the order: O(n log n) for a column, an axis or a curve, O(n^2 d) for a path of up to
+    10,000 rows; O(n) memory besides a copy of X.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def univariate(X: Floats, k: int, along: str, column: int, *, run: Run) -> Parti
 
 
 def _cut(X: Floats, weights: Floats, k: int) -> Rows:
-    """Return the run of each row in the best cut of rows that are in order."""
+    """Return the run of each row in the best cut of ordered rows."""
     n, d = X.shape
     least, last = np.full(n + 1, np.inf), np.zeros(n + 1, np.int64)
     least[0] = 0.0
@@ -92,14 +92,14 @@ def _cut(X: Floats, weights: Floats, k: int) -> Rows:
 
 @loop
 def _best(X: Floats, weights: Floats, k: int, least: Floats, last: Rows, start: int, stop: int) -> None:
-    """Fill in the least SSE of the first j rows and the size of the last run, for j from start to stop."""
+    """Write the least SSE of the first j rows and the size of the last run, for j from start to stop."""
     d = X.shape[1]
     mean = np.empty(d)
     for j in range(start, stop):
         mean[:] = 0.0
         mass, spread = 0.0, 0.0
         for size in range(1, min(2 * k, j + 1)):
-            # One row more, by its distance to the mean of the others: no large numbers are subtracted.
+            # One more row, by its distance to the mean of the others: no large numbers are subtracted.
             row, gaps = j - size, 0.0
             w = weights[row]
             share = w / (mass + w)

@@ -1,18 +1,18 @@
-"""V-MDAV: groups that go on growing, up to 2k - 1 rows, as long as their neighbours are nearer to them than to others.
+"""V-MDAV: groups that grow up to 2k - 1 rows, as long as their neighbours are nearer to them than to others.
 
-1. While k rows or more are free: take the free row farthest from the mean of all rows, and group it with its
-   k - 1 nearest free rows.
-2. While the group has fewer than 2k - 1 rows: let e be the free row nearest to any row of the group. It joins if
-   that distance is below gamma times its distance to the nearest other free row; else the group is closed.
-3. The rows left over, fewer than k of them, join the group with the nearest mean.
-4. A group that has 2k rows or more by then is split by MDAV.
+1. While k rows or more are free: take the free row farthest from the mean of all rows, and group it with its k - 1
+   nearest free rows.
+2. While the group has fewer than 2k - 1 rows: let e be the free row nearest to any row of the group. It joins if that
+   distance is below gamma times its distance to the nearest other free row; otherwise the group is closed.
+3. The remaining rows, fewer than k of them, join the group with the nearest mean.
+4. A group that then has 2k rows or more is split by MDAV.
 
-Solanas and Martinez-Balleste, V-MDAV: a multivariate microaggregation with variable group size, Compstat 2006.
-Step 4 is not in the paper.
+Solanas and Martinez-Balleste, V-MDAV: a multivariate microaggregation with variable group size, Compstat 2006. Step 4
+is not in the paper.
 
-The mean of all rows stays where it is, so the rows are sorted once by their distance from it. Free rows lie in the
-blocks of `mdav` and are found in the same way. The nearest free row of every row of a group is remembered: when one
-joins, only those rows look again that had it as theirs.
+The mean of all rows is fixed, so the rows are sorted once by their distance from it. Free rows are stored in the blocks
+of `mdav` and found in the same way. The nearest free row of every row of a group is remembered: when one joins, only
+those rows search again that had it as theirs.
 """
 
 import numpy as np
@@ -59,7 +59,7 @@ def vmdav(X: Floats, k: int, gamma: float | str) -> Partition:
 
     Cost
     ----
-    O(n^2 d / k) time with gamma = 0 and O(n^2 d) with any other, O(n) memory beside two copies of X.
+    O(n^2 d / k) time with gamma = 0 and O(n^2 d) with any other, O(n) memory besides two copies of X.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def vmdav(X: Floats, k: int, gamma: float | str) -> Partition:
     array([0, 0, 0, 1, 1])
     """
     Z = X - X.min(axis=0)
-    # |n x - S| instead of |x - S / n|: on whole numbers nothing is rounded, so ties are seen as ties.
+    # |n x - S| instead of |x - S / n|: on integers nothing is rounded, so ties are recognized.
     outermost = np.argsort(-((len(Z) * Z - Z.sum(axis=0)) ** 2).sum(axis=1), kind="stable")
     tried = GAMMAS if gamma == "auto" else (float(gamma),)
     found = [_grouped(Z, outermost, k, tried, run) for run in range(len(tried))]
@@ -117,7 +117,7 @@ def _carve(layout: Layout, Z: Floats, order: Rows, labels: Rows, k: int, factor:
 
 @loop
 def _extend(layout: Layout, Z: Floats, members: Rows, k: int, factor: float, left: int) -> int:
-    """Let free rows join a group of k rows as long as they are near enough; return its size then."""
+    """Let free rows join a group of k rows as long as they are near enough; return its final size."""
     blocks, rows = layout.blocks, layout.rows
     near, squares = np.full(2 * k - 1, -1, np.int64), np.empty(2 * k - 1)
     size = k

@@ -1,12 +1,11 @@
-"""Closest: for each row of a mixed table, rows that lose little when they are joined with it.
+"""Closest: for each row of a mixed table, rows whose hull with it loses little.
 
-1. Sort the rows by all columns, some times over, each time in another order of the columns.
-2. Compare each row with the next few in that order, and keep the closest of all that it was compared with.
+1. Sort the rows by all columns, several times, each time in another order of the columns.
+2. Compare each row with the next few in that order, and keep the closest of all compared.
+3. Under limits on sensitive values, also compare each row with the next few that have another value.
 
-3. Where limits on sensitive values are asked, each row is compared with the next few that have another value too.
-
-Rows that agree in most columns stand near each other in most of the orders, whatever kinds the columns are; no tree
-of boxes could hold sets and taxonomies as well.
+Rows that agree in most columns are near each other in most of the orders, whatever the kinds of columns; a tree of
+boxes could not handle sets and taxonomies.
 """
 
 import numpy as np
@@ -22,7 +21,7 @@ from shoal.model.progress import tick
 __all__ = ["closest", "sorted_by"]
 
 SORTS = 24
-WINDOW = 8  # rows that a row is compared with in each order, on either side
+WINDOW = 8  # rows compared with a row in each order, on either side
 BITS = 62
 MOST = 20_000_000  # rows kept, by all threads together
 
@@ -32,32 +31,18 @@ Near = NDArray[np.int32]
 def closest(
     columns: Columns, keep: int, seed: tuple[int, ...], limits: Limits | None = None, threads: int = 1
 ) -> tuple[Near, Floats]:
-    """Return the closest rows found for each row, the closest first, and how much is lost by each.
+    """Return the `keep` closest rows found for each row, the closest first, and the losses with them.
 
-    Parameters
-    ----------
-    keep : int
-        How many rows each row keeps.
-    seed : tuple of int
-        Decides the orders of the columns.
-    limits : Limits, optional
-        What sensitive values must meet: then half as many rows with other values follow, the closest of them first.
-    threads : int
-        How many may work, each on some of the orders; the result does not depend on it.
-
-    Returns
-    -------
-    near : int32 array of shape (n, keep), or half as much more
-        -1 where fewer were found.
-    away : float64 array of shape (n, keep)
-        Infinite there; of the closest rows alone.
+    `seed` decides the orders of the columns. With limits, half as many rows with other sensitive values follow in
+    `near`, the closest of them first. Missing entries are -1, with infinite loss. The result does not depend on the
+    threads.
     """
     n, d = columns.codes.shape
     chance = np.random.default_rng(seed)
     orders = []
     for turn in range(SORTS):
         order = chance.permutation(d)
-        # Each column comes last in turn: rows that differ in it alone are then neighbours.
+        # Each column comes last in turn: rows that differ only in it are then neighbours.
         last = turn % max(d, 1)
         orders.append((turn, np.concatenate([order[order != last], [last]]) if d else order))
     parts = max(1, min(threads, MOST // max(1, n * keep)))
@@ -72,7 +57,7 @@ def closest(
 def _kept(
     columns: Columns, orders: list[tuple[int, Rows]], keep: int, limits: Limits | None
 ) -> list[tuple[Near, Floats]]:
-    """Return the closest rows that some orders find, and those with other sensitive values if there are limits."""
+    """Return the closest rows found by some orders, and those with other sensitive values if there are limits."""
     n = len(columns.codes)
     near, away = np.full((n, keep), -1, np.int32), np.full((n, keep), np.inf)
     others, farther = np.full((n, keep // 2), -1, np.int32), np.full((n, keep // 2), np.inf)
@@ -87,13 +72,13 @@ def _kept(
 
 
 def _next_other(values: NDArray[np.int32]) -> Rows:
-    """Return for each place the next one where the value is another; as many as there are places if there is none."""
+    """Return for each position the next one with another value; the number of positions if there is none."""
     starts = np.flatnonzero(np.diff(values)) + 1
     return np.append(starts, values.size)[np.searchsorted(starts, np.arange(values.size), side="right")]
 
 
 def sorted_by(columns: Columns, order: Rows) -> Rows:
-    """Return the rows sorted by the columns in this order, as far as one whole number can tell."""
+    """Return the rows sorted by the columns in this order, as far as one 64-bit key can distinguish them."""
     key, room = np.zeros(len(columns.codes), np.int64), 1
     for j in order:
         size = int(columns.width[j]) + 1
@@ -139,7 +124,7 @@ def _compare_others(
 
 @inner_loop
 def _keep(near: Near, away: Floats, row: int, other: int, gap: float) -> None:
-    """Put a row among the closest of another, unless it is there; equals stand in the order of their numbers."""
+    """Insert a row among the closest of another, unless it is there; ties are ordered by number."""
     place = near.shape[1] - 1
     if gap > away[row, place] or (gap == away[row, place] and other >= near[row, place] >= 0):
         return
@@ -156,7 +141,7 @@ def _keep(near: Near, away: Floats, row: int, other: int, gap: float) -> None:
 
 @inner_loop
 def _unite(near: Near, away: Floats, other: Near, farther: Floats) -> None:
-    """Let each row keep what another search has found for it."""
+    """Merge what another search has found for each row."""
     for row in range(len(near)):
         for i in range(other.shape[1]):
             if other[row, i] < 0:

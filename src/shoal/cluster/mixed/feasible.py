@@ -1,13 +1,13 @@
 """The least number of rows with which a group can meet t and alpha at all.
 
-With 13 values of which the five most frequent hold 59 % of the rows, five rows are at a distance of 0.41 from the
-table at best: under t = 0.4 no group of five rows meets t, whatever its values. A search that grows groups of k = 5
-rows then finds none. It has to aim at the least size that can meet the limits.
+With 13 values of which the five most frequent hold 59 % of the rows, five rows are at a distance of at least 0.41 from
+the table: under t = 0.4 no group of five rows meets t, whatever its values. A search that grows groups of k = 5 rows
+then finds none. It has to aim at the least size that can meet the limits.
 
-1. t with equal distance: of s rows, each value gets the whole part of s times its share. The rows left go to the values
-   with the greatest fractions f, and add (1 - f) / s each. No other s rows are nearer to the table.
+1. t with equal distance: of s rows, each value gets the integer part of s times its share. The remaining rows go to the
+   values with the greatest fractions f, and add (1 - f) / s each. No other s rows are nearer to the table.
 2. t with ordered distance: row i of s has the value at the quantile (i + 1/2) / s.
-3. alpha: with v values, s rows are possible if v times the whole part of alpha s is at least s.
+3. alpha: with v values, s rows are possible if v times the integer part of alpha s is at least s.
 """
 
 from collections.abc import Callable, Iterable
@@ -21,21 +21,21 @@ from shoal.cluster.search.limits import SLACK, Limits, ordered_distance
 __all__ = ["Aim", "aims", "best_of", "feasible_size"]
 
 FACTORS = (1, 1.25, 1.5, 2)
-LARGEST = 128  # rows; growing groups of more takes too long, and merging finds them as well
+LARGEST = 128  # rows; growing larger groups takes too long, and merging finds them as well
 
 
 class Aim(NamedTuple):
-    """The size that groups are grown to, and limits whose guide allows groups of this size."""
+    """The size to which groups are grown, and limits adjusted to allow groups of this size."""
 
     size: int
     limits: Limits | None
 
 
 def aims(limits: Limits | None, k: int) -> list[Aim]:
-    """Return the sizes to try, in ascending order: k alone if neither t nor alpha is asked.
+    """Return the sizes to try, ascending: k alone if neither t nor alpha is required.
 
     Groups of the least size that can meet t need its most frequent values and leave the rest of the table to large
-    groups. Which size loses least depends on the table, so that some are tried.
+    groups. Which size loses least depends on the table, so several are tried.
     """
     if limits is None or not limits.sized:
         return [Aim(k, limits)]
@@ -45,7 +45,7 @@ def aims(limits: Limits | None, k: int) -> list[Aim]:
 
 
 def best_of(tried: Iterable[Aim], grown: Callable[[Aim], Rows], cost: Callable[[Rows], float]) -> tuple[Aim, Rows]:
-    """Return the aim whose groups cost least, and these; rows that wait for a group count as one."""
+    """Return the aim whose groups cost least, and these; rows without a group count as one group."""
     found = [(aim, grown(aim)) for aim in tried]
     if len(found) == 1:
         return found[0]
@@ -60,9 +60,9 @@ def _guided(limits: Limits, size: int) -> Limits:
 
 
 def feasible_size(limits: Limits, k: int, most: int | None = None) -> int:
-    """Return the least number of rows, k or more, with which a group can meet t and alpha, column by column.
+    """Return the least number of rows, at least k, with which a group can meet t and alpha, column by column.
 
-    Sizes beyond `most` are not tried: if none of the others will do, the number of all rows is returned.
+    Sizes beyond `most` are not tried: if no smaller one is feasible, the number of all rows is returned.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def feasible_size(limits: Limits, k: int, most: int | None = None) -> int:
 
 
 def _possible(limits: Limits, size: int) -> bool:
-    """Say whether some values, of those that the table has, meet t and alpha in a group of this size."""
+    """Return whether some values of the table meet t and alpha in a group of this size."""
     rules = limits.rules
     t, alpha = rules.asked[2], rules.asked[3]
     for column, share in enumerate(np.split(rules.share, rules.start[1:-1])):
@@ -98,7 +98,7 @@ def _possible(limits: Limits, size: int) -> bool:
 
 
 def _excess(share: Floats, size: int) -> float:
-    """Return by how much the values of a group of this size hold more than their shares, at the least."""
+    """Return the least amount by which the values of a group of this size exceed their shares."""
     wanted = share * size
     whole = np.floor(wanted + 1e-9)
     left = size - int(whole.sum())

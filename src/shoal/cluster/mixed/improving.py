@@ -1,7 +1,7 @@
-"""The end of the methods on mixed tables: groups are rebuilt, as long as the effort says.
+"""The final step of the methods on mixed tables: groups are rebuilt, as long as the effort allows.
 
-Before groups are rebuilt, those of 2k rows or more are cut: rows sorted by all columns, k at a time, which never
-raises the loss of any. Of rows that are all equal, as many as leave k to 2k - 1 go aside, and have no part in it.
+First, groups of 2k rows or more are cut: rows sorted by all columns, k at a time, which never raises the loss. Of rows
+that are all equal, all but k to 2k - 1 are set aside and not rebuilt.
 """
 
 import numpy as np
@@ -16,12 +16,12 @@ from shoal.model.progress import part
 
 __all__ = ["EFFORT", "improved", "keeping"]
 
-STEPS = {"none": 0.0, "quick": 6.0, "normal": 30.0, "thorough": 150.0}  # pools taken apart for each row
+STEPS = {"none": 0.0, "quick": 6.0, "normal": 30.0, "thorough": 150.0}  # pools rebuilt per row
 EFFORT = Choice(
     tuple(STEPS), "quick", "How long groups are rebuilt afterwards: for 30,000 rows not at all, or 2, 6 or 30 s of CPU."
 )
-LIMITED = 2.0  # times as many under limits, where the start is far from good
-HEAT = 0.05  # the first temperature, as a part of what a group costs on average
+LIMITED = 2.0  # times as many under limits, where the start is poor
+HEAT = 0.05  # first temperature, relative to the mean cost of a group
 LEAST, MOST = 8, 32  # closest rows that a row keeps
 
 
@@ -41,7 +41,7 @@ def improved(
     threads: int,
     share: float = 1.0,
 ) -> Rows:
-    """Return labels of lower or equal cost, by rebuilding groups as long as the effort says, or a share of that."""
+    """Return labels of lower or equal cost, by rebuilding groups for `share` of what the effort allows."""
     steps = share * STEPS[effort] * (1 if limits is None else LIMITED)
     if steps == 0 or len(labels) < 2 * k:
         return labels
@@ -73,7 +73,7 @@ def improved(
 
 
 def _cut(columns: Columns, labels: Rows, k: int, limits: Limits | None) -> tuple[Rows, np.ndarray]:
-    """Return labels of groups of fewer than 2k rows, as far as the limits allow, and which rows go aside."""
+    """Return labels of groups of fewer than 2k rows, as far as the limits allow, and which rows are set aside."""
     sizes = np.bincount(labels)
     aside = np.zeros(labels.size, bool)
     if sizes.max() < 2 * k:
@@ -86,7 +86,7 @@ def _cut(columns: Columns, labels: Rows, k: int, limits: Limits | None) -> tuple
     place[order] = np.arange(labels.size) - starts[labels[order]]
     large, equal = sizes >= 2 * k, costs_of(columns, labels) == 0
     piece = np.minimum(place // k, np.maximum(sizes[labels] // k - 1, 0))
-    # Of equal rows, the first piece has k to 2k - 1 of them, and all others are the second.
+    # Of equal rows, the first piece has k to 2k - 1, and the second all others.
     first = k + sizes[labels] % k
     piece = np.where(equal[labels], place >= first, piece)
     piece[~large[labels]] = 0

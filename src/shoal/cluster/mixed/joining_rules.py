@@ -11,13 +11,13 @@ __all__ = ["may_join"]
 
 @inner_loop
 def may_join(rules: Rules | None, members: NDArray[np.integer], start: int, size: int, row: int, want: int) -> bool:
-    """Say whether so many members and a row more may become a group of `want` rows that meets the rules.
+    """Return whether these members and one more row may become a group of `want` rows that meets the rules.
 
-    1. A value that the group has already is refused if all places left are needed for other values.
-    2. A bin of values may not hold so much more than its share that t would be missed.
-    3. A value may not hold so many rows that alpha would be missed.
+    1. A value that the group already has is refused if all remaining places are needed for other values.
+    2. A bin of values may not exceed its share by so much that t would be missed.
+    3. A value may not have so many rows that alpha would be missed.
 
-    It guides the choice of rows; `meets` decides in the end.
+    This guides the choice of rows; `meets` has the final say.
     """
     if rules is None or size >= want:
         return True
@@ -41,7 +41,7 @@ def may_join(rules: Rules | None, members: NDArray[np.integer], start: int, size
 
 @inner_loop
 def _excess(rules: Rules, members: NDArray[np.integer], start: int, size: int, row: int, want: int, c: int) -> float:
-    """Return by how much the bins of a column would hold more than their shares of the group to be."""
+    """Return by how much the bins of a column would exceed their shares of the final group."""
     total = 0.0
     for i in range(start - 1, start + size):
         one = row if i < start else members[i]
@@ -51,7 +51,7 @@ def _excess(rules: Rules, members: NDArray[np.integer], start: int, size: int, r
                 count += 1
                 first = first and (j > i >= start)
         if i < start:
-            # The row that joins counts with the members of its bin, whoever comes first.
+            # The joining row counts with the members of its bin, whichever comes first.
             total += max(0.0, count / want - rules.bin_share[rules.bin_start[c] + rules.bins[one, c]])
         elif first and rules.bins[one, c] != rules.bins[row, c]:
             total += max(0.0, count / want - rules.bin_share[rules.bin_start[c] + rules.bins[one, c]])

@@ -1,10 +1,10 @@
-"""Leftover: rows of a mixed table that have no group yet, and groups that miss something.
+"""Leftover: rows of a mixed table without a group, and groups that violate a requirement.
 
-1. Each row without a group joins, of the groups that its closest rows and theirs are in, the one where it costs least
-   and breaks nothing. Where these are not known or none of them will do, groups drawn by chance are asked, or all of
-   them if there are not too many. Rows that find none are a group of their own.
-2. A group that has fewer than k rows or misses the limits is merged with the group where that costs least, of some
-   hundred drawn by chance, until none is left.
+1. Each row without a group joins, among the groups of its closest rows and theirs, the one where it costs least and
+   violates nothing. Where these are unknown or none is suitable, random groups are tried, or all of them if there are
+   not too many. Rows that find none are a group of their own.
+2. A group that has fewer than k rows or violates the limits is merged with the cheapest of some hundred random groups,
+   until none is left.
 """
 
 from typing import NamedTuple
@@ -20,16 +20,16 @@ from shoal.kernels.loops import inner_loop
 
 __all__ = ["chained", "placed"]
 
-ASKED = 400  # groups that a row or a failing group is compared with, at the least
+ASKED = 400  # least number of groups compared with a row or a failing group
 WORK = 4_000_000  # comparisons of rows with groups, if there are few rows
 
 
 def placed(
     columns: Columns, labels: Rows, near: Near | None, k: int, limits: Limits | None, chance: np.random.Generator
 ) -> Rows:
-    """Return labels in which every row has a group and no group misses anything, if all rows as one do not.
+    """Return labels in which every row has a group and no group violates anything, if all rows as one do not.
 
-    Groups are numbered from 0 up, and a row without one has -1. The labels given are changed.
+    Groups are numbered from 0 up, and a row without one has -1. The labels are modified in place.
     """
     groups = int(labels.max()) + 1
     rules = None if limits is None else limits.rules
@@ -54,7 +54,7 @@ def chained(labels: Rows, groups: int) -> tuple[Rows, Rows]:
 
 @inner_loop
 def _chain(labels: Rows, chain: Rows, head: Rows) -> None:
-    """Put each row before those of its group that come after it."""
+    """Link each row to the next one of its group."""
     for row in range(labels.size - 1, -1, -1):
         group = labels[row]
         if group >= 0:
@@ -62,7 +62,7 @@ def _chain(labels: Rows, chain: Rows, head: Rows) -> None:
 
 
 def _mended(columns: Columns, labels: Rows, k: int, limits: Limits | None, chance: np.random.Generator) -> Rows:
-    """Merge groups that miss something with others until none does."""
+    """Merge groups that violate a requirement with others until none does."""
     if limits is None and np.bincount(labels).min() >= k:
         return labels
     members = list(np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1]))
@@ -95,7 +95,7 @@ def _mended(columns: Columns, labels: Rows, k: int, limits: Limits | None, chanc
 
 @inner_loop
 def _cost(columns: Columns, hulls: Hulls, rows: Rows) -> float:
-    """Return what these rows cost as one group."""
+    """Return the cost of these rows as one group."""
     clear(columns, hulls, 0)
     for row in rows:
         add(columns, hulls, 0, row)
@@ -103,7 +103,7 @@ def _cost(columns: Columns, hulls: Hulls, rows: Rows) -> float:
 
 
 class _Looking(NamedTuple):
-    """Groups as chains of rows, and room for the hull, rows and values of one of them."""
+    """Groups as linked lists of rows, and working arrays for the hull, rows and values of one of them."""
 
     columns: Columns
     chain: Rows
@@ -138,7 +138,7 @@ def _join(looking: _Looking, rules: Rules | None, labels: Rows, near: Near, aske
 
 @inner_loop
 def _better(looking: _Looking, rules: Rules | None, row: int, group: int, best: float, home: int) -> tuple[float, int]:
-    """Return the rise of cost and the group where a row costs less: the one so far, or this one if it may join it."""
+    """Return the increase of cost and the group where a row costs less: the best so far, or this one if it may join."""
     columns, chain, head, hulls, members, values = looking
     clear(columns, hulls, 0)
     size, at = 0, head[group]

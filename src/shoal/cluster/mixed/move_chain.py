@@ -18,7 +18,7 @@ Whole = NDArray[np.int32]
 
 
 class State(NamedTuple):
-    """Groups of one cell: which rows they have, and the sums of the distances between these."""
+    """Groups of one cell: their rows, and the sums of the distances between these."""
 
     label: Whole
     members: Whole
@@ -90,7 +90,7 @@ def _sum(columns: Columns, members: Whole, size: Whole, group: int, row: int) ->
 
 @inner_loop
 def _leave(members: Whole, size: Whole, group: int, row: int) -> None:
-    """Take a row out of the list of its group."""
+    """Remove a row from the list of its group."""
     for i in range(size[group]):
         if members[group, i] == row:
             members[group, i] = members[group, size[group] - 1]
@@ -100,7 +100,7 @@ def _leave(members: Whole, size: Whole, group: int, row: int) -> None:
 
 @inner_loop
 def _may(rules: Rules | None, state: State, a: int, b: int, row: int, mate: int, rows: Rows, values: Whole) -> bool:
-    """Say whether both groups meet the limits when a row goes from a to b, and its mate the other way."""
+    """Return whether both groups meet the limits when a row goes from a to b, and its mate the other way."""
     if rules is None:
         return True
     for turn in range(2):

@@ -1,6 +1,6 @@
 """Cells of a mixed table: groups cut along a sort by all columns, each cell with the closest rows inside it.
 
-The order of the columns comes by chance, so that what was a border in one pass lies inside a cell of the next.
+The order of the columns is random, so that what was a border in one pass lies inside a cell of the next.
 """
 
 from collections.abc import Callable
@@ -20,11 +20,11 @@ from shoal.model.progress import part, spent
 
 __all__ = ["Cell", "Passes", "in_passes"]
 
-CELL = 12_000  # rows in a cell, about
+CELL = 12_000  # approximate rows in a cell
 
 
 class Cell(NamedTuple):
-    """Some groups of a table: the columns of their rows, closest rows and groups numbered anew, and random numbers."""
+    """Some groups of a table: columns, closest rows and groups of their rows, renumbered, and random numbers."""
 
     columns: Columns
     labels: Rows
@@ -37,14 +37,8 @@ class Cell(NamedTuple):
 class Passes:
     """How often a table is searched, and at what temperatures.
 
-    Parameters
-    ----------
-    cost_of : callable
-        What labels cost.
-    heat_of : callable
-        The first temperature of all, given the least cost so far and labels.
-    cool : float
-        The last temperature, as a part of the first.
+    `cost_of` gives the cost of labels, `heat_of` the first temperature of all from the least cost so far and labels;
+    `cool` is the last temperature relative to the first.
     """
 
     cost_of: Callable[[Rows], float]
@@ -63,13 +57,13 @@ def in_passes(
     seed: tuple[int, ...],
     threads: int,
 ) -> Rows:
-    """Return the labels of least cost that some passes give, each from where the last one ended.
+    """Return the labels of least cost found by some passes, each starting where the previous one ended.
 
-    The search is given a cell and its first and last temperature, and returns new labels of its rows.
+    The search receives a cell and its first and last temperature, and returns new labels of its rows.
     """
 
     def one_pass(labels: Rows, hot: float, cold: float, seed: tuple[int, ...]) -> Rows:
-        # An even number of cells: of three, one would be alone at the end, with one thread idle.
+        # An even number of cells: with three, one would run alone at the end, with one thread idle.
         cells = _cells(columns, labels, max(1, 2 * round(labels.size / (2 * CELL))), seed)
         where, place = _numbered(cells, labels)
 
@@ -98,7 +92,7 @@ def in_passes(
 
 
 def _cells(columns: Columns, labels: Rows, count: int, seed: tuple[int, ...]) -> list[Rows]:
-    """Return the groups of each cell: neighbours in an order of their first rows by columns in an order by chance."""
+    """Return the groups of each cell: neighbours when their first rows are sorted by the columns in random order."""
     first = np.unique(labels, return_index=True)[1]
     order = np.random.default_rng(seed).permutation(columns.codes.shape[1])
     sorted_groups = sorted_by(columns._replace(codes=columns.codes[first]), order)
@@ -106,7 +100,7 @@ def _cells(columns: Columns, labels: Rows, count: int, seed: tuple[int, ...]) ->
 
 
 def _numbered(cells: list[Rows], labels: Rows) -> tuple[Rows, Rows]:
-    """Return the cell of each row, and its place among the rows of the cell."""
+    """Return the cell of each row, and its index among the rows of the cell."""
     owner, turn = np.empty(int(labels.max()) + 1, np.int64), np.empty(int(labels.max()) + 1, np.int64)
     for number, cell in enumerate(cells):
         owner[cell], turn[cell] = number, np.arange(cell.size)

@@ -15,34 +15,34 @@ from shoal.kernels.loops import inner_loop
 
 __all__ = ["CAP", "Room", "State", "rebuild_chain"]
 
-CAP = 4  # times k: the rows that a group may have to be taken apart
-ONE_LESS = 0.3  # how often a pool is built into one group less
+CAP = 4  # times k: larger groups are not rebuilt
+ONE_LESS = 0.3  # probability that a pool is rebuilt into one group fewer
 TRIES = 8  # draws of a row before a step is given up
-BEYOND = 8.0  # temperatures above the old cost where building is given up
+BEYOND = 8.0  # temperatures above the old cost at which building is given up
 
 Whole = NDArray[np.int32]
 
 
 class State(NamedTuple):
-    """Groups of one cell: which rows they have and what one of these loses."""
+    """Groups of one cell: their rows, and the loss of one of these."""
 
     label: Whole
     members: Whole
     size: Whole
     lost: Floats
-    spare: Whole  # numbers of groups that have no rows
-    spares: Rows  # how many these are
+    spare: Whole  # numbers of empty groups
+    spares: Rows  # how many there are
 
 
 class Room(NamedTuple):
-    """Room to work in, used again and again."""
+    """Working arrays, reused."""
 
     hulls: Hulls
     pool: Whole
     chosen: Rows
     ends: Rows
     lost: Floats
-    least: Floats  # what each row of the pool would leave at the least if it joined
+    least: Floats  # lower bound of the loss if a row of the pool joined
     rows: Rows
     values: Whole
 
@@ -51,7 +51,7 @@ class Room(NamedTuple):
 def rebuild_chain(
     cell: Cell, state: State, room: Room, steps: int, hot: float, cold: float, k: int, reach: int
 ) -> None:
-    """Take pools apart and build them anew, while the temperature falls."""
+    """Rebuild pools while the temperature falls."""
     chance = cell.chance
     fall = (cold / hot) ** (1 / max(1, steps)) if hot > 0 else 0.0
     heat = hot
@@ -75,7 +75,7 @@ def rebuild_chain(
 
 @inner_loop
 def _drawn(cell: Cell, state: State, room: Room, reach: int) -> int:
-    """Draw the groups of a pool; return how many there are."""
+    """Draw the groups of a pool; return their number."""
     near, chance = cell.near, cell.chance
     label, members, size, lost, _, _ = state
     chosen, n, row = room.chosen, label.size, -1
@@ -106,7 +106,7 @@ def _drawn(cell: Cell, state: State, room: Room, reach: int) -> int:
 
 @inner_loop
 def _built(cell: Cell, room: Room, m: int, most: float, k: int, fewer: bool) -> tuple[int, float]:
-    """Build the pool into groups, one after the other; return how many there are and what they cost."""
+    """Build groups from the pool, one after the other; return their number and cost."""
     columns, rules, chance = cell.columns, cell.rules, cell.chance
     pool, ends, hulls, lost = room.pool, room.ends, room.hulls, room.lost
     groups = m // k - (1 if fewer and m // k > 1 else 0)
@@ -144,9 +144,9 @@ def _built(cell: Cell, room: Room, m: int, most: float, k: int, fewer: bool) -> 
 
 @inner_loop
 def _best(cell: Cell, room: Room, hull: int, start: int, done: int, m: int, k: int) -> tuple[float, int]:
-    """Return the least loss that a row of the pool leaves, and where it stands.
+    """Return the least loss after adding a row of the pool, and the position of that row.
 
-    A hull never loses less when rows join it, so what a row would have left before is what it leaves now at the least.
+    The loss of a hull never falls when rows join, so an earlier loss with a row is a lower bound of the present one.
     """
     pool, least = room.pool, room.least
     best, place, first = np.inf, done, done
@@ -163,7 +163,7 @@ def _best(cell: Cell, room: Room, hull: int, start: int, done: int, m: int, k: i
 
 @inner_loop
 def _with_rest(cell: Cell, room: Room, m: int, done: int, built: int, cost: float, most: float, k: int) -> float:
-    """Let the rows left over join where they cost least; return what all cost, or infinity if it does not work out."""
+    """Let the remaining rows join where they cost least; return the total cost, or infinity if that fails."""
     columns, rules = cell.columns, cell.rules
     pool, ends, hulls, lost = room.pool, room.ends, room.hulls, room.lost
     for one in range(done, m):
@@ -179,7 +179,7 @@ def _with_rest(cell: Cell, room: Room, m: int, done: int, built: int, cost: floa
             return np.inf
         add(columns, hulls, place, pool[one])
         lost[place] = rise
-        # The row goes to the end of its group, and the groups after it move on by one.
+        # The row goes to the end of its group, and the groups after it shift by one.
         row = pool[one]
         for i in range(one, ends[place + 1], -1):
             pool[i] = pool[i - 1]
@@ -195,7 +195,7 @@ def _with_rest(cell: Cell, room: Room, m: int, done: int, built: int, cost: floa
 
 @inner_loop
 def _meets(rules: Rules | None, room: Room, start: int, stop: int) -> bool:
-    """Say whether the rows of the pool from start to stop meet the limits."""
+    """Return whether the rows of the pool from start to stop meet the limits."""
     if rules is None:
         return True
     for i in range(start, stop):
@@ -205,7 +205,7 @@ def _meets(rules: Rules | None, room: Room, start: int, stop: int) -> bool:
 
 @inner_loop
 def _put(state: State, room: Room, groups: int, built: int) -> None:
-    """Put the groups of the pool in the stead of those that it was drawn from."""
+    """Replace the groups of the pool by the new ones."""
     label, members, size, lost, spare, spares = state
     for g in range(groups):
         size[room.chosen[g]] = 0

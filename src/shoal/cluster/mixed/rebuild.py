@@ -1,15 +1,15 @@
-"""Rebuild: groups of a mixed table taken apart a few at a time, and built anew.
+"""Rebuild: groups of a mixed table are dissolved a few at a time, and rebuilt.
 
-1. A row of a group that loses something is drawn, and with its group some others, reached over the closest rows
-   of their members (`mixed.closest`): the pool.
-2. The pool is built into groups anew: a row by chance, then each time the row that leaves the least loss, until there
-   are k; and again, as often as there are k rows left, at times once less. Rows left over join where they cost least.
-3. A pool that costs less is kept. One that costs delta more is kept with a chance of exp(-delta / T); T falls all the
-   time. One that misses the limits on sensitive values is not kept.
-4. Rows are cut into cells of whole groups, which several threads share; every pass cuts them anew.
+1. A row of a group with some loss is drawn, and with its group some others, reached through the closest rows of their
+   members (`mixed.closest`): the pool.
+2. New groups are built from the pool: a random row, then each time the row that leaves the least loss, until there are
+   k; and again, as often as k rows are left, sometimes once less. Remaining rows join where they cost least.
+3. A pool that costs less is kept. One that costs delta more is kept with probability exp(-delta / T), where T falls.
+   One that violates the limits on sensitive values is not kept.
+4. Rows are cut into cells of whole groups, which several threads share; every pass cuts them differently.
 
-The cost of a group is its rows times the loss of its hull. Moving or swapping single rows hardly ever pays there, since
-a hull stays as it is until the last row that stretches it has gone. Taking whole groups apart does not mind.
+The cost of a group is its rows times the loss of its hull. Moving or swapping single rows hardly ever helps, since a
+hull stays as it is until the last row that extends it has gone. Rebuilding whole groups does not have this problem.
 
 Large neighbourhood search: Shaw, Using constraint programming and local search methods to solve vehicle routing
 problems, CP 1998, 417-431.
@@ -27,8 +27,8 @@ from shoal.kernels.loops import inner_loop
 
 __all__ = ["costs_of", "rebuild"]
 
-FEW, FEWER, LARGE = 6, 4, 8  # groups of a pool at the most, the same for large k, and what large is
-COOL = 0.05  # the last temperature, as a part of the first
+FEW, FEWER, LARGE = 6, 4, 8  # most groups of a pool, the same for large k, and from which k
+COOL = 0.05  # last temperature, relative to the first
 
 
 def rebuild(
@@ -44,25 +44,11 @@ def rebuild(
     seed: tuple[int, ...] = (0,),
     threads: int = 1,
 ) -> Rows:
-    """Return labels of lower or equal cost.
+    """Return labels of lower or equal cost, in groups of at least k rows that meet the limits if `labels` do.
 
-    Parameters
-    ----------
-    labels : int64 array of shape (n,)
-        Groups of at least k rows that meet the limits.
-    near : int32 array of shape (n, m)
-        The closest rows of each row, -1 where there are fewer.
-    steps : float
-        How many pools are taken apart for each row, over all passes.
-    heat : float
-        The first temperature, as a part of what a group costs on average.
-    passes : int
-        How often rows are cut into cells.
-
-    Guarantee
-    ---------
-    Every group has k rows or more and meets the limits, if those of the start do. The result does not depend on the
-    number of threads.
+    `near` are the closest rows of each row, padded with -1; `steps` is the number of pools rebuilt per row over all
+    passes, `heat` the first temperature relative to the mean cost of a group. The result does not depend on the
+    threads.
     """
 
     def search(cell: Cell, hot: float, cold: float) -> Rows:
@@ -82,7 +68,7 @@ def rebuild(
 
 
 def costs_of(columns: Columns, labels: Rows) -> Floats:
-    """Return what each group costs: its rows times the loss of its hull."""
+    """Return the cost of each group: its rows times the loss of its hull."""
     order = np.argsort(labels, kind="stable")
     found = np.empty(int(labels.max()) + 1)
     _costs(columns, hulls_of(columns, 1), order, np.cumsum(np.bincount(labels)), found)
@@ -90,7 +76,7 @@ def costs_of(columns: Columns, labels: Rows) -> Floats:
 
 
 def _begin(columns: Columns, labels: Rows, k: int) -> State:
-    """Return the groups of a cell; those with too many rows stay out."""
+    """Return the groups of a cell; those with too many rows are excluded."""
     n, cap = labels.size, CAP * k
     sizes = np.bincount(labels)
     small = sizes <= cap
@@ -105,7 +91,7 @@ def _begin(columns: Columns, labels: Rows, k: int) -> State:
 
 
 def _room(columns: Columns, k: int) -> Room:
-    """Return room for a pool of eight groups."""
+    """Return working arrays for a pool of eight groups."""
     most = 8 * CAP * k
     return Room(
         hulls_of(columns, most // k + 1),
@@ -121,7 +107,7 @@ def _room(columns: Columns, k: int) -> Room:
 
 @inner_loop
 def _costs(columns: Columns, hulls: Hulls, order: Rows, ends: Rows, found: Floats) -> None:
-    """Fill in what each group costs; rows stand group by group."""
+    """Write the cost of each group; rows are listed group by group."""
     start = 0
     for group in range(ends.size):
         clear(columns, hulls, 0)
@@ -133,7 +119,7 @@ def _costs(columns: Columns, hulls: Hulls, order: Rows, ends: Rows, found: Float
 
 @inner_loop
 def _fill(columns: Columns, state: State, hulls: Hulls) -> None:
-    """Put rows into the lists of their groups, and measure what these lose."""
+    """Enter rows into the lists of their groups, and compute the losses of these."""
     label, members, size, lost, _, _ = state
     for row in range(label.size):
         group = label[row]

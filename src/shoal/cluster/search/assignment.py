@@ -1,12 +1,12 @@
-"""The cheapest assignment of rows to centres that gives every centre k rows or more.
+"""The cheapest assignment of rows to centres that gives every centre at least k rows.
 
-1. A row may go to its present centre and to the 16 centres nearest to it. Every centre has k rows at present, so there
-   is always such an assignment.
+1. A row may go to its present centre and to the 16 centres nearest to it. Every centre has k rows at present, so such
+   an assignment always exists.
 2. Every row goes where it costs least, and stays where it is if that is as good. All prices are 0.
-3. As long as a centre lacks rows: find the cheapest way to it from a centre that has more than k (Dijkstra, backwards
-   from the centre that lacks). A step of a way is a row that changes its centre, at what that costs it, less what its
-   new centre pays and more what its old one paid. One row moves along every step.
-4. Prices rise by how much nearer than the end of the way a centre is to its beginning. So no row would rather be
+3. As long as a centre lacks rows: find the cheapest path to it from a centre that has more than k (Dijkstra, backwards
+   from the centre that lacks). A step of a path is a row that changes its centre, at the difference of its costs, less
+   the price of its new centre and plus that of its old one. One row moves along every step.
+4. Prices rise by how much nearer than the end of the path a centre is to its beginning. So no row would rather be
    elsewhere, cost less price, and no centre with more than k rows has a price: no other assignment costs less.
 
 Edmonds and Karp, Theoretical improvements in algorithmic efficiency for network flow problems, Journal of the ACM 19
@@ -24,23 +24,16 @@ from shoal.kernels.loops import loop
 
 __all__ = ["NEAR", "assign"]
 
-NEAR = 16  # centres that a row may go to, beside its own
-MOST = 0.9  # the greatest part of a group's weight that a row is taken to have
+NEAR = 16  # centres that a row may go to, besides its own
+MOST = 0.9  # cap on a row's share of its group's weight
 
 
 def assign(X: Floats, weights: Floats, centres: Floats, home: Rows, eager: float, k: int) -> Rows:
-    """Return the centre of each row so that each has k rows or more and the sum of the costs is least.
+    """Return the centre of each row so that each has at least k rows and the total cost is least.
 
-    Parameters
-    ----------
-    weights : float64 array of shape (n,)
-        A row of weight w costs w |x - c|^2 at centre c.
-    centres : float64 array of shape (g, d)
-    home : int64 array of shape (n,)
-        The present centre of each row; each has k rows or more.
-    eager : float
-        How ready rows are to leave home. At home, among rows of weight W in all, a row costs (W + eager w) / (W -
-        eager w) times as much.
+    A row of weight w costs w |x - c|^2 at centre c. `home` is the present centre of each row; each has at least k rows.
+    At home, among rows of total weight W, a row costs (W + eager w) / (W - eager w) times as much: `eager` is how ready
+    rows are to leave.
     """
     masses = np.bincount(home, weights, len(centres))
     blocks = np.full((-(-len(centres) // WIDTH), centres.shape[1], WIDTH), np.nan)
@@ -52,7 +45,7 @@ def assign(X: Floats, weights: Floats, centres: Floats, home: Rows, eager: float
 
 @loop
 def _nearest(X: Floats, blocks: Floats, count: int) -> Rows:
-    """Return the nearest centres of each row, nearest first, ties to the lowest; centres lie in blocks."""
+    """Return the nearest centres of each row, nearest first, ties to the lowest; centres are stored in blocks."""
     found, near, squares = np.zeros((len(X), count), np.int64), np.empty(count), np.empty(WIDTH)
     for i in range(len(X)):
         near[:] = np.inf
@@ -71,7 +64,7 @@ def _nearest(X: Floats, blocks: Floats, count: int) -> Rows:
 
 @loop
 def _costs(X: Floats, weights: Floats, centres: Floats, places: Rows, eager: Floats) -> Floats:
-    """Return what each row costs at each of its places, the first of which is its home; infinity where home recurs."""
+    """Return the cost of each row at each of its places, the first of which is its home; infinity where home recurs."""
     costs = np.empty(places.shape)
     for i in range(len(places)):
         home = places[i, 0]
@@ -86,7 +79,7 @@ def _costs(X: Floats, weights: Floats, centres: Floats, places: Rows, eager: Flo
 
 @loop
 def _filled(places: Rows, costs: Floats, groups: int, k: int) -> Rows:
-    """Return the cheapest assignment of rows to their places that gives every group k rows or more."""
+    """Return the cheapest assignment of rows to their places that gives every group at least k rows."""
     n, most = places.shape
     chosen, counts = np.zeros(n, np.int64), np.zeros(groups, np.int64)
     for i in range(n):
@@ -148,9 +141,9 @@ def _way(
     lacking: int,
     k: int,
 ) -> int:
-    """Find the cheapest way to a group that lacks a row, raise prices, and return the group where it begins.
+    """Find the cheapest path to a group that lacks a row, raise prices, and return the group where it begins.
 
-    The way goes from group to group by `onward`, and `movers` tells the row and the place that it moves to.
+    The path goes from group to group by `onward`; `movers` gives the row and the place that it moves to.
     """
     most = places.shape[1]
     lengths[lacking] = 0.0
@@ -166,7 +159,7 @@ def _way(
             i, m = entry // most, entry % most
             there = places[i, chosen[i]]
             step = (costs[i, m] - prices[here]) - (costs[i, chosen[i]] - prices[there])
-            # Rounding may make a step cheaper than nothing, by next to nothing.
+            # Rounding may make the cost of a step slightly negative.
             far = length + max(0.0, step)
             if far < lengths[there]:
                 if lengths[there] == np.inf:

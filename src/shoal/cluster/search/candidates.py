@@ -1,10 +1,10 @@
-"""Candidates: for each row, the rows near it, nearest first; the groups they are in are where it might go.
+"""Candidates: for each row, the rows near it, nearest first; their groups are where it might go.
 
-1. For each group, the nearest other groups by their means: all against all, in blocks of 64 and in
-   single precision, since a candidate may be a little wrong.
+1. For each group, the nearest other groups by their means: all against all, in blocks of 64 and in single precision,
+   since candidates need not be exact.
 2. For each row, the nearest rows of its own and of these groups.
-3. The local scale of a row is its squared distance to the (k - 1)th of them; a scale below the 2 %
-   quantile is lifted to it, so that equal rows do not freeze.
+3. The local scale of a row is its squared distance to the (k - 1)th of them; a scale below the 2 % quantile is raised
+   to it, so that equal rows do not freeze.
 
 Cost: g^2 + n a s distances, for g groups of s rows with a groups around, instead of n^2 for rows against rows.
 """
@@ -19,32 +19,18 @@ from shoal.kernels.loops import inner_loop, loop
 __all__ = ["candidates"]
 
 WIDTH = 64
-TINY = 2.0**-46  # the square of what single precision can tell apart from 1
+TINY = 2.0**-46  # the square of the resolution of single precision
 Singles = NDArray[np.float32]
 
 
 def candidates(state: State, k: int, around: int, keep: int) -> tuple[Whole, Floats]:
-    """Return `keep` rows near each row, and the local scale of each row.
+    """Return up to `keep` rows near each row, and the local scale of each row, for a state of at least two rows.
 
-    Parameters
-    ----------
-    state : State
-        Of at least two rows.
-    k : int
-        The neighbour that sets the scale is the (k - 1)th.
-    around : int
-        How many groups near its own each row looks at.
-    keep : int
-        How many rows of these and of its own group it keeps.
-
-    Returns
-    -------
-    near : int32 array of shape (n, keep or fewer)
-    scale : float64 array of shape (n,)
+    Candidates come from a row's own group and the `around` groups near it.
     """
     used = np.flatnonzero(state.size).astype(np.int32)
     around = min(around, used.size - 1)
-    # In single precision squares of very large or small numbers do not fit: the largest number becomes 1.
+    # Squares of very large or small numbers do not fit single precision: the largest number is scaled to 1.
     unit = float(np.abs(state.x).max(initial=0.0)) or 1.0
     beside = _beside(*_middles(state, used, unit), around) if around > 0 else np.empty((used.size, 0), np.int32)
     room = np.sort(state.size[used])
@@ -67,7 +53,7 @@ def _middles(state: State, used: Whole, unit: float) -> tuple[Singles, Singles]:
 
 @loop
 def _beside(blocks: Singles, centres: Singles, around: int) -> Whole:
-    """Return for each group the numbers of the nearest others, in no order."""
+    """Return for each group the numbers of the nearest others, unordered."""
     g = len(centres)
     found = np.empty((g, around), np.int32)
     squares = np.empty(WIDTH, np.float32)
@@ -78,7 +64,7 @@ def _beside(blocks: Singles, centres: Singles, around: int) -> Whole:
         worst = 0
         home = a // WIDTH
         for turn in range(len(blocks)):
-            # The group's own block comes first: groups near each other stand near each other.
+            # The group's own block comes first: neighbouring groups have neighbouring numbers.
             b = home if turn == 0 else turn - 1 if turn <= home else turn
             if not _measure(blocks, b, centres, a, gaps[worst], squares):
                 continue
@@ -89,7 +75,7 @@ def _beside(blocks: Singles, centres: Singles, around: int) -> Whole:
                     for i in range(around):
                         if gaps[i] > gaps[worst]:
                             worst = i
-        # Rows too far for single precision leave gaps: any other group will do there.
+        # Rows too far for single precision leave entries unfilled: any other group will do there.
         for i in range(around):
             if found[a, i] < 0:
                 found[a, i] = (a + 1 + i) % g
@@ -98,7 +84,7 @@ def _beside(blocks: Singles, centres: Singles, around: int) -> Whole:
 
 @inner_loop
 def _measure(blocks: Singles, b: int, centres: Singles, a: int, limit: np.float32, squares: Singles) -> bool:
-    """Fill in the squared distance of a mean to each entry of a block; say whether any is below the limit."""
+    """Write the squared distance of a mean to each entry of a block; return whether any is below the limit."""
     d = centres.shape[1]
     for w in range(WIDTH):
         squares[w] = np.float32(0.0)
@@ -165,7 +151,7 @@ def _narrow(
 def _gather(
     x: Floats, members: Whole, size: Whole, used: Whole, beside: Whole, a: int, pool: Whole, block: Singles
 ) -> int:
-    """Put the rows of a group and of those beside it into a pool, column by column; return how many they are."""
+    """Put the rows of a group and of those beside it into a pool, column by column; return their number."""
     count = 0
     for i in range(beside.shape[1] + 1):
         group = used[a] if i == 0 else used[beside[a, i - 1]]

@@ -1,16 +1,13 @@
 """Carving: the loops of MDAV, which take groups of k rows off a table pair by pair.
 
-How it is made quick without changing the answer:
+How it is made fast without changing the answer:
 
-* Many rows: a tree (`tree_search`) names the few that may be nearest or farthest, and the full numbers
-  decide among these. Equal rows are one point of the tree.
-* Few rows lie in blocks of 32, column by column, in falling order of their distance from a fixed
-  centre. By the triangle inequality that order tells which blocks cannot hold a row far or near
-  enough; and a block is given up halfway when no row of it can be near enough any more.
-* Every comparison ends with the row number, and the distance from the mean is compared as
-  `|m x - S|`, with S the sum of the m rows left: on whole numbers nothing is ever rounded, so
-  ties are seen as ties.
-* Whenever a part of the rows has gone, the rest is laid out anew and summed from scratch.
+- Many rows: a tree (`tree_search`) finds the few that may be nearest or farthest, and double precision decides among
+  these. Equal rows are one point of the tree.
+- Few rows are stored in the blocks of `search.layout`, whose order and early exits spare most distances.
+- Every comparison ends with the row number, and the distance from the mean is compared as `|m x - S|`, with S the sum
+  of the m remaining rows: on integers nothing is ever rounded, so ties are recognized.
+- Whenever a part of the rows has gone, the rest is laid out again and summed from scratch.
 """
 
 from collections.abc import Callable
@@ -28,10 +25,10 @@ from shoal.model.progress import tick
 
 __all__ = ["carved"]
 
-MANY = 10_000  # rows from which on a tree is quicker than blocks
-FEWER = 2_000  # rows up to which all is done in one go
-FEW = 32  # one row in so many is what a tree may name as near and still be worth its while
-PIECE = 1 << 30  # differences of cells between two ticks, if nothing were spared
+MANY = 10_000  # rows from which a tree is faster than blocks
+FEWER = 2_000  # rows up to which everything is done in one call
+FEW = 32  # a tree pays as long as it returns at most one row in so many
+PIECE = 1 << 30  # differences of cells between two progress ticks, without pruning
 
 
 def carved(numbers: Floats, k: int, pairs: int) -> Rows:
@@ -48,13 +45,13 @@ def carved(numbers: Floats, k: int, pairs: int) -> Rows:
         layout = plant(rows) if plant else laid_out(numbers, rows)
         least = max(2 * k, 2 * left // 3 if plant else 3 * left // 4)
         while left >= least:
-            # The work left is about the square of the rows left; a piece of it takes a fraction of a second.
+            # The remaining work is about the square of the remaining rows; a piece takes a fraction of a second.
             tick(n * n - left * left, n * n)
             stop = max(least, left + 1 - max(2 * k, PIECE * k // (left * d)))
             carve: Callable[..., tuple[int, int]] = _carve_tree if plant else _carve
             groups, left = carve(layout, labels, k, pairs, groups, left, stop)
             if left >= stop:
-                # The tree gave up: clusters far apart are too small for it to see anything in them.
+                # The tree gave up: it cannot resolve small clusters that are far apart.
                 plant = None
                 break
     rows = np.flatnonzero(labels < 0)
@@ -66,7 +63,7 @@ def carved(numbers: Floats, k: int, pairs: int) -> Rows:
 
 
 class Planted(NamedTuple):
-    """The rows left as a tree, their sum, and room to work in."""
+    """The remaining rows as a tree, their sum, and working arrays."""
 
     X: Floats
     thin: Sketch
@@ -79,7 +76,7 @@ class Planted(NamedTuple):
 
 
 def _planted(X: Floats, k: int) -> Callable[[Rows], Planted]:
-    """Return what lays out the rows left as a tree."""
+    """Return the function that lays out the remaining rows as a tree."""
     # Loops are compiled once for numbers that may be written to, and not again for others.
     X = X if X.flags.writeable else X.copy()
     points = points_of(X)
@@ -95,7 +92,7 @@ def _planted(X: Floats, k: int) -> Callable[[Rows], Planted]:
 
 
 def _join(X: Floats, labels: Rows, rows: Rows, k: int) -> None:
-    """Let each of these rows join a group, the row and the mean nearest to each other first."""
+    """Let each of these rows join a group, the closest pair of row and mean first."""
     groups = np.argsort(labels, kind="stable")[rows.size :].reshape(-1, k)
     groups = groups[np.argsort(groups[:, 0])]
     sums, sizes, waiting = X[groups].sum(axis=1), np.full(len(groups), k), np.ones(rows.size, np.bool_)
@@ -103,7 +100,7 @@ def _join(X: Floats, labels: Rows, rows: Rows, k: int) -> None:
     for _ in rows:
         pairs = []
         for size in np.unique(sizes):
-            # Squares are |s x - S|^2 with s the size of the group, which keeps whole numbers whole.
+            # Squares are |s x - S|^2 with s the size of the group, which keeps integers exact.
             some = np.flatnonzero(sizes == size)
             i, g = divmod(int(np.argmin(squares[:, some])), some.size)
             pairs.append((Fraction(squares[i, some[g]]) / int(size) ** 2, i, some[g]))
@@ -118,7 +115,7 @@ def _join(X: Floats, labels: Rows, rows: Rows, k: int) -> None:
 def _carve_tree(
     layout: Planted, labels: Rows, k: int, pairs: int, group: int, left: int, least: int
 ) -> tuple[int, int]:
-    """Do as `_carve` does, or less of it if the tree is of little use."""
+    """Do the same as `_carve`, or less of it if the tree is of little use."""
     X, thin, points, tree, total, near, rows, q = layout
     _, lowest, rest, point = points
     P, centre = thin.P, tree.centre
@@ -131,7 +128,7 @@ def _carve_tree(
             own = point[seed]
             for j in range(q.size):
                 q[j] = P[own, j] - centre[j]
-            # The seed is the lowest row left of its point, and so is every row when it is taken.
+            # The seed is the lowest remaining row of its point, and so is every row when it is taken.
             lowest[own] += 1
             rest[own] -= 1
             rows[k - 1] = seed
@@ -154,7 +151,7 @@ def _carve_tree(
 
 @loop
 def _carve_few(X: Floats, labels: Rows, k: int, pairs: int) -> tuple[int, int]:
-    """Label group after group while 2k rows are left, without a look at the clock; return as `_carve` does."""
+    """Label group after group while 2k rows are left, without checking the budget; return as `_carve` does."""
     groups, left = 0, len(X)
     while left >= 2 * k:
         layout = laid_out(X, np.flatnonzero(labels < 0))
@@ -164,7 +161,7 @@ def _carve_few(X: Floats, labels: Rows, k: int, pairs: int) -> tuple[int, int]:
 
 @loop
 def _carve(layout: Layout, labels: Rows, k: int, pairs: int, group: int, left: int, least: int) -> tuple[int, int]:
-    """Label group after group while `least` rows are left; return the numbers of groups and of rows left."""
+    """Label group after group while `least` rows are left; return the numbers of groups and of remaining rows."""
     rows = layout.rows
     while left >= least:
         seed = farthest_from_mean(layout, left)
@@ -178,7 +175,7 @@ def _carve(layout: Layout, labels: Rows, k: int, pairs: int, group: int, left: i
                 drop(layout, int(places[i]), labels, group)
             seed = far
             if opposite and labels[rows[seed]] >= 0:
-                # All rows lie equally far from the first seed: the tie goes to the lowest one left.
+                # All rows are equally far from the first seed: the tie goes to the lowest remaining one.
                 for place in range(rows.size):
                     if labels[rows[place]] < 0 and (labels[rows[seed]] >= 0 or rows[place] < rows[seed]):
                         seed = place

@@ -1,8 +1,7 @@
-"""Cells: a large table cut into parts that are worked on one by one, or by several threads at once.
+"""Cells: a large table cut into parts that are processed one by one, or by several threads at once.
 
-Rows are cut at a multiple of k along the column of largest variance, so that a method may start in each
-cell. Groups are cut as a whole, along directions by chance, so that the borders of one pass lie inside
-the cells of the next.
+Rows are cut at a multiple of k along the column of largest variance, so that a method may start in each cell. Groups
+are cut as a whole, along random directions, so that the borders of one pass lie inside the cells of the next.
 """
 
 from collections.abc import Callable
@@ -19,11 +18,11 @@ __all__ = ["cells_of_groups", "cells_of_rows", "in_cells", "in_cells_of_groups"]
 PAIRS = 4  # directions tried for a cut
 SAMPLE = 256  # groups by which a direction is judged
 JUDGED = 4096  # rows by which the spread of a column is judged, at least
-COARSE = 16  # cells that are cut first, and then by several threads each by itself
+COARSE = 16  # cells cut first, and then further by several threads
 
 
 def in_cells(function: Callable[[Rows], Rows], X: Floats, k: int, most: int, threads: int) -> Rows:
-    """Return labels of all rows, from a function that labels the rows of one cell from 0 on."""
+    """Return labels of all rows, from a function that labels the rows of one cell from 0."""
     cells = cells_of_rows(X, k, most, threads)
     labels = np.empty(len(X), np.int64)
     first = 0
@@ -36,9 +35,9 @@ def in_cells(function: Callable[[Rows], Rows], X: Floats, k: int, most: int, thr
 def in_cells_of_groups(
     function: Callable[[int, Rows, Rows], Rows], labels: Rows, cells: list[Rows], threads: int
 ) -> Rows:
-    """Return new labels of all rows, from a function that does so for the rows and groups of one cell.
+    """Return new labels of all rows, from a function that relabels the rows of one cell.
 
-    It is given the number of the cell, its rows, group by group, and their groups, numbered from 0 on.
+    It receives the number of the cell, its rows, group by group, and their groups, numbered from 0.
     """
     order = np.argsort(labels, kind="stable")
     ends = np.cumsum(np.bincount(labels))
@@ -59,12 +58,12 @@ def in_cells_of_groups(
 def cells_of_rows(X: Floats, k: int, most: int, threads: int = 1) -> list[Rows]:
     """Return the rows of each cell: at most `most` of them (never fewer than 2k - 1), at least k.
 
-    A cell is cut in two at a multiple of k near its middle, along its column of largest variance, which some
-    thousands of its rows tell; ties stay in the order of the rows.
+    A cell is cut in two at a multiple of k near its middle, along its column of largest variance, as estimated from
+    some thousands of its rows; ties stay in the order of the rows.
     """
     most = max(most, 2 * k - 1)
     coarse = _cut(X, np.arange(len(X)), k, max(most, len(X) // COARSE))
-    # Cutting is quick beside what is done in the cells, which begins to count from nothing.
+    # Cutting is fast compared with the work in the cells, which starts its own progress count.
     with silently():
         parts = each(lambda rows: _cut(X, rows, k, most), coarse, threads)
     return [cell for cells in parts for cell in cells]
@@ -81,7 +80,7 @@ def _cut(X: Floats, rows: Rows, k: int, most: int) -> list[Rows]:
         spread = X[rows[:: max(1, rows.size // JUDGED)]].var(axis=0)
         column = X[rows, int(np.argmax(spread))]
         left = k * (rows.size // (2 * k))
-        # What lies below the value at the cut goes left; of the rows that tie with it, the first ones.
+        # Rows below the value at the cut go left; of the rows that tie with it, the first ones.
         value = np.partition(column, left)[left]
         below = column < value
         tied = np.flatnonzero(column == value)[: left - int(np.count_nonzero(below))]
@@ -91,7 +90,7 @@ def _cut(X: Floats, rows: Rows, k: int, most: int) -> list[Rows]:
 
 
 def cells_of_groups(centres: Floats, most: int, chance: Generator) -> list[Rows]:
-    """Return the groups of each cell, at most `most` of them, by cuts in directions of chance."""
+    """Return the groups of each cell, at most `most` of them, by cuts in random directions."""
     cells, waiting = [], [np.arange(len(centres))]
     while waiting:
         groups = waiting.pop()
@@ -107,13 +106,13 @@ def cells_of_groups(centres: Floats, most: int, chance: Generator) -> list[Rows]
 
 
 def _direction(points: Floats, chance: Generator) -> Floats:
-    """Return the direction between two points along which a sample of them varies most, of a few by chance."""
+    """Return, of a few random directions between two points, the one along which a sample varies most."""
     n = len(points)
     sample = points[chance.integers(n, size=min(SAMPLE, 1 + n // 4))]
     one, two = chance.integers(n, size=(2, PAIRS))
     ways = points[one] - points[two]
     lengths = np.sqrt(np.einsum("ij,ij->i", ways, ways))
-    # A pair of equal points shows no way.
+    # A pair of equal points has no direction.
     ways[lengths == 0] = 1.0
     ways /= np.where(lengths > 0, lengths, np.sqrt(points.shape[1]))[:, None]
     heights = sample @ ways.T

@@ -1,14 +1,14 @@
-"""Annealing: a chain of small changes to a partition, each taken or left by chance and temperature.
+"""Annealing: a chain of small changes to a partition, each accepted or rejected by chance and temperature.
 
-1. A proposal picks a row i of group A and one of the rows near it, of group B. If the sizes allow it, the
-   row moves to B in half of the proposals; else it is swapped with a row of B.
-2. A few proposals change the structure instead: a group is founded or dissolved (`search.structure`), under
-   limits also merged or split (`search.splitting`).
-3. A proposal that adds `delta` to SSE is taken if delta <= -T s_i ln(u), with T the temperature, falling
-   from hot to cold, s_i the local scale of the row and u a number by chance. The local scale makes one
-   schedule fit dense and thin regions alike.
-4. Group sizes stay within k and `most`, and a group that meets the limits on sensitive values goes on
-   meeting them: what would break one is never taken.
+1. A proposal picks a row i of group A and one of the rows near it, of group B. If the sizes allow it, the row moves to
+   B in half of the proposals; otherwise it is swapped with a row of B.
+2. A few proposals change the structure instead: a group is created or dissolved (`search.structure`), under limits also
+   merged or split (`search.splitting`).
+3. A proposal that adds `delta` to SSE is accepted if delta <= -T s_i ln(u), with T the temperature, falling from hot to
+   cold, s_i the local scale of the row and u a random number. The local scale makes one schedule fit dense and sparse
+   regions alike.
+4. Group sizes stay within k and `most`, and a group that meets the limits on sensitive values continues to do so: a
+   proposal that would violate one is never accepted.
 """
 
 import numpy as np
@@ -26,8 +26,8 @@ __all__ = ["anneal_chain"]
 
 STEP = 1024  # proposals at one temperature
 REBUILD = 1 << 16  # proposals between two rebuilds of the sums
-STRETCH = 1500  # rows that proposals stay with for a while
-VISIT = 8  # proposals a row before the next stretch
+STRETCH = 1500  # rows on which proposals concentrate for a while
+VISIT = 8  # proposals per row before the next stretch
 HOPELESS = 40.0  # -ln(u) is at most 53 ln 2 = 36.7
 
 
@@ -49,7 +49,7 @@ def anneal_chain(  # noqa: PLR0912 - one turn of the chain is best read in one p
 ) -> None:
     """Make so many proposals, at temperatures that fall from hot to cold; `steep` favours the nearest more."""
     n, choices = near.shape
-    # The loop below runs hundreds of millions of times: it takes the arrays out of the state once.
+    # The loop below runs hundreds of millions of times: the arrays are taken out of the state once.
     label, size, members = state.label, state.size, state.members
     y, weight, square = state.y, state.weight, state.square
     total, mass, power = state.total, state.mass, state.power
@@ -64,7 +64,7 @@ def anneal_chain(  # noqa: PLR0912 - one turn of the chain is best read in one p
             if turn % REBUILD == 0:
                 rebuild(state)
         if turn % visit == 0:
-            # Rows that lie near each other stand near each other: what a stretch of them touches stays in the cache.
+            # Neighbouring rows are stored near each other: what a stretch of them touches stays in the cache.
             start = (start + stretch) % n
         row = start + int(uniform(chance) * stretch)
         row = row - n if row >= n else row
@@ -94,7 +94,7 @@ def anneal_chain(  # noqa: PLR0912 - one turn of the chain is best read in one p
             other = members[two, pick]
             alike = rules is None or _alike(rules.codes, row, other)
             if rules is not None and not alike and uniform(chance) < 0.5:
-                # A partner with the same sensitive values never breaks a limit.
+                # A partner with the same sensitive values never violates a limit.
                 partner = _look_alike(rules.codes, members[two], size[two], row, pick)
                 alike = partner >= 0
                 other = partner if alike else other
@@ -118,8 +118,8 @@ def _moving(
     d = y.shape[1]
     even = d - d % 2
     a, b, c, e = 0.0, 0.0, 0.0, 0.0
-    # Two columns a turn: four sums that do not wait for each other. The last column is a loop, not a condition:
-    # arrays used under a condition are counted in and out by Numba, which takes longer than all the rest.
+    # Two columns per iteration: four independent sums. The last column is a loop, not a condition: Numba counts
+    # references to arrays used under a condition, which takes longer than all the rest.
     for j in range(0, even, 2):
         a += y[row, j] * total[one, j]
         b += y[row, j] * total[two, j]
@@ -169,7 +169,7 @@ def _swapping(
 
 @inner_loop
 def _look_alike(codes: Whole, members: Whole, size: int, row: int, start: int) -> int:
-    """Return a member with the same sensitive values as a row, looking from a place on; -1 if there is none."""
+    """Return a member with the same sensitive values as a row, searching from a position on; -1 if there is none."""
     for step in range(size):
         place = start + step
         other = members[place - size if place >= size else place]
@@ -180,7 +180,7 @@ def _look_alike(codes: Whole, members: Whole, size: int, row: int, start: int) -
 
 @inner_loop
 def _may_change(rules: Rules, members: Whole, size: int, leaves: int, joins: int, room: Room) -> bool:
-    """Say whether a group would meet the rules after one row has left it and another has joined it; -1 is none."""
+    """Return whether a group would meet the rules after one row has left and another has joined; -1 is none."""
     count = 0
     for place in range(size):
         if members[place] != leaves:
@@ -215,7 +215,7 @@ def _exchange(state: State, row: int, other: int) -> None:
 
 @inner_loop
 def _taken(delta: float, limit: float, chance: NDArray[np.uint64]) -> bool:
-    """Decide on a proposal that adds delta to SSE."""
+    """Return whether a proposal that adds delta to SSE is accepted."""
     if delta <= 0.0:
         return True
     if delta >= HOPELESS * limit:
@@ -225,7 +225,7 @@ def _taken(delta: float, limit: float, chance: NDArray[np.uint64]) -> bool:
 
 @inner_loop
 def _alike(codes: Whole, row: int, other: int) -> bool:
-    """Say whether two rows have the same sensitive values."""
+    """Return whether two rows have the same sensitive values."""
     same = True
     for column in range(codes.shape[1]):
         same = same and codes[row, column] == codes[other, column]

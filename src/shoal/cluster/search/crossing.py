@@ -1,8 +1,8 @@
-"""Crossing: out of two partitions of the same rows, one that is better than either.
+"""Crossing: combine two partitions of the same rows into one that is better than either.
 
-Groups of the one overlap groups of the other. A part is a set of groups that overlap none outside it: both
-partitions cut the same rows there, each in its own way. So each part may be had from either, whatever the other
-parts are, and the cheaper one is taken. Two searches that went wrong in different places mend each other.
+Groups of one overlap groups of the other. A part is a set of groups that overlap none outside it: both partitions
+divide the same rows there, each in its own way. So each part may be taken from either, independently of the other
+parts, and the cheaper one is. Two searches that went wrong in different places correct each other.
 """
 
 import numpy as np
@@ -17,25 +17,15 @@ ROUNDING = 1e-12
 
 
 def better_of_both(X: Floats, one: Rows, two: Rows, weights: Floats) -> Rows:
-    """Return groups of `one` and `two` that are a partition of the least SSE, ties to `one`.
+    """Return groups of `one` and `two`, numbered from 0 without gaps, that form a partition of the least SSE.
 
-    Parameters
-    ----------
-    one, two : int64 arrays of shape (n,)
-        Groups, numbered from 0 without gaps.
-    weights : float64 array of shape (n,)
-        How much each row counts, above zero.
-
-    Returns
-    -------
-    int64 array of shape (n,)
-        Numbered from 0 without gaps.
+    The inputs are numbered likewise; ties go to `one`, and all weights are positive.
     """
     first = int(one.max()) + 1
     own, other = _losses(X, one, weights), _losses(X, two, weights)
     part = _parts(one, two, first, other.size)
     here, there = np.bincount(part[:first], own, part.size), np.bincount(part[first:], other, part.size)
-    # Sums of the same squares in another order may differ by their rounding.
+    # Sums of the same squares in another order may differ by rounding.
     cheaper = there < here * (1 - ROUNDING)
     taken = np.where(cheaper[part[one]], first + two, one)
     return numbered(taken)
@@ -61,7 +51,7 @@ def _losses(X: Floats, labels: Rows, weights: Floats) -> Floats:
 
 @loop
 def _parts(one: Rows, two: Rows, first: int, second: int) -> Rows:
-    """Return the part of each group of `one`, then of `two`: groups that share a row are of the same part."""
+    """Return the part of each group of `one`, then of `two`: groups that share a row are in the same part."""
     above = np.arange(first + second)
     for i in range(one.size):
         a, b = _top(above, one[i]), _top(above, first + two[i])
@@ -73,7 +63,7 @@ def _parts(one: Rows, two: Rows, first: int, second: int) -> Rows:
 
 @loop
 def _top(above: Rows, group: int) -> int:
-    """Return the lowest group of a part, and shorten the way to it."""
+    """Return the lowest group of a part, with path compression."""
     while above[group] != group:
         above[group] = above[above[group]]
         group = above[group]

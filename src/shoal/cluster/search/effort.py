@@ -1,11 +1,11 @@
-"""Effort: how much work a search is worth, as one word; and the search of that worth.
+"""Effort: how much work to spend on a search, as one word; and the search itself.
 
 1. A chain of proposals, from hot to cold.
-2. It gets better slowly as it gets longer. So it is followed by short chains from half as hot: each spoils some parts
-   and betters others, and of each part the better one is kept (`search.crossing`).
-3. After the first chain and in the end, all rows are assigned anew at once, some times over (`search.polish`).
-4. With more effort, a small table gets several restarts of all this. Their results are crossed, and they go on
-   together from there: what any of them betters, all have. A large table gets one chain, in many cells.
+2. Longer chains improve slowly. So it is followed by short chains from half the temperature: each worsens some parts
+   and improves others, and the better version of each part is kept (`search.crossing`).
+3. After the first chain and at the end, all rows are reassigned at once, several times (`search.polish`).
+4. With more effort, a small table gets several restarts of all this. Their results are crossed, and they continue
+   together from there, sharing every improvement. A large table gets one chain, in many cells.
 """
 
 from dataclasses import dataclass, replace
@@ -27,31 +27,22 @@ from shoal.utility.loss import sse
 __all__ = ["EFFORT", "EFFORTS", "FINISH", "Effort", "a_proposal", "search"]
 
 LARGEST_GROUP = 127  # under limits on sensitive values; without them 2k - 1
-MANY = 100_000  # rows beyond which a search takes more passes and more proposals a row
-WIDE = 40  # columns from half of which on a search makes fewer proposals
-KEPT = 128  # rows that a row keeps as candidates, at the most
-LONG = 1_000  # proposals a row that make a restart long enough to have several
-EVEN, UNEVEN = 8_000, 2_000  # rows up to which polishing is quick; the latter if weights differ
+MANY = 100_000  # rows beyond which a search takes more passes and more proposals per row
+WIDE = 40  # a search makes fewer proposals from half as many columns on
+KEPT = 128  # most candidates per row
+LONG = 1_000  # proposals per row from which several restarts are worthwhile
+EVEN, UNEVEN = 8_000, 2_000  # rows up to which polishing is fast; the latter if weights differ
 TOGETHER = 1_500  # groups that are polished together
-FIRST, AGAIN = 6_000, 400  # proposals a row: of a restart that spends half on its first chain, of a chain after it
+FIRST, AGAIN = 6_000, 400  # proposals per row: of a restart that spends half on its first chain, of later chains
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much work a search is worth.
+    """How much work to spend on a search.
 
-    Parameters
-    ----------
-    proposals : int
-        In all, on a table of up to some ten thousand rows.
-    least, most : int
-        Proposals a row and restart, at the least and at the most.
-    restarts : int
-        How often to begin anew, if the proposals suffice for several long restarts.
-    passes, cell : int
-        As in `Schedule`.
-    polished : int
-        Rows up to which what was found is polished.
+    `proposals` in total, on a table of up to some ten thousand rows, but `least` to `most` per row and restart; the
+    number of restarts, if the proposals suffice for several long ones; `passes` and `cell` as in `Schedule`; `polished`
+    is the number of rows up to which the result is polished.
     """
 
     proposals: int
@@ -64,13 +55,12 @@ class Effort:
 
     def fitted(self, n: int, d: int, k: int, restarts: int = 0, rounds: int = 0, *, limited: bool = False) -> "Fitted":
         """Return what suits n rows, d columns and k; 0 leaves a choice to the effort."""
-        # A proposal costs more with every column, some times as much under limits, and more where rows do not fit
-        # the cache.
+        # A proposal costs more with every column, several times as much under limits, more beyond the cache.
         wide = WIDE / max(WIDE, d + WIDE // 2)
         proposals = int(wide * self.proposals * (0.25 if limited else 1.0 if n <= SMALL else 0.5))
         several = proposals >= LONG * self.restarts * n
         chains = restarts or (self.restarts if several else 1)
-        # The more cells a table has, the more of it was once a border.
+        # The more cells a table has, the more of it has been a border.
         size = float(np.log10(max(n / MANY, 1.0)))
         # One pass is enough where there are no borders.
         passes = max(self.passes, 1 if n // k <= self.cell else 2)
@@ -79,7 +69,7 @@ class Effort:
             passes=2 * passes if limited else passes + round(size),
             cell=self.cell,
             around=60 if limited else 20,
-            # A new group is founded by a row and rows that it keeps, as far as there is room for so many.
+            # A new group consists of a row and some of its candidates, as far as these suffice.
             keep=max(min(2 * k, KEPT), 40 if limited else 20 if n <= SMALL else 12),
             rounds=turns,
             hot=0.5,
@@ -91,7 +81,7 @@ class Effort:
         first = (FIRST * turns) ** 0.5 / 2
         cycles = max(0, int((turns - first) // AGAIN))
         first = int(first) if cycles > 0 else turns
-        # The longer a chain is, the hotter it may start; a short one would only spoil what it began with.
+        # The longer a chain is, the hotter it may start; a short one would only worsen its start.
         hot = float(np.clip(0.2 * (first / 100) ** 0.3, 0.1, 0.3))
         return Fitted(
             chains,
@@ -104,7 +94,7 @@ class Effort:
 
 @dataclass(frozen=True)
 class Fitted:
-    """How many restarts a search has, how each begins, how often and by what it is taken up again, and polished."""
+    """How many restarts a search has, how each begins, how often and by what it continues, and polishing."""
 
     restarts: int
     first: Schedule
@@ -114,7 +104,7 @@ class Fitted:
 
     @property
     def rounds(self) -> int:
-        """Return the proposals a row and restart."""
+        """The proposals per row and restart."""
         return self.first.rounds + self.cycles * self.again.rounds
 
 
@@ -146,7 +136,7 @@ def search(
     restarts: int = 0,
     rounds: int = 0,
 ) -> Rows:
-    """Return the best that several restarts from one start find together."""
+    """Return the best partition that several restarts from one start find together."""
     n = len(X)
     if n < 2 * k or sse(X, np.zeros(n, np.int64), weights) == 0.0:
         return start
@@ -190,7 +180,7 @@ def search(
 
     if plan.restarts == 1:
         return run(0, plan.cycles, threads)
-    # Half of the cycles are spent by each restart alone, half by all of them on what they found together.
+    # Half of the cycles are run by each restart alone, half by all of them from their combined result.
     apart = plan.cycles - plan.cycles // 2
     numbers = range(plan.restarts)
     with part(0, 2):
@@ -205,7 +195,7 @@ def search(
 
 
 def _affordable(effort: str, n: int, d: int, k: int, restarts: int, rounds: int, *, limited: bool) -> Fitted:
-    """Return what suits the table, or a shorter search where a budget would cut it short in the middle."""
+    """Return what suits the table, or a shorter search where a budget would interrupt it."""
     plan = EFFORTS[effort].fitted(n, d, k, restarts, rounds, limited=limited)
     possible = left() / (n * a_proposal(d, limited=limited))
     if plan.restarts * plan.rounds <= possible:
@@ -215,12 +205,12 @@ def _affordable(effort: str, n: int, d: int, k: int, restarts: int, rounds: int,
 
 
 def a_proposal(d: int, *, limited: bool) -> float:
-    """Return about how many seconds a proposal takes."""
+    """Return the approximate seconds per proposal."""
     return (150 + 5 * d if limited else 60 + 4 * d) * 1e-9
 
 
 def _crossed(X: Floats, found: list[Rows], weights: Floats) -> Rows:
-    """Return what partitions of the same rows amount to, part by part; never worse than the best of them."""
+    """Return partitions of the same rows combined part by part; never worse than the best of them."""
     found = sorted(found, key=lambda labels: sse(X, labels, weights))
     best = found[0]
     for other in found[1:]:

@@ -1,12 +1,11 @@
-"""Finish: any cells into groups that hold k rows and lose little; what every map and density ends with.
+"""Finish: turn any cells into groups of k rows with little loss; the last step of every map and density method.
 
 1. A cell of 2k rows or more is cut by MDAV.
 2. The smallest group of fewer than k rows is merged with the one where SSE rises least, until there is none. Of very
    many groups, those near each other are merged first.
-3. What has become as large as that is cut again.
-4. Groups that miss limits on sensitive values are merged until they meet them.
-5. A search moves and swaps rows (`search.effort`), and once more in the groups that hold most of the loss
-   (`search.heavy`).
+3. What has grown to 2k rows or more is cut again.
+4. Groups that violate limits on sensitive values are merged until they meet them.
+5. A search moves and swaps rows (`search.effort`), and once more in the groups with most of the loss (`search.heavy`).
 """
 
 import numpy as np
@@ -31,30 +30,20 @@ FINISHING = {
     "mode": Choice(("strict", "printed"), "strict", "Whether k is kept, or the published pipeline is run as it is."),
     "effort": FINISH,
 }
-MANY = 1000  # groups among which each looks for its partner
+MANY = 1000  # groups among which each searches for its partner
 
 
 def finished(
     X: Floats, cells: Rows, k: int, effort: str, *, limits: Limits | None = None, seed: int = 0, threads: int = 1
 ) -> Rows:
-    """Return groups of at least k rows made of any cells.
+    """Return groups of at least k rows made of any cells, X being the space in which loss is measured.
 
-    Parameters
-    ----------
-    X : float64 array of shape (n, d)
-        In the space in which loss is to be low.
-    cells : int64 array of shape (n,)
-        From 0 up; some may be empty.
-    k : int, at most n
-    effort : {"none", "swift", "quick", "normal", "thorough"}
-        How long the search at the end takes.
-    limits : Limits, optional
-        What the sensitive values of a group must meet.
+    `cells` are numbered from 0 up; some may be empty.
 
     Guarantee
     ---------
-    Every group holds at least k rows, and meets the limits if the whole table does; without limits it holds at most
-    2k - 1. The search does not raise SSE.
+    Every group holds at least k rows, and meets the limits if the whole table does; without limits it holds at most 2k
+    - 1. The search does not raise SSE.
     """
     asked = limits if limits is not None and limits.binding else None
     labels = numbered(cells)
@@ -67,7 +56,7 @@ def finished(
 
 
 def as_printed(who: str, cells: Rows, k: int, limits: Limits | None, notes: tuple[str, ...] = ()) -> Partition:
-    """Return cells as they are, or refuse them if one has fewer than k rows or misses the limits."""
+    """Return cells as they are, or refuse them if one has fewer than k rows or violates the limits."""
     reached = int(np.bincount(cells)[np.bincount(cells) > 0].min())
     if reached < k:
         raise GuaranteeError(
@@ -101,11 +90,11 @@ def _merged(X: Floats, labels: Rows, k: int) -> Rows:
 
 @loop
 def _targets(middle: Floats, sizes: Floats, k: int) -> Rows:
-    """Return the group that each group has become a part of; means and sizes are brought up on the way."""
+    """Return the group into which each group has been merged; means and sizes are updated."""
     groups = sizes.size
     into = np.arange(groups)
     alive = sizes > 0.0
-    # A merged group is larger than both, so sizes are met in their order, and equal ones by their number.
+    # A merged group is larger than both, so groups are processed by size, and equal ones by number.
     for size in range(1, k):
         for group in range(groups):
             if alive[group] and sizes[group] == size:

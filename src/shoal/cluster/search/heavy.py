@@ -1,7 +1,7 @@
-"""Heavy groups: the few that hold most of the loss, searched once more with those next to them.
+"""Heavy groups: the few with most of the loss, searched again together with their neighbours.
 
-Where some rows lie far out, a few groups hold nearly all SSE, and a search that spends as much on every row spends
-little on them. They are searched again, by themselves and long.
+Where there are outliers, a few groups have nearly all of the SSE, and a search that spends as much on every row spends
+little on them. They are searched again, separately and longer.
 """
 
 import numpy as np
@@ -14,20 +14,15 @@ from shoal.model.progress import silently
 
 __all__ = ["lightened"]
 
-SHARE, FEWEST, MOST = 0.03, 10, 300  # of the groups that are looked at, and their number
-MUCH = 0.15  # of SSE that they must hold to be worth it
-NEXT = 3  # groups beside each that join in
+SHARE, FEWEST, MOST = 0.03, 10, 300  # the share of groups considered heavy, and limits of their number
+MUCH = 0.15  # least share of SSE that makes it worthwhile
+NEXT = 3  # neighbours of each that are included
 
 
 def lightened(X: Floats, labels: Rows, k: int, effort: str, limits: Limits | None, seed: int, threads: int) -> Rows:
-    """Return labels of lower or equal SSE, changed in the heaviest groups and those next to them alone.
+    """Return labels of lower or equal SSE, changed only in the heaviest groups and their neighbours.
 
-    Parameters
-    ----------
-    labels : int64 array of shape (n,)
-        Groups of at least k rows that meet the limits, numbered from 0 without gaps.
-    effort : str
-        How long the search takes.
+    The labels given are of groups of at least k rows that meet the limits, numbered from 0 without gaps.
     """
     groups = int(labels.max()) + 1
     middle = centres(X, labels, groups)
@@ -49,13 +44,13 @@ def lightened(X: Floats, labels: Rows, k: int, effort: str, limits: Limits | Non
             threads,
         )
     result = labels.copy()
-    # Some groups may be new, and some gone.
+    # Groups may have been created or dissolved.
     result[rows] = np.concatenate([names, np.arange(groups, groups + rows.size)])[found]
     return numbered(result)
 
 
 def _with_next(middle: Floats, heavy: Rows) -> Rows:
-    """Return some groups and those whose means are nearest to theirs."""
+    """Return these groups and those whose means are nearest to theirs."""
     found = [heavy]
     for group in heavy:
         away = ((middle - middle[group]) ** 2).sum(axis=1)

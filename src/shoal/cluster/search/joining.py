@@ -1,8 +1,8 @@
 """Joining: rows without a group go to the group with the nearest mean.
 
-Means lie in blocks, as rows do in `mdav`. A mean is rounded; where it could decide, the distance is compared as
-|m x - S|^2 / m^2, with S the sum of the m rows of the group, so that on whole numbers ties are seen as ties. The
-columns of Z start at zero, so that sums of whole numbers stay small.
+Means are stored in blocks, as rows are in `mdav`. A mean is rounded; where it could matter, the distance is compared as
+m x - S|^2 / m^2, with S the sum of the m rows of the group, so that on integers ties are recognized. The columns of Z
+start at zero, so that sums of integers stay small.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ __all__ = ["group_sums", "hide", "joined", "means_of", "nearest_group", "show"]
 
 
 def joined(Z: Floats, labels: Rows) -> Rows:
-    """Give each row without a group, labelled -1, to the one with the nearest mean."""
+    """Assign each row without a group, labelled -1, to the one with the nearest mean."""
     sums, sizes = group_sums(Z, labels, int(labels.max()) + 1)
     means, left = means_of(Z, sums, sizes, len(Z)), np.flatnonzero(labels < 0)
     labels[left] = [nearest_group(Z, int(row), *means, sums, sizes) for row in left]
@@ -23,7 +23,7 @@ def joined(Z: Floats, labels: Rows) -> Rows:
 
 
 def means_of(Z: Floats, sums: Floats, sizes: Rows, most: int) -> tuple[Floats, float]:
-    """Return the means of groups of at most `most` rows, in blocks, and a bound of how far distances are off."""
+    """Return the means of groups of at most `most` rows, in blocks, and a bound of the rounding error of distances."""
     groups, d = sums.shape
     means = np.full((-(-groups // WIDTH), d, WIDTH), np.nan)
     fill(means, np.where(sizes[:, None] <= most, sums / sizes[:, None], np.nan), np.arange(groups))
@@ -40,8 +40,7 @@ def nearest_group(Z: Floats, row: int, means: Floats, slack: float, sums: Floats
             continue
         for w in range(WIDTH):
             if squares[w] <= limit:
-                # The mean was rounded. |m x - S|^2 / m^2 is not, on whole numbers, until it is divided, and equal
-                # distances stay equal.
+                # Means are rounded, but |m x - S|^2 is exact on integers, so that equal distances stay equal.
                 group, square = b * WIDTH + w, 0.0
                 for j in range(Z.shape[1]):
                     gap = sizes[group] * Z[row, j] - sums[group, j]
@@ -55,14 +54,14 @@ def nearest_group(Z: Floats, row: int, means: Floats, slack: float, sums: Floats
 
 @loop
 def show(means: Floats, sums: Floats, sizes: Rows, group: int) -> None:
-    """Put the mean of a group where `nearest_group` finds it."""
+    """Store the mean of a group where `nearest_group` finds it."""
     for j in range(sums.shape[1]):
         means[group // WIDTH, j, group % WIDTH] = sums[group, j] / sizes[group]
 
 
 @loop
 def hide(means: Floats, group: int) -> None:
-    """Take the mean of a group away: no comparison with NaN holds."""
+    """Hide the mean of a group: no comparison with NaN holds."""
     means[group // WIDTH, 0, group % WIDTH] = np.nan
 
 

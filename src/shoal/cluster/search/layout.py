@@ -1,11 +1,11 @@
-"""The rows left, laid out in blocks: what is quick about MDAV and its kin without changing their answers.
+"""The remaining rows, laid out in blocks: what makes MDAV and similar methods fast without changing their answers.
 
-* Rows lie in blocks of 32, column by column, in falling order of their distance from a fixed centre. By the
-  triangle inequality that order tells which blocks cannot hold a row far or near enough; and a block is given
-  up halfway when no row of it can be near enough any more.
-* Every comparison ends with the row number, and the distance from the mean is compared as `|m x - S|`, with S
-  the sum of the m rows left: on whole numbers nothing is ever rounded, so ties are seen as ties.
-* A row that is taken leaves NaN in its place, and no comparison with NaN holds.
+- Rows are stored in blocks of 32, column by column, in falling order of their distance from a fixed centre. By the
+  triangle inequality that order shows which blocks cannot contain a row far or near enough; and a block is abandoned as
+  soon as no row of it can be near enough any more.
+- Every comparison ends with the row number, and the distance from the mean is compared as `|m x - S|`, with S the sum
+  of the m remaining rows: on integers nothing is ever rounded, so ties are recognized.
+- A row that is taken leaves NaN in its place, and no comparison with NaN holds.
 """
 
 from typing import NamedTuple
@@ -33,13 +33,13 @@ __all__ = [
 ]
 
 WIDTH = 32  # rows in a block
-STRIDE = 16  # columns between two looks whether a block can be given up
-PIECE = 1 << 28  # differences of cells between two ticks
-ROUNDING = 2.0**-49  # times d + 4: more than any distance is off by, so that no row is passed over
+STRIDE = 16  # columns between two checks whether a block can be abandoned
+PIECE = 1 << 28  # differences of cells between two progress ticks
+ROUNDING = 2.0**-49  # times d + 4: exceeds the error of any distance, so that no row is missed
 
 
 class Layout(NamedTuple):
-    """Rows in blocks, outermost first: the row of each place, how far it is from their centre, and the sum of all."""
+    """Rows in blocks, outermost first: the row of each place, its distance from their centre, and the sum of all."""
 
     blocks: Floats
     rows: Rows
@@ -52,9 +52,9 @@ class Layout(NamedTuple):
 def laid_out(X: Floats, rows: Rows) -> Layout:
     """Return the rows in blocks, outermost first."""
     total, centre, reach = spread(X, rows)
-    outermost = np.argsort(-reach, kind="mergesort")  # the compiler's word for a stable sort
+    outermost = np.argsort(-reach, kind="mergesort")  # numba's name for a stable sort
     rows = rows[outermost]
-    # The places that pad the last block hold NaN, and no comparison with NaN holds.
+    # The last block is padded with NaN, and no comparison with NaN holds.
     blocks = np.full((-(-rows.size // WIDTH), X.shape[1], WIDTH), np.nan)
     fill(blocks, X, rows)
     sorted_reach = np.empty(len(blocks) * WIDTH)
@@ -89,7 +89,7 @@ def fill(blocks: Floats, X: Floats, rows: Rows) -> None:
 
 @loop
 def farthest_from_mean(layout: Layout, left: int) -> int:
-    """Return the place of the row farthest from the mean of the rows left."""
+    """Return the place of the row farthest from the mean of the remaining rows."""
     blocks, rows, reach, centre, total = layout
     slack = ROUNDING * (total.size + 4)
     drift = 0.0
@@ -110,7 +110,7 @@ def farthest_from_mean(layout: Layout, left: int) -> int:
 
 @loop
 def look_around(layout: Layout, seed: int, point: Floats, count: int, opposite: bool) -> tuple[Rows, int]:
-    """Return the places of the rows nearest to the point and, if it is asked for, of the farthest one."""
+    """Return the places of the rows nearest to the point and, on request, of the farthest one."""
     blocks, rows, reach, _, _ = layout
     slack = ROUNDING * (point.size + 4)
     squares = np.empty(WIDTH)
@@ -118,7 +118,7 @@ def look_around(layout: Layout, seed: int, point: Floats, count: int, opposite: 
     best, far = (-1.0 if opposite else np.inf), 0
     home, own = seed // WIDTH, reach[seed]
     for turn in range(len(blocks) + 1):
-        # The seed's own block comes first: it sets a limit that spares others.
+        # The seed's own block comes first: it sets a limit that prunes others.
         b = home if turn == 0 else turn - 1
         if turn > 0 and b == home:
             continue
@@ -144,7 +144,7 @@ def look_around(layout: Layout, seed: int, point: Floats, count: int, opposite: 
 
 @inner_loop
 def measure(block: Floats, scale: float, point: Floats, limit: float, squares: Floats) -> bool:
-    """Fill in |scale x - point|^2 for each row x of a block; False as soon as all exceed the limit."""
+    """Write |scale x - point|^2 for each row x of a block; return False as soon as all exceed the limit."""
     d = len(block)
     whole = d - d % 4
     squares[:] = 0.0
@@ -155,7 +155,7 @@ def measure(block: Floats, scale: float, point: Floats, limit: float, squares: F
                 within += squares[w] <= limit
             if within == 0:
                 return False
-        # Four columns a turn keep the sums in registers; they are added in the order of the columns.
+        # Four columns per iteration keep the sums in registers; they are added in the order of the columns.
         for w in range(WIDTH):
             e = scale * block[j, w] - point[j]
             f = scale * block[j + 1, w] - point[j + 1]
@@ -180,7 +180,7 @@ def _farther(squares: Floats, rows: Rows, start: int, best: float, far: int) -> 
 
 @inner_loop
 def _replace_worst(near: Floats, places: Rows, rows: Rows, square: float, place: int) -> None:
-    """Put a row in the stead of the worst of the nearest, which a heap keeps in front."""
+    """Replace the worst of the nearest, the top of a heap, by another row."""
     hole = 0
     while 2 * hole + 1 < near.size:
         child = 2 * hole + 1
@@ -198,13 +198,13 @@ def _replace_worst(near: Floats, places: Rows, rows: Rows, square: float, place:
 
 @inner_loop
 def take(layout: Layout, place: int) -> None:
-    """Take a row out of the free ones: no comparison with NaN holds."""
+    """Mark a row as taken: no comparison with NaN holds."""
     layout.blocks[place // WIDTH, 0, place % WIDTH] = np.nan
 
 
 @inner_loop
 def drop(layout: Layout, place: int, labels: Rows, group: int) -> None:
-    """Give a row its group and take it out of the rows left."""
+    """Assign a row to its group and remove it from the remaining rows."""
     b, w = place // WIDTH, place % WIDTH
     for j in range(layout.total.size):
         layout.total[j] -= layout.blocks[b, j, w]
@@ -220,13 +220,13 @@ def places_of(order: Rows, rows: Rows, n: int) -> Rows:
 
 
 def piece(left: int, cells: int, k: int) -> int:
-    """Return how many groups to make before the rows left are laid out anew; each looks at `cells` of every row."""
+    """Return how many groups to make until the next layout of the rows; each examines `cells` of every row."""
     return min(16 + left // (4 * k), 1 + PIECE // (left * cells))
 
 
 @loop
 def gather(layout: Layout, Z: Floats, seed: int, members: Rows) -> None:
-    """Fill in the places of a seed and of the free rows nearest to it, none of them free from now on."""
+    """Write the places of a seed and of the free rows nearest to it, and mark them as taken."""
     members[0] = seed
     take(layout, seed)
     near = look_around(layout, seed, Z[layout.rows[seed]], members.size - 1, False)[0]

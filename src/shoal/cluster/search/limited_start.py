@@ -1,9 +1,9 @@
 """Growth: a first partition whose groups meet limits on sensitive values.
 
-1. While both ends succeed: from the free row farthest from the mean of the free rows, and from the free
-   row farthest from that one, grow a group of `size` rows. Rows join by distance; one is passed over if
-   the group could not meet the limits with it (`search.splitting.choose`).
-2. A row that is left over joins the group where it costs least and breaks nothing, until none can.
+1. While both ends succeed: from the free row farthest from the mean of the free rows, and from the free row farthest
+   from that one, grow a group of `size` rows. Rows join by distance; one is skipped if the group could not meet the
+   limits with it (`search.splitting.choose`).
+2. A remaining row joins the group where it costs least and violates nothing, until none can.
 3. What is still left becomes a group and is merged with its nearest groups until it meets everything.
 4. Several sizes are tried, and the partition of the lowest SSE is kept.
 """
@@ -22,7 +22,7 @@ from shoal.utility.loss import sse
 __all__ = ["grown_groups", "mend"]
 
 FACTORS = (1, 2, 4, 8)
-CLOSEST = 24  # groups that a row left over asks
+CLOSEST = 24  # groups that a remaining row tries
 
 
 def grown_groups(X: Floats, k: int, limits: Limits, weights: Floats) -> Rows:
@@ -43,7 +43,7 @@ def grown_groups(X: Floats, k: int, limits: Limits, weights: Floats) -> Rows:
 
 
 def _grown(X: Floats, k: int, size: int, limits: Limits, weights: Floats) -> Rows:
-    """Return groups grown to one size, with the rows left over put where they cost least."""
+    """Return groups grown to one size, with the remaining rows put where they cost least."""
     labels = _seeded(X, limits.rules, size)
     left = np.flatnonzero(labels < 0)
     groups = int(labels.max()) + 1
@@ -56,9 +56,9 @@ def _grown(X: Floats, k: int, size: int, limits: Limits, weights: Floats) -> Row
 
 
 def mend(X: Floats, labels: Rows, k: int, limits: Limits) -> Rows:
-    """Merge each group that has too few rows or misses the limits with the nearest ones until it does not.
+    """Merge each group that has too few rows or violates the limits with the nearest ones until it does not.
 
-    Nearest is where SSE rises least. Groups are numbered anew, from 0 without gaps.
+    Nearest is where SSE rises least. Groups are renumbered from 0 without gaps.
     """
     groups = int(labels.max()) + 1
     order = np.argsort(labels, kind="stable")
@@ -113,7 +113,7 @@ def _gaps(X: Floats, rows: Whole, point: Floats) -> Floats:
 
 @loop
 def _insert(state: State, rules: Rules, last: int, room: Room) -> None:
-    """Put rows of the last group where they cost least and break nothing, until none can go."""
+    """Move rows of the last group where they cost least and violate nothing, until none can go."""
     moved = True
     while moved:
         moved = False
@@ -127,7 +127,7 @@ def _insert(state: State, rules: Rules, last: int, room: Room) -> None:
 
 @loop
 def _cheapest_that_fits(state: State, rules: Rules, row: int, last: int, room: Room) -> int:
-    """Return the group where a row costs least among those it breaks nothing in; -1 if there is none."""
+    """Return the group where a row costs least without violating anything; -1 if there is none."""
     costs = np.full(CLOSEST, np.inf)
     groups = np.full(CLOSEST, -1, np.int64)
     for group in range(last):

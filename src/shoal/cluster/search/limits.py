@@ -1,21 +1,19 @@
-"""Limits: what the sensitive values of a group must meet, asked inside a search.
+"""Limits: requirements on the sensitive values of a group, checked inside a search.
 
-The policy's l, t and alpha, as the judge counts them (`privacy.verdict.models`), in a form that compiled loops can ask
-millions of times. The judge's own code stays apart: it counts again on what was written.
+The policy's l, t and alpha, as the judge counts them (`privacy.verdict.models`), in a form that compiled loops can
+check millions of times. The judge's own code is separate: it counts again on what was written.
 
-1. The sensitive values of a group are put in order, so that equal ones are neighbours.
-2. Distinct l counts the stretches of equal values; entropy l sums c log c over them.
-3. t with equal distance sums max(0, share in the group - share in the table) over the stretches; with
-   ordered distance it sums |difference of cumulative shares| over all values, stretch by stretch, from
-   prefix sums.
-4. alpha compares the longest stretch with the number of rows.
+1. The sensitive values of a group are sorted, so that equal ones are adjacent.
+2. Distinct l counts the runs of equal values; entropy l sums c log c over them.
+3. t with equal distance sums max(0, share in the group - share in the table) over the runs; with ordered distance it
+   sums |difference of cumulative shares| over all values, run by run, from prefix sums.
+4. alpha compares the longest run with the number of rows.
 
-All of them are met by the union of two groups that meet them, so merging never breaks one.
+All of them are met by the union of two groups that meet them, so merging never violates one.
 
-Growing a group calls for a cheaper question: may this row join, if the group is to have s rows in the end?
-There values fall into bins (an ordered column into a few of equal share), and a bin may not hold so much
-more than its share that t would be missed, nor a value so many rows that alpha would be.
-It guides the choice of rows; `meets` decides.
+Growing a group calls for a cheaper check: may this row join, if the group is to have s rows in the end? For that,
+values fall into bins (an ordered column into a few of equal share), and a bin may not exceed its share by so much that
+t would be missed, nor a value have so many rows that alpha would be. This guides the choice of rows; `meets` decides.
 """
 
 from collections.abc import Mapping
@@ -26,13 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.inputs import Floats, Rows
+from shoal.kernels.columns import ends
 from shoal.kernels.loops import loop
 from shoal.model.policy import Constraints
 from shoal.privacy.verdict.values import Values
 
 __all__ = ["NONE", "SLACK", "Limits", "Rules", "meets", "meets_in", "ordered_distance"]
 
-FEW = 256  # values that are counted rather than sorted
+FEW = 256  # up to so many distinct values are counted rather than sorted
 SLACK = 5e-10  # half of what the judge allows for rounding
 
 Codes = NDArray[np.int32]
@@ -41,20 +40,11 @@ Codes = NDArray[np.int32]
 class Rules(NamedTuple):
     """Limits as arrays, for compiled loops.
 
-    Parameters
-    ----------
-    codes : int32 array of shape (n, c)
-        The value of each row in each of c sensitive columns, as a whole number from 0 up.
-    start : int64 array of shape (c + 1,)
-        Where each column starts in `share` and `whole`; `prefix` has one entry more a column.
-    share, whole, prefix : float64 arrays
-        The share of each value in the table, its cumulative sums, and the prefix sums of those.
-    ordered : bool array of shape (c,)
-    asked : float64 array (l, 1 for entropy, t, alpha)
-        l of 1 or less, and t and alpha of 1 or more, ask nothing.
-    bins, bin_start, bin_share : as codes, start and share, for growing
-    bin_limit : float64 array of shape (c,)
-        How much more than their shares bins may hold in all; 1 if anything will do.
+    `codes` is the value of each row in each of c sensitive columns, from 0 up. From `start[j]` on, `share` and `whole`
+    are the share of each value of column j in the table and its cumulative sums; `prefix` has the prefix sums of those,
+    with one more entry per column. `asked` is (l, 1 for entropy, t, alpha); l up to 1, and t and alpha from 1, require
+    nothing. The bins for growing are described likewise, and `bin_limit` is how much bins may exceed their shares in
+    total; 1 if anything will do.
     """
 
     codes: Codes
@@ -78,7 +68,7 @@ class Limits:
 
     @classmethod
     def of(cls, constraints: Constraints, sensitive: Mapping[str, Values]) -> "Limits | None":
-        """Return what the policy asks of the sensitive columns, or None if there are none."""
+        """Return the policy's requirements on the sensitive columns, or None if there are none."""
         if not sensitive:
             return None
         columns = list(sensitive.values())
@@ -97,14 +87,14 @@ class Limits:
         return cls(
             Rules(
                 _stacked([column.codes for column in columns]),
-                _starts(shares),
+                ends([share.size for share in shares]),
                 np.concatenate(shares),
                 np.concatenate(wholes),
                 np.concatenate([np.concatenate([[0.0], np.cumsum(whole)]) for whole in wholes]),
                 np.array([column.ordered and column.distinct > 1 for column in columns]),
                 np.array([constraints.l or 0.0, float(constraints.l_kind == "entropy"), t, alpha]),
                 _stacked(bins),
-                _starts(binned),
+                ends([share.size for share in binned]),
                 np.concatenate(binned),
                 np.array(limit),
             )
@@ -117,20 +107,20 @@ class Limits:
 
     @property
     def binding(self) -> bool:
-        """Whether anything is asked at all: l, t or alpha."""
+        """Whether anything is required: l, t or alpha."""
         return bool(self.rules.asked[0] > 1 or self.sized)
 
     @property
     def sized(self) -> bool:
-        """Whether t or alpha is asked, which small groups may miss whatever values they have."""
+        """Whether t or alpha is required, which small groups may miss whatever their values."""
         return bool(self.rules.asked[2] < 1 or self.rules.asked[3] < 1)
 
     def met(self, rows: Rows) -> bool:
-        """Say whether these rows, as one group, meet everything."""
+        """Return whether these rows, as one group, meet everything."""
         return bool(meets(self.rules, np.asarray(rows, np.int64), len(rows)))
 
     def part(self, rows: Rows) -> "Limits":
-        """Return the same limits for some of the rows, numbered anew; shares stay those of the whole table."""
+        """Return the same limits for some of the rows, renumbered; shares stay those of the whole table."""
         codes, bins = (np.ascontiguousarray(array[rows]) for array in (self.rules.codes, self.rules.bins))
         return Limits(self.rules._replace(codes=codes, bins=bins))
 
@@ -147,11 +137,6 @@ def _bins(column: Values, share: Floats, t: float) -> Rows:
 def _stacked(columns: list[Rows]) -> Codes:
     """Return columns side by side."""
     return np.ascontiguousarray(np.column_stack(columns), np.int32)
-
-
-def _starts(parts: list[Floats]) -> Rows:
-    """Return where each part starts when all are put in a row, and where the last ends."""
-    return np.concatenate([[0], np.cumsum([part.size for part in parts])]).astype(np.int64)
 
 
 _NO_CODES, _NO_SHARES = np.zeros((0, 0), np.int32), np.zeros(0)
@@ -172,13 +157,13 @@ NONE = Rules(
 
 @loop
 def meets(rules: Rules, rows: Rows, count: int) -> bool:
-    """Say whether the first `count` of these rows, as one group, meet the rules."""
+    """Return whether the first `count` of these rows, as one group, meet the rules."""
     return meets_in(rules, rows, count, np.empty(count, np.int32))
 
 
 @loop
 def meets_in(rules: Rules, rows: Rows, count: int, room: Codes) -> bool:
-    """Say the same, with room for `count` values that is given."""
+    """Return the same, using a given array of `count` values."""
     codes, start, asked = rules.codes, rules.start, rules.asked
     if asked[0] <= 1.0 and asked[2] >= 1.0 and asked[3] >= 1.0:
         return True
@@ -207,7 +192,7 @@ def meets_in(rules: Rules, rows: Rows, count: int, room: Codes) -> bool:
 
 @loop
 def _sort(values: Codes, size: int) -> None:
-    """Put values below `size` in ascending order."""
+    """Sort values below `size`."""
     if size <= FEW and values.size > 16:
         counts = np.zeros(size, np.int64)
         for value in values:
@@ -218,7 +203,7 @@ def _sort(values: Codes, size: int) -> None:
                 values[place] = value
                 place += 1
     else:
-        # Shell's sort: a few values are sorted by insertion, many in some rounds of it.
+        # Shell sort: a few values are sorted by insertion, many in several rounds of it.
         gap = 1
         while gap < values.size // 3:
             gap = 3 * gap + 1
@@ -234,7 +219,7 @@ def _sort(values: Codes, size: int) -> None:
 
 @loop
 def _diverse(values: Codes, least: float, entropy: bool) -> bool:
-    """Say whether sorted values are diverse enough."""
+    """Return whether sorted values are diverse enough."""
     if least <= 1.0:
         return True
     runs, spread, start = 0, 0.0, 0
@@ -250,7 +235,7 @@ def _diverse(values: Codes, least: float, entropy: bool) -> bool:
 
 @loop
 def _longest(values: Codes) -> int:
-    """Return the length of the longest stretch of equal values."""
+    """Return the length of the longest run of equal values."""
     most, start = 0, 0
     for i in range(1, values.size + 1):
         if i == values.size or values[i] != values[start]:
@@ -278,7 +263,7 @@ def ordered_distance(values: Codes, size: int, whole: Floats, prefix: Floats) ->
         if i == values.size or values[i] != values[start]:
             value, level = values[start], i / values.size
             end = size if i == values.size else values[i]
-            # The table's cumulative share only grows, so on this stretch the difference changes its sign once.
+            # The table's cumulative share only grows, so within this run the difference changes sign once.
             low, high = value, end
             while low < high:
                 middle = (low + high) // 2

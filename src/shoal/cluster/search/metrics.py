@@ -1,15 +1,15 @@
-"""Metrics and linkages: how far two rows, and two groups of rows, are apart.
+"""Metrics and linkages: distances of two rows, and of two groups of rows.
 
-1. `space` gives the rows in which a metric is measured: as they are, or, for Mahalanobis, turned and
-   stretched so that their covariance is the identity. There the metric is the Euclidean one.
-2. `fill` writes the distance of every pair of rows, each pair once: half the memory of a square. The
-   distance of i and j > i stands at `starts(n)[i] + j`.
-3. `apart` gives the linkage of two groups from the sum T of the distances between them (for single and
-   complete linkage the least and the greatest) and the sums W and W' of those inside each. With a and b
-   rows, average linkage is T/ab. With squared distances the centroids lie T/ab - W/a^2 - W'/b^2 apart, which
-   times ab/(a + b) is what merging adds to SSE (Ward); with plain distances that is half the energy distance.
+1. `space` returns the rows in which a metric is measured: as they are, or, for Mahalanobis, rotated and scaled so that
+   their covariance is the identity. There the metric is the Euclidean one.
+2. `fill` writes the distance of every pair of rows, each pair once: half the memory of a square. The distance of i and
+   j > i is at `starts(n)[i] + j`.
+3. `apart` computes the linkage of two groups from the sum T of the distances between them (for single and complete
+   linkage the least and the greatest) and the sums W and W' of those inside each. With a and b rows, average linkage is
+   T/ab. With squared distances the centroids are T/ab - W/a^2 - W'/b^2 apart, which times ab/(a + b) is what merging
+   adds to SSE (Ward); with plain distances that is half the energy distance.
 
-Sums are never divided before the last step, so on whole numbers ties are seen as ties.
+Sums are never divided before the last step, so on integers ties are recognized.
 """
 
 from typing import NamedTuple
@@ -23,9 +23,9 @@ from shoal.kernels.loops import loop
 __all__ = ["FITTING", "FOLD", "KIND", "METRICS", "Rules", "apart", "fill", "space", "starts", "united"]
 
 METRICS = ("euclidean", "squared", "manhattan", "maximum", "mahalanobis", "hamming")
-SQUARES, SUM, LARGEST, UNEQUAL = range(4)  # how `fill` puts the columns together
+SQUARES, SUM, LARGEST, UNEQUAL = range(4)  # how `fill` combines the columns
 FOLD = dict(zip(METRICS, (SQUARES, SQUARES, SUM, LARGEST, SQUARES, UNEQUAL), strict=True))
-DEPENDENT = 1e-12  # of the greatest eigenvalue of the correlations: below it, columns depend on each other
+DEPENDENT = 1e-12  # of the greatest eigenvalue of the correlations: below it, columns are linearly dependent
 
 SINGLE, COMPLETE, AVERAGE, CENTROID, WARD = range(5)
 KIND = {"single": SINGLE, "complete": COMPLETE, "average": AVERAGE, "centroid": CENTROID, "ward": WARD, "energy": WARD}
@@ -44,25 +44,13 @@ class Rules(NamedTuple):
 
     k: int
     cap: int
-    both: bool  # whether both must be below k rows, not only one
+    both: bool  # whether both must have fewer than k rows, not only one
     kind: int
-    power: int  # of the size of the union, which distances are divided by
+    power: int  # of the size of the union, by which distances are divided
 
 
 def space(X: Floats, metric: str, who: str) -> tuple[Floats, tuple[str, ...]]:
-    """Return the rows in which the metric is measured, and what there is to say about it.
-
-    Parameters
-    ----------
-    metric : str
-        One of METRICS.
-    who : str
-        The method, for messages.
-
-    Returns
-    -------
-    float64 array of shape (n, r), notes
-    """
+    """Return the rows in which the metric, one of METRICS, is measured, and notes about it."""
     if metric == "hamming":
         _codes_only(X, who)
     if metric != "mahalanobis":
@@ -90,14 +78,14 @@ def space(X: Floats, metric: str, who: str) -> tuple[Floats, tuple[str, ...]]:
 
 
 def starts(n: int) -> Rows:
-    """Return where the distances of each row begin, less what its first partner is numbered."""
+    """Return where the distances of each row begin, less the number of its first partner."""
     row = np.arange(n, dtype=np.int64)
     return row * (2 * n - row - 1) // 2 - row - 1
 
 
 def _codes_only(X: Floats, who: str) -> None:
-    """Refuse columns of measured numbers: that two of them differ says nothing."""
-    # A column of two values tells its rows apart whatever the values are.
+    """Refuse columns of measured numbers, for which it means nothing that two of them differ."""
+    # In a column of two values, any difference is meaningful.
     low, high, whole = X.min(axis=0), X.max(axis=0), np.floor(X)
     many = ((low < X) & (high > X)).any(axis=0)
     wrong = int(np.count_nonzero((whole < X) & many))
@@ -111,7 +99,7 @@ def _codes_only(X: Floats, who: str) -> None:
 
 @loop
 def fill(distances: Floats, X: Floats, fold: int, root: bool) -> None:
-    """Write the distance of every pair of rows; X is given column by column."""
+    """Write the distance of every pair of rows; X is stored column by column."""
     d, n = X.shape
     begin = 0
     for i in range(n - 1):
@@ -140,7 +128,7 @@ def fill(distances: Floats, X: Floats, fold: int, root: bool) -> None:
 
 @loop
 def apart(rules: Rules, a: int, b: int, total: float, inside: float, within: float) -> float:
-    """Return how far two groups of a and b rows are apart, or infinity if they may not be merged."""
+    """Return the distance of two groups of a and b rows, or infinity if they may not be merged."""
     low = max(a, b) if rules.both else min(a, b)
     if low >= rules.k or a + b > rules.cap:
         return np.inf
@@ -157,7 +145,7 @@ def apart(rules: Rules, a: int, b: int, total: float, inside: float, within: flo
 
 @loop
 def united(rules: Rules, one: float, other: float) -> float:
-    """Return what a union has to a third group, given what its two parts have."""
+    """Return the linkage sum of a union with a third group, given those of its two parts."""
     if rules.kind == SINGLE:
         return min(one, other)
     return max(one, other) if rules.kind == COMPLETE else one + other
@@ -165,7 +153,7 @@ def united(rules: Rules, one: float, other: float) -> float:
 
 @loop
 def _projected(X: Floats, axes: Floats) -> Floats:
-    """Return X times axes, each row by the same steps, so that equal rows stay equal."""
+    """Return X times axes, each row by the same operations, so that equal rows stay equal."""
     turned = np.zeros((len(X), axes.shape[1]))
     for i in range(len(X)):
         for c in range(X.shape[1]):

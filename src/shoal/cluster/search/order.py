@@ -1,9 +1,9 @@
-"""Order: rows with many columns put in one line, such that those near each other in line are near in space.
+"""Order: rows with many columns put in a sequence, such that neighbours in it are near in space.
 
-* axis: along the direction of largest variance.
-* curve: along a Hilbert curve through the first principal axes, by ranks (Skilling 2004).
-* path: from row to nearest row not yet visited, then shortened by turning stretches around (2-opt, Croes 1958);
-  a table of more than 10,000 rows starts from the curve and compares rows within a window of it.
+- axis: along the direction of largest variance.
+- curve: along a Hilbert curve through the first principal axes, by ranks (Skilling 2004).
+- path: from row to nearest row not yet visited, then shortened by reversing segments (2-opt, Croes 1958); a table of
+  more than 10,000 rows starts from the curve and compares rows within a window of it.
 """
 
 from collections.abc import Callable
@@ -21,8 +21,8 @@ MOST_AXES = 6
 MOST_BITS = 60
 MOST_DEEP = 30  # bits of one axis: ranks times cells must fit into 63
 VISITED = 10_000  # rows up to which a path goes from nearest to nearest
-CLOSE = 10  # rows that a turn may bring together with each row
-WINDOW = 50  # rows before and after in line among which the close ones are looked for, in a large table
+CLOSE = 10  # nearest rows of each row considered for 2-opt
+WINDOW = 50  # rows before and after among which the close ones are sought, in a large table
 SWEEPS = 30
 
 
@@ -68,13 +68,13 @@ def _axes(X: Floats, count: int) -> Floats:
     centred = X - X.mean(axis=0)
     _, directions = np.linalg.eigh(centred.T @ centred / n)
     chosen = directions[:, ::-1][:, : min(count, d)]
-    # An axis has no direction of its own: its largest part is to be positive.
+    # The sign of an axis is arbitrary: its largest entry is made positive.
     signs = np.sign(chosen[np.argmax(np.abs(chosen), axis=0), np.arange(chosen.shape[1])])
     return np.asarray(centred @ (chosen * np.where(signs == 0, 1.0, signs)))
 
 
 def _hilbert(cells: Rows, bits: int) -> Rows:
-    """Return the place on a Hilbert curve of cells with coordinates of so many bits."""
+    """Return the position on a Hilbert curve of cells with coordinates of so many bits."""
     x = cells.T.copy()
     d = len(x)
     bit = 1 << (bits - 1)
@@ -104,7 +104,7 @@ def _hilbert(cells: Rows, bits: int) -> Rows:
 
 @loop
 def _from_nearest_to_nearest(X: Floats, first: int) -> Rows:
-    """Return the rows in the order of a walk that goes on to the nearest one left, ties to the lowest."""
+    """Return the rows in nearest-neighbour order from the first, ties to the lowest."""
     n = len(X)
     order = np.empty(n, np.int64)
     left = np.ones(n, np.bool_)
@@ -124,7 +124,7 @@ def _from_nearest_to_nearest(X: Floats, first: int) -> Rows:
 
 @loop
 def _close(X: Floats, order: Rows, window: int) -> Rows:
-    """Return for each row the nearest rows among those that many places before and after it in line."""
+    """Return for each row the nearest rows within a window of the sequence."""
     n = order.size
     count = min(CLOSE, n - 1)
     close = np.full((n, count), -1, np.int64)
@@ -146,7 +146,7 @@ def _close(X: Floats, order: Rows, window: int) -> Rows:
 
 @loop
 def _turn(X: Floats, order: Rows, close: Rows) -> bool:
-    """Turn stretches of a path around where that shortens it; False if none did."""
+    """Reverse segments of a path where that shortens it; return False if none did."""
     n = order.size
     place = np.empty(n, np.int64)
     for i in range(n):
@@ -157,7 +157,7 @@ def _turn(X: Floats, order: Rows, close: Rows) -> bool:
             other = close[row, c]
             if other < 0:
                 break
-            # Both steps out of the two rows are replaced: by a step between them and one between their followers.
+            # The steps out of the two rows are replaced by a step between them and one between their followers.
             i, j = place[row], place[other]
             if i > j:
                 i, j = j, i
@@ -178,7 +178,7 @@ def _turn(X: Floats, order: Rows, close: Rows) -> bool:
 
 @loop
 def _step(X: Floats, order: Rows, i: int, j: int) -> float:
-    """Return the distance of the rows at two places."""
+    """Return the distance of the rows at two positions."""
     return float(np.sqrt(squared(X, order[i], X, order[j])))
 
 

@@ -1,17 +1,17 @@
-"""Polish: all rows go to the best of the means near them at once, and the means follow.
+"""Polish: all rows are reassigned to the best of the means near them at once, and the means follow.
 
-1. Assign the rows to the centres so that each has at least k and the sum of costs is least (see `assignment`). A row x
-   of weight w costs w |x - c|^2 at centre c.
+1. Assign the rows to the centres so that each has at least k and the total cost is least (see `assignment`). A row x of
+   weight w costs w |x - c|^2 at centre c.
 2. Move every centre to the weighted mean of its rows.
 3. Repeat 1 and 2 until no row changes its group or all rounds are done. From the second round on a row costs more in
    its own group, of weight W: (W + t w) / (W - t w) times as much, where t falls from 5/4 to 0 in equal steps.
 4. The partition with the least weighted SSE of all rounds is the result.
 
-In a small group a row is near the mean because it is part of it, and plain k-means stands still at once. So 3 asks what
-one row would add to the SSE of another group of this weight and what its own group would lose (Hartigan): their ratio
-is that of t = 1. More than that shakes rows out of poor groups; with 0 it is plain k-means in the end.
+In a small group a row is near the mean because it is part of it, and plain k-means stops at once. So step 3 compares
+what one row would add to the SSE of another group of this weight with what its own group would lose (Hartigan): their
+ratio is that of t = 1. More than that shakes rows out of poor groups; with 0 it is plain k-means in the end.
 
-It is what `kmeans` does from centres by chance, and it betters what a search has found row by row: it moves many rows
+This is what `kmeans` does from random centres, and it improves the result of a row-by-row search: it moves many rows
 around at once, each taking the place of the next.
 """
 
@@ -35,20 +35,9 @@ EAGER = 1.25  # t in the second round
 def polish(
     X: Floats, labels: Rows, k: int, weights: Floats, rounds: int, cell: int, seed: tuple[int, ...], threads: int
 ) -> Rows:
-    """Return labels of lower or equal SSE.
+    """Return labels of lower or equal SSE in groups of k to 2k - 1 rows, as those given.
 
-    Parameters
-    ----------
-    labels : int64 array of shape (n,)
-        Groups of k to 2k - 1 rows.
-    rounds, cell : int
-        How often rows are assigned, and how many groups are looked at together.
-    seed : tuple of int
-        Decides how groups are cut into cells.
-
-    Guarantee
-    ---------
-    Groups have k to 2k - 1 rows, and SSE is not above that of the labels given.
+    Rows are assigned `rounds` times, `cell` groups at a time; the seed decides how groups are cut into cells.
     """
     groups = int(labels.max()) + 1
     if groups == 1:
@@ -59,7 +48,7 @@ def polish(
     def settled(_number: int, rows: Rows, own: Rows) -> Rows:
         if rows.size < 2 * k or spent() >= 1:
             return own
-        # Columns that start at zero: a mean far from zero would lose digits.
+        # Columns that start at zero: a mean far from zero would lose precision.
         Z, masses = X[rows] - X[rows].min(axis=0), weights[rows]
         means = _means(Z, masses, own, int(own.max()) + 1)
         found = capped(Z, settle(Z, masses, means, own, k, rounds), k)
@@ -70,7 +59,7 @@ def polish(
 
 
 def settle(X: Floats, weights: Floats, centres: Floats, labels: Rows, k: int, rounds: int) -> Rows:
-    """Return the best labels of all rounds from these centres on; the labels given have k rows a group or more."""
+    """Return the best labels of all rounds from these centres on; the given groups have at least k rows."""
     best, least = labels, np.inf
     for turn in range(rounds):
         tick(turn, rounds)

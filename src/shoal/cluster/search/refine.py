@@ -1,13 +1,13 @@
-"""Refine: make a partition better row by row; the one local search of this room.
+"""Refine: improve a partition row by row; the one local search on numeric tables.
 
 1. The groups are cut into cells; a small table is one cell.
-2. In each cell every row gets its candidates (`search.candidates`), and a chain of proposals (`search.chain`)
-   moves, swaps, creates and dissolves, at temperatures that fall over all passes.
-3. The next pass cuts anew, in other directions, so that what was a border is inside a cell.
+2. In each cell every row gets its candidates (`search.candidates`), and a chain of proposals (`search.chain`) moves,
+   swaps, creates and dissolves, at temperatures that fall over all passes.
+3. The next pass cuts in other directions, so that what was a border is inside a cell.
 4. Where the result is worse than the start, the start is kept, part by part (`search.crossing`).
 
-Chance comes from the seed, the pass and the cell, and a cell is worked on by one thread: the number of
-threads changes nothing. The number of proposals is fixed beforehand, unless a time budget cuts it short.
+Random numbers depend on the seed, the pass and the cell, and a cell is processed by one thread: the number of threads
+does not change the result. The number of proposals is fixed beforehand, unless a time budget cuts it short.
 """
 
 from collections.abc import Sequence
@@ -32,32 +32,20 @@ from shoal.utility.loss import sse
 
 __all__ = ["SMALL", "Schedule", "neighbours", "refine"]
 
-PIECES = 32  # of a chain, between which a budget is asked
+PIECES = 32  # of a chain, between which a budget is checked
 NEIGHBOURS = 64  # groups among which the order does not matter
 Neighbours = tuple[Whole, Floats]
-SMALL = 3000  # rows of a table in which all are compared with all for candidates
+SMALL = 3000  # rows up to which all are compared with all for candidates
 
 
 @dataclass(frozen=True)
 class Schedule:
     """How long and how hot a search is.
 
-    Parameters
-    ----------
-    passes : int
-        How often groups are cut into cells and candidates are found anew.
-    cell : int
-        Groups in a cell, at the most.
-    around, keep : int
-        Groups that a row looks at for candidates, and rows that it keeps.
-    rounds : int
-        Proposals a row, over all passes.
-    hot, cold : float
-        The first and the last temperature, in local scales.
-    structural : float
-        The share of proposals that change the structure.
-    steep : bool
-        Whether the nearest candidates are favoured by the third power of chance, or by the second.
+    In each of the `passes`, groups are cut into cells of at most `cell` groups and candidates are found: a row `keep`s
+    rows of the groups `around`. `rounds` is the number of proposals per row over all passes, `structural` the share of
+    those that change the structure. Temperatures fall from `hot` to `cold`, in local scales. `steep` favours the
+    nearest candidates by the third power of a random number instead of the second.
     """
 
     passes: int = 4
@@ -72,7 +60,7 @@ class Schedule:
 
 
 def neighbours(X: Floats, weights: Floats, k: int, keep: int) -> Neighbours | None:
-    """Return the candidates among all rows of a small table, which serve every pass; None if it is not small."""
+    """Return the candidates among all rows of a small table, valid for every pass; None if it is not small."""
     if len(X) > SMALL:
         return None
     return candidates(begin(X, weights, np.zeros(len(X), np.int64), 1, len(X)), k, 0, keep)
@@ -91,29 +79,11 @@ def refine(
     seed: int | Sequence[int] = 0,
     threads: int = 1,
 ) -> Rows:
-    """Return labels of lower or equal SSE.
+    """Return labels of lower or equal SSE, in groups of k to `most` rows (2k - 1 by default) that meet the limits.
 
-    Parameters
-    ----------
-    labels : int64 array of shape (n,)
-        Groups of k to `most` rows that meet the limits.
-    weights : float64 array of shape (n,)
-        How much each row counts.
-    limits : Limits, optional
-        What the sensitive values of a group must meet.
-    most : int, optional
-        The rows that a group may have; 2k - 1 if not given.
-    near : pair of arrays, optional
-        What `neighbours` says of a small table, which is then searched in one piece.
-
-    Guarantee
-    ---------
-    Groups have k to `most` rows and meet the limits, if those of the start do. SSE is not above that of the
-    start. The result depends on everything but the number of threads, unless a time budget is set.
-
-    Cost
-    ----
-    Some 0.1 us a proposal, `rounds` proposals a row; O(n) memory beside a copy of X.
+    The groups given must meet these as well. `near`, from `neighbours`, lets a small table be searched in one piece.
+    The result does not depend on the number of threads, unless a time budget is set. Takes some 0.1 us per proposal,
+    O(n) memory besides a copy of X.
     """
     task = _Task(X, weights, limits, k, 2 * k - 1 if most is None else most)
     seeds = (seed,) if isinstance(seed, int) else tuple(seed)
@@ -141,12 +111,12 @@ def refine(
 
 
 def _neighbourly(groups: Rows, middle: Floats, chance: np.random.Generator) -> Rows:
-    """Return groups in an order in which those near each other stand near each other."""
+    """Return groups in an order in which neighbouring groups are close together."""
     return groups[np.concatenate(cells_of_groups(middle[groups], NEIGHBOURS, chance))]
 
 
 class _Task(NamedTuple):
-    """Rows, how much each counts, and what groups of them must meet."""
+    """Rows, their weights, and the requirements on groups of them."""
 
     X: Floats
     weights: Floats
@@ -180,7 +150,7 @@ def _search(task: _Task, labels: Rows, step: Schedule, seed: tuple[int, ...], ne
     rules = None if limits is None else limits.rules
     rows, scale = near or candidates(state, k, step.around, step.keep)
     chance, room, fall = stream(*seed), Room.of(most, ASKED), step.cold / step.hot
-    # Under a budget the clock is looked at on the way; without one, a chain runs in one piece.
+    # Under a budget the clock is checked between pieces; without one, a chain runs in one piece.
     pieces = 1 if left() == inf else PIECES
     for piece in range(pieces):
         if piece > 0 and spent() >= 1:

@@ -1,11 +1,11 @@
 """Splitting: proposals under limits on sensitive values, where groups differ in size and need each other's rows.
 
 1. Split: a part is grown from a row inside its group, of k rows, half of them or any number.
-2. Split anew: the same out of two groups together, which keep their sizes or not.
-3. Merge two groups; found one; dissolve one (`search.structure`). Merging and dissolving are rare: they are
-   seldom undone by chance, and groups would only grow.
+2. Split again: the same out of two groups together, which keep their sizes or not.
+3. Merge two groups; create one; dissolve one (`search.structure`). Merging and dissolving are rare: they are seldom
+   undone at random, and groups would only grow.
 
-A part is grown such that it is likely to meet the limits; whether all groups concerned do is asked in the end.
+A part is grown such that it is likely to meet the limits; whether all groups concerned do is checked at the end.
 """
 
 import numpy as np
@@ -66,10 +66,9 @@ def restructure_within(
 
 @loop
 def _split(state: State, rules: Rules, row: int, two: int, want: int, journal: Whole) -> tuple[int, float]:
-    """Grow a part of `want` rows from a row, out of its group and group two; the part is its group then.
+    """Grow a part of `want` rows from a row, out of its group and group two; the part becomes its group.
 
-    If group two is the row's own, the part goes to a group without rows. Return steps of the journal and
-    what they add to SSE.
+    If group two is the row's own, the part goes to an empty group. Return steps of the journal and the change of SSE.
     """
     one = state.label[row]
     target = one
@@ -103,7 +102,7 @@ def _split(state: State, rules: Rules, row: int, two: int, want: int, journal: W
 
 @loop
 def choose(rules: Rules, pool: Whole, order: NDArray[np.int64], want: int, chosen: NDArray[np.bool_]) -> bool:
-    """Mark `want` rows of a pool, in this order, such that they are likely to meet the rules; False if none do."""
+    """Mark `want` rows of a pool, in this order, such that they are likely to meet the rules; False if impossible."""
     columns = rules.bins.shape[1]
     held = np.zeros(rules.bin_share.size, np.int64)
     excess = np.zeros(columns)
@@ -138,7 +137,7 @@ def choose(rules: Rules, pool: Whole, order: NDArray[np.int64], want: int, chose
 
 @inner_loop
 def _new(seen: Whole, taken: int, c: int, code: int) -> bool:
-    """Say whether none of the rows taken has this value in a column."""
+    """Return whether none of the rows taken has this value in a column."""
     earlier = 0
     while earlier < taken and seen[earlier, c] != code:
         earlier += 1
@@ -147,7 +146,7 @@ def _new(seen: Whole, taken: int, c: int, code: int) -> bool:
 
 @inner_loop
 def _more(rules: Rules, held: NDArray[np.int64], row: int, c: int, want: int) -> float:
-    """Return by how much one row more would raise what its bin holds beyond its share."""
+    """Return by how much one more row would raise the excess of its bin over its share."""
     bin_ = rules.bin_start[c] + rules.bins[row, c]
     share = rules.bin_share[bin_]
     return float(max(0.0, (held[bin_] + 1) / want - share) - max(0.0, held[bin_] / want - share))
@@ -155,7 +154,7 @@ def _more(rules: Rules, held: NDArray[np.int64], row: int, c: int, want: int) ->
 
 @loop
 def _part_size(size: int, k: int, chance: NDArray[np.uint64]) -> int:
-    """Return how many rows a part is to have: k, half of them, or any number that leaves k."""
+    """Return the size of a part: k, half of the rows, or any number that leaves k."""
     dice = uniform(chance)
     if dice < 1 / 3:
         return k
@@ -166,7 +165,7 @@ def _part_size(size: int, k: int, chance: NDArray[np.uint64]) -> int:
 
 @loop
 def _merge(state: State, one: int, two: int, journal: Whole) -> tuple[int, float]:
-    """Put all rows of group two into group one."""
+    """Move all rows of group two into group one."""
     steps, delta = 0, 0.0
     while state.size[two] > 0:
         row = state.members[two, state.size[two] - 1]
@@ -178,7 +177,7 @@ def _merge(state: State, one: int, two: int, journal: Whole) -> tuple[int, float
 
 @loop
 def _sound(state: State, rules: Rules, k: int, most: int, room: Room, steps: int) -> bool:
-    """Say whether every group that the journal touches is empty, or of k to `most` rows that meet the rules."""
+    """Return whether every group that the journal touches is empty, or of k to `most` rows that meet the rules."""
     journal, rows = room.journal, room.rows
     touched = np.empty(2 * steps, np.int32)
     count = 0

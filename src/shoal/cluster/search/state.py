@@ -1,9 +1,9 @@
-"""State: groups on their way through a search, with all that a change of SSE can be told from.
+"""State: groups during a search, with everything needed to compute changes of SSE.
 
-SSE = sum w |x|^2 - sum |S_g|^2 / W_g, with S_g the weighted sum and W_g the weight of group g. The first
-sum never changes, so a group counts by its `worth` |S_g|^2 / W_g alone, and a row that goes from one
-group to another changes two of them. Columns are moved to their medians first: far from zero the
-difference of two large worths would lose its digits.
+SSE = sum w |x|^2 - sum |S_g|^2 / W_g, with S_g the weighted sum and W_g the weight of group g. The first sum never
+changes, so only the `worth` |S_g|^2 / W_g of groups matters, and a row that goes from one group to another changes two
+of them. Columns are first centred at their medians: far from zero the difference of two large worths would lose
+precision.
 """
 
 from typing import NamedTuple
@@ -22,20 +22,9 @@ Whole = NDArray[np.int32]
 class State(NamedTuple):
     """A partition that can be changed row by row.
 
-    Parameters
-    ----------
-    x, y : float64 arrays of shape (n, d)
-        The rows, and the rows times their weights.
-    weight, square : float64 arrays of shape (n,)
-        The weight of each row, and |y|^2.
-    label, place : int32 arrays of shape (n,)
-        The group of each row, and where it stands among the members.
-    members : int32 array of shape (groups, room)
-        The rows of each group; only the first `size` count.
-    size, mass, power, total : arrays of one entry a group
-        Rows, weight W, |S|^2 and, of shape (groups, d), S.
-    free : int32 array of shape (groups + 1,)
-        How many groups have no rows, then their numbers; the last one is used first.
+    `y` is the rows times their weights, `square` is |y|^2. `label` and `place` are the group of each row and its index
+    among the members, of which only the first `size` count. By group, `mass` is the weight W, `power` |S|^2 and `total`
+    S. `free` has the number of empty groups, then their numbers; the last one is used first.
     """
 
     x: Floats
@@ -53,16 +42,10 @@ class State(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Room to work in, for one chain.
+    """Working arrays of one chain.
 
-    Parameters
-    ----------
-    journal : int32 array of shape (steps, 2)
-        Rows that were moved, and the groups that they came from.
-    around : int32 array
-        Groups around a row.
-    rows, values : int64 and int32 arrays
-        The rows of a group, and their sensitive values.
+    `journal` lists moved rows and the groups that they came from, `around` groups around a row, `rows` and `values` the
+    rows of a group and their sensitive values.
     """
 
     journal: Whole
@@ -72,7 +55,7 @@ class Room(NamedTuple):
 
     @classmethod
     def of(cls, most: int, asked: int) -> "Room":
-        """Return room for groups of at most `most` rows, of which `asked` are looked at around a row."""
+        """Return arrays for groups of at most `most` rows, of which `asked` are considered around a row."""
         return cls(
             np.empty((2 * most + 2, 2), np.int32),
             np.empty(asked + 1, np.int32),
@@ -82,7 +65,7 @@ class Room(NamedTuple):
 
 
 def begin(X: Floats, weights: Floats, labels: Rows, groups: int, most: int) -> State:
-    """Return the state of a partition with room for so many groups of at most `most` rows, twice that on the way."""
+    """Return the state of a partition with space for so many groups of at most `most` rows, temporarily twice that."""
     n, d = X.shape
     x = np.ascontiguousarray(X - np.median(X, axis=0))
     plain = bool((weights == 1.0).all())
@@ -108,13 +91,13 @@ def begin(X: Floats, weights: Floats, labels: Rows, groups: int, most: int) -> S
 
 @inner_loop
 def worth(power: float, mass: float) -> float:
-    """Return |S|^2 / W, 0 for a group without rows."""
+    """Return |S|^2 / W, 0 for an empty group."""
     return power / mass if mass > 0.0 else 0.0
 
 
 @inner_loop
 def transfer(state: State, row: int, target: int) -> float:
-    """Put a row into another group; return what that adds to SSE."""
+    """Move a row into another group; return the change of SSE."""
     source = state.label[row]
     w, d = state.weight[row], state.y.shape[1]
     before = worth(state.power[source], state.mass[source]) + worth(state.power[target], state.mass[target])
@@ -122,7 +105,7 @@ def transfer(state: State, row: int, target: int) -> float:
     last = state.size[source] == 1
     for j in range(d):
         value = state.y[row, j]
-        # A group without rows has a sum of exactly zero, whatever was rounded on the way.
+        # An empty group has a sum of exactly zero, despite earlier rounding.
         state.total[source, j] = 0.0 if last else state.total[source, j] - value
         state.total[target, j] += value
         left += state.total[source, j] * state.total[source, j]
@@ -136,7 +119,7 @@ def transfer(state: State, row: int, target: int) -> float:
 
 @inner_loop
 def rebuild(state: State) -> None:
-    """Sum up every group anew, so that rounding does not pile up."""
+    """Recompute the sums of every group, so that rounding errors do not accumulate."""
     state.total[:] = 0.0
     state.mass[:] = 0.0
     for row in range(len(state.y)):

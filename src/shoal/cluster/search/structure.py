@@ -1,7 +1,7 @@
-"""Structure: proposals that found a group or dissolve one.
+"""Structure: proposals that create a group or dissolve one.
 
-Each is tried on the state itself, row by row, with a journal of what came from where. In the end it is
-taken if SSE allows it; else the journal is undone backwards.
+Each is tried on the state itself, row by row, with a journal of moves. At the end it is accepted if SSE allows it;
+otherwise the journal is undone backwards.
 """
 
 import numpy as np
@@ -14,14 +14,14 @@ from shoal.kernels.loops import inner_loop
 
 __all__ = ["ASKED", "create", "dissolve", "joining", "meets_with", "restructure", "undo"]
 
-ASKED = 12  # groups around a row that are asked to give or take rows
+ASKED = 12  # groups around a row that may give or take rows
 
 
 @inner_loop
 def restructure(
     state: State, near: Whole, row: int, limit: float, chance: NDArray[np.uint64], k: int, most: int, room: Room
 ) -> None:
-    """Propose to found a group around a row, or to dissolve its group."""
+    """Propose to create a group around a row, or to dissolve its group."""
     group = state.label[row]
     dice = uniform(chance)
     allowed = -limit * np.log(1.0 - uniform(chance))
@@ -37,14 +37,14 @@ def restructure(
 
 @inner_loop
 def undo(state: State, journal: Whole, steps: int) -> None:
-    """Take the steps of a journal back, the last one first."""
+    """Undo the steps of a journal, the last one first."""
     for step in range(steps - 1, -1, -1):
         transfer(state, journal[step, 0], journal[step, 1])
 
 
 @inner_loop
 def create(state: State, near: Whole, row: int, k: int, room: Room) -> tuple[int, float]:
-    """Found a group: a row and the nearest rows whose groups can spare them."""
+    """Create a group: a row and the nearest rows whose groups can spare them."""
     if state.free[0] == 0:
         return 0, 0.0
     target, journal = state.free[state.free[0]], room.journal
@@ -64,8 +64,8 @@ def create(state: State, near: Whole, row: int, k: int, room: Room) -> tuple[int
 def dissolve(
     state: State, rules: Rules | None, near: Whole, one: int, allowed: float, most: int, room: Room
 ) -> tuple[int, float]:
-    """Send each row of a group to the near group where it costs least; give up where that adds more than allowed."""
-    # What the rows add where they go can only grow; in the end the SSE of their group is saved.
+    """Send each row of a group to the near group where it costs least; give up if that adds more than allowed."""
+    # What the rows add elsewhere can only grow; at the end the SSE of their group is saved.
     saved = -worth(state.power[one], state.mass[one])
     for place in range(state.size[one]):
         member = state.members[one, place]
@@ -93,7 +93,7 @@ def dissolve(
 
 @inner_loop
 def _around(state: State, near: Whole, row: int, found: Whole) -> int:
-    """Fill in the group of a row and those of the rows near it, each once; return how many these are."""
+    """List the group of a row and those of the rows near it, each once; return their number."""
     found[0] = state.label[row]
     count = 1
     for other in near[row, :ASKED]:
@@ -111,7 +111,7 @@ def _around(state: State, near: Whole, row: int, found: Whole) -> int:
 
 @inner_loop
 def joining(state: State, row: int, group: int) -> float:
-    """Return what a row adds to SSE by joining a group that it is not in, its own group apart."""
+    """Return what a row adds to SSE by joining another group, apart from its own group."""
     w, mass = state.weight[row], state.mass[group]
     dot = 0.0
     for j in range(state.y.shape[1]):
@@ -122,7 +122,7 @@ def joining(state: State, row: int, group: int) -> float:
 
 @inner_loop
 def meets_with(state: State, rules: Rules, group: int, row: int, room: Room) -> bool:
-    """Say whether a group would meet the rules with one row more."""
+    """Return whether a group would meet the rules with one more row."""
     for place in range(state.size[group]):
         room.rows[place] = state.members[group, place]
     room.rows[state.size[group]] = row

@@ -1,12 +1,12 @@
-"""A tree of points: how it is grown, and how it forgets points one by one. `tree_search` asks it.
+"""A tree of points: how it is built, and how points are removed one by one. `tree_search` queries it.
 
-1. Points are split at the median of the column that varies most, and the halves likewise, down to leaves
-   of 32; 64 leaves in that order are a bough. The distance from the middle of all counts as a column too,
-   so that rim and core part.
+1. Points are split at the median of the column that varies most, and the halves likewise, down to leaves of 32; 64
+   leaves in that order are a bough. The distance from the overall centre counts as a column too, so that rim and core
+   are separated.
 2. A leaf has a box, a ball and the greatest norm of its points; a bough has a box.
-3. A leaf that loses points draws these in, so that they stay tight where rows are taken.
+3. A leaf that loses points shrinks these, so that they stay tight where rows are taken.
 
-Points are a sketch of rows in single precision, moved and scaled. Equal rows are one point.
+Points are a sketch of rows in single precision, shifted and scaled. Equal rows are one point.
 """
 
 from typing import NamedTuple
@@ -36,10 +36,10 @@ __all__ = [
 
 WIDTH = 32  # points in a leaf
 FAN = 64  # leaves in a bough
-TURN = 4  # columns in a line
-LOSS = 4  # points that a leaf loses before its box is drawn in
-SAMPLE = 32  # points that tell which column varies most
-LENGTH = 1.5  # what the length of a point counts as a column to split by
+TURN = 4  # columns per line
+LOSS = 4  # points that a leaf loses before its box is shrunk
+SAMPLE = 32  # points from which the most variable column is estimated
+LENGTH = 1.5  # weight of the length of a point as a column to split by
 BEYOND = np.float32(1e13)  # where the box of an empty leaf lies
 
 Singles = NDArray[np.float32]
@@ -49,15 +49,15 @@ class Points(NamedTuple):
     """Rows by the point that they share with equal rows."""
 
     members: Rows  # rows, point by point, in their order
-    lowest: Rows  # where the lowest row left of each point stands in `members`
-    rest: Rows  # rows left of each point
+    lowest: Rows  # index in `members` of the lowest remaining row of each point
+    rest: Rows  # remaining rows of each point
     point: Rows  # the point of each row
 
 
 class Sketch(NamedTuple):
-    """Points in single precision, widest columns first, and how they were moved and scaled.
+    """Points in single precision, widest columns first, and how they were shifted and scaled.
 
-    The last column is no part of a distance: it is the length of the point, to split by.
+    The last column is not part of a distance: it is the length of the point, to split by.
     """
 
     P: Singles
@@ -67,14 +67,14 @@ class Sketch(NamedTuple):
 
 
 class Boxes(NamedTuple):
-    """Between which numbers the points in each part of each bough lie: the parts stand in the last axis."""
+    """The bounds of the points in each part of each bough: parts are along the last axis."""
 
     low: Singles
     high: Singles
 
     @classmethod
     def empty(cls, boughs: int, d: int, parts: int) -> "Boxes":
-        """Return boxes without points."""
+        """Return empty boxes."""
         low, high = np.zeros((2, boughs, d, parts), np.float32)
         low += BEYOND
         high -= BEYOND
@@ -82,26 +82,26 @@ class Boxes(NamedTuple):
 
 
 class Balls(NamedTuple):
-    """Around which middle, and how far from it, the points of each leaf of each bough lie."""
+    """The centre and radius of the points of each leaf of each bough."""
 
     middle: Singles
     span: Singles
-    crest: Singles  # the greatest square of the length of a point, and what rounding may add to a bound
+    crest: Singles  # the greatest squared length of a point, plus the rounding error of a bound
     rough: Singles  # the latter alone
 
     @classmethod
     def empty(cls, boughs: int, d: int) -> "Balls":
-        """Return balls without points."""
+        """Return empty balls."""
         span, crest, rough = np.zeros((3, boughs, FAN), np.float32)
         crest -= BEYOND * BEYOND
         return cls(np.zeros((boughs, d, FAN), np.float32), span, crest, rough)
 
 
 class Tree(NamedTuple):
-    """Points in leaves, boxes of leaves and boughs, balls of leaves, and room to work in."""
+    """Points in leaves, boxes of leaves and boughs, balls of leaves, and working arrays."""
 
     cells: Singles  # a line holds four columns of a leaf
-    norms: Singles  # the square of the length of each point, a little more
+    norms: Singles  # the squared length of each point, slightly enlarged
     points: Rows  # the point at each place
     place: Rows  # the place of each point
     leaves: Boxes
@@ -118,11 +118,11 @@ class Tree(NamedTuple):
 
 
 def points_of(X: Floats) -> Points:
-    """Return the rows of X by the points that they share with equal rows; a hash brings these together."""
+    """Return the rows of X grouped into points of equal rows, by hashing."""
     n = len(X)
     mixed = np.zeros(n, np.uint64)
     for j in range(X.shape[1]):
-        # Adding zero makes both zeros one. An odd factor mixes upwards, the shift downwards.
+        # Adding zero unifies both zeros. An odd factor mixes upwards, the shift downwards.
         mixed = (mixed ^ (X[:, j] + 0.0).view(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
         mixed ^= mixed >> np.uint64(32)
     members = np.argsort(mixed, kind="stable")
@@ -136,10 +136,10 @@ def points_of(X: Floats) -> Points:
 
 
 def sketch(X: Floats) -> Sketch:
-    """Return the rows of X in single precision, moved and scaled so that nothing overflows."""
+    """Return the rows of X in single precision, shifted and scaled so that nothing overflows."""
     n, d = X.shape
     centre = np.median(X[:: -(-n // 1000)], axis=0)
-    # Columns that vary most come first: leaves are given up as soon as these put them too far off.
+    # Columns that vary most come first: leaves are abandoned as soon as these put them too far away.
     columns = np.argsort(-X.var(axis=0), kind="stable")
     centred = (X - centre)[:, columns]
     scale = float(np.ldexp(1.0, -int(np.frexp(np.abs(centred).max())[1])))
@@ -150,11 +150,11 @@ def sketch(X: Floats) -> Sketch:
 
 
 def built_tree(P: Singles, alive: Rows, place: Rows) -> Tree:
-    """Return a tree of the points alive; `place` is told where each of them lies."""
+    """Return a tree of the points alive; writes the place of each of them into `place`."""
     n, d = alive.size, P.shape[1] - 1
     boughs = -(-n // (WIDTH * FAN))
     whole = 1 << (boughs - 1).bit_length()
-    # The middle is the mean of the points but for those that lie far off: they will soon be gone.
+    # The centre is the mean of the points without outliers: they will soon be gone.
     lengths = P[alive, -1]
     centre = P[alive[lengths <= 4 * np.median(lengths)], :-1].mean(axis=0)
     leaves, balls, large = Boxes.empty(boughs, d, FAN), Balls.empty(boughs, d), Boxes.empty(1, d, whole)
@@ -172,13 +172,13 @@ def built_tree(P: Singles, alive: Rows, place: Rows) -> Tree:
 
 @inner_loop
 def forget(tree: Tree, point: Rows, rest: Rows, rows: Rows) -> None:
-    """Take the points of these rows out of the tree, unless a point has rows left."""
+    """Remove the points of these rows from the tree, unless a point has rows left."""
     cells, norms, place, balls = tree.cells, tree.norms, tree.place, tree.balls
     turns = balls.middle.shape[1] // TURN
     for row in rows:
         leaf, w = place[point[row]] // WIDTH, place[point[row]] % WIDTH
         line = leaf * turns
-        # An empty place holds NaN in its first column, and NaN is not equal to itself.
+        # An empty place has NaN in its first column, and NaN is not equal to itself.
         if rest[point[row]] == 0 and cells[line, w] == cells[line, w]:
             cells[line, w] = np.nan
             left, top = 0, -BEYOND * BEYOND
@@ -204,7 +204,7 @@ def _plant(
     waiting: Rows,
     squares: Singles,
 ) -> None:
-    """Put points in the order of a tree and into their leaves, and draw boxes around them."""
+    """Put points in the order of a tree and into their leaves, and compute their boxes."""
     n, d = order.size, P.shape[1] - 1
     for point in order:
         norm = 0.0
@@ -216,7 +216,7 @@ def _plant(
         count -= 1
         start, stop = waiting[count, 0], waiting[count, 1]
         if stop - start > WIDTH:
-            # Boughs are whole, and so are leaves: a split falls between two of them.
+            # Boughs and leaves are complete: a split falls between two of them.
             unit = WIDTH * FAN if stop - start > WIDTH * FAN else WIDTH
             middle = start + (stop - start + unit - 1) // unit // 2 * unit
             column = _widest(P, order, start, stop)
@@ -278,7 +278,7 @@ def _part(keys: Singles, order: Rows, low: int, high: int, middle: int) -> None:
 
 @inner_loop
 def _draw_in(cells: Singles, norms: Singles, leaves: Boxes, balls: Balls, leaf: int, squares: Singles) -> None:
-    """Draw the box, the ball and the crest of a leaf around the points that are left in it."""
+    """Fit the box, the ball and the crest of a leaf to its remaining points."""
     low, high = leaves
     middle, span, crest, rough = balls
     d, bough, f = low.shape[1], leaf // FAN, leaf % FAN
@@ -311,5 +311,5 @@ def _draw_in(cells: Singles, norms: Singles, leaves: Boxes, balls: Balls, leaf: 
 
 @inner_loop
 def slack(d: int) -> float:
-    """Return more than sums of d squares in single precision are off by, relatively."""
+    """Return an upper bound of the relative error of sums of d squares in single precision."""
     return float((d + 8) * 2.0**-22)

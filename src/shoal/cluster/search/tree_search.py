@@ -1,14 +1,14 @@
-"""What a tree is asked: which rows are the nearest, which row is the farthest.
+"""Queries of a tree: the nearest rows, and the farthest row.
 
-1. Nearest: boughs and leaves whose box lies beyond the limit are passed over. The search goes from the
-   leaf of the point outwards, so that the limit falls early. A leaf is given up after four columns if these,
-   with what its box adds for the others, put all of its points beyond the limit.
-2. Farthest: `|p - q|^2 - |q|^2 = |p|^2 - 2 p q`; the greatest norm, with the least product of q and a
-   point of the ball, tells how far a leaf can reach. The most promising leaves come first.
+1. Nearest: boughs and leaves whose box lies beyond the limit are skipped. The search goes from the leaf of the point
+   outwards, so that the limit falls early. A leaf is abandoned after four columns if these, with what its box adds for
+   the others, put all of its points beyond the limit.
+2. Farthest: `|p - q|^2 - |q|^2 = |p|^2 - 2 p q`; the greatest norm, with the least product of q and a point of the
+   ball, bounds how far a leaf can reach. The most promising leaves come first.
 
-The search is in single precision, and every comparison has a slack larger than its rounding: what is found
-is a short list of points that is sure to hold the right ones. Among these the full numbers decide, and ties
-go to the lowest row.
+The search is in single precision, and every comparison has a slack larger than its rounding: the result is a short list
+of points that is certain to contain the right ones. Among these double precision decides, and ties go to the lowest
+row.
 """
 
 from typing import SupportsIndex
@@ -24,15 +24,15 @@ __all__ = ["farthest", "nearest", "place_mean"]
 
 TWO = np.float32(2)
 LARGEST = np.float32(1e20)  # above any limit, below the bounds of empty leaves
-NEVER = np.float32(np.inf)  # the bound of a leaf that was looked at
-FIRST = 8  # leaves that are looked at first for the farthest point
+NEVER = np.float32(np.inf)  # the bound of a leaf already examined
+FIRST = 8  # leaves examined first for the farthest point
 
 
 @inner_loop
 def nearest(tree: Tree, points: Points, X: Floats, q: Singles, seed: int, near: Floats, rows: Rows) -> int:
-    """Fill in the rows nearest to the seed, which is q in the tree; return how many were compared.
+    """Write the rows nearest to the seed, which is q in the tree; return how many were compared.
 
-    There are as many as there are places in `near`. The seed is no row of the tree any more.
+    There are as many as places in `near`. The seed has already been removed from the tree.
     """
     members, lowest, rest, point = points
     found = tree.found
@@ -52,7 +52,7 @@ def nearest(tree: Tree, points: Points, X: Floats, q: Singles, seed: int, near: 
 def farthest(tree: Tree, points: Points, X: Floats, q: Singles, scale: float, target: Floats, blur: float) -> int:
     """Return the row x with the greatest |scale x - target|; target / scale is q in the tree.
 
-    `blur` is by how much rounding may put a distance from the target off, in the tree.
+    `blur` is the greatest rounding error of a distance from the target, in the tree.
     """
     members, lowest, _, _ = points
     found = tree.found
@@ -69,7 +69,7 @@ def farthest(tree: Tree, points: Points, X: Floats, q: Singles, scale: float, ta
 
 @inner_loop
 def place_mean(thin: Sketch, centre: Singles, total: Floats, count: int, q: Singles) -> float:
-    """Fill in where the tree has the mean of so many rows with this sum; return the blur of distances from it."""
+    """Write the mean of so many rows with this sum in the tree's coordinates; return the blur of distances from it."""
     blur = 0.0
     for i in range(total.size):
         j = thin.columns[i]
@@ -80,7 +80,7 @@ def place_mean(thin: Sketch, centre: Singles, total: Floats, count: int, q: Sing
 
 @inner_loop
 def _maybe_nearest(tree: Tree, q: Singles, point: int, near: Floats, rows: Rows) -> int:
-    """Put in `tree.found` the points that may be among the nearest to q, a point; return how many these are."""
+    """Write into `tree.found` the points that may be among the nearest to q, a point; return their number."""
     cells, _, points, place, leaves, _, boughs, centre, seen, found, outer, inner, later, _, squares = tree
     home = place[point] // WIDTH
     norm = np.sqrt(_square(q)) + np.sqrt(_square(centre))
@@ -111,14 +111,14 @@ def _maybe_nearest(tree: Tree, q: Singles, point: int, near: Floats, rows: Rows)
 
 @inner_loop
 def _maybe_farthest(tree: Tree, q: Singles, blur: float) -> int:
-    """Put in `tree.found` the points that may be the farthest from q; return how many these are."""
+    """Write into `tree.found` the points that may be the farthest from q; return their number."""
     own = _square(q)
     rough = own + _square(tree.centre)
     bounds, least = tree.bounds, tree.inner
     _far_bounds(tree.balls, q, own, bounds, least)
     limit, count = LARGEST, 0
     for _ in range(FIRST):
-        # The least of the bounds, and those that stand elsewhere in other boughs.
+        # The least of the bounds, and those at other positions in other boughs.
         part, bough = _least(least), 0
         for b in range(len(bounds)):
             bough = b if bounds[b, part] < bounds[bough, part] else bough
@@ -135,7 +135,7 @@ def _maybe_farthest(tree: Tree, q: Singles, blur: float) -> int:
 def _look_far(
     tree: Tree, leaf: int, q: Singles, own: float, rough: float, blur: float, limit: np.float32, count: int
 ) -> tuple[np.float32, int]:
-    """Add the points of a leaf that may be the farthest to those found; return the limit and how many there are."""
+    """Add the points of a leaf that may be the farthest to those found; return the limit and their number."""
     squares, norms = tree.squares, tree.norms
     if _far_squares(tree.cells, norms, leaf, q, limit, squares):
         for w in range(WIDTH):
@@ -151,7 +151,7 @@ def _look_far(
 
 @inner_loop
 def _replace_worst(near: Floats, rows: Rows, square: float, row: int) -> None:
-    """Put a row in the stead of the worst of the nearest, which a heap keeps in front."""
+    """Replace the worst of the nearest, the top of a heap, by another row."""
     hole = 0
     while 2 * hole + 1 < near.size:
         child = 2 * hole + 1
@@ -169,7 +169,7 @@ def _replace_worst(near: Floats, rows: Rows, square: float, row: int) -> None:
 
 @inner_loop
 def _square(q: Singles) -> float:
-    """Return the square of the length of q."""
+    """Return the squared length of q."""
     total = 0.0
     for x in q:
         total += np.float64(x) * x
@@ -178,7 +178,7 @@ def _square(q: Singles) -> float:
 
 @inner_loop
 def _least(gaps: Singles) -> int:
-    """Return where the least of these stands."""
+    """Return the index of the least of these."""
     place = 0
     for i in range(gaps.size):
         place = i if gaps[i] < gaps[place] else place
@@ -187,7 +187,7 @@ def _least(gaps: Singles) -> int:
 
 @inner_loop
 def _kept(seen: Singles, found: Rows, count: SupportsIndex, limit: np.float32) -> int:
-    """Move the points found within the limit to the front; return how many these are."""
+    """Move the points found within the limit to the front; return their number."""
     kept = 0
     for i in range(count):
         if seen[i] <= limit:
@@ -198,7 +198,7 @@ def _kept(seen: Singles, found: Rows, count: SupportsIndex, limit: np.float32) -
 
 @inner_loop
 def _box_gaps(boxes: Boxes, bough: SupportsIndex, q: Singles, gaps: Singles, later: Singles) -> None:
-    """Fill in the squared distance of q from each box of a bough, and what it is but for the first columns."""
+    """Write the squared distance of q from each box of a bough, in total and without the first columns."""
     low, high = boxes
     zero = np.float32(0)
     for f in range(gaps.size):
@@ -216,7 +216,7 @@ def _box_gaps(boxes: Boxes, bough: SupportsIndex, q: Singles, gaps: Singles, lat
 
 @inner_loop
 def _far_bounds(balls: Balls, q: Singles, own: float, bounds: Singles, least: Singles) -> None:
-    """Fill in what `2 p q - |p|^2` is at least for the points p of each leaf, and the least of that over boughs."""
+    """Write lower bounds of `2 p q - |p|^2` for the points p of each leaf, and their minimum over boughs."""
     middle, span, crest, _ = balls
     zero, reach = np.float32(0), np.float32(np.sqrt(own))
     for f in range(FAN):
@@ -238,9 +238,9 @@ def _far_bounds(balls: Balls, q: Singles, own: float, bounds: Singles, least: Si
 def _near_squares(
     cells: Singles, leaf: int, q: Singles, limit: np.float32, later: np.float32, squares: Singles
 ) -> bool:
-    """Fill in the squared distances of q from the points of a leaf; say whether any is within the limit.
+    """Write the squared distances of q from the points of a leaf; return whether any is within the limit.
 
-    Columns but for the first ones put all points off by `later` at least.
+    Columns other than the first ones add at least `later` to all of them.
     """
     for w in range(WIDTH):
         squares[w] = np.float32(0)
@@ -262,7 +262,7 @@ def _near_squares(
 
 @inner_loop
 def _far_squares(cells: Singles, norms: Singles, leaf: int, q: Singles, limit: np.float32, squares: Singles) -> bool:
-    """Fill in `2 p q - |p|^2` for the points p of a leaf; say whether any is within the limit."""
+    """Write `2 p q - |p|^2` for the points p of a leaf; return whether any is within the limit."""
     for w in range(WIDTH):
         squares[w] = np.float32(0)
     turns, within = q.size // TURN, False

@@ -1,4 +1,4 @@
-"""Sets of records as words of 64 bits: how many there are, and whether some itemset is rare among them."""
+"""Sets of records as 64-bit words: how many records there are, and whether some itemset is rare among them."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -16,19 +16,19 @@ __all__ = ["CLEAR", "ONE", "RARE", "SPENT", "Looking", "Words", "fits", "ones", 
 Words = NDArray[np.uint64]
 
 ONE = np.uint64(1)
-CLEAR, RARE, SPENT = 0, 1, 2  # what `rare` finds: no rare itemset, one, or that it may not look any further
+CLEAR, RARE, SPENT = 0, 1, 2  # result of `rare`: no rare itemset, one, or budget exhausted
 
 
 def ones(word: np.uint64) -> int:
-    """Return how many bits of a word are set."""
+    """Return the number of set bits of a word."""
     return int(word).bit_count()
 
 
 def _ones_typed(_context: Any, _word: Any) -> tuple[Any, Callable[..., Any]]:
-    """Tell numba of the processor's own instruction that counts bits."""
+    """Declare the processor's population count to numba."""
 
     def generate(_ctx: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        """Write the instruction."""
+        """Emit the instruction."""
         return builder.ctpop(args[0])
 
     return types.int64(types.uint64), generate
@@ -38,7 +38,7 @@ _ones_compiled: Any = intrinsic(_ones_typed)
 
 
 def _ones_for(word: Any) -> Callable[[Any], Any]:  # noqa: ARG001, numba compares the names
-    """Return what stands for `ones` inside compiled loops."""
+    """Return the implementation of `ones` inside compiled loops."""
 
     def compiled(word: Any) -> Any:
         """Count the bits of a word."""
@@ -51,10 +51,10 @@ overload(ones, inline="always")(_ones_for)
 
 
 class Looking(NamedTuple):
-    """What is looked for, an itemset of at most m items in fewer than k records; and arrays to look in.
+    """The search for an itemset of at most m items held by fewer than k records, and its working arrays.
 
-    Sets of records lie one behind the other in `held`. Depth first, `path` holds the sets that are being met, `meets`
-    what they have in common. Every look costs one of the budget.
+    Sets of records are stored one after another in `held`. Depth first, `path` holds the sets being intersected,
+    `meets` their intersections. Every step costs one unit of the budget.
     """
 
     k: int
@@ -68,7 +68,7 @@ class Looking(NamedTuple):
 
 @inner_loop
 def rare(looking: Looking, sets: int, words: int) -> int:
-    """Say whether 2 to `depth` of the sets held have 1 to k - 1 records in common; each has so many words, and k."""
+    """Return whether 2 to `depth` of the sets share 1 to k - 1 records; each set has k records or more."""
     k, _, depth, held, path, meets, budget = looking
     if depth < 2 or sets < 2:
         return CLEAR
@@ -79,7 +79,7 @@ def rare(looking: Looking, sets: int, words: int) -> int:
             total += ones(meets[w])
         path[0], path[1] = total, first + 1
         level = 1
-        # Two numbers a level: how many records its sets have in common, and which set is to be met next.
+        # Two numbers per level: how many records its sets have in common, and which set to intersect next.
         while level > 0:
             here = path[2 * level - 1]
             if here == sets:
@@ -97,7 +97,7 @@ def rare(looking: Looking, sets: int, words: int) -> int:
                 total += ones(both)
             if 0 < total < k:
                 return RARE
-            # A set that takes nothing away tells nothing new: what lies below it is also looked at without it.
+            # A set that removes no record adds nothing new: what lies below it is also examined without it.
             if total > 0 and total < path[2 * level - 2] and level + 1 < depth:
                 path[2 * level], path[2 * level + 1] = total, here + 1
                 level += 1
@@ -106,7 +106,7 @@ def rare(looking: Looking, sets: int, words: int) -> int:
 
 @inner_loop
 def fits(looking: Looking, bits: Words, wide: int, c: int, members: Places, joined: int) -> int:
-    """Say whether a candidate makes no rare itemset with the members of a chunk, or that the budget is spent."""
+    """Return whether a candidate makes no rare itemset with the members of a chunk, or the budget is exhausted."""
     k, m, _, held, _, _, budget = looking
     kept = 0
     alone = 0
@@ -123,7 +123,7 @@ def fits(looking: Looking, bits: Words, wide: int, c: int, members: Places, join
             total += ones(both)
         if 0 < total < k:
             return RARE
-        # A member of all records of the candidate makes no itemset rarer.
+        # A member held by all records of the candidate makes no itemset rarer.
         if 0 < total < alone:
             kept += 1
     if m < 3:

@@ -1,4 +1,4 @@
-"""Candidates for the chunks of a cluster: their order, and those that stand for each other."""
+"""Candidates for the chunks of a cluster: their order, and which of them are equivalent."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ EVERY = ~np.uint64(0)
 
 @inner_loop
 def falling(count: int, number: int) -> int:
-    """Return a key that puts larger counts first, and lower numbers among equal ones; its low bits are the number."""
+    """Return a key that orders by falling count, then by number; its low bits are the number."""
     return ((LARGE - int(count)) << 32) | int(number)
 
 
@@ -34,7 +34,7 @@ def line_up(
     queue: Places,
     queued: Places,
 ) -> None:
-    """Put the candidates of a cluster in a queue: those of rules that k records fulfil, then by falling support."""
+    """Queue the candidates of a cluster: those of rules that at least k records hold, then by falling support."""
     into, fulfilled = 0, 0
     for c in range(q):
         queued[c] = 0
@@ -65,7 +65,7 @@ def line_up(
 
 @inner_loop
 def _fulfilled(bits: Words, wide: int, place: Whole, rule_items: Whole, start: int, stop: int) -> int:
-    """Return how many records of a cluster hold all items of a rule, or 0 if one of these is no candidate."""
+    """Return how many records of a cluster hold all items of a rule, or 0 if one of these is not a candidate."""
     for at in range(start, stop):
         if place[rule_items[at]] < 0:
             return 0
@@ -80,7 +80,7 @@ def _fulfilled(bits: Words, wide: int, place: Whole, rule_items: Whole, start: i
 
 @inner_loop
 def find_twins(bits: Words, wide: int, q: int, queue: Places, twin: Places, table: Places) -> None:
-    """Note for each candidate the first one in the queue that is in the same records."""
+    """Record for each candidate the first one in the queue that is held by the same records."""
     size = 1
     while size < 2 * q:
         size *= 2
@@ -98,7 +98,7 @@ def find_twins(bits: Words, wide: int, q: int, queue: Places, twin: Places, tabl
 
 @inner_loop
 def _mixed(bits: Words, start: int, wide: int, mask: int) -> int:
-    """Return a place in a table for some words."""
+    """Return the hash of some words, a position in a table."""
     mixed = np.uint64(0)
     for w in range(wide):
         mixed ^= bits[start + w] >> np.uint64(w % 13)
@@ -110,7 +110,7 @@ def _mixed(bits: Words, start: int, wide: int, mask: int) -> int:
 
 @inner_loop
 def _same(bits: Words, one: int, two: int, wide: int) -> bool:
-    """Say whether words at two places are the same."""
+    """Return whether the words at two positions are equal."""
     w = 0
     while w < wide and bits[one + w] == bits[two + w]:
         w += 1
@@ -134,7 +134,7 @@ def mark(indptr: Places, items: Whole, low: int, high: int, place: Whole, bits: 
 def wait_in_line(
     q: int, size: int, queue: Places, support: Whole, where: Places, twin: Places, chunk_of: Places, todo: Places
 ) -> int:
-    """Let candidates wait that are the first of their twins, and return how many; those of all records need not."""
+    """Queue the candidates that are first among their twins, except those of all records; return their number."""
     waiting = 0
     for t in range(q):
         c = queue[t]

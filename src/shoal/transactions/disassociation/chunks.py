@@ -1,9 +1,9 @@
-"""Chunks as they are published: sub-records by chunk, and everything in an order that tells nothing.
+"""Chunks as published: sub-records by chunk, in an order that reveals nothing.
 
-1. The records of a cluster, or of a joint, are cut down to the items of each chunk; what is left of them is sorted
-   and counted.
-2. Clusters are put in the order of their content: of (size, chunks) as nested tuples, where a chunk is a tuple of
-   pairs (items, count), one for each sub-record. Joints are put in the order of their clusters.
+1. The records of a cluster, or of a joint, are projected onto the items of each chunk; the results are sorted and
+   counted.
+2. Clusters are ordered by content: by (size, chunks) as nested tuples, where a chunk is a tuple of pairs (items,
+   count), one for each sub-record. Joints are ordered by their clusters.
 3. Items that are published nowhere lose their number.
 """
 
@@ -24,16 +24,10 @@ __all__ = ["Chunks", "chunks"]
 class Chunks:
     """The chunks of clusters and joints, in their published order.
 
-    Parameters
-    ----------
-    rank : int64 array of shape (clusters,)
-        The published number of each cluster of the partition.
-    cluster, joint : int32 arrays of shape (chunks,)
-        The published cluster of a chunk, or -1 and its joint.
-    chunk_ptr, sub_ptr, counts, items
-        As of `model.disassociated.Disassociated`, but items have the numbers that they were given with.
-    joint_ptr, joint_clusters
-        The published clusters of each joint, ascending.
+    `rank` is the published number of each cluster of the partition; `cluster` and `joint` are the published cluster of
+    a chunk, or -1 and its joint. `chunk_ptr`, `sub_ptr`, `counts` and `items` are as in
+    `model.disassociated.Disassociated`, but with the item numbers of the input. `joint_clusters` are the published
+    clusters of each joint, ascending.
     """
 
     rank: Places
@@ -48,28 +42,21 @@ class Chunks:
 
 
 def chunks(indptr: Places, items: Whole, n_items: int, cuts: Places, torn: Torn, joined: Shared) -> Chunks:
-    """Cut records down to their chunks, sort and count what is left, and put all of it in order.
+    """Project records onto their chunks, sort and count the results, and put everything in order.
 
-    Parameters
-    ----------
-    indptr, items, n_items, cuts
-        As of `vertical`.
-    torn : Torn
-        What `vertical` made of the clusters.
-    joined : Shared
-        What `shared` made of the joints.
+    The records, cluster by cluster, and `cuts` are as in `vertical`.
 
     Guarantee
     ---------
-    The result depends on the records of each cluster as a multiset, not on their order. Sub-records are distinct and
-    in lexicographic order, chunks in the order of their smallest items, clusters in the order of their content.
+    The result depends on the records of each cluster as a multiset, not on their order. Sub-records are distinct and in
+    lexicographic order, chunks in the order of their smallest items, clusters in the order of their content.
 
     Cost
     ----
-    O(occurrences · log delta) time, 40 bytes an occurrence at most.
+    O(occurrences · log delta) time, at most 40 bytes per occurrence.
     """
     clusters = cuts.size - 1
-    # Clusters and joints are scopes alike: records from low to high, and the chunk of each of their items.
+    # Clusters and joints are both scopes: records from low to high, and the chunk of each of their items.
     scope, chunk_ptr, sub_ptr, counts, kept = _project(
         indptr,
         items,
@@ -108,10 +95,10 @@ def chunks(indptr: Places, items: Whole, n_items: int, cuts: Places, torn: Torn,
 
 
 class _Parts(NamedTuple):
-    """What a scope is cut into, chunk by chunk, and where: used again for every scope."""
+    """Working arrays, reused for every scope: its parts chunk by chunk."""
 
     place: Places  # the chunk of each item
-    last: Places  # the record that a chunk was last met in
+    last: Places  # the record in which a chunk was last seen
     item_at: Places  # where the items of a chunk begin
     sub_at: Places  # where its sub-records begin
     part_ptr: Places
@@ -123,7 +110,7 @@ class _Parts(NamedTuple):
 def _project(
     indptr: Places, items: Whole, n_items: int, low: Places, high: Places, ptr: Places, entry: Whole, number: Whole
 ) -> tuple[Places, Places, Places, Places, Whole]:
-    """Return the chunks of all scopes: their scope, their sub-records, how often each is there, and its items."""
+    """Return the chunks of all scopes: their scope, their sub-records, the count of each, and its items."""
     most_items, most_chunks, all_chunks = 0, 0, 0
     for scope in range(low.size):
         most_items = max(most_items, indptr[high[scope]] - indptr[low[scope]])
@@ -132,7 +119,7 @@ def _project(
             here = max(here, number[e] + 1)
         most_chunks, all_chunks = max(most_chunks, here), all_chunks + here
     scopes, chunk_ptr = np.empty(all_chunks, np.int64), np.zeros(all_chunks + 1, np.int64)
-    # Every occurrence is in one chunk at most, so there are never more items or sub-records than these.
+    # Every occurrence is in at most one chunk, which bounds the number of items and sub-records.
     sub_ptr, counts, out = np.zeros(items.size + 1, np.int64), np.empty(items.size, np.int64), np.empty_like(items)
     place, last = np.full(n_items, -1, np.int64), np.empty(most_chunks, np.int64)
     item_at, sub_at = np.empty(most_chunks + 1, np.int64), np.empty(most_chunks + 1, np.int64)
@@ -182,7 +169,7 @@ def _measure(indptr: Places, items: Whole, low: int, high: int, chunks: int, par
 
 @inner_loop
 def _scatter(indptr: Places, items: Whole, low: int, high: int, chunks: int, parts: _Parts) -> None:
-    """Write the sub-records chunk by chunk; what said where a chunk begins says in the end where it ends."""
+    """Write the sub-records chunk by chunk; start positions become end positions."""
     place, last, item_at, sub_at, part_ptr, part, order = parts
     for c in range(chunks):
         last[c] = -1
@@ -204,7 +191,7 @@ def _scatter(indptr: Places, items: Whole, low: int, high: int, chunks: int, par
 
 @inner_loop
 def _distinct(parts: _Parts, start: int, stop: int, subs: int, sub_ptr: Places, counts: Places, out: Whole) -> int:
-    """Write each distinct sub-record of a sorted chunk once, with its count; return how many are written in all."""
+    """Write each distinct sub-record of a sorted chunk once, with its count; return the total number written."""
     _, _, _, _, part_ptr, part, order = parts
     for at in range(start, stop):
         begin, length = part_ptr[order[at]], part_ptr[order[at] + 1] - part_ptr[order[at]]
@@ -232,7 +219,7 @@ def _content(
 ) -> tuple[Places, Whole]:
     """Return the content of each cluster as a row of numbers that compares as the nested tuples do.
 
-    Items count from 1 on, and 0 ends the items of a sub-record or the sub-records of a chunk.
+    Items count from 1, and 0 ends the items of a sub-record or the sub-records of a chunk.
     """
     ptr = np.zeros(sizes.size + 1, np.int64)
     last = first[-1]

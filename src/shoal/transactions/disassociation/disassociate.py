@@ -1,10 +1,10 @@
-"""Disassociation: set-valued data are published in pieces whose links are cut where they would name somebody.
+"""Disassociation: set-valued data are published in parts, without the links between them that could identify a person.
 
 1. Records are sorted, so that the release does not depend on the order of the input.
 2. `partition`, `rules` or `ugac` put records that have much in common into clusters of k to delta.
-3. `vertical` tears the items of a cluster into chunks that are k^m-anonymous; items too rare for it are terms.
+3. `vertical` splits the items of a cluster into chunks that are k^m-anonymous; items too rare for it are terms.
 4. `shared` joins neighbouring clusters, so that items too rare for one of them can share a chunk.
-5. `terms` says what is published of the items left over, `chunks` puts everything in a canonical order.
+5. `terms` decides what is published of the remaining items, `chunks` puts everything in a canonical order.
 
 Terrovitis, Mamoulis, Liagouris and Skiadopoulos, Privacy Preservation by Disassociation, PVLDB 5 (2012) 944-955, with
 the corrections of the specification.
@@ -35,22 +35,16 @@ __all__ = ["Made", "Partitioning", "disassociate"]
 Partitioning = Literal["recursive", "iterative", "rules", "ugac"]
 
 STEPS = 5
-MOST = 10**9  # of every parameter that is a whole number
-LEVELS = 16  # 65,536 clusters to a joint
+MOST = 10**9  # upper limit of every integer parameter
+LEVELS = 16  # 65,536 clusters per joint
 
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """A disassociated data set, and what only the holder of the data may know of it.
+    """A disassociated data set, and what only the data holder may know about it.
 
-    Parameters
-    ----------
-    cluster_of : int64 array of shape (n,)
-        The published cluster of each record of the data, in their order.
-    suppressed : int
-        How many occurrences of items were deleted under `terms="suppress"`.
-    notes : tuple of str
-        What the holder should know, in sentences.
+    `cluster_of` is the published cluster of each record of the data, `suppressed` the number of occurrences deleted
+    under terms="suppress".
     """
 
     published: Disassociated
@@ -74,41 +68,41 @@ def disassociate(
     publish_rare_labels: bool = False,
     seed: int = 0,
 ) -> Made:
-    """Publish set-valued data in chunks that nobody can link by up to m known items to fewer than k records.
+    """Publish set-valued data in chunks that up to m known items cannot link to fewer than k records.
 
     Parameters
     ----------
     k : int, at least 1
-        The least number of records that may be the one sought. 1 protects nobody.
+        The least number of candidate records for an attacker. 1 protects nobody.
     m : int, at least 1
-        How many items of a record somebody may know.
+        How many items of a record an attacker may know.
     delta : int, at least 2k - 1
-        The most records of a cluster; ten times k or more keeps more of the data.
+        The most records of a cluster; ten times k or more preserves more of the data.
     partition : {"recursive", "iterative", "rules", "ugac"}
         How records are put into clusters.
     levels : int, 0 to 16
         How often neighbouring clusters are joined to share chunks.
     terms : {"global", "drop", "cluster", "suppress"}
-        What becomes of items that are in no chunk: listed once, not at all, or by cluster, in the last case after
-        items of all records of such a cluster were taken from some of them.
+        How items that are in no chunk are listed: once, not at all, or by cluster; with "suppress", items of all
+        records of such a cluster are first removed from some of them.
     rules : sequence of arrays of item numbers, optional
-        Itemsets that should stay together; needed for partition "rules" and "ugac".
+        Itemsets that should stay together; required for partition "rules" and "ugac".
     beta : float, above 0 and at most 1
-        The share of a rule's records that "ugac" wants in one cluster set.
+        The share of a rule's records that "ugac" wants in one set of clusters.
     rounds : int, at least 1
         The most rounds of "ugac".
     rho : float, 0 to 1
         The share of records that keep an item under "suppress".
     publish_rare_labels : bool
-        List also items of fewer than k records under "global".
+        Under "global", also list items of fewer than k records.
     seed : int
-        Of "ugac" and "suppress"; the others know no chance.
+        Random seed of "ugac" and "suppress"; the others are deterministic.
 
     Guarantee
     ---------
     For every set of at most m items, either no data set that the release may come from holds it, or one of them holds
-    it in k records. What makes that sure is checked by `verdict.km` from the release alone. Equal records, parameters
-    and seed give an equal release, whatever the order of the records.
+    it in k records. The conditions for this are checked by `verdict.km` from the release alone. Equal records,
+    parameters and seed give an equal release, whatever the order of the records.
 
     Cost
     ----
@@ -147,7 +141,7 @@ def disassociate(
     made = chunks(indptr, items, n_items, cuts, torn, joined)
     tick(4, STEPS)
     least = 1 if publish_rare_labels else k
-    shown = "drop" if data.n < k else terms  # of so few records not even the labels may be told
+    shown = "drop" if data.n < k else terms  # with so few records not even labels may be published
     term_cluster, term_item = listed_terms(shown, torn, joined.left, made.rank, data.supports, least)
     cluster_of = np.empty(data.n, np.int64)
     cluster_of[canonical[order]] = np.repeat(made.rank, np.diff(cuts))
@@ -216,7 +210,7 @@ def _single(rules: Rules) -> list[Whole]:
 
 
 def _wanted(data: Transactions, rules: Rules, k: int, beta: float, partition: str) -> tuple[str, ...]:
-    """Say so if the rules of the ants want more records than there are."""
+    """Warn if the rules want more records than there are."""
     if partition != "ugac":
         return ()
     from shoal.transactions.disassociation.ugac import feasible
@@ -231,7 +225,7 @@ def _wanted(data: Transactions, rules: Rules, k: int, beta: float, partition: st
 def _check(
     k: int, m: int, delta: int, partition: str, levels: int, terms: str, beta: float, rounds: int, rho: float
 ) -> None:
-    """Refuse parameters that make no sense."""
+    """Refuse invalid parameters."""
     limits: dict[str, tuple[Any, int, int]] = {"k": (k, 1, MOST), "m": (m, 1, MOST), "delta": (delta, 1, MOST)}
     limits |= {"rounds": (rounds, 1, MOST), "levels": (levels, 0, LEVELS)}
     for name, (value, least, most) in limits.items():
@@ -276,7 +270,7 @@ def _flat(rules: Sequence[ArrayLike] | None, n_items: int, partition: str) -> Ru
 
 
 def _notes(published: Disassociated, data: Transactions) -> tuple[str, ...]:
-    """Say what the holder should know."""
+    """Return what the data holder should know."""
     notes = []
     if published.k == 1:
         notes.append("k=1 protects nobody: every record is published as it is, in clusters of up to delta records.")
@@ -289,5 +283,5 @@ def _notes(published: Disassociated, data: Transactions) -> tuple[str, ...]:
             f"Every item is in fewer than k={published.k} records of its cluster: there is no chunk. Raise delta."
         )
     if published.terms == "cluster" and published.term_item.size:
-        notes.append("terms='cluster' can tell rare associations for certain; 'global' and 'suppress' do not.")
+        notes.append("terms='cluster' can reveal rare associations with certainty; 'global' and 'suppress' do not.")
     return tuple(notes)

@@ -1,4 +1,4 @@
-"""A heap of items by their counts, which only fall: keys are brought up to date when they come up."""
+"""A heap of items by their counts, which can only fall: stale keys are updated when they reach the top."""
 
 import numpy as np
 
@@ -19,14 +19,14 @@ def heap_key(count: int, item: int) -> int:
 
 @inner_loop
 def heaped(heap: Places, filled: int) -> None:
-    """Put so many keys in the order of a heap."""
+    """Heapify the first `filled` keys."""
     for place in range(filled // 2 - 1, -1, -1):
         _sink(heap, place, filled)
 
 
 @inner_loop
 def most_frequent(heap: Places, filled: int, count: Places) -> int:
-    """Return the item of the largest count, the lowest of several, or -1 if there is none."""
+    """Return the item with the largest count, the lowest among ties, or -1 if there is none."""
     if filled == 0:
         return -1
     while True:
@@ -40,7 +40,7 @@ def most_frequent(heap: Places, filled: int, count: Places) -> int:
 
 @inner_loop
 def _sink(heap: Places, place: int, filled: int) -> None:
-    """Let a key sink to where no key below it is larger."""
+    """Sift a key down."""
     key = heap[place]
     below = 2 * place + 1
     while below < filled:

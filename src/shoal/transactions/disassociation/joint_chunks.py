@@ -1,4 +1,4 @@
-"""Chunks of a joint: its items are rare, so each is tested by going through the few records that hold it."""
+"""Chunks of a joint: its items are rare, so each is tested by scanning the few records that hold it."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ __all__ = ["Asked", "Rest", "fill"]
 
 
 class Asked(NamedTuple):
-    """What chunks must meet, the size of the itemsets that are met with an item, and how many may be looked at."""
+    """The requirements on chunks, the size of the itemsets combined with an item, and how many may be examined."""
 
     k: int
     m: int
@@ -22,14 +22,14 @@ class Asked(NamedTuple):
 
 
 class Rest(NamedTuple):
-    """The items of each record that are in term sets, as places in the lists of their clusters."""
+    """The items of each record that are in term sets, as positions in the lists of their clusters."""
 
     ptr: Places
     place: Places
 
 
 class Mates(NamedTuple):
-    """The items of the chunk that each record holds: those of a record begin at `row_ptr` and end at `filled`."""
+    """The items of the chunk that each record holds, from `row_ptr` to `filled`."""
 
     row_ptr: Places
     filled: Places
@@ -37,7 +37,7 @@ class Mates(NamedTuple):
 
 
 class Notes(NamedTuple):
-    """Of each item that a test meets: its slot, the last test that met it, and by slot the records in common."""
+    """For each item seen in a test: its slot, the last test that saw it, and by slot the records in common."""
 
     slot: Places
     stamp: Places
@@ -56,7 +56,7 @@ def fill(
     asked: Asked,
     number: Places,
 ) -> None:
-    """Give each candidate of a joint the number of a chunk, in the order of the keys."""
+    """Assign each candidate of a joint to a chunk, in the order of the keys."""
     k, m, depth, looks = asked
     q = records.size
     tid_ptr = np.zeros(q + 1, np.int64)
@@ -110,7 +110,7 @@ def fill(
 
 @inner_loop
 def _fits(looking: Looking, tids: Places, chunkmates: Mates, notes: Notes, test: int) -> int:
-    """Say whether the item of these records makes no rare itemset with the chunk, or that the budget is spent."""
+    """Return whether the item of these records makes no rare itemset with the chunk, or the budget is exhausted."""
     k, m, _, words, _, _, budget = looking
     row_ptr, filled, mates = chunkmates
     slot, stamp, common = notes

@@ -1,19 +1,19 @@
-"""Horizontal partitioning: records that share frequent items come into one cluster.
+"""Horizontal partitioning: records that share frequent items are put into one cluster.
 
 Recursive, for a segment of more than delta records:
 
-1. Take the records of its most frequent item out; they are a segment of their own, which ignores that item.
-2. Go on with the records left, until there are at most delta of them or no item is in k of them.
-3. The records left are a cluster, or even blocks of at most delta.
+1. Split off the records of its most frequent item; they are a segment of their own, which ignores that item.
+2. Continue with the remaining records, until there are at most delta of them or no item is in k of them.
+3. The remaining records are one cluster, or even blocks of at most delta.
 
-Iterative: delta records of the most frequent item are a cluster, and so on with the records left.
+Iterative: delta records of the most frequent item are a cluster; continue with the remaining records.
 
-At last, a cluster of fewer than k records joins the one before it, and is cut evenly if that makes it too large.
-Records are taken in the order in which they are given, clusters numbered in the order in which they are found: what
-lies side by side has much in common.
+Finally, a cluster of fewer than k records is merged into the one before it, and cut evenly if that is too large.
+Records are taken in the order given, and clusters numbered as they are found: neighbouring clusters have much in
+common.
 
-Terrovitis, Mamoulis, Liagouris and Skiadopoulos, Privacy Preservation by Disassociation, PVLDB 5 (2012) 944-955;
-the iterative form is that of Awad, Couchot, Al Bouna and Philippe, Future Internet 12 (2020) 71.
+Terrovitis, Mamoulis, Liagouris and Skiadopoulos, Privacy Preservation by Disassociation, PVLDB 5 (2012) 944-955; the
+iterative form is that of Awad, Couchot, Al Bouna and Philippe, Future Internet 12 (2020) 71.
 """
 
 import numpy as np
@@ -27,25 +27,10 @@ __all__ = ["even", "guarded", "iterative", "recursive"]
 
 
 def recursive(indptr: Places, items: Whole, n_items: int, k: int, delta: int) -> tuple[Places, Places]:
-    """Split records again and again by the most frequent item that was not yet used.
+    """Split records repeatedly by the most frequent item not yet used; return the records by cluster, and the cuts.
 
-    Parameters
-    ----------
-    indptr, items : arrays
-        The records, items ascending.
-    n_items : int
-        Every item is below this number.
-    k : int
-        The least number of records of a cluster.
-    delta : int, at least 2k - 1
-        The most records of a cluster.
-
-    Returns
-    -------
-    order : int64 array of shape (n,)
-        The records, cluster by cluster.
-    cuts : int64 array of shape (clusters + 1,)
-        Where each cluster begins and ends in `order`.
+    The items of each record ascend and are below `n_items`; delta is at least 2k - 1. Cluster c is
+    `order[cuts[c]:cuts[c + 1]]`.
 
     Guarantee
     ---------
@@ -53,7 +38,7 @@ def recursive(indptr: Places, items: Whole, n_items: int, k: int, delta: int) ->
 
     Cost
     ----
-    O(occurrences · log items) for each level of the recursion, of which there are a few; 12 bytes an occurrence.
+    O(occurrences · log items) for each level of the recursion, of which there are a few; 12 bytes per occurrence.
     """
     order, starts = _recursive(indptr, items, n_items, k, delta)
     return order, guarded(np.append(np.flatnonzero(starts), order.size), k, delta)
@@ -62,22 +47,11 @@ def recursive(indptr: Places, items: Whole, n_items: int, k: int, delta: int) ->
 def iterative(
     indptr: Places, items: Whole, n_items: int, k: int, delta: int, *, faithful: bool = False
 ) -> tuple[Places, Places]:
-    """Take delta records of the most frequent item, again and again.
+    """Take delta records of the most frequent item, repeatedly; inputs and result as of `recursive`.
 
-    Parameters
-    ----------
-    indptr, items, n_items, k, delta
-        As of `recursive`, and so is what it returns.
-    faithful : bool
-        Leave clusters of fewer than k records as they are, as published; all their items are then lost.
-
-    Guarantee
-    ---------
-    As of `recursive`, unless it is to be faithful. Ties go to the lowest item, then to the first records.
-
-    Cost
-    ----
-    O(occurrences · log items) time, 8 bytes an occurrence.
+    With `faithful`, clusters of fewer than k records stay as they are, as in the paper; all their items are then lost.
+    Otherwise the guarantee of `recursive` holds. Ties go to the lowest item, then to the first records. Takes
+    O(occurrences · log items) time, 8 bytes per occurrence.
     """
     order, starts, rest = _iterative(indptr, items, n_items, 1 if faithful else k, delta)
     cuts = np.append(np.flatnonzero(starts[:rest]), rest)
@@ -86,7 +60,7 @@ def iterative(
 
 
 def even(size: int, most: int) -> Places:
-    """Return where to cut so many records into blocks of at most `most`, as even as can be, larger ones first."""
+    """Return where to cut so many records into blocks of at most `most`, as even as possible, larger ones first."""
     blocks = -(-size // most)
     if blocks == 0:
         return np.zeros(1, np.int64)
@@ -96,9 +70,9 @@ def even(size: int, most: int) -> Places:
 
 
 def guarded(cuts: Places, k: int, delta: int) -> Places:
-    """Join clusters of fewer than k records to the one before them, and cut evenly what is then too large.
+    """Merge clusters of fewer than k records into the preceding one, and cut evenly what is then too large.
 
-    The first cluster has none before it and takes the one behind it.
+    The first cluster is merged with the following one.
     """
     ends: list[int] = []
     for end in cuts[1:].tolist():
@@ -156,7 +130,7 @@ def _recursive(indptr: Places, items: Whole, n_items: int, k: int, delta: int) -
 
 @inner_loop
 def _count(indptr: Places, items: Whole, order: Places, low: int, high: int, count: Places, touched: Places) -> int:
-    """Count the items of a segment, note which ones it has, and return how many."""
+    """Count the items of a segment, list them, and return how many there are."""
     seen = 0
     for place in range(low, high):
         row = order[place]
@@ -173,7 +147,7 @@ def _count(indptr: Places, items: Whole, order: Places, low: int, high: int, cou
 def _candidates(
     size: int, k: int, touched: Places, seen: int, count: Places, first: Places, head: Places, heap: Places
 ) -> int:
-    """Give each item that the segment may be split by a key and a place for its records; return how many there are.
+    """Give each item that may split the segment a key and a place for its records; return how many there are.
 
     An item of all records is not among them: it was ignored before, or the next step would only ignore it.
     """
@@ -200,7 +174,7 @@ def _list(
     lists: Whole,
     alive: NDArray[np.bool_],
 ) -> None:
-    """Bring the records of a segment to life, and list them by the items that it may be split by."""
+    """Activate the records of a segment, and list them by the items that may split it."""
     for place in range(low, high):
         row = order[place]
         alive[row] = True
@@ -213,7 +187,7 @@ def _list(
 
 @inner_loop
 def _take(indptr: Places, items: Whole, row: int, alive: NDArray[np.bool_], count: Places) -> None:
-    """Take a record out, and its items from the counts."""
+    """Remove a record, and its items from the counts."""
     alive[row] = False
     for at in range(indptr[row], indptr[row + 1]):
         count[items[at]] -= 1
@@ -230,7 +204,7 @@ def _leave(
     delta: int,
     starts: NDArray[np.bool_],
 ) -> None:
-    """Put the records that are left behind those taken out, and cut them into even blocks, larger ones first."""
+    """Put the remaining records behind those split off, and cut them into even blocks, larger ones first."""
     start, rest = into, high - into
     for place in range(low, high):
         if alive[order[place]]:
@@ -246,7 +220,7 @@ def _leave(
 
 @loop
 def _iterative(indptr: Places, items: Whole, n_items: int, k: int, delta: int) -> tuple[Places, NDArray[np.bool_], int]:
-    """Return the records cluster by cluster, where clusters begin, and how many are in them, before the rest."""
+    """Return the records cluster by cluster, where clusters begin, and how many records are in them."""
     n = indptr.size - 1
     order, into = np.arange(n), 0
     starts, alive = np.zeros(n, np.bool_), np.zeros(n, np.bool_)

@@ -1,15 +1,15 @@
 """Split of a rule's records: by the other rules that they hold first, then by their items.
 
 1. A segment of at most delta records is a leaf.
-2. Else, while more than delta of its records are left: the rarest other rule that k of them hold, but not all, splits
-   off its records as a segment of its own; without such a rule, the most frequent item does. What is in all records
-   cannot split them, so the path to a segment need not be remembered.
-3. What is left is a leaf, or even blocks of at most delta records if nothing splits it.
-4. A leaf of fewer than k records joins the one before it (the first: the one behind it), and so does one of fewer
-   than 2k where the two have at most delta: leaves side by side have rules in common. What grows beyond delta is cut
+2. Otherwise, while more than delta of its records are left: the rarest other rule held by at least k of them, but not
+   all, splits off its records as a segment of its own; without such a rule, the most frequent item does. What is in all
+   records cannot split them, so the path to a segment need not be remembered.
+3. The remainder is a leaf, or even blocks of at most delta records if nothing splits it.
+4. A leaf of fewer than k records is merged into the one before it (the first into the next), and so is one of fewer
+   than 2k where the two have at most delta: neighbouring leaves have rules in common. Leaves beyond delta are cut
    evenly.
 
-That the rarest rule goes first, here as among the clusters, is what keeps rules of every frequency alive.
+Taking the rarest rule first, here as among the clusters, is what preserves rules of every frequency.
 """
 
 from typing import NamedTuple
@@ -26,7 +26,7 @@ Flags = NDArray[np.bool_]
 
 
 class Held(NamedTuple):
-    """Which rules each record holds, ascending: record r `rules[ptr[r]:ptr[r + 1]]`; and how many hold each."""
+    """Which rules each record r holds, ascending: `rules[ptr[r]:ptr[r + 1]]`; and the support of each rule."""
 
     ptr: Places
     rules: Whole
@@ -44,29 +44,11 @@ def split(
     k: int,
     delta: int,
 ) -> Places:
-    """Put `members` in order in place, and return where clusters of k to delta records begin and end.
+    """Order `members` in place within each rule, and return the cuts between clusters of k to delta records.
 
-    Parameters
-    ----------
-    indptr, items, n_items
-        The records.
-    members : int64 array
-        Records, the ones of a rule side by side; reordered within each rule.
-    starts : int64 array
-        Where the records of each rule begin and end in `members`; each rule has k records or more.
-    owners : int64 array
-        These rules; their own records are not split by them.
-    k, delta : int, delta >= 2k - 1
-
-    Returns
-    -------
-    int64 array
-        The cuts, from 0 to the number of members.
-
-    Cost
-    ----
-    O(L d) for L items in all records and d the depth of the splits, beside one look at every frequent item of a
-    segment for each group that it splits off.
+    `members` are the records of the rules `owners` (at least k each) from `starts[i]` to `starts[i + 1]`; a rule does
+    not split its own records. Takes O(L d) for L items in all records and d the depth of the splits, plus one look at
+    every frequent item of a segment for each group that it splits off.
     """
     n_rules = held.supports.size
     ptr, tokens = _tokens(indptr, items, held, members, np.repeat(owners, np.diff(starts)))
@@ -76,7 +58,7 @@ def split(
 
 @loop
 def _tokens(indptr: Places, items: Whole, held: Held, members: Places, owner: Places) -> tuple[Places, Whole]:
-    """Return what can split each member: its other rules, then its items, numbered behind the rules."""
+    """Return what can split each member: its other rules, then its items, numbered after the rules."""
     rule_ptr, rules, supports = held
     ptr = np.zeros(members.size + 1, np.int64)
     size = 0
@@ -131,7 +113,7 @@ def _post(
 
 @inner_loop
 def _choose(counts: Places, seen: Places, useful: int, alive: int, n_rules: int, k: int) -> tuple[int, int]:
-    """Return the token that splits next, or -1, and how many are still of use: these stand first."""
+    """Return the token that splits next, or -1, and how many are still useful: these come first."""
     best, a = -1, 0
     while a < useful:
         token = seen[a]
@@ -162,11 +144,11 @@ def _recursion(
     n = members.size
     cut = np.zeros(n + 1, np.bool_)
     cut[starts] = True
-    place, moved = np.arange(n), np.empty(n, np.int64)  # which member stands at a position of the order
+    place, moved = np.arange(n), np.empty(n, np.int64)  # which member is at a position of the order
     counts, begin, seen = np.zeros(n_tokens, np.int64), np.zeros(n_tokens, np.int64), np.empty(n_tokens, np.int64)
     posts = np.empty(tokens.size, np.int64)
     taken = np.zeros(n, np.bool_)
-    # Segments that wait do not overlap.
+    # Pending segments do not overlap.
     low, high = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
     waiting = starts.size - 1
     low[:waiting], high[:waiting] = starts[:-1], starts[1:]
@@ -212,7 +194,7 @@ def _recursion(
 
 @loop
 def _mended(cut: Flags, starts: Places, k: int, delta: int) -> Places:
-    """Join small leaves to their neighbours, and cut what is beyond delta evenly."""
+    """Merge small leaves into their neighbours, and cut those beyond delta evenly."""
     ends = np.zeros(cut.size, np.int64)
     filled = 1
     for group in range(starts.size - 1):

@@ -1,11 +1,11 @@
-"""Rules: itemsets that shall survive put their records together, the rarest rule first.
+"""Rules: itemsets to be preserved gather their records, the rarest rule first.
 
-1. A rule is an itemset of two items or more. Which rules each record holds is found by the rarest item of a rule.
-   Rules held by fewer than k records cannot be preserved, and are left aside.
-2. Rules ascending by support: each takes its records that no rule has taken, if they are k or more.
+1. A rule is an itemset of two items or more. Which rules each record holds is found by the rarest item of a rule. Rules
+   held by fewer than k records cannot be preserved, and are ignored.
+2. In ascending order of support, each rule takes its records that no rule has taken, if they are k or more.
 3. Records that hold a rule but were not taken go where most records of their most supported rule are.
-4. The records of a rule are split to at most delta (`rule_split`): the rarest of the other rules that k records hold,
-   else the most frequent item, splits off its records, and so on; small leaves stay with their neighbours.
+4. The records of a rule are split to at most delta (`rule_split`): the rarest of the other rules held by at least k
+   records, else the most frequent item, splits off its records, and so on; small leaves stay with their neighbours.
 5. Records without a rule are partitioned as usual.
 
 After the ants of Awad, Couchot, Al Bouna and Philippe, Future Internet 12(4):71 (2020), who gather records by rules
@@ -44,7 +44,10 @@ Rules = Sequence[NDArray[np.int32]]
 
 @dataclass(frozen=True)
 class RuleFact:
-    """What became of a rule: its support, how much of it clusters can preserve, and whether that is enough."""
+    """The outcome for a rule: its support, how many of these records a chunk can preserve, and their share.
+
+    `reached` says whether the share is at least beta, `unpreservable` whether the support is below k.
+    """
 
     support: int
     gathered: int
@@ -56,26 +59,11 @@ class RuleFact:
 def read_rules(
     text: str, labels: Sequence[str], *, missing: Literal["error", "ignore"] = "error"
 ) -> list[NDArray[np.int32]]:
-    """Read rules, one a line, as item numbers.
+    """Read rules, one per line, as arrays of item numbers: each rule once, its items ascending, by first appearance.
 
-    Parameters
-    ----------
-    text : str
-        Lines of labels separated by blanks; a word that begins with # and all after it is a comment. Labels that hold
-        blanks need the other form, a JSON list of lists of labels.
-    labels : sequence of str
-        The label of each item number.
-    missing : {"error", "ignore"}
-        What to do with a rule that has an item which the data do not have: refuse it, or leave the rule out.
-
-    Returns
-    -------
-    list of int32 arrays
-        The numbers of each rule's items, ascending; each rule once, in the order of first appearance.
-
-    Cost
-    ----
-    O(length of the text + number of labels).
+    Lines are labels separated by blanks; a word that begins with # starts a comment. Labels that contain blanks require
+    the other form, a JSON list of lists of labels. A rule with an item that is not in the data is refused, or left out
+    with missing="ignore".
 
     Examples
     --------
@@ -93,7 +81,7 @@ def read_rules(
         if unknown and missing == "error":
             raise ReadError(
                 f"read_rules: {place} has {unknown} items that are not in the data; every item of a rule must be. "
-                "Mend the line, or leave it out."
+                "Correct the line or leave it out."
             )
         if not unknown:
             found[tuple(sorted(number[word] for word in words))] = None
@@ -101,7 +89,7 @@ def read_rules(
 
 
 def _written(text: str) -> list[tuple[str, set[str]]]:
-    """Return where each rule stands in the text, and its different labels."""
+    """Return the position of each rule in the text, and its distinct labels."""
     if text.lstrip().startswith("["):
         try:
             lists = json.loads(text)
@@ -128,7 +116,7 @@ def _written(text: str) -> list[tuple[str, set[str]]]:
 
 
 def checked_rules(rules: Rules, n_items: int, who: str = "rules") -> list[NDArray[np.int32]]:
-    """Return the rules ascending and each once; refuse those with fewer than two items or unknown ones."""
+    """Return the rules with ascending items, each once; refuse those with fewer than two items or unknown ones."""
     found: dict[tuple[int, ...], None] = {}
     for count, rule in enumerate(rules, 1):
         numbers = np.unique(np.asarray(rule, np.int64))
@@ -145,12 +133,7 @@ def checked_rules(rules: Rules, n_items: int, who: str = "rules") -> list[NDArra
 def by_rules(indptr: Places, items: Whole, n_items: int, rules: Rules, k: int, delta: int) -> tuple[Places, Places]:
     """Partition records so that rules keep their support: the rarest rule takes its records first.
 
-    Parameters
-    ----------
-    indptr, items, n_items, k, delta
-        As of `partition.recursive`, and so is what it returns.
-    rules : list of int32 arrays
-        The itemsets that shall survive.
+    Inputs and result are as of `partition.recursive`, and `rules` the itemsets to preserve.
 
     Guarantee
     ---------
@@ -179,7 +162,7 @@ def by_rules(indptr: Places, items: Whole, n_items: int, rules: Rules, k: int, d
 
 
 def check_sizes(k: int, delta: int, who: str) -> None:
-    """Refuse cluster sizes that cannot be kept."""
+    """Refuse impossible cluster sizes."""
     if k < 1 or delta < 2 * k - 1:
         raise MethodError(
             f"{who}: k must be at least 1 and delta at least 2k - 1; got k={k} and delta={delta}. Raise delta or "
@@ -188,7 +171,7 @@ def check_sizes(k: int, delta: int, who: str) -> None:
 
 
 def held_rules(indptr: Places, items: Whole, n_items: int, rules: Rules, least: int = 1) -> Held:
-    """Find which rules each record holds; rules that fewer than `least` records hold are held by none in the list."""
+    """Find which rules each record holds, ignoring rules held by fewer than `least` records."""
     supports = np.bincount(items, minlength=n_items)
     rule_ptr = np.concatenate(([0], np.cumsum([rule.size for rule in rules], dtype=np.int64))).astype(np.int64)
     rule_items = np.concatenate([np.empty(0, np.int32), *rules]).astype(np.int32)
@@ -233,7 +216,7 @@ def settled(held: Held, owner: Places, k: int) -> Places:
 def clustered(
     indptr: Places, items: Whole, n_items: int, held: Held, owner: Places, k: int, delta: int
 ) -> tuple[Places, Places]:
-    """Return order and cuts: the records of each rule split to k to delta, then the records of no rule partitioned."""
+    """Return order and cuts: the records of each rule split to k to delta, then the others partitioned."""
     gathered = np.flatnonzero(owner >= 0)
     members = gathered[np.argsort(owner[gathered], kind="stable")]
     owners, sizes = np.unique(owner[gathered], return_counts=True)
@@ -243,7 +226,7 @@ def clustered(
     if rest.size == 0 and members.size:
         return members, cuts
     if members.size and rest.size < k:
-        # The last cluster takes them; it is halved if it grows beyond delta, and both halves have k then.
+        # The last cluster takes them; it is halved if it grows beyond delta, and both halves then have at least k.
         order = np.concatenate((members, rest))
         middle = [cuts[-2] + (order.size - cuts[-2] + 1) // 2] if order.size - cuts[-2] > delta else []
         return order, np.concatenate((cuts[:-1], middle, [order.size])).astype(np.int64)
@@ -256,26 +239,10 @@ def clustered(
 def rule_facts(
     indptr: Places, items: Whole, n_items: int, rules: Rules, k: int, order: Places, cuts: Places, beta: float = 0.6
 ) -> list[RuleFact]:
-    """Say of each rule how many of its records are in clusters where at least k records hold it.
+    """Return for each rule how many of its records are in clusters where at least k records hold it.
 
-    Parameters
-    ----------
-    indptr, items, n_items
-        The records.
-    order, cuts : int64 arrays
-        The clusters.
-    beta : float
-        The share of its records that a rule should keep.
-
-    Returns
-    -------
-    list of RuleFact
-        For each rule, in the order given: its support; how many of these records a chunk can preserve; their share;
-        whether that reaches beta; whether its support is below k, so that nothing can preserve it.
-
-    Cost
-    ----
-    O(L + u log u) for L items in all records and u rules held by them.
+    `order` and `cuts` are the clusters, `beta` the share of its records that a rule should keep. Takes O(L + u log u)
+    for L items in all records and u rules held by them.
     """
     numbers = [np.unique(np.asarray(rule, np.int32)).astype(np.int32) for rule in rules]
     held = held_rules(indptr, items, n_items, numbers)

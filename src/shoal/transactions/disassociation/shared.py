@@ -1,18 +1,18 @@
-"""Shared chunks: neighbouring clusters are joined, and items that are too rare in each of them share a chunk.
+"""Shared chunks: neighbouring clusters are joined, and items too rare in each of them share a chunk.
 
 For levels 1, 2, ... the clusters are joined by 2, 4, ... neighbours:
 
-1. Of the items in term sets of the joint, those are admitted that are in no chunk of any of its clusters, shared
-   ones of lower levels among them, and in k of its records.
-2. They are torn into chunks as those of a single cluster are.
-3. A cluster without any item left in its term set must meet the cover condition by its own chunks. Where it does
-   not, the rarest of its newly placed items goes back to the term sets of the joint.
+1. Of the items in term sets of the joint, those are admitted that are in no chunk of any of its clusters, including
+   shared ones of lower levels, and in k of its records.
+2. They are split into chunks as those of a single cluster are.
+3. A cluster whose term set becomes empty must meet the cover condition by its own chunks. Where it does not, the rarest
+   of its newly placed items returns to the term sets of the joint.
 
-An item that is admitted was too rare for the level before, so it is in few records: the itemsets that it is in are
-found by going through these alone.
+An admitted item was too rare for the previous level, so it is in few records: the itemsets that contain it are found by
+scanning these alone.
 
-This is the refining step of Terrovitis, Mamoulis, Liagouris and Skiadopoulos, PVLDB 5 (2012) 944-955, over
-clusters in the order of the partition.
+This is the refining step of Terrovitis, Mamoulis, Liagouris and Skiadopoulos, PVLDB 5 (2012) 944-955, over clusters in
+the order of the partition.
 """
 
 from dataclasses import dataclass
@@ -32,20 +32,11 @@ __all__ = ["Shared", "shared"]
 
 @dataclass(frozen=True, eq=False)
 class Shared:
-    """The chunks that joints of clusters share.
+    """The chunks shared by joints of clusters.
 
-    Parameters
-    ----------
-    low, high : int64 arrays of shape (joints,)
-        A joint is made of the clusters from `low` up to, but not including, `high`.
-    ptr : int64 array of shape (joints + 1,)
-        Where the items of each joint begin and end in the arrays below.
-    item : int32 array
-        The items of its chunks, ascending.
-    chunk : int32 array
-        The chunk of the joint that holds the item, numbered by their smallest items.
-    left : bool array
-        Which items of clusters, as listed in `Torn`, are still in a term set.
+    Joint j consists of the clusters from `low[j]` up to, but not including, `high[j]`; from `ptr[j]` to `ptr[j + 1]`
+    there are the items of its chunks, ascending, and the chunk of each, numbered by smallest item. `left` flags the
+    items of clusters, as listed in `Torn`, that are still in a term set.
     """
 
     low: Places
@@ -68,18 +59,10 @@ def shared(
     *,
     looks: int = LOOKS,
 ) -> Shared:
-    """Let clusters that lie side by side share chunks of items that are too rare for one cluster.
+    """Let neighbouring clusters share chunks of items that are too rare for one cluster.
 
-    Parameters
-    ----------
-    indptr, items, n_items, cuts, k, m
-        As of `vertical`.
-    torn : Torn
-        What `vertical` made of the clusters.
-    levels : int, at least 0
-        How often clusters are joined, two by two.
-    looks : int
-        How many itemsets may be looked at in a joint. Later on every item gets a chunk of its own.
+    The records and `cuts` are as in `vertical`. Clusters are joined two by two, `levels` times. After `looks` itemsets
+    have been examined in a joint, every further item gets a chunk of its own.
 
     Guarantee
     ---------
@@ -88,8 +71,8 @@ def shared(
 
     Cost
     ----
-    O(items in term sets + items in chunks) for each level, as long as few items of a record are rare; 16 bytes for
-    each occurrence of an item in a term set.
+    O(items in term sets + items in chunks) for each level, as long as few items of a record are rare; 16 bytes for each
+    occurrence of an item in a term set.
     """
     taken = torn.chunk >= 0
     rest = _occurrences(indptr, items, n_items, cuts, torn, taken)
@@ -112,7 +95,7 @@ def shared(
 def _occurrences(
     indptr: Places, items: Whole, n_items: int, cuts: Places, torn: Torn, taken: NDArray[np.bool_]
 ) -> Rest:
-    """Return for each record the places of its items in the term sets of their clusters."""
+    """Return for each record the positions of its items in the term sets of their clusters."""
     n = indptr.size - 1
     place = np.full(n_items, -1, np.int64)
     rest_ptr, rest = np.zeros(n + 1, np.int64), np.empty(items.size, np.int64)
@@ -131,7 +114,7 @@ def _occurrences(
 
 @loop
 def _without(rest: Rest, taken: NDArray[np.bool_]) -> Rest:
-    """Return for each record the places of its items that are still in term sets."""
+    """Return for each record the positions of its items that are still in term sets."""
     new_ptr, filled = np.zeros_like(rest.ptr), 0
     for row in range(rest.ptr.size - 1):
         for at in range(rest.ptr[row], rest.ptr[row + 1]):
@@ -146,7 +129,7 @@ def _without(rest: Rest, taken: NDArray[np.bool_]) -> Rest:
 def _join(
     cuts: Places, torn: Torn, taken: NDArray[np.bool_], rest: Rest, n_items: int, width: int, asked: Asked
 ) -> tuple[Places, Places, Places, Whole, Whole]:
-    """Join so many clusters at a time, mark what is placed as taken, and return the joints with their chunks."""
+    """Join so many clusters at a time, mark placed items as taken, and return the joints with their chunks."""
     ptr, entry, _, support, covered = torn
     clusters = cuts.size - 1
     joints = (clusters + width - 1) // width
@@ -157,7 +140,7 @@ def _join(
     place, admitted = np.full(n_items, -1, np.int64), np.empty(n_items, np.int64)
     for joint in range(joints):
         low, high = joint * width, min((joint + 1) * width, clusters)
-        # A last joint that has no more clusters than on the level before would only be the same again.
+        # A last joint with no more clusters than on the previous level would be the same again.
         if high - low <= width // 2:
             continue
         q = _admit(ptr[low], ptr[high], entry, support, taken, joint + 1, asked.k, banned, count, admitted)
@@ -197,7 +180,7 @@ def _admit(
     count: Places,
     admitted: Places,
 ) -> int:
-    """Find the items of a joint that are in no chunk of it and in k of its records; return how many, with counts."""
+    """Find the items of a joint that are in no chunk of it and in k of its records; return their number."""
     seen, q = 0, 0
     for e in range(start, stop):
         if taken[e]:
@@ -221,7 +204,7 @@ def _admit(
 
 @inner_loop
 def _take(start: int, stop: int, entry: Whole, taken: NDArray[np.bool_], place: Places, number: Places) -> None:
-    """Take the placed items of a joint out of the term sets of its clusters."""
+    """Remove the placed items of a joint from the term sets of its clusters."""
     for e in range(start, stop):
         c = place[entry[e]]
         if c >= 0 and number[c] >= 0:
@@ -232,7 +215,7 @@ def _take(start: int, stop: int, entry: Whole, taken: NDArray[np.bool_], place: 
 def _write(
     admitted: Places, q: int, number: Places, place: Places, new: Places, out_item: Whole, out_chunk: Whole, out: int
 ) -> int:
-    """Write the placed items of a joint with their chunks, numbered by their smallest items; return where it ends."""
+    """Write the placed items of a joint with their chunks, numbered by smallest item; return where it ends."""
     chunks = 0
     for c in range(q):
         place[admitted[c]] = -1
@@ -251,7 +234,7 @@ def _write(
 def _keep_open(
     start: int, stop: int, entry: Whole, taken: NDArray[np.bool_], place: Places, records: Places, number: Places
 ) -> None:
-    """Take the rarest placed item of a cluster back if nothing else would be left in its term set."""
+    """Return the rarest placed item of a cluster to its term set if nothing else would be left there."""
     rarest = -1
     for e in range(start, stop):
         if not taken[e]:

@@ -1,9 +1,9 @@
-"""Term policies: what is said of items that are in no chunk.
+"""Term policies: what is published about items that are in no chunk.
 
-An item z of fewer than k records of a cluster, listed with the cluster beside an item x of all its records, tells for
-certain that fewer than k people have both. So by default such items are listed once for all clusters, and only if k
-records of all the data hold them: a rare label alone can name somebody. Where they are to be listed by cluster,
-`suppress` first takes x from some of the records.
+An item z of fewer than k records of a cluster, listed with the cluster beside an item x of all its records, reveals for
+certain that fewer than k people have both. So by default such items are listed once for all clusters, and only if at
+least k records of all the data hold them: a rare label alone can identify a person. Where they are to be listed by
+cluster, `suppress` first removes x from some of the records.
 """
 
 import math
@@ -22,26 +22,11 @@ __all__ = ["listed_terms", "suppress_universal", "terms_as_chunks", "universal"]
 def listed_terms(
     terms: str, torn: Torn, left: NDArray[np.bool_], rank: Places, supports: Places, least: int
 ) -> tuple[Whole, Whole]:
-    """Return (cluster, item) of each term that is published, in this order.
+    """Return cluster and item of each published term, ordered; clusters are -1 under `global`.
 
-    Parameters
-    ----------
-    terms : {"global", "drop", "cluster", "suppress"}
-    torn : Torn
-        The items of each cluster.
-    left : bool array
-        Which of them are in its term set.
-    rank : int64 array of shape (clusters,)
-        The published number of each cluster.
-    supports : int64 array of shape (items,)
-        The number of records of all the data that hold each item.
-    least : int
-        Under `global`, items of fewer records are not listed.
-
-    Returns
-    -------
-    cluster, item : int32 arrays
-        Clusters are -1 under `global`.
+    `left` flags the items of clusters, as listed in `torn`, that are in a term set; `rank` is the published number of
+    each cluster, `supports` the records of all the data that hold each item. Under `global`, items of fewer than
+    `least` records are not listed.
     """
     if terms == "drop":
         return np.zeros(0, np.int32), np.zeros(0, np.int32)
@@ -56,7 +41,7 @@ def listed_terms(
 
 
 def universal(torn: Torn, cuts: Places) -> NDArray[np.bool_]:
-    """Return which items of chunks are in all records of a cluster that has a term set too."""
+    """Return which items of chunks are in all records of a cluster that also has a term set."""
     of = np.repeat(np.arange(cuts.size - 1), np.diff(torn.ptr))
     opened = np.zeros(cuts.size - 1, np.bool_)
     opened[of[torn.chunk < 0]] = True
@@ -67,25 +52,10 @@ def universal(torn: Torn, cuts: Places) -> NDArray[np.bool_]:
 def suppress_universal(
     indptr: Places, items: Whole, cuts: Places, torn: Torn, rho: float, seed: int
 ) -> tuple[Places, Whole, int]:
-    """Take items of all records from some records of clusters that have a term set.
+    """Remove universal items from some records of clusters that have a term set; return the records and a count.
 
-    Parameters
-    ----------
-    indptr, items, cuts
-        The records, cluster by cluster.
-    torn : Torn
-        What `vertical` made of the clusters.
-    rho : float, 0 to 1
-        The share of records that keep the item; one record at least loses it.
-    seed : int
-        Which records lose it.
-
-    Returns
-    -------
-    indptr, items : arrays
-        The records without these occurrences; some may be empty.
-    count : int
-        How many occurrences were taken out.
+    The records come cluster by cluster. A share `rho` of the records of the cluster keeps the item; at least one loses
+    it, and some may end up empty. The count is the number of occurrences removed.
     """
     chance = np.random.default_rng(seed)
     found = np.flatnonzero(universal(torn, cuts))
@@ -93,7 +63,7 @@ def suppress_universal(
     keep = np.ones(items.size, np.bool_)
     for cluster, item in zip(of.tolist(), torn.item[found].tolist(), strict=True):
         low, high = int(cuts[cluster]), int(cuts[cluster + 1])
-        # Every record of the cluster holds the item once, so its places are those of its records.
+        # Every record of the cluster holds the item once, so its positions are those of its records.
         places = indptr[low] + np.flatnonzero(items[indptr[low] : indptr[high]] == item)
         losing = max(1, math.ceil((1 - rho) * (high - low) - 1e-9))
         keep[chance.choice(places, losing, replace=False)] = False
@@ -102,7 +72,7 @@ def suppress_universal(
 
 
 def terms_as_chunks(published: Disassociated, which: NDArray[np.bool_], joint: int = -1) -> Disassociated:
-    """Return the same data with a chunk of one sub-record for each of these terms.
+    """Return the data with a chunk of one sub-record for each of these terms.
 
     The chunk of a term belongs to the term's cluster, or to a joint if that cluster is not published.
     """

@@ -1,20 +1,20 @@
-"""UGAC: ants gather the records of their rules, and take them from each other until the poorest cannot be helped.
+"""UGAC: ants gather the records of their rules, and take them from each other until the worst-off cannot be helped.
 
-1. Rules that fewer than k records hold cannot be preserved, and get no ant. Every other rule has one, and a cluster.
+1. Rules held by fewer than k records cannot be preserved, and get no ant. Every other rule has an ant and a cluster.
 2. In turn, each ant takes its next free record, its records being shuffled by the seed, until all are taken.
 3. Round after round, ant by ant: an ant whose cluster has less than a share beta of its rule's records, or fewer than k
-   of them, picks one up. Another one helps the rule that is short of the most records.
+   of them, picks one up. Any other ant helps the rule that is short of the most records.
 4. Pick up: of the clusters of more than k records that hold records of the rule, the one where they are densest gives
    its first one, provided that the worse off of the two rules is better off afterwards.
-5. The end: nobody moved a record in a whole round, or the rounds are used up.
+5. It ends when no record moved in a whole round, or the rounds are used up.
 6. Clusters are split, and the records of no rule partitioned, as in `rules`.
 
-The proviso of step 4 makes it end: of the deficits, sorted from the worst on, the first that changes falls with every
-move. Without it two ants can steal one record from each other for ever. A record holds the rule of its cluster at all
-times, so a cluster has as many records as its rule has in it.
+The proviso of step 4 ensures termination: of the deficits, sorted from the worst, the first that changes falls with
+every move. Without it two ants can take one record from each other for ever. A record holds the rule of its cluster at
+all times, so a cluster has as many records as its rule has in it.
 
 Awad, Couchot, Al Bouna and Philippe, Publishing Anonymized Set-Valued Data via Disassociation towards Analysis, Future
-Internet 12(4):71 (2020), with its loop, its donors and its helpers mended.
+Internet 12(4):71 (2020), with its loop, donors and helpers corrected.
 """
 
 import math
@@ -42,7 +42,7 @@ Floats = NDArray[np.float64]
 
 
 class Feasible(NamedTuple):
-    """How many records all rules together want, how many there are, and whether the one exceeds the other."""
+    """How many records all rules together want, how many there are, and whether these suffice."""
 
     wanted: int
     there: int
@@ -62,25 +62,17 @@ def by_ants(
 ) -> tuple[Places, Places]:
     """Partition records so that rules keep a share of their support: ants gather the records of each rule.
 
-    Parameters
-    ----------
-    indptr, items, n_items, rules, k, delta
-        As of `by_rules`, and so is what it returns.
-    beta : float, 0 < beta <= 1
-        The share of its records that a rule asks for.
-    rounds : int
-        The most rounds of the ants; they seldom need more than some hundred.
-    seed : int
-        Random seed of the order in which ants take their first records.
+    Inputs and result are as of `by_rules`. `beta` is the share of its records that each rule asks for; some hundred
+    `rounds` are usually enough.
 
     Guarantee
     ---------
-    Every cluster holds k to delta records, if there are k records at all. It always ends. The result depends on the
-    arguments alone: ties go to the denser, then the larger share, then the lowest cluster and record.
+    Every cluster holds k to delta records, if there are k records at all. It always terminates. The result depends on
+    the arguments alone: ties go to the denser, then the larger share, then the lowest cluster and record.
 
     Cost
     ----
-    O(moves and rounds * (rules^2 + sum of supports)) at worst; memory O(rules^2) beside the records.
+    O(moves and rounds * (rules^2 + sum of supports)) at worst; memory O(rules^2) in addition to the records.
 
     Examples
     --------
@@ -109,22 +101,10 @@ def by_ants(
 
 
 def feasible(indptr: Places, items: Whole, n_items: int, rules: Rules, k: int, beta: float = 0.6) -> Feasible:
-    """Say whether there are as many records with rules as the rules want, each a share beta of its own.
+    """Return whether there are as many records with rules as the rules want, each a share beta of its own.
 
-    Parameters
-    ----------
-    indptr, items, n_items
-        The records.
-
-    Returns
-    -------
-    Feasible
-        wanted, the sum of ceil(beta * support) over the rules of support k or more; there, the number of records that
-        hold such a rule; holds. If it does not hold, some rule stays below its share. If it holds, one still may.
-
-    Cost
-    ----
-    O(L) for L items in all records, and the rules that they hold.
+    Wanted are ceil(beta * support) records for each rule of support k or more; there are the records that hold such a
+    rule. If they do not suffice, some rule stays below its share; if they do, one still may.
     """
     held = _with_ants(indptr, items, n_items, checked_rules(rules, n_items, "feasible"), k)
     wanted = sum(math.ceil(beta * support) for support in held.supports.tolist())
@@ -133,7 +113,7 @@ def feasible(indptr: Places, items: Whole, n_items: int, rules: Rules, k: int, b
 
 
 def _with_ants(indptr: Places, items: Whole, n_items: int, rules: Rules, k: int) -> Held:
-    """Return which of the rules of support k or more each record holds, numbered without gaps."""
+    """Return which of the rules of support k or more each record holds, numbered consecutively."""
     supports = held_rules(indptr, items, n_items, rules).supports
     return held_rules(indptr, items, n_items, [rule for rule, s in zip(rules, supports, strict=True) if s >= k])
 
@@ -177,7 +157,7 @@ def _donor(ant: int, have: Places, supports: Places, goals: Floats, k: int) -> i
         if best < 0:
             best = c
             continue
-        # Densities as whole numbers: count / size against the best one's.
+        # Densities are compared in integers: count / size against the best one's.
         mine, its = count * have[best, best], have[ant, best] * size
         if mine > its or (mine == its and count > have[ant, best]):
             best = c
@@ -207,7 +187,7 @@ def _gather(
     k: int,
     rounds: int,
 ) -> int:
-    """Let the ants pick up records until nobody moves one; changes `owner`, returns the number of moves."""
+    """Let the ants pick up records until none moves; changes `owner`, returns the number of moves."""
     u = supports.size
     have = np.zeros((u, u), np.int64)
     for r in range(owner.size):

@@ -1,14 +1,14 @@
-"""Vertical partitioning: the items of a cluster are torn into chunks that are k^m-anonymous by themselves.
+"""Vertical partitioning: the items of a cluster are split into chunks that are k^m-anonymous by themselves.
 
 1. An item of fewer than k records of the cluster goes to its term set.
-2. The others come in the order of their support, or first those of rules that k records fulfil. An item joins the
-   chunk if every set of at most m items that it makes with items of the chunk is in no record or in k of them.
+2. The others are taken by falling support, those of rules that at least k records hold first. An item joins the chunk
+   if every set of at most m items that it makes with items of the chunk is in no record or in at least k of them.
 3. Items that could not join wait for the next chunk.
-4. If no item is in the term set and the chunks are too small to hide which parts belong to one record (the cover
-   condition), then the rarest item goes to the term set.
+4. If the term set is empty and the chunks are too small to hide which parts belong to one record (the cover condition),
+   then the rarest item goes to the term set.
 
-The records that hold an item are bits of words, so that a set of items costs a few instructions. Items of the same
-records stand for each other, and items of all records are never in the way.
+The records that hold an item are the bits of words, so that a set of items costs a few instructions. Items of the same
+records are interchangeable, and items of all records never conflict.
 
 Terrovitis, Mamoulis, Liagouris and Skiadopoulos, Privacy Preservation by Disassociation, PVLDB 5 (2012) 944-955.
 """
@@ -29,24 +29,16 @@ __all__ = ["LOOKS", "NO_RULES", "Rules", "Torn", "vertical"]
 Rules = tuple[Places, Whole]
 NO_RULES: Rules = (np.zeros(1, np.int64), np.zeros(0, np.int32))
 
-LOOKS = 10_000_000  # itemsets looked at in one cluster, before its chunks are closed
+LOOKS = 10_000_000  # itemsets examined in one cluster before its chunks are closed
 MOST = 1 << 27  # words of bits of one cluster
 
 
 class Torn(NamedTuple):
-    """The items of each cluster, ascending, with what became of them.
+    """The items of each cluster, ascending, with their chunks and supports.
 
-    Parameters
-    ----------
-    ptr : int64 array of shape (clusters + 1,)
-        Where the items of each cluster begin and end in the arrays below.
-    item : int32 array
-    chunk : int32 array
-        The chunk of the cluster, numbered by their smallest items, or -1 for its term set.
-    support : int32 array
-        The number of records of the cluster that hold the item.
-    covered : bool array of shape (clusters,)
-        Whether the chunks of the cluster meet the cover condition without any help of a term set.
+    The items of cluster c are those from `ptr[c]` to `ptr[c + 1]`; `chunk` is numbered by smallest item within the
+    cluster, -1 for its term set, and `support` counts records of the cluster. `covered` says of each cluster whether
+    its chunks meet the cover condition without the help of a term set.
     """
 
     ptr: Places
@@ -67,21 +59,11 @@ def vertical(
     *,
     looks: int = LOOKS,
 ) -> Torn:
-    """Tear the items of each cluster into chunks and a term set.
+    """Split the items of each cluster into chunks and a term set.
 
-    Parameters
-    ----------
-    indptr, items : arrays
-        The records, cluster by cluster, items ascending.
-    n_items : int
-        Every item is below this number.
-    cuts : int64 array of shape (clusters + 1,)
-        Where each cluster begins and ends among the records.
-    k, m : int, at least 1
-    rules : pair of arrays, optional
-        Where the items of each rule begin and end, and those items, ascending: what should stay together.
-    looks : int
-        How many itemsets may be looked at in a cluster. Later on every item gets a chunk of its own.
+    The records come cluster by cluster, cluster c from `cuts[c]` to `cuts[c + 1]`, their items ascending and below
+    `n_items`. `rules` are flat arrays of itemsets that should stay together, items ascending. After `looks` itemsets
+    have been examined in a cluster, every further item gets a chunk of its own.
 
     Guarantee
     ---------
@@ -90,7 +72,7 @@ def vertical(
 
     Cost
     ----
-    O(q^m · |P| / 64) for a cluster of q items at worst; 16 bytes an occurrence at most.
+    O(q^m · |P| / 64) for a cluster of q items at worst; at most 16 bytes per occurrence.
     """
     distinct, words, candidates = _sizes(indptr, items, n_items, cuts, k)
     if words > MOST:
@@ -186,7 +168,7 @@ def _tear(
             place[entry[where[c]]] = -1
         covered[cluster] = _covers(indptr, items, low, high, entry, chunk, base, stop, place, new, k, m)
         if not covered[cluster] and q == stop - base and q > 0:
-            # Nothing is in the term set, which would keep every record from being empty: the rarest item must go.
+            # The term set is empty, so nothing could account for a record in no chunk: the rarest item must go there.
             chunk[base + np.argmin(support[base:stop])] = -1
             covered[cluster] = _covers(indptr, items, low, high, entry, chunk, base, stop, place, new, k, m)
     return entry, chunk, support, covered
@@ -207,7 +189,7 @@ def _list(indptr: Places, items: Whole, low: int, high: int, entry: Whole, base:
 def _choose(
     entry: Whole, base: int, stop: int, k: int, count: Whole, support: Whole, where: Places, place: Whole
 ) -> int:
-    """Note the supports of a cluster's items, number those of k records or more, and return how many there are."""
+    """Store the supports of a cluster's items, number those of k records or more, and return how many there are."""
     q = 0
     for e in range(base, stop):
         item = entry[e]
@@ -224,7 +206,7 @@ def _choose(
 def _fill(
     looking: Looking, todo: Places, waiting: int, number: int, chunk_of: Places, bits: Words, wide: int, members: Places
 ) -> int:
-    """Let into a chunk who can join it, in the order of the queue, and return how many are still waiting."""
+    """Add to a chunk the items that can join it, in the order of the queue; return how many are still waiting."""
     joined, left = 0, 0
     for t in range(waiting):
         c = todo[t]
@@ -253,7 +235,7 @@ def _covers(
     k: int,
     m: int,
 ) -> bool:
-    """Number the chunks of a cluster by their smallest items, and say whether they meet the cover condition."""
+    """Number the chunks of a cluster by smallest item, and return whether they meet the cover condition."""
     chunks, parts = 0, 0
     for e in range(base, stop):
         new[e - base] = -1

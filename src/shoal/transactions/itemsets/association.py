@@ -1,15 +1,15 @@
-"""Association: how much of the support of itemsets is left after disassociation.
+"""Association: how much of the support of itemsets survives disassociation.
 
 With s the support of an itemset in the original and s* what is left of it:
 
 - alpha = s* / s, the share that is left;
-- relative absolute error RAE = |s - s*| / ((s + s*) / 2), from 0 (nothing lost) to 2 (all of it).
+- relative absolute error RAE = |s - s*| / ((s + s*) / 2), from 0 (nothing lost) to 2 (everything lost).
 
-Awad, Couchot, Al Bouna and Philippe, Future Internet 12(4):71 (2020), without their sign, so that gains do not pay for
-losses. With certain supports, an itemset that fewer than k records hold always counts 2: no method can do better there.
+Awad, Couchot, Al Bouna and Philippe, Future Internet 12(4):71 (2020), but with absolute values, so that gains do not
+offset losses. With certain supports, an itemset held by fewer than k records always scores 2: no method can do better.
 
-`supports` and `left` are arrays of one shape, not negative: the supports of some itemsets in the original, and what is
-left of them. All but `association` take time in proportion to their number.
+`supports` and `left` are non-negative arrays of the same shape: the supports of some itemsets in the original, and what
+is left of them. All functions except `association` run in linear time.
 """
 
 from collections.abc import Sequence
@@ -28,12 +28,12 @@ from shoal.transactions.itemsets.support import certain_support, expected_suppor
 __all__ = ["Association", "Bin", "Error", "alpha", "association", "binned", "error_of", "rae"]
 
 Floats = NDArray[np.float64]
-EDGES = (1, 2, 5, 10, 100)  # the least support of each line of the table
+EDGES = (1, 2, 5, 10, 100)  # the least support of each row of the table
 
 
 @dataclass(frozen=True)
 class Error:
-    """What is left of some itemsets: how many, sum and mean of RAE, mean of alpha."""
+    """What is left of some itemsets: their number, sum and mean of RAE, mean of alpha."""
 
     itemsets: int
     total: float
@@ -43,7 +43,7 @@ class Error:
 
 @dataclass(frozen=True)
 class Bin:
-    """The same for itemsets whose support in the original is `least` to `most`; None is no limit."""
+    """The same for itemsets whose support in the original is `least` to `most`; None means no limit."""
 
     least: int
     most: int | None
@@ -52,7 +52,7 @@ class Bin:
 
 @dataclass(frozen=True)
 class Association:
-    """What is left of all pairs, by their frequency too, and of the rules if there are any.
+    """What is left of all pairs, overall and by frequency, and of the rules if there are any.
 
     `floor` is the least sum that any method can reach with certain support: 2 for each pair of support below k.
     """
@@ -64,12 +64,12 @@ class Association:
     rules: Error | None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain numbers, as a report or JSON takes them."""
+        """Return plain numbers for a report or JSON."""
         return asdict(self)
 
 
 def alpha(supports: ArrayLike, left: ArrayLike) -> Floats:
-    """Return the share of each support that is left; 1 where there was none and is none, infinite if only now.
+    """Return the share of each support that is left; 1 where both are 0, infinite where only the original is 0.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def alpha(supports: ArrayLike, left: ArrayLike) -> Floats:
 
 
 def rae(supports: ArrayLike, left: ArrayLike) -> Floats:
-    """Return the relative absolute error of each support, from 0 to 2; 0 where there was none and is none.
+    """Return the relative absolute error of each support, from 0 to 2; 0 where both are 0.
 
     Examples
     --------
@@ -94,13 +94,7 @@ def rae(supports: ArrayLike, left: ArrayLike) -> Floats:
 
 
 def error_of(supports: ArrayLike, left: ArrayLike) -> Error:
-    """Return sum and mean of RAE and mean of alpha over the itemsets that the original has.
-
-    Returns
-    -------
-    Error
-        All zero, and alpha 1, if there is no itemset of support above 0.
-    """
+    """Return the error over the itemsets that occur in the original; zero, with alpha 1, if none does."""
     s, r = _both(supports, left, "error_of")
     s, r = s[s > 0], r[s > 0]
     if s.size == 0:
@@ -110,7 +104,7 @@ def error_of(supports: ArrayLike, left: ArrayLike) -> Error:
 
 
 def binned(supports: ArrayLike, left: ArrayLike) -> tuple[Bin, ...]:
-    """Return the error by the support in the original: 1, 2 to 4, 5 to 9, 10 to 99, 100 and more.
+    """Return the error by support in the original: 1, 2 to 4, 5 to 9, 10 to 99, 100 and more.
 
     Examples
     --------
@@ -131,20 +125,11 @@ def association(
     rules: Sequence[NDArray[np.int32]] = (),
     support: Literal["certain", "expected"] = "certain",
 ) -> Association:
-    """Compare the support of all pairs of the original, and of rules, with what is published.
+    """Compare the support of all pairs of the original, and of rules, with the published support.
 
-    The result is measured on the original: a diagnosis for its holder, not for publication.
-
-    Parameters
-    ----------
-    rules : list of int32 arrays
-        Itemsets in the numbers of the original.
-    support : {"certain", "expected"}
-        Which support of the publication to compare.
-
-    Cost
-    ----
-    O(number of pairs * clusters that show them); about a second for the 64,000 pairs of BMS1.
+    `rules` are itemsets in item numbers of the original. The result is measured on the original: a diagnosis for the
+    data holder, not for publication. O(number of pairs * clusters that contain them): about a second for the 64,000
+    pairs of BMS1.
     """
     if support not in ("certain", "expected"):
         raise MethodError("association: support must be 'certain' or 'expected'; got something else.")
@@ -161,7 +146,7 @@ def association(
 
 
 def _both(supports: ArrayLike, left: ArrayLike, who: str) -> tuple[Floats, Floats]:
-    """Return both as float64 arrays; refuse what cannot be supports."""
+    """Return both as float64 arrays; refuse values that cannot be supports."""
     s, r = np.asarray(supports, np.float64), np.asarray(left, np.float64)
     if s.shape != r.shape:
         raise DataError(f"{who}: {s.size} supports were given and {r.size} that are left; there must be as many.")

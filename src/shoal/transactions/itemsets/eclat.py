@@ -1,13 +1,14 @@
-"""Eclat: all itemsets that many records hold, grown item by item from lists of the places where they occur.
+"""Eclat: all frequent itemsets, grown item by item from lists of their occurrences.
 
-1. Items that too few records hold are left out. The others are ranked by support, the rarest first, and each record
-   lists its items by rank.
-2. An itemset is grown by items of higher rank only, so that each is met once. Of every itemset, the places of its last
-   item in the records are known; one walk from there to the ends of the records counts all items to grow it by.
-3. Those that are frequent enough are grown in turn, depth first, so that no more than one branch is held in memory.
+1. Infrequent items are left out. The others are ranked by support, the rarest first, and each record lists its items by
+   rank.
+2. An itemset is extended by items of higher rank only, so that each is found once. For every itemset, the positions of
+   its last item in the records are known; scanning from there to the ends of the records counts all possible
+   extensions.
+3. Frequent extensions are extended in turn, depth first, so that only one branch is in memory.
 
-Lists of places as in Zaki, Scalable algorithms for association mining, IEEE Transactions on Knowledge and Data
-Engineering 12 (2000) 372-390; counted by walks as in Uno, Asai, Uchida and Arimura, LCM, FIMI 2003.
+Occurrence lists as in Zaki, Scalable algorithms for association mining, IEEE Transactions on Knowledge and Data
+Engineering 12 (2000) 372-390; counting by scans as in Uno, Asai, Uchida and Arimura, LCM, FIMI 2003.
 """
 
 from dataclasses import dataclass
@@ -26,22 +27,15 @@ __all__ = ["Ints", "Itemsets", "Longs", "grown"]
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 
-MOST_CELLS = 100_000_000  # items of all itemsets together, or places of one branch
+MOST_CELLS = 100_000_000  # items of all itemsets together, or positions of one branch
 LARGEST_KEY = 1 << 62
 
 
 @dataclass(frozen=True, eq=False)
 class Itemsets:
-    """Itemsets with their supports, in two flat arrays.
+    """Itemsets with their supports, as flat arrays.
 
-    Parameters
-    ----------
-    indptr : int64 array of shape (n + 1,)
-        Where the items of each itemset begin and end.
-    items : int32 array
-        The numbers of the items, ascending within an itemset.
-    supports : int64 array of shape (n,)
-        The number of records that hold each itemset.
+    Itemset i has the items `items[indptr[i]:indptr[i + 1]]`, ascending, and is held by `supports[i]` records.
     """
 
     indptr: Longs
@@ -69,36 +63,15 @@ class Itemsets:
         return [tuple(items[a:b]) for a, b in pairwise(cuts)]
 
     def __repr__(self) -> str:
-        """Name the itemsets by their figures, never by their items."""
+        """Describe the itemsets by their number and size, never by their items."""
         return f"<Itemsets: {self.n} itemsets of up to {int(self.sizes.max(initial=0))} items>"
 
 
 def grown(data: Transactions, least: int, longest: int | None = None, most: int | None = None) -> Itemsets:
-    """Find all itemsets that enough records hold.
+    """Find all itemsets held by at least `least` records, by size, then in lexicographic order.
 
-    Parameters
-    ----------
-    least : int, at least 1
-        The least number of records.
-    longest : int, optional
-        The most items of an itemset.
-    most : int, optional
-        Refuse if there are more itemsets than these.
-
-    Returns
-    -------
-    Itemsets
-        By size, then in lexicographic order.
-
-    Raises
-    ------
-    MethodError
-        If there are too many itemsets, by number or by the items that they hold in all.
-
-    Cost
-    ----
-    O(s) time for s the number of items in all records that hold an itemset, summed over all itemsets found; memory of
-    the result and of one branch.
+    Refuses if there are more than `most` itemsets, or too many items in them. Time is proportional to the items of all
+    records that hold an itemset, summed over all itemsets found; memory to the result and one branch.
     """
     supports = data.supports
     frequent = np.flatnonzero(supports >= least)
@@ -132,7 +105,7 @@ def _by_rank(data: Transactions, ranked: Longs) -> Ints:
 
 
 def _in_order(found: Itemsets, d: int) -> Itemsets:
-    """Return the same itemsets by size and in lexicographic order, their items ascending."""
+    """Return the itemsets by size and in lexicographic order, their items ascending."""
     items, counts, sizes = [np.empty(0, np.int32)], [np.empty(0, np.int64)], [np.zeros(1, np.int64)]
     for size in range(1, int(found.sizes.max(initial=0)) + 1):
         rows, supports = found.of_size(size)
@@ -148,13 +121,13 @@ def _in_order(found: Itemsets, d: int) -> Itemsets:
 
 
 @loop
-def _grow(  # noqa: PLR0912, PLR0915 - a walk through all branches is best read in one piece
+def _grow(  # noqa: PLR0912, PLR0915 - a traversal of all branches is best read in one piece
     walks: Ints, d: int, least: int, deepest: int, most: int, cells: int
 ) -> tuple[Longs, Ints, Longs, bool]:
-    """Return all itemsets of frequent ranks, as flat arrays, and whether they are all; depth first."""
+    """Return all frequent itemsets of ranks as flat arrays, depth first, and whether they are complete."""
     indptr, items, supports = np.zeros(1024, np.int64), np.empty(4096, np.int32), np.empty(1024, np.int64)
     found = 0
-    # What the itemset of each depth can be grown by: a rank, and where its places lie in the pool.
+    # Extensions of the itemset at each depth: a rank, and where its positions lie in the pool.
     pool, bounds = _roots(walks, d)
     grower, first, last = np.arange(d + 1).astype(np.int32), bounds.copy(), np.append(bounds[1:], bounds[-1:])
     counts, touched, cursor = np.zeros(d, np.int64), np.empty(d, np.int32), np.empty(d, np.int64)
@@ -183,7 +156,7 @@ def _grow(  # noqa: PLR0912, PLR0915 - a walk through all branches is best read 
             items = _longer(items)
         found = _write(indptr, items, supports, found, itemset, depth + 1, last[own] - first[own])
         if depth + 2 >= deepest:
-            # No places are needed any more: the counts are all that is asked of the last items.
+            # At the last item only the counts are needed, not the positions.
             for rank in touched[:new]:
                 if counts[rank] >= least:
                     itemset[depth + 1] = rank
@@ -212,7 +185,7 @@ def _grow(  # noqa: PLR0912, PLR0915 - a walk through all branches is best read 
 
 @loop
 def _roots(walks: Ints, d: int) -> tuple[Longs, Longs]:
-    """Return the places of every rank, one rank after the other, and where those of each begin."""
+    """Return the positions of every rank, rank after rank, and where those of each begin."""
     bounds = np.zeros(d + 1, np.int64)
     for rank in walks:
         if rank >= 0:
@@ -230,7 +203,7 @@ def _roots(walks: Ints, d: int) -> tuple[Longs, Longs]:
 
 @inner_loop
 def _count(walks: Ints, pool: Longs, first: int, last: int, counts: Longs, touched: Ints) -> int:
-    """Count the ranks after each of the places, list those that occur, and return how many these are."""
+    """Count the ranks after each of the positions, list those that occur, and return their number."""
     new = 0
     for at in range(first, last):
         place = pool[at] + 1
@@ -245,7 +218,7 @@ def _count(walks: Ints, pool: Longs, first: int, last: int, counts: Longs, touch
 
 @inner_loop
 def _frequent(counts: Longs, touched: Ints, new: int, least: int) -> tuple[int, int]:
-    """Return how many ranks are frequent enough, and how many places they have."""
+    """Return how many ranks are frequent enough, and how many positions they have."""
     kept = room = 0
     for number in range(new):
         if counts[touched[number]] >= least:
@@ -256,7 +229,7 @@ def _frequent(counts: Longs, touched: Ints, new: int, least: int) -> tuple[int, 
 
 @inner_loop
 def _place(walks: Ints, pool: Longs, first: int, last: int, cursor: Longs) -> None:
-    """Write the places of the ranks that have a cursor, after each of the places given, into the pool."""
+    """Write the positions of the ranks that have a cursor, after each of the given positions, into the pool."""
     for at in range(first, last):
         place = pool[at] + 1
         while walks[place] >= 0:
@@ -268,7 +241,7 @@ def _place(walks: Ints, pool: Longs, first: int, last: int, cursor: Longs) -> No
 
 @inner_loop
 def _write(indptr: Longs, items: Ints, supports: Longs, found: int, itemset: Ints, size: int, support: int) -> int:
-    """Write one itemset behind the others, and return how many there are now."""
+    """Append one itemset and return the new number of itemsets."""
     start = indptr[found]
     for place in range(size):
         items[start + place] = itemset[place]

@@ -1,7 +1,7 @@
-"""Loss and risk of a publication: what its holder should know before it goes out.
+"""Loss and risk of a publication: what the data holder should know before releasing it.
 
 Loss: occurrences that are in no chunk, records and items that lost something or everything. Risk: what a reader of the
-neighbour may take for a fact about one person. All of it is measured on the original, for its holder alone.
+neighbour may take for a fact about one person. Both are measured on the original, for the data holder alone.
 """
 
 from dataclasses import asdict, dataclass
@@ -26,7 +26,7 @@ EDGES = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 @dataclass(frozen=True)
 class Loss:
-    """What was lost: occurrences, records and items; of records None if it is not known which cluster they are in."""
+    """Lost occurrences, items and records; `touched` and `emptied` are None if the records' clusters are unknown."""
 
     occurrences: int
     lost: int
@@ -46,24 +46,13 @@ class Loss:
 class Risk:
     """What a reader may take for a fact about one person.
 
-    Parameters
-    ----------
-    rare_pairs : int
-        Pairs that fewer than k records of the neighbour hold, of `pairs` in all.
-    real, real_and_rare : float
-        The share of these that the original has, and has in fewer than k records.
-    unique : dict of int to (int, int)
-        By length of a record: how many records are the only ones of their kind in the original, and how many of these
-        are in the neighbour.
-    smallest : int
-        The records of the smallest cluster; 0 if there is none.
-    forced : int
-        Clusters with items outside their chunks and an item in every record, so that the two meet for certain.
-    linked : bool
-        Whether the publication says which cluster such items are in; if not, `forced` tells a reader nothing.
-    confidence : tuple of int
-        Of the clusters with items outside their chunks, how many have a most frequent item in up to 25 %, 50 %, 75 %,
-        90 % of their records, in less than all of them, and in all.
+    `rare_pairs` of the neighbour's `pairs` are held by fewer than k of its records; `real` is the share of these that
+    occur in the original, `real_and_rare` the share that occur there in fewer than k records. `unique` gives, by record
+    length, how many records are unique in the original, and how many of these are in the neighbour. `smallest` is the
+    size of the smallest cluster, 0 if there is none. `forced` counts clusters with items outside their chunks and an
+    item in every record, so that the two certainly co-occur; it reveals nothing unless `linked`, that is unless the
+    publication says which cluster such items are in. `confidence` counts the clusters with items outside their chunks
+    whose most frequent item is in up to 25 %, 50 %, 75 %, 90 % of their records, in less than all of them, and in all.
     """
 
     pairs: int
@@ -84,21 +73,9 @@ class Risk:
 def loss(original: Transactions, published: Disassociated, cluster_of: Places | None = None) -> Loss:
     """Count what the publication leaves out of the original.
 
-    Parameters
-    ----------
-    cluster_of : int64 array of shape (n,), optional
-        The published cluster of each record, which only the holder knows.
-
-    Returns
-    -------
-    Loss
-        Occurrences in no chunk, and their share; items that are in no chunk at all; records with an item less and
-        records with none left. Occurrences that the policy `suppress` deleted are among the lost ones, yet not among
-        those that touch a record.
-
-    Cost
-    ----
-    O(L log L) for L occurrences and items that clusters see.
+    `cluster_of` is the published cluster of each record, known to the data holder alone. Occurrences deleted by the
+    policy `suppress` count as lost, but do not count as touching a record. O(L log L) for L occurrences and items of
+    clusters.
     """
     if published.n != original.n:
         raise DataError(f"loss: {original.n} records were published as {published.n}; these are not the same data.")
@@ -131,16 +108,9 @@ def loss(original: Transactions, published: Disassociated, cluster_of: Places | 
 
 
 def risk(original: Transactions, neighbour: Transactions, published: Disassociated, k: int) -> Risk:
-    """Count what in a neighbour looks like a fact about few people, and is one.
+    """Count what in a neighbour looks like a fact about fewer than k people, and is one.
 
-    Parameters
-    ----------
-    k : int
-        Fewer records than this are few.
-
-    Cost
-    ----
-    That of all pairs of the neighbour, and O(L) for L occurrences.
+    Costs what counting all pairs of the neighbour costs, plus O(L) for L occurrences.
     """
     if k < 1:
         raise MethodError(f"risk: k must be a whole number of at least 1; got {k}.")
@@ -170,10 +140,10 @@ def risk(original: Transactions, neighbour: Transactions, published: Disassociat
 
 
 def _records(data: Transactions, number: NDArray[np.integer]) -> dict[bytes, int]:
-    """Count the records by their items, numbered anew; records with items of no number are left out."""
+    """Count the records by their items, renumbered; records with items that have no number are left out."""
     items = number[data.items].astype(np.int64)
     owner = np.repeat(np.arange(data.n), data.lengths)
-    # New numbers may be in another order.
+    # Renumbering may change the order.
     items = items[np.lexsort((items, owner))]
     found: dict[bytes, int] = {}
     cuts = data.indptr.tolist()
@@ -185,7 +155,7 @@ def _records(data: Transactions, number: NDArray[np.integer]) -> dict[bytes, int
 
 
 def _most_frequent(published: Disassociated) -> NDArray[np.float64]:
-    """Return for each cluster the share of its records that have its most frequent item, by its own chunks."""
+    """Return for each cluster the share of its records that hold its most frequent item, by its own chunks."""
     places = places_of(published)
     own = ~places.shared[places.seat_chunk]
     most = np.zeros(published.clusters, np.int64)

@@ -1,7 +1,7 @@
-"""Mining: the itemsets that many records hold, their supports, and the rules between them.
+"""Mining: frequent itemsets, their supports, and the association rules between them.
 
-Itemsets are grown by `eclat`. A rule takes one item out of a frequent itemset: what is left is frequent as well,
-so its support is known and only has to be found.
+Itemsets are found by `eclat`. A rule takes one item out of a frequent itemset: the rest is frequent as well, so its
+support is known and only has to be looked up. Results are refused beyond some millions of itemsets.
 
 Agrawal, Imielinski and Swami, Mining association rules between sets of items in large databases, SIGMOD 1993.
 """
@@ -27,19 +27,10 @@ MOST_ITEMSETS = 5_000_000
 
 @dataclass(frozen=True)
 class Rule:
-    """Records that hold the antecedent mostly hold the consequent, too.
+    """Most records that hold the antecedent (item numbers, ascending) hold the consequent too.
 
-    Parameters
-    ----------
-    antecedent : tuple of int
-        Item numbers, ascending.
-    consequent : int
-    support : int
-        The number of records that hold all these items.
-    confidence : float
-        Their share among the records that hold the antecedent.
-    lift : float
-        How many times as high that is as the share of the consequent among all records.
+    `support` is the number of records that hold all these items, `confidence` their share among the records that hold
+    the antecedent, `lift` that share relative to the consequent's share among all records.
     """
 
     antecedent: tuple[int, ...]
@@ -52,32 +43,11 @@ class Rule:
 def frequent_itemsets(
     data: Transactions, support: float, *, most: int | None = None, longest: int | None = None
 ) -> Itemsets:
-    """Find all itemsets that many records hold.
+    """Find all itemsets held by at least `support` records (a whole number) or that share of them (a float).
 
-    Parameters
-    ----------
-    support : int or float
-        The least number of records, as a whole number of at least 1; or their least share, as a float above 0 and up
-        to 1. The number 1 is one record, the share 1.0 is all of them.
-    most : int, optional
-        At most so many itemsets: the first ones.
-    longest : int, optional
-        The most items of an itemset.
-
-    Returns
-    -------
-    Itemsets
-        By size, then support, the highest first, then item numbers; with `most`, by support before size.
-
-    Raises
-    ------
-    MethodError
-        If support is out of range, or there are more than five million itemsets.
-
-    Cost
-    ----
-    O(s) time for s the number of items in all records that hold an itemset, summed over all itemsets found; memory of
-    the result and of one branch.
+    The share is above 0 and at most 1.0, so 1 means one record and 1.0 all of them. Itemsets are ordered by size, then
+    support, the highest first, then item numbers; with `most`, by support before size. `longest` limits their size.
+    Costs as of `eclat.grown`.
 
     Examples
     --------
@@ -100,23 +70,9 @@ def frequent_itemsets(
 
 
 def pair_supports(data: Transactions) -> tuple[Ints, Longs]:
-    """Count all pairs of items that occur.
+    """Return all pairs of items that occur, in lexicographic order, shape (p, 2), and their supports.
 
-    Returns
-    -------
-    pairs : int32 array of shape (p, 2)
-        Item numbers, ascending within a pair; pairs in lexicographic order.
-    supports : int64 array of shape (p,)
-        The number of records that hold each pair. `np.argsort(-supports, kind="stable")` ranks them.
-
-    Raises
-    ------
-    MethodError
-        If there are more than 50 million pairs.
-
-    Cost
-    ----
-    O(sum of squared record lengths + p log p) time, O(p) memory.
+    Takes O(sum of squared record lengths + p log p) time and O(p) memory.
 
     Examples
     --------
@@ -128,52 +84,19 @@ def pair_supports(data: Transactions) -> tuple[Ints, Longs]:
 
 
 def triple_supports(data: Transactions, least: float) -> tuple[Ints, Longs]:
-    """Count the triples of items that many records hold.
+    """Return the frequent triples of items in lexicographic order, shape (p, 3), and their supports.
 
-    Parameters
-    ----------
-    least : int or float
-        The least number of records, or their least share, as in `frequent_itemsets`.
-
-    Returns
-    -------
-    triples : int32 array of shape (p, 3)
-        Item numbers, ascending within a triple; triples in lexicographic order.
-    supports : int64 array of shape (p,)
-
-    Raises
-    ------
-    MethodError
-        If least is out of range, or there are more than some 30 million triples.
-
-    Cost
-    ----
-    O(sum of cubed record lengths) time at worst, O(p) memory.
+    `least` is a number or share of records as in `frequent_itemsets`. O(sum of cubed record lengths) time at worst,
+    O(p) memory.
     """
     return _of_size(data, _least(least, data.n), 3)
 
 
 def itemset_supports(data: Transactions, itemsets: Sequence[Any] | NDArray[Any] | Itemsets) -> Longs:
-    """Count the records that hold each of the itemsets given.
+    """Count the records that hold each itemset; -1 stands for an item that the data do not contain.
 
-    Parameters
-    ----------
-    itemsets : sequence of int arrays, a matrix with an itemset a row, or Itemsets
-        Item numbers in any order. -1 stands for an item that the data do not have.
-
-    Returns
-    -------
-    int64 array
-        A support for each itemset. All records hold the empty one.
-
-    Raises
-    ------
-    MethodError
-        If an item number is neither -1 nor one of the data.
-
-    Cost
-    ----
-    O(i s log r) time for i items in all itemsets, s the support of the rarest in its set, r the length of a record.
+    Items may come in any order; all records hold the empty itemset. O(i s log r) time for i items in all itemsets, s
+    the support of the rarest in its set, r the length of a record.
 
     Examples
     --------
@@ -203,30 +126,11 @@ def itemset_supports(data: Transactions, itemsets: Sequence[Any] | NDArray[Any] 
 
 
 def rules(data: Transactions, support: float = 0.001, confidence: float = 0.8, most: int | None = 50) -> list[Rule]:
-    """Find the rules with one item as their consequent.
+    """Find the rules with a single item as consequent and a non-empty antecedent.
 
-    Parameters
-    ----------
-    support : int or float
-        The least number or share of records that hold all items of a rule, as in `frequent_itemsets`.
-    confidence : float, above 0 and up to 1
-        The least share among the records that hold the antecedent.
-    most : int, optional
-        At most so many rules: the first ones. None for all.
-
-    Returns
-    -------
-    list of Rule
-        By support, then confidence, the highest first, then antecedent and consequent. No antecedent is empty.
-
-    Raises
-    ------
-    MethodError
-        If support or confidence are out of range, or there are more than five million itemsets.
-
-    Cost
-    ----
-    That of `frequent_itemsets`, and O(i log f) for i items in all f frequent itemsets.
+    They are ordered by support, then confidence, the highest first, then antecedent and consequent; `most` keeps the
+    first ones. `support` is as in `frequent_itemsets`. Costs as there, plus O(i log f) for i items in all f frequent
+    itemsets.
 
     Examples
     --------
@@ -257,7 +161,7 @@ def rules(data: Transactions, support: float = 0.001, confidence: float = 0.8, m
 
 
 def _least(support: float, n: int) -> int:
-    """Return the least number of records that a share or a number asks for, exactly as it is written."""
+    """Return the least number of records that a share or number requires, taking the decimal as written."""
     if isinstance(support, int | np.integer) and not isinstance(support, bool) and support >= 1:
         return int(support)
     if isinstance(support, float) and 0 < support <= 1:
@@ -273,15 +177,16 @@ def _of_size(data: Transactions, least: int, size: int) -> tuple[Ints, Longs]:
 
 
 def _canonical(found: Itemsets, *, by_support: bool) -> Longs:
-    """Return the order by size and support, the highest first; what is alike stays in lexicographic order."""
+    """Return the order by size and support, the highest first; ties stay in lexicographic order."""
     keys = (found.sizes, -found.supports) if by_support else (-found.supports, found.sizes)
     return np.lexsort(keys)
 
 
 def _keys(levels: list[tuple[Ints, Longs]], d: int) -> list[Longs]:
-    """Return a number for each frequent itemset of each size, ascending: the place of all but its last item, and that.
+    """Return an ascending key for each frequent itemset of each size: the position of all but its last item, and that.
 
-    All but the last item of a frequent itemset are frequent, too, so they have a place among those of their size.
+    All but the last item of a frequent itemset form a frequent itemset, so they have a position among those of their
+    size.
     """
     keys: list[Longs] = []
     for rows, _ in levels:
@@ -290,7 +195,7 @@ def _keys(levels: list[tuple[Ints, Longs]], d: int) -> list[Longs]:
 
 
 def _places(rows: Ints, keys: list[Longs], d: int) -> Longs:
-    """Return where each row stands among the frequent itemsets of its size."""
+    """Return the position of each row among the frequent itemsets of its size."""
     places = np.zeros(len(rows), np.int64)
     for size in range(rows.shape[1]):
         places = np.searchsorted(keys[size], places * d + rows[:, size])
@@ -319,7 +224,7 @@ def _counted(indptr: Longs, items: Ints, holders: Longs, starts: Longs, wanted: 
 
 @inner_loop
 def _holds(items: Ints, begin: int, end: int, wanted: Ints, first: int, last: int, known: int) -> bool:
-    """Say whether a record holds all items of an itemset, one of which it is known to hold."""
+    """Return whether a record holds all items of an itemset, given that it holds the item `known`."""
     for place in range(first, last):
         if wanted[place] == known:
             continue

@@ -1,4 +1,4 @@
-"""Places: where each item of disassociated data stands, and counts of itemsets by them.
+"""Places: where each item of disassociated data occurs, and counts of itemsets based on them.
 
 A *seat* is an item in a chunk: a run of the item's sub-records, since sub-records are numbered chunk by chunk. A
 *place* is a seat as a cluster sees it; a seat in a shared chunk is a place in every cluster of the joint.
@@ -46,7 +46,7 @@ class Places(NamedTuple):
 
 
 def places_of(published: Disassociated) -> Places:
-    """Find for every item its sub-records, its chunks, and the clusters that see these."""
+    """Find the sub-records and chunks of every item, and the clusters that see these."""
     n_items = len(published.labels)
     sub_chunk = np.repeat(np.arange(published.chunks), np.diff(published.chunk_ptr))
     order = np.argsort(published.items, kind="stable")
@@ -87,7 +87,7 @@ def places_of(published: Disassociated) -> Places:
 
 
 def chunk_slots(published: Disassociated, slots: NDArray[Slots]) -> NDArray[Slots]:
-    """Return how many slots of its cluster or joint each chunk has, if the clusters have so many."""
+    """Return the number of slots of each chunk's cluster or joint, given the slots of the clusters."""
     sums = np.concatenate((np.zeros(1, slots.dtype), np.cumsum(slots[published.joint_clusters])))
     joints = np.append(np.diff(sums[published.joint_ptr]), sums[:1])
     return np.where(
@@ -102,7 +102,7 @@ def _heads(item: Whole, n_items: int) -> Whole:
 
 @inner_loop
 def _holds(items: Numbers, begin: int, end: int, wanted: Numbers, size: int) -> bool:
-    """Say whether a sub-record holds the first `size` wanted items; both ascend."""
+    """Return whether a sub-record holds the first `size` wanted items; both ascend."""
     at = begin
     for a in range(size):
         while at < end and items[at] < wanted[a]:
@@ -136,7 +136,7 @@ def within(places: Places, ptr: Whole, flat: Numbers, weights: Floats) -> Floats
 
 @inner_loop
 def _meet(places: Places, wanted: Numbers, at: Whole, cluster: int) -> int:
-    """Move to the next cluster from `cluster` on that sees all wanted items, and return it; -1 if there is none."""
+    """Move to the next cluster from `cluster` on that sees all wanted items, and return it, or -1."""
     agreed = 0
     a = 0
     while agreed < wanted.size:
@@ -155,7 +155,7 @@ def _meet(places: Places, wanted: Numbers, at: Whole, cluster: int) -> int:
 
 @inner_loop
 def _first(places: Places, wanted: Numbers, at: Whole) -> int:
-    """Move to the first cluster that sees all wanted items, and return it; -1 if there is none."""
+    """Move to the first cluster that sees all wanted items, and return it, or -1."""
     for a in range(wanted.size):
         at[a] = places.place_ptr[wanted[a]]
     return _meet(places, wanted, at, 0)
@@ -163,7 +163,7 @@ def _first(places: Places, wanted: Numbers, at: Whole) -> int:
 
 @inner_loop
 def _parts(places: Places, wanted: Numbers, at: Whole, chunks: Whole, supports: Whole, part: Numbers) -> int:
-    """Split the wanted items at these places by chunk; give chunk and support of each, return how many there are."""
+    """Split the wanted items at these places by chunk; write chunk and support of each part, return their number."""
     parts = 0
     for a in range(wanted.size):
         seat = places.place_seat[at[a]]
@@ -221,7 +221,7 @@ def across(places: Places, ptr: Whole, flat: Numbers, slots: Floats) -> Floats:
 
 @loop
 def between(places: Places, ptr: Whole, flat: Numbers, extra: Whole) -> tuple[Whole, Whole]:
-    """Return the least and most support of each itemset in clusters that have it in several chunks.
+    """Return the least and greatest support of each itemset in clusters that have it in several chunks.
 
     A part of a chunk may have up to `extra` records more than its support.
     """

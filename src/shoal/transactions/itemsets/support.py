@@ -1,17 +1,17 @@
-"""Support in disassociated data: what is certain of an itemset, what to expect, and what is possible.
+"""Support in disassociated data: the certain, expected and possible support of an itemset.
 
 In a cluster P of |P| slots the chunks split an itemset S into parts; s_i is how many sub-records of its chunk hold part
 i. A shared chunk has the slots of all clusters of its joint. Three numbers say what is left of the support of S:
 
 - **certain**: the sub-records that hold all of S, if one chunk has all of it. This is what the literature compares.
-- **expected**: the mean over all re-associations. The sub-records of a chunk go to its slots by a uniform injection,
-  each chunk independently, so a slot of P holds part i with probability s_i / (slots of its chunk), and S with the
-  product of these. Summed over slots, that is sum over P of |P| * prod s_i / slots_i.
-- **bounds**: of two sets of slots among |P|, at least s_1 + s_2 - |P| slots and at most min(s_1, s_2) are common. Where
-  a part is in a shared chunk, this is said once of the whole joint, with what is known of the other parts there.
+- **expected**: the mean over all re-associations. The sub-records of a chunk are assigned to its slots by a uniform
+  injection, each chunk independently, so a slot of P holds part i with probability s_i / (slots of its chunk), and S
+  with the product of these. Summed over slots, that is sum over P of |P| * prod s_i / slots_i.
+- **bounds**: two sets of slots among |P| have at least s_1 + s_2 - |P| and at most min(s_1, s_2) slots in common. Where
+  a part is in a shared chunk, the bound applies once to the whole joint, using what is known of the other parts there.
 
 Itemsets are a list of arrays, or an array of shape (sets, size), in numbers of `published.labels`; a number outside
-them, such as -1, stands for an item that is not published, and nothing is certain of its itemsets.
+them, such as -1, stands for an unpublished item, and nothing is certain about its itemsets.
 
 An item that is in no chunk of a cluster counts as absent there, unless it is listed as a term of that cluster.
 """
@@ -36,15 +36,10 @@ Itemsets = Sequence[ArrayLike] | NDArray[np.integer]
 
 
 def certain_support(published: Disassociated, itemsets: Itemsets) -> Places:
-    """Count the sub-records that hold each itemset: the support that nobody can doubt.
+    """Count the sub-records that hold each itemset: its undisputed support.
 
-    Guarantee
-    ---------
-    At most the support in any data set that the chunks may stand for, the original among them.
-
-    Cost
-    ----
-    O(sum of the sub-records that hold the rarest item of each itemset).
+    This is at most the support in any data set that the chunks may stand for, including the original. Time is
+    proportional to the number of sub-records that hold the rarest item of each itemset.
     """
     ptr, flat = _flat(itemsets, len(published.labels), "certain_support")
     return within(places_of(published), ptr, flat, published.counts.astype(np.float64)).astype(np.int64)
@@ -53,22 +48,11 @@ def certain_support(published: Disassociated, itemsets: Itemsets) -> Places:
 def expected_support(
     published: Disassociated, itemsets: Itemsets, terms: Literal["omit", "once"] = "omit"
 ) -> NDArray[np.float64]:
-    """Return the mean support of each itemset over all re-associations.
+    """Return the exact mean support of each itemset over all re-associations, up to rounding.
 
-    Parameters
-    ----------
-    terms : {"omit", "once"}
-        Whether `reassociate` leaves out the items of no chunk, or gives each to one slot: of its cluster if that is
-        published, else of all clusters that have such items.
-
-    Guarantee
-    ---------
-    The exact mean, but for rounding, of `reassociate` with the same `terms` and without `nonempty`.
-
-    Cost
-    ----
-    O(sum of the clusters that show each item of an itemset); with terms="once", twice that for every item of the set
-    that occurs «somewhere».
+    `terms` is that of `reassociate`: whether items of no chunk are left out, or each is assigned to one slot: of its
+    cluster if that is published, otherwise of all clusters that have such items. `nonempty` is not allowed for. Time is
+    proportional to the clusters that contain each item of an itemset, and doubles with each item assigned to a slot.
     """
     if terms not in ("omit", "once"):
         raise MethodError("expected_support: terms must be 'omit' or 'once'; got something else.")
@@ -83,7 +67,7 @@ def expected_support(
     somewhere = np.zeros(n_items, np.bool_)
     somewhere[published.term_item[published.term_cluster < 0]] = True
     loose = somewhere[flat]
-    # Of the items that occur somewhere, some subset was given to a slot; chunks must hold the rest of the itemset.
+    # Some subset of the items that are in no chunk was assigned to a slot; chunks must hold the rest of the itemset.
     sources, weights, rests = [], [], []
     for one in range(ptr.size - 1):
         own, free = flat[ptr[one] : ptr[one + 1]], loose[ptr[one] : ptr[one + 1]]
@@ -96,25 +80,19 @@ def expected_support(
     rest_ptr = np.concatenate(([0], np.cumsum([rest.size for rest in rests], dtype=np.int64))).astype(np.int64)
     rest_flat = np.concatenate([np.empty(0, np.int32), *rests]).astype(np.int32)
     found = _expected(whole, rest_ptr, rest_flat, hosts)
-    # An itemset that was given whole finds every slot of the hosts; one that was empty from the start is unknown.
+    # An itemset assigned as a whole may meet in any slot of the hosts; one that was empty from the start is unknown.
     emptied = (np.diff(rest_ptr) == 0) & (np.diff(ptr)[sources] > 0) if sources else np.empty(0, np.bool_)
     found[emptied] = published.sizes[hosts].sum()
     return total + np.bincount(sources, weights=np.array(weights) * found, minlength=ptr.size - 1) if sources else total
 
 
 def support_bounds(published: Disassociated, itemsets: Itemsets) -> tuple[Places, Places]:
-    """Return the least and the most support that each itemset can have.
+    """Return the least and greatest possible support of each itemset.
 
-    Guarantee
-    ---------
     Every re-association without terms lies between them. So does the original, if the items of no chunk are listed by
-    cluster (terms="cluster"): such an item is in 1 to k - 1 records, or in any number of them if it is the only one
-    of its cluster, since the cover condition may have put it there. Under other policies the original may exceed
-    `high` by occurrences that were not published. A pair reaches both ends if one item at most is in a shared chunk.
-
-    Cost
-    ----
-    O(sum of the clusters that show each item of an itemset).
+    cluster (terms="cluster"): such an item is in 1 to k - 1 records, or in any number of them if it is the only one of
+    its cluster, since the cover condition may have put it there. Under other policies the original may exceed `high` by
+    unpublished occurrences. The bounds of a pair are attained if at most one of its items is in a shared chunk.
     """
     ptr, flat = _flat(itemsets, len(published.labels), "support_bounds")
     whole = terms_as_chunks(published, published.term_cluster >= 0)
@@ -130,7 +108,7 @@ def support_bounds(published: Disassociated, itemsets: Itemsets) -> tuple[Places
 
 
 def numbers_of(labels: Sequence[str], itemsets: Sequence[Sequence[str]]) -> list[Whole]:
-    """Return itemsets of labels as item numbers, with -1 for a label that is not there."""
+    """Return itemsets of labels as item numbers, with -1 for an unknown label."""
     number = {label: place for place, label in enumerate(labels)}
     return [np.array([number.get(label, -1) for label in itemset], np.int32) for itemset in itemsets]
 
@@ -142,7 +120,7 @@ def renumbered(labels: Sequence[str], others: Sequence[str]) -> Whole:
 
 
 def _flat(itemsets: Itemsets, n_items: int, who: str) -> tuple[Places, Whole]:
-    """Return itemsets as flat arrays, ascending and without repetition; those of unknown items become empty."""
+    """Return itemsets as flat arrays, ascending and without repetition; those with unknown items become empty."""
     if isinstance(itemsets, np.ndarray) and itemsets.ndim == 2:
         lengths = np.full(len(itemsets), itemsets.shape[1], np.int64)
         flat = itemsets.ravel().astype(np.int64)
@@ -161,7 +139,7 @@ def _flat(itemsets: Itemsets, n_items: int, who: str) -> tuple[Places, Whole]:
 
 
 def _expected(published: Disassociated, ptr: Places, flat: Whole, counted: NDArray[np.bool_]) -> Floats:
-    """Return the expected support of each itemset in the clusters that are counted."""
+    """Return the expected support of each itemset in the clusters flagged by `counted`."""
     places = places_of(published)
     slots = np.where(counted, published.sizes, 0).astype(np.float64)
     part = chunk_slots(published, slots) / np.maximum(places.slots, 1)

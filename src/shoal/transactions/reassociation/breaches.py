@@ -1,8 +1,8 @@
-"""Breaches: which occurrences of items stand in itemsets that too few records hold.
+"""Breaches: which occurrences of items belong to itemsets held by too few records.
 
-Itemsets are looked at depth first, items ascending: the records that hold a beginning are listed, the items that
-follow in them are counted, and those of enough records are gone on with. Only itemsets that occur are ever
-counted, in one array of a number per item, and no itemset is looked at beyond a beginning that is too rare.
+Itemsets are enumerated depth first, items ascending: the records that hold a prefix are listed, the items that follow
+in them are counted, and prefixes held by enough records are extended. Only itemsets that occur are counted, in one
+array with a number per item, and no itemset is examined beyond a prefix that is already rare.
 """
 
 import numpy as np
@@ -13,31 +13,31 @@ from shoal.transactions.lexical import Places, by_item
 
 __all__ = ["breaches"]
 
-ROOM = 1024  # of a stack at the beginning
+ROOM = 1024  # initial size of a stack
 LIGHT = 1 << 40  # more than there are occurrences
-WHERE, ABOVE, RARE, FRAGILE = 0, 1, 2, 3  # of an entry: its occurrence, the entry of the shorter beginning, two counts
+WHERE, ABOVE, RARE, FRAGILE = 0, 1, 2, 3  # of an entry: its occurrence, the entry of the shorter prefix, two counts
 ITEM, WEIGHT, UNTIL = 0, 1, 2  # of an item that follows: its number, its support, the end of its entries
-# Of a beginning: entries, rest of the stack, items; and how many occurrences were looked at, in the first place alone.
+# Of a prefix: entries, rest of the stack, items; and how many occurrences were examined, in the first place alone.
 FIRST, LAST, FREE, ITEMS, STOP, CURSOR, WORK = 0, 1, 2, 3, 4, 5, 6
 
 
 @loop
 def breaches(records: Distinct, count: int, k: int, m: int, most: int) -> tuple[Places, Places, int]:
-    """Return for every occurrence in how many rare itemsets of at most m items it stands, and in how many fragile ones.
+    """Return for every occurrence how many rare and how many fragile itemsets of at most m items it belongs to.
 
-    The third number is the work that it took: how many occurrences were looked at. If it exceeds `most`, counting ends,
-    and the other two say nothing.
+    The third number is the work done: how many occurrences were examined. If it exceeds `most`, counting ends and the
+    other two are meaningless.
 
-    Records differ and have weights. An itemset is rare if records of less weight than k hold it, and counted if none of
-    its beginnings is rare; it is fragile for a record if it would be rare without it. Records of weight k and more
-    hold no rare ones, and their fragile ones are not all counted.
+    Records are distinct and weighted. An itemset is rare if records of less weight than k hold it, and counted if none
+    of its prefixes is rare; it is fragile for a record if it would be rare without it. Records of weight k and more
+    hold no rare itemsets, and their fragile ones are not all counted.
     """
     items, weights = records.items, records.weights
     found = np.zeros((2, items.size), np.int64)
     owner, support = _indexed(records, count)
     ends, index = by_item(items, count)
     _mark_single(records, owner, support, k, found)
-    # Stacks of lists: the entries of each beginning, and the items that follow it.
+    # Stacks of lists: the entries of each prefix, and the items that follow it.
     entries, following = np.zeros((4, ROOM), np.int64), np.zeros((3, ROOM), np.int64)
     path = np.zeros((7, m + 1), np.int64)
     path[WORK, 0] = items.size + count
@@ -57,7 +57,7 @@ def breaches(records: Distinct, count: int, k: int, m: int, most: int) -> tuple[
                 before = path[WORK, 0]
                 safe = _follow(records, owner, k, entries, following, path, tally, depth)
                 last = safe or depth + 1 == m
-                # To mark, divide and list takes as long as to follow, each.
+                # Marking, dividing and listing each take as long as following.
                 path[WORK, 0] += (path[WORK, 0] - before) * (0 if safe else 1 if last else 3)
                 if path[WORK, 0] > most:
                     return found[0], found[1], path[WORK, 0]
@@ -105,7 +105,7 @@ def _mark_single(records: Distinct, owner: Places, support: Places, k: int, foun
 
 @inner_loop
 def _light(weights: Places, owner: Places, index: Places, k: int) -> bool:
-    """Say whether a record of weight below k is among those of some occurrences; others cannot hold what is rare."""
+    """Return whether some of these occurrences are in a record of weight below k; others cannot hold a rare itemset."""
     light = 0
     for at in index:
         light += weights[owner[at]] < k
@@ -114,7 +114,7 @@ def _light(weights: Places, owner: Places, index: Places, k: int) -> bool:
 
 @loop
 def _roomy(stack: Places, needed: int) -> Places:
-    """Return the stack itself if there is room enough, else the same with twice the room that is needed."""
+    """Return the stack if it is large enough, otherwise a copy twice as large as needed."""
     if stack.shape[1] >= needed:
         return stack
     larger = np.zeros((stack.shape[0], 2 * needed), np.int64)
@@ -133,7 +133,7 @@ def _follow(
     tally: Places,
     depth: int,
 ) -> bool:
-    """Count the items that follow a beginning; say whether one record shows that nothing below is rare or fragile."""
+    """Count the items that follow a prefix; return whether one record shows that nothing below is rare or fragile."""
     indptr, items, weights = records
     start = path[STOP, depth - 1]
     stop, widest = start, 0
@@ -141,7 +141,7 @@ def _follow(
         record = owner[entries[WHERE, entry]]
         rest, end = entries[WHERE, entry] + 1, indptr[record + 1]
         path[WORK, 0] += 1 + end - rest
-        # 2k - 1 of weight keep an itemset from being rare even without a record of weight k - 1.
+        # With weight 2k - 1 an itemset is not rare even without a record of weight k - 1.
         if weights[record] >= 2 * k - 1 and end - rest > widest:
             widest = end - rest
         for at in range(rest, end):
@@ -159,7 +159,7 @@ def _follow(
 def _mark(
     records: Distinct, owner: Places, k: int, entries: Places, path: Places, tally: Places, depth: int, found: Places
 ) -> None:
-    """Mark the occurrences that make a beginning rare or fragile, and count them for its entries."""
+    """Mark the occurrences that make a prefix rare or fragile, and count them for its entries."""
     indptr, items, weights = records
     for entry in range(path[FIRST, depth], path[LAST, depth]):
         record = owner[entries[WHERE, entry]]
@@ -184,7 +184,7 @@ def _divide(
     begin: Places,
     depth: int,
 ) -> None:
-    """Give every item that follows often enough, and in a light record, its stretch of entries behind all others."""
+    """Reserve a range of entries for every item that follows often enough and in a light record."""
     indptr, items, weights = records
     for place in range(path[ITEMS, depth], path[STOP, depth]):
         begin[following[ITEM, place]] = 0
@@ -208,7 +208,7 @@ def _divide(
 
 @inner_loop
 def _list(records: Distinct, owner: Places, entries: Places, path: Places, begin: Places, depth: int) -> None:
-    """List the occurrences of each item that has a stretch for them."""
+    """List the occurrences of each item that has a range reserved."""
     indptr, items, _ = records
     for entry in range(path[FIRST, depth], path[LAST, depth]):
         for at in range(entries[WHERE, entry] + 1, indptr[owner[entries[WHERE, entry]] + 1]):
@@ -220,7 +220,7 @@ def _list(records: Distinct, owner: Places, entries: Places, path: Places, begin
 
 @inner_loop
 def _longer(following: Places, path: Places, depth: int) -> bool:
-    """Go on to the next longer beginning that has entries; say whether there is one."""
+    """Advance to the next longer prefix that has entries; return whether there is one."""
     while path[CURSOR, depth] < path[STOP, depth]:
         place = path[CURSOR, depth]
         path[CURSOR, depth] += 1
@@ -233,7 +233,7 @@ def _longer(following: Places, path: Places, depth: int) -> bool:
 
 @inner_loop
 def _hand_up(entries: Places, path: Places, depth: int, found: Places) -> None:
-    """Count what was found below a beginning for its last item and for the beginning that is shorter by it."""
+    """Add what was found below a prefix to its last item and to the prefix that is shorter by it."""
     for entry in range(path[FIRST, depth], path[LAST, depth]):
         found[0, entries[WHERE, entry]] += entries[RARE, entry]
         found[1, entries[WHERE, entry]] += entries[FRAGILE, entry]

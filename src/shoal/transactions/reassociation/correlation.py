@@ -1,11 +1,11 @@
-"""Correlation of two rankings of one length, with ties; None if one of them is constant."""
+"""Correlation of two rankings of the same length, with ties; None if one of them is constant."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["kendall", "spearman"]
 
-PIECE = 1 << 22  # pairs that are compared at once
+PIECE = 1 << 22  # pairs compared at once
 
 
 def spearman(first: ArrayLike, second: ArrayLike) -> float | None:
@@ -43,7 +43,7 @@ def kendall(first: ArrayLike, second: ArrayLike) -> float | None:
 
 
 def _ranks(values: NDArray[np.generic]) -> NDArray[np.float64]:
-    """Return ranks from 1 on; values that tie have the mean of theirs."""
+    """Return ranks from 1; tied values get their mean rank."""
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     middle: NDArray[np.float64] = np.cumsum(counts) - (counts - 1) / 2
     return middle[place]

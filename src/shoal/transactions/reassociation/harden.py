@@ -1,18 +1,18 @@
-"""Hardening: suppress occurrences of items until every m items are in k records or in none.
+"""Hardening: suppress occurrences of items until every set of m items is in at least k records or in none.
 
 1. For itemsets of one item, then of up to two, and so on up to m: while some are rare, that is held by fewer than k
-   records, find for every record the item to take from it. It is the one whose loss mends most for what it costs:
-   with r rare itemsets of the record that hold the item and f fragile ones, which its loss would make rare, that is
-   r (r + f) / (r + k f), because a loss that makes others rare costs about k of them. Ties go to the item of the lower
+   records, choose for every record the item to remove. It is the one whose removal repairs most for its cost: with r
+   rare itemsets of the record that contain the item and f fragile ones, which its removal would make rare, the score is
+   r (r + f) / (r + k f), because a removal that makes others rare costs about k of them. Ties go to the item of lower
    support, then to the higher number.
-2. Only records whose item is worth at least half as much as the best of all lose it; then itemsets are counted again.
-   Occurrences become fewer each time, so it ends.
-3. Occurrences that came to be safe because others were suppressed too are given back, in the order of records
-   and items, until no single one can be.
+2. Only records whose item scores at least half as much as the best of all lose it; then itemsets are counted again.
+   Occurrences decrease each time, so it terminates.
+3. Occurrences that have become safe because others were suppressed too are restored, in the order of records and items,
+   until no single one can be.
 
 Equal records are treated alike. k^m-anonymity is that of Terrovitis, Mamoulis and Kalnis, Privacy-preserving
-anonymization of set-valued data, PVLDB 1 (2008) 115-125; to suppress by what mends most is common, the weighing of
-what it costs and the giving back are shoal's own.
+anonymization of set-valued data, PVLDB 1 (2008) 115-125; greedy suppression by what repairs most is common, the
+weighting by cost and the restoring are shoal's own.
 """
 
 from dataclasses import dataclass
@@ -32,23 +32,15 @@ __all__ = ["Hardened", "harden_km"]
 
 Flags = NDArray[np.bool_]
 ENDLESS = 1 << 60
-SORTING, LISTING = 50, 1000  # the work of sorting an occurrence, and of making the lists for an item to be given back
+SORTING, LISTING = 50, 1000  # the work of sorting an occurrence, and of building the lists for an item to be restored
 
 
 @dataclass(frozen=True, eq=False)
 class Hardened:
     """Data of which every m items are in k records or in none, and what that cost.
 
-    Parameters
-    ----------
-    data : Transactions
-        In lexicographic order; items that are gone have no label.
-    suppressed : int
-        How many occurrences are gone.
-    rounds : int
-        How often itemsets were counted.
-    occurrences : int
-        How many occurrences there were.
+    `data` is in lexicographic order, without the labels of items that are gone; `suppressed` of the `occurrences` are
+    gone, after counting itemsets `rounds` times.
     """
 
     data: Transactions
@@ -58,37 +50,25 @@ class Hardened:
 
     @property
     def share(self) -> float:
-        """The share of occurrences that are gone, from 0 to 1."""
+        """The share of occurrences that were suppressed, from 0 to 1."""
         return self.suppressed / max(1, self.occurrences)
 
 
 def harden_km(data: Transactions, k: int, m: int, most: float | None = None) -> Hardened:
-    """Suppress occurrences of items until every set of at most m items is in k records or in none.
+    """Suppress occurrences until every set of at most m items is in k records or in none.
 
-    Parameters
-    ----------
-    k : int, at least 1
-        The least number of records that hold what one of them is known to hold.
-    m : int, at least 1
-        How many items of a record may be known.
-    most : float, optional
-        The work after which to give up: about how many times an occurrence may be looked at. The work depends on the
-        records, k and m alone, and some 250 million of it take a second.
-
-    Raises
-    ------
-    InfeasibleError
-        If it takes more work than that.
+    `most` limits the work, about the number of times an occurrence may be examined, some 250 million per second; beyond
+    it an InfeasibleError is raised. The work depends on the records, k and m alone.
 
     Guarantee
     ---------
-    Every set of one to m items is held by no record or by at least k. Nothing is added. Of the occurrences that are
-    gone, no single one (with those of equal records) could be given back. The result depends on the records,
-    k and m alone, not on their order.
+    Every set of one to m items is held by no record or by at least k. Nothing is added. Of the suppressed occurrences,
+    no single one (with those of equal records) could be restored. The result depends on the records, k and m alone, not
+    on their order.
 
     Cost
     ----
-    A round takes time in proportion to the itemsets of up to m items that records hold, and there are about as many
+    A round takes time proportional to the itemsets of up to m items that records hold, and there are about as many
     rounds as items that the worst record loses. BMS1 after re-association takes a second at k = 3, m = 2, and eight at
     k = m = 3.
 
@@ -112,7 +92,7 @@ def harden_km(data: Transactions, k: int, m: int, most: float | None = None) -> 
             rounds += 1
     owner = np.repeat(np.arange(given.weights.size), np.diff(given.indptr))
     back = int(not kept.all())
-    while back:  # where a whole pass gives nothing back, nothing can be given back
+    while back:  # until a whole pass restores nothing
         back, taken = _give_back(given, owner, len(data.labels), kept, k, deepest, work.left)
         work.add(taken)
     left = np.repeat(given.weights, np.diff(given.indptr))[kept].sum()
@@ -120,20 +100,20 @@ def harden_km(data: Transactions, k: int, m: int, most: float | None = None) -> 
 
 
 class _Work:
-    """How much work is done, and how much may be."""
+    """The work done so far, and its limit."""
 
     def __init__(self, most: float | None) -> None:
         self.left = int(min(most if most is not None else ENDLESS, ENDLESS))
 
     def add(self, work: int) -> None:
-        """Count some work, or give up if it is too much."""
+        """Add some work, and give up beyond the limit."""
         self.left -= work
         if self.left < 0:
             raise InfeasibleError("harden: suppressing rare itemsets takes more work than allowed. Lower m.")
 
 
 def _mend(given: Distinct, kept: Flags, count: int, k: int, m: int, work: _Work) -> bool:
-    """Take an item each from the records where that mends most; return whether nothing was rare."""
+    """Remove one item from each record where that repairs most; return whether nothing was rare."""
     heads = np.concatenate(([0], np.cumsum(kept)))
     now, number = distinct(heads[given.indptr], given.items[kept], given.weights)
     work.add(SORTING * (now.items.size + now.weights.size))
@@ -149,7 +129,7 @@ def _mend(given: Distinct, kept: Flags, count: int, k: int, m: int, work: _Work)
 
 
 def _written(given: Distinct, kept: Flags, data: Transactions) -> Transactions:
-    """Return what is kept as data of their own, in lexicographic order, without labels of items that are gone."""
+    """Return what is kept as new data in lexicographic order, without labels of items that are gone."""
     held = np.unique(given.items[kept])
     labels = in_order(data.labels[item] for item in held.tolist())
     place = {label: number for number, label in enumerate(labels)}
@@ -158,7 +138,7 @@ def _written(given: Distinct, kept: Flags, data: Transactions) -> Transactions:
     items = fresh[given.items[kept]]
     heads = np.concatenate(([0], np.cumsum(kept)))[given.indptr]
     if np.any(np.diff(fresh[held]) < 0):
-        # Labels that are all numbers now are in another order than among words.
+        # Labels that are now all numbers sort differently than among words.
         items = items[np.lexsort((items, np.repeat(np.arange(given.weights.size), np.diff(heads))))]
     rows = np.repeat(np.arange(given.weights.size), given.weights)
     rows = rows[np.diff(heads)[rows] > 0]
@@ -179,7 +159,7 @@ def _chosen(indptr: Places, items: Whole, support: Places, rare: Places, fragile
                 continue
             item, best = items[at], chosen[record]
             value = rare[at] * (rare[at] + fragile[at]) / (rare[at] + k * fragile[at])
-            # Items ascend, so of equal ones the last is taken.
+            # Items ascend, so among ties the last is taken.
             if value > worth[record] or (value == worth[record] and support[item] <= support[best]):
                 chosen[record], worth[record] = item, value
     least = worth.max() / 2
@@ -191,7 +171,7 @@ def _chosen(indptr: Places, items: Whole, support: Places, rare: Places, fragile
 
 @loop
 def _give_back(given: Distinct, owner: Places, count: int, kept: Flags, k: int, m: int, most: int) -> tuple[int, int]:
-    """Keep again, one after the other, what makes nothing rare; return how many there were, and the work it took."""
+    """Restore, one after the other, occurrences that make nothing rare; return their number and the work done."""
     indptr, items, weights = given
     ends, index = by_item(items, count)
     place, back, work = np.zeros(count, np.int64), 0, items.size + count
@@ -212,7 +192,7 @@ def _give_back(given: Distinct, owner: Places, count: int, kept: Flags, k: int, 
         work += met + indptr[record + 1] - indptr[record]
         safe = tally.min() >= k
         if safe and m > 2:
-            # What others that hold the item share with the record: with the item it is rare if it is here.
+            # What each holder of the item shares with the record: an itemset that is rare here is rare with the item.
             heads, parts = np.zeros(holders.size + 2, np.int64), np.empty(size + length, np.int32)
             mass = np.zeros(holders.size + 1, np.int64)
             parts[:length] = np.arange(length)
@@ -233,7 +213,7 @@ def _give_back(given: Distinct, owner: Places, count: int, kept: Flags, k: int, 
 def _meet(
     given: Distinct, owner: Places, kept: Flags, holders: Places, place: Places, tally: Places
 ) -> tuple[int, int]:
-    """Count how often each placed item is in records that hold an item; return how many there are, and were seen."""
+    """Count each placed item in the records that hold an item; return their number, and how many were examined."""
     indptr, items, weights = given
     size, seen = 0, holders.size
     for holder in holders:
@@ -259,7 +239,7 @@ def _share(
     parts: Whole,
     mass: Places,
 ) -> int:
-    """Write, behind the first record, the placed items of records that hold an item; return the number of records."""
+    """Write, after the first record, the placed items of records that hold an item; return the number of records."""
     indptr, items, weights = given
     n = 1
     for holder in holders:

@@ -1,13 +1,13 @@
-"""Sets put together anew inside groups: what becomes of a set column beside quasi-identifiers.
+"""Set columns beside quasi-identifiers: parts of sets are reshuffled within each group.
 
-1. Rows of a large group that have items in common are put into clusters (`partition`); a small group is one.
-2. The items of a cluster are torn into chunks in which every m items are in k rows or none (`vertical`); items that
-   fewer than k rows of the cluster hold are left out.
-3. The parts of each chunk go to rows of the cluster by chance, so that parts of different chunks belong together no
-   longer.
-4. Combinations that came about by chance and that fewer than k rows of the group hold are broken (`harden`).
+1. Rows of a large group that have items in common are put into clusters (`partition`); a small group is one cluster.
+2. The items of a cluster are split into chunks in which every m items are in k rows or none (`vertical`); items held by
+   fewer than k rows of the cluster are left out.
+3. The parts of each chunk are assigned to rows of the cluster at random, which breaks the link between parts of
+   different chunks.
+4. Accidental combinations held by fewer than k rows of the group are broken up (`harden`).
 
-Disassociation inside the groups of microaggregation; what comes out is (k, k^m)-anonymous together with the
+This is disassociation within the groups of microaggregation; the result is (k, k^m)-anonymous together with the
 quasi-identifiers (Poulis, Loukides, Gkoulalas-Divanis and Skiadopoulos, 2013).
 """
 
@@ -22,38 +22,22 @@ from shoal.transactions.reassociation.harden import harden_km
 
 __all__ = ["exchanged"]
 
-DELTA, ROOM = 60, 10  # the most rows of a cluster, as they are and times k; the larger counts
+DELTA, ROOM = 60, 10  # the most rows of a cluster: the larger of DELTA and ROOM * k
 
 Longs = NDArray[np.int64]
 
 
 def exchanged(data: Transactions, labels: Longs, k: int, m: int, seed: int = 0) -> tuple[Longs, Longs]:
-    """Exchange parts of sets between the rows of a group, so that every m items are in k of its rows or none.
+    """Exchange parts of sets within groups; return which row gets which item, by row and item.
 
-    Parameters
-    ----------
-    data : Transactions
-        The set of each row; rows without items are those that `data.rows` leaves out.
-    labels : int64 array of shape (data.inputs,)
-        The group of every row.
-    seed : int
-        Where chance starts.
-
-    Returns
-    -------
-    rows, items : int64 arrays
-        Which row got which item, by row and item.
+    `labels` is the group of each of the `data.inputs` rows; rows without items are those that `data.rows` leaves out.
 
     Guarantee
     ---------
-    Inside every group, each combination of at most m items is in no row or in k rows and more. The result depends on
-    the rows, their groups and the seed alone.
-
-    Cost
-    ----
-    That of `vertical` and `harden_km`.
+    Within every group, each combination of at most m items is in no row or in at least k rows. The result depends on
+    the rows, their groups and the seed alone. The cost is that of `vertical` and `harden_km`.
     """
-    # Every row of a group is a slot, those without items too.
+    # Every row of a group is a slot, including those without items.
     lengths = np.zeros(data.inputs, np.int64)
     lengths[data.rows] = data.lengths
     whole = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
@@ -73,7 +57,7 @@ def exchanged(data: Transactions, labels: Longs, k: int, m: int, seed: int = 0) 
 
 
 def _clusters(indptr: Longs, items: NDArray[np.int32], n_items: int, labels: Longs, k: int) -> tuple[Longs, Longs]:
-    """Return the rows cluster by cluster, and where clusters begin: a group, or parts of one that is large."""
+    """Return the rows cluster by cluster, and where clusters begin: a group, or parts of a large one."""
     delta = max(DELTA, ROOM * k)
     order, sizes = [], []
     for rows in np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1]):
@@ -91,7 +75,7 @@ def _clusters(indptr: Longs, items: NDArray[np.int32], n_items: int, labels: Lon
 
 
 def _moved(slot: Longs, cluster: Longs, chunk: NDArray[np.int32], cuts: Longs, chance: np.random.Generator) -> Longs:
-    """Return the slot that each occurrence goes to: parts of a chunk stay together, and go to different slots."""
+    """Return the slot that each occurrence goes to: parts of a chunk stay together and go to different slots."""
     order = np.lexsort((slot, chunk, cluster))
     change = (np.diff(cluster[order], prepend=-1) != 0) | (np.diff(chunk[order], prepend=-1) != 0)
     starts = np.append(np.flatnonzero(change), order.size)
@@ -106,10 +90,10 @@ def _moved(slot: Longs, cluster: Longs, chunk: NDArray[np.int32], cuts: Longs, c
 def _hardened(
     slot: Longs, item: Longs, group_of: Longs, n_items: int, k: int, m: int, labels: Longs, chance: np.random.Generator
 ) -> tuple[Longs, Longs]:
-    """Break rare combinations group by group, and give the sets that are left to rows of their group by chance."""
+    """Break rare combinations group by group, and assign the remaining sets to rows of their group at random."""
     order = np.lexsort((item, slot))
     slot = slot[order]
-    # The same item in another group is another item here, so that no combination reaches beyond a group.
+    # Items are numbered separately for each group, so that no combination spans several groups.
     names, number = np.unique(group_of[slot] * n_items + item[order], return_inverse=True)
     starts = np.flatnonzero(np.diff(slot, prepend=-1) != 0)
     spelt = tuple(str(name) for name in names.tolist())

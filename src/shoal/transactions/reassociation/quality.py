@@ -1,9 +1,8 @@
-"""Neighbours: how well re-associated data stand for the original, in what an analyst looks at first.
+"""Neighbours: how well re-associated data represent the original in what analysts look at first.
 
-The most frequent pairs and triples of the original and its strongest rules are looked up in every neighbour: how often
-they occur there, which rank they have there among all itemsets of their kind, and what else is frequent there.
-Itemsets that one record alone holds are never listed. Everything is measured on the original: a report for its holder,
-not for publication.
+The most frequent pairs and triples of the original and its strongest rules are looked up in every neighbour: their
+support there, their rank among all itemsets of their kind, and what else is frequent there. Itemsets held by a single
+record are never listed. Everything is measured on the original: a report for the data holder, not for publication.
 """
 
 from collections.abc import Sequence
@@ -29,14 +28,14 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Figure:
-    """Mean and standard deviation of a number over the neighbours; None where it is not defined in one of them."""
+    """Mean and standard deviation over the neighbours; None where undefined in one of them."""
 
     mean: float | None
     sd: float | None
 
     @classmethod
     def of(cls, values: Sequence[float | None]) -> "Figure":
-        """Take one value of each neighbour."""
+        """Summarize one value per neighbour."""
         known = [value for value in values if value is not None]
         if not known or len(known) < len(values):
             return cls(None, None)
@@ -45,7 +44,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Entry:
-    """An itemset: its count and rank in the original and in the neighbours; a rank is None where it is far behind."""
+    """An itemset: its count and rank in the original and in the neighbours; a rank is None where it is too low."""
 
     items: Key = field(repr=False)
     count: int
@@ -56,11 +55,11 @@ class Entry:
 
 @dataclass(frozen=True)
 class Ranking:
-    """The first itemsets of a kind, and how far the neighbours agree about them.
+    """The top itemsets of a kind, and how far the neighbours agree about them.
 
-    `least` is the count from which on an itemset is frequent: that of the last one listed, or what was asked for.
-    `kept` is the sum of their counts in a neighbour over that in the original, `ratio` the mean of the single ratios;
-    `below` is how many listed ones are not frequent there.
+    `least` is the count from which an itemset is frequent: that of the last one listed, or the one requested. `kept` is
+    the sum of their counts in a neighbour over that in the original, `ratio` the mean of the single ratios; `below` is
+    how many of the listed ones are not frequent there.
     """
 
     least: int
@@ -77,7 +76,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class NeighbourReport:
-    """What neighbours keep of the original: pairs, triples, rules, and the rules that were asked for."""
+    """What neighbours preserve of the original: pairs, triples, rules, and the rules requested."""
 
     records: int
     neighbours: int
@@ -88,7 +87,7 @@ class NeighbourReport:
     wanted: Ranking | None
 
     def as_dict(self, *, labels: bool = False) -> dict[str, Any]:
-        """Return plain numbers; the items themselves only if labels are asked for."""
+        """Return plain numbers; item labels only on request."""
         report = asdict(self)
         for kind in ("pairs", "triples", "rules", "wanted"):
             for entry in (report[kind] or {"entries": ()})["entries"]:
@@ -107,23 +106,12 @@ def neighbour_report(
     support: float = 0.001,
     confidence: float = 0.8,
 ) -> NeighbourReport:
-    """Compare the first pairs, triples and rules of the original with those of its neighbours.
+    """Compare the top pairs, triples and rules of the original with those of its neighbours.
 
-    Parameters
-    ----------
-    neighbours : list of Transactions
-        One or more; items are matched by their labels.
-    top : int
-        How many itemsets of each kind to list: the most frequent ones, ties by item number.
-    rules : list of int32 arrays, optional
-        More itemsets to look up, in numbers of the original.
-    support, confidence : float
-        What makes a rule of one item as its consequent. A share counts of the records of the original; the same
-        number of records is asked of a neighbour.
-
-    Cost
-    ----
-    That of mining each data set at this support; a second or so a neighbour for BMS1.
+    Items are matched by label. `top` itemsets of each kind are listed, ties by item number; `rules` are further
+    itemsets to look up, in item numbers of the original. `support` and `confidence` define a rule with one item as
+    consequent; a share refers to the records of the original, and the same number of records is required of a
+    neighbour. Costs what mining each data set at this support costs: about a second per neighbour for BMS1.
     """
     if not neighbours or top < 1:
         raise MethodError(
@@ -144,26 +132,26 @@ def neighbour_report(
 
 @dataclass(frozen=True)
 class _Found:
-    """Itemsets that were found in one data set, the most frequent first, by label, with their counts."""
+    """Itemsets found in one data set, the most frequent first, by label, with their counts."""
 
     keys: list[Key]
     counts: Places
 
     @classmethod
     def of(cls, data: Transactions, sets: NDArray[np.int32], counts: Places, least: int) -> "_Found":
-        """Take rows of item numbers in lexicographic order; those that fewer than `least` records hold are left out."""
+        """Take rows of item numbers in lexicographic order; those held by fewer than `least` records are left out."""
         order = np.argsort(-counts, kind="stable")
         order = order[counts[order] >= least]
         rows = sets[order].tolist()
         return cls([tuple(data.labels[item] for item in row) for row in rows], counts[order])
 
     def rank(self, count: int) -> int:
-        """Return the rank of a count: one more than how many are higher."""
+        """Return the rank of a count: one more than the number of higher counts."""
         return int(np.searchsorted(-self.counts, -count, side="left")) + 1
 
 
 def _pairs(original: Transactions, neighbours: Sequence[Transactions], top: int) -> Ranking:
-    """Rank the pairs; those of a neighbour are all known."""
+    """Rank the pairs; all pairs of a neighbour are known."""
     before = _Found.of(original, *pair_supports(original), least=2)
     least = int(before.counts[:top].min(initial=original.n + 1))
     after = [_Found.of(neighbour, *pair_supports(neighbour), least=1) for neighbour in neighbours]
@@ -173,7 +161,7 @@ def _pairs(original: Transactions, neighbours: Sequence[Transactions], top: int)
 def _triples(original: Transactions, neighbours: Sequence[Transactions], top: int) -> Ranking:
     """Rank the triples; those of a neighbour are counted down to a quarter of what is frequent."""
     _, supports = pair_supports(original)
-    # No triple is more frequent than its pairs: the search begins where there are as many pairs.
+    # No triple is more frequent than its pairs, so the search begins at the count that enough pairs reach.
     least = max(2, int(np.sort(supports)[-top:].min(initial=original.n)))
     found = triple_supports(original, least)
     while len(found[1]) < top and least > 2:
@@ -204,7 +192,7 @@ def _mined(data: Transactions, least: int, confidence: float) -> _Found:
 
 
 def _wanted(original: Transactions, neighbours: Sequence[Transactions], rules: Sequence[NDArray[np.int32]]) -> Ranking:
-    """Rank the itemsets that were asked for, among themselves."""
+    """Rank the requested itemsets among themselves."""
     sets = [np.unique(np.asarray(rule, np.int32)) for rule in rules]
     keys = [tuple(original.labels[item] for item in rule.tolist()) for rule in sets]
     after = []
@@ -219,7 +207,7 @@ def _wanted(original: Transactions, neighbours: Sequence[Transactions], rules: S
 
 
 def _counts(neighbour: Transactions, original: Transactions, keys: list[Key]) -> Places:
-    """Count itemsets, which are labels of the original, in a neighbour."""
+    """Count itemsets, given as labels of the original, in a neighbour."""
     place = dict(zip(original.labels, renumbered(original.labels, neighbour.labels).tolist(), strict=True))
     return itemset_supports(neighbour, [np.array([place[label] for label in key], np.int32) for key in keys])
 
@@ -233,7 +221,7 @@ def _ranking(
     least: int,
     down: Sequence[int],
 ) -> Ranking:
-    """Compare the first itemsets of the original with those of the neighbours, which are known down to a count."""
+    """Compare the top itemsets of the original with those of the neighbours, which are known down to a count."""
     keys, counts = before.keys[:top], before.counts[:top]
     every = np.array([_counts(neighbour, original, keys) for neighbour in neighbours]).reshape(
         len(neighbours), len(keys)

@@ -1,17 +1,17 @@
-"""Re-association: from a disassociated data set to one of the data sets that it may stand for.
+"""Re-association: draw one of the data sets that a disassociated data set may stand for.
 
-1. Every cluster has as many slots as records. The sub-records of a chunk go to different slots of its
-   cluster, those of a shared chunk to different slots of its joint, every way to do so being as likely.
-2. Items that are in no chunk are left out, or each goes to one slot: of its cluster if that is known,
-   otherwise of any cluster that has such items.
-3. The records come out in lexicographic order, which shows nothing of the clusters. Slots that stayed empty
-   are counted.
+1. Every cluster has as many slots as records. The sub-records of a chunk are assigned to different slots of its
+   cluster, those of a shared chunk to different slots of its joint, all assignments being equally likely.
+2. Items that are in no chunk are left out, or each is assigned to one slot: of its cluster if that is known, otherwise
+   of any cluster that has such items.
+3. The records are output in lexicographic order, which reveals nothing about the clusters. Slots that stayed empty are
+   counted.
 
-What comes out is drawn from what is published alone, so it says nothing that was not published. As plain data
-it is not k^m-anonymous; `harden` makes it so.
+The result is drawn from the publication alone, so it reveals nothing that was not published. As plain data it is not
+k^m-anonymous; `harden` makes it so.
 
-Awad, Couchot, Al Bouna and Philippe, Publishing anonymized set-valued data via disassociation towards
-analysis, Future Internet 12 (2020) 71. Their wheel of percentages is a uniform choice of slots.
+Awad, Couchot, Al Bouna and Philippe, Publishing anonymized set-valued data via disassociation towards analysis, Future
+Internet 12 (2020) 71. Their wheel of percentages is a uniform choice of slots.
 """
 
 from dataclasses import replace
@@ -31,7 +31,7 @@ from shoal.transactions.lexical import Places, Whole, gathered, lexical_order
 __all__ = ["reassociate"]
 
 TERMS = ("omit", "once")
-SHORT = 48  # items of a record that are sorted one by one
+SHORT = 48  # records of up to so many items are sorted by insertion
 
 
 def reassociate(
@@ -41,35 +41,22 @@ def reassociate(
     nonempty: bool = False,
     keep_empty: bool = False,
 ) -> Transactions:
-    """Draw one data set that the published chunks may stand for.
+    """Draw one data set that the published chunks may stand for, in lexicographic order.
 
-    Parameters
-    ----------
-    seed : int
-        Where chance begins. Any number of neighbours may be drawn from one publication.
-    terms : {"omit", "once"}
-        Leave out the items that are in no chunk, or give each of them to one slot.
-    nonempty : bool
-        Move sub-records from slots that have several to slots that have none. Expected supports then differ
-        from those of a uniform draw.
-    keep_empty : bool
-        Keep empty slots as records without items, first in order. Otherwise they are left out and counted
-        by `empty` of what comes out.
-
-    Returns
-    -------
-    Transactions
-        With the labels of the publication, in lexicographic order.
+    `terms` says whether items that are in no chunk are left out ("omit") or each assigned to one slot ("once").
+    `nonempty` moves sub-records from slots that have several to empty ones; expected supports then differ from those of
+    a uniform draw. `keep_empty` keeps empty slots as records without items, first in order; otherwise they are only
+    counted, by `empty` of the result.
 
     Guarantee
     ---------
-    Every sub-record of a chunk is in a record of its own, so an item of one chunk only keeps its support. The
-    result depends on what is published and on the seed alone. With `nonempty`, no slot stays empty of a cluster
-    that has as many sub-records of its own as slots.
+    Every sub-record of a chunk is in a record of its own, so an item of one chunk only keeps its support. The result
+    depends on the publication and on the seed alone. With `nonempty`, no slot stays empty in a cluster that has as many
+    sub-records of its own as slots.
 
     Cost
     ----
-    O(occurrences + slots of all chunks' clusters and joints) time beside sorting the records, linear memory.
+    O(occurrences + slots of all chunks' clusters and joints) time plus sorting the records, linear memory.
 
     Examples
     --------
@@ -104,8 +91,8 @@ def reassociate(
 
 
 def _with_terms(published: Disassociated) -> Disassociated:
-    """Return the same data with a chunk of one sub-record for every item that is in no chunk."""
-    # An item that occurs somewhere occurs in a cluster whose records have items beside their chunks.
+    """Return the data with a chunk of one sub-record for every item that is in no chunk."""
+    # An item listed without its cluster occurs in some cluster whose records have items outside their chunks.
     hosts = np.flatnonzero(published.opened) if published.opened.any() else np.arange(published.clusters)
     return replace(
         terms_as_chunks(published, np.ones(published.term_item.size, np.bool_), joint=published.joint_ptr.size - 1),
@@ -132,18 +119,18 @@ def _check(published: Disassociated, joint_size: NDArray[np.int64]) -> None:
     if wrong:
         raise DataError(
             f"reassociate: {wrong} of {published.chunks} chunks hold more sub-records than their cluster or joint has "
-            "records. Such data are not disassociated; verify where they come from."
+            "records. This is not valid disassociated data; check its source."
         )
 
 
 @inner_loop
 def _draw(state: NDArray[np.uint64], below: int) -> int:
-    """Return a whole number from 0 up to but not including `below`."""
+    """Return a random integer from 0 up to, but not including, `below`."""
     return int(uniform(state) * below)
 
 
 class _Slotted(NamedTuple):
-    """The clusters of each joint, where the slots of each cluster begin and end, all slots, and random numbers."""
+    """The clusters of each joint, where the slots of each cluster begin and end, all slots, and the random state."""
 
     joint_ptr: Places
     joint_clusters: Whole
@@ -156,14 +143,14 @@ class _Slotted(NamedTuple):
 def _dealt(
     slotted: _Slotted, chunk_cluster: Whole, chunk_joint: Whole, chunk_ptr: Places, counts: Places, shared: Places
 ) -> tuple[Places, Places]:
-    """Give every sub-record, as often as it stands there, a slot; return the sub-records and their slots."""
+    """Assign every sub-record, as often as it occurs, to a slot; return the sub-records and their slots."""
     joint_ptr, joint_clusters, starts, slots, state = slotted
     pieces = counts.sum()
     subs, slot = np.empty(pieces, np.int64), np.empty(pieces, np.int64)
     piece, present, size = 0, -1, 0
     for chunk in range(chunk_cluster.size):
         cluster, joint = chunk_cluster[chunk], chunk_joint[chunk]
-        # Shuffling what was shuffled before is as good as shuffling anew, so each list of slots is made once.
+        # Reshuffling a shuffled list is as good as shuffling a new one, so each list of slots is built once.
         if cluster >= 0:
             among, first, last = slots, starts[cluster], starts[cluster + 1]
         else:
@@ -196,7 +183,7 @@ def _spread(slotted: _Slotted, cluster: Whole, joint: Whole, slot: Places) -> No
     for place in range(slot.size):
         other = place + _draw(state, slot.size - place)
         order[place], order[other] = order[other], order[place]
-    # The slots of a cluster stand in random order, and no slot becomes empty: one walk finds all empty ones.
+    # The slots of a cluster are in random order, and no slot becomes empty: one scan finds all empty ones.
     walked, visited = starts[:-1].copy(), joint_ptr[:-1].copy()
     for shared in (False, True):
         for place in range(order.size):
@@ -231,7 +218,7 @@ def _empty(slotted: _Slotted, cluster: int, parts: Places, walked: Places) -> in
 
 @loop
 def _joined(sub_ptr: Places, sub_items: Whole, subs: Places, slot: Places, n: int) -> tuple[Places, Whole]:
-    """Return the record of each slot: the items of its sub-records, ascending, none of them twice."""
+    """Return the record of each slot: the items of its sub-records, ascending, without repetition."""
     indptr = np.zeros(n + 1, np.int64)
     for piece in range(slot.size):
         indptr[slot[piece] + 1] += sub_ptr[subs[piece] + 1] - sub_ptr[subs[piece]]
@@ -255,7 +242,7 @@ def _joined(sub_ptr: Places, sub_items: Whole, subs: Places, slot: Places, n: in
                     items[to] = items[to - 1]
                     to -= 1
                 items[to] = item
-        # The room of records before shrinks at most, so writing never overtakes reading.
+        # Preceding records can only shrink, so writing never overtakes reading.
         indptr[record] = kept
         for at in range(first, last):
             if at == first or items[at] != items[kept - 1]:

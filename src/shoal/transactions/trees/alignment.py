@@ -1,19 +1,19 @@
-"""Alignment: the cheapest way to turn one sequence of records into another one, both in lexicographic order.
+"""Alignment: the cheapest way to turn one sequence of records into another, both in lexicographic order.
 
-Records are aligned in order; those that are aligned with none are deleted or inserted, item by item, and two that are
-aligned cost the edit distance of their items. With D[i, j] the cost of the first i and j records and Q_j the items of
-the j-th, E[i, j] = D[i, j] - |Q_1| - ... - |Q_j| obeys
+Records are aligned in order; unaligned ones are deleted or inserted, item by item, and two aligned records cost the
+edit distance of their items. With D[i, j] the cost of the first i and j records and Q_j the items of the j-th, E[i, j]
+= D[i, j] - |Q_1| - ... - |Q_j| obeys
 
     E[i, j] = min(E[i - 1, j] + |P_i|, E[i - 1, j - 1] + d(P_i, Q_j) - |Q_j|, E[i, j - 1])
 
-1. Costs are worked out for different records only. Without a common item, d is the number of items of the longer one.
-2. Otherwise common items are in the same order in both, for records are sorted. The distance is that of the best chain
-   of common items: between two neighbours of the chain, all items of the side that has more are paid for. Common items
-   that stand next to each other in both are one link, because equal items are best left alone.
-3. A row of E is cut into 64 stretches that are gone through side by side, in vectors of the processor. What a stretch
-   would take from those before it is added when the next row reads it.
+1. Costs are computed for distinct records only. Without a common item, d is the number of items of the longer one.
+2. Otherwise common items are in the same order in both, because records are sorted. The distance is that of the best
+   chain of common items: between two successive links, all items of the side that has more are paid for. Common items
+   that are adjacent in both records form one link, because equal items are best left alone.
+3. A row of E is cut into 64 lanes that are processed side by side, in the processor's vectors. What a lane would take
+   from those before it is added when the next row reads it.
 
-To find besides the distance the least number of renamings, every edit counts `unit`, and a renaming one more.
+To find the least number of renamings besides the distance, every edit costs `unit`, and a renaming one more.
 """
 
 from typing import Any, NamedTuple
@@ -28,29 +28,20 @@ from shoal.transactions.lexical import Places, Whole, by_item
 
 __all__ = ["aligned"]
 
-Numbers = NDArray[Any]  # of 32 bits where they are enough
+Numbers = NDArray[Any]  # 32 bits where they suffice
 
 LANES = 64
-PIECE = 1 << 28  # cells between two ticks
+PIECE = 1 << 28  # cells between two progress ticks
 SMALL, FAR = 1 << 30, 1 << 62
 
 
 def aligned(rows: Distinct, columns: Distinct, count: int, unit: int = 1, renaming: int = 0) -> int:
-    """Return the least cost to turn one sequence of records into another one.
+    """Return the least cost to turn one sequence of records into another.
 
-    Parameters
-    ----------
-    rows, columns : Distinct
-        Different records without empty ones; it is quicker to have fewer of them in the rows.
-    count : int
-        How many items there are: all of them are below.
-    unit, renaming : int
-        What every edit costs, and what a renaming costs beyond it.
-
-    Cost
-    ----
-    A third of a nanosecond for every pair of records, and for every pair of different records that share an item
-    time in proportion to their length; memory in proportion to the records of the columns.
+    Records are not empty; it is faster to have fewer of them in the rows. All items are below `count`. Every edit costs
+    `unit`, a renaming `renaming` more. Takes a third of a nanosecond for every pair of records, plus time proportional
+    to their length for every pair of distinct records that share an item; memory proportional to the records of the
+    columns.
     """
     n, width = int(rows.weights.sum()), int(columns.weights.sum())
     longest = max(np.diff(side.indptr).max(initial=0) for side in (rows, columns))
@@ -89,7 +80,7 @@ def aligned(rows: Distinct, columns: Distinct, count: int, unit: int = 1, renami
 
 
 class _Room(NamedTuple):
-    """Arrays that the loop works in: where items stand in a record, the last record seen, links of a chain."""
+    """Working arrays: where items are in a record, the last record seen, links of a chain."""
 
     place: Places
     seen: Places
@@ -114,7 +105,7 @@ def _advance(
     unit: int,
     renaming: int,
 ) -> None:
-    """Go on with the rows of some different records."""
+    """Process the rows of some distinct records."""
     row_ptr, row_items, copies = rows
     place, seen, links = room
     running, before = np.empty_like(behind), np.empty_like(behind)
@@ -139,7 +130,7 @@ def _advance(
 
 @inner_loop
 def _unlike(lengths: Whole, costs: Numbers, size: int, unit: int, renaming: int) -> None:
-    """Fill in the costs of records that share no item with one of this size."""
+    """Write the costs of records that share no item with one of this size."""
     for step in range(lengths.shape[0]):
         for lane in range(LANES):
             length = lengths[step, lane]
@@ -148,7 +139,7 @@ def _unlike(lengths: Whole, costs: Numbers, size: int, unit: int, renaming: int)
 
 @inner_loop
 def _put(costs: Numbers, start: int, stop: int, cost: int) -> None:
-    """Fill in the cost of the columns from start to stop."""
+    """Write the cost of the columns from start to stop."""
     steps = costs.shape[0]
     step, lane = start % steps, start // steps
     for _ in range(start, stop):
@@ -161,7 +152,7 @@ def _put(costs: Numbers, start: int, stop: int, cost: int) -> None:
 
 @inner_loop
 def _gap(one: int, two: int, unit: int, renaming: int) -> int:
-    """Return the cost to turn so many items into so many others."""
+    """Return the cost to turn `one` items into `two` others."""
     return max(one, two) * unit + min(one, two) * renaming
 
 
@@ -169,7 +160,7 @@ def _gap(one: int, two: int, unit: int, renaming: int) -> int:
 def _chained(
     items: Whole, start: int, stop: int, place: Places, size: int, links: Places, unit: int, renaming: int
 ) -> int:
-    """Return the edit distance of two sorted records, one of them given by the places of its items."""
+    """Return the edit distance of two sorted records, one of them given by the positions of its items."""
     length, count = stop - start, 0
     for at in range(length):
         here = place[items[start + at]]
@@ -200,7 +191,7 @@ def _next_row(
     running: Numbers,
     before: Numbers,
 ) -> None:
-    """Turn a row of E into the next one. A cell is the less of what stands in it and of what is behind its lane."""
+    """Turn a row of E into the next one. A cell is the lesser of its own value and of what is behind its lane."""
     steps = row.shape[0]
     for lane in range(1, LANES):
         before[lane] = min(row[steps - 1, lane - 1], behind[lane - 1])

@@ -1,15 +1,15 @@
-"""Tree edit distance of two set-valued data sets, exactly.
+"""Exact tree edit distance of two set-valued data sets.
 
-The tree of a data set is a root with one path below it for every record, items and records in their order. Of two such
-trees the roots may be taken for each other, nodes of one path can only be taken for nodes of one path, and paths
-keep their order. So the distance, a node deleted, inserted or renamed counting one, is that of the best alignment
-of two sequences of records (`alignment`), which takes seconds where general algorithms take days.
+The tree of a data set is a root with one path below it for every record, items and records in order. An optimal mapping
+of two such trees may map root to root, it maps nodes of one path to nodes of one path, and it keeps the order of paths.
+So the distance, each deletion, insertion or renaming of a node counting one, is that of the best alignment of two
+sequences of records (`alignment`), which takes seconds where general algorithms take days.
 
-The distance is a weak measure of utility: leaving out all but the first item of every record looks better by it than
-many a release. It should not be read without the baselines that come with it.
+The distance is a weak measure of utility: by it, dropping all but the first item of every record looks better than many
+releases. It should not be read without the baselines that come with it.
 
-Awad, Couchot, Al Bouna and Philippe, Publishing anonymized set-valued data via disassociation towards
-analysis, Future Internet 12 (2020) 71, measure neighbours by it; that it is an alignment is shoal's own observation.
+Awad, Couchot, Al Bouna and Philippe, Publishing anonymized set-valued data via disassociation towards analysis, Future
+Internet 12 (2020) 71, measure neighbours by it; that it is an alignment is shoal's own observation.
 """
 
 import importlib
@@ -30,36 +30,21 @@ from shoal.transactions.trees.alignment import aligned
 __all__ = ["Distance", "tree_distance"]
 
 EXACT = 30_000_000_000  # pairs of records
-BLOCKS = 4_000_000_000  # pairs of records that are aligned for a bound
+BLOCKS = 4_000_000_000  # pairs of records aligned for a bound
 TRIE = 1_000  # nodes of a prefix tree
 TREES = ("paths", "trie")
 
 
 @dataclass(frozen=True)
 class Distance:
-    """How far two data sets are apart as trees, and how that compares.
+    """The distance of two data sets as trees, with baselines; None where it was not computed.
 
-    Parameters
-    ----------
-    distance : int or None
-        The least number of nodes to delete, insert or rename; None if only bounds were worked out.
-    lower, upper : int
-        The distance is neither below nor above; both are the distance where that is known.
-    relative : float or None
-        The distance by the number of nodes of both trees.
-    nodes_a, nodes_b : int
-        The nodes of the trees, the root among them.
-    records_a, records_b : int
-        Records with items.
-    empty_a, empty_b : int
-        Records without items, which are not in the trees.
-    deleted, inserted, renamed : int or None
-        Nodes, in the way of the fewest renamings among all shortest ones; None for prefix trees and bounds.
-    histogram : int
-        How far the supports of items alone keep the data sets apart: a lower bound.
-    permuted, first_only, nothing : int or None
-        The distance of the first data set to itself with the items dealt to records at random, to the first item of
-        each of its records, and to no data at all.
+    `lower` and `upper` bound the distance and equal it where it is known; `relative` is the distance divided by the
+    `nodes` of both trees, roots included. `records` have items; `empty` ones are not in the trees. `deleted`,
+    `inserted` and `renamed` count nodes for the fewest renamings among all optimal mappings; they are not known for
+    prefix trees and bounds. `histogram` is the lower bound by item supports alone. `permuted`, `first_only` and
+    `nothing` are the distances of the first data set to itself with items dealt to records at random, to the first item
+    of each record, and to no data.
     """
 
     distance: int | None
@@ -99,27 +84,18 @@ def tree_distance(
     seed: int = 0,
     tree: Literal["paths", "trie"] = "paths",
 ) -> Distance:
-    """Return the tree edit distance of two data sets.
+    """Return the tree edit distance of two data sets, matching items by label.
 
-    Parameters
-    ----------
-    a, b : Transactions
-        They need not know the same items: labels are compared.
-    exact : bool, optional
-        Work out the distance itself, or bounds only. By default, bounds only beyond 3e10 pairs of records.
-    nulls : bool
-        Work out the three baselines too, if the distance is exact; it then takes three times as long.
-    seed : int
-        Of the baseline that deals items at random.
-    tree : {"paths", "trie"}
-        A path for every record, or a prefix tree: of at most 1,000 nodes, with the package apted, and without how many
-        records there are of a kind.
+    `exact` computes the distance or only bounds; by default, bounds only beyond 3e10 pairs of records. `nulls` adds the
+    three baselines to an exact distance, which then takes three times as long; `seed` is for the one that deals items
+    at random. `tree` is one path per record, or a prefix tree ("trie"): of at most 1,000 nodes, with the package apted,
+    and ignoring how often equal records occur.
 
     Guarantee
     ---------
-    Exact, or bounds that hold. It is symmetric, zero for equal data (in any order of records) and for no others, and
-    obeys the triangle inequality as long as all data sets are put in the same order, that is either all labels are
-    whole numbers or, for each of the pairs, not all.
+    Exact, or valid bounds. It is symmetric, zero for equal data (in any order of records) and for no others, and obeys
+    the triangle inequality as long as all data sets are put in the same order, that is either all labels are whole
+    numbers or, for each of the pairs, not all.
 
     Cost
     ----
@@ -157,7 +133,7 @@ def tree_distance(
 
 
 def _numbered(data: Transactions, labels: tuple[str, ...]) -> Distinct:
-    """Return the different records of the data, items numbered by these labels, without empty ones."""
+    """Return the distinct records of the data without empty ones, items numbered by these labels."""
     items, indptr = data.items, data.indptr
     if data.labels != labels:
         place = {label: number for number, label in enumerate(labels)}
@@ -176,16 +152,16 @@ def _occurrences(side: Distinct) -> int:
 
 
 def _apart(one: Distinct, two: Distinct, count: int) -> tuple[int, int]:
-    """Return the distance, and the least number of renamings that it takes."""
+    """Return the distance, and the least number of renamings it takes."""
     if one.weights.size > two.weights.size:
         one, two = two, one
-    # More than there can be renamings, so that the distance counts first.
+    # More than the possible renamings, so that the distance takes precedence.
     unit = 1 << min(_occurrences(one), _occurrences(two)).bit_length()
     return divmod(aligned(one, two, count, unit, 1), unit)
 
 
 def _dealt(side: Distinct, seed: int) -> Distinct:
-    """Return records of the same lengths with the items dealt to them at random; who meets itself counts once."""
+    """Return records of the same lengths with items dealt to them at random; repeated items count once."""
     records = np.repeat(np.arange(side.weights.size), side.weights)
     lengths = np.diff(side.indptr)[records]
     items = np.repeat(side.items, np.repeat(side.weights, np.diff(side.indptr)))
@@ -209,7 +185,7 @@ def _histogram(one: Distinct, two: Distinct) -> int:
 
 
 def _bound(one: Distinct, two: Distinct, count: int, cells: int) -> tuple[int, int]:
-    """Return bounds of the distance; the upper one is of alignments that cross no border between blocks of records."""
+    """Return bounds of the distance; the upper one is of alignments that cross no boundary between blocks."""
     blocks = max(1, -(-cells // BLOCKS))
     place = _merged(*one[:2], *two[:2])
     done = np.concatenate(([0], np.cumsum(one.weights)))
@@ -226,14 +202,14 @@ def _bound(one: Distinct, two: Distinct, count: int, cells: int) -> tuple[int, i
 
 
 def _slice(side: Distinct, first: int, last: int) -> Distinct:
-    """Return some of the different records that follow each other."""
+    """Return a range of the distinct records."""
     heads = side.indptr[first : last + 1]
     return Distinct(heads - heads[0], side.items[heads[0] : heads[-1]], side.weights[first:last])
 
 
 @loop
 def _merged(one_ptr: Places, one_items: Whole, two_ptr: Places, two_items: Whole) -> Places:
-    """Return for every record of one list how many of the other come before it in lexicographic order."""
+    """Return for every record of one list how many of the other precede it in lexicographic order."""
     place = np.zeros(one_ptr.size - 1, np.int64)
     other = 0
     for record in range(place.size):
@@ -260,7 +236,7 @@ def _figures(
     first_only: int | None = None,
     tries: tuple[Distinct, Distinct] | None = None,
 ) -> Distance:
-    """Put all figures together: what is deleted and inserted follows from the distance and the renamings."""
+    """Assemble all figures: deletions and insertions follow from the distance and the renamings."""
     drawn = tries or (one, two)
     nodes_a, nodes_b = (_occurrences(side) + 1 for side in drawn)
     distance = found if isinstance(found, int) else None
@@ -292,13 +268,13 @@ def _figures(
 
 
 def _by_trie(a: Transactions, b: Transactions, one: Distinct, two: Distinct) -> Distance:
-    """Return the distance of the prefix trees, by the package apted."""
+    """Return the distance of the prefix trees, computed by the package apted."""
     tries = [_trie(side) for side in (one, two)]
     nodes = (len(tries[0]), len(tries[1]))
     if max(nodes) > TRIE:
         raise MethodError(
             f"distance: prefix trees may have at most {TRIE} nodes; these have {nodes[0]} and {nodes[1]}. "
-            "Use tree='paths', which knows no such limit."
+            "Use tree='paths', which has no such limit."
         )
     try:
         apted = importlib.import_module("apted")
@@ -330,7 +306,7 @@ def _trie(side: Distinct) -> list[tuple[int, int]]:
 
 
 def _built(kind: Any, nodes: list[tuple[int, int]]) -> Any:
-    """Return the tree of nodes that stand in the order of a walk, parents first."""
+    """Return the tree of nodes listed in preorder."""
     path: list[Any] = []
     for depth, item in nodes:
         node = kind(item)
