@@ -62,7 +62,7 @@ def test_a_report_that_was_changed_or_taken_away_or_added_is_noticed(release, fo
     assert not check_folder(folder).holds
     (folder / "report.html").unlink()
     assert not check_folder(folder).holds
-    with pytest.raises(GuaranteeError, match="does not hold what it claims"):
+    with pytest.raises(GuaranteeError, match="does not confirm its claims"):
         report(None, folder)
     write(release, tmp_path / "plain", format="csv")
     assert check_folder(tmp_path / "plain").holds

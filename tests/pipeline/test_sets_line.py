@@ -142,7 +142,7 @@ def test_a_failed_verdict_writes_nothing(monkeypatch, tmp_path):
         return [type("Check", (), {"ok": False, "id": "projections"})]
 
     monkeypatch.setattr(line, "verify_against", another)
-    with pytest.raises(GuaranteeError, match="not what was read"):
+    with pytest.raises(GuaranteeError, match="do not match the original records"):
         shoal.sets.anonymize(baskets(), k=3, m=2, delta=30, neighbour="none", seed=1)
 
 
@@ -151,7 +151,7 @@ def test_a_folder_that_was_tampered_with_is_not_drawn_from(release, tmp_path):
     text = (folder / "disassociated.json").read_text()
     (folder / "disassociated.json").write_text(text.replace('"count": 3', '"count": 4', 1))
     assert not shoal.verify(folder).holds
-    with pytest.raises(DataError, match="does not hold what it claims"):
+    with pytest.raises(DataError, match="does not confirm its claims"):
         shoal.sets.reassociate(folder, tmp_path / "x.dat")
 
 
@@ -183,7 +183,7 @@ def test_empty_and_tiny_data_have_stated_releases(tmp_path):
     assert shoal.verify(few.save(tmp_path / "few")).holds
     some = shoal.sets.anonymize([["a"], [], ["a", "a"], ["a"]], k=3)
     assert any("fewer than 3 of 4 records have no items" in note for note in some.notes)
-    assert any("stood twice" in note for note in some.notes)
+    assert any("occurred twice" in note for note in some.notes)
     assert some.cluster_of.tolist() == [0, -1, 0, 0]
     assert isinstance(some.neighbour, Transactions)
 

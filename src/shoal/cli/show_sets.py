@@ -28,7 +28,7 @@ def release(made: "SetRelease", folder: Path, private: Path | None, *, json: boo
     console().print(findings)
     for note in made.notes:
         say(f"Note: {note}")
-    say(f"Release: {folder}" + (f"    For your eyes only: {private}" if private else ""))
+    say(f"Release: {folder}" + (f"    Confidential: {private}" if private else ""))
 
 
 def facts(found: dict[str, Any], *, json: bool) -> None:
@@ -44,7 +44,7 @@ def facts(found: dict[str, Any], *, json: bool) -> None:
 
 
 def mined(found: dict[str, Any], *, json: bool) -> None:
-    """Show itemsets and rules: they are the data's own items."""
+    """Show itemsets and rules, which name items of the data."""
     if json:
         plain(json_.dumps(found, indent=2, ensure_ascii=False))
         return
@@ -58,7 +58,7 @@ def mined(found: dict[str, Any], *, json: bool) -> None:
         figures = (f"{one['support']:,}", f"{one['confidence']:.3f}", f"{one['lift']:.2f}")
         row(rules, ", ".join(one["if"]), one["then"], *figures)
     console().print(rules)
-    say(f"{found['itemsets found']:,} itemsets in {found['records']:,} records. They are data: for your eyes only.")
+    say(f"{found['itemsets found']:,} itemsets in {found['records']:,} records. They are original data: confidential.")
 
 
 def report(found: dict[str, Any], *, json: bool) -> None:
@@ -69,7 +69,7 @@ def report(found: dict[str, Any], *, json: bool) -> None:
     for section, figures in found.items():
         say(section)
         facts(figures, json=False)
-    say("These figures need the records behind the release: they are for your eyes only.")
+    say("These figures were computed from the original records: confidential.")
 
 
 def _shown(value: Any) -> str:
