@@ -69,7 +69,7 @@ def test_a_rare_label_stands_nowhere_in_the_folder(release, tmp_path):
 
 def test_a_km_neighbour_is_km_anonymous_and_a_raw_one_says_that_it_is_not(tmp_path):
     raw = shoal.sets.anonymize(baskets(), k=3, m=2, delta=30, neighbour="raw", seed=1)
-    assert any("no k^m-anonymous table" in note for note in raw.notes)
+    assert any("not itself k^m-anonymous" in note for note in raw.notes)
     none = shoal.sets.anonymize(baskets(), k=3, m=2, delta=30, neighbour="none", seed=1)
     assert none.neighbour is None
     assert {path.suffix for path in none.save(tmp_path / "none").iterdir()} == {".parquet", ".json"}
@@ -97,7 +97,7 @@ def test_a_neighbour_can_be_drawn_from_a_folder_later(release, tmp_path):
     assert drawn.records() == release.neighbour.records()
     shoal.sets.reassociate(folder, tmp_path / "other.dat", neighbour="km", seed=5)
     assert shoal.sets.read(tmp_path / "other.dat").records() != release.neighbour.records()
-    with pytest.raises(WriteError, match="there already"):
+    with pytest.raises(WriteError, match="already exists"):
         shoal.sets.reassociate(folder, tmp_path / "again.dat")
     with pytest.raises(PolicyError, match="'km' or 'raw'"):
         shoal.sets.reassociate(folder, tmp_path / "x.dat", neighbour="none")
@@ -201,7 +201,7 @@ def test_only_labels_of_chunks_are_published_whatever_is_said_of_terms(terms, tm
     published = release.published
     assert published.term_item.size
     assert set(published.term_item.tolist()) <= set(published.items.tolist()) == set(range(len(published.labels)))
-    assert any("items of no chunk are not named" in note for note in release.notes)
+    assert any("items in no chunk are not named" in note for note in release.notes)
     folder = release.save(tmp_path / "release", private=tmp_path / "private", format="json")
     assert MARK.encode() not in b"".join(path.read_bytes() for path in folder.iterdir())
     assert shoal.sets.verify(folder, original=baskets(), private=tmp_path / "private").holds

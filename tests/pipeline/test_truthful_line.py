@@ -232,7 +232,7 @@ def test_one_row_outside_its_range_is_counted(monkeypatch):
 
     line_recode = recoding.recode
     monkeypatch.setattr(recoding, "recode", moved)
-    with pytest.raises(GuaranteeError, match="column 'age' is not true of 1 rows"):
+    with pytest.raises(GuaranteeError, match="column 'age' are not true of 1 rows"):
         shoal.anonymize(pa.table({"age": [1, 2, 50, 51]}), method="cover", output="truthful", k=2)
 
 

@@ -1,6 +1,5 @@
 """What the commands print: facts as tables or JSON on stdout, progress and errors on stderr."""
 
-import json as json_
 import math
 import sys
 from collections.abc import Iterator, Sequence
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from shoal.certify.check import VerificationReport
     from shoal.model.findings import Attack, Finding
     from shoal.model.release import Release
+    from shoal.model.set_release import SetRelease
     from shoal.prepare.profile import ColumnFacts, Profile
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "progress",
     "proposal",
     "release",
+    "release_ending",
     "say",
 ]
 
@@ -69,33 +70,33 @@ def progress() -> Iterator[None]:
 def release(made: "Release", folder: Path, private: Path | None, *, json: bool) -> None:
     """Show what was released: verdicts, findings, notes."""
     if json:
-        plain(
-            json_.dumps(
-                {
-                    "folder": str(folder),
-                    "private": str(private) if private else None,
-                    "rows": made.table.num_rows,
-                    "suppressed": made.suppressed,
-                    "verdicts": [verdict.as_dict() for verdict in made.verdicts],
-                    "findings": [finding.as_dict() for finding in made.findings],
-                    "notes": list(made.notes),
-                },
-                indent=2,
-                ensure_ascii=False,
-            )
+        as_json(
+            {
+                "folder": str(folder),
+                "private": str(private) if private else None,
+                "rows": made.table.num_rows,
+                "suppressed": made.suppressed,
+                "verdicts": [verdict.as_dict() for verdict in made.verdicts],
+                "findings": [finding.as_dict() for finding in made.findings],
+                "notes": list(made.notes),
+            }
         )
         return
-    out = console()
     verdicts = table_of("guarantee", "column", ">asked", ">found", "verdict")
     for v in made.verdicts:
         row(verdicts, v.model, v.column or "", f"{v.asked:g}", f"{v.found:.6g}", mark(holds=v.holds))
-    out.print(verdicts)
+    console().print(verdicts)
+    if made.suppressed:
+        say(f"{made.suppressed} rows with missing values were suppressed.")
+    release_ending(made, folder, private)
+
+
+def release_ending(made: "Release | SetRelease", folder: Path, private: Path | None) -> None:
+    """Show the findings and notes of a release, and where it is."""
     findings = table_of("finding", ">value", "how")
     for f in made.findings:
         row(findings, f.name, figure(f.value), f.how)
-    out.print(findings)
-    if made.suppressed:
-        say(f"{made.suppressed} rows with missing values were suppressed.")
+    console().print(findings)
     for note in made.notes:
         say(f"Note: {note}")
     say(f"Release: {folder}" + (f"    Confidential: {private}" if private else ""))
@@ -104,7 +105,7 @@ def release(made: "Release", folder: Path, private: Path | None, *, json: bool) 
 def checked(found: "VerificationReport", *, json: bool) -> None:
     """Show what was claimed, what was found and the verdict for everything checked."""
     if json:
-        plain(json_.dumps(found.as_dict(), indent=2, ensure_ascii=False))
+        as_json(found.as_dict())
         return
     lines = table_of("checked", "claimed", "found", "verdict")
     for line in found.lines:
@@ -124,7 +125,7 @@ def checked(found: "VerificationReport", *, json: bool) -> None:
 def profile(facts: "Profile", *, json: bool) -> None:
     """Show the facts of each column, and the k of the file as it stands."""
     if json:
-        plain(json_.dumps(facts.as_dict(), indent=2, ensure_ascii=False))
+        as_json(facts.as_dict())
         return
     out = console()
     wide = out.width >= 130
@@ -150,7 +151,7 @@ def _why(column: "ColumnFacts") -> str:
 def proposal(facts: "Profile", output: Path, *, json: bool) -> None:
     """Show the policy that was proposed."""
     if json:
-        plain(json_.dumps({"policy": str(output), **facts.as_dict()}, indent=2, ensure_ascii=False))
+        as_json({"policy": str(output), **facts.as_dict()})
         return
     roles = table_of("column", "role", "why")
     for c in facts.columns:
@@ -162,7 +163,7 @@ def proposal(facts: "Profile", output: Path, *, json: bool) -> None:
 def methods(cards: "list[MethodCard]", *, json: bool) -> None:
     """Show one line per method; k, which all of them take, is left out."""
     if json:
-        plain(json_.dumps([card.as_dict() for card in cards], indent=2))
+        as_json([card.as_dict() for card in cards])
         return
     table = table_of("method", "ensures", "parameters", "what it does")
     for card in cards:
@@ -175,7 +176,7 @@ def methods(cards: "list[MethodCard]", *, json: bool) -> None:
 def method(card: "MethodCard", *, json: bool) -> None:
     """Show one method in full: its parameters, what it ensures and what else it uses."""
     if json:
-        plain(json_.dumps(card.as_dict(), indent=2))
+        as_json(card.as_dict())
         return
     say(f"{card.name}: {card.summary}")
     table = table_of("parameter", "must be", "default", "means")
@@ -197,7 +198,7 @@ def method(card: "MethodCard", *, json: bool) -> None:
 def measures(cards: "list[MeasureCard]", *, json: bool) -> None:
     """Show one line per measure."""
     if json:
-        plain(json_.dumps([card.as_dict() for card in cards], indent=2, ensure_ascii=False))
+        as_json([card.as_dict() for card in cards])
         return
     table = table_of("measure", "formula", "range", "better", "needs")
     for card in cards:
@@ -209,7 +210,7 @@ def measures(cards: "list[MeasureCard]", *, json: bool) -> None:
 def cards(heads: Sequence[str], lines: Sequence[tuple[Any, ...]], *, json: bool) -> None:
     """Show one line per card: its name, then the other cells."""
     if json:
-        plain(json_.dumps([line[0].as_dict() for line in lines], indent=2, ensure_ascii=False))
+        as_json([line[0].as_dict() for line in lines])
         return
     table = table_of(*heads)
     for card, *said in lines:
@@ -247,13 +248,9 @@ def attacks(found: "tuple[Attack, ...]", *, json: bool) -> None:
 
 def _value(default: object) -> str:
     """Write the default of a parameter as it is written in a policy."""
-    return (
-        str(default).lower()
-        if isinstance(default, bool)
-        else f"{default:g}"
-        if isinstance(default, float)
-        else str(default)
-    )
+    if isinstance(default, bool):
+        return str(default).lower()
+    return f"{default:g}" if isinstance(default, float) else str(default)
 
 
 def error(text: str) -> None:
