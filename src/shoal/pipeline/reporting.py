@@ -111,7 +111,7 @@ def facts_of(
 ) -> dict[str, Any]:
     """Return the facts that `report` renders."""
     if attacks and original is None:
-        raise DataError("report: attacks need the original table to score guesses. Give it as well.")
+        raise DataError("report: attacks need the original to score guesses. Give the original table as well.")
     if control is not None and not attacks:
         raise DataError(
             f"report: control rows are for attacks. Request attacks as well ({option('attacks', value=True)})."
