@@ -103,7 +103,7 @@ def figures(cases: int, seeds: Iterable[int], **wishes: str) -> Figures:
 def main() -> None:
     """Print the figures of the seed 0, of a drawn seed, of the warning, and of the protection."""
     print("nine rows, k = 3, l = 2; an illness of 2 and of 3 persons")
-    print("before, on the rows of the review: 15 of 84 tables prove an illness to whoever knows the seed 0\n")
+    print("before, on the rows of the review: 15 of 84 tables reveal an illness to anyone who knows the seed 0\n")
     print(f"{'':34}{'tables':>8}{'prove it':>10}{'posterior':>11}{'excess':>9}{'SSE':>8}")
     seeds = range(1000, 1040)
     for cases in (2, 3):

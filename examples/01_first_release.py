@@ -1,4 +1,4 @@
-"""A verified release in ten lines: invent a table, hide everyone in it, write it, check it."""
+"""A verified release in ten lines: generate a table, anonymize it, write it, verify it."""
 
 import tempfile
 from pathlib import Path

@@ -27,7 +27,7 @@ role = "sensitive"
 policy = shoal.Policy.from_toml(POLICY)
 release = shoal.anonymize(shoal.sample(800), policy=policy)
 print(*release.verdicts, sep="\n")
-print(f"{release.suppressed} rows with gaps were left out")
+print(f"{release.suppressed} rows with missing values were suppressed")
 
 try:
     shoal.anonymize(shoal.sample(800).drop_columns(["diagnosis"]), policy=policy)

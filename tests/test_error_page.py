@@ -7,7 +7,6 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.model.asking import on_command_line
 
 PAGE = (Path(__file__).parents[1] / "docs" / "errors.md").read_text(encoding="utf-8").splitlines()
 N = 100
@@ -35,6 +34,6 @@ def header(place):
 )
 def test_a_message_stands_on_the_page_as_it_is(wrong, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with on_command_line(), pytest.raises(shoal.ShoalError) as caught:
+    with pytest.raises(shoal.ShoalError) as caught:
         wrong(tmp_path)
     assert str(caught.value) in PAGE

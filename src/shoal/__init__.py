@@ -1,6 +1,6 @@
-"""Hide each person of a data set in a group of people like them, and prove it.
+"""Anonymize personal data by clustering, and verify every release.
 
-Only names live here, and each is loaded when it is first asked for, so that `import shoal` is quick.
+Each public name is loaded on first use, so that `import shoal` is fast.
 """
 
 from importlib import import_module
@@ -116,22 +116,22 @@ def methods() -> list[dict[str, Any]]:
 
 
 def models() -> list[dict[str, Any]]:
-    """Return the card of every privacy model: what it limits, what it promises and what it leaves open."""
+    """Return the card of every privacy model: what it limits, guarantees and leaves open."""
     return _cards("models")
 
 
 def measures() -> list[dict[str, Any]]:
-    """Return the card of every measure: name, formula, range, which figures are good, and what it needs."""
+    """Return the card of every measure: name, formula, range, direction, and required data."""
     return _cards("measures")
 
 
 def attacks() -> list[dict[str, Any]]:
-    """Return the card of every attack: what it tries, and what it needs."""
+    """Return the card of every attack: its aim, and what it requires."""
     return _cards("attacks")
 
 
 def formats() -> list[dict[str, Any]]:
-    """Return the card of every file format: how its files end, and what is written."""
+    """Return the card of every file format: its file extensions, and what is written."""
     return _cards("formats")
 
 

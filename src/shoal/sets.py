@@ -1,4 +1,4 @@
-"""Set-valued data: the functions of `shoal.sets`, each loaded when it is first used."""
+"""Set-valued data: the functions of `shoal.sets`, each loaded on first use."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

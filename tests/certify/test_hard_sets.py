@@ -62,6 +62,6 @@ def test_a_neighbour_that_would_be_too_hard_to_verify_is_not_made(monkeypatch):
     monkeypatch.setattr("shoal.pipeline.set_neighbours.WORK", 10.0)
     monkeypatch.setattr("shoal.pipeline.set_neighbours.WORK_PER_ITEM", 1.0)
     records = [["a", "b"], ["a", "b"], ["a", "c"], ["b", "c"]] * 5
-    with pytest.raises(InfeasibleError, match="m=2 takes more work .* Lower m, split long records, or ask for"):
+    with pytest.raises(InfeasibleError, match="m=2 takes more work .* Lower m, split long records, or choose"):
         shoal.sets.anonymize(records, k=2, m=2)
     assert shoal.sets.anonymize(records, k=2, m=2, neighbour="raw").neighbour is not None

@@ -73,7 +73,7 @@ def test_init_names_the_form_that_numbers_have_by_default(tmp_path):
         (tmp_path / "x.csv").write_text(f"age{town}\n{rows}")
         run("init", tmp_path / "x.csv", "-o", tmp_path / "policy.toml", "--force")
         text = (tmp_path / "policy.toml").read_text()
-        assert f'by class\n#   (quasi: {said}, or form = "range")' in text
+        assert f'per class\n#   (quasi: {said}, or form = "range")' in text
         release = shoal.anonymize(tmp_path / "x.csv", policy=tmp_path / "policy.toml")
         assert release.policy.columns["age"].form == ("representative" if town else "mean")
 
@@ -81,7 +81,7 @@ def test_init_names_the_form_that_numbers_have_by_default(tmp_path):
 def test_init_does_not_replace_a_policy_unless_forced(table, tmp_path):
     (tmp_path / "policy.toml").write_text("mine")
     done = shoal_run("init", table, cwd=tmp_path, code=2)
-    assert "is there already. Use --force" in done.err
+    assert "already exists. Use --force" in done.err
     assert (tmp_path / "policy.toml").read_text() == "mine"
     shoal_run("init", table, "--force", cwd=tmp_path)
 
@@ -355,7 +355,7 @@ def test_what_a_killed_demo_leaves_does_not_keep_the_next_from_running(tmp_path)
 def test_demo_does_not_touch_a_folder_with_other_files(tmp_path):
     (tmp_path / "hospital.csv").write_text("my own")
     done = shoal_run("demo", "--rows", 100, "-o", ".", cwd=tmp_path, code=2)
-    assert "holds other files" in done.err
+    assert "contains other files" in done.err
     assert (tmp_path / "hospital.csv").read_text() == "my own"
 
 
@@ -405,9 +405,9 @@ def test_a_run_is_repeated_from_its_private_folder(table, tmp_path):
     run(*asked, "-o", tmp_path / "two", "--seed-from", tmp_path / "mine")
     assert (tmp_path / "one" / "data.csv").read_bytes() == (tmp_path / "two" / "data.csv").read_bytes()
     said = run(*asked, "-o", tmp_path / "three", "--seed-from", tmp_path / "mine", "--seed", 3, code=2)
-    assert "both name a random seed" in said
+    assert "both give a random seed" in said
     assert not (tmp_path / "three").exists()
-    with pytest.raises(ReadError, match="holds no random seed"):
+    with pytest.raises(ReadError, match="contains no random seed"):
         CliRunner().invoke(
             commands.app,
             [str(word) for word in (*asked, "-o", tmp_path / "three", "--seed-from", tmp_path / "one")],

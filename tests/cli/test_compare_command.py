@@ -28,7 +28,7 @@ def test_figures_ranks_and_tests_are_shown(place, tmp_path):
     assert "mean rank" in out
     assert "score" in out
     assert "Friedman: chi-square" in out
-    assert "For your eyes only" in out
+    assert "Confidential" in out
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["compare.html", "compare.json", "diagram.svg"]
     saved = json.loads((tmp_path / "out" / "compare.json").read_text(encoding="utf-8"))
     assert saved["measures"][0]["comparison"]["sets"] == 4

@@ -39,7 +39,7 @@ def test_it_prints_the_front_and_the_next_command_and_chooses_nothing(table, tmp
     assert "mdav-k6-l2" in said
     assert "Left out: kde_pp: needs a label" in said
     assert "2 releases were verified and measured" in said
-    assert "is itself a channel" in said
+    assert "can itself leak information" in said
     assert "front/NAME.toml -o release --private mine" in said
     assert (out / "explore.html").is_file()
 

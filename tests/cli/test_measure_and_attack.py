@@ -41,7 +41,7 @@ def test_a_release_is_measured(place):
     code, out, _ = run(*words, "--json")
     assert code == 0
     assert json.loads(out)[0]["value"] >= 4
-    assert "for your eyes only" in run(*words)[1]
+    assert "confidential" in run(*words)[1]
 
 
 def test_a_release_is_attacked(place):
@@ -82,7 +82,7 @@ def test_what_is_missing_is_said_in_a_sentence(place):
         "attack", place / "people.csv", place / "release", "--private", place / "private", "--profile", "seven"
     )
     assert code == 2
-    assert "there is no profile 'seven'" in said
+    assert "unknown profile 'seven'" in said
 
 
 def test_another_constraint_is_asked_by_its_name(place, tmp_path):

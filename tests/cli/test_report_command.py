@@ -53,7 +53,7 @@ def test_the_holders_report_needs_the_table_and_the_private_folder(program, made
     said = run(
         program, made / "people.csv", made / "release", "--private", made / "private", "-o", out, "--format", "md"
     )
-    assert "For your eyes only" in said
+    assert "Confidential" in said
     assert "Columns before and after" in out.read_text()
     done = CliRunner().invoke(program, ["report", str(made / "people.csv"), str(made / "release")])
     assert "private" in str(done.exception)

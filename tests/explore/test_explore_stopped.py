@@ -72,7 +72,7 @@ def test_a_stopped_run_leaves_no_process_and_the_next_goes_on_where_it_was(tmp_p
     assert "Traceback" not in said
     if how != signal.SIGKILL:
         assert "releases are kept in" in said
-        assert "the same command goes on from there" in said
+        assert "the same command resumes from there" in said
     until(lambda: not any(alive(one) for one in started), 60)
     kept = {path.name: path.stat().st_mtime_ns for path in points.glob("*.json")}
     assert all(json.loads((points / name).read_text())["facts"]["status"] == "done" for name in kept)

@@ -91,7 +91,7 @@ def test_threads_budget_and_refine_reach_the_line(X):
 
 def test_there_is_no_transform_for_rows_that_were_not_there():
     assert not hasattr(shoal.Anonymizer(), "transform")
-    with pytest.raises(AttributeError, match="belongs to none of them.*fit_transform.*ReleaseThenFit"):
+    with pytest.raises(AttributeError, match="belongs to no class.*fit_transform.*ReleaseThenFit"):
         shoal.Anonymizer().transform([[1.0]])
     with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
         _ = shoal.Anonymizer().no_such_name
@@ -124,7 +124,7 @@ def test_labels_that_are_not_one_a_row_are_refused_without_being_quoted(y):
 
 def test_labels_of_a_frame_are_one_of_its_columns():
     X, y = load_iris(return_X_y=True, as_frame=True)
-    with pytest.raises(DataError, match="put the label among its columns and name it"):
+    with pytest.raises(DataError, match="include the label as a column and name it"):
         shoal.Anonymizer("kde_pp", k=5).fit(X, y)
     both = shoal.Anonymizer("kde_pp", k=5, label="target", keep=["target"]).fit_transform(X.assign(target=y))
     assert both["target"].tolist() == y.tolist()

@@ -77,9 +77,9 @@ ROLES = {"keep": ["w"], "sensitive": ["ill"]}
 
 
 def test_a_method_is_handed_what_its_card_says_that_it_uses():
-    wishes = {"k": 3, "l": 2, "seed": 41, "weight": "w", "label": "ill", "parameters": {"mood": "loud"}}
-    wishes["policy"] = {"columns": {"b": {"view": "lab"}}}
-    shoal.anonymize(table(), method="asks", threads=2, **wishes, **ROLES)
+    overrides = {"k": 3, "l": 2, "seed": 41, "weight": "w", "label": "ill", "parameters": {"mood": "loud"}}
+    overrides["policy"] = {"columns": {"b": {"view": "lab"}}}
+    shoal.anonymize(table(), method="asks", threads=2, **overrides, **ROLES)
     assert (HANDED["seed"], HANDED["threads"], HANDED["mood"], HANDED["spent"]) == (41, 2, "loud", 0)
     assert HANDED["limits"].binding
     assert HANDED["limits"].codes.shape == (24, 1)
@@ -119,7 +119,7 @@ def test_findings_of_groups_that_were_merged_since_are_left_out_and_notes_stay()
 
 
 def test_a_method_that_does_not_look_at_weights_is_named():
-    said = "row weights count in means and in SSE, but do not guide this method."
+    said = "row weights count in means and in SSE, but this method ignores them when it forms groups."
     assert f"plain: {said}" in shoal.anonymize(table(), method="plain", k=3, weight="w", **ROLES).notes
     assert said not in " ".join(shoal.anonymize(table(), method="plain", k=3, **ROLES).notes)
     assert said not in " ".join(shoal.anonymize(table(), method="asks", k=3, weight="w", **ROLES).notes)
@@ -136,7 +136,7 @@ def test_weights_count_in_the_findings():
 
 
 def test_a_method_that_loses_a_row_is_refused():
-    with pytest.raises(MethodError, match="short: it gave groups for 23 rows of 24"):
+    with pytest.raises(MethodError, match="short: returned groups for 23 of 24 rows"):
         shoal.anonymize(table(), method="short", k=3)
 
 
@@ -179,15 +179,15 @@ def test_a_number_of_threads_that_is_none_is_refused(bad):
 @pytest.mark.compiled
 def test_refining_lowers_the_loss_and_keeps_every_guarantee():
     some = table(150)
-    for wishes in ({}, {"l": 2, "t": 0.4}, {"weight": "w"}):
-        asked = {"k": 4, "method": "asks", "seed": 1, **wishes, **ROLES}
+    for overrides in ({}, {"l": 2, "t": 0.4}, {"weight": "w"}):
+        asked = {"k": 4, "method": "asks", "seed": 1, **overrides, **ROLES}
         before, after = shoal.anonymize(some, **asked), shoal.anonymize(some, **asked, refine="quick")
         assert after.finding("partition SSE") < before.finding("partition SSE")
         assert all(verdict.holds for verdict in after.verdicts)
         assert "asks: I cut runs." in after.notes
         assert BOUND not in after.findings
         assert after._making.partition.sizes.min() >= 4
-        assert "t" in wishes or "l" in wishes or after._making.partition.sizes.max() <= 7
+        assert "t" in overrides or "l" in overrides or after._making.partition.sizes.max() <= 7
 
 
 @pytest.mark.compiled

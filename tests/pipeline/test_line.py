@@ -148,7 +148,7 @@ def test_groups_of_tied_rows_differ_between_runs_without_a_seed():
 def test_a_folder_without_a_seed_is_refused(text, tmp_path):
     if text is not None:
         (tmp_path / "findings.json").write_text(text)
-    with pytest.raises(ReadError, match="^seed: .* holds no random seed; expected the private folder"):
+    with pytest.raises(ReadError, match="^seed: .* contains no random seed; expected the private folder"):
         shoal.seed_of(tmp_path)
 
 
@@ -268,8 +268,8 @@ def test_notes_say_what_a_holder_should_know():
     assert "column 'b': 100 % of its cells are published as missing" in notes_of(different)
     known = {"accept": ["unique-kept"]}
     assert "4 rows (100 %) are unique in the columns that are published" in notes_of(different, keep=["b"], **known)
-    assert "only l or t protects" in notes_of(different, sensitive=["b"], **known)
-    assert "only l or t protects" not in notes_of(different, sensitive=["b"], l=2, **known)
+    assert "only l or t limits" in notes_of(different, sensitive=["b"], **known)
+    assert "only l or t limits" not in notes_of(different, sensitive=["b"], l=2, **known)
     assert "all rows are in one class" in notes_of({"a": [1, 1, 1]})
 
 
@@ -285,7 +285,7 @@ def test_a_release_folder_is_judged_by_its_own_policy_only(release, tmp_path):
     checked = shoal.verify(folder / "data.csv", policy=folder / "policy.toml")
     assert checked.holds
     assert "Everything holds." in str(checked)
-    with pytest.raises(ReadError, match="neither a folder nor a file"):
+    with pytest.raises(ReadError, match="does not exist; expected a release folder"):
         shoal.verify(tmp_path / "nothing")
 
 

@@ -110,7 +110,7 @@ def test_a_protected_run_is_repeated_by_its_seed_and_row_weights_do_not_guide_it
     wishes = {"k": 3, "l": 2, "sensitive": ["ill"], "keep": ["w"], "weight": "w", "protect": "minimality"}
     one, two = (shoal.anonymize(people, seed=9, **wishes) for _ in range(2))
     assert one.table.equals(two.table)
-    assert any("do not guide this method" in note for note in one.notes)
+    assert any("this method ignores them when it forms groups" in note for note in one.notes)
     found = shoal.Anonymizer(k=3, l=2, sensitive=["ill"], keep=["w"], protect="minimality").fit(people).release_
     assert found.policy.protect == "minimality"
 

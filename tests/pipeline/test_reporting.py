@@ -62,7 +62,7 @@ def test_a_report_that_was_changed_or_taken_away_or_added_is_noticed(release, fo
     assert not check_folder(folder).holds
     (folder / "report.html").unlink()
     assert not check_folder(folder).holds
-    with pytest.raises(GuaranteeError, match="does not hold what it claims"):
+    with pytest.raises(GuaranteeError, match="does not confirm its claims"):
         report(None, folder)
     write(release, tmp_path / "plain", format="csv")
     assert check_folder(tmp_path / "plain").holds
@@ -138,7 +138,7 @@ def test_a_report_tries_attacks_that_need_control_rows_if_it_has_some():
 
 
 def test_what_is_wrong_is_said(release, folders, tmp_path):
-    with pytest.raises(PolicyError, match="no format 'pdf'"):
+    with pytest.raises(PolicyError, match="unknown format 'pdf'"):
         report(None, release, format="pdf")
     with pytest.raises(DataError, match="Give the original"):
         report(None, release, attacks=True)
@@ -155,7 +155,7 @@ def test_a_report_is_written_whole_and_replaces_only_a_report(release, folders, 
     assert [path.name for path in place.parent.iterdir()] == ["report.md"]
     other = tmp_path / "mine.txt"
     other.write_text("mine")
-    with pytest.raises(WriteError, match="no earlier report"):
+    with pytest.raises(WriteError, match="not an earlier report"):
         write_report(facts, other, "html")
     with pytest.raises(WriteError, match="inside a folder that shoal wrote"):
         write_report(facts, folders[0] / "another.html", "html")
@@ -174,7 +174,7 @@ def test_a_report_is_written_whole_and_replaces_only_a_report(release, folders, 
 )
 def test_a_file_that_only_speaks_of_shoal_is_not_replaced(release, tmp_path, name, text):
     (tmp_path / name).write_text(text)
-    with pytest.raises(WriteError, match="is no earlier report"):
+    with pytest.raises(WriteError, match="is not an earlier report"):
         write_report(facts_of(None, release), tmp_path / name, "html")
     assert (tmp_path / name).read_text() == text
 

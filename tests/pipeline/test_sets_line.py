@@ -69,7 +69,7 @@ def test_a_rare_label_stands_nowhere_in_the_folder(release, tmp_path):
 
 def test_a_km_neighbour_is_km_anonymous_and_a_raw_one_says_that_it_is_not(tmp_path):
     raw = shoal.sets.anonymize(baskets(), k=3, m=2, delta=30, neighbour="raw", seed=1)
-    assert any("no k^m-anonymous table" in note for note in raw.notes)
+    assert any("not itself k^m-anonymous" in note for note in raw.notes)
     none = shoal.sets.anonymize(baskets(), k=3, m=2, delta=30, neighbour="none", seed=1)
     assert none.neighbour is None
     assert {path.suffix for path in none.save(tmp_path / "none").iterdir()} == {".parquet", ".json"}
@@ -97,7 +97,7 @@ def test_a_neighbour_can_be_drawn_from_a_folder_later(release, tmp_path):
     assert drawn.records() == release.neighbour.records()
     shoal.sets.reassociate(folder, tmp_path / "other.dat", neighbour="km", seed=5)
     assert shoal.sets.read(tmp_path / "other.dat").records() != release.neighbour.records()
-    with pytest.raises(WriteError, match="there already"):
+    with pytest.raises(WriteError, match="already exists"):
         shoal.sets.reassociate(folder, tmp_path / "again.dat")
     with pytest.raises(PolicyError, match="'km' or 'raw'"):
         shoal.sets.reassociate(folder, tmp_path / "x.dat", neighbour="none")
@@ -142,7 +142,7 @@ def test_a_failed_verdict_writes_nothing(monkeypatch, tmp_path):
         return [type("Check", (), {"ok": False, "id": "projections"})]
 
     monkeypatch.setattr(line, "verify_against", another)
-    with pytest.raises(GuaranteeError, match="not what was read"):
+    with pytest.raises(GuaranteeError, match="do not match the original records"):
         shoal.sets.anonymize(baskets(), k=3, m=2, delta=30, neighbour="none", seed=1)
 
 
@@ -151,7 +151,7 @@ def test_a_folder_that_was_tampered_with_is_not_drawn_from(release, tmp_path):
     text = (folder / "disassociated.json").read_text()
     (folder / "disassociated.json").write_text(text.replace('"count": 3', '"count": 4', 1))
     assert not shoal.verify(folder).holds
-    with pytest.raises(DataError, match="does not hold what it claims"):
+    with pytest.raises(DataError, match="does not confirm its claims"):
         shoal.sets.reassociate(folder, tmp_path / "x.dat")
 
 
@@ -183,7 +183,7 @@ def test_empty_and_tiny_data_have_stated_releases(tmp_path):
     assert shoal.verify(few.save(tmp_path / "few")).holds
     some = shoal.sets.anonymize([["a"], [], ["a", "a"], ["a"]], k=3)
     assert any("fewer than 3 of 4 records have no items" in note for note in some.notes)
-    assert any("stood twice" in note for note in some.notes)
+    assert any("occurred twice" in note for note in some.notes)
     assert some.cluster_of.tolist() == [0, -1, 0, 0]
     assert isinstance(some.neighbour, Transactions)
 
@@ -201,7 +201,7 @@ def test_only_labels_of_chunks_are_published_whatever_is_said_of_terms(terms, tm
     published = release.published
     assert published.term_item.size
     assert set(published.term_item.tolist()) <= set(published.items.tolist()) == set(range(len(published.labels)))
-    assert any("items of no chunk are not named" in note for note in release.notes)
+    assert any("items in no chunk are not named" in note for note in release.notes)
     folder = release.save(tmp_path / "release", private=tmp_path / "private", format="json")
     assert MARK.encode() not in b"".join(path.read_bytes() for path in folder.iterdir())
     assert shoal.sets.verify(folder, original=baskets(), private=tmp_path / "private").holds

@@ -217,7 +217,7 @@ def test_what_is_not_true_of_a_row_is_never_released(method, column, monkeypatch
     with pytest.raises(GuaranteeError) as refused:
         shoal.anonymize(people(), policy=given(CARE), method=method, output="truthful", k=2, **ROLES)
     said = str(refused.value)
-    assert f"what is published of column {column!r} is not true of" in said
+    assert f"published values of column {column!r} are not true of" in said
     cells = {str(cell) for values in people().columns for cell in values.to_pylist() if not isinstance(cell, int)}
     assert not any(cell in said for cell in cells)
     assert not any(text in said for text in ("1–2", "nowhere", "lung", "heart", "99999"))
@@ -232,7 +232,7 @@ def test_one_row_outside_its_range_is_counted(monkeypatch):
 
     line_recode = recoding.recode
     monkeypatch.setattr(recoding, "recode", moved)
-    with pytest.raises(GuaranteeError, match="column 'age' is not true of 1 rows"):
+    with pytest.raises(GuaranteeError, match="column 'age' are not true of 1 rows"):
         shoal.anonymize(pa.table({"age": [1, 2, 50, 51]}), method="cover", output="truthful", k=2)
 
 
@@ -256,7 +256,7 @@ def test_a_value_without_a_place_is_refused_without_its_name(method):
 
 @pytest.mark.parametrize("word", ["nothing.csv", "no such word", "a" * 5000])
 def test_a_file_that_is_not_there_is_refused(word):
-    with pytest.raises(PolicyError, match="column 'code': hierarchy .* is neither a file that there is nor one"):
+    with pytest.raises(PolicyError, match="column 'code': hierarchy .* is neither an existing file nor one"):
         shoal.anonymize(people(), policy=given(word), method="cover", k=4, **ROLES)
 
 

@@ -111,7 +111,7 @@ def test_a_folder_that_does_not_hold_what_it_claims_has_no_report(told, tmp_path
     else:
         with (folder / damage).open("ab") as file:
             file.write(b"x y\n")
-    with pytest.raises(GuaranteeError, match="does not hold what it claims"):
+    with pytest.raises(GuaranteeError, match="does not confirm its claims"):
         set_page(folder)
 
 

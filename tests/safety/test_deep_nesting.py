@@ -131,9 +131,9 @@ def test_private_folders_are_refused(tmp_path, text):
     folder, private = tmp_path / "release", tmp_path / "private"
     shoal.anonymize(TABLE, k=2, sensitive=["ill"]).save(folder, private=private)
     (private / FINDINGS).write_text(text)
-    with pytest.raises(ReadError, match="holds no random seed"):
+    with pytest.raises(ReadError, match="contains no random seed"):
         shoal.seed_of(private)
-    with pytest.raises(ReadError, match="no private folder of a release"):
+    with pytest.raises(ReadError, match="not the private folder of a release"):
         shoal.measure(TABLE, folder, private=private)
 
 
@@ -143,5 +143,5 @@ def test_private_folders_of_sets_are_refused(tmp_path, text):
     records = [["a", "b"], ["a", "b"], ["a"], ["b"]] * 3
     shoal.sets.anonymize(records, k=2, m=2).save(folder, private=private)
     (private / FINDINGS).write_text(text)
-    with pytest.raises(ReadError, match="no private folder of a release"):
+    with pytest.raises(ReadError, match="not the private folder of a release"):
         verify_sets(folder, original=records, private=private)

@@ -15,36 +15,36 @@ if TYPE_CHECKING:
 __all__ = ["add_to"]
 
 Sources = Annotated[
-    list[Path], typer.Argument(help="Tables, or folders of tables: two data sets at the least.", show_default=False)
+    list[Path], typer.Argument(help="Tables, or folders of tables: at least two data sets.", show_default=False)
 ]
 OUTSIDE = re.compile(r",(?![^(]*\))")  # a comma, but not one of (alpha,k)-anonymity
 
 
 def add_to(app: typer.Typer) -> None:
-    """Give the command to the program."""
+    """Add the command to the program."""
     app.command()(compare)
 
 
 def compare(
     sources: Sources,
-    methods: Annotated[str, typer.Option(help="Methods with commas between them.")] = "mdav,k_tca,kde",
+    methods: Annotated[str, typer.Option(help="Methods separated by commas.")] = "mdav,k_tca,kde",
     measure: Annotated[
         str | None,
         typer.Option(
-            help="`honest`, `combined`, or names of `shoal measures`, with commas. [default: combined with a label, "
+            help="`honest`, `combined` or measures, separated by commas. [default: combined with a label, "
             "else cell loss %]"
         ),
     ] = None,
     k: K = None,
     label: Annotated[
-        str | None, typer.Option(help="The column to predict; `last` for the last one of each data set.")
+        str | None, typer.Option(help="The column to predict; `last` for the last column of each data set.")
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="From how many seeds each pair is run.")] = 3,
+    seeds: Annotated[int, typer.Option(min=1, help="Random seeds per method and data set.")] = 3,
     folds: Annotated[int, typer.Option(min=2, help="Folds of the honest accuracy.")] = 5,
-    alpha: Annotated[float, typer.Option(min=0, max=1, help="The weight of honest accuracy in `combined`.")] = 0.5,
+    alpha: Annotated[float, typer.Option(min=0, max=1, help="Weight of honest accuracy in `combined`.")] = 0.5,
     identifier: Identifier = None,
     sensitive: Sensitive = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Processes at once. [default: all cores]")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Number of processes. [default: all cores]")] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="A folder for the page, the figures and the diagram.")
     ] = None,
@@ -84,16 +84,16 @@ def compare(
     for gone in found.left_out:
         show.say(f"Left out: {gone.set}: {gone.method}: {gone.reason}")
     if output is not None:
-        show.say(f"For your eyes only: {output / 'compare.html'}")
+        show.say(f"Confidential: {output / 'compare.html'}")
 
 
 def _words(text: str) -> list[str]:
-    """Return the words between commas."""
+    """Split at commas."""
     return [word.strip() for word in OUTSIDE.split(text) if word.strip()]
 
 
 def _show(one: "Measured", found: "MethodComparison") -> None:
-    """Show the figures of a measure, mean ranks and what the tests say."""
+    """Show the figures of a measure, the mean ranks and the results of the tests."""
     order = [found.methods.index(name) for name in one.comparison.methods]
     means, halves = one.means, one.halves
     show.say(f"{one.title} at k = {found.k}, {'more' if one.higher else 'less'} is better")
@@ -108,7 +108,7 @@ def _show(one: "Measured", found: "MethodComparison") -> None:
     if one.comparison.scores is not None:
         drawing.row(table, "score", *(f"{score:.3f}" for score in one.comparison.scores))
     drawing.console().print(table)
-    # The first lines of a comparison are the mean ranks, which stand in the table.
+    # The first lines of a comparison are the mean ranks, already in the table.
     for line in str(one.comparison).splitlines()[len(order) :]:
         show.say(line)
     show.say("")

@@ -1,4 +1,4 @@
-"""What every printed table is drawn with: the console, tables, rows, figures and verdicts."""
+"""How output is printed: console, tables, rows, figures and verdicts."""
 
 import json
 import math
@@ -24,12 +24,12 @@ def plain(text: str) -> None:
 
 
 def as_json(facts: Any) -> None:
-    """Print facts as JSON, for programs; a figure without an end is null, as JSON knows no infinity."""
+    """Print facts as JSON, for programs; infinite figures become null."""
     plain(json.dumps(_finite(facts), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def _finite(facts: Any) -> Any:
-    """Return the same facts without figures that are not finite."""
+    """Replace figures that are not finite by None."""
     if isinstance(facts, dict):
         return {name: _finite(value) for name, value in facts.items()}
     if isinstance(facts, list | tuple):
@@ -38,7 +38,7 @@ def _finite(facts: Any) -> Any:
 
 
 def console(*, stderr: bool = False) -> "Console":
-    """Return a console that wraps at the width of the terminal, or not at all in a pipe."""
+    """Return a console as wide as the terminal, or 160 characters in a pipe."""
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
@@ -46,7 +46,7 @@ def console(*, stderr: bool = False) -> "Console":
 
 
 def table_of(*heads: str) -> "Table":
-    """Return an empty table; a head that starts with > is aligned to the right."""
+    """Return an empty table; a heading that starts with > is aligned to the right."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
@@ -66,17 +66,17 @@ def figure(value: float) -> str:
 
 
 def printable(text: str) -> str:
-    """Return text in which no sign can move the cursor or change a colour."""
-    return "".join(sign if sign.isprintable() else "\ufffd" for sign in text)
+    """Replace characters that could move the cursor or change a colour."""
+    return "".join(character if character.isprintable() else "\ufffd" for character in text)
 
 
 def row(table: "Table", *cells: "str | Text") -> None:
-    """Add a row whose cells are shown as they are."""
+    """Add a row whose cells are shown verbatim."""
     table.add_row(*(printable(cell) if isinstance(cell, str) else cell for cell in cells))
 
 
 def mark(*, holds: bool) -> "Text":
-    """Say a verdict in a word, with a colour."""
+    """Return a verdict as one coloured word."""
     from rich.text import Text
 
     return Text("holds", style="green") if holds else Text("FAILS", style="bold red")

@@ -1,110 +1,81 @@
 """The commands that measure and attack a release."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Unpack
 
 import typer
 
 from shoal.cli import show
-from shoal.cli.options import File, Header, Identifier, Json, Keep, Names, PolicyFile, Quasi, Sensitive, given_options
+from shoal.cli.options import File, Header, Json, Names, PolicyFile, Roles, given_options, with_shared_options
 from shoal.errors import DataError, listed
 
 __all__ = ["add_to"]
 
 ReleaseArgument = Annotated[
-    Path, typer.Argument(help="A release folder, or a table row by row as the original.", show_default=False)
+    Path,
+    typer.Argument(help="A release folder, or a table with its rows in the order of the original.", show_default=False),
 ]
-Private = Annotated[Path | None, typer.Option(help="The private folder of the release, whose map aligns its rows.")]
-Only = Annotated[Names, typer.Option("--only", help="One of them by its name. Repeat for more. [default: all]")]
-Population = Annotated[
-    Path | None, typer.Option(help="All people that the table is a sample of, with columns as they are released.")
-]
-Fraction = Annotated[float | None, typer.Option(help="The share of the population that is in the release.")]
-Control = Annotated[Path | None, typer.Option(help="People like those of the table, who are not in the release.")]
-Other = Annotated[Path | None, typer.Option(help="Another release of the same people, row by row as the original.")]
-Seed = Annotated[int, typer.Option(help="Random seed.")]
+Only = Annotated[Names, typer.Option("--only", help="Only this one. Repeat for more. [default: all]")]
 NOTHING = "Some need a label, a sensitive column, two numeric columns or a population: `shoal measures` says which."
 
 
+class PairOptions(Roles, total=False):
+    """What is known of a release and its original."""
+
+    private: Annotated[Path | None, typer.Option(help="The private folder of the release, whose map aligns its rows.")]
+    policy: PolicyFile
+    control: Annotated[Path | None, typer.Option(help="Similar people who are not in the release.")]
+    seed: Annotated[int | None, typer.Option(help="Random seed. [default: 0]")]
+    header: Header
+
+
 def add_to(app: typer.Typer) -> None:
-    """Give the commands to the program."""
+    """Add the commands to the program."""
     for command in (measure, attack):
         app.command()(command)
 
 
+@with_shared_options(after="only")
 def measure(
     original: File,
     release: ReleaseArgument,
-    private: Private = None,
     only: Only = None,
-    policy: PolicyFile = None,
-    identifier: Identifier = None,
-    sensitive: Sensitive = None,
-    keep: Keep = None,
-    quasi: Quasi = None,
-    population: Population = None,
-    fraction: Fraction = None,
-    control: Control = None,
-    seed: Seed = 0,
-    header: Header = None,
+    population: Annotated[
+        Path | None,
+        typer.Option(help="The population that the table is a sample of, with columns in the released form."),
+    ] = None,
+    fraction: Annotated[float | None, typer.Option(help="The share of the population that is in the release.")] = None,
     json: Json = False,
+    **options: Unpack[PairOptions],
 ) -> None:
-    """Measure what a release protects and is worth: `shoal measure patients.csv release --private private`."""
+    """Measure the disclosure risk and utility of a release: `shoal measure patients.csv release --private private`."""
     from shoal.pipeline.judging import measure as run
 
-    options = given_options(
-        private=private,
-        policy=policy,
-        identifiers=identifier,
-        quasi=quasi,
-        sensitive=sensitive,
-        keep=keep,
-        population=population,
-        fraction=fraction,
-        control=control,
-        seed=seed,
-        header=header,
-    )
+    given = given_options(population=population, fraction=fraction, **options)
     with show.progress():
-        found = run(original, release, only=only or (), **options)
+        found = run(original, release, only=only or (), **given)
     if only and not found:
         raise DataError(f"measure: this table and release have no figure for {listed(only)}. {NOTHING}")
     show.findings(found, json=json)
 
 
+@with_shared_options(after="only")
 def attack(
     original: File,
     release: ReleaseArgument,
-    private: Private = None,
     profile: Annotated[str, typer.Option(help="What the attacker knows: all, all-but-one or three.")] = "all",
-    budget: Annotated[float | None, typer.Option(help="Seconds in all: `--budget 60`.")] = None,
+    budget: Annotated[float | None, typer.Option(help="Seconds for all attacks together: `--budget 60`.")] = None,
     only: Only = None,
-    policy: PolicyFile = None,
-    identifier: Identifier = None,
-    sensitive: Sensitive = None,
-    keep: Keep = None,
-    quasi: Quasi = None,
-    control: Control = None,
-    other: Other = None,
-    seed: Seed = 0,
-    header: Header = None,
+    other: Annotated[
+        Path | None, typer.Option(help="Another release of the same people, with rows in the order of the original.")
+    ] = None,
     json: Json = False,
+    **options: Unpack[PairOptions],
 ) -> None:
     """Attack a release as an outsider would: `shoal attack patients.csv release --private private --budget 60`."""
     from shoal.pipeline.judging import attack as run
 
-    options = given_options(
-        private=private,
-        policy=policy,
-        identifiers=identifier,
-        quasi=quasi,
-        sensitive=sensitive,
-        keep=keep,
-        control=control,
-        other=other,
-        seed=seed,
-        header=header,
-    )
+    given = given_options(other=other, **options)
     with show.progress():
-        found = run(original, release, profile=profile, budget=budget, only=only or (), **options)
+        found = run(original, release, profile=profile, budget=budget, only=only or (), **given)
     show.attacks(found, json=json)

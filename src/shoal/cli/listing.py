@@ -11,13 +11,13 @@ __all__ = ["add_to"]
 
 
 def add_to(app: typer.Typer) -> None:
-    """Give the commands to the program."""
+    """Add the commands to the program."""
     for command in (methods, models, measures, attacks, formats):
         app.command()(command)
 
 
 def methods(
-    name: Annotated[str | None, typer.Argument(help="A method, to be shown in full.", show_default=False)] = None,
+    name: Annotated[str | None, typer.Argument(help="A method to show in full.", show_default=False)] = None,
     json: Json = False,
 ) -> None:
     """List the methods with their parameters, or show one in full: `shoal methods`, `shoal methods mdav`."""
@@ -30,35 +30,35 @@ def methods(
 
 
 def models(json: Json = False) -> None:
-    """List the privacy models, what each promises and what it leaves open: `shoal models`."""
+    """List the privacy models, what each guarantees and what it leaves open: `shoal models`."""
     from shoal.catalogue import models as section
 
-    heads = ("model", "asked by", "promises", "leaves open")
+    heads = ("model", "option", "guarantees", "leaves open")
     show.cards(
         heads, [(card, card.symbol, _plain(card.promise), card.leaves_open) for card in _all(section)], json=json
     )
 
 
 def measures(json: Json = False) -> None:
-    """List every measure with its formula, range and need: `shoal measures`."""
+    """List the measures with formula, range and required data: `shoal measures`."""
     from shoal.catalogue import measures as section
 
     show.measures(list(section.cards().values()), json=json)
 
 
 def attacks(json: Json = False) -> None:
-    """List the attacks, and what each needs: `shoal attacks`."""
+    """List the attacks and what each requires: `shoal attacks`."""
     from shoal.catalogue import attacks as section
 
-    heads = ("attack", "what it tries", "needs")
+    heads = ("attack", "aim", "requires")
     show.cards(heads, [(card, card.summary, ", ".join(card.requires)) for card in _all(section)], json=json)
 
 
 def formats(json: Json = False) -> None:
-    """List the file formats of tables: `shoal formats`."""
+    """List the file formats: `shoal formats`."""
     from shoal.catalogue import formats as section
 
-    heads = ("format", "files end in", "what is written")
+    heads = ("format", "extensions", "what is written")
     show.cards(heads, [(card, " ".join(card.endings), card.summary) for card in _all(section)], json=json)
 
 

@@ -1,4 +1,4 @@
-"""What the commands write besides releases: a proposed policy, and the table of the demo."""
+"""Files that commands write besides releases: a proposed policy, and the table of the demo."""
 
 import tempfile
 from pathlib import Path
@@ -19,16 +19,16 @@ __all__ = ["check_demo", "propose", "write_policy", "write_sample"]
 HEAD = """\
 # A policy for shoal, proposed from the table itself. Read every line before you use it:
 #   identifier = dropped (give the column another role to keep it)
-#   quasi      = published as the value of a group (the default)
-#   sensitive  = published as it is, protected by l and t     keep = published as it is
-#   Numbers that matter, such as a salary, can be published by class
-#   (quasi: {form}, or form = "range") or as they are (sensitive).
+#   quasi      = quasi-identifier, published as one value per group (the default)
+#   sensitive  = published unchanged, protected by l and t     keep = published unchanged
+#   Numbers that matter, such as a salary, can be published per class
+#   (quasi: {form}, or form = "range") or unchanged (sensitive).
 #   If nearly all differ, the latter makes rows unique and needs accept = ["unique-kept"].
-#   items      = a set of which an attacker may know some: put together anew inside each group
+#   items      = a set of which an attacker may know some items: reshuffled within each group
 """
 
 
-# How the head calls the form that numbers have by default.
+# How the heading describes the default form of numbers.
 CALLED = {"mean": "the mean of the group", "representative": "the value of a typical row of the group"}
 
 
@@ -55,28 +55,28 @@ def propose(facts: Profile, k: int, *, header: bool | None = None) -> str:
 
 
 def write_policy(text: str, output: Path, *, force: bool) -> None:
-    """Write the policy, but not over one that is there."""
+    """Write the policy; an existing file is replaced only with `force`."""
     try:
         with output.open("w" if force else "x", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except FileExistsError:
-        raise WriteError(f"init: {str(output)!r} is there already. Use --force to replace it.") from None
+        raise WriteError(f"init: {str(output)!r} already exists. Use --force to replace it.") from None
     except OSError as problem:
         raise WriteError(f"init: {str(output)!r} cannot be written: {problem.strerror}.") from None
 
 
 def check_demo(folder: Path) -> None:
-    """Refuse a folder that holds anything but an earlier demo."""
+    """Refuse a folder that contains anything but an earlier demo."""
     try:
         found = {path.name for path in folder.iterdir()} if folder.exists() else set()
         names = {name for name in found if not is_left_over(name)}
     except OSError as problem:
         raise WriteError(f"demo: {str(folder)!r} cannot be written: {problem.strerror}.") from None
     if names and not (names <= {"hospital.csv", "private", "release"} and "release" in names):
-        raise WriteError(f"demo: {str(folder)!r} holds other files. Choose a new folder with -o.")
+        raise WriteError(f"demo: {str(folder)!r} contains other files. Choose a new folder with -o.")
 
 
 def write_sample(table: pa.Table, folder: Path) -> Path:
-    """Write the invented table beside its release, in one step."""
+    """Write the synthetic table beside its release, in one step."""
     with tempfile.TemporaryDirectory(prefix=".shoal-", dir=folder) as place:
         return (Path(place) / write_data(table, Path(place), "csv")).replace(folder / "hospital.csv")

@@ -15,24 +15,24 @@ Paths = Annotated[
     list[Path],
     typer.Argument(
         metavar="[ORIGINAL] RELEASE",
-        help="A release folder; before it the table that it was made from, for the holder's report.",
+        help="A release folder, preceded by the original table for the data holder's report.",
         show_default=False,
     ),
 ]
 Private = Annotated[Path | None, typer.Option(help="The private folder of the release, whose map aligns its rows.")]
-Attacks = Annotated[bool, typer.Option("--attacks", help="Attack the release, too: it takes a while.")]
-Control = Annotated[Path | None, typer.Option(help="People like those of the table, not in the release, for attacks.")]
+Attacks = Annotated[bool, typer.Option("--attacks", help="Attack the release as well; this takes a while.")]
+Control = Annotated[Path | None, typer.Option(help="Similar people who are not in the release, for attacks.")]
 Output = Annotated[Path | None, typer.Option("-o", "--output", help="The file to write. [default: report.html]")]
-Format = Annotated[str | None, typer.Option(help="html, md or json. [default: by the ending of the file]")]
+Format = Annotated[str | None, typer.Option(help="html, md or json. [default: by the file extension]")]
 
 
 def add_to(app: typer.Typer) -> None:
-    """Give the command to the program."""
+    """Add the command to the program."""
     app.command()(report)
 
 
 def ending(output: Path | None) -> str:
-    """Return the format that the name of a file asks for: HTML if it asks for none."""
+    """Return the format that a file extension implies; HTML by default."""
     known = {".md": "md", ".markdown": "md", ".json": "json"}
     return "html" if output is None else known.get(output.suffix.lower(), "html")
 
@@ -58,9 +58,11 @@ def report(
     format = format or ending(output)  # noqa: A001
     check_format(format)
     if original is None and (private is not None or attacks):
-        raise typer.BadParameter("--private and --attacks are for the holder's report: name the original table, too.")
+        raise typer.BadParameter(
+            "--private and --attacks are for the data holder's report: give the original table as well."
+        )
     if control is not None and not attacks:
-        raise typer.BadParameter("--control is for attacks: give --attacks and the original table, too.")
+        raise typer.BadParameter("--control is for attacks: give --attacks and the original table as well.")
     place = output or Path(f"report.{format}")
     if format == "html":
         prepare()
@@ -78,4 +80,4 @@ def report(
         return
     for one in facts["verdicts"]:
         show.say(f"{one['wish']}: {'holds' if one['holds'] else 'FAILS'}")
-    show.say(f"Report: {place}" + ("    For your eyes only." if facts["kind"] == "holder" else ""))
+    show.say(f"Report: {place}" + ("    Confidential." if facts["kind"] == "holder" else ""))

@@ -1,6 +1,5 @@
 """What the commands print: facts as tables or JSON on stdout, progress and errors on stderr."""
 
-import json as json_
 import math
 import sys
 from collections.abc import Iterator, Sequence
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from shoal.certify.check import VerificationReport
     from shoal.model.findings import Attack, Finding
     from shoal.model.release import Release
+    from shoal.model.set_release import SetRelease
     from shoal.prepare.profile import ColumnFacts, Profile
 
 __all__ = [
@@ -28,11 +28,12 @@ __all__ = [
     "progress",
     "proposal",
     "release",
+    "release_ending",
     "say",
 ]
 
 
-HANDED = {
+USED = {
     "label": "the label",
     "limits": "l, t and alpha with the sensitive values",
     "seed": "the random seed",
@@ -44,7 +45,7 @@ HANDED = {
 
 @contextmanager
 def progress() -> Iterator[None]:
-    """Show on stderr which step of the line runs and how far it is, if someone is looking."""
+    """Show the current step and its progress on stderr, if that is a terminal."""
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
     if not sys.stderr.isatty():
@@ -52,7 +53,7 @@ def progress() -> Iterator[None]:
         return
     columns = (TextColumn("{task.description:<10}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     screen = console(stderr=True)
-    # Streams stay as they are: an error that is printed while a bar is shown must not vanish with it.
+    # Streams are not redirected: an error printed while a bar is shown must not vanish with it.
     with Progress(*columns, console=screen, transient=True, redirect_stdout=False, redirect_stderr=False) as bars:
         bar = bars.add_task("read", total=None)
 
@@ -69,42 +70,42 @@ def progress() -> Iterator[None]:
 def release(made: "Release", folder: Path, private: Path | None, *, json: bool) -> None:
     """Show what was released: verdicts, findings, notes."""
     if json:
-        plain(
-            json_.dumps(
-                {
-                    "folder": str(folder),
-                    "private": str(private) if private else None,
-                    "rows": made.table.num_rows,
-                    "suppressed": made.suppressed,
-                    "verdicts": [verdict.as_dict() for verdict in made.verdicts],
-                    "findings": [finding.as_dict() for finding in made.findings],
-                    "notes": list(made.notes),
-                },
-                indent=2,
-                ensure_ascii=False,
-            )
+        as_json(
+            {
+                "folder": str(folder),
+                "private": str(private) if private else None,
+                "rows": made.table.num_rows,
+                "suppressed": made.suppressed,
+                "verdicts": [verdict.as_dict() for verdict in made.verdicts],
+                "findings": [finding.as_dict() for finding in made.findings],
+                "notes": list(made.notes),
+            }
         )
         return
-    out = console()
     verdicts = table_of("guarantee", "column", ">asked", ">found", "verdict")
     for v in made.verdicts:
         row(verdicts, v.model, v.column or "", f"{v.asked:g}", f"{v.found:.6g}", mark(holds=v.holds))
-    out.print(verdicts)
+    console().print(verdicts)
+    if made.suppressed:
+        say(f"{made.suppressed} rows with missing values were suppressed.")
+    release_ending(made, folder, private)
+
+
+def release_ending(made: "Release | SetRelease", folder: Path, private: Path | None) -> None:
+    """Show the findings and notes of a release, and where it is."""
     findings = table_of("finding", ">value", "how")
     for f in made.findings:
         row(findings, f.name, figure(f.value), f.how)
-    out.print(findings)
-    if made.suppressed:
-        say(f"{made.suppressed} rows with missing values were left out.")
+    console().print(findings)
     for note in made.notes:
         say(f"Note: {note}")
-    say(f"Release: {folder}" + (f"    For your eyes only: {private}" if private else ""))
+    say(f"Release: {folder}" + (f"    Confidential: {private}" if private else ""))
 
 
 def checked(found: "VerificationReport", *, json: bool) -> None:
-    """Show claimed, found and verdict of everything that was checked."""
+    """Show what was claimed, what was found and the verdict for everything checked."""
     if json:
-        plain(json_.dumps(found.as_dict(), indent=2, ensure_ascii=False))
+        as_json(found.as_dict())
         return
     lines = table_of("checked", "claimed", "found", "verdict")
     for line in found.lines:
@@ -118,13 +119,13 @@ def checked(found: "VerificationReport", *, json: bool) -> None:
     for note in found.notes:
         say(note)
     failed = sum(not line.holds for line in found.lines)
-    say("Everything holds." if found.holds else f"{failed} of {len(found.lines)} lines do not hold.")
+    say("Everything holds." if found.holds else f"{failed} of {len(found.lines)} checks fail.")
 
 
 def profile(facts: "Profile", *, json: bool) -> None:
-    """Show what each column is, and the k of the file as it stands."""
+    """Show the facts of each column, and the k of the file as it stands."""
     if json:
-        plain(json_.dumps(facts.as_dict(), indent=2, ensure_ascii=False))
+        as_json(facts.as_dict())
         return
     out = console()
     wide = out.width >= 130
@@ -138,19 +139,19 @@ def profile(facts: "Profile", *, json: bool) -> None:
         say(f"{c.name}: {_why(c)}")
     say(
         f"{facts.rows:,} rows; as the file stands, k = {facts.k} and {facts.unique_rows:,} rows are unique "
-        f"in the {len(facts.quasi)} columns that are no identifiers."
+        f"in the {len(facts.quasi)} columns that are not identifiers."
     )
 
 
 def _why(column: "ColumnFacts") -> str:
-    """Return the reason for a proposed role, and what else is to be known of a column."""
+    """Return the reason for a proposed role, and the notes on a column."""
     return "; ".join((column.reason, *column.notes))
 
 
 def proposal(facts: "Profile", output: Path, *, json: bool) -> None:
     """Show the policy that was proposed."""
     if json:
-        plain(json_.dumps({"policy": str(output), **facts.as_dict()}, indent=2, ensure_ascii=False))
+        as_json({"policy": str(output), **facts.as_dict()})
         return
     roles = table_of("column", "role", "why")
     for c in facts.columns:
@@ -160,9 +161,9 @@ def proposal(facts: "Profile", output: Path, *, json: bool) -> None:
 
 
 def methods(cards: "list[MethodCard]", *, json: bool) -> None:
-    """Show the card of every method in a line each; k, which all of them take, is left out."""
+    """Show one line per method; k, which all of them take, is left out."""
     if json:
-        plain(json_.dumps([card.as_dict() for card in cards], indent=2))
+        as_json([card.as_dict() for card in cards])
         return
     table = table_of("method", "ensures", "parameters", "what it does")
     for card in cards:
@@ -173,29 +174,31 @@ def methods(cards: "list[MethodCard]", *, json: bool) -> None:
 
 
 def method(card: "MethodCard", *, json: bool) -> None:
-    """Show one card in full: every parameter, what it ensures, and what it is handed by the run."""
+    """Show one method in full: its parameters, what it ensures and what else it uses."""
     if json:
-        plain(json_.dumps(card.as_dict(), indent=2))
+        as_json(card.as_dict())
         return
     say(f"{card.name}: {card.summary}")
     table = table_of("parameter", "must be", "default", "means")
     for name, one in card.params.items():
-        # What a card would say of a wrong value is what a right one must be.
+        # The complaint about a wrong value says what a valid one must be.
         default = "" if one.default is None else _value(one.default)
         row(table, name, one.wrong(None) or "", default, one.help)
     console().print(table)
     say(f"Ensures by itself: {', '.join(sorted(card.ensures)) or 'nothing'}.")
-    say(f"Uses: {', '.join(HANDED[name] for name in sorted(card.uses)) or 'the table and its parameters alone'}.")
+    say(f"Uses: {', '.join(USED[name] for name in sorted(card.uses)) or 'the table and its parameters alone'}.")
     others = (
-        "; the others with --parameter NAME=VALUE, or in method.parameters of a policy" if len(card.params) > 1 else ""
+        "; the others with --parameter NAME=VALUE, or under method.parameters in a policy"
+        if len(card.params) > 1
+        else ""
     )
     say(f"k is set with -k{others}.")
 
 
 def measures(cards: "list[MeasureCard]", *, json: bool) -> None:
-    """Show the card of every measure in a line each."""
+    """Show one line per measure."""
     if json:
-        plain(json_.dumps([card.as_dict() for card in cards], indent=2, ensure_ascii=False))
+        as_json([card.as_dict() for card in cards])
         return
     table = table_of("measure", "formula", "range", "better", "needs")
     for card in cards:
@@ -205,9 +208,9 @@ def measures(cards: "list[MeasureCard]", *, json: bool) -> None:
 
 
 def cards(heads: Sequence[str], lines: Sequence[tuple[Any, ...]], *, json: bool) -> None:
-    """Show cards in a line each: the name of a card, then what is said of it."""
+    """Show one line per card: its name, then the other cells."""
     if json:
-        plain(json_.dumps([line[0].as_dict() for line in lines], indent=2, ensure_ascii=False))
+        as_json([line[0].as_dict() for line in lines])
         return
     table = table_of(*heads)
     for card, *said in lines:
@@ -216,7 +219,7 @@ def cards(heads: Sequence[str], lines: Sequence[tuple[Any, ...]], *, json: bool)
 
 
 def findings(found: "tuple[Finding, ...]", *, json: bool) -> None:
-    """Show what was measured, and that most of it is for the holder alone."""
+    """Show the findings, and that most of them are confidential."""
     if json:
         as_json([finding.as_dict() for finding in found])
         return
@@ -225,11 +228,11 @@ def findings(found: "tuple[Finding, ...]", *, json: bool) -> None:
         between = "" if one.interval is None else f"{one.interval[0]:.4g} to {one.interval[1]:.4g}"
         row(table, one.name, figure(one.value), between, one.need, one.how)
     console().print(table)
-    say("Figures that need the pair or the groups are for your eyes only.")
+    say("Figures that need the pair or the groups are confidential.")
 
 
 def attacks(found: "tuple[Attack, ...]", *, json: bool) -> None:
-    """Show how far each attack got, and what is concluded."""
+    """Show the success rate of each attack, and the conclusion."""
     if json:
         as_json([one.as_dict() for one in found])
         return
@@ -239,19 +242,15 @@ def attacks(found: "tuple[Attack, ...]", *, json: bool) -> None:
         *figures, outcome = one.shown().values()
         row(table, one.name, *figures, f"{one.trials:,}", outcome, one.note)
     console().print(table)
-    say("A leak has its whole interval above the bound: what luck, a control or the policy (1/k) gives anyway.")
-    say("An attack that fails proves nothing; one that succeeds does. These figures are for your eyes only.")
+    say("A leak has its whole interval above the bound: the rate that guessing, a control or the policy (1/k) allows.")
+    say("A failed attack proves nothing; a successful one does. These figures are confidential.")
 
 
 def _value(default: object) -> str:
     """Write the default of a parameter as it is written in a policy."""
-    return (
-        str(default).lower()
-        if isinstance(default, bool)
-        else f"{default:g}"
-        if isinstance(default, float)
-        else str(default)
-    )
+    if isinstance(default, bool):
+        return str(default).lower()
+    return f"{default:g}" if isinstance(default, float) else str(default)
 
 
 def error(text: str) -> None:

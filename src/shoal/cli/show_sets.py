@@ -1,10 +1,10 @@
 """What the commands for sets print."""
 
-import json as json_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.cli.drawing import console, figure, mark, plain, row, say, table_of
+from shoal.cli.drawing import as_json, console, figure, mark, row, say, table_of
+from shoal.cli.show import release_ending
 
 if TYPE_CHECKING:
     from shoal.model.set_release import SetRelease
@@ -16,25 +16,19 @@ def release(made: "SetRelease", folder: Path, private: Path | None, *, json: boo
     """Show what was released: verdicts, findings, notes."""
     if json:
         places = {"folder": str(folder), "private": str(private) if private else None}
-        plain(json_.dumps({**places, **made.as_dict()}, indent=2, ensure_ascii=False))
+        as_json({**places, **made.as_dict()})
         return
     verdicts = table_of("guarantee", ">asked", ">found", "verdict")
     for v in made.verdicts:
         row(verdicts, v.model, f"{v.asked:g}", f"{v.found:.6g}", mark(holds=v.holds))
     console().print(verdicts)
-    findings = table_of("finding", ">value", "how")
-    for f in made.findings:
-        row(findings, f.name, figure(f.value), f.how)
-    console().print(findings)
-    for note in made.notes:
-        say(f"Note: {note}")
-    say(f"Release: {folder}" + (f"    For your eyes only: {private}" if private else ""))
+    release_ending(made, folder, private)
 
 
 def facts(found: dict[str, Any], *, json: bool) -> None:
     """Show figures by name."""
     if json:
-        plain(json_.dumps(found, indent=2, ensure_ascii=False))
+        as_json(found)
         return
     table = table_of("figure", ">value")
     for name, value in found.items():
@@ -44,9 +38,9 @@ def facts(found: dict[str, Any], *, json: bool) -> None:
 
 
 def mined(found: dict[str, Any], *, json: bool) -> None:
-    """Show itemsets and rules: they are the data's own items."""
+    """Show itemsets and rules, which name items of the data."""
     if json:
-        plain(json_.dumps(found, indent=2, ensure_ascii=False))
+        as_json(found)
         return
     itemsets = table_of("itemset", ">support", ">share %")
     for one in found["itemsets"]:
@@ -58,18 +52,18 @@ def mined(found: dict[str, Any], *, json: bool) -> None:
         figures = (f"{one['support']:,}", f"{one['confidence']:.3f}", f"{one['lift']:.2f}")
         row(rules, ", ".join(one["if"]), one["then"], *figures)
     console().print(rules)
-    say(f"{found['itemsets found']:,} itemsets in {found['records']:,} records. They are data: for your eyes only.")
+    say(f"{found['itemsets found']:,} itemsets in {found['records']:,} records. They are original data: confidential.")
 
 
 def report(found: dict[str, Any], *, json: bool) -> None:
     """Show the sections of a report."""
     if json:
-        plain(json_.dumps(found, indent=2, ensure_ascii=False))
+        as_json(found)
         return
     for section, figures in found.items():
         say(section)
         facts(figures, json=False)
-    say("These figures need the records behind the release: they are for your eyes only.")
+    say("These figures were computed from the original records: confidential.")
 
 
 def _shown(value: Any) -> str:

@@ -1,1 +1,1 @@
-"""The straight line, and the one estimator class around it."""
+"""The pipeline from a table to a verified release, and the estimators built on it."""

@@ -1,4 +1,4 @@
-"""Errors of arrow, which quote cells, become errors of shoal, which do not."""
+"""Replace errors of Arrow, which may quote cells, by errors of shoal, which do not."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 
 
 def without_arrow_errors(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Replace an error of arrow, whose message may quote a cell, by a DataError that names the step alone."""
+    """Replace an error of Arrow, whose message may quote a cell, by a DataError that names only the step."""
 
     @wraps(function)
     def guarded(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
@@ -26,7 +26,7 @@ def without_arrow_errors(function: Callable[Arguments, Result]) -> Callable[Argu
             kind = type(problem).__name__
         raise DataError(
             f"{current_step() or 'read'}: a column has cells of a type that shoal cannot handle ({kind}). "
-            "Turn it into text, numbers or dates first, or leave it out."
+            "Convert it to text, numbers or dates first, or leave it out."
         )
 
     return guarded

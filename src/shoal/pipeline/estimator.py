@@ -1,4 +1,4 @@
-"""Estimators of scikit-learn: a release of the rows that they are fitted on, and a model that is trained on one."""
+"""The scikit-learn compatible transformer, and what it shares with `ReleaseThenFit`."""
 
 from collections.abc import Mapping
 from numbers import Integral
@@ -19,16 +19,16 @@ from shoal.pipeline.line import anonymize
 
 __all__ = ["LABEL", "Anonymizer", "EstimatorOptions", "ReleasingEstimator", "is_frame", "refused"]
 
-LABEL = "shoal: label"  # the name of a column of labels that comes beside the others
+LABEL = "shoal: label"  # name of the column appended for labels
 NO_TRANSFORM = (
-    "Anonymizer has no transform: a row that was not there when the classes were made belongs to none of them, and "
+    "Anonymizer has no transform: a row that was not part of the fit belongs to no class, and "
     "publishing it would break the guarantee. Anonymize all rows together with fit_transform. To score a model on "
     "original rows, use shoal.ReleaseThenFit."
 )
 
 
 class EstimatorOptions(TableOptions, MakingOptions, total=False):
-    """Options of `anonymize` that are parameters of the estimators, the method apart."""
+    """Options of `anonymize` that are parameters of the estimators, except the method."""
 
     parameters: Mapping[str, int | float | str | bool] | None
     output: Output | None
@@ -42,16 +42,16 @@ OPTIONS = tuple(get_type_hints(EstimatorOptions))
 
 
 class ReleasingEstimator(BaseEstimator):  # type: ignore[misc]
-    """What estimators share: options of `anonymize` as parameters, and a release made by them."""
+    """Base of the estimators: options of `anonymize` as parameters, and a release made with them."""
 
     def _set_options(self, method: str | None, options: EstimatorOptions) -> None:
-        """Keep the parameters as they were given, as scikit-learn wants it."""
+        """Store the parameters unchanged, as scikit-learn requires."""
         self.method = method
         for name in OPTIONS:
             setattr(self, name, options.get(name))
 
     def _make_release(self, source: Any, **more: Any) -> Release:
-        """Return the release of a table; `more` replaces parameters."""
+        """Return the release of a table; `more` overrides parameters."""
         given = {name: getattr(self, name) for name in ("method", *OPTIONS) if name != "random_state"} | more
         state = self.random_state
         if state is not None:
@@ -60,16 +60,16 @@ class ReleasingEstimator(BaseEstimator):  # type: ignore[misc]
         return anonymize(source, **given)
 
     def _learns_from_labels(self) -> bool:
-        """Say whether the method looks at labels."""
+        """Return whether the method uses labels."""
         return "label" in methods.load(Policy.of(self.policy, method=self.method).method.name).uses
 
     def _role_of_labels(self) -> str:
-        """Return the role of labels that come beside the table: sensitive if a constraint speaks of such columns."""
+        """Return the role of labels passed as y: sensitive if a constraint concerns sensitive columns."""
         asked = Policy.of(self.policy, l=self.l, l_kind=self.l_kind, t=self.t, constraints=self.constraints).constraints
         return "sensitive" if asked.unanswered({"quasi", "keep", "items"}) else "keep"
 
     def _numbers(self, X: Any, y: Any = "no_validation", **how: Any) -> Any:
-        """Return X, or X and y, as arrays; what scikit-learn says of them is cut before it quotes a cell."""
+        """Return X, or X and y, as arrays; errors of scikit-learn are cut before they quote a cell."""
         try:
             return validate_data(
                 self, X, y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2, **how
@@ -80,19 +80,19 @@ class ReleasingEstimator(BaseEstimator):  # type: ignore[misc]
 
 
 class Anonymizer(TransformerMixin, ReleasingEstimator):  # type: ignore[misc]
-    """Hide each row in a class of rows that look alike.
+    """Anonymize rows by clustering, as a scikit-learn transformer.
 
-    There is no `transform`: a row that was not there when the classes were made belongs to none, and
-    publishing it would break the guarantee. Anonymize all rows together with `fit_transform`.
+    There is no `transform`: a row that was not part of the fit belongs to no class, and publishing it would break the
+    guarantee. Anonymize all rows together with `fit_transform`.
 
     Parameters
     ----------
     method : str, optional
-        A method of `shoal.methods()`; "auto" if the policy does not say either.
+        A method of `shoal.methods()`; by default that of the policy, or "auto".
     policy : Policy, mapping or path, optional
-        What the other parameters do not say.
+        Settings that the other parameters do not override.
     random_state : int, RandomState instance or None
-        Random seed. If None, every fit draws another one from the system; `release_.policy.seed` has it.
+        Random seed. If None, every fit draws a new one from the system, kept in `release_.policy.seed`.
     **options
         As in `shoal.anonymize`: k, l, t and the other constraints, the roles of columns (for frames), `parameters` of
         the method, refine, output, missing, protect, accept, threads and budget. For arrays, `y` is the label.
@@ -126,7 +126,7 @@ class Anonymizer(TransformerMixin, ReleasingEstimator):  # type: ignore[misc]
         ----------
         X : array of shape (n, d) or frame
         y : array of shape (n,), optional
-            The classes of the rows of an array, for methods that learn from labels; else it is not looked at.
+            The label of each row of an array, for methods that learn from labels; otherwise ignored.
 
         Returns
         -------
@@ -141,7 +141,7 @@ class Anonymizer(TransformerMixin, ReleasingEstimator):  # type: ignore[misc]
         more: dict[str, Any] = {}
         if y is not None and self.label is None and self._learns_from_labels():
             if is_frame(X):
-                raise DataError("Anonymizer: with a frame, put the label among its columns and name it: label='class'.")
+                raise DataError("Anonymizer: with a frame, include the label as a column and name it: label='class'.")
             source = source.append_column(LABEL, pa.array(_classes(y, len(numbers))))
             more = {"label": LABEL, self._role_of_labels(): [LABEL]}
         self.release_ = self._make_release(source, **more)
@@ -167,7 +167,7 @@ class Anonymizer(TransformerMixin, ReleasingEstimator):  # type: ignore[misc]
         return np.column_stack([_floats(data.column(name)) for name in data.column_names if name != LABEL])
 
     def __getattr__(self, name: str) -> Any:
-        """Say why there is no `transform`."""
+        """Explain why there is no `transform`."""
         told = NO_TRANSFORM if name == "transform" else f"'{type(self).__name__}' has no attribute {name!r}"
         raise AttributeError(told)
 
@@ -178,14 +178,14 @@ class Anonymizer(TransformerMixin, ReleasingEstimator):  # type: ignore[misc]
         return np.array(names, dtype=object)
 
     def __sklearn_tags__(self) -> Any:
-        """Say that missing values are welcome."""
+        """Declare that missing values are allowed."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
 
 
 def is_frame(X: Any) -> bool:
-    """Say whether X has named columns."""
+    """Return whether X has named columns."""
     return hasattr(X, "columns") or isinstance(X, pa.Table)
 
 
@@ -196,7 +196,7 @@ def refused(who: str, problem: ValueError) -> DataError:
 
 
 def _classes(y: Any, n: int) -> NDArray[np.int64]:
-    """Return labels beside an array as numbers; what cannot be one label per row is refused without being quoted."""
+    """Return the labels of an array as integers; refuse anything but one label per row, without quoting it."""
     try:
         given = np.asarray(y)
         names = given.astype(str) if given.dtype.kind in "OSU" else given
@@ -209,5 +209,5 @@ def _classes(y: Any, n: int) -> NDArray[np.int64]:
 
 
 def _floats(column: pa.ChunkedArray) -> NDArray[np.float64]:
-    """Return a column of numbers, not-a-number where it is missing."""
+    """Return a numeric column with NaN for missing values."""
     return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)

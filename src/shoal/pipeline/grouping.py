@@ -1,7 +1,7 @@
-"""The two steps that put rows into groups: the method of the policy, and the search that may follow it.
+"""The two steps that form the groups: the method of the policy, and an optional local search.
 
-A method is handed what its card says that it uses: the seed, the number of threads, the row weights, the limits on
-sensitive values, the label, and the views of columns. Nothing else of the run reaches it.
+A method receives only what its card declares under `uses`: the random seed, the number of threads, the row weights, the
+limits on sensitive values, the label, and the views of columns.
 """
 
 from collections.abc import Mapping
@@ -27,30 +27,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Grouped", "cluster", "make_groups", "merged", "refine"]
 
-UNGUIDED = "row weights count in means and in SSE, but do not guide this method."
-UNVIEWED = "the policy names views of columns, which this method does not look at; k_tca and c_tca do."
-MERGED = (
-    "groups were merged to meet the constraints, which this method does not look at; anneal, or refine, loses less."
-)
+UNGUIDED = "row weights count in means and in SSE, but this method ignores them when it forms groups."
+UNVIEWED = "the policy names views of columns, which this method ignores; k_tca and c_tca use them."
+MERGED = "groups were merged to meet constraints that this method ignores; anneal, or refine, would lose less."
 
 
 @dataclass(frozen=True, eq=False)
 class Grouped:
-    """The groups on their way.
+    """The groups after each step."""
 
-    Parameters
-    ----------
-    found : Partition
-        Of the method.
-    enforced : Partition
-        Of which every group meets every constraint; the same object if those of the method did.
-    partition : Partition
-        After the search that may follow.
-    """
-
-    found: Partition
-    enforced: Partition
-    partition: Partition
+    found: Partition  # by the method
+    enforced: Partition  # every group meets every constraint; the same object as `found` if nothing was merged
+    partition: Partition  # after the optional search
 
 
 def make_groups(
@@ -60,17 +48,7 @@ def make_groups(
     threads: int,
     label: NDArray[np.int64] | None = None,
 ) -> Grouped:
-    """Put rows into groups that meet the constraints: cluster, enforce, refine.
-
-    Parameters
-    ----------
-    encoded, policy, sensitive, threads, label
-        As for `cluster`.
-
-    Returns
-    -------
-    Grouped
-    """
+    """Form groups that meet the constraints: cluster, enforce, refine."""
     if policy.protect is not None:
         found = _protected(encoded, policy, sensitive)
         return Grouped(found, found, found)
@@ -89,25 +67,9 @@ def cluster(
     threads: int,
     label: NDArray[np.int64] | None = None,
 ) -> Partition:
-    """Run the policy's method on the matrix.
+    """Run the policy's method on the matrix, and note which weights or views of columns it ignores.
 
-    Parameters
-    ----------
-    encoded : Encoded
-        The matrix and the row weights.
-    policy : Policy
-        With every column named.
-    sensitive : mapping of str to Values
-        The sensitive columns, row by row.
-    threads : int
-        How many may work.
-    label : int64 array, optional
-        The class of each row, if the policy names a label.
-
-    Returns
-    -------
-    Partition
-        With the notes of the method, and one more if it does not look at weights that there are.
+    The policy must list every column. `label` is the class of each row, if the policy names a label.
     """
     card = methods.load(policy.method.name)
     if card.data == "mixed" and policy.method.refine != "none":
@@ -121,18 +83,18 @@ def cluster(
     found = card.function(seen, **given, **{name: run[name] for name in card.uses})
     if found.n != len(encoded.X):
         raise MethodError(
-            f"{card.name}: it gave groups for {found.n} rows of {len(encoded.X)}. Report it to its author."
+            f"{card.name}: returned groups for {found.n} of {len(encoded.X)} rows. Report this to its author."
         )
     if encoded.view_of is not None and "view_of" not in card.uses:
         found = replace(found, notes=(*found.notes, f"{card.name}: {UNVIEWED}"))
     if encoded.weights is None or "weights" in card.uses:
         return found
-    # What it found out about its groups it found out without the weights.
+    # The findings of a method that ignores weights are not valid for weighted rows.
     return replace(found, notes=(*found.notes, f"{card.name}: {UNGUIDED}"), findings=())
 
 
 def _protected(encoded: Encoded, policy: Policy, sensitive: Mapping[str, Values]) -> Partition:
-    """Return groups whose making does not depend on sensitive values, or hardly."""
+    """Return groups that depend on sensitive values hardly or not at all."""
     from shoal.cluster.methods.bisection import cut_in_halves
 
     step("cluster")
@@ -143,7 +105,7 @@ def _protected(encoded: Encoded, policy: Policy, sensitive: Mapping[str, Values]
 
 
 def merged(before: Partition, after: Partition, policy: Policy) -> tuple[str, ...]:
-    """Return what to say where groups had to be merged after a method that does not look at l and t."""
+    """Return a note if groups had to be merged after a method that ignores l and t."""
     card = methods.load(policy.method.name)
     silent = before is after or "limits" in card.uses or policy.method.refine != "none"
     return () if silent else (f"{card.name}: {MERGED}",)
@@ -152,23 +114,10 @@ def merged(before: Partition, after: Partition, policy: Policy) -> tuple[str, ..
 def refine(
     partition: Partition, encoded: Encoded, policy: Policy, sensitive: Mapping[str, Values], threads: int
 ) -> Partition:
-    """Improve groups that meet the constraints by a local search, if the policy asks for it.
+    """Improve groups that meet the constraints by local search, if the policy asks for it.
 
-    Parameters
-    ----------
-    partition : Partition
-        Of which every group meets every constraint.
-    encoded, policy, sensitive, threads
-        As for `cluster`.
-
-    Returns
-    -------
-    Partition
-        The one given if nothing is asked or nothing was better; else a new one with its notes.
-
-    Guarantee
-    ---------
-    Every group meets every constraint, and SSE is not above that of the partition given.
+    Every group of the result meets every constraint, and its SSE is at most that of the partition given, which is
+    returned if nothing better was found.
     """
     if policy.method.refine == "none":
         return partition
@@ -185,7 +134,7 @@ def refine(
     found = Partition.of(
         search(X, start, k, policy.method.refine, weights, asked, policy.start, threads), partition.notes
     )
-    # The search looks at k, l and t. Where the policy asks for more, groups are merged anew, if that is worth it.
+    # The search respects k, l and t. For other constraints groups are merged again, if that still pays.
     met = enforce(found, X, policy.constraints, sensitive, encoded.weights)
     if met is not found and sse(X, met.labels, encoded.weights) >= sse(X, partition.labels, encoded.weights):
         return partition
@@ -193,7 +142,7 @@ def refine(
 
 
 def _limits(policy: Policy, sensitive: Mapping[str, Values]) -> "Limits | None":
-    """Return what the policy asks of sensitive values; imported here, since it brings the compiled loops along."""
+    """Return the constraints on sensitive values; imported late, since it loads compiled loops."""
     from shoal.cluster.search.limits import Limits
 
     return Limits.of(policy.constraints, sensitive)

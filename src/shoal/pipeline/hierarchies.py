@@ -1,4 +1,4 @@
-"""Hierarchies that a policy gives: files are read here, nested tables and files become trees."""
+"""Generalization hierarchies of a policy: files and nested tables become trees."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +16,7 @@ __all__ = ["given_trees", "with_values"]
 
 
 def given_trees(policy: Policy) -> dict[str, Hierarchy]:
-    """Return the tree of each column for which the policy gives one, by a file or by nested tables."""
+    """Return the tree of each column for which the policy gives a file or nested tables."""
     found = {}
     for name, column in policy.columns.items():
         given, who = column.hierarchy, f"policy: column {name!r}"
@@ -28,18 +28,9 @@ def given_trees(policy: Policy) -> dict[str, Hierarchy]:
 
 
 def with_values(policy: Policy, table: Table, trees: Mapping[str, Hierarchy]) -> Policy:
-    """Return the policy in which the tree of each sensitive column is nested tables of the values that occur.
+    """Return the policy with the tree of each sensitive column as nested tables of only those values that occur.
 
-    The judge reads them from the policy of a release, and there shall be no values that are not in it.
-
-    Parameters
-    ----------
-    policy : Policy
-        With every column named.
-    table : Table
-        Typed and arranged.
-    trees : mapping of str to Hierarchy
-        Those that were given.
+    The judge reads the trees from the published policy, which must not contain values that are not in the release.
     """
     columns = dict(policy.columns)
     for name in policy.names("sensitive"):
@@ -48,8 +39,8 @@ def with_values(policy: Policy, table: Table, trees: Mapping[str, Hierarchy]) ->
             continue
         if name not in trees:
             raise PolicyError(
-                f"policy: column {name!r}: the hierarchy of a sensitive column is a file or nested tables, "
-                f"not a word; got {given!r}."
+                f"policy: column {name!r}: the hierarchy of a sensitive column must be a file or nested tables, "
+                f"not a keyword; got {given!r}."
             )
         leaf_of(table.column(name), name, trees[name])
         used = set(table.column(name).cast(pa.string()).drop_null().unique().to_pylist())
@@ -67,7 +58,7 @@ def with_values(policy: Policy, table: Table, trees: Mapping[str, Hierarchy]) ->
 
 
 def _tidy(nested: dict[str, Any]) -> Any:
-    """Return nested tables whose values stand in lists, beside a table of what is below if there is both."""
+    """Return nested tables with values in lists, followed by a table of the subtrees if there are both."""
     values = nested.get("", [])
     below = {name: _tidy(inner) for name, inner in nested.items() if name}
     return values if not below else [*values, below] if values else below
@@ -83,5 +74,5 @@ def _text(path: str, who: str) -> str:
     except (OSError, ValueError):
         pass
     words = ", ".join(WORDS)
-    what = "a text file in UTF-8" if there else "a file that there is"
-    raise PolicyError(f"{who}: hierarchy {path!r} is neither {what} nor one of the words {words}.")
+    what = "a text file in UTF-8" if there else "an existing file"
+    raise PolicyError(f"{who}: hierarchy {path!r} is neither {what} nor one of the keywords {words}.")

@@ -1,4 +1,4 @@
-"""A set column of a table: its sets are put together anew inside the groups of the rows."""
+"""A set column of a table: its sets are reshuffled within the groups of rows."""
 
 from dataclasses import replace
 
@@ -17,45 +17,29 @@ from shoal.recode.table import Recoded
 
 __all__ = ["exchange_items", "grouped", "spelt"]
 
-ROOM = 10  # times k: rows of a group at the least, if the policy does not say
+MULTIPLE = 10  # minimum rows of a group, as a multiple of k, if the policy does not say
 
 
 def grouped(policy: Policy, n: int) -> Policy:
-    """Return the policy with the k that groups must have, so that a set column keeps some of its items."""
+    """Return the policy with a k large enough for a set column to keep some of its items."""
     names = policy.names("items")
     if not names:
         return policy
     k, wanted = policy.constraints.k, policy.columns[names[0]].group
     if wanted is not None and wanted > n:
         raise InfeasibleError(
-            f"cluster: column {names[0]!r} asks for groups of {wanted} rows, and there are {n} rows. Lower `group`."
+            f"cluster: column {names[0]!r} requires groups of {wanted} rows, but there are only {n}. Lower `group`."
         )
-    least = max(k, min(wanted or ROOM * k, n))
+    least = max(k, min(wanted or MULTIPLE * k, n))
     return policy.model_copy(update={"constraints": policy.constraints.model_copy(update={"k": least})})
 
 
 def exchange_items(
     table: Table, recoded: Recoded, partition: Partition, policy: Policy
 ) -> tuple[Recoded, tuple[Finding, ...]]:
-    """Put the sets of a column together anew inside each group.
+    """Reshuffle the items of a set column within each group; also return findings of what was lost.
 
-    Parameters
-    ----------
-    table : Table
-        Arranged.
-    recoded : Recoded
-        With the sets as they are.
-    partition : Partition
-        Of the rows.
-    policy : Policy
-        With every column named.
-
-    Returns
-    -------
-    recoded : Recoded
-        With other sets, in the type that the column had.
-    findings : tuple of Finding
-        What was lost by it.
+    `recoded` has the original sets; the new ones keep the type of the column.
     """
     names = policy.names("items")
     if not names:
@@ -101,7 +85,7 @@ def spelt(data: pa.Table, policy: Policy, format: str) -> pa.Table:  # noqa: A00
         inside = sum(separator in word for cell in cells for word in cell or ())
         if inside:
             raise WriteError(
-                f"write: {inside} items of column {name!r} hold the separator {separator!r}. Name another one in the "
+                f"write: {inside} items of column {name!r} contain the separator {separator!r}. Set another one in the "
                 "policy, or choose the format parquet."
             )
         text = pa.array([separator.join(cell or ()) for cell in cells], pa.string())

@@ -1,8 +1,8 @@
-"""Measure a release and attack it, whether shoal made it or somebody else.
+"""Measure and attack a release, whether or not shoal made it.
 
-1. What is given becomes a `Case`: the release, and the table row by row beside it. A release folder is aligned by the
-   map in the holder's private folder, a `Release` by itself, and any other table row by row.
-2. Every measure, or those that are named, looks at the case. Figures of the pair are the holder's.
+1. The inputs become a `Case`: the release and the original, row by row. A release folder is aligned by the map in the
+   holder's private folder, a `Release` by itself, and any other table must already be aligned.
+2. The selected measures, or all, are computed on the case. Figures of the pair are confidential.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -53,7 +53,7 @@ Aligned = tuple[Policy, Table | None, pa.Table, Places | None, Places | None]
 
 
 class CaseOptions(TableOptions, total=False):
-    """What may be known beside a release and its original: options of `measure` and `attack`."""
+    """What else is known about a release and its original: options of `measure` and `attack`."""
 
     policy: PolicySource
     private: str | Path | None
@@ -69,29 +69,29 @@ class CaseOptions(TableOptions, total=False):
 def measure(
     original: Any, release: Any, *, only: Iterable[str] = (), **options: Unpack[CaseOptions]
 ) -> tuple[Finding, ...]:
-    """Measure what a release protects and what it is still worth.
+    """Measure the disclosure risk and the utility of a release.
 
     Parameters
     ----------
     original : path, frame or None
-        The table that it was made from; without it, only what needs the release alone is measured.
+        The original table; without it, only measures that need the release alone are computed.
     release : Release, folder, path or frame
-        A folder needs `private`, where its map lies, if there is an original. Another table must be row by row as the
-        original, and needs `policy` or roles.
+        With an original, a folder needs `private`, which contains its map. Any other table must have its rows in the
+        order of the original, and needs `policy` or roles.
     only : iterable of str
-        Names of `shoal.measures()`; all that can be measured if none is given.
+        Names of `shoal.measures()`; all that apply if none is given.
     policy : Policy, mapping or path, optional
         Roles and constraints, for a table that shoal did not release.
     private : path, optional
         The private folder of a release folder, whose map aligns its rows.
     population : path or frame, optional
-        All people that the table is a sample of, with quasi-identifiers as they are released.
+        The population that the table is a sample of, with quasi-identifiers in the released form.
     fraction : float, optional
         The share of the population that is in the release.
     control : path or frame, optional
-        People like those of the table, who are not in the release.
+        Similar people who are not in the release.
     other : path or frame, optional
-        Another release of the same people, row by row as the original.
+        Another release of the same people, with rows in the order of the original.
     seed : int
         Random seed of the measures that need one; 0 if not given.
     **options
@@ -100,8 +100,8 @@ def measure(
     Returns
     -------
     tuple of Finding
-        Those whose `need` is not "release" are for the holder alone. A measure that this table has no figure for, for
-        want of a label or a population perhaps, gives none.
+        Those whose `need` is not "release" are confidential. A measure that does not apply, for lack of a label or a
+        population for instance, gives none.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def measure(
     able = [card for card in wanted if card.need == "release" or case.original is not None]
     if only and len(able) < len(wanted):
         missing = [card.name for card in wanted if card not in able]
-        raise DataError(f"measure: {listed(missing)} need the original table beside the release. Give both.")
+        raise DataError(f"measure: {listed(missing)} need the original table as well as the release. Give both.")
     found = taken(case, able)
     step("")
     return found
@@ -134,7 +134,7 @@ def attack(
     budget: float | None = None,
     **options: Unpack[CaseOptions],
 ) -> tuple[Attack, ...]:
-    """Attack a release, as somebody would who knows some columns of each person, and say how far that got.
+    """Attack a release with knowledge of some columns of each person, and report the success rates.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def attack(
     only : iterable of str
         Names of attacks; all of them if none is given.
     budget : float, optional
-        Seconds in all. Every attack gets an equal part of what is left, and says if that was too little.
+        Seconds for all attacks together. Each gets an equal share of what is left, and says if it was cut short.
     **options
         As in `measure`.
 
@@ -158,27 +158,17 @@ def attack(
     step("attack")
     with _called("attack"):
         case = case_of(original, release, **options)
-        _ = case.before  # an attack needs to know what would be right
+        _ = case.before  # attacks need the original
     known = profiles(case)
     if profile not in known:
-        raise DataError(f"attack: there is no profile {profile!r} for this table. There are {listed(known)}.")
+        raise DataError(f"attack: unknown profile {profile!r} for this table; expected one of {listed(known)}.")
     found = tried(case, wanted, known[profile], budget)
     step("")
     return found
 
 
 def tried(case: Case, wanted: Sequence[AttackCard], known: Known, budget: float | None = None) -> tuple[Attack, ...]:
-    """Try attacks one after the other, and say of those that use control rows if these are doubtful.
-
-    Parameters
-    ----------
-    case : Case
-    wanted : sequence of AttackCard
-    known : Profile
-        What the attacker knows.
-    budget : float, optional
-        Seconds in all.
-    """
+    """Run attacks one after the other within `budget` seconds; note doubts about control rows where they are used."""
     if any(card.control for card in wanted):
         beside(case)  # refuses control rows that lack a quasi-identifier
     said = "; ".join(doubts(case))
@@ -193,7 +183,7 @@ def tried(case: Case, wanted: Sequence[AttackCard], known: Known, budget: float 
 
 @contextmanager
 def _called(name: str) -> Iterator[None]:
-    """Let errors of `case_of`, which begin with "measure", begin with the name of the function that was called."""
+    """Let errors of `case_of`, which begin with "measure", begin with the name of the function called."""
     try:
         yield
     except UseError as problem:
@@ -216,7 +206,7 @@ def case_of(
     seed: int | None = None,
     **options: Unpack[TableOptions],
 ) -> Case:
-    """Return what is to be measured; the options are those of `measure`."""
+    """Return the case to measure; the options are those of `measure`."""
     if fraction is not None and not 0 < fraction <= 1:
         raise DataError(f"measure: {argument('fraction')} must be above 0 and at most 1; got {fraction!r}.")
     wanted = Policy.of(policy, **options)
@@ -234,7 +224,7 @@ def case_of(
 
 
 def _pair(original: Any, release: Any, private: str | Path | None, wanted: Policy) -> Case:
-    """Return a release beside its original: the pair that was measured when it was made, if there is one."""
+    """Return the aligned release and original; the pair kept from making the release if there is one."""
     if isinstance(release, Release) and release._making.made_from(original):
         pair: Case = release._making.case
         return pair
@@ -255,12 +245,12 @@ def _pair(original: Any, release: Any, private: str | Path | None, wanted: Polic
 
 
 def _is_folder(release: Any) -> bool:
-    """Say whether a release is given as a folder."""
+    """Return whether a release is given as a folder."""
     return isinstance(release, str | Path) and Path(release).is_dir()
 
 
 def _aligned(original: Any, release: Any, private: str | Path | None, wanted: Policy) -> Aligned:
-    """Return the policy, the table and the release row by row, where these rows stand in the file, and their groups."""
+    """Return the policy, the aligned original and release, the places of the rows in the file, and their groups."""
     if isinstance(release, Release):
         named, places = release.policy, release._making.position
         table = None if original is None else _rows_of(original, named, release.rows)
@@ -279,17 +269,17 @@ def _aligned(original: Any, release: Any, private: str | Path | None, wanted: Po
         name for name in named.columns if name not in released.names and named.columns[name].role != "identifier"
     ]
     if missing:
-        raise DataError(f"measure: the release has no columns {listed(missing)}. Give them the role of identifiers.")
+        raise DataError(f"measure: the release has no columns {listed(missing)}. Declare them as identifiers.")
     strange = [name for name in released.names if name not in named.columns]
     if strange:
         raise DataError(
-            f"measure: the release has columns {listed(strange)}, which the original has not. Whoever reads them may "
-            "know more than is measured: give them to the original, or leave them out."
+            f"measure: the release has columns {listed(strange)}, which the original lacks. They may reveal more than "
+            "is measured: add them to the original, or leave them out."
         )
     if table is not None and table.n != released.n:
         raise DataError(
             f"measure: the table has {table.n} rows and the release {released.n}. A table that shoal did not release "
-            "must be row by row as the original."
+            "must have its rows in the order of the original."
         )
     kept = [name for name in released.names if name in named.columns and named.columns[name].role != "identifier"]
     rows = None if table is None else _rows_of(original, named, np.arange(table.n))
@@ -297,15 +287,15 @@ def _aligned(original: Any, release: Any, private: str | Path | None, wanted: Po
 
 
 def _of_folder(original: Any, folder: Path, private: str | Path | None) -> Aligned:
-    """Return what a release folder holds, aligned by the map of the private folder if there is an original."""
+    """Return the content of a release folder, aligned by the map of the private folder if there is an original."""
     checked = check_folder(folder)
     if not checked.holds:
-        raise DataError(f"measure: {str(folder)!r} does not hold what it claims. Run `shoal verify` on it first.")
+        raise DataError(f"measure: {str(folder)!r} does not confirm its claims. Run `shoal verify` on it first.")
     data = next(folder / name for name in data_files() if (folder / name).is_file())
     if private is None:
         if original is not None:
             raise DataError(
-                "measure: the rows of a release stand in an order of their own. Name the private folder that was "
+                "measure: the rows of a release folder are not in the order of the original. Give the private folder "
                 f"written with it ({option('private', 'FOLDER')})."
             )
         named = Policy.load(folder / "policy.toml")
@@ -321,7 +311,7 @@ def _of_folder(original: Any, folder: Path, private: str | Path | None) -> Align
 
 
 def _refuse_other_rows(table: Table | None, released: pa.Table, policy: Policy) -> None:
-    """Refuse an original whose rows are others, or stand in another order: what was published as it was tells."""
+    """Refuse an original whose columns that were published unchanged differ from the release row by row."""
     for name in (*policy.names("sensitive"), *policy.names("keep")) if table is not None else ():
         before, after = table.column(name), released.column(name)  # type: ignore[union-attr]
         if pa.types.is_nested(before.type) or pa.types.is_nested(after.type):
@@ -329,13 +319,13 @@ def _refuse_other_rows(table: Table | None, released: pa.Table, policy: Policy) 
         sides = [read_column(one).codes for one in (before, after)]
         if len(np.unique(np.column_stack(sides), axis=0)) > len(np.unique(sides[0])):
             raise DataError(
-                f"measure: column {name!r}, which was published as it was, is not that of the original row by row. It "
-                "is another table, or its rows stand in another order."
+                f"measure: column {name!r} was published unchanged but differs from the original row by row. It is "
+                "another table, or its rows are in another order."
             )
 
 
 def _mapped(facts: dict[str, Any], places: Places) -> tuple[Policy, Places, Places | None]:
-    """Return policy, map and groups of a private folder; no two rows may lead to one row of the release."""
+    """Return policy, map and groups of a private folder; no two rows may map to the same released row."""
     kept = places[places >= 0]
     groups = np.array(facts["groups"].split(), np.int64) if "groups" in facts else None
     if kept.size and (np.unique(kept).size < kept.size or int(kept.max()) >= kept.size):
@@ -351,10 +341,10 @@ def _rows_of(original: Any, policy: Policy, rows: Places) -> Table:
     unknown = [name for name in policy.columns if name not in table.names]
     if unknown:
         raise DataError(f"measure: the original has no columns {listed(unknown)}: it is another table.")
-    least = policy.constraints.model_copy(update={"k": 2})  # how many rows are alike is what is to be measured
+    least = policy.constraints.model_copy(update={"k": 2})  # class sizes are to be measured, not enforced
     arranged = arrange(table, policy.model_copy(update={"constraints": least, "seed": 0}))  # the order is undone below
     place = np.full(table.n, -1, np.int64)
     place[arranged.rows] = np.arange(arranged.n)
     if rows.size != arranged.n or (rows.size and int(rows.max()) >= table.n) or (place[rows] < 0).any():
-        raise DataError("measure: the original has not the rows that the release was made from: it is another table.")
+        raise DataError("measure: the original lacks the rows that the release was made from: it is another table.")
     return arranged.take(place[rows])

@@ -1,4 +1,4 @@
-"""The straight line: read, profile, encode, cluster, enforce, refine, recode, verify, measure; then write."""
+"""The pipeline: read, profile, encode, cluster, enforce, refine, recode, verify, measure; then write."""
 
 import math
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ from shoal.utility.plane import plane
 
 __all__ = ["anonymize", "profile", "verify"]
 
-MOST_KEPT = 20_000_000  # cells of a matrix that a release keeps for its holder's report
+MOST_KEPT = 20_000_000  # maximum cells of the matrix that a release keeps for its holder's report
 
 
 @without_arrow_errors
@@ -69,71 +69,71 @@ def anonymize(
     budget: float | None = None,
     **options: Unpack[PolicyOptions],
 ) -> Release:
-    """Hide each row of a table in a class of rows that look alike, and prove it.
+    """Anonymize a table: publish each row as one of at least k identical ones, and verify it.
 
     Parameters
     ----------
     source : path or frame
         A CSV, Parquet or Feather file, or a pandas, polars or pyarrow frame.
     policy : Policy, mapping or path, optional
-        What each column is and what the release must meet. The options below replace what it says.
+        The role of each column and the constraints. The options below override it.
     threads : int, optional
-        How many threads may work at once; all cores if not given. The release does not depend on it.
+        Number of threads; all cores if not given. The release does not depend on it.
     budget : float, optional
-        Seconds after which a search ends with the best that it has found. Then, and only then, another run may
-        give other groups; a note says so.
+        Seconds after which a search stops with the best result so far. Only then may another run give different
+        groups; a note says so.
     k : int, optional
-        The least number of rows that share their published quasi-identifiers; 5 if the policy does not say either.
+        Minimum number of rows that share their published quasi-identifiers; 5 by default.
     l : float, optional
-        The least number of sensitive values in each class.
+        Minimum number of sensitive values in each class.
     t : float, optional
-        The greatest distance, from 0 to 1, between the sensitive values of a class and those of the whole table.
+        Maximum distance, from 0 to 1, between the sensitive values of a class and those of the whole table.
     l_kind : {"distinct", "entropy", "recursive"}, optional
         How l is counted.
     m : int, optional
-        How many items of a set an attacker may know; 2 if not given.
+        Number of items of a set that an attacker may know; 2 by default.
     constraints : mapping, optional
         Other constraints by name, such as {"alpha": 0.5}.
     identifiers, quasi, sensitive, keep, items : iterables of str, optional
-        The columns of each role: dropped, published by class, protected by l and t, published as they are, and sets.
-        A column that is not named is a quasi-identifier; it has the role items if it holds lists, and is dropped as an
-        identifier if it surely names people or rows.
+        The columns of each role: dropped, published per class, protected by l and t, published unchanged, and sets.
+        An unlisted column is a quasi-identifier, unless it contains lists (role items) or clearly identifies people or
+        rows (dropped as an identifier).
     hierarchies : mapping, optional
-        The tree of a column: nested mappings and lists, a CSV file, or a word such as "mask".
+        The generalization hierarchy of a column: nested mappings and lists, a CSV file, or a keyword such as "mask".
     label : str, optional
         The column that analysts predict, sensitive or kept.
     weight : str, optional
         The column of row weights, kept or an identifier.
     missing : {"own-value", "suppress-row", "refuse"}, optional
-        What becomes of rows with missing values.
+        How rows with missing values are treated.
     header : bool, optional
-        Whether the first line of a CSV file is a header; if not given, that must be clear from the file.
+        Whether the first line of a CSV file is a header; detected if not given, and refused if unclear.
     method : str, optional
-        A method of `shoal.methods()`; "auto" if not given.
+        A method of `shoal.methods()`; "auto" by default.
     parameters : mapping, optional
         Parameters of the method, such as {"effort": "quick"}.
     refine : {"none", "swift", "quick", "normal", "thorough"}, optional
-        How long a local search improves the groups afterwards.
+        Effort of the local search that improves the groups.
     output : {"same-schema", "truthful"}, optional
-        Whether values keep their type, or what is published of a row is true of it.
+        Whether values keep their type, or every published value is true of its row.
     protect : {"minimality"}, optional
-        Groups whose making tells almost nothing about sensitive values. It costs information loss.
+        Form groups almost independently of sensitive values, at the cost of information loss.
     accept : iterable of {"unique-kept"}, optional
-        Risks that are refused otherwise.
+        Risks that are otherwise refused.
     seed : int, optional
-        Random seed. If not given, one is drawn from the system; it stands in `release.policy.seed` and in the private
-        folder, from where `shoal.seed_of` reads it.
+        Random seed. If not given, one is drawn from the system; it is kept in `release.policy.seed` and in the private
+        folder, from which `shoal.seed_of` reads it.
 
     Returns
     -------
     Release
-        Already verified. `.data` is a frame of the caller's type, in the order in which rows are written;
-        `.aligned()` has the order and the index of the input, for the holder.
+        Already verified. `.data` is a frame of the caller's type, in the published row order; `.aligned()` has the
+        order and the index of the input and is confidential.
 
     Guarantee
     ---------
-    The judge has counted the constraints on the released values. If one does not hold, GuaranteeError is
-    raised and there is no release.
+    The judge has checked the constraints on the released values. If one does not hold, GuaranteeError is raised
+    and there is no release.
 
     Examples
     --------
@@ -146,11 +146,11 @@ def anonymize(
     wanted, seconds = Policy.of(policy, **options).seeded(), _seconds(budget)
     workers = thread_count(threads, "anonymize")
     with within(seconds):
-        return _walk(source, wanted, workers, seconds)
+        return _run(source, wanted, workers, seconds)
 
 
-def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> Release:
-    """Walk the line from its beginning to its end."""
+def _run(source: Any, wanted: Policy, threads: int, seconds: float | None) -> Release:
+    """Run the pipeline from reading to measuring."""
     step("read")
     table = read_for(source, wanted)
     step("profile")
@@ -209,15 +209,15 @@ def _walk(source: Any, wanted: Policy, threads: int, seconds: float | None) -> R
 @without_arrow_errors
 @with_options("profile")
 def profile(source: Any, *, policy: PolicySource = None, header: bool | None = None) -> Profile:
-    """Look at a table and say what each column is: kind, gaps, uniqueness, a proposed role and why.
+    """Describe each column of a table: kind, missing values, uniqueness, and a proposed role with a reason.
 
     Parameters
     ----------
     source : path or frame
     policy : Policy, mapping or path, optional
-        Only what it says about reading is used: words for missing values, and `header`.
+        Only `null_words` and `header` are used.
     header : bool, optional
-        Whether the first line of a CSV file is a header; if not given, that must be clear from the file.
+        Whether the first line of a CSV file is a header; detected if not given, and refused if unclear.
 
     Returns
     -------
@@ -238,28 +238,28 @@ def verify(
     report: bool = True,
     **options: Unpack[TableOptions],
 ) -> VerificationReport:
-    """Check a release folder from its bytes, or count the constraints in anybody's file or frame.
+    """Check a release folder from its bytes, or check the constraints in any file or frame.
 
     Parameters
     ----------
     source : path or frame
         A release folder, of a table or of sets; or a table, judged by `policy` and the options.
     policy : Policy, mapping or path, optional
-        For tables only, as the options are.
+        For tables only, like the options.
     parse : bool
-        Whether the quasi-identifiers of a CSV file are compared as numbers, dates and missing values. If not, their
-        text is compared as it stands: to a reader, 0.3 and 0.30 or `NA` and `?` are different. Sensitive values are
-        parsed either way, as two spellings of one illness are one illness.
+        Whether the quasi-identifiers of a CSV file are compared as numbers, dates and missing values. By default their
+        text is compared: a reader can tell 0.3 from 0.30 and `NA` from `?`. Sensitive values are always parsed, as two
+        spellings of one illness are one illness.
     report : bool
-        Whether the report of a release folder is drawn again and compared.
+        Whether the report of a release folder is rendered again and compared.
     **options
-        Constraints, roles and how the file is read, as in `anonymize`. If `quasi` is given, columns that are not named
-        are left out; else they are quasi-identifiers.
+        Constraints, roles and how the file is read, as in `anonymize`. If `quasi` is given, unlisted columns are
+        ignored; otherwise they are quasi-identifiers.
 
     Returns
     -------
     VerificationReport
-        `.holds` says whether everything is as claimed, `.columns` what each column is.
+        `.holds` says whether everything is as claimed; `.columns` gives the role of each column.
     """
     if isinstance(source, str | Path):
         settle(source)
@@ -272,7 +272,9 @@ def verify(
     step("read")
     wanted = Policy.of(policy, **options)
     if isinstance(source, str | Path) and not Path(source).exists():
-        raise ReadError(f"verify: there is neither a folder nor a file {str(source)!r}.")
+        raise ReadError(
+            f"verify: {str(source)!r} does not exist; expected a release folder or a table. Check the path."
+        )
     table = read(source, wanted.null_words, header=wanted.header)
     named, _ = complete(
         _only(wanted, table.names, quasi_named=bool(options.get("quasi"))),
@@ -290,19 +292,19 @@ def verify(
 
 
 def _stands(policy: Policy, name: str) -> bool:
-    """Say whether a column is compared as it stands in a file: if it is a quasi-identifier."""
+    """Return whether the text of a column is compared: if it is a quasi-identifier."""
     return policy.columns[name].role == "quasi"
 
 
 def _page(folder: Path, verdicts: Sequence[Verdict]) -> str:
-    """Draw the public report of a folder; loaded when it is asked for, since it knows this line."""
+    """Render the public report of a folder; imported late, since reporting imports this module."""
     from shoal.pipeline.reporting import public_page
 
     return public_page(folder, verdicts)
 
 
 def _seconds(budget: Any) -> float | None:
-    """Return a budget as seconds, or refuse it."""
+    """Validate a time budget."""
     if budget is None:
         return None
     seconds = float(budget) if not isinstance(budget, bool) and isinstance(budget, Real) else math.nan
@@ -320,7 +322,7 @@ def _release(
     encoded: Encoded,
     verdicts: tuple[Verdict, ...],
 ) -> Release:
-    """Put the release together, in the order of the input and in that of its own values, with the pair to measure."""
+    """Assemble the release, in the order of the input and sorted by its own values, with the pair to measure."""
     policy, back = recoded.policy, np.argsort(arranged.rows, kind="stable")
     aligned, original = recoded.data.take(pa.array(back)), arranged.take(back)
     order = canonical(aligned)
@@ -366,14 +368,14 @@ def _release(
 
 
 def _report(release: Release, original: Any = None, **given: Any) -> str:
-    """Return the report of a release; loaded when it is asked for, since it knows this line."""
+    """Return the report of a release; imported late, since reporting imports this module."""
     from shoal.pipeline.reporting import report
 
     return report(original, release, **given)
 
 
 def _categories(data: pa.Table, table: Table) -> pa.Table:
-    """Give columns that came as categories back as such, with the released categories alone."""
+    """Return categorical columns as categorical, with only the released categories."""
     for place, name in enumerate(data.column_names):
         column = data.column(name)
         if name in table.categorical and (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
@@ -387,7 +389,7 @@ def _categories(data: pa.Table, table: Table) -> pa.Table:
 
 
 def _only(policy: Policy, names: list[str], *, quasi_named: bool) -> Policy:
-    """Forget identifiers that are gone, and leave out unnamed columns if quasi-identifiers are named."""
+    """Drop identifiers that the table lacks, and ignore unlisted columns if quasi-identifiers are given."""
     gone = [name for name in policy.names("identifier") if name not in names]
     columns = {name: column for name, column in policy.columns.items() if name not in gone}
     policy = policy.model_copy(update={"columns": columns})

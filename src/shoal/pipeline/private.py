@@ -1,4 +1,4 @@
-"""The holder's private folder: the map from the input to the release, the findings and the random seed."""
+"""The data holder's private folder: the map from input to release, the findings and the random seed."""
 
 import csv
 import json
@@ -26,17 +26,10 @@ Taken = TypeVar("Taken")
 
 
 def write_private(folder: Path, head: tuple[str, str], places: Iterable[int], facts: dict[str, Any]) -> None:
-    """Write what only the holder may see.
+    """Write what only the data holder may see.
 
-    Parameters
-    ----------
-    folder : Path
-    head : pair of str
-        The columns of the map: what was read, and where it is in the release.
-    places : iterable of int
-        Where each row or record of the input is in the release; negative if it is not.
-    facts : dict
-        With the digest of the certificate as "certificate".
+    The map, with two columns named by `head`, gives the place in the release of each row or record of the input, which
+    is negative in `places` if it is not released. The facts include the digest of the certificate as "certificate".
     """
     with (folder / MAP).open("w", encoding="utf-8", newline="") as file:
         lines = csv.writer(file, lineterminator="\n")
@@ -49,18 +42,10 @@ def write_private(folder: Path, head: tuple[str, str], places: Iterable[int], fa
 def read_private(
     private: Path, folder: Path, column: str, who: str, take: Callable[[dict[str, Any], Places], Taken]
 ) -> Taken:
-    """Read the facts and the map of a private folder, or say that it belongs to another release.
+    """Read the facts and the map of a private folder; refuse one that belongs to another release.
 
-    Parameters
-    ----------
-    private, folder : Path
-        The private folder, and the release that was written with it.
-    column : str
-        The column of the map that says where each row or record is in the release; -1 where it is not.
-    who : str
-        The function that asks, for errors.
-    take : callable
-        Returns what is needed of the facts and the map, or raises if they are not as they should be.
+    `take` receives the facts and the place of each input row in the release (-1 if not released), read from `column`
+    of the map; it returns what is needed or raises if something is malformed. `who` is the caller's name, for errors.
     """
     try:
         facts = json.loads((private / FINDINGS).read_text(encoding="utf-8"))
@@ -70,7 +55,7 @@ def read_private(
         signed, taken = facts["certificate"], take(facts, places)
     except FAULTS:
         raise ReadError(
-            f"{who}: {str(private)!r} is no private folder of a release; expected the one that was written with it "
+            f"{who}: {str(private)!r} is not the private folder of a release; expected the one written with it "
             f"({option('private', 'FOLDER')})."
         ) from None
     if signed != digest(folder / CERTIFICATE):
@@ -89,7 +74,7 @@ def seed_of(private: str | Path) -> int:
     Returns
     -------
     int
-        Keep it to yourself: whoever has the seed can test guesses about the table by repeating the run.
+        Keep it confidential: with the seed, guesses about the table can be tested by repeating the run.
 
     Examples
     --------
@@ -113,7 +98,7 @@ def seed_of(private: str | Path) -> int:
         seed = None
     if not isinstance(seed, int) or isinstance(seed, bool):
         raise ReadError(
-            f"seed: {str(folder)!r} holds no random seed; expected the private folder of an earlier run. Name the "
-            f"folder that was given to it ({option('private', 'FOLDER')})."
+            f"seed: {str(folder)!r} contains no random seed; expected the private folder of an earlier run. Give "
+            f"that folder ({option('private', 'FOLDER')})."
         )
     return seed

@@ -1,8 +1,8 @@
 """Recoding of groups whose published values may coincide.
 
-Groups with equal published values are one class. A union of groups that meet k, l, t, alpha or beta meets it too; of
-delta-disclosure that is not so. Where such a class misses it, its groups become one group, which is merged with others
-until it meets the constraints, and everything is recoded.
+Groups with equal published values form one equivalence class. A union of groups that meet k, l, t, alpha or beta meets
+it too; this does not hold for delta-disclosure. Where such a class violates it, its groups become one group, which is
+merged with others until it meets the constraints, and everything is recoded.
 """
 
 from collections.abc import Mapping
@@ -23,25 +23,9 @@ __all__ = ["recode_classes"]
 def recode_classes(
     table: Table, partition: Partition, policy: Policy, encoded: Encoded, sensitive: Mapping[str, Values]
 ) -> tuple[Recoded, Partition]:
-    """Give every row the values of its group, and merge groups that miss delta-disclosure as one class.
+    """Give every row the values of its group, and merge groups that violate delta-disclosure as one class.
 
-    Parameters
-    ----------
-    table : Table
-        Arranged.
-    partition : Partition
-        Of which every group meets the constraints.
-    policy : Policy
-        With every column named.
-    encoded : Encoded
-    sensitive : mapping of str to Values
-        The sensitive columns, row by row.
-
-    Returns
-    -------
-    recoded : Recoded
-    partition : Partition
-        The one given, unless groups were merged.
+    Every group of `partition` meets the constraints; it is returned unchanged unless groups were merged.
     """
     while True:
         recoded = recode(table, partition, policy, encoded)

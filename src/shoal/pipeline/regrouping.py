@@ -1,8 +1,8 @@
-"""Regrouping: the run repeated with sensitive values in other places, as an attacker would who knows all the rest.
+"""Regrouping: repeat the run with permuted sensitive values, as an attacker could who knows everything else.
 
-The rows of an arranged table are shuffled by another random seed, as `arrange` does, the sensitive values are put where
-they are supposed to be, and the steps from `encode` to `refine` are taken. A partition that is finer than the published
-classes is recoded too: groups with equal published values are one class.
+The rows of an arranged table are shuffled with another random seed, as `arrange` does, the sensitive values are
+assigned to their hypothetical rows, and the steps from `encode` to `refine` are repeated. A partition finer than the
+published classes is recoded as well: groups with equal published values form one class.
 """
 
 from collections.abc import Mapping
@@ -33,8 +33,8 @@ from shoal.recode.table import recode
 
 __all__ = ["Regrouping", "inference_by_repetition"]
 
-SECONDS = 2.0  # that a release may wait for
-PLACEMENTS = 200  # up to which it does
+SECONDS = 2.0  # time limit of the estimate for each release
+PLACEMENTS = 200  # maximum number of placements enumerated
 
 LIMITED = f"To limit it, at the cost of more information loss: {either('protect', 'minimality')}."
 DEPENDS = (
@@ -49,20 +49,9 @@ EXCEEDS = (
 
 
 class Regrouping:
-    """The run on one table, to be repeated.
+    """The run on one arranged table, to be repeated.
 
-    Parameters
-    ----------
-    table : Table
-        Arranged.
-    policy : Policy
-        With every column named.
-    trees : mapping of str to Hierarchy
-        Those that were given.
-    data : pyarrow.Table
-        What is published, row by row as the table.
-    encoded : Encoded, optional
-        The table as the method sees it; made when it is needed if not given.
+    `data` is the published table in the same row order; `encoded`, the input of the method, is computed if not given.
     """
 
     def __init__(
@@ -92,12 +81,12 @@ class Regrouping:
 
     @cached_property
     def _label(self) -> Labels | None:
-        """The class of each row that analysts predict, if the policy names one."""
+        """The label of each row, if the policy names a label column."""
         name = self._policy.label
         return None if name is None else read_column(self._table.column(name)).codes
 
     def __call__(self, origin: Labels, seed: int) -> Labels:
-        """Return the class of each row, if row i had the sensitive values of row `origin[i]` and this were the seed."""
+        """Return the class of each row if row i had the sensitive values of row `origin[i]`, with this random seed."""
         order = np.random.default_rng(seed).permutation(self._table.n)
         if self._encoded.columns is None:
             weights = self._encoded.weights
@@ -124,7 +113,7 @@ class Regrouping:
         )
 
     def _finer(self, labels: Labels) -> bool:
-        """Say whether groups lie inside the published classes and are more than these."""
+        """Return whether the groups are a strict refinement of the published classes."""
         groups, wanted = int(labels.max()) + 1, int(self.released.max()) + 1
         return groups > wanted and len(np.unique(labels * wanted + self.released)) == groups
 
@@ -143,22 +132,9 @@ class Regrouping:
 def inference_by_repetition(
     made: Grouped, policy: Policy, regroup: Regrouping, *, measured: bool
 ) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
-    """Return what the groups may tell of sensitive values: measured for a small table, else in a sentence.
+    """Return findings and notes on what the groups reveal about sensitive values: measured if the table is small.
 
-    Parameters
-    ----------
-    made : Grouped
-        The groups of the release.
-    policy : Policy
-        Of the release.
-    regroup : Regrouping
-    measured : bool
-        Whether there is time to measure.
-
-    Returns
-    -------
-    findings, notes : tuples
-        None if the groups do not depend on sensitive values.
+    Both are empty if the groups do not depend on sensitive values. `measured` says whether there is time to measure.
     """
     models = [model.name for model, _ in asked_of(policy.constraints)] if policy.names("sensitive") else []
     if not models or policy.protect or not _depends(made, policy):
@@ -181,7 +157,7 @@ def inference_by_repetition(
 
 
 def _depends(made: Grouped, policy: Policy) -> bool:
-    """Say whether sensitive values had a part in the groups: in the method, by merging or in the search after it."""
+    """Return whether the groups depend on sensitive values: through the method, merging or the local search."""
     card = methods.load(policy.method.name)
     taught = "label" in card.uses and policy.label in policy.names("sensitive")
     return "limits" in card.uses or taught or made.enforced is not made.found or policy.method.refine != "none"

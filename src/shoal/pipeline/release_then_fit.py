@@ -1,6 +1,6 @@
-"""ReleaseThenFit: a model that learns from the release of its training rows, and is asked about original rows.
+"""ReleaseThenFit: a model that is trained on the release of its training rows and scored on original rows.
 
-So cross-validation tells what a release costs whoever trains a model on it: the rows left out are as they are in life.
+Cross-validation then shows what anonymization costs anyone who trains a model on the release.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def _if_model_has(name: str) -> Callable[[Method], Method]:
-    """Return a decorator for a method that is there if the model has it."""
+    """Return a decorator for a method that exists only if the model has it."""
     check: Callable[[Method], Method] = available_if(lambda self: hasattr(getattr(self, "model_", self.model), name))
     return check
 
@@ -38,16 +38,16 @@ class ReleaseThenFit(MetaEstimatorMixin, ReleasingEstimator):  # type: ignore[mi
     Parameters
     ----------
     model : estimator
-        A classifier or a regressor of scikit-learn. It is cloned.
+        A scikit-learn classifier or regressor. It is cloned.
     method : str, optional
-        A method of `shoal.methods()`; "auto" if the policy does not say either.
+        A method of `shoal.methods()`; by default that of the policy, or "auto".
     policy : Policy, mapping or path, optional
-        What the other parameters do not say.
+        Settings that the other parameters do not override.
     random_state : int, RandomState instance or None
-        Random seed of the release. If None, every fit draws another one from the system.
+        Random seed of the release. If None, every fit draws a new one from the system.
     **options
-        As in `shoal.anonymize`. Classes are published as they are: kept, or sensitive if a constraint such as l asks
-        for such a column. The numbers that a regressor learns are a quasi-identifier, published by class.
+        As in `shoal.anonymize`. Class labels are published unchanged: kept, or sensitive if a constraint such as l
+        needs a sensitive column. The target of a regressor is a quasi-identifier, published per class.
 
     Attributes
     ----------
@@ -62,8 +62,8 @@ class ReleaseThenFit(MetaEstimatorMixin, ReleasingEstimator):  # type: ignore[mi
 
     Guarantee
     ---------
-    No row that is scored has a part in the release, and the model sees released rows alone. That says nothing of what
-    the model itself may give away of them.
+    No row that is scored influences the release, and the model sees only released rows. This says nothing about what
+    the model itself may reveal about them.
 
     Examples
     --------
@@ -84,13 +84,13 @@ class ReleaseThenFit(MetaEstimatorMixin, ReleasingEstimator):  # type: ignore[mi
         self._set_options(method, options)
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Release the rows, labels among them, and train the model on what is released.
+        """Release the rows with their labels, and train the model on the release.
 
         Parameters
         ----------
         X : array of shape (n, d) or frame
         y : array of shape (n,)
-            What the model is to predict.
+            The target.
 
         Returns
         -------
@@ -134,17 +134,17 @@ class ReleaseThenFit(MetaEstimatorMixin, ReleasingEstimator):  # type: ignore[mi
 
     @_if_model_has("decision_function")
     def decision_function(self, X: Any) -> Any:
-        """Return how far original rows are from the border between classes."""
+        """Return the decision function of original rows."""
         return self._asked("decision_function", X)
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """The classes that the model knows."""
+        """The class labels known to the model."""
         check_is_fitted(self, "model_")
         return np.asarray(self.model_.classes_)
 
     def __sklearn_tags__(self) -> Any:
-        """Be a classifier or a regressor as the model is."""
+        """Declare the type of the model: classifier or regressor."""
         tags, inner = super().__sklearn_tags__(), get_tags(self.model)
         tags.estimator_type, tags.regressor_tags = inner.estimator_type, inner.regressor_tags
         if inner.classifier_tags is not None:
@@ -154,12 +154,12 @@ class ReleaseThenFit(MetaEstimatorMixin, ReleasingEstimator):  # type: ignore[mi
         return tags
 
     def _asked(self, name: str, X: Any) -> Any:
-        """Return what a method of the model says of original rows."""
+        """Call a method of the model on original rows."""
         check_is_fitted(self, "model_")
         return getattr(self.model_, name)(self._seen(X))
 
     def _seen(self, X: Any) -> Any:
-        """Return original rows as the model knows them: without the columns that are not published."""
+        """Return original rows without the columns that are not published."""
         if is_frame(X):
             validate_data(self, X, reset=False, skip_check_array=True)
             return nw.from_native(X, eager_only=True).select(map(nw.col, self._names)).to_native()

@@ -1,10 +1,10 @@
 """Reports of a release in memory or of a release folder.
 
-1. Without the original, the public report: the folder is checked from its bytes, and everything is made from what is in
-   it. It stands in the release as `report.html` if `save` is asked for it.
-2. With the original, the holder's: the pair is aligned as for `measure`, all measures are taken, attacks if asked for.
+1. Without the original, the public report: the folder is checked from its bytes, and the report is made from its
+   content alone. `save` writes it into the release as `report.html`.
+2. With the original, the holder's report: the pair is aligned as for `measure`, with all measures and optional attacks.
 
-Figures are those of `measure` and `attack`: the same functions, from the same seed.
+Figures are those of `measure` and `attack`: the same functions, with the same seed.
 """
 
 import json
@@ -47,8 +47,8 @@ from shoal.utility.plane import plane
 __all__ = ["FORMATS", "check_format", "facts_of", "holder_page", "public_page", "report", "write_report"]
 
 FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {"html": as_html, "md": as_markdown, "json": as_json}
-QUICK = 10_000  # rows up to which a report that is written with a release has measures that draw by chance
-LARGE = 200_000  # rows beyond which it has, of the pair, only what was measured when the release was made
+QUICK = 10_000  # rows up to which a report written with a release includes randomized measures
+LARGE = 200_000  # rows above which it includes, of the pair, only the findings of the release
 
 
 @without_arrow_errors
@@ -67,21 +67,21 @@ def report(
     Parameters
     ----------
     original : path, frame or None
-        The table that the release was made from: then the report is for the holder's eyes. None for the public one.
+        The original table, for the holder's confidential report; None for the public one.
     release : Release or path
-        A release, or the folder of one.
+        A release, or a release folder.
     private : path, optional
         The private folder of a release folder, whose map aligns its rows; needed with `original`.
     attacks : bool
-        Whether to attack the release, which takes a while. Needs the original.
+        Whether to attack the release, which takes a while and needs the original.
     control : path or frame, optional
-        People like those of the table, who are not in the release, for attacks that need them.
+        Similar people who are not in the release, for attacks that need them.
     format : {"html", "md", "json"}
 
     Returns
     -------
     str
-        The text of one file. It holds no number of rows from 1 to k - 1 and no cell of the original.
+        The text of one file. It contains no row count from 1 to k - 1 and no cell of the original.
 
     Examples
     --------
@@ -96,9 +96,9 @@ def report(
 
 
 def check_format(name: str) -> None:
-    """Refuse a format that there is not."""
+    """Refuse an unknown format."""
     if name not in FORMATS:
-        raise PolicyError(f"report: there is no format {name!r}. There are {listed(FORMATS)}.")
+        raise PolicyError(f"report: unknown format {name!r}; expected one of {listed(FORMATS)}.")
 
 
 def facts_of(
@@ -111,9 +111,11 @@ def facts_of(
 ) -> dict[str, Any]:
     """Return the facts that `report` renders."""
     if attacks and original is None:
-        raise DataError("report: an attack needs to know what would be right. Give the original table, too.")
+        raise DataError("report: attacks need the original to score guesses. Give the original table as well.")
     if control is not None and not attacks:
-        raise DataError(f"report: control rows are for attacks. Ask for these too ({option('attacks', value=True)}).")
+        raise DataError(
+            f"report: control rows are for attacks. Request attacks as well ({option('attacks', value=True)})."
+        )
     step("report")
     if isinstance(release, Release):
         if original is None:
@@ -126,7 +128,7 @@ def facts_of(
     settle(folder, private)
     checked = check_folder(folder)
     if not checked.holds:
-        raise GuaranteeError(f"report: {str(folder)!r} does not hold what it claims. `shoal verify` says why.")
+        raise GuaranteeError(f"report: {str(folder)!r} does not confirm its claims. `shoal verify` says why.")
     if original is None:
         return _public_facts(folder, checked.verdicts, _claims_of(folder))
     case = case_of(original, folder, private=private, control=control)
@@ -148,22 +150,16 @@ def facts_of(
 
 
 def write_report(facts: dict[str, Any], place: Path, format: str) -> None:  # noqa: A002
-    """Write a report to a file, whole or not at all; the holder's so that nobody else may read it.
+    """Write a report atomically to a new file or over an earlier report, not inside a folder that shoal wrote.
 
-    Parameters
-    ----------
-    facts : dict
-        As `facts_of` returns them.
-    place : Path
-        A new file, or an earlier report. It may not lie inside a folder that shoal wrote.
-    format : {"html", "md", "json"}
+    The file of the holder's report is readable by its owner only.
     """
     check_outside(place)
     try:
         if not place.name or place.is_dir():
             raise WriteError(f"write: {str(place)!r} is a folder. Name a file, such as report.{format}.")
         if place.is_symlink() or (place.exists() and not (place.is_file() and _is_report(place))):
-            raise WriteError(f"write: {str(place)!r} is no earlier report, and shoal will not replace it.")
+            raise WriteError(f"write: {str(place)!r} is not an earlier report, and shoal will not replace it.")
     except OSError as problem:
         raise WriteError(f"write: {str(place)!r} cannot be written: {problem.strerror}.") from None
     with draft_file(place, 0o600 if facts["kind"] == "holder" else 0o644) as made:
@@ -171,7 +167,7 @@ def write_report(facts: dict[str, Any], place: Path, format: str) -> None:  # no
 
 
 def _is_report(place: Path) -> bool:
-    """Say whether a file is a report that shoal wrote: by how it begins, and for Markdown by how it ends."""
+    """Return whether a file is a report by shoal: by its beginning and, for Markdown, its end."""
     text = place.read_text(encoding="utf-8", errors="replace")
     if text.startswith("<!doctype html>"):
         return '\n<meta name="generator" content="shoal">\n' in text[:1000]
@@ -181,18 +177,10 @@ def _is_report(place: Path) -> bool:
 
 
 def public_page(folder: Path, verdicts: Sequence[Verdict]) -> str:
-    """Return the public report of a folder that is being written or verified: what it claims is what was found.
+    """Return the public report of a folder that is being written or verified: its claims are the verdicts found.
 
-    Parameters
-    ----------
-    folder : Path
-        With the data and the policy.
-    verdicts : sequence of Verdict
-
-    Guarantee
-    ---------
-    The same files give the same bytes, on every machine with the same versions of shoal and of the libraries that draw:
-    nothing depends on time, place, language, fonts, threads or measures that were installed beside shoal.
+    The same files give the same bytes on every machine with the same versions of shoal and the drawing libraries:
+    nothing depends on time, path, language, fonts, threads or installed plug-ins.
     """
     claimed = [replace(one, asked=figure(one.asked), found=figure(one.found)) for one in verdicts]
     return as_html(_public_facts(folder, claimed, _own_claims(claimed)))
@@ -201,15 +189,8 @@ def public_page(folder: Path, verdicts: Sequence[Verdict]) -> str:
 def holder_page(folder: Path, release: Release, original: Any) -> str:
     """Return the holder's report of a folder that is being written.
 
-    A release shall not wait for its report: measures that train several classifiers are left out, and so are all that
-    draw by chance if there are many rows; of very many rows it has what was measured anyway. The report names the rest.
-
-    Parameters
-    ----------
-    folder : Path
-        With the released files.
-    release : Release
-    original : path or frame
+    So that a release need not wait for its report, measures that train several classifiers are omitted, randomized ones
+    for many rows, and for very many rows all but the findings of the release. The report lists what was omitted.
     """
     case = case_of(original, release)
     drawn = [card for card in measures.cards().values() if card.chance and card.need != "release"]
@@ -252,38 +233,38 @@ def _public_facts(folder: Path, verdicts: Sequence[Verdict], claims: Claims) -> 
 
 
 def _of_release() -> list[MeasureCard]:
-    """Return the measures that need the release alone; those of strangers are left out, as not everybody has them."""
+    """Return the built-in measures that need the release alone; plug-ins are omitted, as verifiers may lack them."""
     return [card for card in measures.cards().values() if card.need == "release" and card.name in measures.built_in]
 
 
 def _attacked(case: Case) -> tuple[Attack, ...]:
-    """Attack the release, as `attack` does with all quasi-identifiers known and all the time that it takes."""
+    """Attack the release, as `attack` does with all quasi-identifiers known and no time limit."""
     return tried(case, list(known_attacks.cards().values()), profiles(case)["all"])
 
 
 def _plane(case: Case) -> PlaneSketch | None:
-    """Return the rows in the plane along which they vary most, or None if the table is too large or has no plane."""
+    """Return the rows projected on their two main axes, or None if the table is too large or has none."""
     if case.n * len(case.columns) > MOST_KEPT:
         return None
     try:
         X = encode(case.before, case.policy, given_trees(case.policy)).X if case.matrix is None else case.matrix
     except ShoalError:
-        return None  # a table of trees alone need not have a matrix
+        return None  # a table of hierarchies alone need not have a matrix
     return plane(X, Partition.of(case.labels), case.policy.constraints.k)
 
 
 def _own_claims(verdicts: Sequence[Verdict]) -> Claims:
-    """Return what a certificate of these verdicts claims."""
+    """Return the claims of a certificate of these verdicts."""
     return {(one.model, one.column): (one.asked, one.found) for one in verdicts}
 
 
 def _claims_of(folder: Path) -> Claims:
-    """Return what the certificate of a folder claims; it has been checked."""
+    """Return the claims of the certificate of a folder that has been checked."""
     stated: Mapping[str, Any] = json.loads((folder / CERTIFICATE).read_text(encoding="utf-8"))
     lines = stated["predicate"]["claims"]
     return {(line["model"], line["column"]): (float(line["asked"]), float(line["found"])) for line in lines}
 
 
 def _files(folder: Path) -> dict[str, str]:
-    """Return the digests of data and policy; the report cannot name its own."""
+    """Return the digests of data and policy; the report cannot contain its own."""
     return {name: digest(folder / name) for name in (*data_files(), POLICY) if (folder / name).is_file()}

@@ -1,4 +1,4 @@
-"""Releases of sets that lie in folders: verify them, draw from them, measure how far they are; and mine records."""
+"""Set releases in folders: verify them, draw from them, measure their distance; and mine records."""
 
 import json
 from pathlib import Path
@@ -39,14 +39,14 @@ def verify_sets(
     private: str | Path | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> VerificationReport:
-    """Check a release of sets from its bytes; with the records behind it and the private folder, against these too.
+    """Check a set release from its bytes; with the original records and the private folder, against these as well.
 
     Parameters
     ----------
     release : path or SetRelease
     original : path or records, optional
     private : path, optional
-        The folder that was written with the release; needed with `original`.
+        The folder written with the release; needed with `original`.
     **reading
         How `original` is read, as in `shoal.sets.read`.
 
@@ -64,8 +64,8 @@ def verify_sets(
         return checked
     if private is None:
         raise PolicyError(
-            "verify: which record went into which cluster is in the private folder. "
-            f"Name it ({option('private', 'FOLDER')})."
+            "verify: comparing with the original needs the private folder, which has the cluster of each record. "
+            f"Give it ({option('private', 'FOLDER')})."
         )
     if not checked.holds:
         return checked
@@ -82,18 +82,18 @@ def verify_sets(
 
 
 def verified(folder: str | Path | SetRelease) -> Disassociated:
-    """Return what a release publishes: one in memory, or a folder after a check of all its claims."""
+    """Return the published part of a release in memory, or of a folder after checking all its claims."""
     if isinstance(folder, SetRelease):
         return folder.published
     settle(folder)
     checked = check_folder(folder, redraw=redrawn)
     if not checked.holds:
-        raise DataError(f"sets: {str(folder)!r} does not hold what it claims. Run `shoal sets verify` on it first.")
+        raise DataError(f"sets: {str(folder)!r} does not confirm its claims. Run `shoal sets verify` on it first.")
     return read_files(Path(folder)).published
 
 
 def published_neighbour(folder: str | Path | SetRelease) -> tuple[Transactions | None, str]:
-    """Return the plain records that lie beside a verified release, and of what kind they are: "km", "raw" or "none"."""
+    """Return the neighbour published with a verified release, and its kind: "km", "raw" or "none"."""
     if isinstance(folder, SetRelease):
         return folder.neighbour, folder.kind
     stated = json.loads((Path(folder) / CERTIFICATE).read_text(encoding="utf-8"))["predicate"].get("neighbour")
@@ -111,34 +111,34 @@ def reassociate_folder(
     nonempty: bool = False,
     seed: int | None = None,
 ) -> dict[str, Any]:
-    """Draw plain records from a release and write them as lines; return figures of them.
+    """Draw plain records from a release and write them to a file; return figures about them.
 
     Parameters
     ----------
     release : path or SetRelease
         A release of sets.
     output : path
-        The file to write, lines of items, or a JSON list of lists if its name ends so; one that is there is not
+        The file to write: lines of items, or a JSON list of lists if its name ends in .json. An existing file is not
         replaced.
     neighbour : {"km", "raw"}
-        k^m-anonymous by itself, or a mere draw.
+        Itself k^m-anonymous, or a plain draw.
     terms : {"omit", "once"}
-        Leave out the items that are in no chunk, or give each of them to one record.
+        Omit the items that are in no chunk, or give each of them to one record.
     nonempty : bool
-        Leave no record empty where that can be.
+        Leave no record empty where possible.
     seed : int, optional
         Random seed; drawn from the system if not given.
 
     Returns
     -------
     dict
-        Figures of the records.
+        Figures about the records.
     """
     if neighbour not in ("km", "raw"):
         raise PolicyError(f"sets: {argument('neighbour')} must be 'km' or 'raw'; got {neighbour!r}.")
     place = Path(output)
     if place.exists():
-        raise WriteError(f"write: {str(output)!r} is there already. Choose another name.")
+        raise WriteError(f"write: {str(output)!r} already exists. Choose another name.")
     step("verify")
     published = verified(release)
     start = drawn_seed() if seed is None else seed
@@ -176,9 +176,9 @@ def distance_of(
     Parameters
     ----------
     original, release : path, records or release
-        A release of sets stands for its neighbour.
+        For a set release, its neighbour is used.
     exact : bool
-        Whether to count even what takes very long.
+        Whether to compute the exact distance even if it takes very long.
     seed : int
         Random seed of the baselines.
     **reading
@@ -211,18 +211,18 @@ def mined(
     most: int = 50,
     **reading: Unpack[ReadingOptions],
 ) -> dict[str, Any]:
-    """Return the most frequent itemsets of two items and more, and the rules of the highest support, with labels.
+    """Return the most frequent itemsets of two or more items, and the rules of highest support, with labels.
 
     Parameters
     ----------
     source : path or records
         As `shoal.sets.read` takes it.
     support : float
-        The least share of records that hold an itemset or, as a whole number, how many.
+        Minimum share of records that contain an itemset or, as an integer, their minimum number.
     confidence : float
-        The least confidence of a rule.
+        Minimum confidence of a rule.
     most : int
-        How many itemsets and rules are returned.
+        Number of itemsets and rules returned.
     **reading
         How records are read, as in `shoal.sets.read`.
 
@@ -263,18 +263,18 @@ def mined(
 
 
 def _write_lines(drawn: Transactions, place: Path) -> None:
-    """Write records as lines, or say which form can hold their labels."""
+    """Write records as lines; refuse labels that contain blanks."""
     blank = sum(label.split() != [label] for label in drawn.labels)
     if blank:
         raise WriteError(
-            f"write: {blank} of {len(drawn.labels)} labels have blanks, which lines of items cannot hold. Choose a "
+            f"write: {blank} of {len(drawn.labels)} labels contain blanks, which lines of items cannot hold. Choose a "
             "name that ends in .json."
         )
     write_lines(drawn, place)
 
 
 def _is_folder(source: Any) -> bool:
-    """Say whether a source is a folder."""
+    """Return whether a source is a folder."""
     return isinstance(source, str | Path) and Path(source).is_dir()
 
 
@@ -282,7 +282,7 @@ def _neighbour_in(source: Any) -> Any:
     """Return the neighbour of a release, or the source itself."""
     if isinstance(source, SetRelease):
         if source.neighbour is None:
-            raise ReadError("sets: this release has no neighbour. Make it with neighbour='km'.")
+            raise ReadError("sets: this release has no neighbour. Create it with neighbour='km'.")
         return source.neighbour
     if not _is_folder(source):
         return source
@@ -291,13 +291,13 @@ def _neighbour_in(source: Any) -> Any:
         if path.is_file():
             return path
     raise ReadError(
-        f"sets: {str(source)!r} has no neighbour. Draw one with `shoal sets reassociate`, or name a file of records."
+        f"sets: {str(source)!r} has no neighbour. Draw one with `shoal sets reassociate`, or give a file of records."
     )
 
 
 def _held(private: Path, folder: Path, data: Transactions) -> NDArray[np.int64]:
-    """Return the cluster of each record from the private folder, or say that it belongs to another release."""
+    """Return the cluster of each record from the private folder; refuse one of another release."""
     cluster_of = read_private(private, folder, "cluster", "verify", lambda _, places: places)
     if cluster_of.size != data.inputs or (cluster_of[data.rows] < 0).any():
-        raise DataError("verify: the original has not the records that the release was made from.")
+        raise DataError("verify: the original does not have the records that the release was made from.")
     return cluster_of[data.rows]

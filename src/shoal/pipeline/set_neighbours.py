@@ -1,7 +1,7 @@
 """Neighbours of set-valued releases: drawn from what is published, and drawn again to check one.
 
-The neighbour of a release is a function of the release: its random seed is a digest of what is published. So anybody
-can draw it again, nobody can choose it, and it says nothing that the release does not say.
+The neighbour is a function of the release: its random seed is a digest of what is published. So anyone can draw it
+again, no one can choose it, and it reveals nothing beyond the release.
 """
 
 import hashlib
@@ -22,30 +22,19 @@ from shoal.privacy.verdict.km_counts import steps
 
 __all__ = ["neighbour_of", "neighbour_seed", "redrawn"]
 
-MOST_COMBINATIONS = 2e10  # before any is suppressed; most are gone when long ones are counted
-# The work of `harden_km` for any release, some seconds, and for each item in its chunks. Makers and verifiers have the
-# same limit, and it does not depend on the machine: whatever is written can be verified.
+MOST_COMBINATIONS = 2e10  # before suppression; most are gone when long ones are counted
+# Maximum work of `harden_km` per release, some seconds, and per item in its chunks. It is the same for making and
+# verifying and does not depend on the machine, so that whatever is written can be verified.
 WORK, WORK_PER_ITEM = 1.2e9, 1.6e5
 
 
 def neighbour_of(
     published: Disassociated, kind: Neighbour, seed: int | None = None, **how: Any
 ) -> tuple[Transactions | None, tuple[Verdict, ...], tuple[Finding, ...]]:
-    """Draw a neighbour of this kind from what is published; return it, what was verified and what it cost.
+    """Draw a neighbour from what is published; return it, its verdicts and what it cost.
 
-    Parameters
-    ----------
-    published : Disassociated
-    kind : {"km", "raw", "none"}
-    seed : int, optional
-        Without it, that of the one neighbour that belongs into the folder of the release.
-    **how
-        terms, nonempty: see `shoal.transactions.reassociation.reassociate`.
-
-    Raises
-    ------
-    InfeasibleError
-        If records drawn for "km" hold too many combinations of m items, or if it takes too much work to break them.
+    Without a seed it is the neighbour that belongs in the release folder. `how` goes to `reassociate`. InfeasibleError
+    is raised if the records drawn for "km" contain too many combinations of m items, or breaking them is too expensive.
     """
     if kind == "none":
         return None, (), ()
@@ -67,16 +56,9 @@ def neighbour_of(
 
 
 def neighbour_seed(published: Disassociated) -> int:
-    """Return the random seed of the neighbour of a release: SHA-256 of all that is published, as a number.
+    """Return the random seed of a release's neighbour: the SHA-256 of all that is published, as a number.
 
-    Parameters
-    ----------
-    published : Disassociated
-
-    Returns
-    -------
-    int
-        The same for both formats of the files and on every machine.
+    It is the same for both file formats and on every machine.
     """
     told = hashlib.sha256(b"shoal neighbour 1\n")
     for one in sorted(fields(published), key=lambda one: one.name):
@@ -90,34 +72,34 @@ def neighbour_seed(published: Disassociated) -> int:
 
 
 def redrawn(published: Disassociated, kind: str) -> Transactions:
-    """Draw the neighbour that belongs into the folder of a release, unless that takes too much work."""
+    """Draw the neighbour that belongs in the release folder, unless that is too expensive."""
     drawn = _drawn(published, kind)
     return drawn if kind == "raw" else _hardened(drawn, published)[0]
 
 
 def _drawn(published: Disassociated, kind: str, seed: int | None = None, **how: Any) -> Transactions:
-    """Draw records, unless they are to be hardened and hold far too many combinations."""
+    """Draw records; refuse those to be hardened that contain far too many combinations."""
     from shoal.transactions.reassociation.reassociate import reassociate
 
     drawn = reassociate(published, seed=neighbour_seed(published) if seed is None else seed, **how)
     total = float(steps(drawn.lengths, published.m).sum())
     if kind == "km" and total > MOST_COMBINATIONS:
         raise InfeasibleError(
-            f"sets: the records of a neighbour hold combinations of at most m={published.m} items some {total:.0e} "
-            f"times; at most {MOST_COMBINATIONS:.0e} are weighed. Lower m, or ask for a neighbour 'raw' or 'none'."
+            f"sets: the records of a neighbour contain about {total:.0e} combinations of at most m={published.m} "
+            f"items; the limit is {MOST_COMBINATIONS:.0e}. Lower m, or choose the neighbour 'raw' or 'none'."
         )
     return drawn
 
 
 def _hardened(drawn: Transactions, published: Disassociated) -> tuple[Transactions, int]:
-    """Return a draw made k^m-anonymous, and how many occurrences that cost."""
+    """Return a draw made k^m-anonymous, and the number of occurrences suppressed."""
     from shoal.transactions.reassociation.harden import harden_km
 
     try:
         hard = harden_km(drawn, published.k, published.m, WORK + WORK_PER_ITEM * published.items.size)
     except InfeasibleError:
         raise InfeasibleError(
-            f"sets: making a neighbour k^m-anonymous with m={published.m} takes more work than a release of this size "
-            "may cost those who verify it. Lower m, split long records, or ask for a neighbour 'raw' or 'none'."
+            f"sets: making a neighbour k^m-anonymous with m={published.m} takes more work than verifying a release of "
+            "this size may cost. Lower m, split long records, or choose the neighbour 'raw' or 'none'."
         ) from None
     return hard.data, hard.suppressed

@@ -1,4 +1,4 @@
-"""What a release of sets is worth and what it risks, measured on the records behind it: for the holder alone."""
+"""Utility and disclosure risk of a set release, measured against the original records: confidential."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -56,7 +56,7 @@ def set_report(
     seed: int = 0,
     **reading: Unpack[ReadingOptions],
 ) -> dict[str, dict[str, Any]]:
-    """Report on a release folder of sets.
+    """Measure the utility and disclosure risk of a set release.
 
     Parameters
     ----------
@@ -64,11 +64,11 @@ def set_report(
     release : path or SetRelease
         The release; a folder is verified first.
     top : int
-        How many pairs, triples and rules are compared.
+        Number of pairs, triples and rules compared.
     draws : int
-        How many neighbours are drawn from it.
+        Number of neighbours drawn from it.
     distance : bool
-        Whether the tree edit distance is measured; it takes some seconds for 60,000 records.
+        Whether to measure the tree edit distance, which takes some seconds for 60,000 records.
     seed : int
         Random seed.
     **reading
@@ -77,7 +77,7 @@ def set_report(
     Returns
     -------
     dict
-        Figures by section. No item is named in it.
+        Figures by section, without names of items.
     """
     step("verify")
     published = verified(release)
@@ -92,19 +92,14 @@ def set_report(
 
 @without_arrow_errors
 def set_page(folder: str | Path, figures: dict[str, dict[str, Any]] | None = None) -> dict[str, Any]:
-    """Return the facts of a report on a release folder of sets, as `report.render` takes them.
+    """Return the facts of a report on a folder of a set release, which is checked from its bytes.
 
-    Parameters
-    ----------
-    folder : path
-        It is checked from its bytes.
-    figures : dict, optional
-        What `set_report` returned, for the holder's report; without it, the report is made from the folder alone.
+    With the figures of `set_report` it is the holder's report; otherwise it is made from the folder alone.
     """
     settle(folder)
     checked = check_folder(folder, redraw=redrawn)
     if not checked.holds:
-        raise GuaranteeError(f"report: {str(folder)!r} does not hold what it claims. `shoal sets verify` says why.")
+        raise GuaranteeError(f"report: {str(folder)!r} does not confirm its claims. `shoal sets verify` says why.")
     _, kind = published_neighbour(folder)
     return set_facts(read_files(Path(folder)).published, checked.verdicts, kind, figures)
 
@@ -120,10 +115,10 @@ def figures_of(
     distance: bool = True,
     seed: int = 0,
 ) -> dict[str, dict[str, Any]]:
-    """Return the figures of a release beside its records, by section; see `set_report`.
+    """Return the figures of a release and its original records, by section; see `set_report`.
 
-    The neighbour that is published, `beside` of this kind, is measured itself; others are drawn. Numbers of records
-    from 1 to k - 1 are told as such, and no item is named.
+    The published neighbour, `beside` of this kind, is measured itself; others are drawn. Record counts from 1 to k - 1
+    are given only as that range, and no item is named.
     """
     from shoal.transactions.itemsets.association import association
     from shoal.transactions.reassociation.quality import loss, neighbour_report, risk
@@ -165,10 +160,10 @@ def figures_of(
 
 
 def _shapes(data: Transactions, neighbour: Transactions, published: Disassociated) -> dict[str, dict[str, int]]:
-    """Return how long records are, and how frequent items, before and after; parts of fewer than k are joined."""
+    """Return the distributions of record lengths and item frequencies before and after; bins below k are joined."""
     k = published.k
     lengths = [np.diff(one.indptr) for one in (data, neighbour)]
-    empty = data.n - neighbour.n  # records of the neighbour that lost all
+    empty = data.n - neighbour.n  # records that lost all their items
     counts = [_between(one, LENGTHS).astype(np.float64) for one in lengths]
     counts = [np.concatenate([[none], one]) for none, one in zip((0, empty), counts, strict=True)]
     names = ["no item", *_names(LENGTHS, "item")]
@@ -192,12 +187,12 @@ def _shapes(data: Transactions, neighbour: Transactions, published: Disassociate
 
 
 def _between(values: Any, edges: tuple[int, ...]) -> Any:
-    """Return how many values lie from each edge up to the next; all beyond the last together."""
+    """Count the values in each bin between edges; the last bin is open."""
     return np.bincount(np.searchsorted(edges, values, side="right") - 1, minlength=len(edges))
 
 
 def _names(edges: tuple[int, ...], noun: str) -> list[str]:
-    """Name the parts between edges."""
+    """Name the bins between edges."""
     ends = [
         f"{low:,} {noun}{'' if low == 1 else 's'}" if high == low + 1 else f"{low:,} to {high - 1:,} {noun}s"
         for low, high in pairwise(edges)
@@ -206,12 +201,12 @@ def _names(edges: tuple[int, ...], noun: str) -> list[str]:
 
 
 def _run_name(names: list[str], first: int, last: int) -> str:
-    """Name parts that are joined: by the first and the last of them."""
+    """Name joined bins by the first and the last of them."""
     return names[first] if last == first + 1 else f"{names[first]} up to {names[last - 1]}"
 
 
 def _association(found: Any) -> dict[str, Any]:
-    """Return errors of all pairs, and by how frequent they are."""
+    """Return the errors of all pairs, and by their frequency."""
     told: dict[str, Any] = {"pairs": found.pairs.itemsets, "relative error, sum": found.pairs.total}
     told |= {"relative error, mean": found.pairs.mean, "its floor by k, sum": found.floor}
     for one in found.table:
@@ -226,7 +221,7 @@ def _association(found: Any) -> dict[str, Any]:
 
 
 def _kept(told: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return mean figures of each kind of itemsets."""
+    """Return the mean figures of each kind of itemset."""
     found = {}
     for kind in KINDS:
         ranking = told.get(kind)
@@ -238,7 +233,7 @@ def _kept(told: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _risk(found: Any, k: int) -> dict[str, Any]:
-    """Return what may be taken for a fact about few people."""
+    """Return what could be mistaken for facts about few people."""
     there, again = (sum(pair[place] for length, pair in found.unique.items() if length > 1) for place in (0, 1))
     return {
         "pairs": found.pairs,
@@ -254,7 +249,7 @@ def _risk(found: Any, k: int) -> dict[str, Any]:
 
 
 def _left_out(lost: Any, k: int) -> dict[str, Any]:
-    """Return what was lost, by names in words, without what is not known."""
+    """Return what was lost, by readable names, without unknown figures."""
     told = {
         "occurrences": lost.occurrences,
         "occurrences in no chunk": lost.lost,

@@ -1,9 +1,9 @@
-"""The straight line of set-valued data: read, cluster, tear into chunks, verify, draw a neighbour, measure; then write.
+"""The pipeline of set-valued data: read, cluster, disassociate, verify, draw a neighbour, measure; then write.
 
-1. Records are put into clusters, and the items of a cluster torn into chunks (`disassociate`).
-2. The judge (`privacy.verdict.km`) counts what is published, and compares it with the records behind it.
-3. A neighbour is drawn from what is published alone, by a random seed that follows from it; for «km» rare combinations
-   are taken out until it is k^m-anonymous by itself, which is counted again.
+1. Records are clustered, and the items of each cluster are split into chunks (`disassociate`).
+2. The judge (`privacy.verdict.km`) checks what is published, and compares it with the original records.
+3. A neighbour is drawn from what is published alone, with a random seed derived from it; for "km" rare combinations are
+   removed until it is itself k^m-anonymous, which is verified as well.
 
 A verdict that fails raises GuaranteeError, and there is no release.
 """
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 __all__ = ["anonymize_sets"]
 
 RAW = (
-    "the neighbour is a draw from what is published and no k^m-anonymous table by itself: combinations that few of its "
-    "records hold are mostly chance. Ask for a neighbour «km» before you hand it on alone."
+    "the neighbour is a draw from what is published and not itself k^m-anonymous: combinations in few of its records "
+    "are mostly random. Choose the neighbour 'km' before you share it on its own."
 )
 
 
@@ -65,28 +65,28 @@ def anonymize_sets(
     seed: int | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> SetRelease:
-    """Publish records that are sets of items as chunks in which every m items are shared by k records, and prove it.
+    """Publish set-valued records as chunks in which any m items are shared by k records, and verify it.
 
     Parameters
     ----------
     source : path, frame, column, matrix or iterable
-        As `shoal.sets.read` takes it.
+        As in `shoal.sets.read`.
     k, m : int
-        Whoever knows m items of a person's record must be left with k candidates.
+        An attacker who knows m items of a record must be left with at least k candidates.
     delta : int
-        The most records of a cluster; at least 2k - 1, better 10k and more.
+        Maximum records per cluster; at least 2k - 1, better 10k or more.
     partition : {"recursive", "iterative", "rules", "ugac"}, optional
-        How records are put into clusters: "rules" if there are rules, else "recursive".
+        How records are clustered: by default "rules" if there are rules, else "recursive".
     rules : path, text or lists of items, optional
-        Itemsets that shall keep their support, one a line.
+        Itemsets whose support should be preserved, one per line.
     neighbour : {"km", "raw", "none"}
-        Plain records beside the chunks: k^m-anonymous by themselves, a mere draw, or none.
+        Plain records published with the chunks: themselves k^m-anonymous, a plain draw, or none.
     levels : int, 0 to 16
-        How often neighbouring clusters are joined to share chunks.
+        Rounds of joining neighbouring clusters to share chunks.
     terms : {"global", "drop", "cluster", "suppress"}
-        What becomes of items that are in no chunk.
+        How items that are in no chunk are treated.
     beta, rounds : float and int
-        For partition "ugac": the share of a rule's records that it wants in one cluster set, and its most rounds.
+        For partition "ugac": the share of a rule's records to keep in one cluster set, and the maximum rounds.
     rho : float
         The share of records that keep an item under `terms="suppress"`.
     seed : int, optional
@@ -101,7 +101,7 @@ def anonymize_sets(
 
     Guarantee
     ---------
-    The judge has counted C1 to C6 of the chunks and, for "km", every combination of m items of the neighbour.
+    The judge has checked C1 to C6 of the chunks and, for "km", every combination of m items of the neighbour.
 
     Examples
     --------
@@ -141,12 +141,12 @@ def anonymize_sets(
     step("verify")
     found = verify(published)
     refuse_unless(found.verdicts)
-    # Items that were deleted on purpose are missing in what is published: then only the rest is compared.
+    # Items suppressed on purpose are missing from what is published: only the rest is compared.
     against = [check for check in verify_against(published, data, made.cluster_of) if not check.ok]
     if against:
         raise GuaranteeError(
-            f"verify: what is published is not what was read ({listed(check.id for check in against)}). Nothing was "
-            "written."
+            f"verify: the chunks do not match the original records ({listed(check.id for check in against)}). Nothing "
+            "was written."
         )
     drawn, verdicts, more = neighbour_of(published, neighbour)
     refuse_unless(verdicts)
@@ -162,7 +162,7 @@ def anonymize_sets(
 
 
 def _shown(published: Disassociated) -> tuple[Disassociated, int]:
-    """Leave out terms that are in no chunk at all, and their labels: chunks alone show that k records hold an item."""
+    """Remove terms that are in no chunk, and their labels: only chunks show that k records contain an item."""
     used = np.zeros(len(published.labels), bool)
     used[published.items] = True
     number = (np.cumsum(used) - 1).astype(np.int32)
@@ -178,11 +178,11 @@ def _shown(published: Disassociated) -> tuple[Disassociated, int]:
 
 
 def _start(seed: Any) -> int:
-    """Return the random seed: as asked, or drawn from the system."""
+    """Validate the random seed, or draw one from the system."""
     if seed is None:
         return drawn_seed()
     if isinstance(seed, bool) or not isinstance(seed, Integral) or int(seed) < 0:
-        raise PolicyError(f"sets: {argument('seed')} must be a whole number of at least 0; got {seed!r}.")
+        raise PolicyError(f"sets: {argument('seed')} must be an integer of at least 0; got {seed!r}.")
     return int(seed)
 
 
@@ -206,7 +206,7 @@ def _rules(given: Any, data: Transactions, separator: str | None) -> list[NDArra
     elif isinstance(given, Iterable):
         return read_rules(json.dumps([[str(item) for item in rule] for rule in given]), data.labels)
     else:
-        raise PolicyError(f"sets: rules are a file, or lists of items; got a {type(given).__name__}.")
+        raise PolicyError(f"sets: rules must be a file or lists of items; got a {type(given).__name__}.")
     if separator is not None and not text.lstrip().startswith("["):
         lines = [[word.strip() for word in line.split(separator)] for line in text.splitlines() if line.strip()]
         text = json.dumps(lines)
@@ -214,14 +214,14 @@ def _rules(given: Any, data: Transactions, separator: str | None) -> list[NDArra
 
 
 def _findings(data: Transactions, published: Disassociated) -> tuple[Finding, ...]:
-    """Return what can be said at once of what is kept."""
+    """Return the findings that are cheap to compute."""
     kept = 100.0 * published.occurrences / max(1, data.items.size)
     used = np.unique(published.items).size
     smallest = int(published.sizes.min(initial=data.n)) if published.clusters else 0
     shared = int((published.chunk_cluster < 0).sum())
     of_them = "{shared} of them shared by several clusters"
     return (
-        Finding("clusters", float(published.clusters), "groups of records that were torn into chunks", "release"),
+        Finding("clusters", float(published.clusters), "groups of records that were split into chunks", "release"),
         Finding("smallest cluster", float(smallest), "records", "release", counts_rows=False),
         Finding("chunks", float(published.chunks), Sentence(of_them, shared=shared), "release"),
         Finding("occurrences in chunks %", kept, "of all items of all records; the others are terms", "pair", unit="%"),
@@ -232,16 +232,18 @@ def _findings(data: Transactions, published: Disassociated) -> tuple[Finding, ..
 
 
 def _notes(data: Transactions, neighbour: Neighbour, hidden: int, k: int) -> tuple[str, ...]:
-    """Return what the holder should know of the input and the neighbour."""
+    """Return notes on the input and the neighbour."""
     said = list(data.notes)
     if data.empty:
         empty = "{empty} of {inputs} records have no items and are not part of the release."
         said.append(Sentence(empty, empty=Rows(data.empty), inputs=data.inputs).suppressed(data.inputs, k))
     if data.repeated:
-        twice = Sentence("{items} items stood twice in their record and were counted once.", items=Rows(data.repeated))
+        twice = Sentence(
+            "{items} items occurred twice in their record and were counted once.", items=Rows(data.repeated)
+        )
         said.append(twice.suppressed(data.items.size, k))
     if hidden:
-        said.append(f"{hidden} items of no chunk are not named, as nobody could check that k records hold them.")
+        said.append(f"{hidden} items in no chunk are not named, as it cannot be verified that k records contain them.")
     if neighbour == "raw":
         said.append(RAW)
     return tuple(said)

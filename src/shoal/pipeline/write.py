@@ -1,4 +1,4 @@
-"""Write a release, of a table or of sets: into a draft, checked there from its bytes, and only then into its place."""
+"""Write a release of a table or of sets: as a draft that is checked from its bytes and then moved into place."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -56,7 +56,7 @@ __all__ = [
 ]
 
 NO_ORIGINAL = (
-    f"The private folder has no {REPORT}, as the holder's report needs the table that the release was made from. Give "
+    f"The private folder has no {REPORT}, as the holder's report needs the original table. Pass "
     "it to `save` (original=TABLE), or get the report as text from release.report(TABLE)."
 )
 SETS_RELEASED = {CERTIFICATE: SETS_PREDICATE, **dict.fromkeys((JSON_FILE, *PARQUET_FILES, *NEIGHBOURS), "")}
@@ -147,23 +147,14 @@ def write_sets(
 def _appear(
     place: Place, private: str | Path | None, fill: Callable[[Path], str], hold: Callable[[Path, Path], None]
 ) -> None:
-    """Write into drafts, which take their places together if what is written confirms all that it claims.
+    """Write drafts, which move into place together if the written files confirm every claim.
 
-    Parameters
-    ----------
-    place : Place
-        Of the release.
-    private : path, optional
-        The holder's folder.
-    fill : callable
-        Writes the release into a draft, and returns its report.
-    hold : callable
-        Writes the holder's folder, given both drafts.
+    `fill` writes the release into a draft and returns its report; `hold` writes the holder's folder, given both drafts.
     """
     held = [] if private is None else [Place(private, HELD, private=True)]
     with drafts(*held, place) as (*hidden, made):
         page = fill(made)
-        # The claims were counted in memory; here they are counted again, from the bytes. The page was just drawn.
+        # The claims were counted in memory; here they are counted again, from the bytes. The page is fresh.
         checked = check_folder(made, lambda *_: page, redrawn)
         if not checked.holds:
             failed = ", ".join(line.what for line in checked.lines if not line.holds)
@@ -173,25 +164,25 @@ def _appear(
 
 
 def _groups(release: Release) -> dict[str, str]:
-    """Return the group of each row that the method made, if groups are published alike: classes are known anyway."""
+    """Return the group of each row, unless the groups equal the published classes."""
     case = release._making.case
     alike = case is not None and np.array_equal(Partition.of(case.labels).labels, release.labels)
     return {} if alike else {"groups": " ".join(map(str, release.labels.tolist()))}
 
 
 def data_digest(release: Release) -> str:
-    """Return the SHA-256 of the file of data that `write` would write, without writing it."""
+    """Return the SHA-256 of the data file that `write` would write, without writing it."""
     chosen = _usual(release)
     return digest_of(spelt(release.table, release.policy, chosen), chosen)
 
 
 def _usual(release: Release) -> str:
-    """Return the format of what came in; that of a frame is parquet."""
+    """Return the format of the input; parquet for a frame."""
     return release._making.format if release._making.format != "frame" else "parquet"
 
 
 def _released() -> dict[str, str]:
-    """Return the files that a release of a table may hold, and which of them says what the folder is."""
+    """Return the files of a table release, and the text by which the certificate is recognised."""
     return {CERTIFICATE: PREDICATE, POLICY: "", REPORT: "", **dict.fromkeys(data_files(), "")}
 
 
@@ -202,7 +193,7 @@ def check_places(
     *,
     sets: bool = False,
 ) -> None:
-    """Refuse places and formats that `write` would refuse, before any work is done."""
+    """Refuse folders and formats that `write` would refuse, before any work is done."""
     if format is not None:
         formats.load(format)
     check_target(folder, SETS_RELEASED if sets else _released())
@@ -212,7 +203,7 @@ def check_places(
     public, hidden = Path(folder).resolve(), Path(private).resolve()
     if public == hidden or public in hidden.parents or hidden in public.parents:
         raise WriteError(
-            "write: the private folder and the release must not lie inside each other. Choose another place."
+            "write: the private folder and the release must not lie inside each other. Choose another folder."
         )
     check_target(private, HELD)
     check_outside(private)
@@ -226,7 +217,7 @@ def refuse_unless(verdicts: tuple[Verdict, ...]) -> None:
 
 
 def refuse_uncovered(table: Table, data: pa.Table, policy: Policy, trees: Mapping[str, Hierarchy]) -> None:
-    """Raise if what is published of a row by range, set or tree is not true of it."""
+    """Raise if a published range, set or tree node does not cover the original value."""
     for name in policy.names("quasi"):
         given = policy.columns[name]
         if given.form in TRUTHFUL_FORMS:
@@ -234,14 +225,14 @@ def refuse_uncovered(table: Table, data: pa.Table, policy: Policy, trees: Mappin
             wrong = uncovered(table.column(name), data.column(name), given.form, given.order, above)
             if wrong:
                 raise GuaranteeError(
-                    f"verify: what is published of column {name!r} is not true of {wrong} rows. Nothing was written."
+                    f"verify: published values of column {name!r} are not true of {wrong} rows. Nothing was written."
                 )
 
 
 def _publish(release: Release, made: Path, format: str, missing: list[str], *, report: bool) -> str:  # noqa: A002
-    """Write the files of a table's release and its certificate; return the page, and add to `missing` if there is none.
+    """Write the files of a table release and its certificate; return the page, or add to `missing` if it fails.
 
-    The page comes from the written files, so that whoever has them can draw it again.
+    The page is rendered from the written files, so that anyone who has them can render it again.
     """
     from shoal.pipeline.reporting import public_page
 
@@ -259,12 +250,12 @@ def _publish(release: Release, made: Path, format: str, missing: list[str], *, r
 
 
 def _draw(folder: Path, lack: str, draw: Callable[[], dict[str, str]], missing: list[str]) -> dict[str, str]:
-    """Write pages or pictures, and return them; or nothing, and add to `missing`: no picture is worth a release."""
+    """Write pages or pictures and return them; if that fails, add to `missing` instead of losing the release."""
     try:
         texts = draw()
     except (DataError, PolicyError, ReadError):
-        raise  # the original that was given for it is of no use
-    except Exception as problem:  # noqa: BLE001 - whatever it is, the release stands without it
+        raise  # the original that was given is unusable
+    except Exception as problem:  # noqa: BLE001 - the release is valid without it
         missing.append(f"{lack}; everything else is written. {reason_of(problem)}")
         return {}
     for name, text in texts.items():
@@ -273,14 +264,7 @@ def _draw(folder: Path, lack: str, draw: Callable[[], dict[str, str]], missing: 
 
 
 def read_back(data: Path, policy: Policy) -> pa.Table:
-    """Read a released data file as it was before it was written: typed, and text without what guards spreadsheets.
-
-    Parameters
-    ----------
-    data : Path
-    policy : Policy
-        Whose words for missing values are read as such.
-    """
+    """Read a released data file as it was before writing: typed, and without the escapes that guard spreadsheets."""
     table = read(data, policy.null_words, header=True).data
     if not data.name.startswith("data.csv"):
         return table
