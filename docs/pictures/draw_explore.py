@@ -4,9 +4,9 @@ from pathlib import Path
 
 import shoal
 from shoal.exploration.run import explore
-from shoal.report.charts import svg
-from shoal.report.diagrams import standing_alone
-from shoal.report.frontier import overview
+from shoal.reports.charts import svg
+from shoal.reports.diagrams import standing_alone
+from shoal.reports.frontier import overview
 
 METHODS = ["anneal", "cover", "gower", "hac", "k_tca", "kmeans", "mdav", "mondrian", "tfrp"]
 

@@ -6,7 +6,7 @@ They are what the private folder of a release of the invented hospital table hol
 from pathlib import Path
 
 import shoal
-from shoal.report.figures import pictures
+from shoal.reports.figures import pictures
 
 HERE = Path(__file__).parent
 COLUMNS = ["birth_date", "height_cm", "weight_kg", "systolic", "days", "cost_eur", "smoker"]

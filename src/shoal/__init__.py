@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from shoal.pipeline.line import anonymize, profile, verify
     from shoal.pipeline.private import seed_of
     from shoal.pipeline.release_then_fit import ReleaseThenFit
+    from shoal.pipeline.reporting import report
 
 __all__ = [
     "Anonymizer",
@@ -71,6 +72,7 @@ __all__ = [
     "methods",
     "models",
     "profile",
+    "report",
     "sample",
     "seed_of",
     "sets",
@@ -104,6 +106,7 @@ _HOMES = {
     "shoal.pipeline.judging": ("attack", "measure"),
     "shoal.pipeline.release_then_fit": ("ReleaseThenFit",),
     "shoal.pipeline.line": ("anonymize", "profile", "verify"),
+    "shoal.pipeline.reporting": ("report",),
     "shoal.pipeline.private": ("seed_of",),
     "shoal.catalogue": ("method",),
 }

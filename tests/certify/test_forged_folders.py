@@ -16,8 +16,8 @@ from shoal.certify import check
 from shoal.io import parquet_pages
 from shoal.io.data_file import write_table
 from shoal.pipeline.line import verify
-from shoal.report import converter
-from shoal.report import drawing_process as apart
+from shoal.reports import converter
+from shoal.reports import drawing_process as apart
 
 
 @pytest.fixture(scope="module")

@@ -63,7 +63,7 @@ def test_json_says_where_the_report_is(program, made, tmp_path):
     told = json.loads(run(program, made / "release", "-o", tmp_path / "r.json", "--format", "json", "--json"))
     assert told["report"].endswith("r.json")
     assert told["holds"]
-    assert told["verdicts"][0]["wish"] == "k = 3"
+    assert told["verdicts"][0]["constraint"] == "k = 3"
     assert json.loads((tmp_path / "r.json").read_text())["kind"] == "public"
 
 

@@ -13,7 +13,7 @@ from shoal.exploration.points import Aims, Outcome
 from shoal.exploration.preflight import Estimate
 from shoal.model.findings import Verdict
 from shoal.model.policy import Policy
-from shoal.report.exploring import explore_html
+from shoal.reports.exploring import explore_html
 
 AIMS = Aims(
     Aim("cell loss %", "measure", higher=False, how="mean of what a cell leaves open"),

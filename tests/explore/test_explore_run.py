@@ -13,7 +13,7 @@ import shoal.exploration.run as running
 from shoal.exploration.run import explore
 from shoal.exploration.spawned import Failure
 from shoal.io.data_file import write_data
-from shoal.report.exploring import explore_html
+from shoal.reports.exploring import explore_html
 
 pytestmark = pytest.mark.slow
 

@@ -1,4 +1,4 @@
-"""Anonymizer has scikit-learn's manners."""
+"""Anonymizer is compatible with scikit-learn."""
 
 import numpy as np
 import pandas as pd

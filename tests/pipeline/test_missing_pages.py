@@ -11,7 +11,7 @@ import pytest
 import shoal
 from shoal.errors import DataError, DrawingError
 from shoal.pipeline.write import write
-from shoal.report import charts
+from shoal.reports import charts
 
 MEMORY = 6_000_000_000  # bytes of address space
 PUBLIC, HOLDER, PICTURES = (
@@ -66,7 +66,7 @@ def names(folder):
 )
 def test_the_release_is_written_and_what_is_missing_is_said(release, folders, monkeypatch, problem, said):
     public, private = folders
-    for room in ("shoal.report.drawing.svg", "shoal.report.figures.svg"):
+    for room in ("shoal.reports.drawing.svg", "shoal.reports.figures.svg"):
         monkeypatch.setattr(room, failing(problem))
     release.save(public, private=private, format="csv", report=True, original=table())
     assert names(public) == {"certificate.json", "data.csv", "policy.toml"}
@@ -89,7 +89,7 @@ def test_the_release_is_written_and_what_is_missing_is_said(release, folders, mo
 def test_what_can_be_drawn_again_is_no_longer_missing(release, folders, monkeypatch):
     public, private = folders
     with monkeypatch.context() as patched:
-        patched.setattr("shoal.report.figures.svg", failing(RuntimeError()))
+        patched.setattr("shoal.reports.figures.svg", failing(RuntimeError()))
         release.save(public, private=private, report=True, original=table())
     assert len(release.missing) == 2  # the holder's page has the pictures, too
     assert "report.html" in names(public)

@@ -9,7 +9,7 @@ from marked_report import MARK, K, marked_table
 import shoal
 from shoal.pipeline.reporting import facts_of
 from shoal.pipeline.write import write
-from shoal.report.render import as_html, as_json, as_markdown
+from shoal.reports.render import as_html, as_json, as_markdown
 
 FLAGS = (
     "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync"

@@ -10,7 +10,7 @@ from browsing import opened
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.report.charts import moving, plain, rows, svg
+from shoal.reports.charts import moving, plain, rows, svg
 
 FACE = "\U0001f600"
 NO_SIGNS = ["\x00", "\x01", "\x0b", "\x1f", "\x7f", "\x85", "\ud83d", "\ude00", "\ufdd0", "\uffff", "\U0001fffe"]

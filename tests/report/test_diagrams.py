@@ -13,8 +13,8 @@ from browsing import opened
 
 from shoal.errors import WriteError
 from shoal.exploration.comparison import LeftOut, Measured, MethodComparison, Set
-from shoal.report.charts import svg
-from shoal.report.diagrams import critical_words, diagram, figure_chart, standing_alone
+from shoal.reports.charts import svg
+from shoal.reports.diagrams import critical_words, diagram, figure_chart, standing_alone
 from shoal.utility.rank_tests import compare
 
 NASTY = "<img src=x onerror=alert(1)>|*[a](javascript:b)"

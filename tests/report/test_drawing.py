@@ -6,10 +6,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from shoal.report.charts import svg
-from shoal.report.counting import round_limits
-from shoal.report.diagrams import figure_chart
-from shoal.report.drawing import LONGEST, draw, parts_of
+from shoal.reports.charts import svg
+from shoal.reports.counting import round_limits
+from shoal.reports.diagrams import figure_chart
+from shoal.reports.drawing import LONGEST, draw, parts_of
 
 FACE = "\U0001f600"
 STRANGE = ["as\x01thma", "as\x02thma", FACE * 25, FACE * 24 + "b", "x" * 40, "x" * 50, "x" * 21 + "…\u200b"]

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from shoal.errors import DrawingError
-from shoal.report import converter
-from shoal.report import drawing_process as apart
-from shoal.report.drawing_process import converted, prepare
+from shoal.reports import converter
+from shoal.reports import drawing_process as apart
+from shoal.reports.drawing_process import converted, prepare
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
@@ -56,7 +56,7 @@ def run(program):
 def test_a_chart_is_drawn_and_the_drawing_library_is_not_in_this_process():
     told = run(f"""
         import sys
-        from shoal.report.drawing_process import converted
+        from shoal.reports.drawing_process import converted
         assert converted({TEXT!r}).startswith("<svg")
         print("vl_convert" in sys.modules)
     """)
@@ -148,7 +148,7 @@ def test_a_stop_in_the_middle_of_a_chart_leaves_nothing_in_the_pipe(monkeypatch)
 def test_a_forked_process_draws_by_itself():
     told = run(f"""
         import os
-        from shoal.report import drawing_process as apart
+        from shoal.reports import drawing_process as apart
         first = apart.converted({TEXT!r})
         child = os.fork()
         if child == 0:
@@ -174,7 +174,7 @@ def runs(number):
 def test_it_ends_with_the_process_that_it_draws_for():
     program = textwrap.dedent(f"""
         import os, signal
-        from shoal.report import drawing_process as apart
+        from shoal.reports import drawing_process as apart
         apart.converted({TEXT!r})
         print(apart._drawer.process.pid, flush=True)
         os.kill(os.getpid(), signal.SIGKILL)

@@ -8,7 +8,7 @@ import pytest
 
 import shoal
 from shoal.model.sketches import CurveSketch, MapSketch, PlaneSketch, ViewsSketch
-from shoal.report.figures import NAMES, pictures
+from shoal.reports.figures import NAMES, pictures
 
 RNG = np.random.default_rng(0)
 PLACES = np.argwhere(np.ones((3, 4))).astype(float)

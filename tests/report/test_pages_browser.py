@@ -5,10 +5,10 @@ import pytest
 from browsing import opened
 from test_diagrams import comparison
 
-from shoal.report import blocks
-from shoal.report.charts import rows
-from shoal.report.compare_page import compare_html
-from shoal.report.render import as_html
+from shoal.reports import blocks
+from shoal.reports.charts import rows
+from shoal.reports.compare_page import compare_html
+from shoal.reports.render import as_html
 
 PHONE, PAPER = 380, 718  # pixels; those of a sheet A4 within its margins
 HEADS = "point >k >cell_loss_% >marketer_risk >highest_risk >record_linkage >information_loss_% >class_loss_% "

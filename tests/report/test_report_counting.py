@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.model.policy import Column
-from shoal.report.counting import Own, joined, middles, names_of, of_column, round_limits
-from shoal.report.drawing import draw, parts_of
+from shoal.reports.counting import Own, joined, middles, names_of, of_column, round_limits
+from shoal.reports.drawing import draw, parts_of
 
 NUMBERS = Column(role="quasi", kind="numeric", form="mean")
 NAMES = Column(role="sensitive", kind="nominal")

@@ -10,8 +10,8 @@ from marked_report import EXTREMES, MARK, K, N
 
 import shoal
 from shoal.pipeline.judging import case_of
-from shoal.report import blocks
-from shoal.report.holder import holder_facts
+from shoal.reports import blocks
+from shoal.reports.holder import holder_facts
 
 SECTIONS = ["done", "guarantees", "classes", "risk", "columns", "limits", "verify", "figures"]
 
@@ -98,7 +98,7 @@ def test_the_public_report_is_made_from_the_release_alone(reported):
     assert {finding["need"] for finding in facts["findings"]} == {"release"}
     assert [part["id"] for part in facts["sections"]] == SECTIONS
     assert facts["holds"]
-    assert facts["verdicts"][0]["wish"] == f"k = {K}"
+    assert facts["verdicts"][0]["constraint"] == f"k = {K}"
     for verdict in facts["verdicts"]:
         assert verdict["claimed"] == verdict["found"]
 

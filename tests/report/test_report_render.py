@@ -8,8 +8,8 @@ import pytest
 from marked_report import HOSTILE
 
 from shoal.errors import WriteError
-from shoal.report.charts import svg
-from shoal.report.render import TEMPLATES, as_html, as_markdown
+from shoal.reports.charts import svg
+from shoal.reports.render import TEMPLATES, as_html, as_markdown
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg">{}</svg>'
 

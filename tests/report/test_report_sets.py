@@ -13,7 +13,7 @@ from marked_report import MARK
 from shoal import sets
 from shoal.errors import GuaranteeError
 from shoal.pipeline.set_report import set_page, set_report
-from shoal.report.render import as_html, as_json, as_markdown
+from shoal.reports.render import as_html, as_json, as_markdown
 
 K, N = 4, 500
 FORMS = {"html": as_html, "md": as_markdown, "json": as_json}

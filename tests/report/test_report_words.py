@@ -8,7 +8,7 @@ from shoal.catalogue import methods, models
 from shoal.catalogue.model_card import OTHER
 from shoal.model.findings import Finding, Verdict
 from shoal.model.policy import Policy
-from shoal.report.wording import asked_for, few, figure, method_words, promise, say, shown, words
+from shoal.reports.wording import asked_for, few, figure, method_words, promise, say, shown, words
 
 
 def test_few_rows_are_hidden_by_themselves_and_by_what_is_left():

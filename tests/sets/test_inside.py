@@ -1,4 +1,4 @@
-"""Sets that are put together anew inside groups."""
+"""Sets that are reshuffled within groups."""
 
 import random
 from collections import Counter

@@ -50,7 +50,7 @@ def report(
     from shoal.certify.check import holds_sets
     from shoal.pipeline.reporting import check_format, facts_of, write_report
     from shoal.pipeline.set_report import set_page
-    from shoal.report.drawing_process import prepare
+    from shoal.reports.drawing_process import prepare
 
     if len(paths) > 2:
         raise typer.BadParameter(f"report takes a release folder, and the original before it; got {len(paths)} paths.")
@@ -79,5 +79,5 @@ def report(
         show.plain(json_.dumps(told, indent=2, ensure_ascii=False))
         return
     for one in facts["verdicts"]:
-        show.say(f"{one['wish']}: {'holds' if one['holds'] else 'FAILS'}")
+        show.say(f"{one['constraint']}: {'holds' if one['holds'] else 'FAILS'}")
     show.say(f"Report: {place}" + ("    Confidential." if facts["kind"] == "holder" else ""))

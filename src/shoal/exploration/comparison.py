@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from shoal.errors import DataError, MethodError, listed, near
 from shoal.io.bundle import check_outside, draft
-from shoal.report.charts import moving, svg
-from shoal.report.compare_page import compare_card, compare_html, compare_words
-from shoal.report.diagrams import diagram, figure_chart, standing_alone
-from shoal.report.render import as_json
+from shoal.reports.charts import moving, svg
+from shoal.reports.compare_page import compare_card, compare_html, compare_words
+from shoal.reports.diagrams import diagram, figure_chart, standing_alone
+from shoal.reports.render import as_json
 from shoal.utility.rank_tests import Comparison
 
 __all__ = ["LeftOut", "Measured", "MethodComparison", "Set", "diagram_name", "owned_files"]

@@ -17,10 +17,10 @@ from shoal.exploration.points import DONE, RISKS, Aims, Outcome
 from shoal.exploration.preflight import Estimate
 from shoal.io.frames import to_frame
 from shoal.model.policy import Policy
-from shoal.report.charts import moving
-from shoal.report.exploring import explore_card, explore_html
-from shoal.report.frontier import interactive
-from shoal.report.render import as_json
+from shoal.reports.charts import moving
+from shoal.reports.exploring import explore_card, explore_html
+from shoal.reports.frontier import interactive
+from shoal.reports.render import as_json
 
 __all__ = ["CHANNEL", "RULE", "Exploration"]
 

@@ -61,7 +61,7 @@ def exchange_items(
     place = recoded.data.column_names.index(name)
     released = recoded.data.set_column(place, name, pa.chunked_array([sets]))
     ledger = tuple(
-        Change(name, "items", "put together anew", partition.n, 0, 0) if change.column == name else change
+        Change(name, "items", "reshuffled", partition.n, 0, 0) if change.column == name else change
         for change in recoded.ledger
     )
     kept = 100.0 * items.size / max(1, data.items.size)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shoal.certify.certificate import CERTIFICATE, REPORT, digest
 from shoal.errors import DataError, ReadError
 from shoal.model.asking import option
-from shoal.report.figures import NAMES
+from shoal.reports.figures import NAMES
 
 __all__ = ["FINDINGS", "HELD", "MAP", "read_private", "seed_of", "write_private"]
 

@@ -38,10 +38,10 @@ from shoal.pipeline.write import published_policy, read_back
 from shoal.prepare.encode import encode
 from shoal.privacy.attacks.attack import profiles
 from shoal.privacy.measures.case import Case
-from shoal.report.facts import Claims, public_facts
-from shoal.report.figures import NAMES, pictures
-from shoal.report.holder import holder_facts
-from shoal.report.render import as_html, as_json, as_markdown
+from shoal.reports.facts import Claims, public_facts
+from shoal.reports.figures import NAMES, pictures
+from shoal.reports.holder import holder_facts
+from shoal.reports.render import as_html, as_json, as_markdown
 from shoal.utility.plane import plane
 
 __all__ = ["FORMATS", "check_format", "facts_of", "holder_page", "public_page", "report", "write_report"]

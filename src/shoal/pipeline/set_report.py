@@ -19,8 +19,8 @@ from shoal.model.transactions import Transactions
 from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.set_folders import published_neighbour, verified
 from shoal.pipeline.set_neighbours import neighbour_of, redrawn
-from shoal.report.counting import joined
-from shoal.report.sets import set_facts
+from shoal.reports.counting import joined
+from shoal.reports.sets import set_facts
 
 __all__ = ["figures_of", "set_page", "set_report"]
 

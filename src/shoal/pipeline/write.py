@@ -41,8 +41,8 @@ from shoal.pipeline.private import HELD, write_private
 from shoal.pipeline.set_neighbours import redrawn
 from shoal.prepare.hierarchy import Hierarchy
 from shoal.privacy.measures.covering import uncovered
-from shoal.report.drawing_process import prepare
-from shoal.report.figures import pictures
+from shoal.reports.drawing_process import prepare
+from shoal.reports.figures import pictures
 
 __all__ = [
     "check_places",

@@ -7,7 +7,7 @@ adds what comparing it with the original reveals, for the data holder only.
 | --- | --- |
 | `kind`, `title`, `kicker`, `lead` | which report this is |
 | `rows`, `k`, `holds` | the size of the release, and whether every constraint holds |
-| `verdicts` | one entry each: model, column, asked, claimed, found, holds, wish |
+| `verdicts` | one entry each: model, column, asked, claimed, found, holds, constraint |
 | `findings` | one entry each: name, value, interval, how, need, shown |
 | `sections` | id, title and blocks (see `blocks`) |
 """
@@ -23,10 +23,10 @@ from shoal.model.findings import Finding, Verdict
 from shoal.model.policy import Policy
 from shoal.model.sentences import for_page
 from shoal.privacy.measures.case import Case
-from shoal.report import blocks
-from shoal.report.blocks import Block
-from shoal.report.counting import joined, of_column
-from shoal.report.wording import asked_for, few, figure, measure_words, method_words, promise, say, shown, words
+from shoal.reports import blocks
+from shoal.reports.blocks import Block
+from shoal.reports.counting import joined, of_column
+from shoal.reports.wording import asked_for, few, figure, measure_words, method_words, promise, say, shown, words
 
 __all__ = [
     "Claims",
@@ -81,7 +81,7 @@ def report_facts(
             **verdict.as_dict(),
             "found": told(verdict.found),
             "claimed": _claimed(verdict, claims),
-            "wish": asked_for(verdict, case.policy),
+            "constraint": asked_for(verdict, case.policy),
             "more": f"found {figure(verdict.found)}" if math.isfinite(verdict.found) else "",
         }
         for verdict in verdicts

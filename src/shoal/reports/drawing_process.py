@@ -17,7 +17,7 @@ from threading import Lock, Timer
 from typing import IO, cast
 
 from shoal.errors import DrawingError
-from shoal.report import converter
+from shoal.reports import converter
 
 __all__ = ["converted", "prepare"]
 

@@ -3,8 +3,8 @@
 import html
 from collections.abc import Iterable
 
-from shoal.report.blocks import Block
-from shoal.report.drawing import draw
+from shoal.reports.blocks import Block
+from shoal.reports.drawing import draw
 
 __all__ = ["card"]
 

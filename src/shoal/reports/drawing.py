@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.report.charts import ONE, TWO, alt, plain, rows, svg
+from shoal.reports.charts import ONE, TWO, alt, plain, rows, svg
 
 __all__ = ["draw", "parts_of"]
 

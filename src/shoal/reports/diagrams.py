@@ -10,7 +10,7 @@ All functions take the facts of one measure, as in `MethodComparison.as_dict`.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shoal.report.charts import ONE, TWO, alt, rows
+from shoal.reports.charts import ONE, TWO, alt, rows
 from shoal.utility.rank_tests import p_words
 
 __all__ = ["COLOURS", "critical_words", "diagram", "figure_chart", "standing_alone"]

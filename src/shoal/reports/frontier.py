@@ -8,7 +8,7 @@ take the facts of `Exploration.as_dict`.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from shoal.report.charts import ONE, PALE, alt, rows
+from shoal.reports.charts import ONE, PALE, alt, rows
 
 __all__ = ["interactive", "lines", "overview"]
 

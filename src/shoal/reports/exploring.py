@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shoal.report import blocks
-from shoal.report.blocks import Block
-from shoal.report.frontier import lines, overview
-from shoal.report.notebook import card
-from shoal.report.render import as_html
+from shoal.reports import blocks
+from shoal.reports.blocks import Block
+from shoal.reports.frontier import lines, overview
+from shoal.reports.notebook import card
+from shoal.reports.render import as_html
 
 __all__ = ["explore_card", "explore_html"]
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.model.sketches import CurveSketch, MapSketch, PlaneSketch, Sketch, ViewsSketch
-from shoal.report.charts import ONE, PALE, TWO, alt, rows, svg
+from shoal.reports.charts import ONE, PALE, TWO, alt, rows, svg
 
 __all__ = ["NAMES", "pictures"]
 

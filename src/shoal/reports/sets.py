@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from shoal.model.disassociated import Disassociated
 from shoal.model.findings import Verdict
-from shoal.report import blocks
-from shoal.report.blocks import Block
-from shoal.report.set_worth import worth_sections
-from shoal.report.wording import words
+from shoal.reports import blocks
+from shoal.reports.blocks import Block
+from shoal.reports.set_worth import worth_sections
+from shoal.reports.wording import words
 
 __all__ = ["set_facts"]
 
@@ -65,7 +65,7 @@ def set_facts(
     ]
     holds = all(verdict.holds for verdict in verdicts)
     audience = "public" if findings is None else "holder"
-    wish = f"k = {k}, m = {m}"
+    constraint = f"k = {k}, m = {m}"
     more = "every condition was checked in the files" if holds else "not every condition holds"
     return {
         "kind": audience,
@@ -76,7 +76,7 @@ def set_facts(
         "holds": holds,
         "k": k,
         "rows": published.n,
-        "verdicts": [{"wish": wish, "holds": holds, "more": more}],
+        "verdicts": [{"constraint": constraint, "holds": holds, "more": more}],
         "findings": [],
         "sections": sections,
     }

@@ -4,11 +4,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from shoal.report import blocks
-from shoal.report.blocks import Block
-from shoal.report.diagrams import critical_words, diagram, figure_chart
-from shoal.report.notebook import card
-from shoal.report.render import as_html, as_markdown
+from shoal.reports import blocks
+from shoal.reports.blocks import Block
+from shoal.reports.diagrams import critical_words, diagram, figure_chart
+from shoal.reports.notebook import card
+from shoal.reports.render import as_html, as_markdown
 from shoal.utility.rank_tests import p_words
 
 __all__ = ["compare_card", "compare_html", "compare_words"]

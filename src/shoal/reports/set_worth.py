@@ -6,9 +6,9 @@ They take the figures of `pipeline.set_report`, by section: counts of records an
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from shoal.report import blocks
-from shoal.report.blocks import Block
-from shoal.report.wording import figure, say, words
+from shoal.reports import blocks
+from shoal.reports.blocks import Block
+from shoal.reports.wording import figure, say, words
 
 __all__ = ["worth_sections"]
 

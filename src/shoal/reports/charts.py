@@ -23,7 +23,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from shoal.report.drawing_process import converted
+from shoal.reports.drawing_process import converted
 
 __all__ = ["ONE", "PALE", "TWO", "alt", "moving", "plain", "rows", "svg", "themed"]
 

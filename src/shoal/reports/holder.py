@@ -16,11 +16,11 @@ from shoal.model.sentences import for_page
 from shoal.model.sketches import PlaneSketch
 from shoal.privacy.measures.case import Case
 from shoal.privacy.measures.pairs import Pair
-from shoal.report import blocks
-from shoal.report.blocks import Block
-from shoal.report.counting import middles, of_column
-from shoal.report.facts import MOST, Claims, column_figures, released_picture, report_facts, shown_between
-from shoal.report.wording import few, figure, measure_words, say, shown, words
+from shoal.reports import blocks
+from shoal.reports.blocks import Block
+from shoal.reports.counting import middles, of_column
+from shoal.reports.facts import MOST, Claims, column_figures, released_picture, report_facts, shown_between
+from shoal.reports.wording import few, figure, measure_words, say, shown, words
 from shoal.utility.moments import numbers_of
 
 __all__ = ["holder_facts"]

@@ -41,7 +41,7 @@ def as_html(facts: dict[str, Any]) -> str:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
-    from shoal.report.drawing import draw
+    from shoal.reports.drawing import draw
 
     script, style = (_beside(name) for name in ("tooltip.js", "style.css"))
     loader = FileSystemLoader(TEMPLATES)
@@ -61,7 +61,9 @@ def as_json(facts: dict[str, Any]) -> str:
 def as_markdown(facts: dict[str, Any]) -> str:
     """Return a report as Markdown; pictures become tables of their figures."""
     lines = [f"# {_flat(facts['title'])}", f"*{_flat(facts['kicker'])}*"]
-    verdicts = [f"- **{_flat(one['wish'])}: {HOLDS if one['holds'] else FAILS}**" for one in facts.get("verdicts", ())]
+    verdicts = [
+        f"- **{_flat(one['constraint'])}: {HOLDS if one['holds'] else FAILS}**" for one in facts.get("verdicts", ())
+    ]
     lines += ["\n".join(verdicts)] if verdicts else []
     lines += [_flat(facts["lead"]), *_marked_down(facts.get("head", ()))]
     for part in facts["sections"]:
@@ -164,7 +166,7 @@ def _marked_down(blocks: Iterable[dict[str, Any]]) -> list[str]:
 
 def _figures(picture: dict[str, Any]) -> list[str]:
     """Return the figures of a picture as a table, if they have labels."""
-    from shoal.report.drawing import parts_of
+    from shoal.reports.drawing import parts_of
 
     heads, rows = parts_of(picture)
     return [_rows(heads, rows)] if rows else ["(This picture is in the HTML report.)"]
