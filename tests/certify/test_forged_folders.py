@@ -254,7 +254,7 @@ def test_a_drawing_library_that_dies_leaves_a_report_that_could_not_be_compared(
     apart._end()
     [failed] = [line for line in checked.lines if not line.holds]
     assert (failed.what, failed.found) == ("report", "could not be compared")
-    assert "the process that draws ended" in checked.notes[0]
+    assert "the drawing process ended" in checked.notes[0]
     assert "--no-report" in checked.notes[0]
     assert "SECRET" not in str(checked)
 

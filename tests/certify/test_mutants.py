@@ -12,7 +12,7 @@ import pytest
 import shoal
 from naive import privacy_models as naive
 from shoal import enforce
-from shoal.catalogue import ModelCard
+from shoal.catalogue import ModelCard, model_card
 from shoal.errors import GuaranteeError
 from shoal.model.findings import Verdict
 from shoal.pipeline import grouping, line
@@ -160,7 +160,7 @@ FAULTS = {
     "no model is asked for": ("distinct l", judge, "asked_of", lambda _: iter(())),
     "no class ever fails": ("distinct l", enforce, "failing", lambda labels, *_: np.zeros(int(labels.max()) + 1, bool)),
     "no figure ever fails": ("distinct l", ModelCard, "fails", lambda self, figures, _: np.zeros(figures.size, bool)),
-    "rounding excuses everything": ("distinct l", judge, "SLACK", 1e9),
+    "rounding excuses everything": ("distinct l", model_card, "SLACK", 1e9),
     "nothing is enforced": ("distinct l", grouping, "enforce", lambda partition, *_: partition),
     "every verdict holds": ("ordered t", line, "judge", lambda *given: always(judge.judge(*given))),
 }  # fmt: skip

@@ -267,7 +267,7 @@ def test_json_is_strict_and_whole(found):
     assert facts["methods"] == ["mdav", "mondrian", "one_pass"]
     assert len(facts["measures"][0]["figures"]) == 15
     assert facts["measures"][0]["comparison"]["sets"] == 5
-    with pytest.raises(DataError, match="no format 'pdf'"):
+    with pytest.raises(DataError, match="unknown format 'pdf'"):
         found.report("pdf")
     with pytest.raises(MethodError, match="was not compared"):
         found.measure("honset")

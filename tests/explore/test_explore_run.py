@@ -80,7 +80,7 @@ def test_of_points_that_make_the_same_release_the_first_is_on_the_front_and_the_
     assert found.twins == {"grow-k4-l2": "cover-k4-l2"}
     assert found.table()["twin"].to_pylist() == [None, "cover-k4-l2"]
     page = explore_html(found.as_dict())
-    assert "Others make the same release, byte for byte: grow-k4-l2 as cover-k4-l2." in page
+    assert "Others give the same release, byte for byte: grow-k4-l2 as cover-k4-l2." in page
     assert 'aria-label="grow-k4-l2;' in page
     assert "the same release as cover-k4-l2" in page
 

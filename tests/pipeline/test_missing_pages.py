@@ -135,7 +135,7 @@ def test_with_too_little_address_space_to_draw_a_release_is_written(tmp_path):
     options = ("-k", "3", "--method", "kde", "--sensitive", "illness", "-o", "release", "--private", "private")
     told = json.loads(run("anonymize", "table.csv", *options, "--json").stdout)
     assert [note.partition(";")[0] + "; " for note in told["notes"][-3:]] == [PUBLIC, HOLDER, PICTURES]
-    assert all("the process that draws ended (SIG" in note for note in told["notes"][-3:])
+    assert all("the drawing process ended (SIG" in note for note in told["notes"][-3:])
     assert "Everything holds." in run("verify", "release").stdout
     assert names(tmp_path) == {"release", "private", "table.csv"}
     failed = run("report", "release", code=3)

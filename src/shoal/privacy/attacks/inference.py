@@ -19,6 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.catalogue import attack
+from shoal.catalogue.model_card import SLACK
 from shoal.errors import DataError
 from shoal.model.findings import Attack
 from shoal.model.sentences import Rows, Sentence
@@ -29,7 +30,6 @@ from shoal.privacy.measures.case import Case
 from shoal.privacy.measures.pairs import Pair
 from shoal.privacy.measures.space import blocks, places, space
 from shoal.privacy.verdict.classes import Counts, Labels, classes
-from shoal.privacy.verdict.models import SLACK
 from shoal.privacy.verdict.values import Values
 
 __all__ = ["Secret", "attribute_inference", "guessed", "homogeneity", "peers", "posterior"]

@@ -14,11 +14,10 @@ P_E(s) is the share of a value s in a class E, and P(s) its share in the whole r
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.catalogue.model_card import SLACK
 from shoal.privacy.verdict.classes import Counts, Figures, Labels
 
 __all__ = ["alpha", "closeness", "disclosure", "distinct", "entropy", "lacking", "likeness", "recursive", "unbounded"]
-
-SLACK = 1e-9  # figures are ratios of counts: a difference this small is rounding
 
 
 def alpha(counts: Counts) -> Figures:
