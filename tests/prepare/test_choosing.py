@@ -63,7 +63,7 @@ def test_a_form_that_is_not_truthful_is_noted_where_the_rest_is():
 
 def test_the_choice_is_said_with_its_cost():
     said = completed({"sex": ["F", "M"] * 300_000}, parameters={"effort": "normal"})[1][0]
-    assert said.startswith("auto: gower, effort normal, because the table has columns of names")
+    assert said.startswith("auto: gower, effort normal, because the table has nominal columns")
     assert said.endswith("; about 200 s and 300 MB.")
 
 

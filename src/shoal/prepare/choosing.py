@@ -47,7 +47,7 @@ def choose(policy: Policy, columns: Mapping[str, Column], n: int) -> tuple[Metho
         name, why = ("cover", "hierarchies are given") if given else ("grow", "it needs no hierarchies")
         why = f"the release is to be truthful and {why}"
     elif policy.weight is None and any(column.kind in NAMES for column in quasi):
-        name, why = "gower", "the table has columns of names"
+        name, why = "gower", "the table has nominal columns"
     else:
         return method, ""
     effort = str(method.parameters.get("effort", "quick"))
