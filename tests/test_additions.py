@@ -133,6 +133,7 @@ def test_a_method_from_outside_makes_releases_and_is_explored(outside, people):
     assert "runs" in shoal_command("methods", "runs").out
 
 
+@pytest.mark.slow
 def test_a_model_from_outside_is_kept_and_counted_again_in_the_written_file(outside, people, tmp_path):
     check_model(outside.values_of_a_class)
     asked = {"others": {"values of a class": 2}}

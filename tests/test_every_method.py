@@ -58,6 +58,7 @@ def test_every_row_is_in_a_group_of_at_least_k_rows(name, shape):
         assert_array_equal(X, before)
 
 
+@pytest.mark.slow
 def test_the_same_matrix_gives_the_same_partition(name):
     X = np.random.default_rng(1).normal(size=(80, 3))
     assert_array_equal(run(name, X, 4).labels, run(name, X.copy(), 4).labels)
@@ -158,6 +159,7 @@ def test_any_number_of_threads_gives_the_same_groups(name):
     assert_array_equal(one.labels, two.labels)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_groups(name):
     if "seed" not in methods.load(name).uses:
         pytest.skip("it leaves nothing to chance")

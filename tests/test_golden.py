@@ -13,6 +13,7 @@ def test_every_case_has_a_digest():
     assert sorted(CASES) == sorted(EXPECTED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.compiled
 def test_the_same_input_gives_the_same_output(case):

@@ -153,6 +153,7 @@ def test_every_error_has_its_heading():
             assert any(name in heading for heading in headings("errors.md")), name
 
 
+@pytest.mark.slow
 def test_no_source_prints_or_loads_pickles():
     for path in SOURCES:
         tree = ast.parse(path.read_text(encoding="utf-8"))

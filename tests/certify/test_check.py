@@ -59,6 +59,7 @@ def change(folder, edit):
     place.write_text(json.dumps(statement, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
 
 
+@pytest.mark.slow
 def test_an_untouched_folder_holds_in_every_format(folder):
     checked = check_folder(folder)
     assert checked.holds
@@ -150,6 +151,7 @@ def added(statement, **more):
     statement["predicate"].update(more)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "edit",
     [
@@ -225,6 +227,7 @@ def test_a_packed_file_that_swells_beyond_measure_is_not_read(tmp_path):
     assert "data" in failed(folder)
 
 
+@pytest.mark.slow
 def test_damaged_feather_files_are_found_and_never_crash(tmp_path):
     release = shoal.anonymize(TABLE, k=4, identifiers=["name"])
     folder = release.save(tmp_path / "out", format="feather")

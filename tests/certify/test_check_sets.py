@@ -253,6 +253,7 @@ def test_what_is_no_document_is_found(plain, text):
     assert failed(plain) == {"data"}
 
 
+@pytest.mark.slow
 def test_parquet_files_that_were_tampered_with_never_crash_the_check(tmp_path):
     folder = written(tmp_path / "out", format="parquet")
     chance = random.Random(1)

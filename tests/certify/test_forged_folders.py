@@ -34,6 +34,7 @@ def copy(honest, tmp_path):
     return lambda name: shutil.copytree(honest[name], tmp_path / "copy")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", formats.names())
 def test_honest_folders_hold_with_and_without_their_reports(copy, format):
     folder = copy(format)

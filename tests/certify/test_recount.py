@@ -156,6 +156,7 @@ def test_values_far_beyond_doubles_keep_their_order():
         agree(data, asking({"l": 2, "t": 0.3}, kind="numeric"))
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     st.lists(

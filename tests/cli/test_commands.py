@@ -57,6 +57,7 @@ def test_demo_ends_with_a_release_and_its_verdicts(tmp_path):
     shoal_run("demo", "--rows", 300, cwd=tmp_path)
 
 
+@pytest.mark.slow
 def test_init_proposes_a_policy_that_anonymize_takes(table, tmp_path):
     policy = tmp_path / "policy.toml"
     run("init", table, "-o", policy, "-k", 4)
@@ -95,6 +96,7 @@ def test_profile_prints_every_column_and_the_k_of_the_file(table):
     assert facts["rows"] == 200
 
 
+@pytest.mark.slow
 def test_anonymize_writes_the_format_of_the_input_unless_told(table, tmp_path):
     run("anonymize", table, "-k", 4, *ROLES, "-o", tmp_path / "a")
     assert (tmp_path / "a" / "data.csv").is_file()
@@ -102,6 +104,7 @@ def test_anonymize_writes_the_format_of_the_input_unless_told(table, tmp_path):
     assert pyarrow.parquet.read_table(tmp_path / "b" / "data.parquet").num_rows == 200
 
 
+@pytest.mark.slow
 def test_anonymize_prints_json_for_programs(table, tmp_path):
     facts = json.loads(
         run(
@@ -126,6 +129,7 @@ def test_anonymize_prints_json_for_programs(table, tmp_path):
     assert facts["rows"] == 200
 
 
+@pytest.mark.slow
 def test_verify_says_what_differs_and_ends_with_one(table, tmp_path):
     run("anonymize", table, "-k", 4, *ROLES, "-o", tmp_path / "a")
     assert "Everything holds" in run("verify", tmp_path / "a")
@@ -190,6 +194,7 @@ def test_a_column_of_weights_is_used_and_dropped(tmp_path):
     assert ages[3:] == [60, 60, 60]
 
 
+@pytest.mark.slow
 def test_parameters_threads_budget_and_refine_reach_the_line(table, tmp_path, monkeypatch):
     given, anonymize = {}, shoal.anonymize
 
@@ -215,6 +220,7 @@ def test_parameters_threads_budget_and_refine_reach_the_line(table, tmp_path, mo
     assert (given["threads"], given["budget"], given["refine"]) == (2, 1.5, "quick")
 
 
+@pytest.mark.slow
 def test_a_parameter_of_the_command_line_reaches_the_policy(table, tmp_path):
     run(
         "anonymize",
@@ -315,6 +321,7 @@ def test_a_stop_leaves_nothing_behind(number, table, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["ready"]
 
 
+@pytest.mark.slow
 def test_a_draft_of_a_killed_run_is_swept_up_by_the_next(table, tmp_path):
     (tmp_path / ".out.shoal-999999-00000000").mkdir()
     shoal_run("anonymize", table, "-k", 4, *ROLES, "-o", "out", cwd=tmp_path)
@@ -377,6 +384,7 @@ def test_a_full_or_closed_output_is_no_fault_of_shoal_and_the_release_is_whole(t
     assert shoal.verify(tmp_path / "out").holds
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_any_letter_can_be_printed_anywhere(tmp_path):
     (tmp_path / "odd.csv").write_text("Größe,b\n1,2\n3,4\n", encoding="utf-8")

@@ -69,6 +69,7 @@ def test_every_command_that_reads_a_table_can_be_told_about_the_header(bare, tmp
         assert "--no-header" in shown, name
 
 
+@pytest.mark.slow
 def test_a_file_without_a_header_is_read_when_the_user_says_so(bare, tmp_path):
     assert "column_3" in run("profile", bare, "--no-header")
     run("init", bare, "--no-header", "-o", tmp_path / "p.toml", "-k", 3)
@@ -91,6 +92,7 @@ def test_a_header_that_is_in_doubt_can_be_confirmed(tmp_path):
     assert tomllib.loads((tmp_path / "p.toml").read_text())["header"] is True
 
 
+@pytest.mark.slow
 def test_init_never_proposes_a_nearly_unique_number_raw(pay, tmp_path):
     output = run("init", pay, "-o", tmp_path / "p.toml")
     text = (tmp_path / "p.toml").read_text()
@@ -122,6 +124,7 @@ def test_an_unnamed_code_is_dropped_and_the_note_says_how_to_keep_it(pay, tmp_pa
     assert "patient" in (tmp_path / "out" / "data.csv").read_text().splitlines()[0]
 
 
+@pytest.mark.slow
 def test_full_names_that_people_share_are_dropped_whatever_the_column_is_called(tmp_path):
     path = tmp_path / "bare.csv"
     firsts, lasts = ["Anna", "José", "Eva", "Jan", "Ruth", "Omar"], ["Berg", "O'Neill", "Weiß", "Kim-Lee", "Rossi"]

@@ -85,6 +85,7 @@ def test_what_is_missing_is_said_in_a_sentence(place):
     assert "unknown profile 'seven'" in said
 
 
+@pytest.mark.slow
 def test_another_constraint_is_asked_by_its_name(place, tmp_path):
     words = ("anonymize", place / "people.csv", "-k", 4, "--sensitive", "diagnosis", "-o", tmp_path / "release")
     code, out, _ = run(*words, "--constraint", "alpha=0.6", "--json")

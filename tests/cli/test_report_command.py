@@ -40,6 +40,7 @@ def run(program, *words, code=0):
     return done.output
 
 
+@pytest.mark.slow
 def test_the_public_report_needs_the_folder_alone(program, made, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     said = run(program, made / "release")
@@ -67,6 +68,7 @@ def test_json_says_where_the_report_is(program, made, tmp_path):
     assert json.loads((tmp_path / "r.json").read_text())["kind"] == "public"
 
 
+@pytest.mark.slow
 def test_the_ending_of_the_file_says_the_format(program, made, tmp_path):
     for name, start in (
         ("r.md", "# What"),

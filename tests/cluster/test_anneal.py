@@ -120,6 +120,7 @@ def random_limits(rng, n):
     return columns, l, kind, rng.choice([None, 0.3, 0.5])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_limits_hold_in_every_group(part, compiled):
     rng = random.Random(part)

@@ -19,6 +19,7 @@ from shoal.privacy.verdict.values import Values
 from strategies import random_table
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_cells_and_mdav_inside_agree_with_the_naive_twin(part, compiled):
     rng = random.Random(part)

@@ -28,6 +28,7 @@ def groups_of(labels):
     return {frozenset(np.flatnonzero(labels == group).tolist()) for group in np.unique(labels)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_it_agrees_with_the_naive_twin(part, compiled):
     rng = random.Random(part)

@@ -69,6 +69,7 @@ def test_it_agrees_with_the_naive_twin(table):
     assert_same_as_twin(*table)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(8))
 def test_it_agrees_with_the_naive_twin_on_many_tables(part, compiled):
     rng = random.Random(part)

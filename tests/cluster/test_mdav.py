@@ -49,6 +49,7 @@ def test_all_groups_but_the_last_have_exactly_k_rows(table):
     assert mdav(X, k).groups == max(1, len(X) // k)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("leftover", LEFTOVER)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tables_with_k())

@@ -33,6 +33,7 @@ def test_every_group_has_k_to_2k_minus_1_rows_and_every_row_a_group(table, secon
     assert partition.sizes.max() <= 2 * k - 1
 
 
+@pytest.mark.slow
 @given(tables_with_k(most=40), st.booleans())
 def test_it_agrees_with_the_naive_twin(table, second):
     assert_same_as_twin(*table, second)

@@ -98,6 +98,7 @@ def test_what_is_refused_is_just_what_has_no_figure(case):
             assert has(card), card.name
 
 
+@pytest.mark.slow
 def test_attacks_that_are_refused_are_just_those_without_a_trial(case, people):
     known = attacks.cards()
 

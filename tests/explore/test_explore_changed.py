@@ -182,6 +182,7 @@ def test_a_damaged_point_is_done_anew(done, tmp_path, change):
     assert explore(folder / "hospital.csv", output=tmp_path / "explored", **WISHES).estimate.runs == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change", [{"k": 5}, {"l": 3.0}, {"method": "tfrp"}, {"seeds": 2}, {"parameters": {"x": 1}}, {"status": "failed"}]
 )

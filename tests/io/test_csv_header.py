@@ -108,6 +108,7 @@ def test_a_ragged_file_shows_nothing_of_its_first_line(put):
     assert "header=False" in refusal(put("x,\n1,2\n"))
 
 
+@pytest.mark.slow
 def test_rows_of_a_sample_are_never_taken_for_a_header(tmp_path, put):
     """Each of 60 rows of a table with many kinds of columns, put first, is refused."""
     write_data(shoal.sample(200, seed=3), tmp_path, "csv")
@@ -161,6 +162,7 @@ PUBLIC = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PUBLIC)
 def test_public_tables_are_read_without_a_word_about_their_header(data_file, name):
     table = read(data_file(name))

@@ -222,6 +222,7 @@ def test_the_delimiter_that_records_agree_on_wins(put):
 simple = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(st.lists(st.tuples(simple, simple, simple), min_size=1, max_size=6), st.sampled_from(",;\t|"))
 def test_text_of_any_kind_comes_back_as_it_was_written(rows, delimiter):
@@ -235,6 +236,7 @@ def test_text_of_any_kind_comes_back_as_it_was_written(rows, delimiter):
     assert list(zip(*found.values(), strict=True)) == [*(("t" + row[0], *row[1:]) for row in rows), ("t", "t", "t")]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_read_or_refused_in_one_sentence(content):
@@ -249,6 +251,7 @@ def test_any_bytes_are_read_or_refused_in_one_sentence(content):
         assert "\n" not in said
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(st.text(st.sampled_from('ab1,;"\r\n '), max_size=40))
 def test_rows_are_those_of_pythons_own_reader(text):

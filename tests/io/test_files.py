@@ -148,6 +148,7 @@ def test_a_file_of_another_kind_is_refused(put, name):
     assert f"'{name}' is not a" in refusal(put(f"a,b\n{MARK},2\n", name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["x.parquet", "x.feather"])
 def test_any_changed_byte_is_harmless(tmp_path, name):
     table = pa.table({"a": ["x", "yy", None] * 5, "c": pa.array(["u", "v", "u"] * 5).dictionary_encode()})

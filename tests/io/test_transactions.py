@@ -160,6 +160,7 @@ def test_a_bomb_is_refused(put, monkeypatch):
 # Writing lines
 
 
+@pytest.mark.slow
 @given(st.one_of(records_of_words, records_of_numbers), st.booleans())
 def test_what_is_written_is_read_again(tmp_path_factory, records, keep_empty):
     data = Transactions.of(records)

@@ -26,6 +26,7 @@ EXPECTED_FAILURES = {
 }
 
 
+@pytest.mark.slow
 @parametrize_with_checks(CHECKED, expected_failed_checks=lambda _: EXPECTED_FAILURES)
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
@@ -36,6 +37,7 @@ def iris():
     return load_iris(return_X_y=True)
 
 
+@pytest.mark.slow
 def test_a_grid_search_over_k_finds_that_small_groups_teach_more(iris):
     model = shoal.ReleaseThenFit(TREE, method="mdav", random_state=0)
     search = GridSearchCV(model, {"k": [3, 45], "model__max_depth": [3]}, cv=3).fit(*iris)
@@ -110,6 +112,7 @@ def test_limits_on_the_classes_hold(iris):
     assert fitted.release_.policy.columns["shoal: label"].role == "sensitive"
 
 
+@pytest.mark.slow
 def test_a_policy_says_what_parameters_do_not(iris):
     X, y = iris
     policy = {"constraints": {"k": 7}, "method": {"name": "mdav"}}

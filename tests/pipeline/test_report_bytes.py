@@ -128,6 +128,7 @@ def test_the_font_of_the_test_is_one_that_would_change_it(fonts):
     assert widths[0] != widths[1]
 
 
+@pytest.mark.slow
 def test_twice_in_one_process_gives_the_same_report(folder):
     verdicts = check_folder(folder).verdicts
     assert public_page(folder, verdicts) == public_page(folder, verdicts) == (folder / "report.html").read_text()

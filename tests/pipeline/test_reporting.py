@@ -43,6 +43,7 @@ def test_a_release_has_both_reports(release):
     assert report(None, release, format="md").startswith("# ")
 
 
+@pytest.mark.slow
 def test_a_report_in_a_folder_is_listed_with_its_digest(folders):
     folder, private = folders
     listed = [entry["name"] for entry in json.loads((folder / "certificate.json").read_text())["subject"]]
@@ -100,6 +101,7 @@ def test_of_very_many_rows_the_pair_is_not_measured_again(release, tmp_path, mon
     assert "cell loss %" in written
 
 
+@pytest.mark.slow
 def test_a_folder_and_its_table_give_the_figures_of_measure_and_attack(folders):
     folder, private = folders
     facts = facts_of(TABLE, folder, private=private, attacks=True)
@@ -118,6 +120,7 @@ def test_a_folder_and_its_table_give_the_figures_of_measure_and_attack(folders):
         assert one.trials or row[-1]
 
 
+@pytest.mark.slow
 def test_a_report_tries_attacks_that_need_control_rows_if_it_has_some():
     ages = list(range(20, 50))
     table = pa.table({"age": ages, "pay": [30 * age for age in ages], "ill": ["x", "y", "z"] * 10})
@@ -146,6 +149,7 @@ def test_what_is_wrong_is_said(release, folders, tmp_path):
         report(TABLE, folders[0])
 
 
+@pytest.mark.slow
 def test_a_report_is_written_whole_and_replaces_only_a_report(release, folders, tmp_path):
     facts = facts_of(None, release)
     place = tmp_path / "new" / "report.md"

@@ -54,6 +54,7 @@ def called(work):
     return dict(counts)
 
 
+@pytest.mark.slow
 def test_each_step_is_taken_once_up_to_the_holders_report(people, tmp_path):
     def work():
         release = shoal.anonymize(people, k=4, l=2, sensitive=["ill"], keep=["weight"], accept=["unique-kept"], seed=1)

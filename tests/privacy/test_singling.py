@@ -97,6 +97,7 @@ def test_a_raw_copy_leaks_and_shuffled_columns_do_not():
         assert mixed.rate == pytest.approx(mixed.baseline, abs=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wishes", [{"method": "mdav", "keep": ["town"]}, {"method": "grow", "output": "truthful"}])
 def test_an_ordinary_release_with_k_and_l_shows_no_leak(wishes):
     release = shoal.anonymize(people(), k=5, l=2, sensitive=["ill"], **wishes)

@@ -96,6 +96,7 @@ def test_makers_and_verifier_fold_any_lists_and_bytes_alike(lists, texts):
         assert makers == verifier
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.one_of(st.none(), st.sampled_from(WORDS), st.text(max_size=6), st.text("0123e+-. ", max_size=6))))
 def test_makers_and_verifier_fold_any_text_alike(cells):

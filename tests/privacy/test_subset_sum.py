@@ -82,6 +82,7 @@ def test_exact_means_name_the_members_of_every_class(k):
     assert found.baseline < 1e-2
 
 
+@pytest.mark.slow
 def test_rounded_means_fit_many_groups():
     found = attacked(subset_sum, averaged(normal(300, 8), step=0.5))
     assert found.power == 1.0

@@ -72,6 +72,7 @@ def test_a_step_must_suit_its_column():
 cells = st.one_of(st.integers(-500, 500), st.floats(-1e6, 1e6).map(lambda x: round(x, 2)))
 
 
+@pytest.mark.slow
 @given(st.lists(cells, min_size=8, max_size=60), st.integers(2, 5), st.booleans())
 def test_the_last_member_of_every_class_has_an_interval(values, k, whole):
     numbers = np.array([int(v) for v in values] if whole else [float(v) for v in values])

@@ -34,6 +34,7 @@ def said(picture):
     return texts, [part.get("aria-label") for part in parts if part.get("aria-roledescription") == "bar"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sign", NO_SIGNS, ids=ascii)
 def test_what_is_no_sign_is_drawn_as_one_wherever_it_stands(sign):
     texts, descriptions = said(svg(named(f"as{sign}thma", "flu")))
@@ -47,6 +48,7 @@ def test_names_that_differ_in_what_is_no_sign_have_bars_of_their_own():
     assert texts.count("a\ufffdb") == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", range(20, 180, 13))
 def test_a_name_of_emoji_is_never_cut_inside_one(limit):
     texts, descriptions = said(svg(named(FACE * 25, f"a{FACE * 9}", limit=limit)))
@@ -63,12 +65,14 @@ def test_signs_of_private_use_and_wide_spaces_stay_what_they_are():
     assert descriptions == [name, "\ue000"]
 
 
+@pytest.mark.slow
 def test_more_signs_than_there_are_stand_ins_are_still_drawn():
     many = "".join(chr(0x20000 + place) for place in range(7000))
     _, (description,) = said(svg(named(many)))
     assert description.rstrip("\ufffd") == many[:6400]
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.text(st.characters(), min_size=1, max_size=40))
 def test_any_name_at_all_can_be_drawn(name):
@@ -102,6 +106,7 @@ def test_two_charts_on_one_page_are_drawn_and_ask_for_nothing(browser, tmp_path)
     page.context.close()
 
 
+@pytest.mark.slow
 def test_it_is_still_a_chart_of_altair():
     made = moving(chart())
     assert isinstance(made, alt.Chart)

@@ -67,6 +67,7 @@ def test_columns_of_one_or_two_values_have_no_curve():
     assert pictures([], ()) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "held"), [("k_tca", {"self-organising-map.svg", "views.svg", "plane.svg"}), ("mdav", set())]
 )

@@ -32,6 +32,7 @@ def numbers(text):
     return [int(one.replace(",", "")) for one in re.findall(r"(?<![\d.])\d[\d,]*(?![\d.]*\d)", text)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["public", "holder"])
 def test_no_marked_value_is_in_any_report(reported, kind):
     spellings = {form for value in EXTREMES for form in (f"{value:,}", f"{value}")}

@@ -39,6 +39,7 @@ def told(tmp_path_factory):
     return SimpleNamespace(records=records, folder=folder, figures=figures, facts=facts, texts=texts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "form"), KINDS)
 def test_no_item_is_named(told, kind, form):
     assert MARK not in told.texts[kind, form]

@@ -111,6 +111,7 @@ def test_64_levels_are_published_and_verified(tmp_path, kind):
     assert verify(release.save(tmp_path / "release")).holds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", DEPTHS)
 def test_folders_fail_a_line(tmp_path, depth):
     folder = shoal.anonymize(TABLE, k=2, sensitive=["ill"]).save(tmp_path / "release")

@@ -268,6 +268,7 @@ def bms1(data_file):
     return Transactions.of(line.split() for line in lines)
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_bms1_loses_no_more_occurrences_than_the_specification_reports(data_file):
     data = bms1(data_file)

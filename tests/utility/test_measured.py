@@ -89,6 +89,7 @@ def test_the_cards_are_those_of_the_specification():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(CARDS))
 def test_every_measure_gives_figures_in_its_range_with_its_name_and_need(name, whole):
     card = CARDS[name]
