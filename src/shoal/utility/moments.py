@@ -72,7 +72,7 @@ class Numbers:
 
     @cached_property
     def axes(self) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-        """The variances along the principal axes, largest first, and the axes as columns; signs as before."""
+        """The variances along the principal axes, largest first, and the axes as columns, oriented as before."""
         first, second = (_axes(matrix) for matrix in self.covariances)
         turn = np.where((first[1] * second[1]).sum(axis=0) < 0, -1.0, 1.0)
         # The direction of an axis without any variance is arbitrary: it keeps that of the table.

@@ -44,7 +44,7 @@ class Wilcoxon:
 
     first: float  # sum of the ranks where the first method is better; a rank of 0 is halved
     second: float
-    p: float  # two-sided, over all assignments of signs to the differences
+    p: float  # two-sided, over all ways to make each difference positive or negative
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ def wilcoxon(first: ArrayLike, second: ArrayLike, *, higher: bool = True) -> Wil
     none = float(placed[away == 0].sum()) / 2
     better, worse = float(placed[away > 0].sum()) + none, float(placed[away < 0].sum()) + none
     doubled = np.round(2 * placed[away != 0]).astype(np.int64)
-    # Probability of each sum of ranks if signs are random: one rank after the other is added or not.
+    # Probability of each sum of the ranks of positive differences: each rank is included with probability one half.
     likely = np.ones(1)
     for rank in doubled:
         likely = np.append(likely, np.zeros(rank)) / 2 + np.append(np.zeros(rank), likely) / 2
