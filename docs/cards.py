@@ -1,6 +1,7 @@
 """The directive `{cards}`: a table of the catalogue, made from the cards when the pages are built.
 
 `{cards} methods` lists a section; `:modules: risk population` keeps the cards of some modules.
+`{parameters} mdav` lists the parameters of a method, what it ensures and what it uses.
 """
 
 import math
@@ -65,7 +66,12 @@ def table(section: str, modules: set[str]) -> list[str]:
         for card in getattr(sections, section).cards().values()
         if not modules or card.function.__module__.rsplit(".", 1)[1] in modules
     ]
-    lines = [HEADS[section], ("---",) * len(HEADS[section]), *(ROWS[section](card) for card in cards)]
+    return lines_of(HEADS[section], [ROWS[section](card) for card in cards])
+
+
+def lines_of(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
+    """Return the lines of a Markdown table."""
+    lines = [heads, ("---",) * len(heads), *rows]
     return ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
 
 
@@ -82,6 +88,32 @@ class Cards(SphinxDirective):
         return [node]
 
 
+def parameters(card: Any) -> list[str]:
+    """Return the parameters of a method as a Markdown table, and what else its card says."""
+    own = [
+        (f"`{name}`", one.wrong(None), "" if one.default is None else f"`{str(one.default).lower()}`", one.help)
+        for name, one in card.params.items()
+    ]
+    return [
+        *lines_of(("parameter", "must be", "default", "meaning"), own),
+        "",
+        f"Ensures by itself: {', '.join(sorted(card.ensures)) or 'nothing'}. {card.inputs()}",
+    ]
+
+
+class Parameters(SphinxDirective):
+    """The parameters of a method."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        node = nodes.container()
+        lines = parameters(sections.methods.load(self.arguments[0]))
+        self.state.nested_parse(StringList(lines, source="cards"), 0, node)
+        return [node]
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("cards", Cards)
+    app.add_directive("parameters", Parameters)
     return {"parallel_read_safe": True}

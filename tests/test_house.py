@@ -59,6 +59,12 @@ def test_every_method_has_a_guarantee_in_its_docstring_and_on_its_page(name):
     assert "## Preconditions" in headings(f"methods/{name}.md")
 
 
+@pytest.mark.parametrize("name", sorted(methods.built_in))
+def test_the_parameters_on_the_page_of_a_method_are_those_of_its_card(name):
+    page = (ROOT / f"docs/methods/{name}.md").read_text(encoding="utf-8")
+    assert f"```{{parameters}} {name}\n```" in page
+
+
 @pytest.mark.parametrize("path", sorted((ROOT / "tests" / "naive").glob("*.py")), ids=lambda path: path.stem)
 def test_naive_twins_do_not_import_what_they_judge(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))

@@ -15,7 +15,14 @@ from shoal.model.partition import Partition
 __all__ = ["Growth", "MethodCard", "method"]
 
 Method = Callable[..., Partition]
-USES = ("label", "limits", "seed", "threads", "view_of", "weights")
+USES = {  # what a run can give to a method, and its name for people
+    "label": "the label",
+    "limits": "l, t and alpha with the sensitive values",
+    "seed": "the random seed",
+    "threads": "several threads",
+    "view_of": "the views that the policy names",
+    "weights": "the row weights",
+}
 
 
 @dataclass(frozen=True)
@@ -115,6 +122,10 @@ class MethodCard(Card[Method]):
                 raise MethodError(f"{self.name}: {name} must be {expected}; got {value!r}.")
             checked[name] = value
         return checked
+
+    def inputs(self) -> str:
+        """Return a sentence on what the method uses besides the table and its parameters."""
+        return f"Also uses: {', '.join(USES[name] for name in sorted(self.uses))}." if self.uses else ""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the card as plain values."""

@@ -33,16 +33,6 @@ __all__ = [
 ]
 
 
-USED = {
-    "label": "the label",
-    "limits": "l, t and alpha with the sensitive values",
-    "seed": "the random seed",
-    "threads": "several threads",
-    "view_of": "the views that the policy names",
-    "weights": "the row weights",
-}
-
-
 @contextmanager
 def progress() -> Iterator[None]:
     """Show the current step and its progress on stderr, if that is a terminal."""
@@ -186,7 +176,8 @@ def method(card: "MethodCard", *, json: bool) -> None:
         row(table, name, one.wrong(None) or "", default, one.help)
     console().print(table)
     say(f"Ensures by itself: {', '.join(sorted(card.ensures)) or 'nothing'}.")
-    say(f"Uses: {', '.join(USED[name] for name in sorted(card.uses)) or 'the table and its parameters alone'}.")
+    if card.uses:
+        say(card.inputs())
     others = (
         "; the others with --parameter NAME=VALUE, or under method.parameters in a policy"
         if len(card.params) > 1
