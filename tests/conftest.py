@@ -77,19 +77,15 @@ def install(monkeypatch):
 
     points = {}
 
-    def entry_points(group):
-        return [SimpleNamespace(name=name, load=lambda one=one: one) for name, one in points.get(group, {}).items()]
-
     def add(kind, named=None, /, **more):
         group = points.setdefault(f"shoal.{kind}", {})
         group |= {**(named or {}), **more}
-        monkeypatch.setattr(
-            sections,
-            "entry_points",
-            lambda group: [
-                SimpleNamespace(name=name, load=lambda one=one: one) for name, one in points.get(group, {}).items()
-            ],
-        )
+        monkeypatch.setattr(sections, "_entry_points", lambda group, _: entries(group))
+
+    def entries(group):
+        return {
+            name: SimpleNamespace(name=name, load=lambda one=one: one) for name, one in points.get(group, {}).items()
+        }
 
     return add
 

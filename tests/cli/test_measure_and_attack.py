@@ -68,10 +68,10 @@ def test_what_is_missing_is_said_in_a_sentence(place):
     code, _, said = run("measure", place / "people.csv", place / "release")
     assert code == 2
     assert "--private" in said
-    assert "measure: the rows" in said
+    assert "release: the rows" in said
     code, _, said = run("attack", place / "people.csv", place / "release")
     assert code == 2
-    assert "attack: the rows of a release" in said
+    assert "release: the rows of a release" in said
     assert "measure:" not in said
     code, _, said = run(
         "attack", place / "people.csv", place / "release", "--private", place / "private", "--only", "x"

@@ -78,7 +78,7 @@ def test_a_table_that_others_made_is_measured_row_by_row():
     copy = table().set_column(0, "age", pa.array([50] * 90))
     found = figures(shoal.measure(table(), copy, sensitive=["ill"], only=["k-anonymity", "normalised variance"]))
     assert found["normalised variance, age"] == pytest.approx(1.0)
-    with pytest.raises(DataError, match="90 rows and the release 80"):
+    with pytest.raises(DataError, match="80 rows and the original 90"):
         shoal.measure(table(), copy.slice(0, 80), sensitive=["ill"])
     with pytest.raises(DataError, match="has no columns 'zip'"):
         shoal.measure(table(), copy.drop_columns(["zip"]), sensitive=["ill"])
@@ -93,7 +93,7 @@ def test_a_folder_without_its_map_is_refused(made, tmp_path):
     _, place = made
     with pytest.raises(DataError, match="private folder"):
         shoal.measure(table(), place / "release")
-    with pytest.raises(ReadError, match="not the private folder"):
+    with pytest.raises(ReadError, match="was not written with a release"):
         shoal.measure(table(), place / "release", private=tmp_path)
     other = shoal.anonymize(table(), k=6, sensitive=["ill"])
     other.save(tmp_path / "release", private=tmp_path / "private")
@@ -114,7 +114,7 @@ def test_the_same_rows_in_another_order_are_refused(made):
     release, place = made
     turned = table().take(list(range(89, -1, -1)))
     for given, more in ((release, {}), (place / "release", {"private": place / "private"})):
-        with pytest.raises(DataError, match="column 'ill' was published unchanged but differs from the original"):
+        with pytest.raises(DataError, match="column 'ill' was published unchanged, but differs from the release"):
             shoal.measure(turned, given, **more)
 
 
@@ -134,7 +134,7 @@ def test_a_map_that_is_not_one_to_one_is_refused(made, tmp_path, entry):
     made[0].save(tmp_path / "out", private=tmp_path / "mine")
     head, *lines = (tmp_path / "mine" / "map.csv").read_text().splitlines()
     (tmp_path / "mine" / "map.csv").write_text("\n".join([head, *(f"{line.split(',')[0]},{entry}" for line in lines)]))
-    with pytest.raises(ReadError, match="is not the private folder"):
+    with pytest.raises(ReadError, match="was not written with a release"):
         shoal.measure(table(), tmp_path / "out", private=tmp_path / "mine")
 
 

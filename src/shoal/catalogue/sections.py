@@ -4,8 +4,10 @@ Built-in cards are found in the source of the packages named below, and loaded o
 decorated function as an entry point of the section's group, under the name of its card.
 """
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
@@ -82,7 +84,7 @@ class Section(Generic[C]):
 
     def _installed(self) -> Mapping[str, EntryPoint]:
         """Return the entry points of plug-ins by name."""
-        return {point.name: point for point in entry_points(group=self.group)}
+        return _entry_points(self.group, tuple(sys.path))
 
     def _card(self, function: object, name: str) -> C:
         """Return the card of a function, or raise an error if it has none."""
@@ -93,6 +95,12 @@ class Section(Generic[C]):
                 f"Its author must decorate it with @{self.decorators[0]}({name!r}, ...) of shoal.catalogue."
             )
         return card
+
+
+@cache
+def _entry_points(group: str, path: tuple[str, ...]) -> Mapping[str, EntryPoint]:  # noqa: ARG001 - part of the key
+    """Return the entry points of a group by name, looked up once for each search path."""
+    return {point.name: point for point in entry_points(group=group)}
 
 
 def _loaded(point: EntryPoint, error: type[ShoalError]) -> object:

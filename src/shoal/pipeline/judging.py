@@ -5,8 +5,7 @@
 2. The selected measures, or all, are computed on the case. Figures of the pair are confidential.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -19,7 +18,7 @@ from shoal.catalogue import AttackCard, attacks, measures
 from shoal.catalogue.measure_card import taken
 from shoal.certify.certificate import data_files
 from shoal.certify.check import check_folder
-from shoal.errors import DataError, UseError, listed
+from shoal.errors import DataError, listed
 from shoal.io.bundle import settle
 from shoal.io.text_columns import read_for
 from shoal.model.asking import argument, option
@@ -156,9 +155,9 @@ def attack(
     """
     wanted = [attacks.load(name) for name in only] or list(attacks.cards().values())
     step("attack")
-    with _called("attack"):
-        case = case_of(original, release, **options)
-        _ = case.before  # attacks need the original
+    case = case_of(original, release, **options)
+    if case.original is None:
+        raise DataError("attack: an attack is scored against the original table. Give it with the release.")
     known = profiles(case)
     if profile not in known:
         raise DataError(f"attack: unknown profile {profile!r} for this table; expected one of {listed(known)}.")
@@ -181,18 +180,6 @@ def tried(case: Case, wanted: Sequence[AttackCard], known: Known, budget: float 
     return tuple(found)
 
 
-@contextmanager
-def _called(name: str) -> Iterator[None]:
-    """Let errors of `case_of`, which begin with "measure", begin with the name of the function called."""
-    try:
-        yield
-    except UseError as problem:
-        said = str(problem)
-        if said.startswith("measure: "):
-            problem.args = (f"{name}{said.removeprefix('measure')}",)
-        raise
-
-
 def case_of(
     original: Any,
     release: Any,
@@ -208,7 +195,7 @@ def case_of(
 ) -> Case:
     """Return the case to measure; the options are those of `measure`."""
     if fraction is not None and not 0 < fraction <= 1:
-        raise DataError(f"measure: {argument('fraction')} must be above 0 and at most 1; got {fraction!r}.")
+        raise DataError(f"population: {argument('fraction')} must be above 0 and at most 1; got {fraction!r}.")
     wanted = Policy.of(policy, **options)
     pair = _pair(original, release, private, wanted)
     named = pair.policy
@@ -269,16 +256,16 @@ def _aligned(original: Any, release: Any, private: str | Path | None, wanted: Po
         name for name in named.columns if name not in released.names and named.columns[name].role != "identifier"
     ]
     if missing:
-        raise DataError(f"measure: the release has no columns {listed(missing)}. Declare them as identifiers.")
+        raise DataError(f"release: it has no columns {listed(missing)}. Declare them as identifiers.")
     strange = [name for name in released.names if name not in named.columns]
     if strange:
         raise DataError(
-            f"measure: the release has columns {listed(strange)}, which the original lacks. They may reveal more than "
+            f"release: it has columns {listed(strange)}, which the original lacks. They may reveal more than "
             "is measured: add them to the original, or leave them out."
         )
     if table is not None and table.n != released.n:
         raise DataError(
-            f"measure: the table has {table.n} rows and the release {released.n}. A table that shoal did not release "
+            f"release: it has {released.n} rows and the original {table.n}. A table that shoal did not release "
             "must have its rows in the order of the original."
         )
     kept = [name for name in released.names if name in named.columns and named.columns[name].role != "identifier"]
@@ -290,17 +277,17 @@ def _of_folder(original: Any, folder: Path, private: str | Path | None) -> Align
     """Return the content of a release folder, aligned by the map of the private folder if there is an original."""
     checked = check_folder(folder)
     if not checked.holds:
-        raise DataError(f"measure: {str(folder)!r} does not confirm its claims. Run `shoal verify` on it first.")
+        raise DataError(f"release: {str(folder)!r} does not confirm its claims. Run `shoal verify` on it first.")
     data = next(folder / name for name in data_files() if (folder / name).is_file())
     if private is None:
         if original is not None:
             raise DataError(
-                "measure: the rows of a release folder are not in the order of the original. Give the private folder "
+                "release: the rows of a release folder are not in the order of the original. Give the private folder "
                 f"written with it ({option('private', 'FOLDER')})."
             )
         named = Policy.load(folder / "policy.toml")
         return named, None, read_back(data, named), None, None
-    named, places, groups = read_private(Path(private), folder, "released_row", "measure", _mapped)
+    named, places, groups = read_private(Path(private), folder, "released_row", _mapped)
     released = read_back(data, named)
     if original is None:
         return named, None, released, None, None
@@ -319,7 +306,7 @@ def _refuse_other_rows(table: Table | None, released: pa.Table, policy: Policy) 
         sides = [read_column(one).codes for one in (before, after)]
         if len(np.unique(np.column_stack(sides), axis=0)) > len(np.unique(sides[0])):
             raise DataError(
-                f"measure: column {name!r} was published unchanged but differs from the original row by row. It is "
+                f"original: column {name!r} was published unchanged, but differs from the release row by row. It is "
                 "another table, or its rows are in another order."
             )
 
@@ -340,11 +327,11 @@ def _rows_of(original: Any, policy: Policy, rows: Places) -> Table:
     table = read_for(original, policy)
     unknown = [name for name in policy.columns if name not in table.names]
     if unknown:
-        raise DataError(f"measure: the original has no columns {listed(unknown)}: it is another table.")
+        raise DataError(f"original: it has no columns {listed(unknown)}; it is another table.")
     least = policy.constraints.model_copy(update={"k": 2})  # class sizes are to be measured, not enforced
     arranged = arrange(table, policy.model_copy(update={"constraints": least, "seed": 0}))  # the order is undone below
     place = np.full(table.n, -1, np.int64)
     place[arranged.rows] = np.arange(arranged.n)
     if rows.size != arranged.n or (rows.size and int(rows.max()) >= table.n) or (place[rows] < 0).any():
-        raise DataError("measure: the original lacks the rows that the release was made from: it is another table.")
+        raise DataError("original: it lacks rows that the release was made from; it is another table.")
     return arranged.take(place[rows])

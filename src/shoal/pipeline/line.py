@@ -51,7 +51,6 @@ from shoal.privacy.verdict.judge import judge
 from shoal.privacy.verdict.values import read_column, sensitive_columns
 from shoal.recode.table import Recoded
 from shoal.utility.labels import telling_columns
-from shoal.utility.loss import rounding_loss
 from shoal.utility.plane import plane
 
 __all__ = ["anonymize", "profile", "verify"]
@@ -181,7 +180,6 @@ def _run(source: Any, wanted: Policy, threads: int, seconds: float | None) -> Re
     case = release._making.case
     findings = (
         *taken(case, [measures.load(name) for name in measures.names() if measures.declared(name, "always")]),
-        *rounding_loss(case.columns, release.labels),
         *exchanged,
         *partition.findings,
     )

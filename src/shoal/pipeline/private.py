@@ -39,13 +39,11 @@ def write_private(folder: Path, head: tuple[str, str], places: Iterable[int], fa
     (folder / FINDINGS).write_text(text, encoding="utf-8", newline="\n")
 
 
-def read_private(
-    private: Path, folder: Path, column: str, who: str, take: Callable[[dict[str, Any], Places], Taken]
-) -> Taken:
+def read_private(private: Path, folder: Path, column: str, take: Callable[[dict[str, Any], Places], Taken]) -> Taken:
     """Read the facts and the map of a private folder; refuse one that belongs to another release.
 
     `take` receives the facts and the place of each input row in the release (-1 if not released), read from `column`
-    of the map; it returns what is needed or raises if something is malformed. `who` is the caller's name, for errors.
+    of the map; it returns what is needed or raises if something is malformed.
     """
     try:
         facts = json.loads((private / FINDINGS).read_text(encoding="utf-8"))
@@ -55,11 +53,11 @@ def read_private(
         signed, taken = facts["certificate"], take(facts, places)
     except FAULTS:
         raise ReadError(
-            f"{who}: {str(private)!r} is not the private folder of a release; expected the one written with it "
+            f"private folder: {str(private)!r} was not written with a release; expected the one written with it "
             f"({option('private', 'FOLDER')})."
         ) from None
     if signed != digest(folder / CERTIFICATE):
-        raise DataError(f"{who}: the private folder {str(private)!r} belongs to another release.")
+        raise DataError(f"private folder: {str(private)!r} belongs to another release.")
     return taken
 
 

@@ -297,7 +297,7 @@ def _neighbour_in(source: Any) -> Any:
 
 def _held(private: Path, folder: Path, data: Transactions) -> NDArray[np.int64]:
     """Return the cluster of each record from the private folder; refuse one of another release."""
-    cluster_of = read_private(private, folder, "cluster", "verify", lambda _, places: places)
+    cluster_of = read_private(private, folder, "cluster", lambda _, places: places)
     if cluster_of.size != data.inputs or (cluster_of[data.rows] < 0).any():
         raise DataError("verify: the original does not have the records that the release was made from.")
     return cluster_of[data.rows]

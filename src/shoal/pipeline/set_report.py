@@ -20,12 +20,12 @@ from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.set_folders import published_neighbour, verified
 from shoal.pipeline.set_neighbours import neighbour_of, redrawn
 from shoal.reports.counting import joined
+from shoal.reports.set_worth import HARD, KINDS, RAW
 from shoal.reports.sets import set_facts
 
 __all__ = ["figures_of", "set_page", "set_report"]
 
 STEPS = 6
-KINDS = ("pairs", "triples", "rules", "wanted")
 LENGTHS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100)
 SUPPORTS = (5, 10, 20, 50, 100, 200, 500, 1_000, 5_000, 20_000, 100_000)
 DISTANCES = (
@@ -136,18 +136,16 @@ def figures_of(
         },
         "What is left out": _left_out(lost, published.k),
         **_shapes(data, raw[0] if hard is None else hard, published),
-        "Associations, certain support": _association(association(data, published)),
-        "Associations, expected support": _association(association(data, published, support="expected")),
+        **_associations("certain", association(data, published)),
+        **_associations("expected", association(data, published, support="expected")),
     }
     tick(3, STEPS)
-    facts |= {
-        f"Neighbours, raw: {kind}": told for kind, told in _kept(neighbour_report(data, raw, top).as_dict()).items()
-    }
+    facts |= {f"{RAW}{kind}": told for kind, told in _kept(neighbour_report(data, raw, top).as_dict()).items()}
     if hard is not None:
         told = neighbour_report(data, [hard], top).as_dict()
-        facts |= {f"Neighbour, km: {kind}": each for kind, each in _kept(told).items()}
+        facts |= {f"{HARD}{kind}": each for kind, each in _kept(told).items()}
         whole = max(1, raw[0].items.size)  # a draw has every occurrence of the chunks
-        facts["Neighbour, km: cost"] = {"neighbour, suppressed %": 100.0 * (1 - hard.items.size / whole)}
+        facts[f"{HARD}cost"] = {"neighbour, suppressed %": 100.0 * (1 - hard.items.size / whole)}
     tick(4, STEPS)
     facts["Risk of the raw neighbour"] = _risk(risk(data, raw[0], published, published.k), published.k)
     if hard is not None:
@@ -205,10 +203,11 @@ def _run_name(names: list[str], first: int, last: int) -> str:
     return names[first] if last == first + 1 else f"{names[first]} up to {names[last - 1]}"
 
 
-def _association(found: Any) -> dict[str, Any]:
-    """Return the errors of all pairs, and by their frequency."""
-    told: dict[str, Any] = {"pairs": found.pairs.itemsets, "relative error, sum": found.pairs.total}
-    told |= {"relative error, mean": found.pairs.mean, "its floor by k, sum": found.floor}
+def _associations(support: str, found: Any) -> dict[str, dict[str, Any]]:
+    """Return the errors of all pairs, and by the number of records that contain them."""
+    overall = {"pairs": found.pairs.itemsets, "relative error, sum": found.pairs.total}
+    overall |= {"relative error, mean": found.pairs.mean, "its floor by k, sum": found.floor}
+    by_frequency = {}
     for one in found.table:
         if not one.error.itemsets:
             continue
@@ -216,8 +215,11 @@ def _association(found: Any) -> dict[str, Any]:
         span = f"{one.least} record{'' if one.least == 1 else 's'}"
         if wide:
             span = f"{one.least} and more records" if one.most is None else f"{one.least} to {one.most} records"
-        told[f"pairs in {span}, mean error"] = one.error.mean
-    return told
+        by_frequency[span] = one.error.mean
+    return {
+        f"Associations, {support} support": overall,
+        f"Error of pairs by frequency, {support} support": by_frequency,
+    }
 
 
 def _kept(told: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -10,11 +10,12 @@ from shoal.reports import blocks
 from shoal.reports.blocks import Block
 from shoal.reports.wording import figure, say, words
 
-__all__ = ["worth_sections"]
+__all__ = ["HARD", "KINDS", "RAW", "worth_sections"]
 
 RAW, HARD = "Neighbours, raw: ", "Neighbour, km: "
 RISK_RAW, RISK_HARD = "Risk of the raw neighbour", "Risk of the km neighbour"
 DISTANCE = "Tree edit distance, raw neighbour"
+KINDS = ("pairs", "triples", "rules", "wanted")  # of itemsets that are compared
 BASELINES = ("distance", "permuted", "first_only", "nothing")
 
 Figures = Mapping[str, Mapping[str, Any]]
@@ -75,20 +76,23 @@ def _both(figures: Figures, title: str, what: str, caption: str) -> Block | None
 
 def _associations(figures: Figures) -> list[Block | None]:
     """Return the error of the supports of pairs, by their frequency."""
-    sure, likely = (figures[f"Associations, {which} support"] for which in ("certain", "expected"))
-    bands = [name for name in likely if name.endswith(", mean error")]
-    names = [name.removeprefix("pairs in ").removesuffix(", mean error") for name in bands]
+    supports = ("certain", "expected")
+    by_frequency = [figures[f"Error of pairs by frequency, {which} support"] for which in supports]
+    overall = [figures[f"Associations, {which} support"] for which in supports]
     picture = {
         "kind": "lengths",
-        "labels": names,
-        "values": [likely[name] for name in bands],
+        "labels": list(by_frequency[1]),
+        "values": list(by_frequency[1].values()),
         "unit": "mean relative error, from 0 to 2",
     }
-    rows = [(name, _said(sure[band]), _said(likely[band])) for name, band in zip(names, bands, strict=True)]
-    rows += [(name, _said(sure[name]), _said(likely[name])) for name in sure if name not in bands]
+    rows = [
+        (name, _said(value), _said(expected[name]))
+        for certain, expected in (by_frequency, overall)
+        for name, value in certain.items()
+    ]
     return [
         blocks.text(say("set_pairs")),
-        blocks.one_figure("Error of pairs, by frequency", picture, say("set_bands")) if names else None,
+        blocks.one_figure("Error of pairs, by frequency", picture, say("set_bands")) if by_frequency[1] else None,
         blocks.table(("pairs", ">certain", ">expected"), rows),
     ]
 
@@ -96,11 +100,11 @@ def _associations(figures: Figures) -> list[Block | None]:
 def _neighbours(figures: Figures) -> list[Block | None]:
     """Return both kinds of neighbours side by side."""
     known = words()["set_kept"]
-    kinds = [name.removeprefix(RAW) for name in figures if name.startswith(RAW)]
     tables: list[Block | None] = []
-    for kind in kinds:
+    for kind in KINDS:
         raw, hard = figures.get(f"{RAW}{kind}", {}), figures.get(f"{HARD}{kind}", {})
-        tables.append(blocks.table(_heads(hard), _side_by_side(raw, hard, known), kind.capitalize()))
+        if raw:
+            tables.append(blocks.table(_heads(hard), _side_by_side(raw, hard, known), kind.capitalize()))
     origins = figures.get("Where neighbours come from", {})
     published = " ".join(f"The {name} neighbour is {where}." for name, where in origins.items())
     cost = figures.get(f"{HARD}cost", {})

@@ -59,8 +59,8 @@ def partition_loss(
     )
 
 
-def rounding_loss(columns: Sequence[Pair], labels: NDArray[np.int64]) -> tuple[Finding, ...]:
-    """Measure how much SSE rises because the means of groups (`labels`) are published as multiples of a step."""
+def rounding_loss(columns: Sequence[Pair], labels: NDArray[np.int64]) -> float | None:
+    """Return by how many per cent SSE rises because means of groups are rounded to a step; None without SSE."""
     exact = rounded = 0.0
     for column in columns:
         if column.form != "mean" or not column.ordered:
@@ -76,12 +76,7 @@ def rounding_loss(columns: Sequence[Pair], labels: NDArray[np.int64]) -> tuple[F
         moved = (scaled - moved) / spread
         exact += own
         rounded += float(moved @ moved)
-    if exact <= 0:
-        return ()
-    rise = 100 * max(0.0, rounded / exact - 1)
-    return (
-        Finding("loss by rounding %", rise, "rise of SSE because means are rounded to their step", "pair", unit="%"),
-    )
+    return 100 * max(0.0, rounded / exact - 1) if exact > 0 else None
 
 
 def _with_mean_one(weights: Matrix) -> Matrix:

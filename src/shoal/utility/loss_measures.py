@@ -14,7 +14,7 @@ from shoal.privacy.measures.pairs import Pair
 from shoal.utility import distortion, moments
 from shoal.utility.cell_loss import cell_losses
 from shoal.utility.fidelity import MOST_PAIRS, pmse, total_variation
-from shoal.utility.loss import partition_loss
+from shoal.utility.loss import partition_loss, rounding_loss
 
 __all__ = [
     "average_class_size",
@@ -27,6 +27,7 @@ __all__ = [
     "entropy_loss",
     "il1s",
     "information_loss",
+    "loss_by_rounding",
     "minimal_distortion",
     "of_correlations",
     "of_covariances",
@@ -64,6 +65,21 @@ def information_loss(case: Case) -> Found:
     groups = Partition.of(case.labels if case.groups is None else case.groups)
     within, whole, loss = partition_loss(columns, groups, row_weights(case.before, case.policy)[0])
     return loss, within, whole
+
+
+@measure(
+    "loss by rounding %",
+    formula="100 (SSE with rounded means / SSE - 1)",
+    better="low",
+    need="groups",
+    cost="n d",
+    always=True,
+)
+def loss_by_rounding(case: Case) -> Found:
+    """Measure how much SSE rises because means are rounded to their step."""
+    rise = rounding_loss(case.columns, case.labels if case.groups is None else case.groups)
+    how = "rise of SSE because means are rounded to their step"
+    return () if rise is None else (Finding("loss by rounding %", rise, how, "groups", unit="%"),)
 
 
 @measure(
