@@ -108,7 +108,7 @@ def density_cards(width: float) -> dict[str, Parameter]:
     growth=Growth(1.1),
 )
 def kde(X: Floats, k: int, kernel: str, bandwidth: str, width: float, mode: str, effort: str, *, run: Run) -> Partition:
-    """Cut every column at the minima of its estimated density, and form groups of rows with the same parts.
+    """Cut every column at the minima of its estimated density, and group the rows in the same parts.
 
     Returns
     -------
