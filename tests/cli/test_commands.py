@@ -158,7 +158,7 @@ def test_methods_and_schema_are_listed():
 def test_one_method_is_shown_in_full():
     shown = " ".join(run("methods", "anneal").split())
     assert shown.startswith("anneal: Search for groups")
-    assert "effort one of 'quick', 'normal', 'thorough' quick How long" in shown
+    assert "effort one of 'quick', 'normal', 'thorough' quick Duration" in shown
     assert "Ensures by itself: alpha, k, l, t." in shown
     assert "Also uses: l, t and alpha with the sensitive values, the random seed, several threads" in shown
     card = json.loads(run("methods", "anneal", "--json"))

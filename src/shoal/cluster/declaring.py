@@ -31,7 +31,7 @@ from shoal.model.partition import Partition
 
 __all__ = ["K", "Parameter", "Run", "mixed_columns", "mixed_method", "numeric_method"]
 
-K = Whole(2, help="The least number of rows in a group.")
+K = Whole(2, help="Minimum number of rows per group.")
 
 Method = Callable[..., Partition]
 Parameter = Whole | Number | Choice | Flag

@@ -1,4 +1,4 @@
-"""KDE: every column is cut at the minima of its density, and rows that agree in all columns begin a group.
+"""KDE: every column is cut at the minima of its density, and rows in the same parts of all columns start a group.
 
 1. Each column is cut at the minima of its kernel density estimate, and coded by the peaks between them
    (`density.curve`); a peak represents at least k rows.
@@ -95,8 +95,8 @@ def density_cards(width: float) -> dict[str, Parameter]:
     """Return the parameter cards of a density estimate, given the default of its relative width."""
     return {
         "kernel": Choice(KERNELS, "gaussian", "Shape of the kernel."),
-        "bandwidth": Choice(tuple(BANDWIDTHS), "silverman", "Rule for the bandwidth."),
-        "width": Number(0.01, 100.0, width, "Bandwidth as a multiple of that of the rule."),
+        "bandwidth": Choice(tuple(BANDWIDTHS), "silverman", "Rule for choosing the bandwidth."),
+        "width": Number(0.01, 100.0, width, "Factor by which the bandwidth of the rule is multiplied."),
     }
 
 
@@ -108,7 +108,7 @@ def density_cards(width: float) -> dict[str, Parameter]:
     growth=Growth(1.1),
 )
 def kde(X: Floats, k: int, kernel: str, bandwidth: str, width: float, mode: str, effort: str, *, run: Run) -> Partition:
-    """Cut every column at the minima of its density, and form groups of the rows that fall together.
+    """Cut every column at the minima of its estimated density, and group the rows in the same parts.
 
     Returns
     -------

@@ -30,7 +30,9 @@ __all__ = ["c_tca", "c_tca_pp", "k_tca", "k_tca_pp", "kde_pp"]
 KEPT = {"k", "l", "t"}
 MAPPED = {"limits", "seed", "threads", "view_of"}
 MIXTURE = {
-    "mixture": Choice(("convex", "nnls"), "convex", "Mixtures of neighbouring units, or of all units, as printed.")
+    "mixture": Choice(
+        ("convex", "nnls"), "convex", "convex: mixtures of neighbouring units; nnls: of all units, as published."
+    )
 }
 
 
@@ -41,10 +43,10 @@ MIXTURE = {
     uses=MAPPED,
     growth=Growth(1.3),
     aliases=("k_cmvm",),
-    words="k-TCA (k-CMVM): cells of a map of the codes of several maps, finished into groups of k rows.",
+    words="k-TCA (k-CMVM): cells of a self-organizing map of rows encoded by several maps, made into groups of k rows.",
 )
 def k_tca(X: Floats, k: int, views: int, rounds: int, units: int, mode: str, effort: str, *, run: Run) -> Partition:
-    """Code rows by the maps of several views, and form groups from the cells of a map of these codes.
+    """Encode rows by self-organizing maps of several views, and form groups from the cells of a map of the codes.
 
     Guarantee
     ---------
@@ -70,12 +72,12 @@ def k_tca(X: Floats, k: int, views: int, rounds: int, units: int, mode: str, eff
     uses=MAPPED,
     growth=Growth(1.3),
     aliases=("constrained_cmvm",),
-    words="C-TCA (Constrained-CMVM): as k-TCA, with rows coded by mixtures of neighbouring units.",
+    words="C-TCA (Constrained-CMVM): as k-TCA, with rows encoded by mixtures of neighbouring units.",
 )
 def c_tca(
     X: Floats, k: int, views: int, rounds: int, units: int, mixture: str, mode: str, effort: str, *, run: Run
 ) -> Partition:
-    """Code rows by mixtures of units of several views, and form groups from the cells of a map of these codes.
+    """Encode rows by mixtures of map units of several views, and form groups from the cells of a map of the codes.
 
     Guarantee
     ---------
@@ -100,10 +102,10 @@ def c_tca(
     params={**MAPS, **FINISHING},
     uses={*MAPPED, "label"},
     growth=Growth(1.3),
-    words="k-TCA++: groups that begin at prototypes of the label, learnt from rows coded by the maps of k-TCA.",
+    words="k-TCA++: groups around prototypes of the label, learnt from rows encoded by the maps of k-TCA.",
 )
 def k_tca_pp(X: Floats, k: int, views: int, rounds: int, units: int, mode: str, effort: str, *, run: Run) -> Partition:
-    """Weight columns by their relevance for a label after k-TCA, and form groups around prototypes of its classes.
+    """Weight columns by their relevance to a label after k-TCA, and form groups around prototypes of its classes.
 
     Guarantee
     ---------
@@ -128,12 +130,12 @@ def k_tca_pp(X: Floats, k: int, views: int, rounds: int, units: int, mode: str, 
     params={**MAPS, **MIXTURE, **FINISHING},
     uses={*MAPPED, "label"},
     growth=Growth(1.3),
-    words="C-TCA++: groups that begin at prototypes of the label, learnt from rows coded by the mixtures of C-TCA.",
+    words="C-TCA++: groups around prototypes of the label, learnt from rows encoded by the mixtures of C-TCA.",
 )
 def c_tca_pp(
     X: Floats, k: int, views: int, rounds: int, units: int, mixture: str, mode: str, effort: str, *, run: Run
 ) -> Partition:
-    """Weight columns by their relevance for a label after C-TCA, and form groups around prototypes of its classes.
+    """Weight columns by their relevance to a label after C-TCA, and form groups around prototypes of its classes.
 
     Guarantee
     ---------
@@ -159,12 +161,12 @@ def c_tca_pp(
     params={**density_cards(0.5), **FINISHING},
     uses={"label", "limits", "seed", "threads"},
     growth=Growth(1.3),
-    words="KDE++: groups that begin at prototypes of the label, learnt from rows coded by the peaks of their columns.",
+    words="KDE++: groups around prototypes of the label, learnt from rows encoded by the peaks of their columns.",
 )
 def kde_pp(
     X: Floats, k: int, kernel: str, bandwidth: str, width: float, mode: str, effort: str, *, run: Run
 ) -> Partition:
-    """Weight columns by the relevance of their peaks for a label, and form groups around prototypes of its classes.
+    """Weight columns by the relevance of their peaks to a label, and form groups around prototypes of its classes.
 
     Guarantee
     ---------

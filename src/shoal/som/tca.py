@@ -39,9 +39,11 @@ __all__ = [
 
 EPOCHS = 15
 MAPS = {
-    "views": Whole(1, 1000, 3, "Number of views to split the columns into, unless the policy names views."),
-    "rounds": Whole(0, 100, 1, "Rounds in which the views learn from each other."),
-    "units": Whole(0, 100_000, 0, "Approximate units per map; 5 times the root of the number of rows if 0."),
+    "views": Whole(1, 1000, 3, "Number of views into which columns are split, unless the policy assigns views."),
+    "rounds": Whole(0, 100, 1, "Number of rounds in which the views learn from each other."),
+    "units": Whole(
+        0, 100_000, 0, "Approximate number of units per map; 0: 5 times the square root of the number of rows."
+    ),
 }
 
 

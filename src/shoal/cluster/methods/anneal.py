@@ -1,4 +1,4 @@
-"""Anneal: near-optimal groups, by a local search that may climb before it descends.
+"""Anneal: near-optimal groups, by simulated annealing, a local search that also accepts some worse steps.
 
 1. Start: MDAV, inside cells where the table is large; or, where l or t is required, groups grown to meet them.
 2. A chain of moves, swaps, new and dissolved groups at falling temperatures (`search.refine`); then shorter ones, of
@@ -32,14 +32,14 @@ GROWN = 8_000  # rows in which growing groups takes about a second
     ensures={"k", "l", "t", "alpha"},
     params={
         "effort": EFFORT,
-        "restarts": Whole(0, 1000, 0, "Number of restarts; 0 leaves it to the effort."),
-        "rounds": Whole(0, 10**7, 0, "Proposals per row and restart; 0 leaves it to the effort."),
+        "restarts": Whole(0, 1000, 0, "Number of restarts; 0: chosen by the effort."),
+        "rounds": Whole(0, 10**7, 0, "Proposals per row and restart; 0: chosen by the effort."),
     },
     uses={"limits", "seed", "threads", "weights"},
     growth=Growth(1.3),
 )
 def anneal(X: Floats, k: int, effort: str, restarts: int, rounds: int, *, run: Run) -> Partition:
-    """Search for groups of the least loss, by annealing from a first partition.
+    """Search for groups of low information loss by simulated annealing.
 
     Guarantee
     ---------

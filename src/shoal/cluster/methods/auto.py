@@ -1,4 +1,4 @@
-"""Auto: the method that suits a table, by its rows, its columns, k and the requirements.
+"""Auto: the method that suits the table, given its rows, its columns, k and the constraints.
 
 1. Fewer than 2k rows are one group, whatever the method.
 2. Limits on sensitive values are best met inside a search: `anneal`.

@@ -1,4 +1,4 @@
-"""Bisection: parts cut into two halves of equal size, by quasi-identifiers alone.
+"""Bisection: parts cut repeatedly into two halves of equal size, by quasi-identifiers alone.
 
 1. All rows are one part.
 2. A part of 2k rows or more is sorted along every column, and along its first principal component if at most 50 columns
@@ -34,7 +34,7 @@ NEAR = 1e-12  # of the sum of squares: sums of squares nearer than that are equa
 
 @numeric_method("bisection", ensures={"k"}, growth=Growth(1.1))
 def bisection(X: Floats, k: int) -> Partition:
-    """Partition the rows of X by cuts into halves of equal size, along the column or component of least SSE.
+    """Cut the rows of X into equal halves repeatedly, along the column or principal component of lowest SSE.
 
     Guarantee
     ---------

@@ -1,4 +1,4 @@
-"""Blocks: a method inside the cells of a large table, then a search across their borders.
+"""Blocks: a method run within the cells of a large table, then a search across cell borders.
 
 1. The rows are cut into cells of at most `cell` rows, at multiples of k, along columns of large variance.
 2. The method runs in each cell, several cells at once.
@@ -31,15 +31,20 @@ def _inside() -> tuple[str, ...]:
     "blocks",
     ensures={"k", "l", "t"},
     params={
-        "inside": Choice(_inside, "mdav", "The method inside the cells, with its defaults."),
-        "cell": Whole(1, 10**9, 10_000, "Most rows in a cell: fewer are faster, more lose less."),
-        "effort": Choice(("none", *EFFORTS), "quick", "Duration of the search across borders."),
+        "inside": Choice(_inside, "mdav", "Method run within the cells, with its default parameters."),
+        "cell": Whole(
+            1,
+            10**9,
+            10_000,
+            "Maximum number of rows per cell: small cells are faster, large cells lose less information.",
+        ),
+        "effort": Choice(("none", *EFFORTS), "quick", "Duration of the search across cell borders."),
     },
     uses={"limits", "seed", "threads", "weights"},
     growth=Growth(1.1),
 )
 def blocks(X: Floats, k: int, inside: str, cell: int, effort: str, *, run: Run) -> Partition:
-    """Run a method inside cells of a large table, and mend the borders.
+    """Run a method within the cells of a large table, then improve the groups across cell borders.
 
     Guarantee
     ---------

@@ -1,4 +1,4 @@
-"""Cover: groups of a mixed table from the nodes of a generalization lattice, the cheapest first.
+"""Cover: groups of a mixed table from the nodes of a generalization lattice, in order of information loss.
 
 1. A node of the lattice is a level for each column: the value itself, then ever coarser. The loss of a node is known
    beforehand, column by column, so the nodes are visited in the order of their loss.
@@ -47,12 +47,12 @@ DRAWN = 20_261_116  # random seed of the keys of classes: any will do
 @mixed_method(
     "cover",
     ensures={"k", "l", "t", "alpha"},
-    params={"effort": EFFORT, "nodes": Whole(1, 10**7, MOST, "Most nodes of the lattice to try.")},
+    params={"effort": EFFORT, "nodes": Whole(1, 10**7, MOST, "Maximum number of lattice nodes to try.")},
     uses={"limits", "seed", "threads"},
     growth=Growth(1.1),
 )
 def cover(columns: Columns, k: int, effort: str, nodes: int, *, run: Run) -> Partition:
-    """Group rows that agree at the levels of their hierarchies, the levels that lose least first.
+    """Group rows that agree at the levels of their hierarchies, levels of low loss first.
 
     Guarantee
     ---------

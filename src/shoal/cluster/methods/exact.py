@@ -1,4 +1,4 @@
-"""Exact: groups whose SSE is proved to be the least possible, or within a stated distance of it.
+"""Exact: groups whose SSE is proved to be the lowest possible, or within a stated gap of it.
 
 1. Start: several short searches by annealing. Their groups are the first columns, the best of them the first answer.
 2. A linear programme chooses shares of groups that cover each row once (`exact.master`). Its duals are prices of the
@@ -52,9 +52,9 @@ EFFORTS = {
     "exact",
     ensures={"k"},
     params={
-        "k": Whole(2, help=f"The least number of rows in a group; at most {MOST_K}."),
+        "k": Whole(2, help=f"Minimum number of rows per group; at most {MOST_K}."),
         "effort": Choice(
-            tuple(EFFORTS), "quick", "How much time may be spent on closing the gap between answer and bound."
+            tuple(EFFORTS), "quick", "How much work to spend on closing the gap between answer and bound."
         ),
     },
     uses={"seed", "threads"},
@@ -62,7 +62,7 @@ EFFORTS = {
     most_rows=MOST_ROWS,
 )
 def exact(X: Floats, k: int, effort: str, *, run: Run) -> Partition:
-    """Find groups of the least SSE, or near it, with a proved lower bound, for up to 2,000 rows and k up to 6.
+    """Find groups of minimal or nearly minimal SSE, with a proved lower bound, for up to 2,000 rows and k up to 6.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Gower: groups of a mixed table whose rows are near each other, for releases that keep the types of columns.
+"""Gower: groups of similar rows of a mixed table, for releases that keep the types of their columns.
 
 1. Each row finds rows near it by Gower's distance (`kernels.gower`, `mixed.closest`).
 2. Rows are taken by ascending distance of their (k - 1)th nearest row. A free row grows a group: of the nearest rows of
@@ -52,14 +52,14 @@ Whole32 = NDArray[np.int32]
         "effort": Choice(
             tuple(STEPS),
             "quick",
-            "Duration of the improvement of groups: for 30,000 rows none, or 2, 8 or 40 s of CPU.",
+            "Duration of the search: none, or about 2, 8 or 40 s of CPU time for 30,000 rows.",
         )
     },
     uses={"limits", "seed", "threads"},
     growth=Growth(1.1),
 )
 def gower(columns: Columns, k: int, effort: str, *, run: Run) -> Partition:
-    """Group rows of any kind of columns that are near each other by Gower's distance.
+    """Group similar rows of a mixed table, by Gower's distance.
 
     Guarantee
     ---------

@@ -42,7 +42,7 @@ MOST = 4  # times k: rows of a group that does not meet the limits sooner
     growth=Growth(1.1),
 )
 def grow(columns: Columns, k: int, effort: str, *, run: Run) -> Partition:
-    """Group rows of any kind of columns so that what they have in common says as much as possible.
+    """Group rows of a mixed table so that their common ranges and sets are as small as possible.
 
     Guarantee
     ---------

@@ -48,27 +48,29 @@ PIECE = 1 << 26  # distances updated between two progress ticks
         "linkage": Choice(
             tuple(FITTING),
             "ward",
-            help="How far two groups are apart, given how far their rows are. Centroid and ward go with the metrics "
-            "euclidean, squared and mahalanobis, energy with euclidean, manhattan, mahalanobis and hamming.",
+            help="Distance between two groups. centroid and ward require the metric euclidean, squared or mahalanobis; "
+            "energy requires euclidean, manhattan, mahalanobis or hamming.",
         ),
         "metric": Choice(
             METRICS,
             "euclidean",
-            help="How far two rows are apart. Hamming takes whole numbers, or columns of two values.",
+            help="Distance between two rows. hamming requires whole numbers, or columns of two values.",
         ),
-        "cap": Choice(("k", "2k-1", "none"), "none", help="The most rows that a merged group may have."),
+        "cap": Choice(("k", "2k-1", "none"), "none", help="Maximum number of rows of a merged group."),
         "priority": Choice(
-            ("distance", "size"), "distance", help="Merge first what is nearest, or nearest over the size of the union."
+            ("distance", "size"),
+            "distance",
+            help="Merge first by distance, or by distance divided by the size of the union.",
         ),
         "leftover": Choice(
-            ("merge", "deal"), "merge", help="Groups below k at the end: merge them, or deal their rows out."
+            ("merge", "deal"), "merge", help="Groups below k rows at the end: merge them, or deal out their rows."
         ),
     },
     growth=Growth(linear_beyond=10_000, bytes_per_pair=4.0),
     in_cells=True,
 )
 def hac(X: Floats, k: int, linkage: str, metric: str, cap: str, priority: str, leftover: str) -> Partition:
-    """Merge the nearest groups of rows, from single rows up, until all have k to 2k - 1 rows.
+    """Merge the nearest groups, starting from single rows, until all have k to 2k - 1 rows.
 
     Guarantee
     ---------

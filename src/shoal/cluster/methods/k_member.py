@@ -50,13 +50,13 @@ Diversity = tuple[Rules, Rows, int, Rows]
 @numeric_method(
     "k_member",
     ensures={"k"},
-    params={"diverse": Flag(help="Whether groups prefer rows with another sensitive value until they meet l and t.")},
+    params={"diverse": Flag(help="Whether groups prefer rows with other sensitive values until they meet l and t.")},
     uses={"limits"},
     growth=Growth(1.7),
     in_cells=True,
 )
 def k_member(X: Floats, k: int, diverse: bool, *, run: Run) -> Partition:
-    """Partition the rows of X into groups of k to 2k - 1 rows, grown by the rows that cost least.
+    """Partition the rows of X into groups of k to 2k - 1 rows, grown by the rows that raise SSE least.
 
     Limits are considered only if `diverse`. If they require neither l nor t, two different values are sought.
 

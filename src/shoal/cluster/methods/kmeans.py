@@ -32,13 +32,15 @@ UNEVEN = 2_000  # the same if weights differ: light rows move far at little cost
 @numeric_method(
     "kmeans",
     ensures={"k"},
-    params={"rounds": Whole(1, 1000, 30, help="Most rounds of reassignment: fewer are faster, more lose less.")},
+    params={
+        "rounds": Whole(1, 1000, 30, help="Maximum number of rounds: fewer are faster, more lose less information.")
+    },
     uses={"seed", "threads", "weights"},
     growth=Growth(1.7, linear_beyond=20_000),
     in_cells=True,
 )
 def kmeans(X: Floats, k: int, rounds: int, *, run: Run) -> Partition:
-    """Partition the rows of X into groups of k to 2k - 1 rows by k-means whose groups have a least size.
+    """Partition the rows of X into groups of k to 2k - 1 rows by k-means with a minimum group size.
 
     Guarantee
     ---------

@@ -34,7 +34,7 @@ PIECE = 1 << 7  # groups between two progress ticks
 
 @numeric_method("md", ensures={"k"}, growth=Growth(1.7), in_cells=True)
 def md(X: Floats, k: int) -> Partition:
-    """Partition the rows of X into groups of k to 2k - 1 rows, from the two farthest rows inwards.
+    """Partition the rows of X into groups of k to 2k - 1 rows, starting from the two rows farthest apart.
 
     Guarantee
     ---------

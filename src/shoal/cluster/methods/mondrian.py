@@ -47,7 +47,7 @@ PIECE = 1 << 24  # cells examined between two progress ticks
     in_cells=True,
 )
 def mondrian(X: Floats, k: int, split: str, *, run: Run) -> Partition:
-    """Partition the rows of X into boxes by median cuts, each of k rows or more that meet the limits.
+    """Partition the rows of X into boxes by median cuts; each box has at least k rows and meets the limits.
 
     Guarantee
     ---------

@@ -1,4 +1,4 @@
-"""TFRP: groups of k rows, grown in turn from the rows farthest from two fixed points, then fewer of them.
+"""TFRP: groups of k rows, grown in turn from the rows farthest from two fixed points, then partly dissolved again.
 
 1. The two points are the least and the greatest value of every column. In turn, the free row farthest from the first
    and from the second is grouped with its k - 1 nearest free rows, while k rows or more are free.
@@ -33,12 +33,14 @@ PIECE = 1 << 28  # differences of cells between two progress ticks
 @numeric_method(
     "tfrp",
     ensures={"k"},
-    params={"second": Flag(default=True, help="Whether groups are dissolved into others where that lowers SSE.")},
+    params={
+        "second": Flag(default=True, help="Whether a second stage dissolves groups into others where that lowers SSE.")
+    },
     growth=Growth(1.8),
     in_cells=True,
 )
 def tfrp(X: Floats, k: int, second: bool) -> Partition:
-    """Partition the rows of X into groups of k to 2k - 1 rows, grown from the two far corners of the table.
+    """Partition the rows of X into groups of k to 2k - 1 rows, grown from two opposite corners of the table.
 
     Guarantee
     ---------

@@ -1,4 +1,4 @@
-"""Univariate: the best groups along one order of the rows, by dynamic programming.
+"""Univariate: the groups of lowest SSE along one order of the rows, by dynamic programming.
 
 1. The rows are ordered (`search.order`): by a column, along the first principal axis, a space-filling curve or a short
    path through all of them.
@@ -37,14 +37,14 @@ PIECE = 1 << 26  # cells examined between two progress ticks
             "path",
             "Order of the rows: by one column, the first principal axis, a Hilbert curve, or a short path.",
         ),
-        "column": Whole(0, default=0, help="Index of the column, from 0, if along is column."),
+        "column": Whole(0, default=0, help="Index of the column, counted from 0, if along is column."),
     },
     uses={"weights"},
     growth=Growth(1.5, linear_beyond=10_000),
     in_cells=True,
 )
 def univariate(X: Floats, k: int, along: str, column: int, *, run: Run) -> Partition:
-    """Cut the rows, put in one order, into runs of k to 2k - 1 of the least loss.
+    """Cut the rows, sorted in one order, into runs of k to 2k - 1 rows with the lowest SSE.
 
     Guarantee
     ---------

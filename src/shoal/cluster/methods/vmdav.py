@@ -43,8 +43,8 @@ GAMMAS = (0.0, 0.2, 1.1)  # what "auto" tries: groups of k rows, scattered data,
             10,
             default="auto",
             words=("auto",),
-            help="How readily a group takes in more than k rows: 0 never, 0.2 for scattered data, 1.1 for clustered "
-            "data. auto tries these three and keeps the lowest SSE.",
+            help="How readily a group grows beyond k rows: 0 never, 0.2 for scattered data, 1.1 for clustered data. "
+            "auto tries these three and keeps the result of lowest SSE.",
         )
     },
     in_cells=True,

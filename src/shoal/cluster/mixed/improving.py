@@ -18,7 +18,7 @@ __all__ = ["EFFORT", "improved", "keeping"]
 
 STEPS = {"none": 0.0, "quick": 6.0, "normal": 30.0, "thorough": 150.0}  # pools rebuilt per row
 EFFORT = Choice(
-    tuple(STEPS), "quick", "How long groups are rebuilt afterwards: for 30,000 rows not at all, or 2, 6 or 30 s of CPU."
+    tuple(STEPS), "quick", "Duration of rebuilding: none, or about 2, 6 or 30 s of CPU time for 30,000 rows."
 )
 LIMITED = 2.0  # times as many under limits, where the start is poor
 HEAT = 0.05  # first temperature, relative to the mean cost of a group

@@ -117,10 +117,10 @@ EFFORTS = {
 EFFORT = Choice(
     ("quick", "normal", "thorough"),
     "quick",
-    "How long the search takes: some 2, 6 or 40 s of CPU for up to 20,000 rows.",
+    "Duration of the search: about 2, 6 or 40 s of CPU time for up to 20,000 rows.",
 )
 FINISH = Choice(
-    ("none", *EFFORTS), "swift", "How long the search at the end takes: none, some 0.2, 2, 6 or 40 s of CPU."
+    ("none", *EFFORTS), "swift", "Duration of the final search: none, or about 0.2, 2, 6 or 40 s of CPU time."
 )
 
 

@@ -27,7 +27,11 @@ from shoal.model.progress import silently
 __all__ = ["FINISHING", "as_printed", "finished", "merged"]
 
 FINISHING = {
-    "mode": Choice(("strict", "printed"), "strict", "Whether k is kept, or the published pipeline is run as it is."),
+    "mode": Choice(
+        ("strict", "printed"),
+        "strict",
+        "strict ensures k; printed runs the published algorithm unchanged, and refuses a result that misses k.",
+    ),
     "effort": FINISH,
 }
 MANY = 1000  # groups among which each searches for its partner
