@@ -40,14 +40,14 @@ settings.load_profile(PROFILE)
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 
-CHANCE = SimpleNamespace(stream=np.random.default_rng(0))
+SEEDS = SimpleNamespace(stream=np.random.default_rng(0))
 
 
 def pytest_configure():
     if PROFILE == "ci":  # every run of the tests draws the same seeds, as hypothesis does
         from shoal.model import seeds
 
-        seeds.secrets = SimpleNamespace(randbits=lambda bits: int(CHANCE.stream.integers(1 << bits)))
+        seeds.secrets = SimpleNamespace(randbits=lambda bits: int(SEEDS.stream.integers(1 << bits)))
 
 
 def pytest_collection_modifyitems(items):
@@ -59,7 +59,7 @@ def pytest_collection_modifyitems(items):
 
 def pytest_runtest_setup(item):
     # By the file alone: what several of its tests share is made by whichever of them comes first.
-    CHANCE.stream = np.random.default_rng([int(os.environ.get("SHOAL_TEST_SEED", "0")), *item.path.name.encode()])
+    SEEDS.stream = np.random.default_rng([int(os.environ.get("SHOAL_TEST_SEED", "0")), *item.path.name.encode()])
     if item.get_closest_marker("compiled") and not COMPILED:
         pytest.skip("loops are not compiled (NUMBA_DISABLE_JIT is set), and this would take too long")
 

@@ -13,14 +13,14 @@ import pyarrow.parquet
 import shoal
 from shoal.certify import certificate
 
-CHANCE = np.random.default_rng(4)
+RNG = np.random.default_rng(4)
 N = 60
 TABLE = pa.table(
     {
-        "age": pa.array([None if i % 20 == 0 else int(a) for i, a in enumerate(CHANCE.integers(20, 90, N))]),
-        "town": pa.array(CHANCE.choice(["north", "south"], N)).dictionary_encode(),
-        "ill": CHANCE.choice(["flu", "gout", "none"], N),
-        "note": CHANCE.choice(["x", "y"], N),
+        "age": pa.array([None if i % 20 == 0 else int(a) for i, a in enumerate(RNG.integers(20, 90, N))]),
+        "town": pa.array(RNG.choice(["north", "south"], N)).dictionary_encode(),
+        "ill": RNG.choice(["flu", "gout", "none"], N),
+        "note": RNG.choice(["x", "y"], N),
     }
 )
 

@@ -14,13 +14,13 @@ from shoal.certify.check import check_folder
 from shoal.certify.released import read_release
 from shoal.errors import ReadError
 
-CHANCE = np.random.default_rng(3)
+RNG = np.random.default_rng(3)
 TABLE = pa.table(
     {
         "name": [f"person {i}" for i in range(60)],
-        "age": CHANCE.integers(20, 90, 60),
-        "town": CHANCE.choice(["north", "south"], 60),
-        "ill": CHANCE.choice(["flu", "gout", "none"], 60),
+        "age": RNG.integers(20, 90, 60),
+        "town": RNG.choice(["north", "south"], 60),
+        "ill": RNG.choice(["flu", "gout", "none"], 60),
     }
 )
 
@@ -232,11 +232,11 @@ def test_damaged_feather_files_are_found_and_never_crash(tmp_path):
     release = shoal.anonymize(TABLE, k=4, identifiers=["name"])
     folder = release.save(tmp_path / "out", format="feather")
     whole = (folder / "data.feather").read_bytes()
-    chance = np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     for _ in range(100):
         broken = bytearray(whole)
-        for place in chance.integers(0, len(whole), 3):
-            broken[place] = chance.integers(0, 256)
+        for place in rng.integers(0, len(whole), 3):
+            broken[place] = rng.integers(0, 256)
         (folder / "data.feather").write_bytes(broken)
         redigest(folder)
         assert not check_folder(folder).holds or broken == whole

@@ -256,38 +256,38 @@ def test_what_is_no_document_is_found(plain, text):
 @pytest.mark.slow
 def test_parquet_files_that_were_tampered_with_never_crash_the_check(tmp_path):
     folder = written(tmp_path / "out", format="parquet")
-    chance = random.Random(1)
+    rng = random.Random(1)
     before = {name: (folder / name).read_bytes() for name in PARQUET_FILES}
     for _ in range(300):
-        name = chance.choice(PARQUET_FILES)
+        name = rng.choice(PARQUET_FILES)
         broken = bytearray(before[name])
-        for _ in range(chance.randint(1, 3)):
-            broken[chance.randrange(len(broken))] = chance.randrange(256)
+        for _ in range(rng.randint(1, 3)):
+            broken[rng.randrange(len(broken))] = rng.randrange(256)
         (folder / name).write_bytes(broken)
         redigest(folder)
         assert check_release(folder).holds == (bytes(broken) == before[name])
         (folder / name).write_bytes(before[name])
 
 
-def scrambled(chance, value):
+def scrambled(rng, value):
     """Change something somewhere in a document."""
     odd = [None, -1, 0, 1, 5, 1 << 40, 10**50, 1.5, True, "", "a", [], {}, [[0]], {"items": [0], "count": 2}]
-    if isinstance(value, dict) and value and chance.random() < 0.9:
-        key = chance.choice(sorted(value))
-        return {**value, key: scrambled(chance, value[key])}
-    if isinstance(value, list) and value and chance.random() < 0.9:
-        place = chance.randrange(len(value))
-        return [*value[:place], scrambled(chance, value[place]), *value[place + 1 :]]
-    return copy.deepcopy(chance.choice(odd))
+    if isinstance(value, dict) and value and rng.random() < 0.9:
+        key = rng.choice(sorted(value))
+        return {**value, key: scrambled(rng, value[key])}
+    if isinstance(value, list) and value and rng.random() < 0.9:
+        place = rng.randrange(len(value))
+        return [*value[:place], scrambled(rng, value[place]), *value[place + 1 :]]
+    return copy.deepcopy(rng.choice(odd))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [JSON_FILE, "certificate.json"])
 def test_documents_that_were_tampered_with_never_crash_the_check(plain, name):
-    chance = random.Random(2)
+    rng = random.Random(2)
     before = (plain / name).read_text()
     for _ in range(400):
-        other = scrambled(chance, json.loads(before))
+        other = scrambled(rng, json.loads(before))
         (plain / name).write_text(before)
         if type(other) is dict:
             change(plain, lambda document, other=other: document.update(other), name)

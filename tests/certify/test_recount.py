@@ -150,9 +150,9 @@ def test_values_far_beyond_doubles_keep_their_order():
         for digits in ("1", "12", "123", "9" * 30)
         for power in ("0", "-400", "400", "999999", "9999999", "999999999", "9999999999")
     ]
-    chance = np.random.default_rng(5)
+    rng = np.random.default_rng(5)
     for _ in range(20):
-        data = pa.table({"a": chance.integers(0, 4, 200), "s": chance.choice(texts, 200)})
+        data = pa.table({"a": rng.integers(0, 4, 200), "s": rng.choice(texts, 200)})
         agree(data, asking({"l": 2, "t": 0.3}, kind="numeric"))
 
 

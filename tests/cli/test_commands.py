@@ -160,7 +160,10 @@ def test_one_method_is_shown_in_full():
     assert shown.startswith("anneal: Search for groups")
     assert "effort one of 'quick', 'normal', 'thorough' quick How long" in shown
     assert "Ensures by itself: alpha, k, l, t." in shown
-    assert "Also uses: l, t and alpha with the sensitive values, the random seed, several threads, the row weights." in shown
+    assert (
+        "Also uses: l, t and alpha with the sensitive values, the random seed, several threads, the row weights."
+        in shown
+    )
     card = json.loads(run("methods", "anneal", "--json"))
     assert card["params"]["effort"]["words"] == ["quick", "normal", "thorough"]
     assert "Also uses" not in run("methods", "mdav")

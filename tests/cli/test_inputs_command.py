@@ -13,7 +13,7 @@ from shoal.errors import ShoalError
 from shoal.io.data_file import write_data
 
 ROWS = 60
-CHANCE = np.random.default_rng(4)
+RNG = np.random.default_rng(4)
 
 
 def run(*words, code=0):
@@ -40,9 +40,9 @@ def pay(tmp_path):
     table = pa.table(
         {
             "patient": np.arange(ROWS) + 400_100,
-            "age": CHANCE.integers(20, 80, ROWS),
-            "zone": CHANCE.integers(0, 5, ROWS),
-            "salary": CHANCE.lognormal(10, 1, ROWS).round(2),
+            "age": RNG.integers(20, 80, ROWS),
+            "zone": RNG.integers(0, 5, ROWS),
+            "salary": RNG.lognormal(10, 1, ROWS).round(2),
         }
     )
     write_data(table, tmp_path, "csv")

@@ -17,7 +17,7 @@ from shoal.cluster.search.limits import Limits
 from shoal.cluster.search.state import Room, begin
 from shoal.cluster.search.structure import ASKED
 from shoal.errors import MethodError
-from shoal.kernels.chance import stream
+from shoal.kernels.random_streams import stream
 from shoal.model.policy import Constraints
 from shoal.model.progress import budget, cut_short
 from shoal.privacy.verdict.judge import failing

@@ -118,9 +118,9 @@ def test_the_search_raises_no_sse_on_any_table(case, seed):
 @pytest.mark.parametrize("asked", [{"l": 2}, {"t": 0.4}, {"l": 2, "t": 0.5}, {"l": 1.5, "l_kind": "entropy"}])
 @pytest.mark.parametrize("cells", [np.zeros(48, np.int64), np.arange(48), np.arange(48) // 5])
 def test_limits_are_met_from_any_cells(asked, cells):
-    chance = np.random.default_rng(2)
-    X = chance.normal(size=(48, 2))
-    sensitive = {"a": Values(chance.integers(0, 3, 48)), "b": Values((X[:, 0] > 0.5).astype(np.int64), True)}
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(48, 2))
+    sensitive = {"a": Values(rng.integers(0, 3, 48)), "b": Values((X[:, 0] > 0.5).astype(np.int64), True)}
     constraints = Constraints(k=3, **asked)
     labels = finished(X, cells, 3, "none", limits=Limits.of(constraints, sensitive))
     assert not failing(labels, constraints, sensitive).any()
@@ -128,8 +128,8 @@ def test_limits_are_met_from_any_cells(asked, cells):
 
 @pytest.mark.compiled
 def test_limits_are_met_after_the_search():
-    chance = np.random.default_rng(3)
-    X, constraints = chance.normal(size=(90, 2)), Constraints(k=3, l=2, t=0.5)
+    rng = np.random.default_rng(3)
+    X, constraints = rng.normal(size=(90, 2)), Constraints(k=3, l=2, t=0.5)
     sensitive = {"a": Values((X[:, 0] > 0).astype(np.int64))}
     limits = Limits.of(constraints, sensitive)
     before, after = (finished(X, np.arange(90), 3, effort, limits=limits) for effort in ("none", "swift"))

@@ -172,8 +172,8 @@ def test_the_size_of_the_numbers_does_not_matter(scale):
 @pytest.mark.parametrize(("l", "least"), [(2, 1.0), (3, 0.98)])
 @pytest.mark.parametrize("seed", range(3))
 def test_diverse_groups_have_l_values_where_they_are_mixed(l, least, seed):
-    chance = np.random.default_rng(seed)
-    X, columns = chance.normal(size=(2000, 4)), sensitive(chance.integers(0, l, 2000))
+    rng = np.random.default_rng(seed)
+    X, columns = rng.normal(size=(2000, 4)), sensitive(rng.integers(0, l, 2000))
     constraints = Constraints(k=5, l=l)
     partition = k_member(X, 5, diverse=True, limits=Limits.of(constraints, columns))
     assert (distinct(Counts.of(partition.labels, columns["ill"])) >= l).mean() >= least
@@ -182,8 +182,8 @@ def test_diverse_groups_have_l_values_where_they_are_mixed(l, least, seed):
 
 
 def test_two_values_are_looked_for_if_the_policy_asks_for_nothing():
-    chance = np.random.default_rng(3)
-    X, columns = chance.normal(size=(200, 2)), sensitive(chance.integers(0, 2, 200))
+    rng = np.random.default_rng(3)
+    X, columns = rng.normal(size=(200, 2)), sensitive(rng.integers(0, 2, 200))
     nothing, two = (k_member(X, 3, diverse=True, limits=Limits.of(Constraints(k=3, l=l), columns)) for l in (None, 2))
     assert np.array_equal(nothing.labels, two.labels)
     assert not np.array_equal(nothing.labels, k_member(X, 3).labels)

@@ -22,12 +22,12 @@ PUBLIC, HOLDER, PICTURES = (
 
 
 def table(rows=60):
-    chance = random.Random(1)
+    rng = random.Random(1)
     return pa.table(
         {
-            "age": [chance.randrange(20, 90) for _ in range(rows)],
-            "weight": [chance.gauss(70, 9) for _ in range(rows)],
-            "illness": [chance.choice(["CANARY", "flu"]) for _ in range(rows)],
+            "age": [rng.randrange(20, 90) for _ in range(rows)],
+            "weight": [rng.gauss(70, 9) for _ in range(rows)],
+            "illness": [rng.choice(["CANARY", "flu"]) for _ in range(rows)],
         }
     )
 

@@ -76,11 +76,11 @@ def test_the_naive_twin_finds_the_same_posterior(values, salt):
 def test_a_seed_that_matters_gives_an_interval_around_the_posterior():
     codes = np.array([1, 0, 0])
 
-    def by_chance(origin, seed):
+    def at_random(origin, seed):
         likely = 0.9 if codes[origin][0] else 0.3
         return np.zeros(3, np.int64) if seed % 1000 < 1000 * likely else np.arange(3)
 
-    told = told_by_all(np.zeros(3, np.int64), {"s": Values(codes)}, by_chance, 5, Clock())
+    told = told_by_all(np.zeros(3, np.int64), {"s": Values(codes)}, at_random, 5, Clock())
     assert not told.exact
     assert told.runs == 3 * module.ROUNDS
     assert told.low < 0.6 < told.high

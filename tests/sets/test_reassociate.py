@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from naive.reassociation import reassociate as naive_reassociate
 from shoal.errors import DataError, MethodError
-from shoal.kernels.chance import stream
+from shoal.kernels.random_streams import stream
 from shoal.model.disassociated import Disassociated
 from shoal.transactions.reassociation.reassociate import reassociate
 

@@ -12,9 +12,9 @@ from shoal.som.plus import MOST_CLASSES, classes_of, plus, plus_as_printed, prin
 
 
 def telling_and_noise(n=120, seed=1):
-    chance = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     codes = np.arange(n) % 2
-    X = np.column_stack([chance.normal(size=n) + 2.0 * codes, chance.normal(size=(n, 2))])
+    X = np.column_stack([rng.normal(size=n) + 2.0 * codes, rng.normal(size=(n, 2))])
     return standardised(X), codes
 
 

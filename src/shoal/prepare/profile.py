@@ -240,9 +240,9 @@ def _written(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _drawn(codes: Codes, place: int) -> Sums:
     """Return the random number of each row's code in the column with this index."""
-    chance = np.random.default_rng([SEED, place])
+    rng = np.random.default_rng([SEED, place])
     size = int(codes.max()) + 1 if codes.size else 0
-    return chance.integers(0, np.iinfo(np.uint64).max, size, np.uint64, endpoint=True)[codes]
+    return rng.integers(0, np.iinfo(np.uint64).max, size, np.uint64, endpoint=True)[codes]
 
 
 def _classes(sums: Sums) -> tuple[int, int]:

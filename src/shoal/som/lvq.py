@@ -82,35 +82,35 @@ def wlvq2(
         raise MethodError(f"wlvq2: rate must be above 0; got {rate!r}.")
     if not np.abs(numbers).max(initial=0.0) < HUGE:
         raise MethodError(DIVERGED)
-    chance = np.random.default_rng((seed, 5))
-    found = [_codebook(numbers[codes == one], prototypes, chance) for one in range(names.size)]
+    rng = np.random.default_rng((seed, 5))
+    found = [_codebook(numbers[codes == one], prototypes, rng) for one in range(names.size)]
     owner = np.repeat(np.arange(names.size), [len(one) for one in found])
     book, weights = np.vstack(found), np.ones(numbers.shape[1])
     turned = np.ascontiguousarray(book.T)
     for epoch in range(epochs):
         left = 1.0 - epoch / epochs
         next_ = 1.0 - (epoch + 1) / epochs
-        order = chance.permutation(codes.size)
+        order = rng.permutation(codes.size)
         _learn(numbers, codes, order, turned, owner, weights, rate * left, rate * next_, weight_rate / rate, printed)
         if not np.abs(turned).max(initial=0.0) < HUGE:
             raise MethodError(DIVERGED)
     return Codebook(np.ascontiguousarray(turned.T), names[owner], weights)
 
 
-def _codebook(X: Floats, most: int, chance: np.random.Generator) -> Floats:
+def _codebook(X: Floats, most: int, rng: np.random.Generator) -> Floats:
     """Return up to so many means of the rows of a class, the best of several runs of k-means."""
     most = max(1, min(most, len(X) // EACH))
     different = np.unique(X, axis=0)
     if len(different) <= most:
         return different
-    found = [_means(X, most, chance) for _ in range(STARTS if most > 1 else 1)]
+    found = [_means(X, most, rng) for _ in range(STARTS if most > 1 else 1)]
     return min(found, key=lambda means: float(((X - means[nearest(X, means)]) ** 2).sum()))
 
 
-def _means(X: Floats, most: int, chance: np.random.Generator) -> Floats:
+def _means(X: Floats, most: int, rng: np.random.Generator) -> Floats:
     """Return so many means of rows, starting from random rows that are far apart."""
-    first = int(chance.integers(len(X)))
-    means = X[_far_apart(X, first, chance.random(most - 1))]
+    first = int(rng.integers(len(X)))
+    means = X[_far_apart(X, first, rng.random(most - 1))]
     for _ in range(LLOYD):
         sums = cell_sums(X, nearest(X, means), most)
         held = sums[:, -1:] > 0

@@ -38,10 +38,10 @@ def closest(
     threads.
     """
     n, d = columns.codes.shape
-    chance = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     orders = []
     for turn in range(SORTS):
-        order = chance.permutation(d)
+        order = rng.permutation(d)
         # Each column comes last in turn: rows that differ only in it are then neighbours.
         last = turn % max(d, 1)
         orders.append((turn, np.concatenate([order[order != last], [last]]) if d else order))

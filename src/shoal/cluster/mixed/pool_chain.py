@@ -9,9 +9,9 @@ from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.mixed.joining_rules import may_join
 from shoal.cluster.mixed.near_cells import Cell
 from shoal.cluster.search.limits import Rules, meets_in
-from shoal.kernels.chance import uniform
 from shoal.kernels.columns import Hulls, add, clear, join_loss
 from shoal.kernels.loops import inner_loop
+from shoal.kernels.random_streams import uniform
 
 __all__ = ["CAP", "Room", "State", "rebuild_chain"]
 
@@ -52,7 +52,7 @@ def rebuild_chain(
     cell: Cell, state: State, room: Room, steps: int, hot: float, cold: float, k: int, reach: int
 ) -> None:
     """Rebuild pools while the temperature falls."""
-    chance = cell.chance
+    random_state = cell.random_state
     fall = (cold / hot) ** (1 / max(1, steps)) if hot > 0 else 0.0
     heat = hot
     for _ in range(steps):
@@ -67,8 +67,8 @@ def rebuild_chain(
             for i in range(state.size[group]):
                 room.pool[m] = state.members[group, i]
                 m += 1
-        built, cost = _built(cell, room, m, old + BEYOND * heat, k, uniform(chance) < ONE_LESS)
-        if built == 0 or (cost > old and (heat <= 0 or uniform(chance) >= np.exp((old - cost) / heat))):
+        built, cost = _built(cell, room, m, old + BEYOND * heat, k, uniform(random_state) < ONE_LESS)
+        if built == 0 or (cost > old and (heat <= 0 or uniform(random_state) >= np.exp((old - cost) / heat))):
             continue
         _put(state, room, groups, built)
 
@@ -76,24 +76,24 @@ def rebuild_chain(
 @inner_loop
 def _drawn(cell: Cell, state: State, room: Room, reach: int) -> int:
     """Draw the groups of a pool; return their number."""
-    near, chance = cell.near, cell.chance
+    near, random_state = cell.near, cell.random_state
     label, members, size, lost, _, _ = state
     chosen, n, row = room.chosen, label.size, -1
     for _ in range(TRIES):
-        one = int(uniform(chance) * n)
+        one = int(uniform(random_state) * n)
         if label[one] >= 0 and lost[label[one]] > 0:
             row = one
             break
     if row < 0:
         return 0
     chosen[0], groups = label[row], 1
-    wanted = 2 + int(uniform(chance) * (reach - 1))
+    wanted = 2 + int(uniform(random_state) * (reach - 1))
     for _ in range(3 * wanted):
         if groups == wanted:
             break
-        group = chosen[int(uniform(chance) * groups)]
-        one = members[group, int(uniform(chance) * size[group])]
-        other = near[one, int(uniform(chance) * near.shape[1])]
+        group = chosen[int(uniform(random_state) * groups)]
+        one = members[group, int(uniform(random_state) * size[group])]
+        other = near[one, int(uniform(random_state) * near.shape[1])]
         if other >= 0 and label[other] >= 0:
             new = True
             for g in range(groups):
@@ -107,13 +107,13 @@ def _drawn(cell: Cell, state: State, room: Room, reach: int) -> int:
 @inner_loop
 def _built(cell: Cell, room: Room, m: int, most: float, k: int, fewer: bool) -> tuple[int, float]:
     """Build groups from the pool, one after the other; return their number and cost."""
-    columns, rules, chance = cell.columns, cell.rules, cell.chance
+    columns, rules, random_state = cell.columns, cell.rules, cell.random_state
     pool, ends, hulls, lost = room.pool, room.ends, room.hulls, room.lost
     groups = m // k - (1 if fewer and m // k > 1 else 0)
     done, built, cost = 0, 0, 0.0
     ends[0] = 0
     while built < groups and m - done >= k:
-        pick = done + int(uniform(chance) * (m - done))
+        pick = done + int(uniform(random_state) * (m - done))
         pool[done], pool[pick] = pool[pick], pool[done]
         clear(columns, hulls, built)
         add(columns, hulls, built, pool[done])

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from shoal.cluster.search.limits import Rules, meets_in
 from shoal.cluster.search.state import Room, State, Whole, transfer, worth
-from shoal.kernels.chance import uniform
 from shoal.kernels.loops import inner_loop
+from shoal.kernels.random_streams import uniform
 
 __all__ = ["ASKED", "create", "dissolve", "joining", "meets_with", "restructure", "undo"]
 
@@ -19,13 +19,13 @@ ASKED = 12  # groups around a row that may give or take rows
 
 @inner_loop
 def restructure(
-    state: State, near: Whole, row: int, limit: float, chance: NDArray[np.uint64], k: int, most: int, room: Room
+    state: State, near: Whole, row: int, limit: float, random_state: NDArray[np.uint64], k: int, most: int, room: Room
 ) -> None:
     """Propose to create a group around a row, or to dissolve its group."""
     group = state.label[row]
-    dice = uniform(chance)
-    allowed = -limit * np.log(1.0 - uniform(chance))
-    if state.size[group] > k and dice < 0.9:
+    draw = uniform(random_state)
+    allowed = -limit * np.log(1.0 - uniform(random_state))
+    if state.size[group] > k and draw < 0.9:
         steps, delta = create(state, near, row, k, room)
     elif state.size[group] <= k + 1:
         steps, delta = dissolve(state, None, near, group, allowed, most, room)

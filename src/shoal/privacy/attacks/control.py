@@ -91,8 +91,8 @@ def _differ(codes: NDArray[np.int64], n: int, *, ordered: bool) -> float:
     m, size = codes.size - n, int(codes.max()) + 1
     shares = [np.bincount(part, minlength=size) / part.size for part in (codes[:n], codes[n:])]
     if ordered:
-        chance = SURE * np.sqrt((n + m) / (n * m))
-        return float(np.abs(np.cumsum(shares[0] - shares[1])).max() - max(FAR, chance))
+        expected = SURE * np.sqrt((n + m) / (n * m))
+        return float(np.abs(np.cumsum(shares[0] - shares[1])).max() - max(FAR, expected))
     # Half the sum of absolute differences grows with the number of values even by chance, about as its root / 2.
-    chance = np.sqrt(size * (n + m) / (n * m) / (2 * np.pi)) + SURE * np.sqrt((n + m) / (n * m)) / 2
-    return float(np.abs(shares[0] - shares[1]).sum() / 2 - max(FAR, chance))
+    expected = np.sqrt(size * (n + m) / (n * m) / (2 * np.pi)) + SURE * np.sqrt((n + m) / (n * m)) / 2
+    return float(np.abs(shares[0] - shares[1]).sum() / 2 - max(FAR, expected))

@@ -165,7 +165,7 @@ def rank_interval(case: Case, profile: Profile, clock: Clock) -> Attack:
     close = peers(space(case, case.policy.names("quasi"))[0], targets, case.policy.constraints.k, clock)
     note = time_up(len(close), targets.size)
     targets = targets[: len(close)]
-    right, chance, conceded = [np.zeros(0)], [np.zeros(0)], [np.zeros(0)]
+    right, baselines, conceded = [np.zeros(0)], [np.zeros(0)], [np.zeros(0)]
     for column in columns:
         cells, low, high = limits(case, column)
         there = targets[~np.isnan(cells[targets])]
@@ -173,11 +173,11 @@ def rank_interval(case: Case, profile: Profile, clock: Clock) -> Attack:
             continue
         published = (low + high) / 2
         right.append(within_ranks(published[there], cells[there], cells).astype(np.float64))
-        chance.append(np.full(there.size, _blind(published, cells[there], cells)))
+        baselines.append(np.full(there.size, _blind(published, cells[there], cells)))
         middle = _middle(column, cells[close[~np.isnan(cells[targets])]], published)
         conceded.append(within_ranks(middle, cells[there], cells).astype(np.float64))
     hits = np.concatenate(right)
-    baseline, allowed = (float(np.concatenate(each).mean()) if hits.size else 0.0 for each in (chance, conceded))
+    baseline, allowed = (float(np.concatenate(each).mean()) if hits.size else 0.0 for each in (baselines, conceded))
     said = f"k = {case.policy.constraints.k} concedes {allowed:.3f}"
     told = Sentence.joined([said, *note])
     return concluded(name, profile, hits, baseline=baseline, power=1.0, allowed=allowed, note=told, ended=bool(note))
@@ -203,8 +203,8 @@ def homogeneity(case: Case, profile: Profile, clock: Clock) -> Attack:
     worst: list[tuple[float, Attack]] = []
     for column, secret in secrets.items():
         right = revealed(found, secret, targets).astype(np.float64)
-        chance = np.random.default_rng((case.seed, 42))
-        mixed = [revealed(found, secret.shuffled(chance.permutation(case.n)), targets) for _ in range(SHUFFLES)]
+        rng = np.random.default_rng((case.seed, 42))
+        mixed = [revealed(found, secret.shuffled(rng.permutation(case.n)), targets) for _ in range(SHUFFLES)]
         rates = [float(one.mean()) for one in mixed]
         baseline, most = max(float(np.mean(rates)), _sure(secret)), max(*rates, SLACK)
         power = float(revealed(copy, secret.raw(), targets).mean())
@@ -369,5 +369,5 @@ def _sure(secret: Secret) -> float:
 
 def _targets(case: Case, number: int) -> Labels:
     """Return the targets in random order, so that the first ones represent all."""
-    chance = np.random.default_rng((case.seed, number))
-    return chance.permutation(sampled(case.n, MOST, chance))
+    rng = np.random.default_rng((case.seed, number))
+    return rng.permutation(sampled(case.n, MOST, rng))

@@ -71,11 +71,11 @@ def last_member(case: Case, profile: Profile, clock: Clock) -> Attack:
     columns = averages(case, profile.known) if case.n else []
     if not columns:
         return concluded(name, profile, np.zeros(0), baseline=0.0, note="no known column of numbers is published")
-    chance = np.random.default_rng((case.seed, 101))
-    order = chance.permutation(case.n)
+    rng = np.random.default_rng((case.seed, 101))
+    order = rng.permutation(case.n)
     # One row of each class, as a flaw of the mean affects all of them.
     drawn = order[np.unique(case.labels[order], return_index=True)[1]]
-    targets = drawn[sampled(drawn.size, MOST, chance)]
+    targets = drawn[sampled(drawn.size, MOST, rng)]
     weights = _weights(case)
     right, blind, power, allowed, widths, done = [], [], [], [], [], 0
     for column in columns:

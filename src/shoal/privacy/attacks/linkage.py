@@ -115,8 +115,8 @@ def linkability(case: Case, profile: Profile, clock: Clock) -> Attack:
     control = None
     if case.control is not None and case.control.n and case.n:
         outsiders, seen = places(replace(case, original=case.control, control=None), profile.known)
-        chance = np.random.default_rng((case.seed, 21))
-        some = chance.permutation(sampled(case.control.n, MOST, chance))
+        rng = np.random.default_rng((case.seed, 21))
+        some = rng.permutation(sampled(case.control.n, MOST, rng))
         control = float(joined(outsiders, _Rows.of(seen, case.n), some)[0].mean())
     share = RowShare(100 * np.count_nonzero(right) / max(1, right.size))
     meet = Sentence("the two sets share rows for {share:.1f} % of the targets", share=share)
@@ -179,9 +179,9 @@ class _Probable(NamedTuple):
 
 def _probable(case: Case, before: list[Places], rows: _Rows, clock: Clock) -> _Probable:
     """Guess the row of each target by the weights of agreement."""
-    chance = np.random.default_rng((case.seed, 30))
+    rng = np.random.default_rng((case.seed, 30))
     most = min(TOLD, max(FEWEST, PAIRS // max(1, rows.first.size)))
-    targets = chance.permutation(sampled(case.n, most, chance))
+    targets = rng.permutation(sampled(case.n, most, rng))
     learned = targets[: max(20, LEARNED // max(1, rows.first.size))]
     compared = [agreement(one, other) for one, other in zip(before, rows.columns, strict=True)]
     if len(before) > COLUMNS:
@@ -229,8 +229,8 @@ def _prepared(case: Case, profile: Profile, most: int, number: int) -> tuple[lis
             f"attack: the table has {case.before.n} rows and the release {case.n}. Give the rows that were released."
         )
     before, after = places(case, profile.known)
-    chance = np.random.default_rng((case.seed, number))
-    return before, _Rows.of(after, case.n), chance.permutation(sampled(case.n, most, chance))
+    rng = np.random.default_rng((case.seed, number))
+    return before, _Rows.of(after, case.n), rng.permutation(sampled(case.n, most, rng))
 
 
 def _share(best: NDArray[np.bool_], rows: _Rows, targets: Labels) -> Floats:

@@ -110,10 +110,10 @@ def told_by_some(
     The parameters are those of `told_by_all`. One entry for each class with two placements or more for which there was
     time, and whether the time was up before all were tried.
     """
-    chance = np.random.default_rng((seed, 51))
+    rng = np.random.default_rng((seed, 51))
     whole = classes([column.codes for column in sensitive.values()], labels.size)
     found: list[Told] = []
-    for number in chance.permutation(int(labels.max()) + 1)[:MOST_CLASSES]:
+    for number in rng.permutation(int(labels.max()) + 1)[:MOST_CLASSES]:
         rows = np.flatnonzero(labels == number)
         every = _placements(whole[rows], EACH)
         if every < 2:
@@ -121,7 +121,7 @@ def told_by_some(
         if every <= EACH:
             moved = list(_arranged(whole[rows], rows))
         else:  # all rotations of a random order: every row has every value as often as the class does
-            orders = [rows[chance.permutation(rows.size)] for _ in range(max(1, EACH // rows.size))]
+            orders = [rows[rng.permutation(rows.size)] for _ in range(max(1, EACH // rows.size))]
             moved = [np.roll(order, turn) for order in orders for turn in range(rows.size)]
         origins = [_origin(labels.size, [rows], [one]) for one in moved]
 
@@ -129,7 +129,7 @@ def told_by_some(
             own = made == made[rows[0]]
             return int(own.sum()) == rows.size and bool(own[rows].all())
 
-        counted = _counted(origins, regroup, matches, int(chance.integers(2**62)), clock)
+        counted = _counted(origins, regroup, matches, int(rng.integers(2**62)), clock)
         if counted is None:
             return found, True
         told = _told(origins, *counted, labels, sensitive, rows, whole=every <= EACH)
@@ -258,7 +258,7 @@ def _counted(
     origins: Sequence[Labels], regroup: Regroup, matches: Matches, seed: int, clock: Clock
 ) -> tuple[NDArray[np.int64], int, bool] | None:
     """Return how often each placement led to the published classes, for how many seeds, and if seeds do not matter."""
-    chance = np.random.default_rng((seed, 52))
+    rng = np.random.default_rng((seed, 52))
     hits = np.zeros(len(origins), np.int64)
     done, steady = 0, False
     for number in range(ROUNDS):
@@ -266,7 +266,7 @@ def _counted(
         for place, origin in enumerate(origins):
             if clock.over:
                 return (hits, done, steady) if done >= SURE else None
-            now[place] = matches(regroup(origin, int(chance.integers(2**62))))
+            now[place] = matches(regroup(origin, int(rng.integers(2**62))))
         hits, done = hits + now, number + 1
         steady = bool(((hits == 0) | (hits == done)).all())
         if done >= SURE and done * len(origins) >= MANY and steady:

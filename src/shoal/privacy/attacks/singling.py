@@ -138,7 +138,7 @@ class Statements:
     tolerance: Floats
 
 
-def stated(columns: Sequence[Column], k: int, chance: np.random.Generator, clock: Clock) -> Statements:
+def stated(columns: Sequence[Column], k: int, rng: np.random.Generator, clock: Clock) -> Statements:
     """Return statements made from a release of at least one row and column.
 
     A value that at most 2k - 1 rows have is rare. If the time is up, statements have no tolerance.
@@ -148,12 +148,12 @@ def stated(columns: Sequence[Column], k: int, chance: np.random.Generator, clock
         first, count = np.unique(column.codes, return_index=True, return_counts=True)[1:]
         few = count <= 2 * k - 1
         rare.append(np.column_stack([np.full(few.sum(), j), first[few], count[few]]))
-    found = chance.permutation(np.vstack(rare))
+    found = rng.permutation(np.vstack(rare))
     found = found[np.argsort(found[:, 2], kind="stable")][:MOST]
     d, n = len(columns), columns[0].codes.size
-    rows = chance.integers(n, size=MOST)
-    order = chance.random((MOST, d)).argsort(axis=1).argsort(axis=1)
-    chosen = order < chance.integers(min(2, d), d + 1, size=MOST)[:, None]
+    rows = rng.integers(n, size=MOST)
+    order = rng.random((MOST, d)).argsort(axis=1).argsort(axis=1)
+    chosen = order < rng.integers(min(2, d), d + 1, size=MOST)[:, None]
     tolerance = _widest(columns, rows, chosen, clock)
     codes = np.column_stack([column.codes[rows] for column in columns])
     # Identical statements count once.
@@ -201,10 +201,10 @@ def singling_out(case: Case, profile: Profile, clock: Clock) -> Attack:
     columns = _columns(case, profile)
     said = stated(columns, k, np.random.default_rng((case.seed, 61)), clock)
     one, several = isolating(columns, said, clock)
-    chance = np.random.default_rng((case.seed, 62))
+    rng = np.random.default_rng((case.seed, 62))
     by_luck, about_several = [], replace(said, row=said.row[:0], column=said.column[:0])
     for _ in range(SHUFFLES):
-        mixed = [column.shuffled(chance.permutation(n)) for column in columns]
+        mixed = [column.shuffled(rng.permutation(n)) for column in columns]
         by_luck.append(float(isolating(mixed, about_several, clock)[1].mean()))
     right = np.concatenate([one, several]).astype(np.float64)
     baseline, allowed = (

@@ -159,8 +159,8 @@ def subset_sum(case: Case, profile: Profile, clock: Clock) -> Attack:
     able = np.flatnonzero(~gaps & (case.sizes <= LARGEST))
     if not able.size:
         return nothing(f"no class without missing values has at most {LARGEST} rows")
-    chance = np.random.default_rng((case.seed, 111))
-    tried = chance.permutation(able)[:CLASSES]
+    rng = np.random.default_rng((case.seed, 111))
+    tried = rng.permutation(able)[:CLASSES]
     right: list[bool] = []
     power: list[bool] = []
     compact: list[bool] = []
@@ -169,7 +169,7 @@ def subset_sum(case: Case, profile: Profile, clock: Clock) -> Attack:
         if right and clock.over:
             break
         members = [np.flatnonzero(case.labels == one) for one in some]
-        listed = _register(people, np.concatenate(members), _largest(size, len(columns)), chance)
+        listed = _register(people, np.concatenate(members), _largest(size, len(columns)), rng)
         rows = people[listed]
         registers.append(listed.size)
         slack = size * np.array([column.slack for column in columns])
@@ -277,12 +277,12 @@ def _batches(sizes: Labels, tried: Labels, width: int) -> Iterator[tuple[int, La
             yield size, some[start : start + each]
 
 
-def _register(people: Floats, members: Labels, most: int, chance: np.random.Generator) -> Labels:
+def _register(people: Floats, members: Labels, most: int, rng: np.random.Generator) -> Labels:
     """Return the members and others drawn at random, in random order."""
     others = np.setdiff1d(np.flatnonzero(np.isfinite(people).all(axis=1)), members)
     room = max(0, most - members.size)
-    drawn = chance.choice(others, room, replace=False) if others.size > room else others
-    return chance.permutation(np.concatenate([members, drawn]))
+    drawn = rng.choice(others, room, replace=False) if others.size > room else others
+    return rng.permutation(np.concatenate([members, drawn]))
 
 
 def _between(numbers: list[int]) -> str:

@@ -62,11 +62,11 @@ def contributions(columns: Sequence[Labels], n: int, seed: int = 0) -> tuple[Flo
         return _exact(columns) / n, 0
     rows = columns[0].size
     orders = max(LEAST_ORDERS, min(MOST_ORDERS, WORK // (rows * d)))
-    chance, total = np.random.default_rng(seed), np.zeros(d)
+    rng, total = np.random.default_rng(seed), np.zeros(d)
     order, whole = np.arange(d), _distinct(columns)
     for turn in range(orders):
         # The rotations of an order put every column in every place, which matters most for what it adds.
-        order = np.roll(order, 1) if turn % d else chance.permutation(d)
+        order = np.roll(order, 1) if turn % d else rng.permutation(d)
         total += _added(columns, order.tolist(), whole)
     return total / orders / n, orders
 

@@ -57,7 +57,7 @@ def suppress_universal(
     The records come cluster by cluster. A share `rho` of the records of the cluster keeps the item; at least one loses
     it, and some may end up empty. The count is the number of occurrences removed.
     """
-    chance = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     found = np.flatnonzero(universal(torn, cuts))
     of = np.searchsorted(torn.ptr, found, side="right") - 1
     keep = np.ones(items.size, np.bool_)
@@ -66,7 +66,7 @@ def suppress_universal(
         # Every record of the cluster holds the item once, so its positions are those of its records.
         places = indptr[low] + np.flatnonzero(items[indptr[low] : indptr[high]] == item)
         losing = max(1, math.ceil((1 - rho) * (high - low) - 1e-9))
-        keep[chance.choice(places, losing, replace=False)] = False
+        keep[rng.choice(places, losing, replace=False)] = False
     before = np.concatenate([np.zeros(1, np.int64), np.cumsum(keep)])
     return before[indptr], items[keep], int(items.size - before[-1])
 

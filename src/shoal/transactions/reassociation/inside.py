@@ -51,9 +51,9 @@ def exchanged(data: Transactions, labels: Longs, k: int, m: int, seed: int = 0) 
     chunk = torn.chunk[np.searchsorted(seat, cluster * n_items + items)]
     kept = chunk >= 0
     slot, cluster, item, chunk = slot[kept], cluster[kept], items[kept].astype(np.int64), chunk[kept]
-    chance = np.random.default_rng(seed)
-    moved = _moved(slot, cluster, chunk, cuts, chance)
-    return _hardened(moved, item, labels[slots], n_items, k, m, labels, chance)
+    rng = np.random.default_rng(seed)
+    moved = _moved(slot, cluster, chunk, cuts, rng)
+    return _hardened(moved, item, labels[slots], n_items, k, m, labels, rng)
 
 
 def _clusters(indptr: Longs, items: NDArray[np.int32], n_items: int, labels: Longs, k: int) -> tuple[Longs, Longs]:
@@ -74,7 +74,7 @@ def _clusters(indptr: Longs, items: NDArray[np.int32], n_items: int, labels: Lon
     )
 
 
-def _moved(slot: Longs, cluster: Longs, chunk: NDArray[np.int32], cuts: Longs, chance: np.random.Generator) -> Longs:
+def _moved(slot: Longs, cluster: Longs, chunk: NDArray[np.int32], cuts: Longs, rng: np.random.Generator) -> Longs:
     """Return the slot that each occurrence goes to: parts of a chunk stay together and go to different slots."""
     order = np.lexsort((slot, chunk, cluster))
     change = (np.diff(cluster[order], prepend=-1) != 0) | (np.diff(chunk[order], prepend=-1) != 0)
@@ -83,12 +83,12 @@ def _moved(slot: Longs, cluster: Longs, chunk: NDArray[np.int32], cuts: Longs, c
     for first, last in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
         places = order[first:last]
         begin, end = cuts[cluster[places[0]]], cuts[cluster[places[0]] + 1]
-        moved[places] = begin + chance.permutation(end - begin)[slot[places] - begin]
+        moved[places] = begin + rng.permutation(end - begin)[slot[places] - begin]
     return moved
 
 
 def _hardened(
-    slot: Longs, item: Longs, group_of: Longs, n_items: int, k: int, m: int, labels: Longs, chance: np.random.Generator
+    slot: Longs, item: Longs, group_of: Longs, n_items: int, k: int, m: int, labels: Longs, rng: np.random.Generator
 ) -> tuple[Longs, Longs]:
     """Break rare combinations group by group, and assign the remaining sets to rows of their group at random."""
     order = np.lexsort((item, slot))
@@ -104,7 +104,7 @@ def _hardened(
     by_owner = np.argsort(owner, kind="stable")
     heads = np.concatenate(([0], np.cumsum(np.bincount(labels))))
     turn = np.arange(owner.size) - np.searchsorted(owner[by_owner], owner[by_owner])
-    takers = np.lexsort((chance.random(labels.size), labels))
+    takers = np.lexsort((rng.random(labels.size), labels))
     row = np.empty(owner.size, np.int64)
     row[by_owner] = takers[heads[owner[by_owner]] + turn]
     rows, items = np.repeat(row, hard.lengths), left % n_items

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import DataError, MethodError
-from shoal.kernels.chance import stream, uniform
 from shoal.kernels.loops import inner_loop, loop
+from shoal.kernels.random_streams import stream, uniform
 from shoal.model.disassociated import Disassociated
 from shoal.model.transactions import Transactions
 from shoal.transactions.disassociation.terms import terms_as_chunks
