@@ -21,7 +21,7 @@ LOOPS = ("cluster", "density", "kernels", "som", "transactions")  # the packages
 def digest_of_loops():
     """Return a short name that changes with any byte of a package whose loops are compiled."""
     digest = hashlib.sha256()
-    for path in sorted(path for room in LOOPS for path in (SOURCES / room).rglob("*.py")):
+    for path in sorted(path for package in LOOPS for path in (SOURCES / package).rglob("*.py")):
         digest.update(path.relative_to(SOURCES).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-import shoal.cluster.methods.kmeans as room
+import shoal.cluster.methods.kmeans as module
 import shoal.cluster.search.assignment as assigning
 from figures import sse
 from naive import kmeans as naive
@@ -194,7 +194,7 @@ def test_hard_tables_are_done_soon(shape):
 def test_a_large_table_is_done_in_cells_by_any_number_of_threads(n, k, monkeypatch):
     X = np.random.default_rng(8).normal(size=(n, 2))
     whole = kmeans(X, k, rounds=4)
-    monkeypatch.setattr(room, "CELL", 30)
+    monkeypatch.setattr(module, "CELL", 30)
     one, two = (kmeans(X, k, rounds=4, threads=threads) for threads in (1, 2))
     assert np.array_equal(one.labels, two.labels)
     assert not np.array_equal(one.labels, whole.labels)
@@ -205,7 +205,7 @@ def test_cells_are_smaller_where_weights_differ(monkeypatch):
     X = np.random.default_rng(9).normal(size=(90, 2))
     even, uneven = np.full(90, 2.0), 1.0 + np.arange(90) % 2
     before = [kmeans(X, 3, rounds=4, weights=weights).labels for weights in (even, uneven)]
-    monkeypatch.setattr(room, "UNEVEN", 30)
+    monkeypatch.setattr(module, "UNEVEN", 30)
     after = [kmeans(X, 3, rounds=4, weights=weights).labels for weights in (even, uneven)]
     assert np.array_equal(before[0], after[0])
     assert not np.array_equal(before[1], after[1])

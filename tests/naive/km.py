@@ -80,14 +80,14 @@ def covered(release, cluster):
 
 def shared_apart(release, number, chunk):
     members = set(release["joints"][number]["clusters"])
-    room = sum(release["clusters"][c]["size"] for c in release["joints"][number]["clusters"])
+    records = sum(release["clusters"][c]["size"] for c in release["joints"][number]["clusters"])
     taken = set()
     for c in members:
         taken |= set(release["clusters"][c]["term"]).union(*map(domain, release["clusters"][c]["chunks"]))
     for joint in release["joints"]:
         if members & set(joint["clusters"]):
             taken |= set().union(*(domain(other) for other in joint["chunks"] if other is not chunk))
-    return filled(chunk) and size(chunk) <= room and not domain(chunk) & taken
+    return filled(chunk) and size(chunk) <= records and not domain(chunk) & taken
 
 
 def universal(release, number):
@@ -96,9 +96,9 @@ def universal(release, number):
     places = [(chunk, cluster["size"]) for chunk in cluster["chunks"]]
     for joint in release["joints"]:
         if number in joint["clusters"]:
-            room = sum(release["clusters"][c]["size"] for c in joint["clusters"])
-            places += [(chunk, room) for chunk in joint["chunks"]]
-    return any(support >= room for chunk, room in places for support in supports(chunk, 1).values())
+            records = sum(release["clusters"][c]["size"] for c in joint["clusters"])
+            places += [(chunk, records) for chunk in joint["chunks"]]
+    return any(support >= records for chunk, records in places for support in supports(chunk, 1).values())
 
 
 def terms(release):

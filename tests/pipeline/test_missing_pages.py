@@ -66,8 +66,8 @@ def names(folder):
 )
 def test_the_release_is_written_and_what_is_missing_is_said(release, folders, monkeypatch, problem, said):
     public, private = folders
-    for room in ("shoal.reports.drawing.svg", "shoal.reports.figures.svg"):
-        monkeypatch.setattr(room, failing(problem))
+    for function in ("shoal.reports.drawing.svg", "shoal.reports.figures.svg"):
+        monkeypatch.setattr(function, failing(problem))
     release.save(public, private=private, format="csv", report=True, original=table())
     assert names(public) == {"certificate.json", "data.csv", "policy.toml"}
     assert names(private) == {"findings.json", "map.csv"}

@@ -13,7 +13,7 @@ from shoal.catalogue import measures
 from shoal.errors import DataError
 from shoal.model.policy import Policy
 from shoal.model.table import Table
-from shoal.privacy.measures import adversary_measures as room
+from shoal.privacy.measures import adversary_measures as module
 from shoal.privacy.measures.adversary import (
     SCALE,
     bins,
@@ -34,7 +34,9 @@ from shoal.privacy.measures.case import Case
 from shoal.privacy.measures.pairs import Pair
 
 MEASURES = {
-    function.card.name: function for function in vars(room).values() if hasattr(getattr(function, "card", None), "name")
+    function.card.name: function
+    for function in vars(module).values()
+    if hasattr(getattr(function, "card", None), "name")
 }
 
 

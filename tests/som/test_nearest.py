@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-import shoal.som.nearest as room
+import shoal.som.nearest as module
 from naive import som as naive
 from shoal.som.nearest import cell_sums, nearest, two_nearest
 
@@ -18,8 +18,8 @@ def digits(request):
     """Both ways to measure, whatever the size of the tables."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "half of them first":
-            patch.setattr(room, "WIDE", 1)
-            patch.setattr(room, "SOME", 1)
+            patch.setattr(module, "WIDE", 1)
+            patch.setattr(module, "SOME", 1)
         yield
 
 
@@ -71,8 +71,8 @@ def test_several_threads_find_the_same(monkeypatch):
     rng = np.random.default_rng(0)
     X, prototypes = (rng.integers(-2, 3, (n, 5)).astype(np.float64) for n in (101, 17))
     alone = nearest(X, prototypes, threads=1)
-    monkeypatch.setattr(room, "LONG", 1)
-    monkeypatch.setattr(room, "ROUND", 7)
+    monkeypatch.setattr(module, "LONG", 1)
+    monkeypatch.setattr(module, "ROUND", 7)
     assert np.array_equal(nearest(X, prototypes, threads=2), alone)
     assert np.array_equal(nearest(X, prototypes, threads=1), alone)
 

@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-import shoal.som.training as room
+import shoal.som.training as module
 from naive import som as naive
 from shoal.som.grid import Grid, grid_for
 from shoal.som.nearest import nearest
@@ -170,13 +170,13 @@ def test_a_constant_column_stays_constant():
 
 
 def test_a_part_of_many_rows_is_enough_to_train_on(monkeypatch):
-    monkeypatch.setattr(room, "TRAINED", 50)
-    monkeypatch.setattr(room, "EACH", 1)
+    monkeypatch.setattr(module, "TRAINED", 50)
+    monkeypatch.setattr(module, "EACH", 1)
     X = np.random.default_rng(6).normal(size=(500, 2))
     some = [som(X, 12, seed=seed) for seed in (0, 0, 1)]
     assert np.array_equal(some[0].prototypes, some[1].prototypes)
     assert not np.array_equal(some[0].prototypes, some[2].prototypes)
-    monkeypatch.setattr(room, "TRAINED", 500)
+    monkeypatch.setattr(module, "TRAINED", 500)
     assert some[0].errors(X)[0] == pytest.approx(som(X, 12).errors(X)[0], rel=0.25)
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import shoal.som.views as room
+import shoal.som.views as module
 from naive import som as naive
 from shoal.som.grid import Grid, grid_for
 from shoal.som.nearest import cell_sums, nearest
@@ -21,8 +21,8 @@ def learnt(monkeypatch, X, views, own, strength, printed=False):
     """What a view makes of the others, whatever the index says of it."""
     falling = iter(range(99, 0, -1))
     with monkeypatch.context() as patch:
-        patch.setattr(room, "davies_bouldin", lambda *_: float(next(falling)))
-        view, told = room._learn(X, views, own, views[0].map.grid.kernel(1.0), strength, printed, 1)
+        patch.setattr(module, "davies_bouldin", lambda *_: float(next(falling)))
+        view, told = module._learn(X, views, own, views[0].map.grid.kernel(1.0), strength, printed, 1)
     assert told == (99.0, 98.0, True)
     return view
 

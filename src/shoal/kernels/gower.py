@@ -66,8 +66,8 @@ def medoids(columns: Columns, labels: Whole, shy: Whole | None = None) -> Whole:
     sizes = np.bincount(labels)
     found = np.empty(sizes.size, np.int64)
     marks, counts = _marks(columns)
-    room = np.zeros(int(sizes.max(initial=0)))
-    _medoids(apart(columns), order, np.cumsum(sizes), away, marks, counts, np.zeros(counts.size), room, found)
+    scratch = np.zeros(int(sizes.max(initial=0)))
+    _medoids(apart(columns), order, np.cumsum(sizes), away, marks, counts, np.zeros(counts.size), scratch, found)
     return found
 
 

@@ -90,7 +90,7 @@ def _nearest_by_half(X: Floats, rows: Half, turned: Floats, half: Floats, rough:
     """
     n, d = X.shape
     found = np.empty(n, np.int64)
-    scores, room = np.empty((4, short.size), np.float32), np.empty(short.size, np.float32)
+    scores, scratch = np.empty((4, short.size), np.float32), np.empty(short.size, np.float32)
     for start in range(0, n, 4):
         _score_four(rows, start, rough, short, scores)
         for row in range(start, min(start + 4, n)):
@@ -98,7 +98,7 @@ def _nearest_by_half(X: Floats, rows: Half, turned: Floats, half: Floats, rough:
             for j in range(d):
                 length += X[row, j] * X[row, j]
             off = 1.5 * (d + 8) * 2.0**-24 * (np.sqrt(length) * top + 0.5 * top * top)
-            found[row] = _choose(X, row, turned, half, scores[row - start], room, 2 * off)
+            found[row] = _choose(X, row, turned, half, scores[row - start], scratch, 2 * off)
     return found
 
 
@@ -169,9 +169,9 @@ def _score_four(rows: Half, start: int, rough: Half, short: Half, scores: Half) 
 
 
 @inner_loop
-def _choose(X: Floats, row: int, turned: Floats, half: Floats, scores: Half, room: Half, slack: float) -> int:
+def _choose(X: Floats, row: int, turned: Floats, half: Floats, scores: Half, scratch: Half, slack: float) -> int:
     """Return the nearest prototype among those that scores, off by at most half the slack, leave possible."""
-    bound = np.float32(_lowest(scores, room) + slack)
+    bound = np.float32(_lowest(scores, scratch) + slack)
     count, chosen = 0, 0
     for j in range(scores.size):
         if scores[j] <= bound:
@@ -189,18 +189,18 @@ def _choose(X: Floats, row: int, turned: Floats, half: Floats, scores: Half, roo
 
 
 @inner_loop
-def _lowest(values: Half, room: Half) -> float:
+def _lowest(values: Half, scratch: Half) -> float:
     """Return the least value, comparing halves with each other."""
     size = values.size
     for i in range(size):
-        room[i] = values[i]
+        scratch[i] = values[i]
     while size > 1:
         rest = size // 2
-        other = room[size - rest :]
+        other = scratch[size - rest :]
         for i in range(rest):
-            room[i] = other[i] if other[i] < room[i] else room[i]
+            scratch[i] = other[i] if other[i] < scratch[i] else scratch[i]
         size -= rest
-    return float(room[0])
+    return float(scratch[0])
 
 
 @inner_loop

@@ -111,7 +111,7 @@ def covered(columns: Columns, k: int, most: int) -> Rows:
     nodes = nodes_of([_mean_losses(columns, j, codes[j], count) for j in range(len(codes))], most)
     widths = np.array([columns.levels(j).shape[1] for j in range(len(codes))], np.int64)
     drawn = _keys(columns)
-    room = _Room.of(codes, drawn, columns.rung[:-1].copy())
+    table = _HashTable.of(codes, drawn, columns.rung[:-1].copy())
     seen, most_seen = 0, max(LEAST_SEEN, SEEN * first.size)
     while active.size:
         some = list(islice(nodes, CHUNK))
@@ -119,7 +119,7 @@ def covered(columns: Columns, k: int, most: int) -> Rows:
             break
         seen += active.size * len(some)
         maps = columns.rung[:-1] + np.array(some, np.int64).reshape(len(some), len(codes)) * widths
-        left, groups = _walk(room, codes, drawn, maps, count, active, labels, groups, k)
+        left, groups = _walk(table, codes, drawn, maps, count, active, labels, groups, k)
         active = active[:left]
         tick(first.size - left, first.size)
     return labels[unit]
@@ -161,7 +161,7 @@ def _mean_losses(columns: Columns, j: int, codes: NDArray[np.int32], count: Rows
     return np.maximum.accumulate(found)
 
 
-class _Room(NamedTuple):
+class _HashTable(NamedTuple):
     """A hash table of the classes of a node: their keys, the node where they were last seen, their rows and group."""
 
     keys: NDArray[np.uint64]
@@ -172,7 +172,7 @@ class _Room(NamedTuple):
     turn: NDArray[np.int32]  # the present node
 
     @classmethod
-    def of(cls, codes: NDArray[np.int32], drawn: NDArray[np.uint64], last: Rows) -> "_Room":
+    def of(cls, codes: NDArray[np.int32], drawn: NDArray[np.uint64], last: Rows) -> "_HashTable":
         """Return working arrays for rows with these codes, one row per column."""
         n = codes.shape[1]
         size = 1 << max(1, (2 * n - 1).bit_length())
@@ -224,7 +224,7 @@ def _tell(
 
 @inner_loop
 def _walk(
-    room: _Room,
+    table: _HashTable,
     codes: NDArray[np.int32],
     drawn: NDArray[np.uint64],
     maps: Rows,
@@ -238,7 +238,7 @@ def _walk(
 
     Remaining rows move to the front of `active`, and their codes with them.
     """
-    keys, held, slot, own, last, turn = room
+    keys, held, slot, own, last, turn = table
     left, d = active.size, len(codes)
     for node in range(len(maps)):
         bits = 1

@@ -112,8 +112,8 @@ def _searched(cell: Cell, hot: float, cold: float, k: int, steps: float) -> Rows
     most = max(2 * k - 1, int(sizes[sizes <= MOST * k].max(initial=0)))
     label = np.where(sizes <= most, np.arange(sizes.size), -1)[own].astype(np.int32)
     groups = np.zeros((sizes.size, most), np.int32), np.zeros(sizes.size, np.int32), np.zeros(sizes.size)
-    room = np.zeros(most + 1, np.int64), np.zeros(most + 1, np.int32)
-    move_chain(cell, State(label, *groups), int(steps * own.size), hot, cold, k, *room)
+    scratch = np.zeros(most + 1, np.int64), np.zeros(most + 1, np.int32)
+    move_chain(cell, State(label, *groups), int(steps * own.size), hot, cold, k, *scratch)
     return np.where(label < 0, own, label)
 
 
@@ -123,8 +123,8 @@ def _grown(columns: Columns, k: int, near: Near, away: Floats, limits: Limits | 
     labels = np.full(len(columns.codes), -1, np.int64)
     rules = None if limits is None else limits.rules
     edge = MOST * k * near.shape[1]
-    room = np.zeros(MOST * k, np.int64), np.zeros(edge, np.int64), np.zeros(edge), np.zeros(MOST * k, np.int32)
-    _grow(columns, rules, near, order, labels, *room, k)
+    scratch = np.zeros(MOST * k, np.int64), np.zeros(edge, np.int64), np.zeros(edge), np.zeros(MOST * k, np.int32)
+    _grow(columns, rules, near, order, labels, *scratch, k)
     return labels
 
 
@@ -133,9 +133,9 @@ def _joined(columns: Columns, labels: Rows, near: Near, limits: Limits | None) -
     groups, waiting = int(labels.max()) + 1, np.flatnonzero(labels < 0)
     if groups > 0 and waiting.size:
         rules = None if limits is None else limits.rules
-        room = np.zeros(labels.size, np.int64), np.zeros(labels.size, np.int32)
+        scratch = np.zeros(labels.size, np.int64), np.zeros(labels.size, np.int32)
         known = np.full(groups, -1.0), np.full(groups, -1, np.int64)
-        _join(columns, rules, labels, near, waiting, *chained(labels, groups), *room, *known)
+        _join(columns, rules, labels, near, waiting, *chained(labels, groups), *scratch, *known)
 
 
 @inner_loop

@@ -78,8 +78,8 @@ def grown(columns: Columns, k: int, near: Near, away: Floats, limits: Limits | N
     order = np.argsort(away[:, min(k - 2, away.shape[1] - 1)], kind="stable")
     labels = np.full(len(columns.codes), -1, np.int64)
     rules = None if limits is None else limits.rules
-    room = np.zeros(MOST * k, np.int64), np.zeros(MOST * k * near.shape[1], np.int64), np.zeros(MOST * k, np.int32)
-    _grow(columns, rules, near, order, labels, hulls_of(columns, 1), *room, k)
+    scratch = np.zeros(MOST * k, np.int64), np.zeros(MOST * k * near.shape[1], np.int64), np.zeros(MOST * k, np.int32)
+    _grow(columns, rules, near, order, labels, hulls_of(columns, 1), *scratch, k)
     return labels
 
 

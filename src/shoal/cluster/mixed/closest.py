@@ -79,13 +79,13 @@ def _next_other(values: NDArray[np.int32]) -> Rows:
 
 def sorted_by(columns: Columns, order: Rows) -> Rows:
     """Return the rows sorted by the columns in this order, as far as one 64-bit key can distinguish them."""
-    key, room = np.zeros(len(columns.codes), np.int64), 1
+    key, combinations = np.zeros(len(columns.codes), np.int64), 1
     for j in order:
         size = int(columns.width[j]) + 1
-        if room * size >= 1 << BITS:
+        if combinations * size >= 1 << BITS:
             break
         key = key * size + columns.codes[:, j]
-        room *= size
+        combinations *= size
     return np.argsort(key, kind="stable")
 
 

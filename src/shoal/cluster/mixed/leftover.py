@@ -37,10 +37,10 @@ def placed(
     if groups > 0 and waiting.size:
         chain, head = chained(labels, groups)
         most = int(np.bincount(labels[labels >= 0]).max()) + waiting.size
-        room = hulls_of(columns, 1), np.zeros(most, np.int64), np.zeros(most, np.int32)
+        scratch = hulls_of(columns, 1), np.zeros(most, np.int64), np.zeros(most, np.int32)
         asked = np.sort(rng.permutation(groups)[: max(ASKED, WORK // max(1, waiting.size))])
         close = np.zeros((labels.size, 0), np.int32) if near is None else near
-        _join(_Looking(columns, chain, head, *room), rules, labels, close, asked, waiting)
+        _join(_Looking(columns, chain, head, *scratch), rules, labels, close, asked, waiting)
     labels[labels < 0] = groups
     return _mended(columns, labels, k, limits, rng)
 

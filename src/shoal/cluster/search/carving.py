@@ -82,11 +82,11 @@ def _planted(X: Floats, k: int) -> Callable[[Rows], Planted]:
     points = points_of(X)
     thin = sketch(X[points.members[points.lowest]])
     place = np.empty(len(thin.P), np.int64)
-    room = np.empty(k - 1), np.empty(k, np.int64), np.zeros(thin.P.shape[1] - 1, np.float32)
+    scratch = np.empty(k - 1), np.empty(k, np.int64), np.zeros(thin.P.shape[1] - 1, np.float32)
 
     def planted(rows: Rows) -> Planted:
         tree = built_tree(thin.P, np.flatnonzero(points.rest), place)
-        return Planted(X, thin, points, tree, spread(X, rows)[0], *room)
+        return Planted(X, thin, points, tree, spread(X, rows)[0], *scratch)
 
     return planted
 

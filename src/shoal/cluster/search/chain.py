@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from shoal.cluster.inputs import Floats
 from shoal.cluster.search.limits import Rules, meets_in
 from shoal.cluster.search.splitting import restructure_within
-from shoal.cluster.search.state import Room, State, Whole, rebuild, transfer, worth
+from shoal.cluster.search.state import State, Whole, Workspace, rebuild, transfer, worth
 from shoal.cluster.search.structure import restructure
 from shoal.kernels.loops import inner_loop
 from shoal.kernels.random_streams import uniform
@@ -45,7 +45,7 @@ def anneal_chain(  # noqa: PLR0912 - one turn of the chain is best read in one p
     most: int,
     structural: float,
     steep: bool,
-    room: Room,
+    workspace: Workspace,
 ) -> None:
     """Make so many proposals, at temperatures that fall from hot to cold; `steep` favours the nearest more."""
     n, choices = near.shape
@@ -74,9 +74,9 @@ def anneal_chain(  # noqa: PLR0912 - one turn of the chain is best read in one p
         limit = temperature * scale[row]
         if uniform(random_state) < structural:
             if rules is None:
-                restructure(state, near, row, limit, random_state, k, most, room)
+                restructure(state, near, row, limit, random_state, k, most, workspace)
             else:
-                restructure_within(state, rules, near, row, other, limit, random_state, k, most, room)
+                restructure_within(state, rules, near, row, other, limit, random_state, k, most, workspace)
         elif one == two:
             continue
         elif size[one] > k and size[two] < most and uniform(random_state) < 0.5:
@@ -84,8 +84,8 @@ def anneal_chain(  # noqa: PLR0912 - one turn of the chain is best read in one p
             if _taken(delta, limit, random_state) and (
                 rules is None
                 or (
-                    _may_change(rules, members[one], size[one], row, -1, room)
-                    and _may_change(rules, members[two], size[two], -1, row, room)
+                    _may_change(rules, members[one], size[one], row, -1, workspace)
+                    and _may_change(rules, members[two], size[two], -1, row, workspace)
                 )
             ):
                 transfer(state, row, two)
@@ -103,8 +103,8 @@ def anneal_chain(  # noqa: PLR0912 - one turn of the chain is best read in one p
                 rules is None
                 or alike
                 or (
-                    _may_change(rules, members[one], size[one], row, other, room)
-                    and _may_change(rules, members[two], size[two], other, row, room)
+                    _may_change(rules, members[one], size[one], row, other, workspace)
+                    and _may_change(rules, members[two], size[two], other, row, workspace)
                 )
             ):
                 _exchange(state, row, other)
@@ -179,17 +179,17 @@ def _look_alike(codes: Whole, members: Whole, size: int, row: int, start: int) -
 
 
 @inner_loop
-def _may_change(rules: Rules, members: Whole, size: int, leaves: int, joins: int, room: Room) -> bool:
+def _may_change(rules: Rules, members: Whole, size: int, leaves: int, joins: int, workspace: Workspace) -> bool:
     """Return whether a group would meet the rules after one row has left and another has joined; -1 is none."""
     count = 0
     for place in range(size):
         if members[place] != leaves:
-            room.rows[count] = members[place]
+            workspace.rows[count] = members[place]
             count += 1
     if joins >= 0:
-        room.rows[count] = joins
+        workspace.rows[count] = joins
         count += 1
-    return meets_in(rules, room.rows, count, room.values)
+    return meets_in(rules, workspace.rows, count, workspace.values)
 
 
 @inner_loop

@@ -162,14 +162,14 @@ def meets(rules: Rules, rows: Rows, count: int) -> bool:
 
 
 @loop
-def meets_in(rules: Rules, rows: Rows, count: int, room: Codes) -> bool:
+def meets_in(rules: Rules, rows: Rows, count: int, scratch: Codes) -> bool:
     """Return the same, using a given array of `count` values."""
     codes, start, asked = rules.codes, rules.start, rules.asked
     if asked[0] <= 1.0 and asked[2] >= 1.0 and asked[3] >= 1.0:
         return True
     if count == 0:
         return False
-    values = room[:count]
+    values = scratch[:count]
     for column in range(codes.shape[1]):
         first = start[column]
         size = start[column + 1] - first

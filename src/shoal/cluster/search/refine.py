@@ -23,7 +23,7 @@ from shoal.cluster.search.cells import cells_of_groups, in_cells_of_groups
 from shoal.cluster.search.chain import anneal_chain
 from shoal.cluster.search.crossing import better_of_both
 from shoal.cluster.search.limits import Limits
-from shoal.cluster.search.state import Room, Whole, begin
+from shoal.cluster.search.state import Whole, Workspace, begin
 from shoal.cluster.search.structure import ASKED
 from shoal.kernels.groups import centres, numbered
 from shoal.kernels.random_streams import stream
@@ -149,7 +149,7 @@ def _search(task: _Task, labels: Rows, step: Schedule, seed: tuple[int, ...], ne
     state = begin(X, weights, labels, n // k, most)
     rules = None if limits is None else limits.rules
     rows, scale = near or candidates(state, k, step.around, step.keep)
-    random_state, room, fall = stream(*seed), Room.of(most, ASKED), step.cold / step.hot
+    random_state, workspace, fall = stream(*seed), Workspace.of(most, ASKED), step.cold / step.hot
     # Under a budget the clock is checked between pieces; without one, a chain runs in one piece.
     pieces = 1 if left() == inf else PIECES
     for piece in range(pieces):
@@ -159,6 +159,18 @@ def _search(task: _Task, labels: Rows, step: Schedule, seed: tuple[int, ...], ne
         cold = step.hot * fall ** ((piece + 1) / pieces) if pieces > 1 else step.cold
         proposals = -(-step.rounds * n // pieces)
         anneal_chain(
-            state, rules, rows, scale, random_state, proposals, hot, cold, k, most, step.structural, step.steep, room
+            state,
+            rules,
+            rows,
+            scale,
+            random_state,
+            proposals,
+            hot,
+            cold,
+            k,
+            most,
+            step.structural,
+            step.steep,
+            workspace,
         )
     return numbered(state.label)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from shoal.cluster.inputs import Floats
 from shoal.cluster.search.limits import Rules, meets_in
-from shoal.cluster.search.state import Room, State, Whole, transfer
+from shoal.cluster.search.state import State, Whole, Workspace, transfer
 from shoal.cluster.search.structure import create, dissolve, undo
 from shoal.kernels.distance import squared
 from shoal.kernels.loops import inner_loop, loop
@@ -36,11 +36,11 @@ def restructure_within(
     random_state: NDArray[np.uint64],
     k: int,
     most: int,
-    room: Room,
+    workspace: Workspace,
 ) -> None:
     """Propose a change of structure around a row, within the limits."""
     one, two = state.label[row], state.label[other]
-    size, journal = state.size[one], room.journal
+    size, journal = state.size[one], workspace.journal
     draw = uniform(random_state)
     allowed = -limit * np.log(1.0 - uniform(random_state))
     if size >= 2 * k and draw < 0.5:
@@ -55,12 +55,12 @@ def restructure_within(
     elif draw < 1.0 - DISSOLVES:
         if size <= k:
             return
-        steps, delta = create(state, near, row, k, room)
+        steps, delta = create(state, near, row, k, workspace)
     elif size <= k + 1:
-        steps, delta = dissolve(state, rules, near, one, allowed, most, room)
+        steps, delta = dissolve(state, rules, near, one, allowed, most, workspace)
     else:
         return
-    if not delta <= allowed or not _sound(state, rules, k, most, room, steps):
+    if not delta <= allowed or not _sound(state, rules, k, most, workspace, steps):
         undo(state, journal, steps)
 
 
@@ -176,9 +176,9 @@ def _merge(state: State, one: int, two: int, journal: Whole) -> tuple[int, float
 
 
 @loop
-def _sound(state: State, rules: Rules, k: int, most: int, room: Room, steps: int) -> bool:
+def _sound(state: State, rules: Rules, k: int, most: int, workspace: Workspace, steps: int) -> bool:
     """Return whether every group that the journal touches is empty, or of k to `most` rows that meet the rules."""
-    journal, rows = room.journal, room.rows
+    journal, rows = workspace.journal, workspace.rows
     touched = np.empty(2 * steps, np.int32)
     count = 0
     for step in range(steps):
@@ -198,7 +198,7 @@ def _sound(state: State, rules: Rules, k: int, most: int, room: Room, steps: int
             if size > 0:
                 for place in range(size):
                     rows[place] = state.members[group, place]
-                if not meets_in(rules, rows, size, room.values):
+                if not meets_in(rules, rows, size, workspace.values):
                     return False
     return True
 

@@ -166,8 +166,8 @@ def built_tree(P: Singles, alive: Rows, place: Rows) -> Tree:
     large.low[0, :, :boughs], large.high[0, :, :boughs] = leaves.low.min(axis=2).T, leaves.high.max(axis=2).T
     outer, inner, later = (np.empty(size, np.float32) for size in (whole, FAN, FAN))
     found, bounds = np.empty(n, np.int64), np.empty((boughs, FAN), np.float32)
-    room = seen, found, outer, inner, later, bounds, squares
-    return Tree(cells, norms, order, place, leaves, balls, large, centre, *room)
+    scratch = seen, found, outer, inner, later, bounds, squares
+    return Tree(cells, norms, order, place, leaves, balls, large, centre, *scratch)
 
 
 @inner_loop

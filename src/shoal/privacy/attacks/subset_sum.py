@@ -37,7 +37,7 @@ CELLS = 20_000_000  # most numbers in a list
 BLOCK = 200_000  # sums that are compared at once
 PARTS = 2.0**20  # into which the cells of a grid divide the range of a column at most
 AXES = 4  # columns of a grid
-ROOM = 16  # cells per sum
+CELLS_PER_SUM = 16  # cells per sum
 WIDER = 6  # times that the interval is doubled if no group fits
 TIES = 1_000  # most groups among which the closest is sought
 COMPARED = 5_000  # most fitting groups among which the most compact is sought
@@ -77,7 +77,7 @@ class Sums:
         spread = np.where(most > least, most - least, 1.0)
         narrow = np.argsort(width / spread, kind="stable")  # the most informative columns come first
         rows = np.floor((most - least) / np.maximum(width, spread / PARTS)).astype(np.int64) + 1
-        enough = np.searchsorted(np.cumprod(rows[narrow[:AXES]].astype(np.float64)), ROOM * len(self.high)) + 1
+        enough = np.searchsorted(np.cumprod(rows[narrow[:AXES]].astype(np.float64)), CELLS_PER_SUM * len(self.high)) + 1
         self.grid = narrow[: min(AXES, int(enough))]
         self.cell = np.maximum(width, spread / PARTS)[self.grid]
         self.least, self.rows = least[self.grid], rows[self.grid]
@@ -280,8 +280,8 @@ def _batches(sizes: Labels, tried: Labels, width: int) -> Iterator[tuple[int, La
 def _register(people: Floats, members: Labels, most: int, rng: np.random.Generator) -> Labels:
     """Return the members and others drawn at random, in random order."""
     others = np.setdiff1d(np.flatnonzero(np.isfinite(people).all(axis=1)), members)
-    room = max(0, most - members.size)
-    drawn = rng.choice(others, room, replace=False) if others.size > room else others
+    needed = max(0, most - members.size)
+    drawn = rng.choice(others, needed, replace=False) if others.size > needed else others
     return rng.permutation(np.concatenate([members, drawn]))
 
 

@@ -22,7 +22,7 @@ from shoal.transactions.reassociation.harden import harden_km
 
 __all__ = ["exchanged"]
 
-DELTA, ROOM = 60, 10  # the most rows of a cluster: the larger of DELTA and ROOM * k
+DELTA, DELTA_PER_K = 60, 10  # the most rows of a cluster: the larger of DELTA and DELTA_PER_K * k
 
 Longs = NDArray[np.int64]
 
@@ -58,7 +58,7 @@ def exchanged(data: Transactions, labels: Longs, k: int, m: int, seed: int = 0) 
 
 def _clusters(indptr: Longs, items: NDArray[np.int32], n_items: int, labels: Longs, k: int) -> tuple[Longs, Longs]:
     """Return the rows cluster by cluster, and where clusters begin: a group, or parts of a large one."""
-    delta = max(DELTA, ROOM * k)
+    delta = max(DELTA, DELTA_PER_K * k)
     order, sizes = [], []
     for rows in np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1]):
         inner = np.array([0, rows.size])
