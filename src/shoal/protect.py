@@ -108,7 +108,7 @@ def protected(
                 continue
             held += rows.size
             bad = [blur.p > 0 for blur in blurs]
-        worst = max([worst, *(blur.excess for blur, told in zip(blurs, bad, strict=True) if told)])
+        worst = max([worst, *(blur.excess for blur, failed in zip(blurs, bad, strict=True) if failed)])
         labels[rows] = part
     how = "posterior of a person's value for an attacker who repeats the run, less its share; worst class"
     findings = (

@@ -338,7 +338,7 @@ def test_the_attack_ends_when_the_time_is_up(attack, monkeypatch):
 @every_attack
 def test_targets_are_a_sample_of_a_large_table(attack, monkeypatch):
     monkeypatch.setattr(module, "MOST", 100)
-    monkeypatch.setattr(module, "TOLD", 100)
+    monkeypatch.setattr(module, "MOST_PROBABLE", 100)
     found = tried(attack, case_of(generated(0)))
     assert (found.trials, found.outcome) == (100, "leak")
     assert tried(attack, case_of(generated(0))) == found

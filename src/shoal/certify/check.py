@@ -202,8 +202,8 @@ def _certificate(place: Path, policy: Policy, claimed: list[Verdict], rows: int,
     """Compare a certificate with what shoal writes for this folder."""
     data = stated.predicate["data"]
     digests = {name: digest(place / name) for name in (data, POLICY, *({REPORT} & set(stated.subject)))}
-    said = table_predicate(data, policy, claimed, rows, stated.made)
-    return same_bytes("certificate bytes", stated.text == statement(PREDICATE, digests, said))
+    expected = table_predicate(data, policy, claimed, rows, stated.made)
+    return same_bytes("certificate bytes", stated.text == statement(PREDICATE, digests, expected))
 
 
 def _report(place: Path, page: Page, claimed: list[Verdict], stated: Stated) -> tuple[Line, str]:

@@ -45,9 +45,9 @@ def contradicted(data: pa.Table, policy: Policy) -> Iterator[Line]:
         yield Line("types", "plain ones", f"others, of {listed(strange)}", holds=False)
     other = [name for name in policy.names("quasi") if name in cells and not strange]
     for name in other:
-        said = _against(cells[name], policy.columns[name])
-        if said:
-            yield Line(f"column {name!r}", "as its policy says", said, holds=False)
+        fault = _against(cells[name], policy.columns[name])
+        if fault:
+            yield Line(f"column {name!r}", "as its policy says", fault, holds=False)
     names = [name for name in (*policy.names("sensitive"), *policy.names("keep")) if name in cells]
     if (
         names

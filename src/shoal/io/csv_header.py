@@ -59,8 +59,8 @@ def header_doubt(names: list[str], columns: Columns, null_words: tuple[str, ...]
     values = sum(looks_like_a_value(name, null_words) for name in names if name not in numbers)
     values += sum(fits(name, column.type) for name, column in typed if _is_word(name))
     if values:
-        said = "look like values, not like names" if values > 1 else "looks like a value, not like a name"
-        return f"{values} of its {len(names)} cells {said}"
+        looks = "look like values, not like names" if values > 1 else "looks like a value, not like a name"
+        return f"{values} of its {len(names)} cells {looks}"
     if (echoes := _echoes(texts)) and echoes >= proofs:
         return f"{echoes} of its {len(names)} cells {'occur' if echoes > 1 else 'occurs'} in the rows below as well"
     if proofs or numbers or np.prod([_probability(name, column) for name, column in texts]) <= DOUBT:

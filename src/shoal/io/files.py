@@ -161,14 +161,14 @@ def opened(path: Path) -> IO[bytes]:
         mode = path.stat().st_mode
         if stat.S_ISREG(mode):
             return path.open("rb")
-        said = "is a folder" if stat.S_ISDIR(mode) else "is not a regular file"
+        reason = "is a folder" if stat.S_ISDIR(mode) else "is not a regular file"
     except FileNotFoundError:
-        said = "does not exist"
+        reason = "does not exist"
     except PermissionError:
-        said = "is not readable by you"
+        reason = "is not readable by you"
     except (OSError, ValueError):
-        said = "cannot be opened"
-    raise ReadError(f"read: {str(path)!r} {said}; expected a CSV, Parquet or Feather file. Check the path.")
+        reason = "cannot be opened"
+    raise ReadError(f"read: {str(path)!r} {reason}; expected a CSV, Parquet or Feather file. Check the path.")
 
 
 def format_of(path: Path, start: bytes) -> str:

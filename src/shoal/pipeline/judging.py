@@ -171,13 +171,15 @@ def tried(case: Case, wanted: Sequence[AttackCard], known: Known, budget: float 
     """Run attacks one after the other within `budget` seconds; note doubts about control rows where they are used."""
     if any(card.control for card in wanted):
         beside(case)  # refuses control rows that lack a quasi-identifier
-    said = "; ".join(doubts(case))
+    reasons = "; ".join(doubts(case))
     found, whole = [], Clock(budget)
     for number, card in enumerate(wanted):
         tick(number, len(wanted))
         one = card.function(case, known, whole.part(len(wanted) - number))
-        doubt = Sentence("{between}CONTROL ROWS ARE DOUBTFUL: {said}", between="; " if one.note else "", said=said)
-        found.append(replace(one, note=one.note + doubt if one.note else doubt) if said and card.control else one)
+        doubt = Sentence(
+            "{between}CONTROL ROWS ARE DOUBTFUL: {reasons}", between="; " if one.note else "", reasons=reasons
+        )
+        found.append(replace(one, note=one.note + doubt if one.note else doubt) if reasons and card.control else one)
     return tuple(found)
 
 
@@ -187,9 +189,9 @@ def _called(name: str) -> Iterator[None]:
     try:
         yield
     except UseError as problem:
-        said = str(problem)
-        if said.startswith("measure: "):
-            problem.args = (f"{name}{said.removeprefix('measure')}",)
+        message = str(problem)
+        if message.startswith("measure: "):
+            problem.args = (f"{name}{message.removeprefix('measure')}",)
         raise
 
 

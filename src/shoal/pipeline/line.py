@@ -189,21 +189,21 @@ def _run(source: Any, wanted: Policy, threads: int, seconds: float | None) -> Re
     repeated = Regrouping(arranged, named, trees, recoded.data, encoded)
     inferred, inference = inference_by_repetition(made, named, repeated, measured=seconds is None)
     findings, notes = (*findings, *inferred), (*notes, *inference, *respelt(sensitive))
-    said = (*unusual(table), *notes, *encoded.notes, *partition.notes, *ended_early(seconds, cut=cut))
-    said = (
-        *said,
+    all_notes = (*unusual(table), *notes, *encoded.notes, *partition.notes, *ended_early(seconds, cut=cut))
+    all_notes = (
+        *all_notes,
         *warnings(recoded, named, findings),
         *extremes(arranged, named),
         *telling(telling_columns(arranged, named)),
     )
-    said = tuple(
-        note.suppressed(arranged.n, named.constraints.k) if isinstance(note, Sentence) else note for note in said
+    all_notes = tuple(
+        note.suppressed(arranged.n, named.constraints.k) if isinstance(note, Sentence) else note for note in all_notes
     )
     drawn = plane(encoded.X, partition, named.constraints.k) if found.sketches else None
     sketches = found.sketches if drawn is None else (*found.sketches, drawn)
     step("")
     making = replace(release._making, sketches=sketches)
-    return replace(release, findings=findings, notes=said, _making=making)
+    return replace(release, findings=findings, notes=all_notes, _making=making)
 
 
 @without_arrow_errors

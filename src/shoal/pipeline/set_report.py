@@ -141,11 +141,12 @@ def figures_of(
     }
     tick(3, STEPS)
     facts |= {
-        f"Neighbours, raw: {kind}": told for kind, told in _kept(neighbour_report(data, raw, top).as_dict()).items()
+        f"Neighbours, raw: {kind}": figures
+        for kind, figures in _kept(neighbour_report(data, raw, top).as_dict()).items()
     }
     if hard is not None:
-        told = neighbour_report(data, [hard], top).as_dict()
-        facts |= {f"Neighbour, km: {kind}": each for kind, each in _kept(told).items()}
+        figures = neighbour_report(data, [hard], top).as_dict()
+        facts |= {f"Neighbour, km: {kind}": each for kind, each in _kept(figures).items()}
         whole = max(1, raw[0].items.size)  # a draw has every occurrence of the chunks
         facts["Neighbour, km: cost"] = {"neighbour, suppressed %": 100.0 * (1 - hard.items.size / whole)}
     tick(4, STEPS)
@@ -154,8 +155,10 @@ def figures_of(
         facts["Risk of the km neighbour"] = _risk(risk(data, hard, published, published.k), published.k)
     tick(5, STEPS)
     if distance:
-        told = tree_distance(data, raw[0], seed=seed).as_dict()
-        facts["Tree edit distance, raw neighbour"] = {name: told[name] for name in DISTANCES if told[name] is not None}
+        figures = tree_distance(data, raw[0], seed=seed).as_dict()
+        facts["Tree edit distance, raw neighbour"] = {
+            name: figures[name] for name in DISTANCES if figures[name] is not None
+        }
     return facts
 
 
@@ -168,7 +171,7 @@ def _shapes(data: Transactions, neighbour: Transactions, published: Disassociate
     counts = [np.concatenate([[none], one]) for none, one in zip((0, empty), counts, strict=True)]
     names = ["no item", *_names(LENGTHS, "item")]
     runs = joined(counts, k)
-    told = {
+    by_length = {
         f"Records by their items, {when}": {
             _run_name(names, first, last): round(float(one[first:last].sum())) for first, last in runs
         }
@@ -180,7 +183,7 @@ def _shapes(data: Transactions, neighbour: Transactions, published: Disassociate
     both = [_between(one[one > 0], edges) for one in (np.bincount(data.items), held)]
     labels = _names(edges, "record")
     labels = [f"fewer than {edges[1]} records", *labels[1:]] if len(edges) > 1 else labels
-    return told | {
+    return by_length | {
         f"Items by their records, {when}": dict(zip(labels, one.tolist(), strict=True))
         for when, one in zip(("before", "after"), both, strict=True)
     }
@@ -207,8 +210,8 @@ def _run_name(names: list[str], first: int, last: int) -> str:
 
 def _association(found: Any) -> dict[str, Any]:
     """Return the errors of all pairs, and by their frequency."""
-    told: dict[str, Any] = {"pairs": found.pairs.itemsets, "relative error, sum": found.pairs.total}
-    told |= {"relative error, mean": found.pairs.mean, "its floor by k, sum": found.floor}
+    figures: dict[str, Any] = {"pairs": found.pairs.itemsets, "relative error, sum": found.pairs.total}
+    figures |= {"relative error, mean": found.pairs.mean, "its floor by k, sum": found.floor}
     for one in found.table:
         if not one.error.itemsets:
             continue
@@ -216,15 +219,15 @@ def _association(found: Any) -> dict[str, Any]:
         span = f"{one.least} record{'' if one.least == 1 else 's'}"
         if wide:
             span = f"{one.least} and more records" if one.most is None else f"{one.least} to {one.most} records"
-        told[f"pairs in {span}, mean error"] = one.error.mean
-    return told
+        figures[f"pairs in {span}, mean error"] = one.error.mean
+    return figures
 
 
-def _kept(told: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def _kept(figures: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the mean figures of each kind of itemset."""
     found = {}
     for kind in KINDS:
-        ranking = told.get(kind)
+        ranking = figures.get(kind)
         if ranking and ranking["entries"]:
             found[kind] = {"compared": len(ranking["entries"])} | {
                 name.replace("_", " "): ranking[name]["mean"] for name in FIGURES if ranking[name]["mean"] is not None
@@ -250,7 +253,7 @@ def _risk(found: Any, k: int) -> dict[str, Any]:
 
 def _left_out(lost: Any, k: int) -> dict[str, Any]:
     """Return what was lost, by readable names, without unknown figures."""
-    told = {
+    figures = {
         "occurrences": lost.occurrences,
         "occurrences in no chunk": lost.lost,
         "their share": lost.share,
@@ -260,7 +263,7 @@ def _left_out(lost: Any, k: int) -> dict[str, Any]:
         "records that lost an item": None if lost.touched is None else _few(lost.touched, k),
         "records that lost all": None if lost.emptied is None else _few(lost.emptied, k),
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in figures.items() if value is not None}
 
 
 def _few(count: int, k: int) -> int | str:

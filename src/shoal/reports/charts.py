@@ -183,14 +183,14 @@ def _moved(mark: ElementTree.Element) -> str | None:
     if at is None or shape is None:
         return None
     x, y = float(shape[1]), float(shape[2])
-    said = f"M{float(at[1]) + x:.1f},{float(at[2]) + y:.1f}"
+    path = f"M{float(at[1]) + x:.1f},{float(at[2]) + y:.1f}"
     for kind, first, second in re.findall(r"([Lhv])([-\d.]+)(?:,([-\d.]+))?", shape[3]):
         if kind == "L":
-            said += f"l{float(first) - x:.1f},{float(second) - y:.1f}"
+            path += f"l{float(first) - x:.1f},{float(second) - y:.1f}"
             x, y = float(first), float(second)
         else:
-            said += f"{kind}{float(first):.1f}"
-    return said.replace(".0", "").replace("l0,", "v") + "z"
+            path += f"{kind}{float(first):.1f}"
+    return path.replace(".0", "").replace("l0,", "v") + "z"
 
 
 def _near(colour: str) -> str:

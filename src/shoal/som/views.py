@@ -92,8 +92,8 @@ def maps_of_views(
         with silently():
             for turn in range(rounds):
                 for number in range(len(views)):
-                    views[number], told = _learn(X, views, number, kernel, strength[number], printed, threads)
-                    log.append(Round(number, turn, *told, tuple(np.delete(strength[number], number))))
+                    views[number], measured = _learn(X, views, number, kernel, strength[number], printed, threads)
+                    log.append(Round(number, turn, *measured, tuple(np.delete(strength[number], number))))
     return views, log
 
 

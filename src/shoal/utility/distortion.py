@@ -146,8 +146,8 @@ def entropy_loss(before: pa.ChunkedArray, after: pa.ChunkedArray) -> float:
 
     Missing is a category.
     """
-    known, told = read_column(before).codes, read_column(after).codes
-    return max(0.0, _entropy(classes([known, told], known.size)) - _entropy(told))
+    known, released = read_column(before).codes, read_column(after).codes
+    return max(0.0, _entropy(classes([known, released], known.size)) - _entropy(released))
 
 
 def _entropy(codes: Labels) -> float:

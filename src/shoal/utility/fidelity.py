@@ -77,8 +77,8 @@ def inventions(columns: Sequence[Pair]) -> tuple[Finding, ...]:
     plain = _plain(columns)
     if not plain:
         return ()
-    said = "rows whose combination no input row has"
-    return (Finding("invented combinations %", 100 * invented(plain), said, "pair", unit="%"),)
+    how = "rows whose combination no input row has"
+    return (Finding("invented combinations %", 100 * invented(plain), how, "pair", unit="%"),)
 
 
 def _plain(columns: Sequence[Pair]) -> list[Pair]:

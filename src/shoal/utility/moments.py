@@ -146,9 +146,9 @@ def _compared(before: Floats, after: Floats, weights: Floats | None = None) -> E
     if weights is None:
         weights = np.ones(before.shape[-1]) / before.shape[-1]
     away = np.abs(after - before)
-    told = np.abs(before) > NOTHING
-    count = np.broadcast_to(weights, before.shape) * told
-    relative = np.divide(away, np.abs(before), out=np.zeros_like(away), where=told)
+    nonzero = np.abs(before) > NOTHING
+    count = np.broadcast_to(weights, before.shape) * nonzero
+    relative = np.divide(away, np.abs(before), out=np.zeros_like(away), where=nonzero)
     variation = float((relative * count).sum() / count.sum()) if count.sum() > 0 else None
     rows = before.size / before.shape[-1]
     return Errors(float((away**2 @ weights).sum() / rows), float((away @ weights).sum() / rows), variation)

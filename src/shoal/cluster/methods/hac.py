@@ -93,11 +93,11 @@ def hac(X: Floats, k: int, linkage: str, metric: str, cap: str, priority: str, l
     rows, notes = space(X, metric, "hac")
     cells = cells_of_rows(rows, k, MOST_ROWS)
     if len(cells) > 1:
-        said = (
+        note = (
             f"hac: {len(rows)} rows were cut into {len(cells)} cells of at most {max(map(len, cells))}, "
             f"since all distances are kept for {MOST_ROWS} rows and no more. No group crosses a cell."
         )
-        notes = (*notes, said)
+        notes = (*notes, note)
     # Average and energy linkage add distances up; the others compare them, and need no square roots for that.
     plain = metric in ("euclidean", "mahalanobis")
     root = plain and linkage in ("average", "energy")

@@ -228,9 +228,9 @@ def _cheapest(
 @loop
 def _welcome(row: int, members: Rows, size: int, stamp: int, diversity: Diversity) -> bool:
     """Return whether the row brings what the group lacks; cached for all rows with the same values."""
-    rules, values, _, told = diversity
+    rules, values, _, answers = diversity
     value = values[row]
-    if told[value] // 2 != stamp:
+    if answers[value] // 2 != stamp:
         yes = True
         if size + 1 == members.size:
             members[size] = row
@@ -238,8 +238,8 @@ def _welcome(row: int, members: Rows, size: int, stamp: int, diversity: Diversit
         else:
             for i in range(size):
                 yes = yes and values[members[i]] != value
-        told[value] = 2 * stamp + yes
-    return bool(told[value] % 2 == 1)
+        answers[value] = 2 * stamp + yes
+    return bool(answers[value] % 2 == 1)
 
 
 @loop

@@ -69,12 +69,12 @@ def space(X: Floats, metric: str, who: str) -> tuple[Floats, tuple[str, ...]]:
     values, vectors = np.linalg.eigh(scores.T @ scores / len(X))
     kept = values > DEPENDENT * values.max()
     rank = int(kept.sum())
-    said = (
+    note = (
         f"{who}: the covariance of the {X.shape[1]} columns has rank {rank}: some are constant or depend on "
         "others. Mahalanobis distances are by its pseudo-inverse."
     )
     turned = _projected(scores, np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept])))
-    return turned, (said,) if rank < X.shape[1] else ()
+    return turned, (note,) if rank < X.shape[1] else ()
 
 
 def starts(n: int) -> Rows:

@@ -109,8 +109,8 @@ def concluded(
 
 def time_up(done: int, targets: int) -> list[str]:
     """Say that the time was up before all targets were tried, if it was."""
-    said = Sentence("the time was up after {done} of {targets} targets", done=Rows(done), targets=targets)
-    return [said] if done < targets else []
+    note = Sentence("the time was up after {done} of {targets} targets", done=Rows(done), targets=targets)
+    return [note] if done < targets else []
 
 
 def sampled(n: int, most: int, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Control: whether people who are said not to be in the table are comparable with those who are.
+"""Control: whether people who supposedly are not in the table are comparable with those who are.
 
 Attacks with control rows assume that these are similar people who happen not to be in the table. Rows of the table
 among them hide a leak, since an attack then seems to succeed on outsiders too; quite different people feign one.

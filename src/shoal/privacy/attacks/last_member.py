@@ -109,8 +109,8 @@ def last_member(case: Case, profile: Profile, clock: Clock) -> Attack:
         notes.append(f"means leave the last member an interval of {wide:.3g} standard deviations (median)")
     if done < len(columns):
         notes.append(f"the time was up after {done} of {len(columns)} columns")
-    told, ended = Sentence.joined(notes), done < len(columns)
-    return concluded(name, profile, hits, baseline=baseline, power=able, allowed=bound, note=told, ended=ended)
+    text, ended = Sentence.joined(notes), done < len(columns)
+    return concluded(name, profile, hits, baseline=baseline, power=able, allowed=bound, note=text, ended=ended)
 
 
 def _weights(case: Case) -> Floats | None:

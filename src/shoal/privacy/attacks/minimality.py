@@ -36,7 +36,7 @@ from shoal.privacy.measures.intervals import wilson
 from shoal.privacy.verdict.classes import Labels, classes
 from shoal.privacy.verdict.values import Values, read_column
 
-__all__ = ["MARGIN", "Told", "allowed", "minimality", "told_by_all", "told_by_some"]
+__all__ = ["MARGIN", "Revealed", "allowed", "minimality", "revealed_by_all", "revealed_by_some"]
 
 Regroup = Callable[[Labels, int], Labels]
 Matches = Callable[[Labels], bool]
@@ -53,7 +53,7 @@ FEW = 20  # matching runs below which nothing is concluded
 
 
 @dataclass(frozen=True)
-class Told:
+class Revealed:
     """What repeating the run reveals, for the person and value about which it reveals most."""
 
     column: str  # the sensitive column
@@ -80,9 +80,9 @@ def allowed(l: float | None, share: float) -> float:  # noqa: E741
     return max(share + LITTLE, 1 / l + MARGIN) if l else share + MARGIN
 
 
-def told_by_all(
+def revealed_by_all(
     labels: Labels, sensitive: Mapping[str, Values], regroup: Regroup, seed: int, clock: Clock, most: int = ALL
-) -> Told | None:
+) -> Revealed | None:
     """Return what trying every placement of every class reveals; None if there are too many, or no time for them.
 
     `labels` is the class of each row. `regroup` repeats the run with the sensitive values of row `origin[i]` at row i
@@ -99,20 +99,22 @@ def told_by_all(
     parts = [list(_arranged(whole[rows], rows)) for rows in members]
     origins = [_origin(labels.size, members, chosen) for chosen in product(*parts)]
     counted = _counted(origins, regroup, lambda made: bool(np.array_equal(_numbered(made), wanted)), seed, clock)
-    return None if counted is None else _told(origins, *counted, labels, sensitive, np.arange(labels.size), whole=True)
+    return (
+        None if counted is None else _revealed(origins, *counted, labels, sensitive, np.arange(labels.size), whole=True)
+    )
 
 
-def told_by_some(
+def revealed_by_some(
     labels: Labels, sensitive: Mapping[str, Values], regroup: Regroup, seed: int, clock: Clock
-) -> tuple[list[Told], bool]:
+) -> tuple[list[Revealed], bool]:
     """Return what moving the values of one class at a time reveals, for classes drawn at random.
 
-    The parameters are those of `told_by_all`. One entry for each class with two placements or more for which there was
-    time, and whether the time was up before all were tried.
+    The parameters are those of `revealed_by_all`. Returns an entry for each class with two placements or more for which
+    there was time, and whether the time was up before all were tried.
     """
     rng = np.random.default_rng((seed, 51))
     whole = classes([column.codes for column in sensitive.values()], labels.size)
-    found: list[Told] = []
+    found: list[Revealed] = []
     for number in rng.permutation(int(labels.max()) + 1)[:MOST_CLASSES]:
         rows = np.flatnonzero(labels == number)
         every = _placements(whole[rows], EACH)
@@ -132,8 +134,8 @@ def told_by_some(
         counted = _counted(origins, regroup, matches, int(rng.integers(2**62)), clock)
         if counted is None:
             return found, True
-        told = _told(origins, *counted, labels, sensitive, rows, whole=every <= EACH)
-        found += [] if told is None else [told]
+        revealed = _revealed(origins, *counted, labels, sensitive, rows, whole=every <= EACH)
+        found += [] if revealed is None else [revealed]
     return found, False
 
 
@@ -159,10 +161,10 @@ def minimality(case: Case, profile: Profile, clock: Clock) -> Attack:
         why = "it needs a sensitive column and a release of shoal, whose run can be repeated"
         return _unknown(profile, why)
     clock = clock if clock.limited else Clock(SECONDS)
-    whole = told_by_all(case.labels, case.sensitive, case.regroup, case.seed, clock)
+    whole = revealed_by_all(case.labels, case.sensitive, case.regroup, case.seed, clock)
     found, ended = ([whole], False) if whole is not None else ([], clock.over)
     if not found and not ended:
-        found, ended = told_by_some(case.labels, case.sensitive, case.regroup, case.seed, clock)
+        found, ended = revealed_by_some(case.labels, case.sensitive, case.regroup, case.seed, clock)
     note = Sentence("the time was up after {many} classes were tried", many=len(found)) if ended else ""
     if not found:
         return _unknown(profile, note or "no repetition of the run led to the published classes", failed=not ended)
@@ -175,13 +177,13 @@ def minimality(case: Case, profile: Profile, clock: Clock) -> Attack:
     if not leaks and (ended or unsure or (not all(one.exact for one in found) and matching < FEW)):
         outcome = "too weak to tell"
     runs = sum(one.runs for one in found)
-    said = Sentence(
+    counted_note = Sentence(
         "{matching} of {runs} repetitions led to the published classes, excess {excess:.3f}",
         matching=matching,
         runs=runs,
         excess=worst.excess,
     )
-    note = Sentence.joined([note, said] if note else [said])
+    note = Sentence.joined([note, counted_note] if note else [counted_note])
     bound = allowed(l, worst.share)
     return Attack(
         minimality.card.name,  # type: ignore[attr-defined]
@@ -274,7 +276,7 @@ def _counted(
     return hits, done, steady
 
 
-def _told(
+def _revealed(
     origins: Sequence[Labels],
     hits: NDArray[np.int64],
     rounds: int,
@@ -284,7 +286,7 @@ def _told(
     rows: Labels,
     *,
     whole: bool,
-) -> Told | None:
+) -> Revealed | None:
     """Return the person and value about which the counted runs reveal most."""
     matching = int(hits.sum())
     if not matching:
@@ -294,7 +296,7 @@ def _told(
     sure = matching if whole else int((hits > 0).sum())
     cells = rows.size * sum(column.distinct for column in sensitive.values())
     wide = NormalDist().inv_cdf(1 - 0.025 / cells)
-    best: Told | None = None
+    best: Revealed | None = None
     for name, column in sensitive.items():
         placed = np.stack([column.codes[origin[rows]] for origin in origins])
         for value in range(column.distinct):
@@ -303,11 +305,11 @@ def _told(
                 share = float((column.codes[labels == labels[row]] == value).mean())
                 posterior = count / matching
                 low, high = (posterior, posterior) if exact else wilson(posterior * sure, sure, wide)
-                told = Told(name, posterior, share, low, high, count, rounds * len(origins), matching, exact)
-                best = told if best is None or _rank(told) > _rank(best) else best
+                revealed = Revealed(name, posterior, share, low, high, count, rounds * len(origins), matching, exact)
+                best = revealed if best is None or _rank(revealed) > _rank(best) else best
     return best
 
 
-def _rank(told: Told) -> tuple[bool, float, float]:
+def _rank(revealed: Revealed) -> tuple[bool, float, float]:
     """Return what makes one finding worse than another: that it reveals more than the class, and how certainly."""
-    return told.low > told.share + LITTLE, told.low, told.posterior
+    return revealed.low > revealed.share + LITTLE, revealed.low, revealed.posterior

@@ -144,8 +144,8 @@ def subset_sum(case: Case, profile: Profile, clock: Clock) -> Attack:
     """
     name = "subset sum"
 
-    def nothing(said: str) -> Attack:
-        return concluded(name, profile, np.zeros(0), baseline=0.0, note=said)
+    def nothing(why: str) -> Attack:
+        return concluded(name, profile, np.zeros(0), baseline=0.0, note=why)
 
     columns = averages(case, profile.known) if case.n else []
     columns = [column for column in columns if column.form == "mean"] or columns

@@ -255,8 +255,8 @@ def _classes_share(share: float, scale: float) -> float:
 def _strange(sizes: Labels, counts: Labels) -> str:
     """Say how many classes have fewer rows in the population than in the release, which no true population has."""
     few = int((counts < sizes).sum())
-    said = Sentence("; {few} of them have fewer rows in the population than in the release", few=few)
-    return said if few else ""
+    note = Sentence("; {few} of them have fewer rows in the population than in the release", few=few)
+    return note if few else ""
 
 
 def _together(name: str, released: pa.Table, population: pa.Table) -> pa.ChunkedArray:

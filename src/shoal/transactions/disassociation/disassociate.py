@@ -218,8 +218,8 @@ def _wanted(data: Transactions, rules: Rules, k: int, beta: float, partition: st
     found = feasible(data.indptr, data.items, len(data.labels), _single(rules), k, beta)
     if found.holds:
         return ()
-    said = f"the rules want {found.wanted} records at beta={beta:g}, and {found.there} hold one"
-    return (f"{said}: some will keep less. Lower beta, or give fewer rules.",)
+    note = f"the rules want {found.wanted} records at beta={beta:g}, and {found.there} hold one"
+    return (f"{note}: some will keep less. Lower beta, or give fewer rules.",)
 
 
 def _check(
