@@ -122,7 +122,7 @@ def as_the_whole(cls, labels, column, whole=None, sound=classes.Counts.of.__func
     )
 
 
-def told_apart(column, kind=None, order=None, *, folded=False, sound=values._read):
+def distinguished(column, kind=None, order=None, *, folded=False, sound=values._read):
     found = sound(column, kind, order, folded=folded)
     return found._replace(values=values.Values(np.arange(len(column)))) if folded else found
 
@@ -154,7 +154,7 @@ FAULTS = {
     "classes are merged": ("k", judge, "classes", lambda columns, n: np.zeros(n, np.int64)),
     "classes are split": ("k", judge, "classes", lambda columns, n: np.arange(n)),
     "cells are read as all alike": ("k", values, "read_column", all_alike),
-    "sensitive cells are read as all different": ("distinct l", values, "_read", told_apart),
+    "sensitive cells are read as all different": ("distinct l", values, "_read", distinguished),
     "spellings are counted apart": ("distinct l", values, "meaning", lambda text: text),
     "sensitive columns are forgotten": ("distinct l", judge, "sensitive_columns", lambda *_: {}),
     "no model is asked for": ("distinct l", judge, "asked_of", lambda _: iter(())),

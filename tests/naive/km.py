@@ -14,11 +14,11 @@ def checks(release):
     shared = [(j, chunk) for j, joint in enumerate(r["joints"]) for chunk in joint["chunks"]]
     return {
         "C1": rare([chunk for _, chunk in own], k, r["m"]),
-        "C2": tally(apart(r["clusters"][c], chunk) for c, chunk in own),
+        "C2": tally(disjoint(r["clusters"][c], chunk) for c, chunk in own),
         "C3": tally(covered(r, cluster) for cluster in r["clusters"]),
         "C4": rare([chunk for _, chunk in shared], k, r["m"]),
         "C4 joints": tally(
-            [shared_apart(r, j, chunk) for j, chunk in shared]
+            [shared_disjoint(r, j, chunk) for j, chunk in shared]
             + [joint["clusters"] and joint["clusters"] == sorted(set(joint["clusters"])) for joint in r["joints"]]
         ),
         "C5": tally(not universal(r, c) for c, cluster in enumerate(r["clusters"]) if cluster["term"]),
@@ -62,7 +62,7 @@ def filled(chunk):
     return bool(chunk) and all(items for items, _ in chunk)
 
 
-def apart(cluster, chunk):
+def disjoint(cluster, chunk):
     others = [domain(other) for other in cluster["chunks"] if other is not chunk]
     taken = set(cluster["term"]).union(*others)
     return filled(chunk) and size(chunk) <= cluster["size"] and not domain(chunk) & taken
@@ -78,7 +78,7 @@ def covered(release, cluster):
     return v >= 1 and sum(size(chunk) for chunk in cluster["chunks"]) >= needed
 
 
-def shared_apart(release, number, chunk):
+def shared_disjoint(release, number, chunk):
     members = set(release["joints"][number]["clusters"])
     records = sum(release["clusters"][c]["size"] for c in release["joints"][number]["clusters"])
     taken = set()

@@ -68,9 +68,9 @@ def test_the_naive_twin_finds_the_same_posterior(values, salt):
         for row in rows
         for value in set(values)
     }
-    telling = [float(one) for key, one in found.items() if one > shares[key] + Fraction(1, 100)]
+    raised = [float(one) for key, one in found.items() if one > shares[key] + Fraction(1, 100)]
     assert revealed.exact
-    assert revealed.posterior == pytest.approx(max(telling or map(float, found.values())))
+    assert revealed.posterior == pytest.approx(max(raised or map(float, found.values())))
 
 
 def test_a_seed_that_matters_gives_an_interval_around_the_posterior():

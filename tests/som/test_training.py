@@ -211,7 +211,7 @@ def test_a_u_matrix_is_that_of_the_twin(hexagonal):
 
 @pytest.mark.compiled
 @pytest.mark.parametrize(
-    ("name", "sides", "error", "torn"),
+    ("name", "sides", "error", "topographic"),
     [
         ("wine", (10, 7), 1.882, 0.017),
         ("glass", (9, 8), 1.139, 0.023),
@@ -219,9 +219,9 @@ def test_a_u_matrix_is_that_of_the_twin(hexagonal):
         ("yeast", (16, 12), 1.109, 0.031),
     ],
 )
-def test_the_errors_of_public_data_are_those_of_the_specification(name, sides, error, torn, data_file):
+def test_the_errors_of_public_data_are_those_of_the_specification(name, sides, error, topographic, data_file):
     X = z_scored(data_file(f"{name}.csv"))
     found = som(X)
     assert (found.grid.rows, found.grid.columns) == sides
     assert found.errors(X)[0] == pytest.approx(error, rel=0.02)
-    assert found.errors(X)[1] == pytest.approx(torn, abs=0.02)
+    assert found.errors(X)[1] == pytest.approx(topographic, abs=0.02)

@@ -110,8 +110,8 @@ def density(x: Floats, h: float, kernel: str = "gaussian") -> tuple[Floats, Floa
         if kernel == "gaussian":
             waves = np.exp(-0.5 * (2 * np.pi * np.arange(length // 2 + 1) / length * (h / step)) ** 2)
         else:
-            away = np.minimum(np.arange(length), length - np.arange(length)) * (step / h)
-            waves = rfft(_kernel(away, kernel)).real
+            distances = np.minimum(np.arange(length), length - np.arange(length)) * (step / h)
+            waves = rfft(_kernel(distances, kernel)).real
         heights = irfft(rfft(counts, length) * waves, length)[:bins]
     heights = heights / (heights.sum() * step)
     return low + step * np.arange(bins, dtype=np.float64), np.where(heights < FAINT * heights.max(), 0.0, heights)

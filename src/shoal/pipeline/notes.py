@@ -12,7 +12,7 @@ from shoal.privacy.verdict.values import Values
 from shoal.recode.steps import has_extremes
 from shoal.recode.table import Recoded
 
-__all__ = ["ended_early", "extremes", "respelt", "telling", "unusual", "warnings"]
+__all__ = ["about_labels", "ended_early", "extremes", "respelt", "unusual", "warnings"]
 
 USUAL = ("encoding utf-8", "delimiter comma")
 
@@ -44,7 +44,7 @@ def extremes(table: Table, policy: Policy) -> tuple[str, ...]:
     )
 
 
-def telling(columns: tuple[str, ...]) -> tuple[str, ...]:
+def about_labels(columns: tuple[str, ...]) -> tuple[str, ...]:
     """Return a warning for columns that determine the label, so that figures about it mean little."""
     return tuple(
         f"column {name!r} alone determines the label: it may be a copy of the label or derived from it. If so, "

@@ -98,9 +98,9 @@ def _codes(numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[n
     if not like.any() or rest.size < 3:
         return np.zeros(numbers.size, bool)
     low, high = float(rest.min()), float(rest.max())
-    away = np.maximum(low - numbers, numbers - high)
+    beyond = np.maximum(low - numbers, numbers - high)
     negative = (numbers < 0) & (low >= 0) & (rest.size >= 5)
-    return np.asarray(like & (away > 0) & ((away > high - low) | negative), bool)
+    return np.asarray(like & (beyond > 0) & ((beyond > high - low) | negative), bool)
 
 
 def _is_code(number: float) -> bool:

@@ -104,8 +104,8 @@ def round_limits(low: float, high: float, *, whole: bool, parts: int = PARTS) ->
     >>> round_limits(17.3, 64.9, whole=True, parts=5).tolist()
     [10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0]
     """
-    apart = high - low > max(NOISE * max(abs(low), abs(high)), SMALL)
-    width = high - low if apart else max(abs(low), 1.0) / 4
+    several = high - low > max(NOISE * max(abs(low), abs(high)), SMALL)
+    width = high - low if several else max(abs(low), 1.0) / 4
     exact = width / parts
     power = 10.0 ** np.floor(np.log10(exact))
     step = float(next(power * times for times in (1, 2, 5, 10) if power * times >= exact * 0.999))

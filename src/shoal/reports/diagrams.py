@@ -97,8 +97,8 @@ def critical_words(measure: Mapping[str, Any]) -> str:
     head = f"Friedman's test over {found['sets']} data sets: chi-square {test['statistic']:.3f}, {p_words(test['p'])}."
     if found["critical"] is None:
         return f"{head} {_nothing(found)}"
-    apart = f"Two methods differ if their mean ranks are at least {found['critical']:.3f} apart"
-    return f"{head} {apart}: {_better(found)}"
+    rule = f"Two methods differ if their mean ranks are at least {found['critical']:.3f} apart"
+    return f"{head} {rule}: {_better(found)}"
 
 
 def _nothing(found: Mapping[str, Any]) -> str:

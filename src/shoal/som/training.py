@@ -69,8 +69,8 @@ class Map:
     def errors(self, X: Floats) -> tuple[float, float]:
         """Return the mean distance to the nearest prototype, and how often the two nearest are not neighbours."""
         first, second = two_nearest(X, self.prototypes)
-        away = np.sqrt(((X - self.prototypes[first]) ** 2).sum(axis=1))
-        return float(away.mean()), float(1.0 - self.grid.adjacent(first, second).mean())
+        distances = np.sqrt(((X - self.prototypes[first]) ** 2).sum(axis=1))
+        return float(distances.mean()), float(1.0 - self.grid.adjacent(first, second).mean())
 
     def hits(self, X: Floats) -> Rows:
         """Return how many rows each unit is nearest to."""
@@ -102,8 +102,8 @@ def som(
     Examples
     --------
     >>> flat = np.random.default_rng(0).normal(size=(500, 2))
-    >>> error, torn = som(flat).errors(flat)
-    >>> round(error, 1), torn < 0.1
+    >>> quantization, topographic = som(flat).errors(flat)
+    >>> round(quantization, 1), topographic < 0.1
     (0.2, True)
     """
     how, numbers = training or Training(), finite(X, "som")
@@ -183,16 +183,16 @@ def _pull(
         rate = FAST * (SLOW / FAST) ** (step / max(1, total - 1))
         best, least = 0, np.inf
         for unit in range(m):
-            away = 0.0
+            square = 0.0
             for j in range(d):
                 gap = X[row, j] - prototypes[unit, j]
-                away += gap * gap
-            if away < least:
-                best, least = unit, away
+                square += gap * gap
+            if square < least:
+                best, least = unit, square
         up, across = best // columns, best % columns
         for unit in range(m):
-            apart = squared[up % 2, across, unit // columns - up + rows - 1, unit % columns]
-            pull = rate * np.exp(-apart / (2.0 * sigma * sigma))
+            squared_steps = squared[up % 2, across, unit // columns - up + rows - 1, unit % columns]
+            pull = rate * np.exp(-squared_steps / (2.0 * sigma * sigma))
             if pull > 1e-6:
                 for j in range(d):
                     prototypes[unit, j] += pull * (X[row, j] - prototypes[unit, j])

@@ -94,8 +94,8 @@ def _climbed(before: pa.ChunkedArray, labels: Labels, tree: Hierarchy) -> Floats
     held = high >= 0
     # The leaves below a node are adjacent: the node above the first and the last is above all.
     levels, lost = tree.levels, np.zeros(count)
-    apart = (levels[:, low[held]] != levels[:, high[held]]).sum(axis=0)
-    lost[held] = apart / max(1, len(levels) - 1)
+    levels_between = (levels[:, low[held]] != levels[:, high[held]]).sum(axis=0)
+    lost[held] = levels_between / max(1, len(levels) - 1)
     lost[held & (np.bincount(labels[~known], minlength=count) > 0)] = 1.0
     return lost
 

@@ -32,7 +32,7 @@ __all__ = ["Accuracy", "Separability", "deal", "seen_classes", "separability"]
 
 FOLDS = 10
 ROWS, MOST_REPEATS = 10_000, 10  # tested rows in total, about; and most repeats
-APART = 1e-7  # smallest difference that a tree distinguishes
+RESOLUTION = 1e-7  # smallest difference that a tree distinguishes
 
 Labels = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -147,7 +147,7 @@ def seen_classes(X: Floats) -> Labels:
     codes = []
     for column in X.T.astype(np.float32).astype(np.float64):
         values, place = np.unique(column, return_inverse=True)
-        steps = np.cumsum(np.append(0, np.diff(values) > APART))
+        steps = np.cumsum(np.append(0, np.diff(values) > RESOLUTION))
         codes.append(steps[place.reshape(-1)].astype(np.int64))
     return classes(codes, len(X))
 

@@ -76,8 +76,8 @@ def cover(columns: Columns, k: int, effort: str, nodes: int, *, run: Run) -> Par
     left, near = np.flatnonzero(labels < 0), None
     if left.size >= k:
         mine = columns._replace(codes=np.ascontiguousarray(columns.codes[left]))
-        close, away = closest(mine, keeping(k), (run.seed, 0), None, run.threads)
-        own = grown(mine, k, close, away, None)
+        close, distances = closest(mine, keeping(k), (run.seed, 0), None, run.threads)
+        own = grown(mine, k, close, distances, None)
         labels[left] = np.where(own < 0, -1, own + int(labels.max()) + 1)
         if np.count_nonzero(own < 0) > MANY:
             near = np.full((labels.size, close.shape[1]), -1, np.int32)
@@ -210,7 +210,7 @@ def nodes_of(losses: list[Floats], most: int) -> Iterator[tuple[int, ...]]:
 
 
 @inner_loop
-def _tell(
+def _update_keys(
     codes: NDArray[np.int32], drawn: NDArray[np.uint64], levels: Rows, last: Rows, own: NDArray[np.uint64], left: int
 ) -> None:
     """Update the keys of rows for the columns whose level has changed."""
@@ -246,7 +246,7 @@ def _walk(
             bits += 1
         mask, now = np.uint64((1 << bits) - 1), turn[0] + 1
         turn[0] = now
-        _tell(codes, drawn, maps[node], last, own, left)
+        _update_keys(codes, drawn, maps[node], last, own, left)
         for i in range(left):
             h = int(own[i] & mask)
             while held[h, 0] == now and keys[h] != own[i]:

@@ -28,7 +28,7 @@ from shoal.catalogue import Choice, Growth
 from shoal.cluster.declaring import numeric_method
 from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.search.cells import cells_of_rows
-from shoal.cluster.search.metrics import FITTING, FOLD, KIND, METRICS, Rules, apart, fill, space, starts, united
+from shoal.cluster.search.metrics import FITTING, FOLD, KIND, METRICS, Rules, fill, linkage, space, starts, united
 from shoal.cluster.search.sizes import capped
 from shoal.errors import MethodError, listed
 from shoal.kernels.loops import loop
@@ -209,7 +209,7 @@ def _look(groups: Groups, rules: Rules, a: int) -> None:
         b = live[place]
         if b <= a:
             break
-        far = apart(rules, size, sizes[b], row[b - a - 1], inside, within[b])
+        far = linkage(rules, size, sizes[b], row[b - a - 1], inside, within[b])
         if far <= lowest and far < np.inf:
             best, lowest = b, far
     groups.near[a], groups.bound[a], groups.sure[a] = best, lowest, True
@@ -238,7 +238,7 @@ def _unite(groups: Groups, rules: Rules, a: int, b: int) -> None:
         here = begin[min(a, x)] + max(a, x)
         total = united(rules, sums[here], sums[begin[min(b, x)] + max(b, x)])
         sums[here] = total
-        far = apart(rules, size, sizes[x], total, inside, within[x])
+        far = linkage(rules, size, sizes[x], total, inside, within[x])
         if x > a:
             if far < lowest:
                 best, lowest = x, far

@@ -53,7 +53,7 @@ def _with_next(middle: Floats, heavy: Rows) -> Rows:
     """Return these groups and those whose means are nearest to theirs."""
     found = [heavy]
     for group in heavy:
-        away = ((middle - middle[group]) ** 2).sum(axis=1)
-        away[group] = np.inf
-        found.append(np.argsort(away, kind="stable")[:NEXT])
+        squares = ((middle - middle[group]) ** 2).sum(axis=1)
+        squares[group] = np.inf
+        found.append(np.argsort(squares, kind="stable")[:NEXT])
     return np.unique(np.concatenate(found))

@@ -82,10 +82,10 @@ def peers(points: Floats, targets: Labels, k: int, clock: Clock) -> Labels:
     for block in blocks(targets, len(points)):
         if len(found) > 1 and clock.over:
             break
-        away = square - 2 * points[block] @ points.T
-        away[np.arange(block.size), block] = -np.inf
-        some = np.argpartition(away, k - 1, axis=1)[:, :k]
-        found.append(np.take_along_axis(some, np.take_along_axis(away, some, axis=1).argsort(axis=1), axis=1))
+        squares = square - 2 * points[block] @ points.T
+        squares[np.arange(block.size), block] = -np.inf
+        some = np.argpartition(squares, k - 1, axis=1)[:, :k]
+        found.append(np.take_along_axis(some, np.take_along_axis(squares, some, axis=1).argsort(axis=1), axis=1))
     return np.vstack(found)
 
 
@@ -219,8 +219,8 @@ def homogeneity(case: Case, profile: Profile, clock: Clock) -> Attack:
             )
         ]
         if close:
-            away = "{close} targets are given away by values that are close to each other"
-            notes.append(Sentence(away, close=Rows(close)))
+            template = "{close} targets are given away by values that are close to each other"
+            notes.append(Sentence(template, close=Rows(close)))
         text = Sentence.joined([*notes, *note])
         made = concluded(
             name, profile, right, baseline=baseline, power=power, allowed=most, note=text, ended=bool(note)

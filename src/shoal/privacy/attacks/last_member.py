@@ -36,15 +36,15 @@ def guesses(column: Average, labels: Labels, weights: Floats | None = None) -> t
         w = np.where((np.bincount(labels, w)[labels] > 0) | ~there, w, 1.0)
     filled = np.where(there, x, 0.0)
     middle = float(filled[there].mean()) if there.any() else 0.0  # sums of small numbers lose fewer digits
-    away = np.where(there, x - middle, 0.0)
-    mass, total = np.bincount(labels, w), np.bincount(labels, w * away)
-    known, rest = mass[labels] - w, total[labels] - w * away
-    members, plain = np.bincount(labels, there), np.bincount(labels, away)
+    centred = np.where(there, x - middle, 0.0)
+    mass, total = np.bincount(labels, w), np.bincount(labels, w * centred)
+    known, rest = mass[labels] - w, total[labels] - w * centred
+    members, plain = np.bincount(labels, there), np.bincount(labels, centred)
     others = members[labels] - there
     with np.errstate(divide="ignore", invalid="ignore"):
         exact = middle + (mass[labels] * (total / mass)[labels] - rest) / w
-        outside = (float(away.sum()) - away) / (there.sum() - 1)
-        blind = middle + np.where(others > 0, (plain[labels] - away) / others, outside)
+        outside = (float(centred.sum()) - centred) / (there.sum() - 1)
+        blind = middle + np.where(others > 0, (plain[labels] - centred) / others, outside)
         if column.form == "mean":
             guess = middle + ((known + w) * (column.after - middle) - rest) / w
         else:

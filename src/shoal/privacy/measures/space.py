@@ -74,10 +74,10 @@ def nearest_rows(targets: Floats, rows: Floats) -> tuple[Flags, Floats]:
         return nearest, np.zeros(len(targets))
     # Products are fast and inexact: they say which rows may be nearest, and these are measured again.
     ours, theirs = (targets**2).sum(axis=1), (rows**2).sum(axis=1)
-    away = (-2 * targets) @ rows.T
-    away += theirs
+    squares = (-2 * targets) @ rows.T
+    squares += theirs
     rough = 1e-12 * (ours + theirs.max()) + 1e-15
-    mine, near = np.nonzero(away <= (away.min(axis=1) + rough)[:, None])
+    mine, near = np.nonzero(squares <= (squares.min(axis=1) + rough)[:, None])
     exact = np.zeros(mine.size)
     for j in range(targets.shape[1]):
         exact += (targets[mine, j] - rows[near, j]) ** 2
@@ -95,17 +95,17 @@ def agreement(people: Places, rows: Places) -> Compared:
     if people.points.shape[1] > 2:
         # Categories are few, and sets of them are compared once for all rows that have them.
         one, two = people.points, rows.points
-        away = (one**2).sum(axis=1)[:, None] + (two**2).sum(axis=1) - 2 * (one @ two.T)
-        near = away <= rows.reach**2 + CLOSE**2
-        table = near.astype(np.uint8) + (near & (away <= CLOSE**2) & rows.single)
+        squares = (one**2).sum(axis=1)[:, None] + (two**2).sum(axis=1) - 2 * (one @ two.T)
+        near = squares <= rows.reach**2 + CLOSE**2
+        table = near.astype(np.uint8) + (near & (squares <= CLOSE**2) & rows.single)
         return lambda targets, others: table[people.codes[targets]][:, rows.codes[others]]
     some = bool(people.gone.any() or rows.gone.any() or rows.open.any())
 
     def compared(targets: Labels, others: Labels) -> Steps:
         mine, theirs = people.codes[targets], rows.codes[others]
-        away = np.abs(people.points[mine, 0][:, None] - rows.points[theirs, 0])
-        near = away <= rows.reach[theirs] + CLOSE
-        equal = (away <= CLOSE) & rows.single[theirs]
+        distance = np.abs(people.points[mine, 0][:, None] - rows.points[theirs, 0])
+        near = distance <= rows.reach[theirs] + CLOSE
+        equal = (distance <= CLOSE) & rows.single[theirs]
         if some:
             gone, lost = people.gone[mine][:, None], rows.gone[theirs]
             near = near & (gone == lost) | (gone & rows.open[theirs])

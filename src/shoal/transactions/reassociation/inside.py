@@ -44,11 +44,11 @@ def exchanged(data: Transactions, labels: Longs, k: int, m: int, seed: int = 0) 
     n_items = max(1, len(data.labels))
     slots, cuts = _clusters(whole, data.items, n_items, labels, k)
     indptr, items = gathered(whole, data.items, slots)
-    torn = vertical(indptr, items, n_items, cuts, k, m)
+    chunked = vertical(indptr, items, n_items, cuts, k, m)
     slot = np.repeat(np.arange(data.inputs), np.diff(indptr))
     cluster = np.repeat(np.arange(cuts.size - 1), np.diff(cuts))[slot]
-    seat = np.repeat(np.arange(cuts.size - 1), np.diff(torn.ptr)) * n_items + torn.item
-    chunk = torn.chunk[np.searchsorted(seat, cluster * n_items + items)]
+    seat = np.repeat(np.arange(cuts.size - 1), np.diff(chunked.ptr)) * n_items + chunked.item
+    chunk = chunked.chunk[np.searchsorted(seat, cluster * n_items + items)]
     kept = chunk >= 0
     slot, cluster, item, chunk = slot[kept], cluster[kept], items[kept].astype(np.int64), chunk[kept]
     rng = np.random.default_rng(seed)
