@@ -185,8 +185,8 @@ def _data(
     order = ascends(cells, separators)
     lines.append(Line("order of rows", "ascending", "ascending" if order else "another", order))
     lines += contradicted(released, policy)
-    if strange := unused_levels(policy, released):
-        lines.append(Line("levels", "those that occur", f"others, too, of {listed(strange)}", holds=False))
+    if unexpected := unused_levels(policy, released):
+        lines.append(Line("levels", "those that occur", f"others, too, of {listed(unexpected)}", holds=False))
     return lines, bytes_.note
 
 

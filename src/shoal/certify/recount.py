@@ -140,9 +140,9 @@ def _spellings(text: pa.Array, value: pa.Array, place: Mapping[str, Any], who: s
     """Return the position of every spelling that occurs, None for a missing cell, and its meaning."""
     both = pa.table({"text": text, "value": value}).group_by(["text", "value"], use_threads=False).aggregate([])
     pairs = list(zip(both.column("text").to_pylist(), both.column("value").to_pylist(), strict=True))
-    strange = sum(one is not None and one not in place for one, _ in pairs)
-    if strange:
-        raise DataError(f"verify: {strange} values of {who} have no place in its {what}.")
+    unexpected = sum(one is not None and one not in place for one, _ in pairs)
+    if unexpected:
+        raise DataError(f"verify: {unexpected} values of {who} have no place in its {what}.")
     return [(None if one is None else place[one], meant) for one, meant in pairs]
 
 

@@ -33,7 +33,7 @@ from shoal.model.policy import Policy
 __all__ = ["Seal", "Source", "fingerprint", "shared"]
 
 CHUNK = 1 << 20
-YOUNG = 2e9  # nanoseconds within which a change may not show in the time stamp
+RECENT = 2e9  # nanoseconds within which a change may not show in the time stamp
 
 Look = tuple[tuple[int, ...] | None, ...]
 
@@ -127,7 +127,7 @@ class Seal:
                 continue
             found.append((status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
             last = max(last, status.st_mtime_ns, status.st_ctime_ns)
-        return tuple(found), clock - last > YOUNG
+        return tuple(found), clock - last > RECENT
 
     def _changed(self, now: Look) -> ReadError:
         """Return the error that ends an exploration."""

@@ -272,10 +272,10 @@ def _aligned(original: Any, release: Any, private: str | Path | None, wanted: Po
     ]
     if missing:
         raise DataError(f"measure: the release has no columns {listed(missing)}. Declare them as identifiers.")
-    strange = [name for name in released.names if name not in named.columns]
-    if strange:
+    extra = [name for name in released.names if name not in named.columns]
+    if extra:
         raise DataError(
-            f"measure: the release has columns {listed(strange)}, which the original lacks. They may reveal more than "
+            f"measure: the release has columns {listed(extra)}, which the original lacks. They may reveal more than "
             "is measured: add them to the original, or leave them out."
         )
     if table is not None and table.n != released.n:

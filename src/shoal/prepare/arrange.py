@@ -62,9 +62,9 @@ def _of_kind(column: pa.ChunkedArray, name: str, given: Column) -> pa.ChunkedArr
         raise DataError(f"arrange: column {name!r} is boolean by the policy but has more than two values.")
     if given.kind == "ordinal":
         levels = pa.array(given.order or (), pa.string())
-        strange = pc.and_(pc.is_valid(column), pc.invert(pc.is_in(column.cast(pa.string()), value_set=levels)))
+        unexpected = pc.and_(pc.is_valid(column), pc.invert(pc.is_in(column.cast(pa.string()), value_set=levels)))
         _refuse(
-            strange,
+            unexpected,
             name,
             f"are not among its {len(levels)} levels. Add them to `order` or to `missing_codes`.",
         )

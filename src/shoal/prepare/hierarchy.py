@@ -243,10 +243,10 @@ class _Growing:
             raise PolicyError(
                 f"{self.who}: {nameless} lines of the hierarchy have an empty cell. Repeat the name before it there."
             )
-        strange = sum(not _writable(name) for line in lines for name in line)
-        if strange:
+        invalid = sum(not _writable(name) for line in lines for name in line)
+        if invalid:
             raise PolicyError(
-                f"{self.who}: {strange} labels of the hierarchy contain unpaired surrogates, which no file can store."
+                f"{self.who}: {invalid} labels of the hierarchy contain unpaired surrogates, which no file can store."
             )
         roots = {line[-1] for line in lines}
         if len(roots) > 1:

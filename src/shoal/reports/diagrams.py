@@ -39,8 +39,8 @@ def diagram(measure: Mapping[str, Any]) -> Any:
     unit = wide / (count - 1)
     lanes = _lanes(found["groups"], names)
     first = AXIS + 16 + BAR * (max(lanes, default=-1) + 1)
-    downs = [first + STEP * (place if place < half else count - 1 - place) for place in range(count)]
-    size = (2 * side + wide, max(downs) + EDGE)
+    ys = [first + STEP * (place if place < half else count - 1 - place) for place in range(count)]
+    size = (2 * side + wide, max(ys) + EDGE)
     across = [side + (rank - 1) * unit for rank in ranks]
     lines = [_line(side, AXIS, side + wide, AXIS)]
     texts: dict[str, list[Row]] = {"center": [], "left": [], "right": []}
@@ -49,7 +49,7 @@ def diagram(measure: Mapping[str, Any]) -> Any:
         lines.append(_line(tick, AXIS - 5, tick, AXIS))
         texts["center"].append(_text(str(rank), tick, AXIS - 12))
     dots = []
-    for place, (name, rank, x, y) in enumerate(zip(shown, ranks, across, downs, strict=True)):
+    for place, (name, rank, x, y) in enumerate(zip(shown, ranks, across, ys, strict=True)):
         description = f"{names[place]}: mean rank {rank:.3f}"
         end = side if place < half else size[0] - side
         lines += [_line(x, AXIS, x, y, description), _line(end, y, x, y, description)]

@@ -69,8 +69,8 @@ def _steps(picture: dict[str, Any]) -> Any:
     if picture["before"] is not None:
         heights = np.array(picture["before"], np.float64) / widths
         line = {"low": limits, "height": np.append(heights, heights[-1])}
-        stair = alt.Chart(rows(**line)).mark_line(color=TWO, strokeWidth=2, interpolate="step-after", aria=False)
-        layers.append(stair.encode(x=x, y=y))
+        outline = alt.Chart(rows(**line)).mark_line(color=TWO, strokeWidth=2, interpolate="step-after", aria=False)
+        layers.append(outline.encode(x=x, y=y))
     return alt.layer(*layers, width=WIDE, height=TALL)
 
 

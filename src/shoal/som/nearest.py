@@ -21,7 +21,7 @@ LONG = 50_000_000  # products from which several threads are worth starting
 ROUND = 4096  # rows of a task
 FAR = 100.0  # distance from zero that is far, in ranges of the prototypes
 WIDE, SOME = 8, 128  # columns and prototypes from which single precision pays
-TAME = 1e12  # single precision is used for lengths between 1 / TAME and TAME
+MODERATE = 1e12  # single precision is used for lengths between 1 / MODERATE and MODERATE
 
 Half = NDArray[np.float32]
 
@@ -37,7 +37,7 @@ def nearest(X: Floats, prototypes: Floats, threads: int = 1) -> Rows:
     X, turned, half = _turned(X, prototypes)
     d, m = turned.shape
     top = float(np.sqrt(2 * half.max()))
-    if d < WIDE or m < SOME or not 1 / TAME < top < TAME or not np.abs(X).max(initial=0.0) < TAME:
+    if d < WIDE or m < SOME or not 1 / MODERATE < top < MODERATE or not np.abs(X).max(initial=0.0) < MODERATE:
 
         def search(rows: Floats) -> Rows:
             return _nearest(rows, turned, half)

@@ -26,8 +26,8 @@ def sse(X: Matrix, labels: NDArray[np.int64], weights: Matrix | None = None) -> 
     masses[masses == 0] = 1  # rows without weight add nothing, wherever their mean is
     total = 0.0
     for column in X.T:
-        weighed = column if counts is None else counts * column
-        centred = column - (np.bincount(labels, weighed) / masses)[labels]
+        weighted = column if counts is None else counts * column
+        centred = column - (np.bincount(labels, weighted) / masses)[labels]
         total += float((centred if counts is None else counts * centred) @ centred)
     return total
 

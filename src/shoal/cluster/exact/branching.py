@@ -50,7 +50,7 @@ def branch(groups: Rows, cost: Floats, cuts: Cuts, k: int, upper: float, slack: 
     programme = Programme(n)
     programme.add_cuts(cuts)
     programme.add(groups, cost, cuts)
-    programme.let_go(upper)
+    programme.allow_uncovered(upper)
     table = _table(groups, cuts)
     right = np.concatenate([np.ones(n), -cuts.right.astype(np.float64)])
     chosen, least = np.zeros(0, np.int64), np.inf

@@ -27,7 +27,7 @@ from shoal.privacy.verdict.classes import Labels, classes
 
 __all__ = ["doubts"]
 
-STRANGE = 0.1  # share of the control rows with categories that the table does not have
+UNKNOWN = 0.1  # share of the control rows with categories that the table does not have
 FAR = 0.2  # difference of distributions that is always tolerated
 SURE = 1.95  # the Kolmogorov-Smirnov distance that one in a thousand samples exceeds, times root of n m / (n + m)
 
@@ -44,13 +44,13 @@ def doubts(case: Case) -> tuple[str, ...]:
         name: alike([table.column(name), rows.column(name)], "numeric" if name in ordered else None) for name in names
     }
     known = [name for name in case.policy.names("quasi") if name in coded]
-    strange = [name for name in known if name not in ordered and _unknown(coded[name], table.n) > STRANGE]
+    unexpected = [name for name in known if name not in ordered and _unknown(coded[name], table.n) > UNKNOWN]
     other = [
-        name for name in known if name not in strange and _differ(coded[name], table.n, ordered=name in ordered) > 0
+        name for name in known if name not in unexpected and _differ(coded[name], table.n, ordered=name in ordered) > 0
     ]
     found = _members(list(coded.values()), table.n)
-    if strange:
-        found.append(f"many have values of {listed(strange)} that the table does not have")
+    if unexpected:
+        found.append(f"many have values of {listed(unexpected)} that the table does not have")
     if other:
         found.append(f"{listed(other)}: distributed quite differently from the table")
     return tuple(found)

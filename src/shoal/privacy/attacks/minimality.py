@@ -42,7 +42,7 @@ Regroup = Callable[[Labels, int], Labels]
 Matches = Callable[[Labels], bool]
 
 MARGIN = 0.1  # above 1/l
-LITTLE = 0.01  # excess that is negligible
+NEGLIGIBLE = 0.01  # excess that is negligible
 ALL = 2_000  # placements of all classes up to which every one is tried
 EACH = 24  # placements of one class up to which every one is tried
 ROUNDS = 8  # seeds per placement, if runs with different seeds differ
@@ -77,7 +77,7 @@ def allowed(l: float | None, share: float) -> float:  # noqa: E741
 
     A posterior hardly above the share is not due to minimality, whatever l is.
     """
-    return max(share + LITTLE, 1 / l + MARGIN) if l else share + MARGIN
+    return max(share + NEGLIGIBLE, 1 / l + MARGIN) if l else share + MARGIN
 
 
 def revealed_by_all(
@@ -312,4 +312,4 @@ def _revealed(
 
 def _rank(revealed: Revealed) -> tuple[bool, float, float]:
     """Return what makes one finding worse than another: that it reveals more than the class, and how certainly."""
-    return revealed.low > revealed.share + LITTLE, revealed.low, revealed.posterior
+    return revealed.low > revealed.share + NEGLIGIBLE, revealed.low, revealed.posterior

@@ -146,12 +146,12 @@ def shared(p: Disassociated, given: Parts) -> Check:
     """
     member = _member(p)
     unsorted = (np.diff(p.joint_clusters) <= 0) & (np.diff(member) == 0)
-    strange = np.diff(p.joint_ptr) == 0
-    strange[member[1:][unsorted]] = True
+    unexpected = np.diff(p.joint_ptr) == 0
+    unexpected[member[1:][unsorted]] = True
     wrong = (given.has_empty | (given.size > given.records)) & ~given.own
     wrong |= _elsewhere(p, given)
     what = "items of shared chunks are in no other chunk of the joint"
-    return bad("C4 joints", what, np.concatenate([wrong[~given.own], strange]))
+    return bad("C4 joints", what, np.concatenate([wrong[~given.own], unexpected]))
 
 
 def forced(p: Disassociated, given: Parts) -> Check:

@@ -159,9 +159,9 @@ def _tree(read: _Read, nested: Mapping[str, Any], name: str) -> Codes | None:
     """
     above = dict(_paths(nested, ()))
     texts: list[str | None] = [*read.cells.to_pylist(), *([None] if read.gaps else [])]
-    strange = sum(text is not None and text not in above for text in texts)
-    if strange:
-        raise DataError(f"verify: {strange} values of column {name!r} are not in its hierarchy.")
+    unexpected = sum(text is not None and text not in above for text in texts)
+    if unexpected:
+        raise DataError(f"verify: {unexpected} values of column {name!r} are not in its hierarchy.")
     nodes: dict[int, tuple[str, ...]] = {}
     for text, code in zip(texts, read.code.tolist(), strict=False):
         parents = () if text is None else above[text]

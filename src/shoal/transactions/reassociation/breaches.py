@@ -76,7 +76,7 @@ def breaches(records: Distinct, count: int, k: int, m: int, most: int) -> tuple[
             if fresh:
                 depth += 1
             else:
-                _hand_up(entries, path, depth, found)
+                _add_to_prefix(entries, path, depth, found)
                 depth -= 1
     return found[0], found[1], path[WORK, 0]
 
@@ -232,7 +232,7 @@ def _longer(following: Places, path: Places, depth: int) -> bool:
 
 
 @inner_loop
-def _hand_up(entries: Places, path: Places, depth: int, found: Places) -> None:
+def _add_to_prefix(entries: Places, path: Places, depth: int, found: Places) -> None:
     """Add what was found below a prefix to its last item and to the prefix that is shorter by it."""
     for entry in range(path[FIRST, depth], path[LAST, depth]):
         found[0, entries[WHERE, entry]] += entries[RARE, entry]
