@@ -110,7 +110,7 @@ def announce(sentence: str) -> None:
 
 @contextmanager
 def budget(seconds: float | None) -> Iterator[None]:
-    """Limit the searches inside this block to so many seconds in total; None sets no limit."""
+    """Limit the searches inside this block to this many seconds in total; None sets no limit."""
     token = _budget.set(None if seconds is None else _Budget(seconds))
     try:
         yield

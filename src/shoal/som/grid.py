@@ -56,7 +56,7 @@ class Grid:
     def squared(self) -> Floats:
         """Squared distances of shape (2, columns, 2 rows - 1, columns).
 
-        From a unit in an even or an odd row and this column, so many rows away (the middle entry is its own), to this
+        From a unit in an even or an odd row and this column, this many rows away (the middle entry is its own), to this
         column.
         """
         odd = np.arange(2)[:, None, None, None]

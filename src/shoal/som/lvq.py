@@ -98,7 +98,7 @@ def wlvq2(
 
 
 def _codebook(X: Floats, most: int, rng: np.random.Generator) -> Floats:
-    """Return up to so many means of the rows of a class, the best of several runs of k-means."""
+    """Return up to this many means of the rows of a class, the best of several runs of k-means."""
     most = max(1, min(most, len(X) // EACH))
     different = np.unique(X, axis=0)
     if len(different) <= most:
@@ -108,7 +108,7 @@ def _codebook(X: Floats, most: int, rng: np.random.Generator) -> Floats:
 
 
 def _means(X: Floats, most: int, rng: np.random.Generator) -> Floats:
-    """Return so many means of rows, starting from random rows that are far apart."""
+    """Return this many means of rows, starting from random rows that are far apart."""
     first = int(rng.integers(len(X)))
     means = X[_spread_out(X, first, rng.random(most - 1))]
     for _ in range(LLOYD):

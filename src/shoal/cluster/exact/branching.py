@@ -44,7 +44,7 @@ def branch(groups: Rows, cost: Floats, cuts: Cuts, k: int, upper: float, slack: 
     """Search for choices of groups that cover every row once and cost less than `upper`, until there can be none.
 
     `groups`, of shape (groups, 2k - 1), are all that a better choice may contain, `cuts` hold for every choice, `slack`
-    is the tolerance of the proof, and the search is given up after so many nodes.
+    is the tolerance of the proof, and the search is given up after this many nodes.
     """
     n = cuts.start.size - 1
     programme = Programme(n)

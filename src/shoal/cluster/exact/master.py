@@ -153,7 +153,7 @@ class Master:
 def choose(groups: Rows, cost: Floats, cuts: Cuts, start: Rows | None, nodes: int, looks: int) -> tuple[Rows, bool]:
     """Choose groups that cover every row once, as cheaply as possible; return them and whether a choice may exist.
 
-    `cuts` hold for every choice; `start` is a known choice. The search ends after so many nodes, or after HiGHS has
+    `cuts` hold for every choice; `start` is a known choice. The search ends after this many nodes, or after HiGHS has
     asked `looks` times whether to go on.
     """
     import highspy
@@ -199,7 +199,7 @@ def tidy(groups: Rows) -> Rows:
 
 
 def no_groups(most: int = 1) -> Rows:
-    """Return an empty array of groups of so many rows."""
+    """Return an empty array of groups of this many rows."""
     return np.zeros((0, most), np.int64)
 
 

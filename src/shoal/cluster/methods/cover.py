@@ -34,11 +34,11 @@ from shoal.model.progress import part, tick
 
 __all__ = ["cover", "nodes_of"]
 
-SORTED = 100_000  # lattices of up to so many nodes are sorted at once
+SORTED = 100_000  # lattices of up to this many nodes are sorted at once
 MOST = 8_000  # nodes that are tried
 CHUNK = 64  # nodes between two progress ticks
 SEEN, LEAST_SEEN = 150, 10**7  # mean and total looks at combinations before giving up
-MANY = 500  # from so many remaining rows on, only groups of their closest rows are tried
+MANY = 500  # from this many remaining rows on, only groups of their closest rows are tried
 GOOD = 0.8  # share of the usual rebuilding: the start is a good one
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 DRAWN = 20_261_116  # random seed of the keys of classes: any will do

@@ -171,7 +171,7 @@ def _merge(groups: Groups, rules: Rules, done: int, total: int) -> None:
 
 @loop
 def _merge_some(groups: Groups, rules: Rules, most: int) -> bool:
-    """Merge the nearest two groups, at most so many times; False when there are none to merge."""
+    """Merge the nearest two groups, at most this many times; False when there are none to merge."""
     for _ in range(most):
         first = _nearest(groups, rules)
         if first < 0:

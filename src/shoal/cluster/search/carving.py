@@ -27,12 +27,12 @@ __all__ = ["carved"]
 
 MANY = 10_000  # rows from which a tree is faster than blocks
 FEWER = 2_000  # rows up to which everything is done in one call
-FEW = 32  # a tree pays as long as it returns at most one row in so many
+FEW = 32  # a tree pays as long as it returns at most one row in this many
 PIECE = 1 << 30  # differences of cells between two progress ticks, without pruning
 
 
 def carved(numbers: Floats, k: int, pairs: int) -> Rows:
-    """Return the group of each row; groups are made in pairs while so many rows are left."""
+    """Return the group of each row; groups are made in pairs while this many rows are left."""
     n, d = numbers.shape
     labels = np.full(n, -1, np.int64)
     groups, left = 0, n

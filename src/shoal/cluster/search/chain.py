@@ -47,7 +47,7 @@ def anneal_chain(  # noqa: PLR0912 - one turn of the chain is best read in one p
     steep: bool,
     workspace: Workspace,
 ) -> None:
-    """Make so many proposals, at temperatures that fall from hot to cold; `steep` favours the nearest more."""
+    """Make this many proposals, at temperatures that fall from hot to cold; `steep` favours the nearest more."""
     n, choices = near.shape
     # The loop below runs hundreds of millions of times: the arrays are taken out of the state once.
     label, size, members = state.label, state.size, state.members

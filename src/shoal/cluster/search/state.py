@@ -65,7 +65,7 @@ class Workspace(NamedTuple):
 
 
 def begin(X: Floats, weights: Floats, labels: Rows, groups: int, most: int) -> State:
-    """Return the state of a partition with space for so many groups of at most `most` rows, temporarily twice that."""
+    """Return the state of a partition with space for `groups` groups of at most `most` rows, temporarily twice that."""
     n, d = X.shape
     x = np.ascontiguousarray(X - np.median(X, axis=0))
     plain = bool((weights == 1.0).all())

@@ -69,7 +69,7 @@ def farthest(tree: Tree, points: Points, X: Floats, q: Singles, scale: float, ta
 
 @inner_loop
 def place_mean(thin: Sketch, centre: Singles, total: Floats, count: int, q: Singles) -> float:
-    """Write the mean of so many rows with this sum in the tree's coordinates; return the blur of distances from it."""
+    """Write the mean of `count` rows with this sum in the tree's coordinates; return the blur of distances from it."""
     blur = 0.0
     for i in range(total.size):
         j = thin.columns[i]

@@ -129,7 +129,7 @@ def _without(rest: Rest, taken: NDArray[np.bool_]) -> Rest:
 def _join(
     cuts: Places, chunked: Chunked, taken: NDArray[np.bool_], rest: Rest, n_items: int, width: int, asked: Asked
 ) -> tuple[Places, Places, Places, Whole, Whole]:
-    """Join so many clusters at a time, mark placed items as taken, and return the joints with their chunks."""
+    """Join this many clusters at a time, mark placed items as taken, and return the joints with their chunks."""
     ptr, entry, _, support, covered = chunked
     clusters = cuts.size - 1
     joints = (clusters + width - 1) // width

@@ -31,7 +31,7 @@ from shoal.transactions.lexical import Places, Whole, gathered, lexical_order
 __all__ = ["reassociate"]
 
 TERMS = ("omit", "once")
-SHORT = 48  # records of up to so many items are sorted by insertion
+SHORT = 48  # records of up to this many items are sorted by insertion
 
 
 def reassociate(
