@@ -248,7 +248,7 @@ def test_the_published_policy_tells_neither_a_hierarchy_nor_a_path(word, tmp_pat
 
 
 @pytest.mark.parametrize("method", [*METHODS, "mdav"])
-def test_a_value_without_a_place_is_refused_without_its_name(method):
+def test_a_value_without_a_position_is_refused_but_not_quoted(method):
     with pytest.raises(DataError, match="cells of column 'code', with 2 different values, have no place") as refused:
         shoal.anonymize(people(), policy=given({"heart": CARE["heart"]}), method=method, k=4, **ROLES)
     assert "J18" not in str(refused.value)
