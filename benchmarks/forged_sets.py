@@ -34,9 +34,8 @@ from shoal.pipeline.set_neighbours import redrawn
 CERTIFICATE, DOCUMENT = "certificate.json", "disassociated.json"
 ODD = [None, -1, 0, 1, 2, 3, 7, 1 << 31, 1 << 40, 10**30, 0.5, True, "", "a", "Jane Doe", [], {}, [[0]]]
 
-Chance = random.Random
 Folder = Path
-Change = Callable[[Chance, Folder], None]
+Change = Callable[[random.Random, Folder], None]
 
 
 def honest(place: Path) -> list[Folder]:
@@ -64,82 +63,82 @@ def honest(place: Path) -> list[Folder]:
     return made
 
 
-def some_file(chance: Chance, folder: Folder, ending: str = "") -> Path:
-    return chance.choice(sorted(path for path in folder.iterdir() if path.name.endswith(ending)))
+def some_file(rng: random.Random, folder: Folder, ending: str = "") -> Path:
+    return rng.choice(sorted(path for path in folder.iterdir() if path.name.endswith(ending)))
 
 
-def flip(chance: Chance, folder: Folder) -> None:
-    path = some_file(chance, folder)
+def flip(rng: random.Random, folder: Folder) -> None:
+    path = some_file(rng, folder)
     raw = bytearray(path.read_bytes())
-    for _ in range(chance.choice([1, 1, 1, 2, 5])):
-        place = chance.randrange(len(raw))
-        raw[place] = chance.choice([raw[place] ^ 1 << chance.randrange(8), chance.randrange(256)])
+    for _ in range(rng.choice([1, 1, 1, 2, 5])):
+        place = rng.randrange(len(raw))
+        raw[place] = rng.choice([raw[place] ^ 1 << rng.randrange(8), rng.randrange(256)])
     path.write_bytes(raw)
 
 
-def splice(chance: Chance, folder: Folder) -> None:
-    path = some_file(chance, folder)
+def splice(rng: random.Random, folder: Folder) -> None:
+    path = some_file(rng, folder)
     raw = path.read_bytes()
-    first, last = sorted(chance.randrange(len(raw) + 1) for _ in range(2))
-    last = min(last, first + chance.choice([0, 1, 4, 50]))
-    middle = chance.choice([b"", b" ", b"\n", b"Jane Doe", raw[first:last] * 2, bytes(8)])
+    first, last = sorted(rng.randrange(len(raw) + 1) for _ in range(2))
+    last = min(last, first + rng.choice([0, 1, 4, 50]))
+    middle = rng.choice([b"", b" ", b"\n", b"Jane Doe", raw[first:last] * 2, bytes(8)])
     path.write_bytes(raw[:first] + middle + raw[last:])
 
 
-def cut(chance: Chance, folder: Folder) -> None:
-    path = some_file(chance, folder)
+def cut(rng: random.Random, folder: Folder) -> None:
+    path = some_file(rng, folder)
     raw = path.read_bytes()
-    path.write_bytes(raw[: chance.randrange(len(raw))])
+    path.write_bytes(raw[: rng.randrange(len(raw))])
 
 
-def records(chance: Chance, folder: Folder) -> None:
+def records(rng: random.Random, folder: Folder) -> None:
     path = next(path for path in folder.iterdir() if path.name.startswith("neighbour."))
     found = (
         json.loads(path.read_text())
         if path.suffix == ".json"
         else [line.split(" ") for line in path.read_text().splitlines()]
     )
-    for _ in range(chance.randint(1, 3)):
-        one, two = (chance.randrange(len(found)) for _ in range(2))
-        turn = chance.randrange(4)
+    for _ in range(rng.randint(1, 3)):
+        one, two = (rng.randrange(len(found)) for _ in range(2))
+        turn = rng.randrange(4)
         if turn == 0:
             found[one], found[two] = found[two], found[one]
         elif turn == 1:
-            found[one] = sorted({*found[one], chance.choice(found[two])})
+            found[one] = sorted({*found[one], rng.choice(found[two])})
         elif turn == 2:
             found.pop(one)
         else:
             found.append(found[two])
-    found = sorted(found) if chance.random() < 0.8 else found
+    found = sorted(found) if rng.random() < 0.8 else found
     if path.suffix == ".json":
         path.write_text("[\n" + ",\n".join(map(json.dumps, found)) + "\n]\n")
     else:
         path.write_text("".join(" ".join(record) + "\n" for record in found))
 
 
-def value(chance: Chance, folder: Folder) -> None:
-    path = folder / chance.choice([CERTIFICATE, DOCUMENT if (folder / DOCUMENT).exists() else CERTIFICATE])
-    document = _scrambled(chance, json.loads(path.read_text()))
+def value(rng: random.Random, folder: Folder) -> None:
+    path = folder / rng.choice([CERTIFICATE, DOCUMENT if (folder / DOCUMENT).exists() else CERTIFICATE])
+    document = _scrambled(rng, json.loads(path.read_text()))
     if path.name == CERTIFICATE or type(document) is not dict:
         text = json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False)
     else:
         text = "{" + ",\n".join(f'"{key}": {_lines(key, inside)}' for key, inside in document.items()) + "}"
-    path.write_text(text + chance.choice(["\n", "\n", "\n", "", "\n\n"]))
+    path.write_text(text + rng.choice(["\n", "\n", "\n", "", "\n\n"]))
 
 
-def _scrambled(chance: Chance, given: Any) -> Any:
+def _scrambled(rng: random.Random, given: Any) -> Any:
     """Change something somewhere in a document."""
-    if isinstance(given, dict) and given and chance.random() < 0.95:
-        key = chance.choice(sorted(given))
-        return {**given, key: _scrambled(chance, given[key])}
-    if isinstance(given, list) and given and chance.random() < 0.95:
-        place = chance.randrange(len(given))
-        if chance.random() < 0.2:
-            return chance.choice([given[:place] + given[place + 1 :], [*given, given[place]], given[::-1]])
-        return [*given[:place], _scrambled(chance, given[place]), *given[place + 1 :]]
-    if type(given) is int and chance.random() < 0.7:
-        return given + chance.choice([-1, 1])
-    return chance.choice(ODD)
+    if isinstance(given, dict) and given and rng.random() < 0.95:
+        key = rng.choice(sorted(given))
+        return {**given, key: _scrambled(rng, given[key])}
+    if isinstance(given, list) and given and rng.random() < 0.95:
+        place = rng.randrange(len(given))
+        if rng.random() < 0.2:
+            return rng.choice([given[:place] + given[place + 1 :], [*given, given[place]], given[::-1]])
+        return [*given[:place], _scrambled(rng, given[place]), *given[place + 1 :]]
+    if type(given) is int and rng.random() < 0.7:
+        return given + rng.choice([-1, 1])
+    return rng.choice(ODD)
 
 
 def _lines(key: str, inside: Any) -> str:
@@ -149,41 +148,41 @@ def _lines(key: str, inside: Any) -> str:
     return "[\n" + ",\n".join(json.dumps(one, ensure_ascii=False) for one in inside) + "\n]"
 
 
-def table(chance: Chance, folder: Folder) -> None:
+def table(rng: random.Random, folder: Folder) -> None:
     if not list(folder.glob("*.parquet")):
-        return value(chance, folder)
-    path = some_file(chance, folder, ".parquet")
+        return value(rng, folder)
+    path = some_file(rng, folder, ".parquet")
     kept, given = pq.read_metadata(path).metadata or {}, pq.read_table(path)
-    if given.num_rows and chance.random() < 0.7:
+    if given.num_rows and rng.random() < 0.7:
         rows, columns = given.to_pylist(), given.schema
-        for _ in range(chance.randint(1, 2)):
-            place, name = chance.randrange(len(rows)), chance.choice(columns.names)
-            rows[place] = {**rows[place], name: rows[chance.randrange(len(rows))][name]}
-        if chance.random() < 0.3:
-            rows.insert(chance.randrange(len(rows)), chance.choice(rows))
+        for _ in range(rng.randint(1, 2)):
+            place, name = rng.randrange(len(rows)), rng.choice(columns.names)
+            rows[place] = {**rows[place], name: rows[rng.randrange(len(rows))][name]}
+        if rng.random() < 0.3:
+            rows.insert(rng.randrange(len(rows)), rng.choice(rows))
         given = pa.Table.from_pylist(rows, columns)
     how: dict[str, Any] = {"compression": "none", "write_statistics": False, "use_dictionary": False}
     size = None
-    if chance.random() < 0.5:
-        how[chance.choice(sorted(how))] = chance.choice([True, False])
+    if rng.random() < 0.5:
+        how[rng.choice(sorted(how))] = rng.choice([True, False])
         how["compression"] = "zstd" if how["compression"] is True else "none"
-        size = chance.choice([None, 3, 50])
-    if chance.random() < 0.1:
+        size = rng.choice([None, 3, 50])
+    if rng.random() < 0.1:
         kept = {**kept, b"who": b"Jane Doe"}
-    with pq.ParquetWriter(path, given.schema, store_schema=chance.random() < 0.1, **how) as file:
+    with pq.ParquetWriter(path, given.schema, store_schema=rng.random() < 0.1, **how) as file:
         file.write_table(given, row_group_size=size)
         file.add_key_value_metadata(kept) if kept else None
     return None
 
 
-def files(chance: Chance, folder: Folder) -> None:
-    path = some_file(chance, folder)
-    turn = chance.randrange(5)
+def files(rng: random.Random, folder: Folder) -> None:
+    path = some_file(rng, folder)
+    turn = rng.randrange(5)
     if turn == 0:
         path.unlink()
     elif turn == 1:
         raw = path.read_bytes()
-        (folder / chance.choice(["map.csv", ".hidden", "neighbour.json", "neighbour.dat", "x"])).write_bytes(raw)
+        (folder / rng.choice(["map.csv", ".hidden", "neighbour.json", "neighbour.dat", "x"])).write_bytes(raw)
     elif turn == 2:
         path.rename(folder / f"{path.name}.old")
     elif turn == 3:
@@ -228,17 +227,17 @@ def only_version(before: dict[str, bytes | None], after: dict[str, bytes | None]
 
 def run(n: int, seed: int = 0) -> Counter[str]:
     """Change n folders and return how many were refused, and what else became of them."""
-    chance, told = random.Random(seed), Counter[str]()
+    rng, told = random.Random(seed), Counter[str]()
     with tempfile.TemporaryDirectory() as place:
         folders = honest(Path(place))
         for folder in folders:
             if not check_folder(folder, redraw=redrawn).holds:
                 raise AssertionError(f"an honest folder is refused: {folder.name}")
         for turn in range(n):
-            source = chance.choice(folders)
+            source = rng.choice(folders)
             folder = Path(shutil.copytree(source, Path(place) / "changed"))
-            kind = chance.choice(CHANGES)
-            kind(chance, folder)
+            kind = rng.choice(CHANGES)
+            kind(rng, folder)
             redigest(folder)
             before, after = content(source), content(folder)
             try:

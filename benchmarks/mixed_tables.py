@@ -96,7 +96,7 @@ def _scan(
     cheapest: Floats,
 ) -> None:
     """Fill in what each of our rows pays at the least, and the others that cost least without their prices."""
-    room = near.shape[1]
+    capacity = near.shape[1]
     for i in range(ours.size):
         cheapest[i], held, worst = np.inf, 0, 0
         for j in range(others.size):
@@ -104,13 +104,13 @@ def _scan(
             bound = least[others[j]]
             paid = max(loss, least[ours[i]]) + ratio * (max(loss, bound) - bound)
             cheapest[i] = min(cheapest[i], paid + prices[j])
-            if room > 0 and (held < room or paid < cost[i, worst]):
-                place = held if held < room else worst
+            if capacity > 0 and (held < capacity or paid < cost[i, worst]):
+                place = held if held < capacity else worst
                 near[i, place], cost[i, place] = j, paid
-                held = min(room, held + 1)
-                if held == room:
+                held = min(capacity, held + 1)
+                if held == capacity:
                     worst = 0
-                    for c in range(room):
+                    for c in range(capacity):
                         worst = c if cost[i, c] > cost[i, worst] else worst
 
 
@@ -135,23 +135,23 @@ def _prices(near: Places, cost: Floats, count: int, most: float, step: float) ->
 
 
 @inner_loop
-def _bounds(columns: Columns, label: Whole, need: int, k: int, room: Floats, found: Floats) -> None:
+def _bounds(columns: Columns, label: Whole, need: int, k: int, nearest: Floats, found: Floats) -> None:
     """Fill in what each row loses with its (k - 1)th nearest one, and with its nearest of another label if it must."""
     for row in range(label.size):
         for i in range(k):
-            room[i] = np.inf if i < k - 1 or need > 0 else 0.0
+            nearest[i] = np.inf if i < k - 1 or need > 0 else 0.0
         for other in range(label.size):
             if other != row:
-                loss = pair_loss(columns, row, other, max(room[k - 2], room[k - 1]))
+                loss = pair_loss(columns, row, other, max(nearest[k - 2], nearest[k - 1]))
                 if label[other] != label[row]:
-                    room[k - 1] = min(room[k - 1], loss)
+                    nearest[k - 1] = min(nearest[k - 1], loss)
                 place = k - 2
-                if loss < room[place]:
-                    while place > 0 and room[place - 1] > loss:
-                        room[place] = room[place - 1]
+                if loss < nearest[place]:
+                    while place > 0 and nearest[place - 1] > loss:
+                        nearest[place] = nearest[place - 1]
                         place -= 1
-                    room[place] = loss
-        found[row] = max(room[k - 2], room[k - 1])
+                    nearest[place] = loss
+        found[row] = max(nearest[k - 2], nearest[k - 1])
 
 
 def table_bars() -> Iterator[Line]:

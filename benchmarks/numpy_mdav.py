@@ -18,7 +18,7 @@ def careful_mdav(X: np.ndarray, k: int) -> np.ndarray:
     gap, squares = np.empty(m), np.empty(m)
 
     def distances(point: np.ndarray) -> np.ndarray:
-        """Return the squared distances of the rows left to a point, in room that is used again."""
+        """Return the squared distances of the rows left to a point, in an array that is reused."""
         near = squares[:m]
         np.subtract(left[:m, 0], point[0], out=near)
         np.multiply(near, near, out=near)

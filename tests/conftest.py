@@ -21,7 +21,7 @@ LOOPS = ("cluster", "density", "kernels", "som", "transactions")  # the packages
 def digest_of_loops():
     """Return a short name that changes with any byte of a package whose loops are compiled."""
     digest = hashlib.sha256()
-    for path in sorted(path for room in LOOPS for path in (SOURCES / room).rglob("*.py")):
+    for path in sorted(path for package in LOOPS for path in (SOURCES / package).rglob("*.py")):
         digest.update(path.relative_to(SOURCES).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
@@ -40,14 +40,14 @@ settings.load_profile(PROFILE)
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 
-CHANCE = SimpleNamespace(stream=np.random.default_rng(0))
+SEEDS = SimpleNamespace(stream=np.random.default_rng(0))
 
 
 def pytest_configure():
     if PROFILE == "ci":  # every run of the tests draws the same seeds, as hypothesis does
         from shoal.model import seeds
 
-        seeds.secrets = SimpleNamespace(randbits=lambda bits: int(CHANCE.stream.integers(1 << bits)))
+        seeds.secrets = SimpleNamespace(randbits=lambda bits: int(SEEDS.stream.integers(1 << bits)))
 
 
 def pytest_collection_modifyitems(items):
@@ -59,7 +59,7 @@ def pytest_collection_modifyitems(items):
 
 def pytest_runtest_setup(item):
     # By the file alone: what several of its tests share is made by whichever of them comes first.
-    CHANCE.stream = np.random.default_rng([int(os.environ.get("SHOAL_TEST_SEED", "0")), *item.path.name.encode()])
+    SEEDS.stream = np.random.default_rng([int(os.environ.get("SHOAL_TEST_SEED", "0")), *item.path.name.encode()])
     if item.get_closest_marker("compiled") and not COMPILED:
         pytest.skip("loops are not compiled (NUMBA_DISABLE_JIT is set), and this would take too long")
 

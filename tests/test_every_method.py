@@ -17,15 +17,15 @@ from shoal.privacy.verdict.values import Values
 
 NUMERIC = [name for name in methods.names() if methods.load(name).data == "numeric"]
 SHAPES = {
-    "normal": lambda chance, n: chance.normal(size=(n, 3)),
-    "ties": lambda chance, n: chance.integers(0, 3, (n, 2)).astype(float),
-    "constant": lambda chance, n: np.zeros((n, 2)),
-    "no columns": lambda chance, n: np.zeros((n, 0)),
-    "one column": lambda chance, n: chance.exponential(size=(n, 1)),
-    "half equal": lambda chance, n: np.where(np.arange(n)[:, None] % 2, 1.0, chance.normal(size=(n, 2))),
-    "wide": lambda chance, n: chance.normal(size=(n, 40)),
-    "far off": lambda chance, n: chance.integers(0, 99, (n, 2)) + 1e12,
-    "an outlier": lambda chance, n: np.vstack([chance.normal(size=(n - 1, 2)), [[1e9, 1e9]]]),
+    "normal": lambda rng, n: rng.normal(size=(n, 3)),
+    "ties": lambda rng, n: rng.integers(0, 3, (n, 2)).astype(float),
+    "constant": lambda rng, n: np.zeros((n, 2)),
+    "no columns": lambda rng, n: np.zeros((n, 0)),
+    "one column": lambda rng, n: rng.exponential(size=(n, 1)),
+    "half equal": lambda rng, n: np.where(np.arange(n)[:, None] % 2, 1.0, rng.normal(size=(n, 2))),
+    "wide": lambda rng, n: rng.normal(size=(n, 40)),
+    "far off": lambda rng, n: rng.integers(0, 99, (n, 2)) + 1e12,
+    "an outlier": lambda rng, n: np.vstack([rng.normal(size=(n - 1, 2)), [[1e9, 1e9]]]),
 }
 
 pytestmark = pytest.mark.parametrize("name", NUMERIC)
@@ -46,10 +46,10 @@ def run(name, X, k, **given):
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_row_is_in_a_group_of_at_least_k_rows(name, shape):
-    chance = np.random.default_rng(11)
+    rng = np.random.default_rng(11)
     counts = (6, 7, 12) if shape == "wide" else (6, 7, 12, 31, 60)  # exact takes long on many wide rows
     for n, k in itertools.product(counts, (2, 3, 6)):
-        X = SHAPES[shape](chance, n)
+        X = SHAPES[shape](rng, n)
         before = X.copy()
         X.setflags(write=False)
         partition = run(name, X, k)

@@ -79,7 +79,7 @@ __all__ = [
     "verify",
 ]
 
-_HOMES = {
+_MODULES = {
     "shoal.certify.check": ("VerificationReport",),
     "shoal.errors": (
         "DataError",
@@ -110,7 +110,7 @@ _HOMES = {
     "shoal.pipeline.private": ("seed_of",),
     "shoal.catalogue": ("method",),
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def methods() -> list[dict[str, Any]]:
@@ -153,8 +153,8 @@ def __getattr__(name: str) -> Any:
         return version("shoal")
     if name == "sets":
         return import_module("shoal.sets")
-    if name in _HOME_OF:
-        return getattr(import_module(_HOME_OF[name]), name)
+    if name in _MODULE_OF:
+        return getattr(import_module(_MODULE_OF[name]), name)
     raise AttributeError(f"module 'shoal' has no attribute {name!r}")
 
 

@@ -124,8 +124,8 @@ def _check_findings(found: tuple[Finding, ...], card: MeasureCard) -> None:
     own = card.function.__module__.startswith("shoal.")
     for one in found:
         _must(own or one.counts_rows is not None, "a finding must say by counts_rows whether it counts rows or people")
-        told = isinstance(one.how, Sentence) or not any(letter.isdigit() for letter in one.how)
-        _must(own or told, "numbers in `how` must be those of a Sentence, or pages omit it")
+        typed = isinstance(one.how, Sentence) or not any(letter.isdigit() for letter in one.how)
+        _must(own or typed, "numbers in `how` must be those of a Sentence, or pages omit it")
         _must(MARK not in f"{one.name}{one.how}", "a finding must quote no cell")
         _must(one.need in (card.need, "release"), "a finding must say what it was measured from")
         _must(not math.isnan(one.value), "a figure must not be NaN")

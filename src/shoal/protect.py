@@ -81,7 +81,7 @@ def protected(
     For each part of an odd size, O(v) time for v possible counts of its first half, at most 5,000 of which are
     examined; O(n log n) besides.
     """
-    coin = np.random.default_rng((seed, 61))
+    rng = np.random.default_rng((seed, 61))
     if _fails(cuts, 0, constraints, sensitive):
         raise InfeasibleError("protect: the table as a whole misses the constraints on sensitive values. Relax them.")
     labels = np.empty(cuts.n, np.int64)
@@ -103,12 +103,12 @@ def protected(
             for name, column in sensitive.items()
         ]
         if not any(bad):
-            if coin.random() >= p:
+            if rng.random() >= p:
                 waiting += reversed(halves)
                 continue
             held += rows.size
             bad = [blur.p > 0 for blur in blurs]
-        worst = max([worst, *(blur.excess for blur, told in zip(blurs, bad, strict=True) if told)])
+        worst = max([worst, *(blur.excess for blur, failed in zip(blurs, bad, strict=True) if failed)])
         labels[rows] = part
     how = "posterior of a person's value for an attacker who repeats the run, less its share; worst class"
     findings = (
@@ -121,12 +121,12 @@ def protected(
 
 
 def blur_of(
-    counts: Whole, first: int, constraints: Constraints, column: Values, epsilon: float, chance: np.random.Generator
+    counts: Whole, first: int, constraints: Constraints, column: Values, epsilon: float, rng: np.random.Generator
 ) -> Blur:
     """Return how the decision to cut a part with these `counts` of each sensitive value is randomized.
 
     `first` is the number of rows of its first half, and `column` the whole column, since models compare with its
-    shares. `chance` samples counts for parts with too many of them to enumerate.
+    shares. `rng` samples counts for parts with too many of them to enumerate.
     """
     n = int(counts.sum())
     if 2 * first == n:
@@ -138,7 +138,7 @@ def blur_of(
         drawn = _every(own, first)
         weights = _hypergeometric(own, drawn)
     else:
-        drawn = chance.multivariate_hypergeometric(own, first, DRAWN, method="marginals")
+        drawn = rng.multivariate_hypergeometric(own, first, DRAWN, method="marginals")
         weights = np.full(DRAWN, 1 / DRAWN)
     sizes = (first, n - first)
     sides = (drawn, own - drawn)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["anonymize", "distance", "mine", "read", "reassociate", "report", "verify"]
 
-_HOMES = {
+_MODULES = {
     "anonymize": ("shoal.pipeline.sets", "anonymize_sets"),
     "distance": ("shoal.pipeline.set_folders", "distance_of"),
     "mine": ("shoal.pipeline.set_folders", "mined"),
@@ -27,8 +27,8 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     """Load a function on first use."""
-    if name in _HOMES:
-        module, function = _HOMES[name]
+    if name in _MODULES:
+        module, function = _MODULES[name]
         return getattr(import_module(module), function)
     raise AttributeError(f"module 'shoal.sets' has no attribute {name!r}")
 

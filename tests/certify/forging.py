@@ -1,4 +1,4 @@
-"""Forgers of release folders, by name: each changes one thing and puts digests and certificate right."""
+"""Forgers of release folders, by name: each changes one thing, then corrects digests and certificate."""
 
 import gzip
 import hashlib
@@ -13,14 +13,14 @@ import pyarrow.parquet
 import shoal
 from shoal.certify import certificate
 
-CHANCE = np.random.default_rng(4)
+RNG = np.random.default_rng(4)
 N = 60
 TABLE = pa.table(
     {
-        "age": pa.array([None if i % 20 == 0 else int(a) for i, a in enumerate(CHANCE.integers(20, 90, N))]),
-        "town": pa.array(CHANCE.choice(["north", "south"], N)).dictionary_encode(),
-        "ill": CHANCE.choice(["flu", "gout", "none"], N),
-        "note": CHANCE.choice(["x", "y"], N),
+        "age": pa.array([None if i % 20 == 0 else int(a) for i, a in enumerate(RNG.integers(20, 90, N))]),
+        "town": pa.array(RNG.choice(["north", "south"], N)).dictionary_encode(),
+        "ill": RNG.choice(["flu", "gout", "none"], N),
+        "note": RNG.choice(["x", "y"], N),
     }
 )
 
@@ -30,7 +30,7 @@ def data_of(folder):
 
 
 def seal(folder, **changes):
-    """Put digests, rows and policy of the certificate right, and write it as shoal does."""
+    """Correct digests, rows and policy of the certificate, and write it as shoal does."""
     place = folder / "certificate.json"
     stated = json.loads(place.read_text())
     stated["predicate"].update(changes)
@@ -43,14 +43,14 @@ def seal(folder, **changes):
 
 
 def without_report(folder):
-    """Take the report away, so that it cannot tell of other changes."""
+    """Remove the report, so that it does not reveal other changes."""
     (folder / "report.html").unlink(missing_ok=True)
     made = json.loads((folder / "certificate.json").read_text())["predicate"]["made_with"]
     seal(folder, made_with={name: made[name] for name in made if name not in certificate.DRAWING})
 
 
 def policy_text(edit):
-    """Return a forger of policy.toml that keeps certificate and policy in step."""
+    """Return a forger of policy.toml that keeps the certificate consistent with it."""
 
     def forge(folder):
         without_report(folder)
@@ -81,7 +81,7 @@ def text(edit):
 
 
 def packed(data, flags=0, extra=b""):
-    """Pack text as shoal does, with more in the header if asked for."""
+    """Pack text as shoal does, with more in the header if given."""
     body = zlib.compressobj(9, wbits=-15)
     end = zlib.crc32(data).to_bytes(4, "little") + len(data).to_bytes(4, "little")
     return b"\x1f\x8b\x08" + bytes([flags]) + b"\0\0\0\0\x02\xff" + extra + body.compress(data) + body.flush() + end
@@ -92,7 +92,7 @@ def repacked(flags, extra):
 
 
 def parquet(change=lambda table: table, **wishes):
-    """Return a forger that writes another table, or the same one otherwise."""
+    """Return a forger that writes another table, or the same one in another way."""
 
     def forge(folder):
         without_report(folder)
@@ -144,7 +144,7 @@ def edited(edit):
 
 
 def roles(**given):
-    """Return a forger that gives columns other roles; claims follow suit."""
+    """Return a forger that changes the roles of columns, and the claims accordingly."""
 
     def edit(words):
         policy = shoal.Policy.from_toml(words)
@@ -157,7 +157,7 @@ def roles(**given):
 
 
 def kept_all(folder):
-    """Call all quasi-identifiers kept: one class of all rows is left."""
+    """Declare all quasi-identifiers as kept, which leaves one class of all rows."""
     roles(age="keep", town="keep")(folder)
     claims = json.loads((folder / "certificate.json").read_text())["predicate"]["claims"]
     seal(folder, claims=[{**claim, "found": N if claim["model"] == "k-anonymity" else 3} for claim in claims])

@@ -1,4 +1,4 @@
-"""Mutants: functions of a module with one small mistake each, put in the place of the sound ones for a while."""
+"""Mutants: functions of a module with one small mistake each, which temporarily replace the correct ones."""
 
 import ast
 import contextlib
@@ -69,7 +69,7 @@ def mutants(module):
 
 
 def codes(code):
-    """Return the code of each function by what it has in common with its sound twin."""
+    """Return the code of each function under a key that it shares with the correct one."""
     found = {}
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
@@ -82,7 +82,7 @@ def key(code):
 
 
 def functions(*modules):
-    """Return all functions of modules that there are in this process, methods and lambdas too, by their keys."""
+    """Return all functions of loaded modules, including methods and lambdas, by their keys."""
     found = {}
     files = {inspect.getsourcefile(module) for module in modules}
     for one in gc.get_objects():
@@ -104,7 +104,7 @@ def differences(known, path, mutated):
 
 @contextlib.contextmanager
 def living(changed):
-    """Put mutated code in the place of the sound one for a while."""
+    """Replace the correct code by mutated code temporarily."""
     before = [(one, one.__code__) for one, _ in changed]
     for one, code in changed:
         one.__code__ = code
@@ -116,7 +116,7 @@ def living(changed):
 
 
 def called(task):
-    """Return the code of every function of Python that a task calls."""
+    """Return the code of every Python function that a task calls."""
     seen = set()
     sys.setprofile(lambda frame, event, _: seen.add(frame.f_code) if event == "call" else None)
     try:

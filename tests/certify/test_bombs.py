@@ -61,7 +61,7 @@ def honest(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def answer():
-    """A function that gives what `verify` says of a folder under hard limits, after a look at an honest one."""
+    """A function that returns the output of `verify` for a folder under hard limits, after an honest one."""
     words = [sys.executable, "-c", LIMITED]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
 
@@ -75,7 +75,7 @@ def answer():
 
 
 def parts(table, rows=MANY):
-    """Return as many copies of a table as make up so many rows."""
+    """Return as many copies of a table as make up this many rows."""
     return [table] * (rows // table.num_rows)
 
 

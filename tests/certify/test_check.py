@@ -14,13 +14,13 @@ from shoal.certify.check import check_folder
 from shoal.certify.released import read_release
 from shoal.errors import ReadError
 
-CHANCE = np.random.default_rng(3)
+RNG = np.random.default_rng(3)
 TABLE = pa.table(
     {
         "name": [f"person {i}" for i in range(60)],
-        "age": CHANCE.integers(20, 90, 60),
-        "town": CHANCE.choice(["north", "south"], 60),
-        "ill": CHANCE.choice(["flu", "gout", "none"], 60),
+        "age": RNG.integers(20, 90, 60),
+        "town": RNG.choice(["north", "south"], 60),
+        "ill": RNG.choice(["flu", "gout", "none"], 60),
     }
 )
 
@@ -95,7 +95,7 @@ def test_a_changed_policy_is_found_even_with_forged_digests(plain):
     assert "policy" in failed(plain)
 
 
-def test_a_better_claim_than_the_data_bear_is_found(plain):
+def test_a_claim_better_than_the_data_support_is_found(plain):
     change(plain, lambda statement: statement["predicate"]["claims"][0].update(found=9.0))
     assert "k-anonymity" in failed(plain)
     change(plain, lambda statement: statement["predicate"]["claims"][0].update(found=4.0, asked=9.0))
@@ -110,7 +110,7 @@ def test_a_dropped_or_an_added_claim_is_found(plain):
     assert "differential privacy" in failed(plain)
 
 
-def test_a_policy_that_asks_for_more_than_the_data_bear_is_found(plain):
+def test_a_policy_that_requires_more_than_the_data_support_is_found(plain):
     text = (plain / "policy.toml").read_text().replace("k = 4", "k = 40")
     (plain / "policy.toml").write_text(text)
 
@@ -131,7 +131,7 @@ def test_an_added_column_is_found(plain):
     assert failed(plain) == {"columns"}
 
 
-def test_a_file_that_nobody_listed_is_found(plain):
+def test_an_unlisted_file_is_found(plain):
     (plain / "map.csv").write_text("who is who")
     assert "file map.csv" in failed(plain)
 
@@ -142,7 +142,7 @@ def test_a_missing_file_is_found(plain):
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"subject": 1}', "\ud800".encode("utf-8", "surrogatepass")])
-def test_a_certificate_that_cannot_be_read_is_found(plain, text):
+def test_an_unreadable_certificate_is_found(plain, text):
     (plain / "certificate.json").write_bytes(text if isinstance(text, bytes) else text.encode())
     assert failed(plain) == {"certificate"}
 
@@ -171,25 +171,25 @@ def added(statement, **more):
         lambda s: s["predicate"]["claims"].append(dict(s["predicate"]["claims"][0])),
     ],
 )
-def test_a_certificate_that_says_more_or_other_than_a_release_is_found(plain, edit):
+def test_a_certificate_with_extra_or_different_contents_is_found(plain, edit):
     change(plain, edit)
     assert failed(plain) == {"certificate"}
 
 
-def test_a_certificate_that_says_a_thing_twice_is_found(plain):
+def test_a_certificate_with_a_duplicate_key_is_found(plain):
     text = (plain / "certificate.json").read_text()
     (plain / "certificate.json").write_text(text.replace('"rows": 60', '"rows": 500, "rows": 60'))
     assert failed(plain) == {"certificate"}
 
 
 @pytest.mark.parametrize("word", ["Infinity", "NaN", "1e999"])
-def test_figures_that_are_no_numbers_are_found(plain, word):
+def test_figures_that_are_not_numbers_are_found(plain, word):
     text = (plain / "certificate.json").read_text()
     (plain / "certificate.json").write_text(text.replace('"rows": 60', f'"rows": {word}'))
     assert failed(plain) == {"certificate"}
 
 
-def test_a_file_that_is_listed_but_no_part_of_a_release_is_found(plain):
+def test_a_listed_file_that_is_not_part_of_a_release_is_found(plain):
     (plain / "raw.csv").write_text("who is who")
     change(plain, lambda s: s["subject"].append({"name": "raw.csv", "digest": {"sha256": ""}}))
     redigest(plain)
@@ -219,7 +219,7 @@ def test_an_apostrophe_does_not_make_two_texts_one(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_packed_file_that_swells_beyond_measure_is_not_read(tmp_path):
+def test_a_file_that_would_unpack_to_far_too_much_is_not_read(tmp_path):
     release = shoal.anonymize(TABLE, k=4, identifiers=["name"])
     folder = release.save(tmp_path / "out", format="csv.gz")
     (folder / "data.csv.gz").write_bytes(gzip.compress(b"age,town,ill\n" + b"1,a,b\n" * 60_000_000, 9))
@@ -232,11 +232,11 @@ def test_damaged_feather_files_are_found_and_never_crash(tmp_path):
     release = shoal.anonymize(TABLE, k=4, identifiers=["name"])
     folder = release.save(tmp_path / "out", format="feather")
     whole = (folder / "data.feather").read_bytes()
-    chance = np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     for _ in range(100):
         broken = bytearray(whole)
-        for place in chance.integers(0, len(whole), 3):
-            broken[place] = chance.integers(0, 256)
+        for place in rng.integers(0, len(whole), 3):
+            broken[place] = rng.integers(0, 256)
         (folder / "data.feather").write_bytes(broken)
         redigest(folder)
         assert not check_folder(folder).holds or broken == whole
@@ -253,14 +253,14 @@ def test_a_certificate_cannot_point_outside_its_folder(plain):
     assert failed(plain) == {"certificate"}
 
 
-def test_data_that_cannot_be_read_is_found(plain):
+def test_unreadable_data_are_found(plain):
     (plain / "data.csv").write_bytes(b"\xff\xfe\x00")
     assert "columns" in failed(plain)
     (plain / "data.csv").write_bytes(b"age,town,ill\n\xff\xfe\x00")
     assert "data" in failed(plain)
 
 
-def test_what_is_no_release_folder_is_refused(tmp_path):
+def test_anything_but_a_release_folder_is_refused(tmp_path):
     with pytest.raises(ReadError, match="there is no folder"):
         check_folder(tmp_path / "nothing")
     with pytest.raises(ReadError, match=r"has no certificate.json"):
@@ -279,7 +279,7 @@ def test_the_certificate_is_a_statement_without_seed_or_time(plain):
     assert "seed" not in (plain / "certificate.json").read_text()
 
 
-def test_a_policy_that_cannot_be_read_is_found(plain):
+def test_an_unreadable_policy_is_found(plain):
     (plain / "policy.toml").write_text("k = ")
     redigest(plain)
     assert "policy" in failed(plain)

@@ -38,7 +38,7 @@ def test_an_untouched_folder_holds_in_every_format(folder):
     assert said >= {"k^m-anonymity of chunks", "cover condition", "k^m-anonymity of the neighbour", "records"}
 
 
-def test_a_neighbour_that_nobody_draws_again_is_not_vouched_for(folder):
+def test_a_neighbour_that_is_not_redrawn_is_not_vouched_for(folder):
     checked = check_folder(folder)
     assert not checked.holds
     lines = {line.what: line.found for line in checked.lines if not line.holds}
@@ -50,7 +50,7 @@ def test_a_neighbour_that_nobody_draws_again_is_not_vouched_for(folder):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("format", ["json", "parquet"])
-def test_the_reader_of_the_check_reads_what_was_written(format, tmp_path):
+def test_the_verifier_reads_what_was_written(format, tmp_path):
     rng = random.Random(12)
     for turn in range(60):
         made = named(release(rng, rng.choice(["global", "cluster"]))[0])
@@ -65,7 +65,7 @@ def test_the_reader_of_the_check_reads_what_was_written(format, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("format", ["json", "parquet"])
-def test_damage_is_found_though_the_certificate_admits_it(format, tmp_path):
+def test_damage_is_found_even_if_the_certificate_admits_it(format, tmp_path):
     rng = random.Random(13)
     found = 0
     for turn in range(150):
@@ -73,7 +73,7 @@ def test_damage_is_found_though_the_certificate_admits_it(format, tmp_path):
         if any(not chunk for each in made["clusters"] + made["joints"] for chunk in each["chunks"]):
             continue
         given = published(made)
-        # Parameters that shoal does not take, and labels of no chunk, are refused though the judge lets them pass.
+        # Parameters that shoal does not accept, and labels of no chunk, are refused although the judge lets them pass.
         sound = verify(given).holds and given.delta >= 2 * given.k - 1 and set(given.items) >= set(given.term_item)
         folder = written(tmp_path / str(turn), made, format, None)
         assert check_release(folder).holds == sound
@@ -92,7 +92,7 @@ def test_a_count_changed_by_one_is_found_even_with_forged_digests(plain):
     assert failed(plain) >= {"k^m-anonymity of chunks", "cover condition", "neighbour"}
 
 
-def test_a_cluster_that_grew_is_found_even_with_forged_digests(plain):
+def test_an_enlarged_cluster_is_found_even_with_forged_digests(plain):
     change(plain, lambda document: document["clusters"][2].update(size=7), JSON_FILE)
     redigest(plain)
     assert failed(plain) == {"data"}
@@ -101,13 +101,13 @@ def test_a_cluster_that_grew_is_found_even_with_forged_digests(plain):
     assert failed(plain) == {"records", "cluster sizes", "neighbour", "k^m-anonymity of the neighbour"}
 
 
-def test_other_parameters_than_the_certificate_has_are_found(plain):
+def test_parameters_that_differ_from_the_certificate_are_found(plain):
     change(plain, lambda document: document["params"].update(delta=9), JSON_FILE)
     redigest(plain)
     assert failed(plain) == {"parameters", "neighbour", "k^m-anonymity of the neighbour"}
 
 
-def test_a_better_claim_than_the_files_bear_is_found(plain):
+def test_a_claim_better_than_the_files_support_is_found(plain):
     change(plain, lambda statement: statement["predicate"]["claims"][0].update(found=9.0))
     assert failed(plain) == {"k^m-anonymity of chunks"}
 
@@ -123,7 +123,7 @@ def test_a_dropped_and_an_added_claim_are_found(plain):
 @pytest.mark.parametrize(
     "text", [b"b\na\n", b"b a\n", b"a a\n", b"a\n\na\n", b"a\nb", b"\xff\n", b"z\n", b"a  b\n", b" \n", b"a\r\n"]
 )
-def test_a_neighbour_is_lines_of_published_labels_in_order(text):
+def test_a_neighbour_has_lines_of_published_labels_in_order(text):
     with pytest.raises(ReadError, match=r"'neighbour.dat' is not a list of records in order"):
         read_neighbour(text, "neighbour.dat", ("a", "b"))
 
@@ -131,12 +131,12 @@ def test_a_neighbour_is_lines_of_published_labels_in_order(text):
 @pytest.mark.parametrize(
     "text", [b"[[]]", b"[1]", b"{}", b'[["a", 1]]', b"[[[]]]", b"[", b'[["b"], ["a"]]', b"7", b'["a"]']
 )
-def test_a_neighbour_of_json_is_a_list_of_lists_of_labels(text):
+def test_a_json_neighbour_is_a_list_of_lists_of_labels(text):
     with pytest.raises(ReadError, match=r"'neighbour.json' is not a list of records in order"):
         read_neighbour(text, "neighbour.json", ("a", "b"))
 
 
-def test_a_neighbour_of_labels_with_blanks_is_json(tmp_path):
+def test_labels_with_blanks_make_the_neighbour_a_json_file(tmp_path):
     folder = written(tmp_path / "out", {**NAMED, "labels": ["a", "b", "c", "d", "e e"]})
     assert (folder / "neighbour.json").is_file()
     assert check_release(folder).holds
@@ -145,13 +145,13 @@ def test_a_neighbour_of_labels_with_blanks_is_json(tmp_path):
     assert failed(folder) == {"neighbour", "k^m-anonymity of the neighbour"}
 
 
-def test_a_raw_neighbour_says_that_it_is_not_anonymous_by_itself(tmp_path):
+def test_a_raw_neighbour_is_declared_not_anonymous_by_itself(tmp_path):
     checked = check_release(written(tmp_path / "raw", kind="raw"))
     assert checked.holds
     assert "not k^m-anonymous as it stands" in checked.notes[0]
 
 
-def test_a_file_that_nobody_listed_or_that_is_missing_is_found(folder):
+def test_an_unlisted_or_missing_file_is_found(folder):
     (folder / "map.csv").write_text("who is who")
     assert failed(folder) == {"file map.csv"}
     change(folder, lambda s: s["subject"].append({"name": "map.csv", "digest": {"sha256": ""}}))
@@ -161,7 +161,7 @@ def test_a_file_that_nobody_listed_or_that_is_missing_is_found(folder):
     assert "file neighbour.dat" in failed(folder)
 
 
-def test_a_neighbour_that_the_certificate_does_not_tell_of_is_found(plain):
+def test_a_neighbour_missing_from_the_certificate_is_found(plain):
     change(plain, lambda statement: statement["predicate"].update(neighbour=None))
     assert failed(plain) == {"file neighbour.dat", "k^m-anonymity of the neighbour"}
 
@@ -200,7 +200,7 @@ def test_links_and_pipes_are_not_read(plain, name):
         lambda s: s["predicate"]["claims"][0].update(found=float("nan")),
     ],
 )
-def test_a_certificate_that_says_more_or_other_than_it_may_is_found(plain, edit):
+def test_a_certificate_with_extra_or_different_fields_is_found(plain, edit):
     change(plain, edit)
     assert failed(plain) == {"certificate"}
 
@@ -231,14 +231,14 @@ JSON_EDITS = {
 
 
 @pytest.mark.parametrize("edit", JSON_EDITS.values(), ids=JSON_EDITS.keys())
-def test_json_that_says_more_or_other_than_the_format_is_found(plain, edit):
+def test_json_with_extra_or_different_fields_is_found(plain, edit):
     change(plain, edit, JSON_FILE)
     redigest(plain)
     assert failed(plain) == {"data"}
 
 
 @pytest.mark.parametrize("item", [6, 1 << 30])
-def test_items_that_are_not_there_are_found(plain, item):
+def test_references_to_absent_items_are_found(plain, item):
     change(plain, lambda d: d["term_global"].append(item), JSON_FILE)
     redigest(plain)
     assert "form" in failed(plain)
@@ -247,47 +247,47 @@ def test_items_that_are_not_there_are_found(plain, item):
 @pytest.mark.parametrize(
     "text", ["", "[" * 200_000, '{"format": "disassoc/1", "format": "disassoc/1"}', "NaN", "9" * 5000, "\x00"]
 )
-def test_what_is_no_document_is_found(plain, text):
+def test_an_invalid_document_is_found(plain, text):
     (plain / JSON_FILE).write_text(text)
     redigest(plain)
     assert failed(plain) == {"data"}
 
 
 @pytest.mark.slow
-def test_parquet_files_that_were_tampered_with_never_crash_the_check(tmp_path):
+def test_tampered_parquet_files_never_crash_the_check(tmp_path):
     folder = written(tmp_path / "out", format="parquet")
-    chance = random.Random(1)
+    rng = random.Random(1)
     before = {name: (folder / name).read_bytes() for name in PARQUET_FILES}
     for _ in range(300):
-        name = chance.choice(PARQUET_FILES)
+        name = rng.choice(PARQUET_FILES)
         broken = bytearray(before[name])
-        for _ in range(chance.randint(1, 3)):
-            broken[chance.randrange(len(broken))] = chance.randrange(256)
+        for _ in range(rng.randint(1, 3)):
+            broken[rng.randrange(len(broken))] = rng.randrange(256)
         (folder / name).write_bytes(broken)
         redigest(folder)
         assert check_release(folder).holds == (bytes(broken) == before[name])
         (folder / name).write_bytes(before[name])
 
 
-def scrambled(chance, value):
+def scrambled(rng, value):
     """Change something somewhere in a document."""
     odd = [None, -1, 0, 1, 5, 1 << 40, 10**50, 1.5, True, "", "a", [], {}, [[0]], {"items": [0], "count": 2}]
-    if isinstance(value, dict) and value and chance.random() < 0.9:
-        key = chance.choice(sorted(value))
-        return {**value, key: scrambled(chance, value[key])}
-    if isinstance(value, list) and value and chance.random() < 0.9:
-        place = chance.randrange(len(value))
-        return [*value[:place], scrambled(chance, value[place]), *value[place + 1 :]]
-    return copy.deepcopy(chance.choice(odd))
+    if isinstance(value, dict) and value and rng.random() < 0.9:
+        key = rng.choice(sorted(value))
+        return {**value, key: scrambled(rng, value[key])}
+    if isinstance(value, list) and value and rng.random() < 0.9:
+        place = rng.randrange(len(value))
+        return [*value[:place], scrambled(rng, value[place]), *value[place + 1 :]]
+    return copy.deepcopy(rng.choice(odd))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [JSON_FILE, "certificate.json"])
-def test_documents_that_were_tampered_with_never_crash_the_check(plain, name):
-    chance = random.Random(2)
+def test_tampered_documents_never_crash_the_check(plain, name):
+    rng = random.Random(2)
     before = (plain / name).read_text()
     for _ in range(400):
-        other = scrambled(chance, json.loads(before))
+        other = scrambled(rng, json.loads(before))
         (plain / name).write_text(before)
         if type(other) is dict:
             change(plain, lambda document, other=other: document.update(other), name)
@@ -299,14 +299,14 @@ def test_documents_that_were_tampered_with_never_crash_the_check(plain, name):
         assert check_release(plain).holds == same
 
 
-def test_what_is_no_folder_of_a_release_is_refused(tmp_path):
+def test_anything_but_a_release_folder_is_refused(tmp_path):
     with pytest.raises(ReadError, match="there is no folder"):
         check_release(tmp_path / "nothing")
     with pytest.raises(ReadError, match=r"has no certificate.json"):
         check_release(tmp_path)
 
 
-def test_no_label_is_told_whatever_is_wrong(tmp_path):
+def test_no_label_is_revealed_whatever_is_wrong(tmp_path):
     made = {**NAMED, "labels": [f"secret{letter}" for letter in "abcde"]}
     folder = written(tmp_path / "out", made, neighbour=Transactions.of([["secretz"], ["secreta", "secretb"]]))
     change(folder, lambda document: first_sub(document).update(count=1), JSON_FILE)

@@ -1,4 +1,4 @@
-"""Forged folders are refused, each by name: only a look at the content can tell, as digests were put right."""
+"""Forged folders are refused, each by name: only the content reveals them, as digests were corrected."""
 
 import json
 import shutil
@@ -55,7 +55,7 @@ def test_a_forged_folder_is_refused(copy, format, name, forge, line):
     assert line in {one.what for one in checked.lines if not one.holds}
 
 
-def said_to_be_of_another(folder):
+def attributed_to_another(folder):
     """Put another version of pyarrow into a Parquet file, and return it."""
     here = pa.__version__
     other = f"{'1' if here[0] != '1' else '2'}{here[1:]}"
@@ -75,7 +75,7 @@ def test_a_forged_file_of_another_pyarrow_is_refused_by_its_parts(copy, format, 
     folder = copy(format)
     forge, line = (PARQUET if format == "parquet" else FEATHER)[name]
     forge(folder)
-    seal(folder, made_with={"pyarrow": said_to_be_of_another(folder), "pyarrow build": "other"})
+    seal(folder, made_with={"pyarrow": attributed_to_another(folder), "pyarrow build": "other"})
     assert line in {one.what for one in verify(folder).lines if not one.holds}
 
 
@@ -93,11 +93,11 @@ def in_an_unknown_field(data):
 
 
 @pytest.mark.parametrize(("format", "hide"), [("feather", behind_the_footer), ("parquet", in_an_unknown_field)])
-def test_a_footer_that_hides_a_message_is_refused_whatever_pyarrow_wrote_it(copy, format, hide):
+def test_a_footer_that_hides_a_message_is_refused_for_any_pyarrow_version(copy, format, hide):
     folder = copy(format)
     without_report(folder)
     data_of(folder).write_bytes(hide(data_of(folder).read_bytes()))
-    seal(folder, made_with={"pyarrow": said_to_be_of_another(folder), "pyarrow build": "other"})
+    seal(folder, made_with={"pyarrow": attributed_to_another(folder), "pyarrow build": "other"})
     assert "data bytes" in {one.what for one in verify(folder).lines if not one.holds}
 
 
@@ -123,10 +123,10 @@ def in_long_numbers(footer):
 
 
 @pytest.mark.parametrize("hide", [in_a_field_given_twice, in_truth_values, in_long_numbers])
-def test_a_footer_is_read_in_the_shortest_form_and_has_known_fields_alone(copy, hide):
+def test_a_footer_must_have_the_shortest_form_and_only_known_fields(copy, hide):
     folder = copy("parquet")
     without_report(folder)
-    other, data = said_to_be_of_another(folder), data_of(folder).read_bytes()
+    other, data = attributed_to_another(folder), data_of(folder).read_bytes()
     start = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
     footer = hide(data[start:-8])
     data_of(folder).write_bytes(data[:start] + footer + len(footer).to_bytes(4, "little") + b"PAR1")
@@ -145,7 +145,7 @@ def test_no_number_hides_in_the_bits_of_categories(tmp_path):
 
 
 def wrong_sizes(data):
-    """Return a Parquet file that says another unpacked size of its first column chunk."""
+    """Return a Parquet file that states a wrong unpacked size of its first column chunk."""
     start = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
     footer = data[start:-8]
     stated = parquet_pages.Compact(footer).struct()[4][0][1][0][3][6]
@@ -176,10 +176,10 @@ def padded_blocks(data):
 
 
 @pytest.mark.parametrize(("format", "hide"), [("parquet", wrong_sizes), ("feather", padded_blocks)])
-def test_sizes_of_a_file_of_another_pyarrow_are_those_of_its_parts(copy, format, hide):
+def test_sizes_in_a_file_of_another_pyarrow_must_match_its_parts(copy, format, hide):
     folder = copy(format)
     without_report(folder)
-    other = said_to_be_of_another(folder)
+    other = attributed_to_another(folder)
     data_of(folder).write_bytes(hide(data_of(folder).read_bytes()))
     seal(folder, made_with={"pyarrow": other, "pyarrow build": "other"})
     failing = {one.what: one.found for one in verify(folder).lines if not one.holds}
@@ -199,7 +199,7 @@ def test_no_number_hides_in_the_bits_of_nested_nans(tmp_path, format, wrap):
 
 
 @pytest.mark.parametrize("format", ["parquet", "feather", "csv.gz"])
-def test_an_honest_file_of_another_version_holds_and_a_note_says_so(copy, format):
+def test_an_honest_file_of_another_version_holds_with_a_note(copy, format):
     folder = copy(format)
     without_report(folder)
     if format == "parquet":
@@ -210,14 +210,14 @@ def test_an_honest_file_of_another_version_holds_and_a_note_says_so(copy, format
         pyarrow.feather.write_feather(table, data_of(folder), compression="zstd", compression_level=9)
     else:
         PACKED["packed otherwise"][0](folder)
-    other = said_to_be_of_another(folder)
+    other = attributed_to_another(folder)
     seal(folder, made_with={"zlib": "1.0"} if format == "csv.gz" else {"pyarrow": other, "pyarrow build": "other"})
     checked = verify(folder)
     assert checked.holds
     assert "install these versions" in checked.notes[0]
 
 
-def test_a_report_of_another_version_fails_and_the_remedy_is_said(copy):
+def test_a_report_of_another_version_fails_with_a_remedy(copy):
     folder = copy("csv")
     page = (folder / "report.html").read_text()
     (folder / "report.html").write_text(page.replace("font", "Font", 1))
@@ -232,7 +232,7 @@ def test_a_report_of_another_version_fails_and_the_remedy_is_said(copy):
     assert "not drawn again" in left.notes[0]
 
 
-def test_a_report_that_cannot_be_drawn_fails_without_a_word_of_why(copy):
+def test_a_report_that_cannot_be_drawn_fails_without_details(copy):
     def broken(*_):
         raise RuntimeError("SECRET")
 
@@ -246,7 +246,7 @@ def test_a_report_that_cannot_be_drawn_fails_without_a_word_of_why(copy):
 @pytest.mark.parametrize(
     "program", ["import os; os.abort()", "import sys; sys.exit(1)", "raise MemoryError('SECRET')"], ids=str
 )
-def test_a_drawing_library_that_dies_leaves_a_report_that_could_not_be_compared(copy, tmp_path, monkeypatch, program):
+def test_if_the_drawing_library_crashes_the_report_could_not_be_compared(copy, tmp_path, monkeypatch, program):
     folder = copy("csv")
     (tmp_path / "program.py").write_text(program)
     monkeypatch.setattr(converter, "__file__", str(tmp_path / "program.py"))
@@ -260,7 +260,7 @@ def test_a_drawing_library_that_dies_leaves_a_report_that_could_not_be_compared(
     assert "SECRET" not in str(checked)
 
 
-def test_a_report_that_memory_is_not_enough_for_could_not_be_compared(copy):
+def test_without_enough_memory_the_report_could_not_be_compared(copy):
     def broken(*_):
         raise MemoryError("SECRET")
 
@@ -282,7 +282,7 @@ def test_a_raw_column_called_kept_is_listed_as_such(copy):
     assert checked.as_dict()["columns"][3] == {"column": "note", "role": "keep", "kind": "nominal", "form": "as it is"}
 
 
-def test_apostrophes_do_not_make_different_rows_alike(tmp_path):
+def test_apostrophes_do_not_make_different_rows_equal(tmp_path):
     """Ten ordinal columns with one level, written with and without a guard: 60 different rows."""
     names = [f"q{place}" for place in range(10)]
     table = pa.table({name: pa.array(["-1"] * N).dictionary_encode() for name in names})
@@ -308,7 +308,7 @@ def test_a_release_of_a_newer_shoal_is_not_judged_by_this_one(copy):
 
 
 @pytest.mark.parametrize("word", ["SECRET", "1.0 SECRET", "1.0+SECRET", "", None, 1])
-def test_versions_are_versions(copy, word):
+def test_versions_must_look_like_versions(copy, word):
     for format in ("csv.gz", "feather"):
         folder = copy(format)
         made = json.loads((folder / "certificate.json").read_text())["predicate"]["made_with"]
@@ -318,14 +318,14 @@ def test_versions_are_versions(copy, word):
         shutil.rmtree(folder)
 
 
-def test_a_parquet_file_cannot_be_said_to_come_from_another_pyarrow(copy):
+def test_a_parquet_file_cannot_be_attributed_to_another_pyarrow(copy):
     folder = copy("parquet")
     without_report(folder)
     seal(folder, made_with={"pyarrow": "17.0.0", "pyarrow build": "wheel"})
     assert [line.what for line in verify(folder).lines if not line.holds] == ["data bytes"]
 
 
-def test_another_version_is_repeated_though_the_bytes_are_the_same(copy):
+def test_another_version_is_reported_even_if_the_bytes_are_equal(copy):
     folder = copy("feather")
     without_report(folder)
     seal(folder, made_with={"pyarrow": "17.0.0", "pyarrow build": "wheel"})

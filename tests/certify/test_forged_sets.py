@@ -1,4 +1,4 @@
-"""Forged folders of set-valued releases: digests are put right, so that only the content can give them away."""
+"""Forged folders of set-valued releases: digests are corrected, so that only the content reveals them."""
 
 import json
 import random
@@ -42,7 +42,7 @@ def tables(tmp_path):
 
 
 def with_neighbour(folder, records):
-    """Put other records in the place of the neighbour."""
+    """Replace the neighbour by other records."""
     for name in ("neighbour.dat", "neighbour.json"):
         (folder / name).unlink(missing_ok=True)
     write_neighbour(records, folder)
@@ -63,7 +63,7 @@ def random_records(seed, n=300):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["raw", "km"])
 @pytest.mark.parametrize("source", ["groceries.dat", "random"])
-def test_the_original_is_no_neighbour(source, kind, tmp_path, request):
+def test_the_original_is_not_accepted_as_a_neighbour(source, kind, tmp_path, request):
     if source == "random":
         data = Transactions.of(random_records(1))
     else:
@@ -74,7 +74,7 @@ def test_the_original_is_no_neighbour(source, kind, tmp_path, request):
     assert failed(folder) == ({"neighbour"} if kind == "raw" else NEIGHBOUR)
 
 
-def test_an_original_that_is_anonymous_by_itself_is_no_neighbour_either(tmp_path):
+def test_not_even_an_anonymous_original_is_accepted_as_a_neighbour(tmp_path):
     records = random_records(5)
     records = harden_km(Transactions.of(records), 3, 2).data.records()
     folder = shoal.sets.anonymize(records, k=3, m=2, delta=40).save(tmp_path / "out")
@@ -83,7 +83,7 @@ def test_an_original_that_is_anonymous_by_itself_is_no_neighbour_either(tmp_path
     assert failed(folder) == NEIGHBOUR
 
 
-def test_a_neighbour_drawn_with_a_seed_of_ones_own_is_refused(tmp_path):
+def test_a_neighbour_drawn_with_a_chosen_seed_is_refused(tmp_path):
     release = shoal.sets.anonymize(random_records(2), k=3, delta=30, neighbour="raw")
     folder = release.save(tmp_path / "out")
     shoal.sets.reassociate(folder, tmp_path / "again.dat", neighbour="raw", seed=7)
@@ -91,7 +91,7 @@ def test_a_neighbour_drawn_with_a_seed_of_ones_own_is_refused(tmp_path):
     assert failed(folder) == {"neighbour"}
 
 
-def test_a_neighbour_with_one_item_less_is_refused(folder):
+def test_a_neighbour_with_one_item_removed_is_refused(folder):
     lines = (folder / "neighbour.dat").read_text().splitlines()
     place = next(place for place, line in enumerate(lines) if " " in line)
     lines[place] = lines[place].split()[0]
@@ -101,14 +101,14 @@ def test_a_neighbour_with_one_item_less_is_refused(folder):
 
 
 @pytest.mark.parametrize("more", ["\n", " ", "\0", "# drawn by hand\n", "a\n"])
-def test_a_neighbour_with_bytes_behind_it_is_refused(folder, more):
+def test_a_neighbour_with_trailing_bytes_is_refused(folder, more):
     with (folder / "neighbour.dat").open("a") as file:
         file.write(more)
     redigest(folder)
     assert failed(folder) == NEIGHBOUR
 
 
-def test_a_neighbour_of_another_version_is_told_by_it(plain):
+def test_a_neighbour_of_another_version_is_noted(plain):
     change(plain, lambda statement: statement["predicate"].update(shoal="9.1.2"))
     checked = check_release(plain)
     assert checked.holds
@@ -153,7 +153,7 @@ def enlarge(folder, records):
 
 
 def failed_within(folder, memory):
-    """Return what fails in a folder, and see that it takes no more than so many bytes to find out."""
+    """Return what fails in a folder, and check that finding out takes at most this many bytes."""
     tracemalloc.start()
     found = failed(folder)
     assert tracemalloc.get_traced_memory()[1] < memory
@@ -161,7 +161,7 @@ def failed_within(folder, memory):
     return found
 
 
-def test_a_small_release_of_very_many_records_is_not_drawn(plain):
+def test_no_neighbour_of_very_many_records_is_drawn_for_a_small_release(plain):
     enlarge(plain, 1 << 29)
     assert failed_within(plain, 1 << 24) == NEIGHBOUR
     line = next(line for line in check_release(plain).lines if line.what == "neighbour")
@@ -192,7 +192,7 @@ def test_a_draw_that_takes_too_much_work_is_given_up(plain, monkeypatch):
     assert line.found == "not compared: it takes too long for files of this size"
 
 
-def test_a_neighbour_that_the_drawing_got_wrong_is_still_counted(plain, monkeypatch):
+def test_a_wrongly_drawn_neighbour_is_still_counted(plain, monkeypatch):
     monkeypatch.setattr(sets_neighbour, "neighbour_file", lambda data: ("neighbour.dat", b"a\na b\nb\nb\n"))
     (plain / "neighbour.dat").write_bytes(b"a\na b\nb\nb\n")
     redigest(plain)
@@ -236,7 +236,7 @@ def test_a_label_that_nothing_refers_to_is_refused(tmp_path):
     ids=str,
 )
 @pytest.mark.parametrize("format", ["json", "parquet"])
-def test_parameters_that_shoal_does_not_take_are_refused(parameter, format, tmp_path):
+def test_parameters_that_shoal_does_not_accept_are_refused(parameter, format, tmp_path):
     folder = written(tmp_path / "out", format=format)
     if format == "json":
         change(folder, lambda document: document["params"].update(parameter), JSON_FILE)
@@ -254,7 +254,7 @@ def test_parameters_that_shoal_does_not_take_are_refused(parameter, format, tmp_
 
 
 def rewrite(folder, name, change=lambda table: table, facts=None, rows=None, metadata=None, **how):
-    """Write a Parquet file of the release anew, in another way than shoal does."""
+    """Write a Parquet file of the release again, in another way than shoal does."""
     path = folder / f"{name}.parquet"
     kept, table = pq.read_metadata(path).metadata or {}, change(pq.read_table(path))
     kept = {"disassoc": facts} if facts else kept
@@ -317,7 +317,7 @@ def test_bytes_that_belong_to_no_column_are_refused(name, tables):
         assert failed(tables) in ({"data"}, {f"bytes of {name}"})
 
 
-def test_values_behind_missing_cells_are_refused(tmp_path):
+def test_values_stored_for_missing_cells_are_refused(tmp_path):
     made = {**NAMED, "term_global": [3, 4]}
     folder = written(tmp_path / "out", made, format="parquet")
     path = folder / "terms.parquet"
@@ -346,7 +346,7 @@ def test_another_version_of_pyarrow_may_be_named_if_all_files_name_it(tables):
     assert failed(tables) == {"data"}
 
 
-def test_a_creator_of_free_text_is_refused(tables):
+def test_free_text_as_creator_is_refused(tables):
     for name in PARQUET_FILES:
         raw = (tables / name).read_bytes()
         (tables / name).write_bytes(raw.replace(b"parquet-cpp-arrow version", b"Jane-Doe-lives-here-not  "))
@@ -359,7 +359,7 @@ def test_a_creator_of_free_text_is_refused(tables):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [{"compression": "zstd"}, {"use_dictionary": True}, {}], ids=["zstd", "runs", "plain"])
-def test_a_small_file_of_a_very_long_list_is_not_unpacked(how, tables):
+def test_a_small_file_with_a_very_long_list_is_not_unpacked(how, tables):
     table = pq.read_table(tables / "subrecords.parquet").slice(0, 1)
     long = pa.ListArray.from_arrays([0, 20_000_000], pa.array(np.zeros(20_000_000, np.int32)))
     field = table.schema.field("items")
@@ -412,12 +412,12 @@ def test_documents_in_another_form_are_refused(plain, name, edit):
     ],
     ids=["files", "claims", "a number", "a digit"],
 )
-def test_a_certificate_that_says_the_same_in_another_way_is_refused(plain, edit):
+def test_an_equivalent_certificate_with_other_bytes_is_refused(plain, edit):
     change(plain, edit)
     assert failed(plain) == {"bytes of the certificate"}
 
 
 @pytest.mark.parametrize("version", ["0.1.0+jane.doe", "jane", "0.1.0-jane", "1" * 50, ""])
-def test_a_version_of_free_text_is_refused(plain, version):
+def test_free_text_as_version_is_refused(plain, version):
     change(plain, lambda statement: statement["predicate"].update(shoal=version))
     assert failed(plain) == {"certificate"}

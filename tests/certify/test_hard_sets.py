@@ -1,4 +1,4 @@
-"""Releases of sets that were made to cost a verifier much: they are given up in time, and shoal makes none such."""
+"""Releases of sets that are made to be expensive to verify: they are given up in time, and shoal makes none of them."""
 
 import time
 
@@ -13,7 +13,7 @@ SECONDS = 10
 
 
 def lonely(k, m, items, size, count):
-    """Return a release of one cluster, where every item is alone in its chunk: records meet by chance alone."""
+    """Return a release of one cluster, where every item is alone in its chunk: items meet in a record at random."""
     return {
         "k": k,
         "m": m,
@@ -48,7 +48,7 @@ def warm(tmp_path_factory):
     ],
     ids=["deep", "back"],
 )
-def test_releases_that_are_hard_to_harden_are_given_up_in_time(tmp_path, how):
+def test_releases_too_expensive_to_harden_are_given_up_in_time(tmp_path, how):
     forged = Transactions.of([["0001"]])
     folder = written(tmp_path / "out", lonely(**how), neighbour=forged, claimed=True)
     start = time.process_time()
@@ -58,7 +58,7 @@ def test_releases_that_are_hard_to_harden_are_given_up_in_time(tmp_path, how):
     assert line.found == "not compared: it takes too long for files of this size"
 
 
-def test_a_neighbour_that_would_be_too_hard_to_verify_is_not_made(monkeypatch):
+def test_a_neighbour_too_expensive_to_verify_is_not_made(monkeypatch):
     monkeypatch.setattr("shoal.pipeline.set_neighbours.WORK", 10.0)
     monkeypatch.setattr("shoal.pipeline.set_neighbours.WORK_PER_ITEM", 1.0)
     records = [["a", "b"], ["a", "b"], ["a", "c"], ["b", "c"]] * 5

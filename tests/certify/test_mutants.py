@@ -1,4 +1,4 @@
-"""No single fault of what the makers count with gets past the verifier: mutants, named ones and made ones."""
+"""No single fault in the counting of the methods gets past the verifier: handwritten and generated mutants."""
 
 import csv
 import inspect
@@ -26,13 +26,13 @@ TABLE = pa.table(
     {
         "age": [20 + i for i in range(N)],
         "height": [150 + i * 7 % 40 for i in range(N)],
-        # Neighbours in age have the same illness and nearly the same pay, so that groups by age alone give both away.
+        # Neighbours in age have the same illness and nearly the same pay, so that groups by age alone reveal both.
         "ill": [ILL[i // 3] for i in range(N)],
         "pay": [1000 + 10 * (i // 2) for i in range(N)],
     }
 )
 NAMES, NUMBERS = "ill", "pay"
-# What is asked, of which column, and whether rows meet it.
+# What is required, of which column, and whether rows meet it.
 CASES = {
     "k": ({}, NAMES, lambda rows: naive.k(rows) >= 3),
     "distinct l": ({"l": 2}, NAMES, lambda rows: naive.distinct(rows) >= 2),
@@ -62,7 +62,7 @@ CASES = {
 
 
 def made(case):
-    """Make the release of a case: by a method that knows nothing of sensitive values, so that `enforce` decides."""
+    """Make the release of a case by a method that ignores sensitive values, so that `enforce` decides."""
     asked, column, _ = CASES[case]
     given = {"hierarchy": TREE} if column == "tree" else {}
     name = NUMBERS if column == NUMBERS else NAMES
@@ -74,7 +74,7 @@ def made(case):
 
 
 def met(case, folder):
-    """Say whether the written rows meet what was asked, by plain counting."""
+    """Return whether the written rows meet what was required, by plain counting."""
     with (folder / "data.csv").open(newline="") as file:
         lines = list(csv.DictReader(file))
     _, column, good = CASES[case]
@@ -84,7 +84,7 @@ def met(case, folder):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_sound_counting_makes_releases_that_meet_every_case(case, tmp_path):
+def test_correct_counting_gives_releases_that_meet_every_constraint(case, tmp_path):
     assert met(case, made(case).save(tmp_path / "out", format="csv"))
 
 
@@ -122,7 +122,7 @@ def as_the_whole(cls, labels, column, whole=None, sound=classes.Counts.of.__func
     )
 
 
-def told_apart(column, kind=None, order=None, *, folded=False, sound=values._read):
+def distinguished(column, kind=None, order=None, *, folded=False, sound=values._read):
     found = sound(column, kind, order, folded=folded)
     return found._replace(values=values.Values(np.arange(len(column)))) if folded else found
 
@@ -154,7 +154,7 @@ FAULTS = {
     "classes are merged": ("k", judge, "classes", lambda columns, n: np.zeros(n, np.int64)),
     "classes are split": ("k", judge, "classes", lambda columns, n: np.arange(n)),
     "cells are read as all alike": ("k", values, "read_column", all_alike),
-    "sensitive cells are read as all different": ("distinct l", values, "_read", told_apart),
+    "sensitive cells are read as all different": ("distinct l", values, "_read", distinguished),
     "spellings are counted apart": ("distinct l", values, "meaning", lambda text: text),
     "sensitive columns are forgotten": ("distinct l", judge, "sensitive_columns", lambda *_: {}),
     "no model is asked for": ("distinct l", judge, "asked_of", lambda _: iter(())),
@@ -168,7 +168,7 @@ FAULTS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
-def test_no_named_fault_gets_past_the_verifier(fault, monkeypatch, tmp_path):
+def test_no_handwritten_fault_gets_past_the_verifier(fault, monkeypatch, tmp_path):
     case, owner, name, wrong = FAULTS[fault]
     monkeypatch.setattr(owner, name, wrong)
     with pytest.raises(GuaranteeError):
@@ -180,22 +180,22 @@ VIOLATED = [fault for fault in FAULTS if FAULTS[fault][1] is models or "differen
 
 
 @pytest.mark.parametrize("fault", [fault for fault in VIOLATED if fault != "no class ever fails"])
-def test_the_release_of_a_fault_would_break_its_promise(fault, monkeypatch, tmp_path):
+def test_a_release_made_with_a_fault_violates_its_constraint(fault, monkeypatch, tmp_path):
     case, owner, name, wrong = FAULTS[fault]
     monkeypatch.setattr(owner, name, wrong)
-    release = made(case)  # the makers' own judge is content
+    release = made(case)  # the judge of the pipeline is satisfied
     monkeypatch.undo()
     monkeypatch.setattr("shoal.pipeline.write.check_folder", lambda *_: type("Blind", (), {"holds": True}))
     assert not met(case, release.save(tmp_path / "out", format="csv"))
 
 
-# Modules, and how many of their mutants the verifier alone must stop, so that the panel is seen to tell.
+# Modules, and how many of their mutants only the verifier stops, which shows that the test has power.
 MODULES = {models: 10, classes: 3, judge: 10, values: 5, spellings: 1}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
-def test_no_made_mutant_gets_past_the_verifier(module, monkeypatch, tmp_path):
+def test_no_generated_mutant_gets_past_the_verifier(module, monkeypatch, tmp_path):
     monkeypatch.setattr("os.fsync", lambda _: None)
     path, known = inspect.getsourcefile(module), mutants.functions(module)
     touched = {case: mutants.called(lambda case=case: made(case)) for case in CASES}
@@ -216,7 +216,7 @@ def test_no_made_mutant_gets_past_the_verifier(module, monkeypatch, tmp_path):
 
 
 class Patience:
-    """Ends a search that goes on for longer than it can."""
+    """Ends a search that does not terminate."""
 
     def __init__(self, turns):
         self.turns = turns
@@ -228,7 +228,7 @@ class Patience:
 
 
 def attempt(case, place):
-    """Make and save a release, and say how far it came."""
+    """Make and save a release, and return how far it got."""
     try:
         with np.errstate(all="ignore"):
             release = made(case)

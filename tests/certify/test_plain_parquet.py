@@ -51,7 +51,7 @@ def packed(given, **how):
 
 @pytest.mark.parametrize("how", [{}, {"rows": 7}, {"data_page_size": 64, "write_batch_size": 3}], ids=str)
 @pytest.mark.parametrize("n", [0, 1, 2, 100, 5000])
-def test_what_pyarrow_wrote_is_read(n, how):
+def test_files_written_by_pyarrow_are_read(n, how):
     given = table(random.Random(n), n)
     read = read_plain(packed(given, **how), KINDS)
     for name in ("number", "size", "flag", "word"):
@@ -73,7 +73,7 @@ def test_other_encodings_are_refused(how):
         read_plain(packed(table(random.Random(1), 300), **how), KINDS)
 
 
-def test_broken_files_are_refused_or_read_and_nothing_else():
+def test_broken_files_are_either_refused_or_read():
     rng = random.Random(2)
     whole = packed(table(rng, 40))
     refused = 0
@@ -90,7 +90,7 @@ def test_broken_files_are_refused_or_read_and_nothing_else():
     assert refused > 500
 
 
-def test_missing_cells_without_end_are_refused():
+def test_endless_missing_cells_are_refused():
     gaps = pa.table({"gap": pa.array([None] * 1_000_000, pa.int32())})
     raw = packed(gaps)
     assert len(raw) < 2000
@@ -98,12 +98,12 @@ def test_missing_cells_without_end_are_refused():
         read_plain(raw, {"gap": "int32?"})
 
 
-def test_a_footer_of_deep_structs_is_refused():
+def test_a_deeply_nested_footer_is_refused():
     with pytest.raises(REFUSALS):
         read_plain(b"PAR1" + b"\x1c" * 600 + struct.pack("<I", 600) + b"PAR1", {"number": "int32"})
 
 
-def test_the_creator_of_a_file_can_be_exchanged():
+def test_the_creator_of_a_file_can_be_replaced():
     raw = packed(table(random.Random(3), 5))
     creator = read_plain(raw, KINDS).creator
     other = with_creator(raw, creator, b"parquet-cpp-arrow version 1.22.333")

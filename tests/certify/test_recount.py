@@ -1,4 +1,4 @@
-"""The verifier's own count agrees with the judge that the makers ask, figure by figure, on random tables."""
+"""The verifier's own count agrees with the judge of the pipeline, figure by figure, on random tables."""
 
 import math
 
@@ -14,7 +14,7 @@ from shoal.model.policy import Policy
 from shoal.model.table import Table
 from shoal.privacy.verdict.judge import judge
 
-# Each group has spellings of one value; values that look alike but are not stand in different groups.
+# Each group has spellings of one value; values that only look alike are in different groups.
 SPELLINGS = (
     ("flu", "Flu", " FLU ", "f\u200blu", "\ufb02u"),
     ("caf\u00e9", "cafe\u0301", "CAF\u00c9"),
@@ -40,7 +40,7 @@ ASKED = (
 
 
 def agree(data, policy):
-    """Both counts say the same of a table, to the last verdict."""
+    """Both counts agree on a table, to the last verdict."""
     ref, comp = judge(data, policy), recount(data, policy)
     assert [(v.model, v.column, v.asked, v.holds, v.note) for v in comp] == [
         (v.model, v.column, v.asked, v.holds, v.note) for v in ref
@@ -150,9 +150,9 @@ def test_values_far_beyond_doubles_keep_their_order():
         for digits in ("1", "12", "123", "9" * 30)
         for power in ("0", "-400", "400", "999999", "9999999", "999999999", "9999999999")
     ]
-    chance = np.random.default_rng(5)
+    rng = np.random.default_rng(5)
     for _ in range(20):
-        data = pa.table({"a": chance.integers(0, 4, 200), "s": chance.choice(texts, 200)})
+        data = pa.table({"a": rng.integers(0, 4, 200), "s": rng.choice(texts, 200)})
         agree(data, asking({"l": 2, "t": 0.3}, kind="numeric"))
 
 
@@ -208,7 +208,7 @@ def test_rare_types_are_counted(kind):
     assert recount(pa.table({"a": [1] * 4, "s": odd}), asking({"l": 2, "t": 0.5}))[1].found == found
 
 
-def test_a_column_that_the_policy_names_must_be_there():
+def test_columns_of_the_policy_must_exist():
     data = pa.table({"a": [1, 1]})
     with pytest.raises(DataError, match="the sensitive column 's' is not in the release"):
         recount(data, asking({"l": 2}))
@@ -216,7 +216,7 @@ def test_a_column_that_the_policy_names_must_be_there():
         recount(data, Policy.of({"columns": {"s": {"role": "items"}}}))
 
 
-def test_a_value_without_a_place_is_refused_without_its_name():
+def test_a_value_without_a_position_is_refused_but_not_quoted():
     data = pa.table({"a": [1, 1], "s": ["low", "secret"]})
     for column in ({"kind": "ordinal", "order": ["low"]}, {"kind": "nominal", "hierarchy": {"x": ["low"]}}):
         with pytest.raises(DataError, match="1 values of column 's' have no place") as caught:

@@ -58,7 +58,7 @@ def test_demo_ends_with_a_release_and_its_verdicts(tmp_path):
 
 
 @pytest.mark.slow
-def test_init_proposes_a_policy_that_anonymize_takes(table, tmp_path):
+def test_init_proposes_a_policy_that_anonymize_accepts(table, tmp_path):
     policy = tmp_path / "policy.toml"
     run("init", table, "-o", policy, "-k", 4)
     text = policy.read_text()
@@ -97,7 +97,7 @@ def test_profile_prints_every_column_and_the_k_of_the_file(table):
 
 
 @pytest.mark.slow
-def test_anonymize_writes_the_format_of_the_input_unless_told(table, tmp_path):
+def test_anonymize_writes_the_format_of_the_input_by_default(table, tmp_path):
     run("anonymize", table, "-k", 4, *ROLES, "-o", tmp_path / "a")
     assert (tmp_path / "a" / "data.csv").is_file()
     run("anonymize", table, "-k", 4, *ROLES, "-o", tmp_path / "b", "--format", "parquet")
@@ -130,7 +130,7 @@ def test_anonymize_prints_json_for_programs(table, tmp_path):
 
 
 @pytest.mark.slow
-def test_verify_says_what_differs_and_ends_with_one(table, tmp_path):
+def test_verify_names_differences_and_exits_with_1(table, tmp_path):
     run("anonymize", table, "-k", 4, *ROLES, "-o", tmp_path / "a")
     assert "Everything holds" in run("verify", tmp_path / "a")
     with (tmp_path / "a" / "data.csv").open("a") as file:
@@ -140,7 +140,7 @@ def test_verify_says_what_differs_and_ends_with_one(table, tmp_path):
     assert not json.loads(run("verify", tmp_path / "a", "--json", code=1))["holds"]
 
 
-def test_verify_counts_in_anybodys_file(tmp_path):
+def test_verify_accepts_any_file(tmp_path):
     (tmp_path / "any.csv").write_text("age,zip\n1,0\n1,1\n2,2\n2,3\n")
     run("verify", tmp_path / "any.csv", "-k", 2, "--quasi", "age")
     run("verify", tmp_path / "any.csv", "-k", 2, code=1)
@@ -167,7 +167,7 @@ def test_one_method_is_shown_in_full():
 
 
 @pytest.mark.slow
-def test_output_and_hierarchies_reach_the_line(table, tmp_path):
+def test_output_and_hierarchies_reach_the_pipeline(table, tmp_path):
     more = [*ROLES, "--parameter", "effort=none"]
     run("anonymize", table, "-k", 5, *more, "--truthful", "-o", tmp_path / "true")
     assert "–" in (tmp_path / "true" / "data.csv").read_text(encoding="utf-8")
@@ -195,7 +195,7 @@ def test_a_column_of_weights_is_used_and_dropped(tmp_path):
 
 
 @pytest.mark.slow
-def test_parameters_threads_budget_and_refine_reach_the_line(table, tmp_path, monkeypatch):
+def test_parameters_threads_budget_and_refine_reach_the_pipeline(table, tmp_path, monkeypatch):
     given, anonymize = {}, shoal.anonymize
 
     def heard(file, **wishes):
@@ -221,7 +221,7 @@ def test_parameters_threads_budget_and_refine_reach_the_line(table, tmp_path, mo
 
 
 @pytest.mark.slow
-def test_a_parameter_of_the_command_line_reaches_the_policy(table, tmp_path):
+def test_a_command_line_parameter_reaches_the_policy(table, tmp_path):
     run(
         "anonymize",
         table,
@@ -275,13 +275,13 @@ def test_a_parameter_of_the_command_line_reaches_the_policy(table, tmp_path):
         (["anonymize", "{table}", "-o", "out", "--refine", "well"], 2, "method.refine"),
     ],
 )
-def test_wrong_use_is_one_clear_sentence_and_writes_nothing(words, code, said, table, tmp_path):
+def test_wrong_usage_prints_one_clear_sentence_and_writes_nothing(words, code, said, table, tmp_path):
     done = shoal_run(*(word.format(table=table) for word in words), cwd=tmp_path, code=code)
     assert said in " ".join(done.err.replace("│", " ").split())
     assert not list(tmp_path.iterdir())
 
 
-def test_a_fault_of_shoal_itself_shows_its_place_and_nothing_of_the_data(table, tmp_path, monkeypatch):
+def test_an_internal_error_shows_its_location_but_no_data(table, tmp_path, monkeypatch):
     def broken(*_, **__):
         raise RuntimeError("the cell was SECRET-VALUE")
 
@@ -295,7 +295,7 @@ def test_a_fault_of_shoal_itself_shows_its_place_and_nothing_of_the_data(table, 
 @pytest.mark.slow
 @pytest.mark.process
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_stop_leaves_nothing_behind(number, table, tmp_path):
+def test_an_interrupt_leaves_nothing_behind(number, table, tmp_path):
     script = textwrap.dedent(
         """
         import sys, time
@@ -322,18 +322,18 @@ def test_a_stop_leaves_nothing_behind(number, table, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_draft_of_a_killed_run_is_swept_up_by_the_next(table, tmp_path):
+def test_a_draft_of_a_killed_run_is_removed_by_the_next_run(table, tmp_path):
     (tmp_path / ".out.shoal-999999-00000000").mkdir()
     shoal_run("anonymize", table, "-k", 4, *ROLES, "-o", "out", cwd=tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
-def test_an_error_is_json_for_programs_that_asked_for_it(table, tmp_path):
+def test_errors_are_json_if_json_was_requested(table, tmp_path):
     done = shoal_run("anonymize", table, "-o", "out", "-k", 999, "--json", cwd=tmp_path, code=3)
     assert json.loads(done.out)["error"]["kind"] == "InfeasibleError"
 
 
-def test_a_column_name_is_never_taken_for_markup(tmp_path):
+def test_a_column_name_is_never_interpreted_as_markup(tmp_path):
     (tmp_path / "odd.csv").write_text("[/b],[bold]\n1,2\n3,4\n")
     output = run("profile", tmp_path / "odd.csv")
     assert "[/b]" in output
@@ -352,7 +352,7 @@ def test_help_names_every_command_with_an_example():
 
 
 @pytest.mark.slow
-def test_what_a_killed_demo_leaves_does_not_keep_the_next_from_running(tmp_path):
+def test_remains_of_a_killed_demo_do_not_prevent_the_next_one(tmp_path):
     for name in (".release.shoal-999999-00000000", ".private.shoal-999999-00000000"):
         (tmp_path / name).mkdir()
     shoal_run("demo", "--rows", 100, "-o", ".", cwd=tmp_path)
@@ -366,7 +366,7 @@ def test_demo_does_not_touch_a_folder_with_other_files(tmp_path):
     assert (tmp_path / "hospital.csv").read_text() == "my own"
 
 
-def test_signs_that_would_move_the_cursor_are_not_printed(tmp_path):
+def test_characters_that_would_move_the_cursor_are_not_printed(tmp_path):
     (tmp_path / "odd.csv").write_text("a\x1b[31m,b\n1,2\n3,4\n")
     assert "\x1b[31m" not in run("profile", tmp_path / "odd.csv")
     done = shoal_run("anonymize", "odd.csv", "-o", "out", "--keep", "x\x1b[31m", cwd=tmp_path, code=2)
@@ -375,7 +375,7 @@ def test_signs_that_would_move_the_cursor_are_not_printed(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.process
-def test_a_full_or_closed_output_is_no_fault_of_shoal_and_the_release_is_whole(table, tmp_path):
+def test_a_full_or_closed_stdout_is_not_an_internal_error_and_the_release_is_complete(table, tmp_path):
     words = [*SHOAL, "anonymize", str(table), "-k", "4", "-o", "out"]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(words, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
@@ -386,7 +386,7 @@ def test_a_full_or_closed_output_is_no_fault_of_shoal_and_the_release_is_whole(t
 
 @pytest.mark.slow
 @pytest.mark.process
-def test_any_letter_can_be_printed_anywhere(tmp_path):
+def test_any_character_can_be_printed_anywhere(tmp_path):
     (tmp_path / "odd.csv").write_text("Größe,b\n1,2\n3,4\n", encoding="utf-8")
     done = subprocess.run(
         [*SHOAL, "profile", "odd.csv"],
@@ -399,7 +399,7 @@ def test_any_letter_can_be_printed_anywhere(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def test_init_proposes_what_anonymize_takes_for_lists_too(tmp_path):
+def test_init_proposes_what_anonymize_accepts_for_lists_too(tmp_path):
     pyarrow.parquet.write_table(
         pyarrow.table({"a": [1, 1, 2, 2], "l": [["x"], [], None, ["y"]]}), tmp_path / "t.parquet"
     )
@@ -407,7 +407,7 @@ def test_init_proposes_what_anonymize_takes_for_lists_too(tmp_path):
     run("anonymize", tmp_path / "t.parquet", "--policy", tmp_path / "p.toml", "-o", tmp_path / "out")
 
 
-def test_a_run_is_repeated_from_its_private_folder(table, tmp_path):
+def test_a_run_can_be_repeated_from_its_private_folder(table, tmp_path):
     asked = ("anonymize", table, "-k", 4, "--method", "mdav", "--identifier", "name", "--no-report")
     run(*asked, "-o", tmp_path / "one", "--private", tmp_path / "mine")
     run(*asked, "-o", tmp_path / "two", "--seed-from", tmp_path / "mine")
@@ -423,7 +423,7 @@ def test_a_run_is_repeated_from_its_private_folder(table, tmp_path):
         )
 
 
-def test_protection_from_minimality_is_asked_for_and_refused_by_its_option(table, tmp_path):
+def test_protection_from_minimality_is_requested_and_refused_by_its_option(table, tmp_path):
     asked = ("anonymize", table, "-k", 4, "--sensitive", "diagnosis", "--identifier", "name", "--no-report")
     said = run(*asked, "-l", 2, "--protect", "minimality", "-o", tmp_path / "one")
     assert "minimality, excess" in said

@@ -1,4 +1,4 @@
-"""`shoal compare`: tables for people, JSON for programs, a folder with the page, and refusals in a sentence."""
+"""`shoal compare`: tables for people, JSON for programs, a folder with the page, and errors in one sentence."""
 
 import json
 
@@ -35,7 +35,7 @@ def test_figures_ranks_and_tests_are_shown(place, tmp_path):
 
 
 @pytest.mark.slow
-def test_json_is_for_programs_and_measures_have_commas_between_them(place):
+def test_json_is_printed_and_measures_are_separated_by_commas(place):
     files = sorted(place.glob("*.csv"))[:3]
     measures = "cell loss %,(alpha,k)-anonymity"
     words = ("--methods", "mdav,mondrian", "--measure", measures, "--sensitive", "smoker", "--seeds", 1, "--json")
@@ -65,7 +65,7 @@ def test_a_data_set_that_cannot_be_released_is_named(place, tmp_path):
         (("--measure", "hones"), "unknown measure 'hones'"),
     ],
 )
-def test_wrong_use_ends_with_2_and_a_sentence(place, words, said):
+def test_wrong_usage_exits_with_2_and_a_sentence(place, words, said):
     code, out, err = run("compare", place, *words)
     assert (code, out) == (2, "")
     assert said in err

@@ -32,7 +32,7 @@ def run(*words, code=0):
     return done.output
 
 
-def test_it_prints_the_front_and_the_next_command_and_chooses_nothing(table, tmp_path):
+def test_it_prints_the_pareto_front_and_the_next_command_and_chooses_nothing(table, tmp_path):
     out = tmp_path / "explored"
     said = run(table, "--methods", "mdav,kde_pp", "-k", "3,6", "-l", "2", "--jobs", 1, "-o", out, *ROLES)
     assert "mdav-k3-l2" in said
@@ -59,7 +59,7 @@ def test_json_is_the_whole_exploration(table, tmp_path):
 
 
 @pytest.mark.parametrize("json", [[], ["--json"]])
-def test_where_nothing_can_be_weighed_it_says_why_and_ends_with_3(table, tmp_path, json):
+def test_without_comparable_releases_it_gives_the_reason_and_exits_with_3(table, tmp_path, json):
     words = ["--methods", "mdav", "-k", "5000", "--jobs", 1, "-o", tmp_path / "explored", *ROLES]
     said = run(table, *words, *json, code=3)
     assert "mdav-k5000" in said
@@ -80,7 +80,7 @@ def test_parameters_are_part_of_the_grid(table):
         ["--parameter", "effort=", "--dry-run"],
     ],
 )
-def test_wrong_use_ends_with_2(table, words):
+def test_wrong_usage_exits_with_2(table, words):
     run(table, *words, code=2)
 
 
@@ -95,14 +95,14 @@ def test_wrong_use_ends_with_2(table, words):
         (["--methods", ","], "no method is named"),
     ],
 )
-def test_a_refusal_is_a_sentence_and_nothing_is_made(table, tmp_path, words, said):
+def test_a_refusal_is_a_sentence_and_nothing_is_written(table, tmp_path, words, said):
     with pytest.raises(ShoalError, match=said) as caught:
         run(table, "--methods", "mdav", "-o", tmp_path / "explored", *ROLES, *words, code=None)
     assert caught.value.exit_code == 2
     assert not (tmp_path / "explored").exists()
 
 
-def test_a_folder_in_which_another_one_works_is_refused_with_2(table, tmp_path):
+def test_a_folder_in_use_by_another_process_is_refused_with_2(table, tmp_path):
     from shoal.exploration.folder import Folder
 
     words = ["--methods", "mdav", "--dry-run", "-o", tmp_path / "explored", *ROLES]
@@ -112,7 +112,7 @@ def test_a_folder_in_which_another_one_works_is_refused_with_2(table, tmp_path):
 
 
 @pytest.mark.slow
-def test_more_jobs_than_work_leave_nothing_out(table):
+def test_more_jobs_than_tasks_leave_nothing_out(table):
     words = ["--methods", "mdav", "-k", "3,5", "--dry-run", "--jobs", 500, *ROLES]
     assert "Left out" not in run(table, *words)
 

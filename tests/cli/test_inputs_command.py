@@ -1,4 +1,4 @@
-"""Options that say what comes in: a header or none, and risks that are accepted by name."""
+"""Options about the input: whether it has a header, and risks that are accepted by name."""
 
 import tomllib
 
@@ -13,7 +13,7 @@ from shoal.errors import ShoalError
 from shoal.io.data_file import write_data
 
 ROWS = 60
-CHANCE = np.random.default_rng(4)
+RNG = np.random.default_rng(4)
 
 
 def run(*words, code=0):
@@ -40,16 +40,16 @@ def pay(tmp_path):
     table = pa.table(
         {
             "patient": np.arange(ROWS) + 400_100,
-            "age": CHANCE.integers(20, 80, ROWS),
-            "zone": CHANCE.integers(0, 5, ROWS),
-            "salary": CHANCE.lognormal(10, 1, ROWS).round(2),
+            "age": RNG.integers(20, 80, ROWS),
+            "zone": RNG.integers(0, 5, ROWS),
+            "salary": RNG.lognormal(10, 1, ROWS).round(2),
         }
     )
     write_data(table, tmp_path, "csv")
     return tmp_path / "data.csv"
 
 
-def test_every_command_that_reads_a_table_can_be_told_about_the_header(bare, tmp_path):
+def test_every_command_that_reads_a_table_has_the_header_option(bare, tmp_path):
     other = tmp_path / "others.csv"
     other.write_bytes(bare.read_bytes())
     for words in (
@@ -83,7 +83,7 @@ def test_a_file_without_a_header_is_read_when_the_user_says_so(bare, tmp_path):
     run("verify", bare, "--no-header", "-k", 2, "--quasi", "column_3")
 
 
-def test_a_header_that_is_in_doubt_can_be_confirmed(tmp_path):
+def test_a_doubtful_header_can_be_confirmed(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("name,101\nx,5\nx,5\nx,5\n")
     assert "101" not in run("profile", path, code=2)
@@ -116,7 +116,7 @@ def test_a_nearly_unique_number_is_published_raw_only_if_that_is_accepted(pay, t
     run(*explored, "--accept", "unique-kept")
 
 
-def test_an_unnamed_code_is_dropped_and_the_note_says_how_to_keep_it(pay, tmp_path):
+def test_an_unlisted_code_column_is_dropped_and_the_note_says_how_to_keep_it(pay, tmp_path):
     output = run("anonymize", pay, "-k", 5, "-o", tmp_path / "out")
     assert "column 'patient' IS DROPPED" in output
     assert "patient" not in (tmp_path / "out" / "data.csv").read_text().splitlines()[0]
@@ -141,7 +141,7 @@ def test_full_names_that_people_share_are_dropped_whatever_the_column_is_called(
     assert "column_2" in (tmp_path / "out" / "data.csv").read_text(encoding="utf-8").splitlines()[0]
 
 
-def test_a_constraint_that_nothing_answers_ends_with_two(pay, tmp_path):
+def test_a_constraint_without_a_sensitive_column_exits_with_2(pay, tmp_path):
     for asked in ("alpha=0.3", "beta=1", "delta=1", "beta_kind=enhanced"):
         for words in (["anonymize", pay, "-o", tmp_path / "out"], ["verify", pay]):
             assert "policy: constraint" in run(*words, "--constraint", asked, code=2)

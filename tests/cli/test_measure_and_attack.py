@@ -1,4 +1,4 @@
-"""The commands that measure and attack: tables for people, JSON for programs, and refusals in a sentence."""
+"""The commands that measure and attack: tables for people, JSON for programs, and errors in one sentence."""
 
 import json
 
@@ -64,7 +64,7 @@ def test_an_attack_that_was_not_tried_shows_no_rate(place):
     assert (told["outcome"], told["rate"], told["interval"], told["trials"]) == ("not tried", None, None, 0)
 
 
-def test_what_is_missing_is_said_in_a_sentence(place):
+def test_missing_inputs_are_named_in_a_sentence(place):
     code, _, said = run("measure", place / "people.csv", place / "release")
     assert code == 2
     assert "--private" in said
@@ -86,7 +86,7 @@ def test_what_is_missing_is_said_in_a_sentence(place):
 
 
 @pytest.mark.slow
-def test_another_constraint_is_asked_by_its_name(place, tmp_path):
+def test_other_constraints_are_requested_by_name(place, tmp_path):
     words = ("anonymize", place / "people.csv", "-k", 4, "--sensitive", "diagnosis", "-o", tmp_path / "release")
     code, out, _ = run(*words, "--constraint", "alpha=0.6", "--json")
     assert code == 0
@@ -98,13 +98,13 @@ def test_another_constraint_is_asked_by_its_name(place, tmp_path):
     assert "alpha=0.5" in said
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path):
+def test_a_missing_file_is_named(tmp_path):
     code, _, said = run("measure", tmp_path / "none.csv", tmp_path / "none.csv")
     assert code == 2
     assert "none.csv" in said
 
 
-def test_a_measure_without_a_figure_here_is_named(place):
+def test_a_measure_without_a_figure_is_named(place):
     words = ("measure", place / "people.csv", place / "release", "--private", place / "private")
     code, _, said = run(*words, "--only", "journalist risk")
     assert code == 2

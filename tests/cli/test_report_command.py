@@ -60,7 +60,7 @@ def test_the_holders_report_needs_the_table_and_the_private_folder(program, made
     assert "private" in str(done.exception)
 
 
-def test_json_says_where_the_report_is(program, made, tmp_path):
+def test_json_contains_the_path_of_the_report(program, made, tmp_path):
     told = json.loads(run(program, made / "release", "-o", tmp_path / "r.json", "--format", "json", "--json"))
     assert told["report"].endswith("r.json")
     assert told["holds"]
@@ -69,7 +69,7 @@ def test_json_says_where_the_report_is(program, made, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_ending_of_the_file_says_the_format(program, made, tmp_path):
+def test_the_file_extension_determines_the_format(program, made, tmp_path):
     for name, start in (
         ("r.md", "# What"),
         ("r.json", '{\n  "shoal"'),
@@ -80,7 +80,7 @@ def test_the_ending_of_the_file_says_the_format(program, made, tmp_path):
         assert (tmp_path / name).read_text().startswith(start)
 
 
-def test_what_only_the_holders_report_needs_is_refused_without_the_table(program, made):
+def test_options_of_the_holders_report_are_refused_without_the_table(program, made):
     run(program, made / "release", "--private", made / "private", code=2)
     run(program, made / "release", "--attacks", code=2)
     run(program, made / "release", "--control", made / "private", code=2)

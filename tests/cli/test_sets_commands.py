@@ -40,7 +40,7 @@ def test_a_release_is_made_verified_reported_and_drawn_from(baskets, tmp_path):
     assert "confidence" in run("mine", baskets, "--support", 0.05)
 
 
-def test_every_command_speaks_json(baskets, tmp_path):
+def test_every_command_prints_json(baskets, tmp_path):
     folder = tmp_path / "release"
     made = json.loads(run("anonymize", baskets, "-o", folder, "--delta", 30, "--format", "json", "--json"))
     assert made["records"] == 300
@@ -52,7 +52,7 @@ def test_every_command_speaks_json(baskets, tmp_path):
     assert json.loads(run("reassociate", folder, "-o", tmp_path / "near.dat", "--json"))["neighbour"] == "km"
 
 
-def test_a_tampered_folder_ends_with_1_and_wrong_use_with_2(baskets, tmp_path):
+def test_a_tampered_folder_exits_with_1_and_wrong_usage_with_2(baskets, tmp_path):
     run("anonymize", baskets, "-o", tmp_path / "release", "--delta", 30)
     (tmp_path / "release" / "neighbour.dat").write_text("1 2\n")
     assert "FAILS" in run("verify", tmp_path / "release", code=1)
@@ -62,7 +62,7 @@ def test_a_tampered_folder_ends_with_1_and_wrong_use_with_2(baskets, tmp_path):
     assert not (tmp_path / "other").exists()
 
 
-def test_an_earlier_release_is_replaced_and_a_strangers_folder_is_not(baskets, tmp_path):
+def test_an_earlier_release_is_replaced_but_no_other_folder(baskets, tmp_path):
     folder = tmp_path / "release"
     for _ in range(2):
         run("anonymize", baskets, "-o", folder, "--delta", 30)
@@ -74,7 +74,7 @@ def test_an_earlier_release_is_replaced_and_a_strangers_folder_is_not(baskets, t
     assert (stranger / "letter.txt").read_text() == "mine"
 
 
-def test_a_run_is_repeated_from_its_private_folder(baskets, tmp_path):
+def test_a_run_can_be_repeated_from_its_private_folder(baskets, tmp_path):
     asked = ("anonymize", baskets, "--delta", 30, "--format", "json")
     run(*asked, "-o", tmp_path / "one", "--private", tmp_path / "mine")
     run(*asked, "-o", tmp_path / "two", "--seed-from", tmp_path / "mine")

@@ -48,7 +48,7 @@ def test_what_is_written_is_read_back(values):
 
 
 @pytest.mark.parametrize("bad", [["effort"], ["=3"], ["effort="], [""], ["="], [" = "], ["a=1", "a=2"]])
-def test_a_word_that_is_no_setting_is_refused(bad):
+def test_a_malformed_setting_is_refused(bad):
     with pytest.raises(typer.BadParameter, match="--parameter"):
         parameters(bad)
 
@@ -102,7 +102,7 @@ def test_sentences_are_dim_and_whole_on_a_terminal():
 
 
 @pytest.mark.process
-def test_nobody_hears_them_elsewhere():
+def test_sentences_are_not_printed_elsewhere():
     words = [sys.executable, "-c", textwrap.dedent(SCRIPT)]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     assert done.stdout + done.stderr == ""

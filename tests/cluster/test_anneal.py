@@ -14,10 +14,10 @@ from shoal.cluster.methods.mdav import mdav
 from shoal.cluster.search.candidates import candidates
 from shoal.cluster.search.chain import anneal_chain
 from shoal.cluster.search.limits import Limits
-from shoal.cluster.search.state import Room, begin
+from shoal.cluster.search.state import Workspace, begin
 from shoal.cluster.search.structure import ASKED
 from shoal.errors import MethodError
-from shoal.kernels.chance import stream
+from shoal.kernels.random_streams import stream
 from shoal.model.policy import Constraints
 from shoal.model.progress import budget, cut_short
 from shoal.privacy.verdict.judge import failing
@@ -37,7 +37,7 @@ def chain_and_twin(seed, n, k, proposals, weighted):
     ref = naive_anneal(
         X.tolist(), weights.tolist(), labels.tolist(), n // k, near.tolist(), scale.tolist(), *arguments, 0.1
     )
-    anneal_chain(state, None, near, scale, *arguments, 0.1, True, Room.of(2 * k - 1, ASKED))
+    anneal_chain(state, None, near, scale, *arguments, 0.1, True, Workspace.of(2 * k - 1, ASKED))
     return state.label.tolist(), ref
 
 

@@ -72,13 +72,13 @@ def test_prices_whatever_they_are_give_a_bound_below_every_partition(compiled):
     rng = random.Random(5)
     for case in range(60 if compiled else 6):
         X, k = random_rows(rng, 11 if compiled else 7)
-        n, chance = len(X), np.random.default_rng(case)
+        n, generator = len(X), np.random.default_rng(case)
         if n < 2 * k:
             continue
         D = distances(X)
-        price = chance.normal(size=n) * chance.choice([0.1, 3.0, 1e4])
+        price = generator.normal(size=n) * generator.choice([0.1, 3.0, 1e4])
         cuts = some_cuts(rng, n)
-        toll = chance.exponential(size=len(cuts.rows)) * chance.choice([0.0, 1.0, 30.0])
+        toll = generator.exponential(size=len(cuts.rows)) * generator.choice([0.0, 1.0, 30.0])
         work = 10**9 if case % 2 else 1
         order = np.argsort(-price, kind="stable")
         price, groups, _ = lowered(D, nearest_sums(D, k), price, order, cuts, toll, k, 1e-9, work)
@@ -88,7 +88,7 @@ def test_prices_whatever_they_are_give_a_bound_below_every_partition(compiled):
 
 
 def some_cuts(rng, n):
-    """Cuts of chance, each with distinct rows."""
+    """Random cuts, each with distinct rows."""
     rows, weights, divisors = [], [], []
     for size, divisor in [(weights, divisor) for weights, divisor in PATTERNS if len(weights) <= n]:
         own = sorted(rng.sample(range(n), len(size)))
@@ -140,8 +140,8 @@ def test_every_group_below_the_limit_is_found(compiled):
         n, k = rng.randint(4, 9 if compiled else 6), 2
         X = np.array([[float(rng.randint(-9, 9)) for _ in range(2)] for _ in range(n)])
         D, cuts = distances(X), some_cuts(rng, n)
-        chance = np.random.default_rng(case)
-        price, toll = chance.normal(size=n) * 9, chance.exponential(size=len(cuts.rows))
+        generator = np.random.default_rng(case)
+        price, toll = generator.normal(size=n) * 9, generator.exponential(size=len(cuts.rows))
         near, order = nearest_sums(D, k), np.argsort(-price, kind="stable")
         groups, reduced, count = below(D, near, price, order, cuts, toll, k, 5.0, 5000, 10**9)
         comp = {

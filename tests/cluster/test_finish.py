@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import shoal.cluster.search.finish as room
+import shoal.cluster.search.finish as module
 from figures import sse
 from naive import finish as naive
 from shoal.cluster.search.finish import as_printed, finished, merged
@@ -118,9 +118,9 @@ def test_the_search_raises_no_sse_on_any_table(case, seed):
 @pytest.mark.parametrize("asked", [{"l": 2}, {"t": 0.4}, {"l": 2, "t": 0.5}, {"l": 1.5, "l_kind": "entropy"}])
 @pytest.mark.parametrize("cells", [np.zeros(48, np.int64), np.arange(48), np.arange(48) // 5])
 def test_limits_are_met_from_any_cells(asked, cells):
-    chance = np.random.default_rng(2)
-    X = chance.normal(size=(48, 2))
-    sensitive = {"a": Values(chance.integers(0, 3, 48)), "b": Values((X[:, 0] > 0.5).astype(np.int64), True)}
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(48, 2))
+    sensitive = {"a": Values(rng.integers(0, 3, 48)), "b": Values((X[:, 0] > 0.5).astype(np.int64), True)}
     constraints = Constraints(k=3, **asked)
     labels = finished(X, cells, 3, "none", limits=Limits.of(constraints, sensitive))
     assert not failing(labels, constraints, sensitive).any()
@@ -128,8 +128,8 @@ def test_limits_are_met_from_any_cells(asked, cells):
 
 @pytest.mark.compiled
 def test_limits_are_met_after_the_search():
-    chance = np.random.default_rng(3)
-    X, constraints = chance.normal(size=(90, 2)), Constraints(k=3, l=2, t=0.5)
+    rng = np.random.default_rng(3)
+    X, constraints = rng.normal(size=(90, 2)), Constraints(k=3, l=2, t=0.5)
     sensitive = {"a": Values((X[:, 0] > 0).astype(np.int64))}
     limits = Limits.of(constraints, sensitive)
     before, after = (finished(X, np.arange(90), 3, effort, limits=limits) for effort in ("none", "swift"))
@@ -147,7 +147,7 @@ def test_limits_that_ask_nothing_are_none():
 def test_of_very_many_groups_those_near_each_other_are_merged_first(k, monkeypatch):
     X = np.random.default_rng(5).normal(size=(60, 2))
     whole = finished(X, np.arange(60), k, "none")
-    monkeypatch.setattr(room, "MANY", 10)
+    monkeypatch.setattr(module, "MANY", 10)
     one, two = (finished(X, np.arange(60), k, "none", threads=threads) for threads in (1, 2))
     assert np.array_equal(one, two)
     assert not np.array_equal(one, whole)
@@ -157,7 +157,7 @@ def test_of_very_many_groups_those_near_each_other_are_merged_first(k, monkeypat
 
 @pytest.mark.parametrize("X", [np.zeros((40, 1)), np.arange(40.0)[:, None] % 2])
 def test_very_many_groups_of_equal_rows_are_merged(X, monkeypatch):
-    monkeypatch.setattr(room, "MANY", 8)
+    monkeypatch.setattr(module, "MANY", 8)
     assert sizes(finished(X, np.arange(40), 3, "none")).min() >= 3
 
 
@@ -174,7 +174,7 @@ def test_thousands_of_lone_rows_are_finished_by_any_number_of_threads():
 
 def test_chance_comes_from_the_seed_alone(monkeypatch):
     X = np.random.default_rng(7).normal(size=(60, 2))
-    monkeypatch.setattr(room, "MANY", 10)
+    monkeypatch.setattr(module, "MANY", 10)
     found = [finished(X, np.arange(60), 3, "none", seed=seed).tolist() for seed in (1, 1, 2, 3)]
     assert found[0] == found[1]
     assert found[0] not in found[2:]

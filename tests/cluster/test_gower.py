@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from mixed import exact_table, groups_of, random_table
-from naive.gower import apart as naive_apart
+from naive.gower import as_distances as naive_distances
 from naive.gower import gower as naive_gower
 from naive.gower import medoids as naive_medoids
 from naive.gower import places
 from shoal.cluster.methods.gower import distance_cost, gower
 from shoal.kernels.columns import Range, Set, columns_of, pair_loss
-from shoal.kernels.gower import apart, medoids
+from shoal.kernels.gower import as_distances, medoids
 
 
 @pytest.mark.slow
@@ -33,10 +33,10 @@ def test_distances_and_medoids_are_those_of_the_naive_twin(part, compiled):
     for _ in range(100 if compiled else 8):
         n = rng.randint(2, 9)
         rows, what, weights, columns, _ = exact_table(rng, n, rng.choice([1, 2, 4]))
-        gaps, at = apart(columns), places(rows, what, weights)
+        gaps, at = as_distances(columns), places(rows, what, weights)
         for one in range(n):
             for two in range(n):
-                assert pair_loss(gaps, one, two, np.inf) == naive_apart(rows[one], rows[two], what, at)
+                assert pair_loss(gaps, one, two, np.inf) == naive_distances(rows[one], rows[two], what, at)
         labels = np.arange(n) % rng.randint(1, n)
         groups = [np.flatnonzero(labels == group).tolist() for group in range(labels.max() + 1)]
         ref = naive_medoids(groups, rows, columns.codes.tolist(), what, weights)
@@ -63,14 +63,14 @@ def test_of_rows_that_are_almost_as_near_the_wanted_ones_stand_for_groups():
 
 def test_one_value_far_from_all_others_does_not_make_these_equal():
     near, far = (columns_of([np.arange(4)], [Range(np.array([1.0, 2.0, 3.0, last]))]) for last in (4.0, 1e9))
-    assert pair_loss(apart(near), 0, 2, np.inf) == pair_loss(apart(far), 0, 2, np.inf) == 0.5
+    assert pair_loss(as_distances(near), 0, 2, np.inf) == pair_loss(as_distances(far), 0, 2, np.inf) == 0.5
 
 
 def test_moving_and_swapping_lowers_the_cost(compiled):
     if not compiled:
         pytest.skip("it takes long")
     *_, columns = random_table(random.Random(3), 600, 5)
-    gaps = apart(columns)
+    gaps = as_distances(columns)
     none, quick = (distance_cost(gaps, gower(columns, 4, effort=effort).labels) for effort in ("none", "quick"))
     assert quick < 0.97 * none
 

@@ -12,8 +12,8 @@ from shoal.privacy.verdict.judge import failing
 from shoal.privacy.verdict.values import Values
 from shoal.utility.loss import sse
 
-CHANCE = np.random.default_rng(0)
-TAILED = CHANCE.standard_t(1.5, (400, 3))
+RNG = np.random.default_rng(0)
+TAILED = RNG.standard_t(1.5, (400, 3))
 EVEN = np.repeat(100.0 * np.arange(100), 4)[:, None] + np.tile(np.arange(4.0), 100)[:, None]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-import shoal.cluster.methods.k_member as room
+import shoal.cluster.methods.k_member as module
 from figures import sse, standardised
 from naive.k_member import k_member as naive_k_member
 from shoal.catalogue import methods
@@ -99,8 +99,8 @@ def test_beyond_many_rows_it_agrees_with_the_twin_that_looks_at_near_rows(part, 
         X = rng.integers(0, rng.integers(2, 4), size=(n, int(rng.integers(6, 14)))).astype(np.float64)
         exact = k_member(X, k).labels
         many, near = n - k * int(rng.integers(0, 8)), int(rng.choice([1, 33, 40]))
-        monkeypatch.setattr(room, "MANY", many)
-        monkeypatch.setattr(room, "NEAR", near)
+        monkeypatch.setattr(module, "MANY", many)
+        monkeypatch.setattr(module, "NEAR", near)
         assert_same_as_twin(X, k, many=many, near=near)
         changed += not np.array_equal(exact, k_member(X, k).labels)
         monkeypatch.undo()
@@ -116,7 +116,7 @@ def test_diverse_groups_are_those_of_the_naive_twin(part, compiled, monkeypatch)
         X, k = random_table(rng)
         columns, constraints = random_limits(rng, len(X), k)
         many = rng.choice([5000, 20])
-        monkeypatch.setattr(room, "MANY", many)
+        monkeypatch.setattr(module, "MANY", many)
         limits = Limits.of(constraints, columns)
         told = wishes(columns, constraints)
         comp = k_member(X, k, diverse=True, limits=limits)
@@ -131,8 +131,8 @@ def test_diverse_groups_are_those_of_the_naive_twin(part, compiled, monkeypatch)
 def test_near_rows_cost_little_loss(monkeypatch):
     X = np.random.default_rng(7).normal(size=(2000, 10))
     exact = k_member(X, 5).labels
-    monkeypatch.setattr(room, "MANY", 50)
-    monkeypatch.setattr(room, "NEAR", 20)
+    monkeypatch.setattr(module, "MANY", 50)
+    monkeypatch.setattr(module, "NEAR", 20)
     near = k_member(X, 5).labels
     assert not np.array_equal(near, exact)
     assert sse(X, near) == pytest.approx(sse(X, exact), rel=0.02)
@@ -172,8 +172,8 @@ def test_the_size_of_the_numbers_does_not_matter(scale):
 @pytest.mark.parametrize(("l", "least"), [(2, 1.0), (3, 0.98)])
 @pytest.mark.parametrize("seed", range(3))
 def test_diverse_groups_have_l_values_where_they_are_mixed(l, least, seed):
-    chance = np.random.default_rng(seed)
-    X, columns = chance.normal(size=(2000, 4)), sensitive(chance.integers(0, l, 2000))
+    rng = np.random.default_rng(seed)
+    X, columns = rng.normal(size=(2000, 4)), sensitive(rng.integers(0, l, 2000))
     constraints = Constraints(k=5, l=l)
     partition = k_member(X, 5, diverse=True, limits=Limits.of(constraints, columns))
     assert (distinct(Counts.of(partition.labels, columns["ill"])) >= l).mean() >= least
@@ -182,8 +182,8 @@ def test_diverse_groups_have_l_values_where_they_are_mixed(l, least, seed):
 
 
 def test_two_values_are_looked_for_if_the_policy_asks_for_nothing():
-    chance = np.random.default_rng(3)
-    X, columns = chance.normal(size=(200, 2)), sensitive(chance.integers(0, 2, 200))
+    rng = np.random.default_rng(3)
+    X, columns = rng.normal(size=(200, 2)), sensitive(rng.integers(0, 2, 200))
     nothing, two = (k_member(X, 3, diverse=True, limits=Limits.of(Constraints(k=3, l=l), columns)) for l in (None, 2))
     assert np.array_equal(nothing.labels, two.labels)
     assert not np.array_equal(nothing.labels, k_member(X, 3).labels)
@@ -219,7 +219,7 @@ def test_waveform_reaches_l_2_with_less_loss_than_by_merging(data_file):
 
 
 def test_progress_is_told_on_the_way(monkeypatch):
-    monkeypatch.setattr(room, "PIECE", 1)
+    monkeypatch.setattr(module, "PIECE", 1)
     heard = []
     with listening(lambda step, done, total: heard.append((done, total))):
         k_member(np.random.default_rng(3).normal(size=(120, 2)), 3)

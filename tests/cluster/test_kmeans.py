@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-import shoal.cluster.methods.kmeans as room
+import shoal.cluster.methods.kmeans as module
 import shoal.cluster.search.assignment as assigning
 from figures import sse
 from naive import kmeans as naive
@@ -91,9 +91,9 @@ def test_it_agrees_with_the_naive_twin_where_few_centres_are_near(part, compiled
 @pytest.mark.compiled
 @pytest.mark.parametrize("d", [1, 4, 9])
 def test_it_agrees_with_the_naive_twin_over_many_groups(d):
-    chance = np.random.default_rng(d)
-    assert_same_as_twin(chance.integers(0, 12, size=(160, d)).astype(np.float64), 3, 4, seed=d)
-    assert_same_as_twin(chance.normal(size=(160, d)), 3, 4, seed=d)
+    rng = np.random.default_rng(d)
+    assert_same_as_twin(rng.integers(0, 12, size=(160, d)).astype(np.float64), 3, 4, seed=d)
+    assert_same_as_twin(rng.normal(size=(160, d)), 3, 4, seed=d)
 
 
 @pytest.mark.slow
@@ -175,12 +175,12 @@ def test_more_rounds_lose_less(census_sample):
 @pytest.mark.parametrize(
     "shape",
     [
-        lambda chance: np.where(np.arange(3000)[:, None] % 2, 1.0, chance.normal(size=(3000, 4))),
-        lambda chance: chance.integers(0, 3, (3000, 4)).astype(np.float64),
-        lambda chance: np.vstack([chance.normal(size=(1501, 3)), 1e5 + chance.normal(size=(1499, 3))]),
-        lambda chance: chance.standard_cauchy(size=(3000, 3)),
-        lambda chance: np.vstack([chance.normal(size=(2999, 2)), [[1e9, -1e9]]]),
-        lambda chance: chance.normal(size=(300, 1000)),
+        lambda rng: np.where(np.arange(3000)[:, None] % 2, 1.0, rng.normal(size=(3000, 4))),
+        lambda rng: rng.integers(0, 3, (3000, 4)).astype(np.float64),
+        lambda rng: np.vstack([rng.normal(size=(1501, 3)), 1e5 + rng.normal(size=(1499, 3))]),
+        lambda rng: rng.standard_cauchy(size=(3000, 3)),
+        lambda rng: np.vstack([rng.normal(size=(2999, 2)), [[1e9, -1e9]]]),
+        lambda rng: rng.normal(size=(300, 1000)),
     ],
     ids=["half equal", "ties", "two far clouds", "long tails", "an outlier", "wide"],
 )
@@ -194,7 +194,7 @@ def test_hard_tables_are_done_soon(shape):
 def test_a_large_table_is_done_in_cells_by_any_number_of_threads(n, k, monkeypatch):
     X = np.random.default_rng(8).normal(size=(n, 2))
     whole = kmeans(X, k, rounds=4)
-    monkeypatch.setattr(room, "CELL", 30)
+    monkeypatch.setattr(module, "CELL", 30)
     one, two = (kmeans(X, k, rounds=4, threads=threads) for threads in (1, 2))
     assert np.array_equal(one.labels, two.labels)
     assert not np.array_equal(one.labels, whole.labels)
@@ -205,7 +205,7 @@ def test_cells_are_smaller_where_weights_differ(monkeypatch):
     X = np.random.default_rng(9).normal(size=(90, 2))
     even, uneven = np.full(90, 2.0), 1.0 + np.arange(90) % 2
     before = [kmeans(X, 3, rounds=4, weights=weights).labels for weights in (even, uneven)]
-    monkeypatch.setattr(room, "UNEVEN", 30)
+    monkeypatch.setattr(module, "UNEVEN", 30)
     after = [kmeans(X, 3, rounds=4, weights=weights).labels for weights in (even, uneven)]
     assert np.array_equal(before[0], after[0])
     assert not np.array_equal(before[1], after[1])
@@ -218,8 +218,8 @@ def test_chance_comes_from_the_seed_alone():
 
 
 def test_weights_count_in_means_and_sse_but_not_in_sizes():
-    chance = np.random.default_rng(2)
-    X, weights = chance.normal(size=(90, 3)), chance.exponential(size=90) ** 2
+    rng = np.random.default_rng(2)
+    X, weights = rng.normal(size=(90, 3)), rng.exponential(size=90) ** 2
     plain, weighted = kmeans(X, 3), kmeans(X, 3, weights=weights)
     assert weighted.sizes.min() == 3
     assert sse(X, weighted.labels, weights) < sse(X, plain.labels, weights)
@@ -227,8 +227,8 @@ def test_weights_count_in_means_and_sse_but_not_in_sizes():
 
 @pytest.mark.parametrize("factor", [2.0**-40, 4.0, 2.0**900])
 def test_only_the_ratios_of_weights_matter(factor):
-    chance = np.random.default_rng(3)
-    X, weights = chance.normal(size=(60, 2)), chance.integers(0, 5, 60).astype(np.float64)
+    rng = np.random.default_rng(3)
+    X, weights = rng.normal(size=(60, 2)), rng.integers(0, 5, 60).astype(np.float64)
     assert np.array_equal(kmeans(X, 3, weights=factor * weights).labels, kmeans(X, 3, weights=weights).labels)
 
 

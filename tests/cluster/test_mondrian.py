@@ -135,9 +135,9 @@ def test_every_group_meets_the_limits_if_all_rows_together_do(part, compiled):
 @pytest.mark.parametrize("split", SPLITS)
 @pytest.mark.parametrize(("l", "t"), [(3, None), (None, 0.2), (2, 0.3)])
 def test_the_judge_finds_l_and_t_on_larger_tables(split, l, t):
-    chance = np.random.default_rng(8)
-    X = chance.normal(size=(5000, 4))
-    values = np.digitize(X[:, 0] + chance.normal(size=5000), [-1, 0, 1]).astype(np.int64)
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(5000, 4))
+    values = np.digitize(X[:, 0] + rng.normal(size=5000), [-1, 0, 1]).astype(np.int64)
     constraints, columns = Constraints(k=5, l=l, t=t), {"ill": Values(values, ordered=False)}
     partition = mondrian(X, 5, split, limits=Limits.of(constraints, columns))
     assert partition.groups > 100

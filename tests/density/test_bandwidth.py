@@ -9,10 +9,10 @@ from naive import kde as naive
 from shoal.density.bandwidth import BANDWIDTHS, WIDER, bandwidth
 
 SHAPES = {
-    "normal": lambda chance: chance.normal(size=60),
-    "two peaks": lambda chance: np.concatenate([chance.normal(size=30), chance.normal(9, 2, 30)]),
-    "long tail": lambda chance: chance.exponential(5, 60),
-    "even": lambda chance: chance.uniform(-50, 50, 60),
+    "normal": lambda rng: rng.normal(size=60),
+    "two peaks": lambda rng: np.concatenate([rng.normal(size=30), rng.normal(9, 2, 30)]),
+    "long tail": lambda rng: rng.exponential(5, 60),
+    "even": lambda rng: rng.uniform(-50, 50, 60),
 }
 
 
@@ -95,8 +95,8 @@ def test_isj_is_about_as_wide_as_silverman_on_a_bell():
 
 @pytest.mark.parametrize("rule", ["isj", "lscv"])
 def test_isj_and_lscv_see_two_peaks_and_are_narrower_than_silverman(rule):
-    chance = np.random.default_rng(4)
-    x = np.concatenate([chance.normal(size=500), chance.normal(20, 1, 500)])
+    rng = np.random.default_rng(4)
+    x = np.concatenate([rng.normal(size=500), rng.normal(20, 1, 500)])
     one = bandwidth(x[:500])
     assert 0.5 * one < bandwidth(x, rule) < 2 * one < 0.3 * bandwidth(x)
 

@@ -140,8 +140,8 @@ def test_a_value_on_a_cut_is_in_the_upper_part():
 
 
 def test_three_clouds_have_three_peaks_and_cuts_between_them():
-    chance = np.random.default_rng(0)
-    found = curve(np.concatenate([chance.normal(middle, 1, 200) for middle in (0, 20, 50)]))
+    rng = np.random.default_rng(0)
+    found = curve(np.concatenate([rng.normal(middle, 1, 200) for middle in (0, 20, 50)]))
     assert found.peaks == pytest.approx([0, 20, 50], abs=1)
     assert 3 < found.cuts[0] < 17
     assert 23 < found.cuts[1] < 47

@@ -21,8 +21,8 @@ from strategies import tables_with_k
 
 
 def two_clouds(n=40):
-    chance = np.random.default_rng(5)
-    return chance.normal(size=(n, 2)) + 20 * (np.arange(n)[:, None] % 2)
+    rng = np.random.default_rng(5)
+    return rng.normal(size=(n, 2)) + 20 * (np.arange(n)[:, None] % 2)
 
 
 @given(tables_with_k(most=40), st.sampled_from(KERNELS), st.sampled_from(sorted(BANDWIDTHS)))
@@ -41,11 +41,11 @@ def test_every_group_holds_k_to_2k_minus_1_rows(table, kernel, rule):
 def test_groups_before_the_search_are_those_of_the_naive_twin(kernel):
     # Numbers without ties, of which the last digits of two ways to add up a density would choose. Heights of a uniform
     # kernel are multiples of one number, and always tie.
-    chance = np.random.default_rng(3)
+    rng = np.random.default_rng(3)
     for _ in range(12):
-        k = int(chance.integers(2, 4))
-        X = np.round(chance.normal(size=(int(chance.integers(k, 15)), int(chance.integers(1, 4)))), 3)
-        rule, width = str(chance.choice(["silverman", "scott"])), float(chance.choice([0.3, 1.0]))
+        k = int(rng.integers(2, 4))
+        X = np.round(rng.normal(size=(int(rng.integers(k, 15)), int(rng.integers(1, 4)))), 3)
+        rule, width = str(rng.choice(["silverman", "scott"])), float(rng.choice([0.3, 1.0]))
         comp = kde(X, k, kernel, rule, width, effort="none").labels.tolist()
         assert comp == naive.kde(X.tolist(), k, kernel=kernel, rule=rule, width=width)
 

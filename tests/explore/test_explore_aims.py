@@ -17,14 +17,14 @@ from shoal.privacy.measures.case import Case
 
 @pytest.fixture(scope="module")
 def people():
-    chance = np.random.default_rng(4)
-    age = chance.integers(20, 80, 120)
+    rng = np.random.default_rng(4)
+    age = rng.integers(20, 80, 120)
     return pa.table(
         {
             "age": age,
-            "pay": age * 100 + chance.integers(0, 900, 120),
-            "ill": chance.choice(["flu", "gout", "none"], 120),
-            "buys": np.where(age + chance.normal(0, 6, 120) > 50, "yes", "no"),
+            "pay": age * 100 + rng.integers(0, 900, 120),
+            "ill": rng.choice(["flu", "gout", "none"], 120),
+            "buys": np.where(age + rng.normal(0, 6, 120) > 50, "yes", "no"),
         }
     )
 

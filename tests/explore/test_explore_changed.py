@@ -129,7 +129,7 @@ def test_a_table_that_is_touched_again_and_again_is_given_up(file, monkeypatch):
 
 
 def test_an_old_file_is_not_read_again_as_long_as_nobody_touches_it(file, monkeypatch):
-    monkeypatch.setattr(sources, "YOUNG", -1)
+    monkeypatch.setattr(sources, "RECENT", -1)
     seal = Seal(Source(str(file)), Policy.of())
     seal.mark(b"0" * 32)
     monkeypatch.setattr(sources, "fingerprint", None)
@@ -137,7 +137,7 @@ def test_an_old_file_is_not_read_again_as_long_as_nobody_touches_it(file, monkey
 
 
 def test_a_young_file_is_read_again_since_its_time_may_not_tell(file, versions, monkeypatch):
-    monkeypatch.setattr(sources, "YOUNG", 1e18)
+    monkeypatch.setattr(sources, "RECENT", 1e18)
     seal = Seal(Source(str(file)), Policy.of())
     seal.mark(b"0" * 32)
     assert seal.untouched()

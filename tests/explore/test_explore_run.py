@@ -216,10 +216,10 @@ def test_several_seeds_give_every_figure_an_interval(file):
     columns = {"quasi": ["height_cm", "weight_kg", "days"]}
     numbers = pa.csv.read_csv(file).select(["height_cm", "weight_kg", "days"]).drop_null()
     found = explore(numbers, methods=["kmeans", "mdav"], k=4, seeds=3, jobs=1, seed=7, **columns)
-    chance, fixed = found.outcomes
-    assert (chance.seeds, fixed.seeds) == (3, 1)
-    assert chance.risk.low is not None
-    assert fixed.risk.low is None
+    kmeans, mdav = found.outcomes
+    assert (kmeans.seeds, mdav.seeds) == (3, 1)
+    assert kmeans.risk.low is not None
+    assert mdav.risk.low is None
     assert found.policy("kmeans-k4").seed == 7
 
 
@@ -248,12 +248,12 @@ def test_progress_is_ticked_and_the_estimate_announced(file):
 
 
 def test_no_cell_of_the_table_is_in_what_is_written(tmp_path):
-    chance = np.random.default_rng(8)
+    several = np.random.default_rng(8)
     mark, n = "Zq7Xw", 120
     table = pa.table(
         {
             "person": [f"{mark}-id-{i}" for i in range(n)],
-            "age": chance.integers(18, 90, n),
+            "age": several.integers(18, 90, n),
             "town": [f"{mark}-town-{i % 40}" for i in range(n)],
             "ill": [f"{mark}-ill-{i % 7}" for i in range(n)],
         }

@@ -122,16 +122,16 @@ def test_rows_of_a_sample_are_never_taken_for_a_header(tmp_path, put):
 @pytest.mark.slow
 def test_rows_of_text_are_hardly_ever_taken_for_a_header(put):
     """Tables of text alone: the header is found in most, and a row is taken for one in fewer than one of a hundred."""
-    chance = np.random.default_rng(7)
+    rng = np.random.default_rng(7)
     wrong = found = 0
     for _ in range(300):
-        n = int(chance.integers(5, 200))
-        width = int(chance.integers(2, 5))
+        n = int(rng.integers(5, 200))
+        width = int(rng.integers(2, 5))
         columns = []
         for _ in range(width):
-            shares = chance.dirichlet(np.full(int(chance.integers(2, 30)), 0.5))
+            shares = rng.dirichlet(np.full(int(rng.integers(2, 30)), 0.5))
             columns.append(
-                [f"w{'abcdefghijklmnopqrstuvwxyzABCD'[code]}" for code in chance.choice(shares.size, n, p=shares)]
+                [f"w{'abcdefghijklmnopqrstuvwxyzABCD'[code]}" for code in rng.choice(shares.size, n, p=shares)]
             )
         body = list(map(",".join, zip(*columns, strict=True)))
         for head in (",".join(f"column {'ABCD'[place]}" for place in range(width)), None):

@@ -223,15 +223,15 @@ def test_a_damaged_parquet_file_is_refused(tmp_path):
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_files_that_were_tampered_with_are_read_or_refused_and_never_crash(format, tmp_path):
-    chance = random.Random(5)
+    rng = random.Random(5)
     names = write_disassociated(published(some()), tmp_path, format)
     before = {name: (tmp_path / name).read_bytes() for name in names}
     refused = 0
     for _ in range(200):
-        name = chance.choice(names)
+        name = rng.choice(names)
         broken = bytearray(before[name])
-        for _ in range(chance.randint(1, 3)):
-            broken[chance.randrange(len(broken))] = chance.randrange(256)
+        for _ in range(rng.randint(1, 3)):
+            broken[rng.randrange(len(broken))] = rng.randrange(256)
         (tmp_path / name).write_bytes(broken)
         try:
             back(tmp_path)

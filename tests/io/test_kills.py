@@ -139,10 +139,10 @@ RELEASES = """
 
 
     def made(seed):
-        chance = random.Random(seed)
+        rng = random.Random(seed)
         if sets:
-            return shoal.sets.anonymize([chance.sample("abcdefgh", 3) for _ in range(40)], k=2, seed=seed)
-        return shoal.anonymize(pa.table({"age": [chance.randrange(20, 90) for _ in range(40)]}), k=2)
+            return shoal.sets.anonymize([rng.sample("abcdefgh", 3) for _ in range(40)], k=2, seed=seed)
+        return shoal.anonymize(pa.table({"age": [rng.randrange(20, 90) for _ in range(40)]}), k=2)
 
 
     old, new = made(1), made(2)

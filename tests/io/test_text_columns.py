@@ -15,14 +15,14 @@ from shoal.io.text_columns import read_for
 from shoal.model.policy import Policy
 
 N = 120
-CHANCE = np.random.default_rng(2)
-DAYS = [dt.date(1950, 1, 1) + dt.timedelta(int(day)) for day in CHANCE.integers(0, 15_000, N)]
+RNG = np.random.default_rng(2)
+DAYS = [dt.date(1950, 1, 1) + dt.timedelta(int(day)) for day in RNG.integers(0, 15_000, N)]
 ISO = [day.isoformat() for day in DAYS]
 DOTTED = [f"{day:%d.%m.%Y}" for day in DAYS]
 MOMENTS = [f"{day}T10:30:00" for day in ISO]
-PAY = [f"{pay:.2f}" for pay in CHANCE.normal(3000, 500, N)]
+PAY = [f"{pay:.2f}" for pay in RNG.normal(3000, 500, N)]
 COMMAS = [pay.replace(".", ",") for pay in PAY]
-ILL = CHANCE.choice(["flu", "gout"], N).tolist()
+ILL = RNG.choice(["flu", "gout"], N).tolist()
 
 
 def type_of(cells, **given):

@@ -11,7 +11,7 @@ ASKED = 12
 STRETCH, VISIT, STEP = 1500, 8, 1024
 
 
-class Chance:
+class RandomStream:
     """Two words of 64 bits, shifted and combined."""
 
     def __init__(self, state):
@@ -74,7 +74,7 @@ class Groups:
 
 def anneal(rows, weights, labels, count, near, scale, state, proposals, hot, cold, k, most, structural):
     """Return the labels after so many proposals."""
-    groups, chance = Groups(rows, weights, labels, count), Chance(state)
+    groups, rng = Groups(rows, weights, labels, count), RandomStream(state)
     n, stretch, start = len(rows), min(len(rows), STRETCH), 0
     temperature, fall = hot, (cold / hot) ** (STEP / max(proposals, 1))
     for turn in range(proposals):
@@ -82,29 +82,29 @@ def anneal(rows, weights, labels, count, near, scale, state, proposals, hot, col
             temperature *= fall
         if turn % (VISIT * stretch) == 0:
             start = (start + stretch) % n
-        row = (start + int(chance.uniform() * stretch)) % n
-        other = near[row][int(len(near[row]) * chance.uniform() ** 3)]
+        row = (start + int(rng.uniform() * stretch)) % n
+        other = near[row][int(len(near[row]) * rng.uniform() ** 3)]
         one, two = groups.label[row], groups.label[other]
         limit = temperature * scale[row]
-        if chance.uniform() < structural:
-            restructure(groups, near, row, limit, chance, k, most)
+        if rng.uniform() < structural:
+            restructure(groups, near, row, limit, rng, k, most)
         elif one == two:
             continue
-        elif len(groups.members[one]) > k and len(groups.members[two]) < most and chance.uniform() < 0.5:
-            if taken(groups.moving(row, two), limit, chance):
+        elif len(groups.members[one]) > k and len(groups.members[two]) < most and rng.uniform() < 0.5:
+            if taken(groups.moving(row, two), limit, rng):
                 groups.transfer(row, two)
         else:
-            other = groups.members[two][int(chance.uniform() * len(groups.members[two]))]
-            if not taken(groups.swap(row, other), limit, chance):
+            other = groups.members[two][int(rng.uniform() * len(groups.members[two]))]
+            if not taken(groups.swap(row, other), limit, rng):
                 groups.swap(row, other)
     return groups.label
 
 
-def restructure(groups, near, row, limit, chance, k, most):
+def restructure(groups, near, row, limit, rng, k, most):
     """Propose to found a group around a row, or to dissolve its group."""
     size = len(groups.members[groups.label[row]])
-    dice = chance.uniform()
-    allowed = -limit * math.log(1 - chance.uniform())
+    dice = rng.uniform()
+    allowed = -limit * math.log(1 - rng.uniform())
     if size > k and dice < 0.9:
         done, delta = create(groups, near, row, k)
     elif size <= k + 1:
@@ -149,12 +149,12 @@ def joining(groups, row, group):
     return squares([*rows, groups.rows[row]], [*weights, groups.weights[row]]) - squares(rows, weights)
 
 
-def taken(delta, limit, chance):
+def taken(delta, limit, rng):
     if delta <= 0:
         return True
     if delta >= 40 * limit:
         return False
-    return delta <= -limit * math.log(1 - chance.uniform())
+    return delta <= -limit * math.log(1 - rng.uniform())
 
 
 def squares(rows, weights):

@@ -118,9 +118,9 @@ def vertical(records, k, m, rules=()):
 
 def shared(clusters, k, m, levels):
     """Return ([(chunks, terms) of each cluster], {clusters of a joint: its chunks}), after the clusters were joined."""
-    torn = [vertical(records, k, m) for records in clusters]
-    terms = [set(left) for _, left in torn]
-    placed = [{item for chunk in chunks for item in chunk} for chunks, _ in torn]
+    chunked = [vertical(records, k, m) for records in clusters]
+    terms = [set(left) for _, left in chunked]
+    placed = [{item for chunk in chunks for item in chunk} for chunks, _ in chunked]
     joints = {}
     for level in range(1, levels + 1):
         for low in range(0, len(clusters), 2**level):
@@ -135,7 +135,7 @@ def shared(clusters, k, m, levels):
             back = set()
             for c in joint:
                 mine = {item for chunk in chunks for item in chunk} & terms[c]
-                if terms[c] and terms[c] <= mine - back and not covers(clusters[c], torn[c][0], k, m):
+                if terms[c] and terms[c] <= mine - back and not covers(clusters[c], chunked[c][0], k, m):
                     back.add(min(mine, key=lambda item: (support([item], records), item)))
             chunks = sorted(rest for rest in ([i for i in chunk if i not in back] for chunk in chunks) if rest)
             taken = {item for chunk in chunks for item in chunk}
@@ -144,7 +144,7 @@ def shared(clusters, k, m, levels):
                 terms[c] -= taken
             if chunks:
                 joints[tuple(joint)] = chunks
-    return [(chunks, sorted(left)) for (chunks, _), left in zip(torn, terms, strict=True)], joints
+    return [(chunks, sorted(left)) for (chunks, _), left in zip(chunked, terms, strict=True)], joints
 
 
 def chunk(records, domain):
@@ -157,14 +157,14 @@ def release(records, k, m, delta, levels, terms="global"):
     """Return what is published: (size, chunks, opened) of clusters, (clusters, chunks) of joints, (cluster, term)."""
     records = sorted(records)
     clusters = [[records[r] for r in cluster] for cluster in recursive(records, k, delta)]
-    torn, joints = shared(clusters, k, m, levels)
+    chunked, joints = shared(clusters, k, m, levels)
     content = [
         (len(mine), [chunk(mine, domain) for domain in chunks])
-        for mine, (chunks, _) in zip(clusters, torn, strict=True)
+        for mine, (chunks, _) in zip(clusters, chunked, strict=True)
     ]
     order = sorted(range(len(clusters)), key=lambda c: content[c])
     number = {c: place for place, c in enumerate(order)}
-    published = [(*content[c], bool(torn[c][1])) for c in order]
+    published = [(*content[c], bool(chunked[c][1])) for c in order]
     found = sorted(
         (
             sorted(number[c] for c in joint),
@@ -172,7 +172,7 @@ def release(records, k, m, delta, levels, terms="global"):
         )
         for joint, chunks in joints.items()
     )
-    left = sorted((number[c], item) for c, (_, mine) in enumerate(torn) for item in mine)
+    left = sorted((number[c], item) for c, (_, mine) in enumerate(chunked) for item in mine)
     if terms == "global":
         left = [(-1, item) for item in sorted({item for _, item in left}) if support([item], records) >= k]
     return published, found, left if terms != "drop" else []

@@ -32,7 +32,7 @@ def places(rows, columns, weights):
     return found
 
 
-def apart(one, two, columns, at):
+def distances(one, two, columns, at):
     """Return the distance of two rows, with what `places` gives."""
     total = 0
     for a, b, (kind, there), place in zip(one, two, columns, at, strict=True):
@@ -53,7 +53,7 @@ def gower(rows, k, columns, weights):
     """Return groups as lists of row numbers."""
     everyone = range(len(rows))
     at = places(rows, columns, weights)
-    gap = [[apart(rows[i], rows[j], columns, at) for j in everyone] for i in everyone]
+    gap = [[distances(rows[i], rows[j], columns, at) for j in everyone] for i in everyone]
 
     def hardness(row):
         return sorted(gap[row][other] for other in everyone if other != row)[k - 2]
@@ -88,7 +88,7 @@ def medoids(groups, rows, codes, columns, weights):
     surplus = [Counter() for _ in columns]
     found = []
     for members in groups:
-        sums = {row: sum(apart(rows[row], rows[other], columns, at) for other in members) for row in members}
+        sums = {row: sum(distances(rows[row], rows[other], columns, at) for other in members) for row in members}
         for row in members:
             for j, value in enumerate(rows[row]):
                 surplus[j][value] -= 1

@@ -5,12 +5,12 @@ from math import sqrt
 from naive import finish, kde, lvq
 
 
-def kde_pp(rows, codes, k, chances, width=0.5):
+def kde_pp(rows, codes, k, rngs, width=0.5):
     """Return the group of each row before any search, from two generators of the same chance."""
     _, coded = kde.coding(rows, width=width)
-    _, _, weights = lvq.wlvq2(coded, codes, chances[0])
+    _, _, weights = lvq.wlvq2(coded, codes, rngs[0])
     length = sqrt(sum(w * w for w in weights) / len(weights))
     space = [[value * w / length for value, w in zip(row, weights, strict=True)] for row in rows]
-    book, _, _ = lvq.wlvq2(space, codes, chances[1], weight_rate=0.0)
+    book, _, _ = lvq.wlvq2(space, codes, rngs[1], weight_rate=0.0)
     cells = lvq.nearest(space, book)
     return finish.finished(space, cells, k)

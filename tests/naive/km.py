@@ -14,11 +14,11 @@ def checks(release):
     shared = [(j, chunk) for j, joint in enumerate(r["joints"]) for chunk in joint["chunks"]]
     return {
         "C1": rare([chunk for _, chunk in own], k, r["m"]),
-        "C2": tally(apart(r["clusters"][c], chunk) for c, chunk in own),
+        "C2": tally(disjoint(r["clusters"][c], chunk) for c, chunk in own),
         "C3": tally(covered(r, cluster) for cluster in r["clusters"]),
         "C4": rare([chunk for _, chunk in shared], k, r["m"]),
         "C4 joints": tally(
-            [shared_apart(r, j, chunk) for j, chunk in shared]
+            [shared_disjoint(r, j, chunk) for j, chunk in shared]
             + [joint["clusters"] and joint["clusters"] == sorted(set(joint["clusters"])) for joint in r["joints"]]
         ),
         "C5": tally(not universal(r, c) for c, cluster in enumerate(r["clusters"]) if cluster["term"]),
@@ -62,7 +62,7 @@ def filled(chunk):
     return bool(chunk) and all(items for items, _ in chunk)
 
 
-def apart(cluster, chunk):
+def disjoint(cluster, chunk):
     others = [domain(other) for other in cluster["chunks"] if other is not chunk]
     taken = set(cluster["term"]).union(*others)
     return filled(chunk) and size(chunk) <= cluster["size"] and not domain(chunk) & taken
@@ -78,16 +78,16 @@ def covered(release, cluster):
     return v >= 1 and sum(size(chunk) for chunk in cluster["chunks"]) >= needed
 
 
-def shared_apart(release, number, chunk):
+def shared_disjoint(release, number, chunk):
     members = set(release["joints"][number]["clusters"])
-    room = sum(release["clusters"][c]["size"] for c in release["joints"][number]["clusters"])
+    records = sum(release["clusters"][c]["size"] for c in release["joints"][number]["clusters"])
     taken = set()
     for c in members:
         taken |= set(release["clusters"][c]["term"]).union(*map(domain, release["clusters"][c]["chunks"]))
     for joint in release["joints"]:
         if members & set(joint["clusters"]):
             taken |= set().union(*(domain(other) for other in joint["chunks"] if other is not chunk))
-    return filled(chunk) and size(chunk) <= room and not domain(chunk) & taken
+    return filled(chunk) and size(chunk) <= records and not domain(chunk) & taken
 
 
 def universal(release, number):
@@ -96,9 +96,9 @@ def universal(release, number):
     places = [(chunk, cluster["size"]) for chunk in cluster["chunks"]]
     for joint in release["joints"]:
         if number in joint["clusters"]:
-            room = sum(release["clusters"][c]["size"] for c in joint["clusters"])
-            places += [(chunk, room) for chunk in joint["chunks"]]
-    return any(support >= room for chunk, room in places for support in supports(chunk, 1).values())
+            records = sum(release["clusters"][c]["size"] for c in joint["clusters"])
+            places += [(chunk, records) for chunk in joint["chunks"]]
+    return any(support >= records for chunk, records in places for support in supports(chunk, 1).values())
 
 
 def terms(release):

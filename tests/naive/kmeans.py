@@ -34,12 +34,12 @@ def drawn(rows, weights, draws, k):
     centres, labels = [], [None] * len(rows)
     for draw in draws:
         free = [i for i in range(len(rows)) if labels[i] is None]
-        chances = {i: weights[i] * min((squared(rows[i], rows[c]) for c in centres), default=1) for i in free}
-        if total(chances.values()) == 0:
-            chances = {i: weights[i] for i in free}
-        limit, reached, row = draw * total(chances.values()), 0.0, free[-1]
+        masses = {i: weights[i] * min((squared(rows[i], rows[c]) for c in centres), default=1) for i in free}
+        if total(masses.values()) == 0:
+            masses = {i: weights[i] for i in free}
+        limit, reached, row = draw * total(masses.values()), 0.0, free[-1]
         for i in free:
-            reached += chances[i]
+            reached += masses[i]
             if reached > limit:
                 row = i
                 break

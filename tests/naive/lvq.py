@@ -6,10 +6,10 @@ Operations come one by one as in the method, so that they are rounded as its own
 WINDOW, LEAST, MOST = 0.3, 0.05, 5.0
 
 
-def wlvq2(rows, codes, chance, rate=0.05, weight_rate=0.03, epochs=20):
+def wlvq2(rows, codes, rng, rate=0.05, weight_rate=0.03, epochs=20):
     """Return prototypes, their classes and the weights of columns.
 
-    A class must have fewer than 16 rows: its one prototype is their mean. `chance` is a generator; it is asked for a
+    A class must have fewer than 16 rows: its one prototype is their mean. `rng` is a generator; it is asked for a
     first row of each class that has several different ones, which does not matter for one mean, and for the orders.
     """
     book, owner, weights = [], list(range(max(codes) + 1)), [1.0] * len(rows[0])
@@ -19,11 +19,11 @@ def wlvq2(rows, codes, chance, rate=0.05, weight_rate=0.03, epochs=20):
         if all(row == own[0] for row in own):
             book.append(list(own[0]))
         else:
-            chance.integers(len(own))
+            rng.integers(len(own))
             book.append([total(column) / len(own) for column in zip(*own, strict=True)])
     for epoch in range(epochs):
         now, then = (rate * (1.0 - turn / epochs) for turn in (epoch, epoch + 1))
-        learn(rows, codes, chance.permutation(len(rows)).tolist(), book, owner, weights, now, then, weight_rate / rate)
+        learn(rows, codes, rng.permutation(len(rows)).tolist(), book, owner, weights, now, then, weight_rate / rate)
     return book, owner, weights
 
 

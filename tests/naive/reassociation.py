@@ -3,7 +3,7 @@
 WORD = (1 << 64) - 1
 
 
-class Chance:
+class RandomStream:
     """Marsaglia's xorshift of two words."""
 
     def __init__(self, one, two):
@@ -24,7 +24,7 @@ def reassociate(sizes, opened, chunks, joints, terms, words, once=False, nonempt
     A chunk is (cluster or None, joint or None, [(sub-record, count), ...]), a joint a list of clusters, a term
     (cluster or None, item).
     """
-    chance = Chance(*words)
+    rng = RandomStream(*words)
     chunks, joints = list(chunks), [list(joint) for joint in joints]
     if once:
         joints.append([c for c, flag in enumerate(opened) if flag] or list(range(len(sizes))))
@@ -43,22 +43,22 @@ def reassociate(sizes, opened, chunks, joints, terms, words, once=False, nonempt
             among = shuffled
         every = [sub for sub, count in subs for _ in range(count)]
         for place, sub in enumerate(every):
-            other = place + chance.below(len(among) - place)
+            other = place + rng.below(len(among) - place)
             among[place], among[other] = among[other], among[place]
             pieces.append([cluster, joint, sub, among[place]])
     if nonempty:
-        spread(pieces, slots, joints, chance)
+        spread(pieces, slots, joints, rng)
     records = {slot: set() for cluster in slots for slot in cluster}
     for _, _, sub, slot in pieces:
         records[slot] |= set(sub)
     return sorted(sorted(record) for record in records.values())
 
 
-def spread(pieces, slots, joints, chance):
+def spread(pieces, slots, joints, rng):
     """Move pieces in random order from slots with several to the first empty slot of their cluster or joint."""
     order = list(range(len(pieces)))
     for place in range(len(order)):
-        other = place + chance.below(len(order) - place)
+        other = place + rng.below(len(order) - place)
         order[place], order[other] = order[other], order[place]
     for shared in (False, True):
         for number in order:

@@ -16,7 +16,7 @@ def place(unit, columns, hexagonal=True):
     return (row * sqrt(3) / 2, column + (0.5 if row % 2 else 0.0)) if hexagonal else (float(row), float(column))
 
 
-def apart(one, two, columns, hexagonal=True):
+def squared_distance(one, two, columns, hexagonal=True):
     """Return the squared distance of two units."""
     return squared(place(one, columns, hexagonal), place(two, columns, hexagonal))
 
@@ -69,7 +69,7 @@ def sigma(epoch, epochs, grid, linear=False):
 def weights_of(cells, grid, wide=1.0):
     """Return how near each unit is to each row's own."""
     units = range(grid[0] * grid[1])
-    return [[exp(-apart(cell, unit, grid[1]) / (2 * wide * wide)) for unit in units] for cell in cells]
+    return [[exp(-squared_distance(cell, unit, grid[1]) / (2 * wide * wide)) for unit in units] for cell in cells]
 
 
 def means(rows, weights, before):

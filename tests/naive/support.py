@@ -41,13 +41,13 @@ def expected(chunks, n, itemset):
     """Slot by slot: the chance that each chunk gives it exactly the part of the itemset that the chunk has."""
     total = Fraction(0)
     for slot in range(n):
-        chance, covered = Fraction(1), set()
+        probability, covered = Fraction(1), set()
         for slots, subs in chunks:
             part = itemset & frozenset().union(*subs)
             if slot in slots and part:
-                chance *= Fraction(sum(part <= sub for sub in subs), len(slots))
+                probability *= Fraction(sum(part <= sub for sub in subs), len(slots))
                 covered |= part
-        total += chance if covered == itemset else 0
+        total += probability if covered == itemset else 0
     return total
 
 

@@ -62,13 +62,13 @@ def _plug_ins(install):
 
 
 def table(rows=24, seed=3):
-    chance = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     return pa.table(
         {
-            "a": chance.normal(size=rows),
-            "b": chance.normal(size=rows),
-            "w": chance.integers(1, 9, rows),
-            "ill": chance.choice(["x", "y", "z"], rows),
+            "a": rng.normal(size=rows),
+            "b": rng.normal(size=rows),
+            "w": rng.integers(1, 9, rows),
+            "ill": rng.choice(["x", "y", "z"], rows),
         }
     )
 

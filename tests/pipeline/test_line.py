@@ -112,9 +112,9 @@ ties = st.lists(st.tuples(st.integers(0, 2), st.sampled_from("ab"), st.sampled_f
 @pytest.mark.slow
 @settings(max_examples=40)
 @given(ties, st.randoms())
-def test_permuted_rows_give_the_same_release_whatever_the_ties(rows, chance):
+def test_permuted_rows_give_the_same_release_whatever_the_ties(rows, rng):
     mixed = rows.copy()
-    chance.shuffle(mixed)
+    rng.shuffle(mixed)
     made = []
     for some in (rows, mixed):
         table = pa.table({"n": [r[0] for r in some], "c": [r[1] for r in some], "s": [r[2] for r in some]})

@@ -22,12 +22,12 @@ PUBLIC, HOLDER, PICTURES = (
 
 
 def table(rows=60):
-    chance = random.Random(1)
+    rng = random.Random(1)
     return pa.table(
         {
-            "age": [chance.randrange(20, 90) for _ in range(rows)],
-            "weight": [chance.gauss(70, 9) for _ in range(rows)],
-            "illness": [chance.choice(["CANARY", "flu"]) for _ in range(rows)],
+            "age": [rng.randrange(20, 90) for _ in range(rows)],
+            "weight": [rng.gauss(70, 9) for _ in range(rows)],
+            "illness": [rng.choice(["CANARY", "flu"]) for _ in range(rows)],
         }
     )
 
@@ -66,8 +66,8 @@ def names(folder):
 )
 def test_the_release_is_written_and_what_is_missing_is_said(release, folders, monkeypatch, problem, said):
     public, private = folders
-    for room in ("shoal.reports.drawing.svg", "shoal.reports.figures.svg"):
-        monkeypatch.setattr(room, failing(problem))
+    for function in ("shoal.reports.drawing.svg", "shoal.reports.figures.svg"):
+        monkeypatch.setattr(function, failing(problem))
     release.save(public, private=private, format="csv", report=True, original=table())
     assert names(public) == {"certificate.json", "data.csv", "policy.toml"}
     assert names(private) == {"findings.json", "map.csv"}

@@ -19,14 +19,14 @@ from shoal.certify.check import check_folder
 from shoal.model.findings import Finding
 from shoal.pipeline.reporting import public_page
 
-CHANCE = np.random.default_rng(2)
+RNG = np.random.default_rng(2)
 N = 120
 TABLE = pa.table(
     {
-        "age": CHANCE.integers(20, 90, N),
-        "born": pa.array(CHANCE.integers(0, 20_000, N), pa.int32()).cast(pa.date32()),
-        "town": CHANCE.choice(["Wien AVAVAV", "東京都千代田区", "القاهرة", "กรุงเทพ", "\ue123 \U0001f600 Łódź"], N),
-        "ill": CHANCE.choice(["flu", "gout", "none"], N),
+        "age": RNG.integers(20, 90, N),
+        "born": pa.array(RNG.integers(0, 20_000, N), pa.int32()).cast(pa.date32()),
+        "town": RNG.choice(["Wien AVAVAV", "東京都千代田区", "القاهرة", "กรุงเทพ", "\ue123 \U0001f600 Łódź"], N),
+        "ill": RNG.choice(["flu", "gout", "none"], N),
     }
 )
 DRAW = textwrap.dedent(

@@ -22,10 +22,10 @@ ROLES = {"identifiers": ["name"], "sensitive": ["ill"]}
 
 
 def people(rows=120, gaps=True):
-    chance = random.Random(7)
+    rng = random.Random(7)
 
     def some(values):
-        return [None if gaps and chance.random() < 0.05 else chance.choice(values) for _ in range(rows)]
+        return [None if gaps and rng.random() < 0.05 else rng.choice(values) for _ in range(rows)]
 
     return pa.table(
         {
@@ -34,7 +34,7 @@ def people(rows=120, gaps=True):
             "town": some(["Bonn", "Ulm", "Halle, Saale", "{Kiel}"]),
             "code": some(["I20", "I21", "I25", "J18", "J45"]),
             "zip": some(["13001", "13055", "80331", "80799"]),
-            "ill": [chance.choice(["flu", "cold", "gout", "mumps"]) for _ in range(rows)],
+            "ill": [rng.choice(["flu", "cold", "gout", "mumps"]) for _ in range(rows)],
         }
     )
 
@@ -98,9 +98,9 @@ def test_a_file_a_table_and_a_policy_beside_the_file_give_the_same_release(metho
 @pytest.mark.parametrize("word", ["equal-width", "equal-frequency", "round", "auto"])
 @pytest.mark.parametrize("kind", ["whole", "cents"])
 def test_trees_of_numbers_show_no_value_that_few_hold(word, kind):
-    chance = random.Random(3)
-    pay = sorted({1500 + round(chance.lognormvariate(7.5, 0.6), 2 if kind == "cents" else None) for _ in range(150)})
-    table = pa.table({"pay": [*pay, *[2500] * 20, 98763], "ill": [chance.choice("abcd") for _ in range(len(pay) + 21)]})
+    rng = random.Random(3)
+    pay = sorted({1500 + round(rng.lognormvariate(7.5, 0.6), 2 if kind == "cents" else None) for _ in range(150)})
+    table = pa.table({"pay": [*pay, *[2500] * 20, 98763], "ill": [rng.choice("abcd") for _ in range(len(pay) + 21)]})
     given = {"columns": {"pay": {"hierarchy": word}}}
     release = shoal.anonymize(table, policy=given, output="truthful", method="cover", k=4, sensitive=["ill"])
     held = Counter(str(value) for value in pc.cast(table["pay"], pa.string()).to_pylist())
@@ -115,12 +115,12 @@ def test_trees_of_numbers_show_no_value_that_few_hold(word, kind):
 
 @pytest.mark.parametrize("word", ["auto", "prefix", "mask", "calendar"])
 def test_names_of_trees_cover_k_rows(word):
-    chance = random.Random(4)
+    rng = random.Random(4)
     start = dt.date(1950, 1, 1)
-    values = [start + dt.timedelta(days=chance.randrange(9000)) for _ in range(160)]
+    values = [start + dt.timedelta(days=rng.randrange(9000)) for _ in range(160)]
     if word != "calendar":
-        values = [f"{chance.choice('IJK')}{chance.randrange(1000):03d}" for _ in range(160)]
-    table = pa.table({"code": values, "ill": [chance.choice("abcd") for _ in range(160)]})
+        values = [f"{rng.choice('IJK')}{rng.randrange(1000):03d}" for _ in range(160)]
+    table = pa.table({"code": values, "ill": [rng.choice("abcd") for _ in range(160)]})
     given = {"columns": {"code": {"hierarchy": word}}}
     release = shoal.anonymize(table, policy=given, output="truthful", method="cover", k=4, sensitive=["ill"])
     texts = [str(value) for value in values]
@@ -248,7 +248,7 @@ def test_the_published_policy_tells_neither_a_hierarchy_nor_a_path(word, tmp_pat
 
 
 @pytest.mark.parametrize("method", [*METHODS, "mdav"])
-def test_a_value_without_a_place_is_refused_without_its_name(method):
+def test_a_value_without_a_position_is_refused_but_not_quoted(method):
     with pytest.raises(DataError, match="cells of column 'code', with 2 different values, have no place") as refused:
         shoal.anonymize(people(), policy=given({"heart": CARE["heart"]}), method=method, k=4, **ROLES)
     assert "J18" not in str(refused.value)

@@ -13,8 +13,8 @@ from shoal.model.policy import Policy
 from shoal.privacy.attacks.unchanged import Unchanged
 
 N = 200
-CHANCE = np.random.default_rng(11)
-AGE, ZONE = CHANCE.integers(20, 80, N), CHANCE.integers(0, 9, N)
+RNG = np.random.default_rng(11)
+AGE, ZONE = RNG.integers(20, 80, N), RNG.integers(0, 9, N)
 
 
 def table(**more):
@@ -24,7 +24,7 @@ def table(**more):
 
 
 ILL = ["flu", "gout", "cold", "asthma"] * (N // 4)
-SALARY = CHANCE.lognormal(10, 1, N).round(2)
+SALARY = RNG.lognormal(10, 1, N).round(2)
 
 
 def released(data, **wishes):
@@ -141,13 +141,13 @@ def test_the_rule_has_one_threshold_for_large_tables_and_one_for_small_ones(rows
 
 
 def test_counts_agree_with_plain_counting():
-    chance = np.random.default_rng(5)
+    rng = np.random.default_rng(5)
     policy = Policy.of(sensitive=["a"], keep=["b"])
     for _ in range(50):
-        n = int(chance.integers(1, 40))
+        n = int(rng.integers(1, 40))
         a, b = (
-            chance.integers(0, 9, n).tolist(),
-            [None if one == 0 else one for one in chance.integers(0, 5, n).tolist()],
+            rng.integers(0, 9, n).tolist(),
+            [None if one == 0 else one for one in rng.integers(0, 5, n).tolist()],
         )
         found = Unchanged.of(pa.table({"a": a, "b": pa.array(b, pa.int64())}), policy)
         both = list(zip(a, b, strict=True))
@@ -169,10 +169,10 @@ def test_an_attack_finds_people_by_what_is_published_unchanged():
 
 
 def test_names_shared_by_k_people_are_dropped_unless_they_are_asked_for():
-    chance = np.random.default_rng(8)
+    rng = np.random.default_rng(8)
     rare = [f"{first}{last}" for first in ("Abe", "Bo", "Cy") for last in ("li", "ma", "no", "ra", "su", "ta")]
     people = [*(rare * N)[: N // 2], *[f"Zed{place}" for place in range(N - N // 2)]]
-    data = table(surname=chance.permutation(people))
+    data = table(surname=rng.permutation(people))
     release = released(data)
     assert "surname" not in release.aligned().column_names
     assert release.policy.columns["surname"].role == "identifier"

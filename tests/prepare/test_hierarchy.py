@@ -164,7 +164,7 @@ def test_steps_are_the_loss_of_the_node_above_two_neighbours():
     assert tree.levels.tolist() == [[0, 1, 2], [3, 3, 5], [4, 4, 4]]
 
 
-def random_lines(chance, values, depth):
+def random_lines(rng, values, depth):
     """Return shuffled lines of a random tree; a name is now and then the same at the next level."""
     names = [f"v{value}" for value in range(values)]
     over = {name: [name] for name in names}
@@ -172,18 +172,18 @@ def random_lines(chance, values, depth):
     for height in range(depth):
         parents = {}
         for name in dict.fromkeys(level):
-            parents[name] = name if chance.random() < 0.2 else f"n{height}.{chance.randrange(values // 2 + 1)}"
+            parents[name] = name if rng.random() < 0.2 else f"n{height}.{rng.randrange(values // 2 + 1)}"
         level = [parents[name] for name in level]
         for name, top in zip(names, level, strict=True):
             over[name].append(top)
     lines = [[*over[name], "*"] for name in names]
-    chance.shuffle(lines)
+    rng.shuffle(lines)
     return lines
 
 
 @given(st.randoms(use_true_random=False), st.integers(1, 12), st.integers(0, 4))
-def test_a_random_tree_agrees_with_its_lines(chance, values, depth):
-    lines = random_lines(chance, values, depth)
+def test_a_random_tree_agrees_with_its_lines(rng, values, depth):
+    lines = random_lines(rng, values, depth)
     tree = from_lines(lines, "it")
     paths = {line[0]: tuple(dict.fromkeys(line)) for line in lines}
     assert tree.paths() == paths

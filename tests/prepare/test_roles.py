@@ -11,7 +11,7 @@ from shoal.model.table import Table
 from shoal.prepare.profile import ColumnFacts, profile
 
 ROWS = 60
-CHANCE = np.random.default_rng(5)
+RNG = np.random.default_rng(5)
 FIRST = ["Anna", "Paul", "Eva", "Jan", "Ruth", "Omar"]
 LAST = ["Koch", "O'Neill", "Meyer-Graf", "Silva", "Weiß", "Kim", "Rossi", "Novak", "Moore", "Lang"]
 PEOPLE = [f"{first} {last}" for first in FIRST for last in LAST]
@@ -30,7 +30,7 @@ def facts(name: str, column: object) -> ColumnFacts:
         ("a", list(range(100, 100 + ROWS)), "all values differ and count the rows"),
         ("a", [5, 3, 4], "all values differ and count the rows"),
         ("a", list(range(10_000_000, 10_000_000 + 97 * ROWS, 97)), "all values differ"),
-        ("a", CHANCE.permutation(10**6)[:ROWS], "all values differ"),
+        ("a", RNG.permutation(10**6)[:ROWS], "all values differ"),
         ("id", [17, 3, 912], "all values differ"),
         ("id", [17.0, None, 912.0], "all values differ"),
         ("id", pa.array([17, None, 912], pa.decimal128(10, 0)), "all values differ"),
@@ -130,8 +130,8 @@ def test_names_that_sound_sensitive_are_proposed_as_such(name, column):
         ("place", ["01067", "80331", "80331"], "its values look like postcodes"),
         ("a", [f"{1 + place % 12:02d}/05/1990" for place in range(9)], "its values look like dates"),
         ("a", [f"1990-05-{1 + place:02d}" for place in range(28)], "its values look like dates"),
-        ("measure", CHANCE.normal(size=ROWS), "no rule matched"),
-        ("amount", (1000 * CHANCE.lognormal(3, 1, 500)).astype(int) * 500 + np.arange(500), "no rule matched"),
+        ("measure", RNG.normal(size=ROWS), "no rule matched"),
+        ("amount", (1000 * RNG.lognormal(3, 1, 500)).astype(int) * 500 + np.arange(500), "no rule matched"),
         ("product_name", ["Red Wine", "Oat Milk"] * 30, "no rule matched"),
         ("name", ["Red Wine", "Oat Milk", "Tea"] * 30, "no rule matched"),
         ("name", [f"Ward {place % 25}" for place in range(60)], "no rule matched"),
@@ -160,8 +160,8 @@ def test_everything_else_is_a_quasi_identifier(name, column, reason):
     ("name", "column", "role"),
     [
         ("annual-income", list(range(0, 7000, 100)), "quasi"),
-        ("Salary", CHANCE.lognormal(10, 1, ROWS).round(2), "quasi"),
-        ("salary", [*CHANCE.lognormal(10, 1, 13), *[1000.0] * 47], "quasi"),
+        ("Salary", RNG.lognormal(10, 1, ROWS).round(2), "quasi"),
+        ("salary", [*RNG.lognormal(10, 1, 13), *[1000.0] * 47], "quasi"),
         ("wage", [31.5, 27.25, 40.0, 12.75, 33.0, 28.5], "quasi"),
         ("diagnosis_date", pa.array(range(ROWS), pa.date32()), "quasi"),
         ("diagnosis", [f"code {place}" for place in range(15)] + ["a"] * 45, "quasi"),
@@ -177,8 +177,8 @@ def test_what_sounds_sensitive_is_not_proposed_raw_if_rows_stand_out_by_it(name,
 
 
 def test_sensitive_columns_that_are_telling_together_are_not_proposed_raw_together():
-    chance = np.random.default_rng(3)
-    diagnosis, wage = chance.integers(0, 40, 300), chance.integers(0, 60, 300) * 500
+    rng = np.random.default_rng(3)
+    diagnosis, wage = rng.integers(0, 40, 300), rng.integers(0, 60, 300) * 500
     found = profile(Table.of(pa.table({"diagnosis": diagnosis.astype(str), "wage": wage})))
     assert [column.role for column in found.columns] == ["sensitive", "quasi"]
     assert "together with other sensitive columns" in found.columns[1].reason
@@ -190,10 +190,10 @@ def test_sensitive_columns_that_are_telling_together_are_not_proposed_raw_togeth
     ("name", "column"),
     [
         ("patient", list(range(100_000, 100_000 + ROWS))),
-        ("patient", CHANCE.permutation(900_000)[:ROWS] + 100_000),
+        ("patient", RNG.permutation(900_000)[:ROWS] + 100_000),
         ("patient", list(range(4_000_000, 4_000_000 + 977 * ROWS, 977))),
         ("x", [*range(ROWS), 3, 7]),
-        ("x", CHANCE.permutation(10**6)[:2000]),
+        ("x", RNG.permutation(10**6)[:2000]),
         ("patient_no", [17, 3, 912]),
         ("patient_id", [1, 2, 2, 9, 9, 9]),
         ("id", [17.0, None, 912.0]),
@@ -211,9 +211,9 @@ def test_numbers_that_name_rows_are_direct_identifiers(name, column):
     [
         ("income", list(range(20_000, 20_000 + ROWS))),
         ("year", list(range(1900, 1900 + ROWS))),
-        ("amount", (1000 * CHANCE.lognormal(3, 1, 500)).astype(int)),
-        ("weight", CHANCE.normal(250_000, 40_000, 500).astype(int)),
-        ("x", CHANCE.permutation(10**6)[:200]),
+        ("amount", (1000 * RNG.lognormal(3, 1, 500)).astype(int)),
+        ("weight", RNG.normal(250_000, 40_000, 500).astype(int)),
+        ("x", RNG.permutation(10**6)[:200]),
         ("x", list(range(19))),
         ("x", list(range(ROWS)) * 2),
         ("x", np.arange(ROWS, dtype=float)),
@@ -262,7 +262,7 @@ def test_nine_in_ten_values_must_fit_a_pattern():
 
 
 def test_a_float_measurement_is_never_an_identifier():
-    for column in (CHANCE.normal(size=ROWS), np.arange(ROWS, dtype=float), np.linspace(0, 1, ROWS)):
+    for column in (RNG.normal(size=ROWS), np.arange(ROWS, dtype=float), np.linspace(0, 1, ROWS)):
         found = facts("measure", column)
         assert found.role == "quasi"
         assert found.notes[-1] == "makes every row unique"

@@ -13,7 +13,7 @@ from shoal.catalogue import measures
 from shoal.errors import DataError
 from shoal.model.policy import Policy
 from shoal.model.table import Table
-from shoal.privacy.measures import adversary_measures as room
+from shoal.privacy.measures import adversary_measures as module
 from shoal.privacy.measures.adversary import (
     SCALE,
     bins,
@@ -34,7 +34,9 @@ from shoal.privacy.measures.case import Case
 from shoal.privacy.measures.pairs import Pair
 
 MEASURES = {
-    function.card.name: function for function in vars(room).values() if hasattr(getattr(function, "card", None), "name")
+    function.card.name: function
+    for function in vars(module).values()
+    if hasattr(getattr(function, "card", None), "name")
 }
 
 
@@ -134,8 +136,8 @@ def test_the_figures_of_a_case_are_those_of_its_posteriors(labels):
         assert values(case, name)[name] == pytest.approx(np.mean([figure(p) for p in every]), abs=1e-12)
     expected = np.mean([guesses(p, row) for row, p in enumerate(every)])
     assert values(case, "guesses until success")["guesses until success"] == pytest.approx(expected)
-    rate, _, chance = (one.value for one in measures.load("success rate").function(case))
-    assert chance == 1 / n
+    rate, _, baseline = (one.value for one in measures.load("success rate").function(case))
+    assert baseline == 1 / n
     assert rate == pytest.approx(np.mean([p[row] for row, p in enumerate(every)]))
     assert sum(list(values(case, "degree of anonymity class").values())[1:]) == n
 
@@ -241,7 +243,7 @@ cells = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, ma
 
 
 @given(cells, kinds, st.randoms())
-def test_figures_lie_in_their_range_and_do_not_depend_on_the_order_of_rows(rows, kind, chance):
+def test_figures_lie_in_their_range_and_do_not_depend_on_the_order_of_rows(rows, kind, rng):
     def found(some):
         sides = [[str(cell) if kind == "nominal" else cell for cell in side] for side in zip(*some, strict=True)]
         case = case_of({"a": (kind, *sides)})
@@ -253,7 +255,7 @@ def test_figures_lie_in_their_range_and_do_not_depend_on_the_order_of_rows(rows,
                 yield finding.name, finding.value
 
     before = dict(found(rows))
-    chance.shuffle(rows)
+    rng.shuffle(rows)
     assert dict(found(rows)) == pytest.approx(before, abs=1e-9)
 
 

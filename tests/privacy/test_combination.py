@@ -23,8 +23,8 @@ ROW = st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 1), st.inte
 
 
 def whole_numbers(n, seed, most=12):
-    chance = np.random.default_rng(seed)
-    return pa.table({name: chance.integers(0, most, n) for name in "abc"} | {"ill": chance.choice(["x", "y"], n)})
+    rng = np.random.default_rng(seed)
+    return pa.table({name: rng.integers(0, most, n) for name in "abc"} | {"ill": rng.choice(["x", "y"], n)})
 
 
 def threes(strangers):

@@ -137,8 +137,8 @@ def test_a_file_that_stands_backwards_leaks_too():
 
 
 def test_a_file_that_is_half_in_order_leaks():
-    chance = np.random.default_rng(0)
-    places = np.argsort(np.argsort(np.arange(600) + 300 * chance.normal(size=600)))
+    rng = np.random.default_rng(0)
+    places = np.argsort(np.argsort(np.arange(600) + 300 * rng.normal(size=600)))
     found = attacked(row_order, case_of(people(), places=places))
     assert found.outcome == "leak"
     assert 0.55 < found.rate < 0.9
@@ -183,12 +183,12 @@ def test_places_that_tell_no_rows_apart_tell_nothing():
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=40), st.randoms())
-def test_candidates_are_rows_with_the_same_two_classes_in_any_order(rows, chance):
+def test_candidates_are_rows_with_the_same_two_classes_in_any_order(rows, rng):
     one, two = np.array(rows).T
     found = candidates(one, two)
     count = Counter(rows)
     assert found.tolist() == [count[row] for row in rows]
-    order = np.array(chance.sample(range(len(rows)), len(rows)))
+    order = np.array(rng.sample(range(len(rows)), len(rows)))
     assert (candidates(one[order], two[order]) == found[order]).all()
     assert (found <= np.minimum(candidates(one, one), candidates(two, two))).all()
 

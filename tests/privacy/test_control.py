@@ -14,13 +14,13 @@ TOWNS = ["Ulm", "Bonn", "Jena", "Kiel"]
 
 
 def people(n, seed, *, towns=TOWNS, older=0, ages=60):
-    chance = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     return pa.table(
         {
-            "age": chance.integers(20, 20 + ages, n) + older,
-            "pay": np.round(chance.lognormal(8, 0.4, n), 1),
-            "town": chance.choice(towns, n),
-            "ill": chance.choice(["x", "y"], n),
+            "age": rng.integers(20, 20 + ages, n) + older,
+            "pay": np.round(rng.lognormal(8, 0.4, n), 1),
+            "town": rng.choice(towns, n),
+            "ill": rng.choice(["x", "y"], n),
         }
     )
 

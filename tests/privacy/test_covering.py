@@ -141,10 +141,10 @@ def test_a_tree_of_one_value_covers_missing_ones_by_its_root():
 
 
 def test_rows_of_other_groups_are_counted_one_by_one():
-    chance = random.Random(3)
+    rng = random.Random(3)
     for _ in range(30):
-        rows = [chance.choice([*ODD, None]) for _ in range(12)]
-        labels = [chance.randrange(4) for _ in rows]
+        rows = [rng.choice([*ODD, None]) for _ in range(12)]
+        labels = [rng.randrange(4) for _ in rows]
         twice = pa.array([*rows, *rows], pa.string())  # k = 2 rows hold every value, so that all are given by name
         released = published(twice, [*labels, *labels], "nominal", "set")[1].slice(0, 12)
         others = [*rows[1:], rows[0]]

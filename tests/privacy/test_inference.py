@@ -35,26 +35,26 @@ ATTACKS = (rank_interval, homogeneity, attribute_inference)
 
 def people(n=600, seed=0):
     """Return people whose columns go together, and whose illness and cost depend on the others."""
-    chance = np.random.default_rng(seed)
-    base = chance.normal(size=n)
-    town = np.clip((base + chance.normal(size=n)) * 1.2 + 3, 0, 5).astype(int)
-    ill = np.clip(np.round(base + 0.7 * chance.normal(size=n) + 1.5), 0, 3).astype(int)
+    rng = np.random.default_rng(seed)
+    base = rng.normal(size=n)
+    town = np.clip((base + rng.normal(size=n)) * 1.2 + 3, 0, 5).astype(int)
+    ill = np.clip(np.round(base + 0.7 * rng.normal(size=n) + 1.5), 0, 3).astype(int)
     return pa.table(
         {
-            "age": np.round(45 + 15 * (base + 0.6 * chance.normal(size=n)), 1),
-            "pay": np.round(3000 + 700 * (base + 0.8 * chance.normal(size=n)), 2),
-            "height": np.round(170 + 9 * chance.normal(size=n) + 2 * base, 1),
+            "age": np.round(45 + 15 * (base + 0.6 * rng.normal(size=n)), 1),
+            "pay": np.round(3000 + 700 * (base + 0.8 * rng.normal(size=n)), 2),
+            "height": np.round(170 + 9 * rng.normal(size=n) + 2 * base, 1),
             "town": np.array(list("abcdef"))[town],
             "ill": np.array(["cold", "flu", "gout", "ulcer"])[ill],
-            "cost": np.round(100 + 40 * (base + 0.5 * chance.normal(size=n)), 2),
+            "cost": np.round(100 + 40 * (base + 0.5 * rng.normal(size=n)), 2),
         }
     )
 
 
 def shuffled(data, seed=5):
     """Return a table each of whose columns is shuffled on its own."""
-    chance = np.random.default_rng(seed)
-    orders = {name: pa.array(chance.permutation(data.num_rows)) for name in data.column_names}
+    rng = np.random.default_rng(seed)
+    orders = {name: pa.array(rng.permutation(data.num_rows)) for name in data.column_names}
     return pa.table({name: data.column(name).take(order) for name, order in orders.items()})
 
 
@@ -297,9 +297,9 @@ def test_odd_tables_are_attacked_without_a_word(attack, name):
 
 def test_levels_are_attacked_by_their_order():
     levels = ["low", "mid", "high"]
-    chance = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     table = pa.table(
-        {"a": np.array(levels)[chance.integers(3, size=90)], "ill": np.array(levels)[chance.integers(3, size=90)]}
+        {"a": np.array(levels)[rng.integers(3, size=90)], "ill": np.array(levels)[rng.integers(3, size=90)]}
     )
     column = {"kind": "ordinal", "order": levels}
     form = {"columns": {"a": column, "ill": {"role": "sensitive", **column}}}
@@ -327,14 +327,14 @@ def test_somebody_who_knows_nothing_learns_nothing():
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=30), st.randoms())
-def test_posteriors_are_shares_and_do_not_depend_on_the_order_of_rows(rows, chance):
+def test_posteriors_are_shares_and_do_not_depend_on_the_order_of_rows(rows, rng):
     owner, codes = np.array(sorted(rows)).T
     owner = np.unique(owner, return_inverse=True)[1].reshape(-1)
-    who, true = np.arange(owner.max() + 1), np.array([chance.randrange(5) for _ in range(owner.max() + 1)])
+    who, true = np.arange(owner.max() + 1), np.array([rng.randrange(5) for _ in range(owner.max() + 1)])
     found = Suspects(who, owner, np.arange(owner.size))
     share, top, ties = posterior(found, codes, true)
     assert ((share >= 0) & (share <= top + 1e-12) & (top <= 1) & (ties >= 1)).all()
-    order = np.array(chance.sample(range(owner.size), owner.size))
+    order = np.array(rng.sample(range(owner.size), owner.size))
     place = np.argsort(order)
     again = posterior(found._replace(row=place), codes[order], true)
     assert all((one == two).all() for one, two in zip((share, top, ties), again, strict=True))

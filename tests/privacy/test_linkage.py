@@ -45,17 +45,17 @@ def case_of(before, after=None, **more):
 
 def generated(seed, n=600):
     """Return people whose columns depend on each other: five numbers and a name."""
-    chance = np.random.default_rng(seed)
-    hidden = chance.normal(size=(n, 2))
-    mixed = hidden @ chance.normal(size=(2, 5)) + 0.6 * chance.normal(size=(n, 5))
+    rng = np.random.default_rng(seed)
+    hidden = rng.normal(size=(n, 2))
+    mixed = hidden @ rng.normal(size=(2, 5)) + 0.6 * rng.normal(size=(n, 5))
     names = np.array(["a", "b", "c", "d"])[np.clip(np.round(hidden[:, 0] + 1.5), 0, 3).astype(int)]
     return pa.table({**{f"x{j}": np.round(mixed[:, j] * 100, 1) for j in range(5)}, "town": names})
 
 
 def shuffled(table, seed):
     """Return a copy in which every column was shuffled on its own."""
-    chance = np.random.default_rng(seed + 100)
-    return pa.table({name: table.column(name).take(chance.permutation(table.num_rows)) for name in table.column_names})
+    rng = np.random.default_rng(seed + 100)
+    return pa.table({name: table.column(name).take(rng.permutation(table.num_rows)) for name in table.column_names})
 
 
 def each_alone(table, k):
@@ -190,9 +190,9 @@ def test_linkability_worked_out_by_hand():
 
 
 def test_two_sets_drawn_by_chance_meet_as_the_baseline_of_linkability_says():
-    chance, n, found = np.random.default_rng(0), 40, []
-    for a, b in chance.integers(1, 20, (20_000, 2)).tolist():
-        common = set(chance.permutation(n)[:a].tolist()) & set(chance.permutation(n)[:b].tolist())
+    rng, n, found = np.random.default_rng(0), 40, []
+    for a, b in rng.integers(1, 20, (20_000, 2)).tolist():
+        common = set(rng.permutation(n)[:a].tolist()) & set(rng.permutation(n)[:b].tolist())
         found.append(len(common) / (a * b))
     assert np.mean(found) == pytest.approx(1 / n, rel=0.05)
 
@@ -207,12 +207,12 @@ def test_a_control_of_strangers_is_linked_by_the_structure_of_the_columns_alone(
 
 
 def test_expectation_maximisation_finds_how_often_pairs_agree():
-    chance, share = np.random.default_rng(0), 0.02
+    rng, share = np.random.default_rng(0), 0.02
     m = np.array([[0.1, 0.2, 0.7], [0.05, 0.15, 0.8], [0.2, 0.3, 0.5], [0.1, 0.1, 0.8], [0.02, 0.08, 0.9]])
     u = np.array([[0.8, 0.15, 0.05], [0.7, 0.2, 0.1], [0.85, 0.1, 0.05], [0.75, 0.2, 0.05], [0.9, 0.05, 0.05]])
     matches = 4_000
     drawn = [
-        np.stack([chance.choice(3, size, p=shares) for shares in table], axis=1)
+        np.stack([rng.choice(3, size, p=shares) for shares in table], axis=1)
         for size, table in ((matches, m), (int(matches / share) - matches, u))
     ]
     patterns, counts = np.unique(np.concatenate(drawn), axis=0, return_counts=True)
@@ -291,8 +291,8 @@ def test_the_original_is_needed(attack):
 
 def holed(table, seed):
     """Return the table with a tenth of its cells missing."""
-    chance, n = np.random.default_rng(seed), table.num_rows
-    gaps = {name: chance.random(n) < 0.1 for name in table.column_names}
+    rng, n = np.random.default_rng(seed), table.num_rows
+    gaps = {name: rng.random(n) < 0.1 for name in table.column_names}
     return pa.table({name: pa.array(table.column(name).to_pylist(), mask=gap) for name, gap in gaps.items()})
 
 
@@ -338,7 +338,7 @@ def test_the_attack_ends_when_the_time_is_up(attack, monkeypatch):
 @every_attack
 def test_targets_are_a_sample_of_a_large_table(attack, monkeypatch):
     monkeypatch.setattr(module, "MOST", 100)
-    monkeypatch.setattr(module, "TOLD", 100)
+    monkeypatch.setattr(module, "MOST_PROBABLE", 100)
     found = tried(attack, case_of(generated(0)))
     assert (found.trials, found.outcome) == (100, "leak")
     assert tried(attack, case_of(generated(0))) == found
@@ -352,8 +352,8 @@ def test_of_many_columns_the_rarest_agreements_are_compared(monkeypatch):
 
 
 def test_more_columns_than_patterns_can_be_numbered():
-    chance = np.random.default_rng(0)
-    table = pa.table({f"x{j}": chance.normal(size=100) for j in range(45)})
+    rng = np.random.default_rng(0)
+    table = pa.table({f"x{j}": rng.normal(size=100) for j in range(45)})
     found = tried(probabilistic_linkage, case_of(table))
     assert (found.rate, found.note) == (1, "39 of 45 columns were compared")
 
@@ -371,14 +371,14 @@ cells = st.integers(0, 4)
 
 @pytest.mark.slow
 @every_attack
-@given(rows=st.lists(st.tuples(cells, cells, cells), min_size=2, max_size=25), chance=st.randoms())
-def test_rates_are_shares_and_do_not_depend_on_the_order_of_rows(attack, rows, chance):
+@given(rows=st.lists(st.tuples(cells, cells, cells), min_size=2, max_size=25), rng=st.randoms())
+def test_rates_are_shares_and_do_not_depend_on_the_order_of_rows(attack, rows, rng):
     released = [(a // 2, b // 2, c) for a, b, c in rows]
     found = tried(attack, numbers(rows, released))
     assert 0 <= found.rate <= 1
     assert 0 <= found.power <= 1
     order = list(range(len(rows)))
-    chance.shuffle(order)
+    rng.shuffle(order)
     again = tried(attack, numbers([rows[i] for i in order], [released[i] for i in order]))
     assert again.successes == pytest.approx(found.successes, abs=1e-6)
     assert again.power == pytest.approx(found.power, abs=1e-6)

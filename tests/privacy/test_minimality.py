@@ -15,7 +15,7 @@ from shoal.model.policy import Policy
 from shoal.pipeline.judging import case_of
 from shoal.privacy.attacks import minimality as module
 from shoal.privacy.attacks.attack import Clock, profiles
-from shoal.privacy.attacks.minimality import allowed, told_by_all, told_by_some
+from shoal.privacy.attacks.minimality import allowed, revealed_by_all, revealed_by_some
 from shoal.privacy.measures.case import Case
 from shoal.privacy.verdict.values import Values
 
@@ -33,17 +33,17 @@ def merging(codes, least=2):
 
 def test_an_attacker_rules_out_what_would_have_been_cut():
     codes = np.array([1, 1, 0, 0])  # each pair has one value alone, so that all rows are one class
-    told = told_by_all(np.zeros(4, np.int64), {"ill": Values(codes)}, merging(codes), 0, Clock())
+    revealed = revealed_by_all(np.zeros(4, np.int64), {"ill": Values(codes)}, merging(codes), 0, Clock())
     # Of six placements the two with both cases in one pair are left: everybody is ill in one of them.
-    assert (told.posterior, told.share, told.exact) == (0.5, 0.5, True)
-    assert (told.runs, told.matching) == (24, 8)
+    assert (revealed.posterior, revealed.share, revealed.exact) == (0.5, 0.5, True)
+    assert (revealed.runs, revealed.matching) == (24, 8)
 
     def uneven(origin, seed):
         placed = codes[origin]
         return np.zeros(4, np.int64) if placed[0] == 1 else np.array([0, 0, 1, 1])
 
-    told = told_by_all(np.zeros(4, np.int64), {"ill": Values(codes)}, uneven, 0, Clock())
-    assert (told.posterior, told.share, told.excess, told.column) == (1.0, 0.5, 0.5, "ill")
+    revealed = revealed_by_all(np.zeros(4, np.int64), {"ill": Values(codes)}, uneven, 0, Clock())
+    assert (revealed.posterior, revealed.share, revealed.excess, revealed.column) == (1.0, 0.5, 0.5, "ill")
 
 
 @settings(max_examples=40)
@@ -60,7 +60,7 @@ def test_the_naive_twin_finds_the_same_posterior(values, salt):
     def regroup(origin, seed):
         return labels if leads(tuple(np.array(values)[origin].tolist())) else np.arange(len(values))
 
-    told = told_by_all(labels, {"s": Values(np.array(values))}, regroup, salt, Clock())
+    revealed = revealed_by_all(labels, {"s": Values(np.array(values))}, regroup, salt, Clock())
     found = posteriors(classes, values, leads)
     shares = {
         (row, value): Fraction(sum(values[other] == value for other in rows), len(rows))
@@ -68,29 +68,29 @@ def test_the_naive_twin_finds_the_same_posterior(values, salt):
         for row in rows
         for value in set(values)
     }
-    telling = [float(one) for key, one in found.items() if one > shares[key] + Fraction(1, 100)]
-    assert told.exact
-    assert told.posterior == pytest.approx(max(telling or map(float, found.values())))
+    raised = [float(one) for key, one in found.items() if one > shares[key] + Fraction(1, 100)]
+    assert revealed.exact
+    assert revealed.posterior == pytest.approx(max(raised or map(float, found.values())))
 
 
 def test_a_seed_that_matters_gives_an_interval_around_the_posterior():
     codes = np.array([1, 0, 0])
 
-    def by_chance(origin, seed):
+    def at_random(origin, seed):
         likely = 0.9 if codes[origin][0] else 0.3
         return np.zeros(3, np.int64) if seed % 1000 < 1000 * likely else np.arange(3)
 
-    told = told_by_all(np.zeros(3, np.int64), {"s": Values(codes)}, by_chance, 5, Clock())
-    assert not told.exact
-    assert told.runs == 3 * module.ROUNDS
-    assert told.low < 0.6 < told.high
+    revealed = revealed_by_all(np.zeros(3, np.int64), {"s": Values(codes)}, at_random, 5, Clock())
+    assert not revealed.exact
+    assert revealed.runs == 3 * module.ROUNDS
+    assert revealed.low < 0.6 < revealed.high
 
 
 def test_too_many_placements_and_too_little_time_are_not_answered():
     codes = np.arange(8)
-    assert told_by_all(np.zeros(8, np.int64), {"s": Values(codes)}, merging(codes), 0, Clock()) is None
+    assert revealed_by_all(np.zeros(8, np.int64), {"s": Values(codes)}, merging(codes), 0, Clock()) is None
     codes = np.array([0, 1, 0, 1])
-    assert told_by_all(np.zeros(4, np.int64), {"s": Values(codes)}, merging(codes), 0, Clock(0)) is None
+    assert revealed_by_all(np.zeros(4, np.int64), {"s": Values(codes)}, merging(codes), 0, Clock(0)) is None
 
 
 def test_a_class_is_tried_with_all_others_as_they_are():
@@ -103,7 +103,7 @@ def test_a_class_is_tried_with_all_others_as_they_are():
         made[1] = 0
         return made
 
-    found, ended = told_by_some(labels, {"s": Values(codes)}, regroup, 1, Clock())
+    found, ended = revealed_by_some(labels, {"s": Values(codes)}, regroup, 1, Clock())
     assert not ended
     assert len(found) <= module.MOST_CLASSES
     assert all(one.exact for one in found)
@@ -113,7 +113,7 @@ def test_a_class_is_tried_with_all_others_as_they_are():
 def test_large_classes_are_turned_so_that_nothing_is_told_where_nothing_changes():
     codes = np.tile([0, 0, 1, 2, 3, 4, 5, 6], 5)
     labels = np.repeat(np.arange(5), 8)
-    found, _ = told_by_some(labels, {"s": Values(codes)}, lambda origin, seed: labels, 1, Clock())
+    found, _ = revealed_by_some(labels, {"s": Values(codes)}, lambda origin, seed: labels, 1, Clock())
     assert len(found) == 5
     assert all(one.excess == 0 and not one.exact for one in found)
 
@@ -124,7 +124,7 @@ def test_what_is_allowed():
     assert allowed(None, 0.4) == 0.5
 
 
-def told(release, table, **more):
+def attacked(release, table, **more):
     (found,) = shoal.attack(table, release, only=["minimality"], **more)
     return found
 
@@ -139,13 +139,13 @@ def test_groups_that_were_merged_for_l_leak_and_free_ones_do_not():
     # ones, the middle ones would have joined the first: so nobody of the last three is ill.
     merged = shoal.anonymize(nine({0, 3}), k=3, l=2, sensitive=["ill"], method="mdav", seed=4)
     assert merged.labels.tolist() == [0, 0, 0, 1, 1, 1, 1, 1, 1]
-    found = told(merged, nine({0, 3}))
+    found = attacked(merged, nine({0, 3}))
     assert found.outcome == "leak"
     assert (found.rate, found.baseline, found.power) == (1.0, pytest.approx(5 / 6), 1.0)
     assert any("100 % sure" in note and "83 %" in note for note in merged.notes)
     free = shoal.anonymize(nine({0, 3, 8}), k=3, l=2, sensitive=["ill"], method="mdav", seed=4)
     assert np.unique(free.labels).size == 3
-    found = told(free, nine({0, 3, 8}))
+    found = attacked(free, nine({0, 3, 8}))
     assert found.outcome == "no evidence"
     assert found.rate == pytest.approx(found.baseline)
 
@@ -154,7 +154,7 @@ def test_a_folder_is_attacked_as_its_release_is(tmp_path):
     table = nine({0, 3})
     release = shoal.anonymize(table, k=3, l=2, sensitive=["ill"], method="mdav", seed=4)
     release.save(tmp_path / "out", private=tmp_path / "mine")
-    assert told(tmp_path / "out", table, private=tmp_path / "mine") == told(release, table)
+    assert attacked(tmp_path / "out", table, private=tmp_path / "mine") == attacked(release, table)
 
 
 def test_a_table_of_somebody_else_cannot_be_repeated():

@@ -116,9 +116,9 @@ whole = st.integers(0, 3)
 
 
 @given(st.lists(st.tuples(whole, whole), min_size=1, max_size=30), st.randoms())
-def test_figures_lie_in_their_range_and_do_not_depend_on_the_order_of_rows(rows, chance):
+def test_figures_lie_in_their_range_and_do_not_depend_on_the_order_of_rows(rows, rng):
     mixed = rows.copy()
-    chance.shuffle(mixed)
+    rng.shuffle(mixed)
     one, other = (case_of({"age": [a for a, _ in r], "ill": [str(s) for _, s in r]}) for r in (rows, mixed))
     for function in MEASURES:
         card = function.card

@@ -291,13 +291,13 @@ def test_an_equal_r1_is_not_recursively_diverse():
 
 
 @given(st.lists(st.tuples(whole, whole), min_size=1, max_size=30), st.randoms())
-def test_the_order_of_rows_changes_no_verdict(rows, chance):
+def test_the_order_of_rows_changes_no_verdict(rows, rng):
     def judged(some):
         data = pa.table({"age": [r[0] for r in some], "ill": [r[1] for r in some]})
         return [(v.found, v.holds) for v in judge(data, policy(k=2, l=2, t=0.3, sensitive=["ill"]))]
 
     mixed = rows.copy()
-    chance.shuffle(mixed)
+    rng.shuffle(mixed)
     for one, other in zip(judged(rows), judged(mixed), strict=True):
         assert one == pytest.approx(other)
 

@@ -108,7 +108,7 @@ small = st.tuples(st.integers(0, 2), st.sampled_from("fm"))
 
 
 @given(st.lists(small, min_size=1, max_size=20), st.lists(small, max_size=20), st.randoms())
-def test_figures_equal_a_slow_count_and_do_not_depend_on_the_order_of_rows(rows, others, chance):
+def test_figures_equal_a_slow_count_and_do_not_depend_on_the_order_of_rows(rows, others, rng):
     people = [*rows, *others]
     mine, theirs = Counter(rows), Counter(people)
     for _ in range(2):
@@ -118,8 +118,8 @@ def test_figures_equal_a_slow_count_and_do_not_depend_on_the_order_of_rows(rows,
         assert found[0].value == pytest.approx(max(mine[one] / theirs[one] for one in mine))
         assert found[1].value == pytest.approx(min(mine[one] / theirs[one] for one in mine))
         assert 0 < found[1].value <= found[0].value <= 1
-        chance.shuffle(rows)
-        chance.shuffle(people)
+        rng.shuffle(rows)
+        rng.shuffle(people)
 
 
 def test_the_estimate_of_population_uniques_is_the_one_worked_out_by_hand():

@@ -190,13 +190,13 @@ rows_of = st.lists(st.tuples(cells, cells), min_size=1, max_size=30)
 
 
 @given(rows_of, st.randoms(), st.floats(0.01, 1))
-def test_figures_lie_in_their_range_and_do_not_depend_on_the_order_of_rows(rows, chance, fraction):
+def test_figures_lie_in_their_range_and_do_not_depend_on_the_order_of_rows(rows, rng, fraction):
     def found(some):
         case = case_of({"a": [a for a, _ in some], "b": [b for _, b in some]}, fraction=fraction)
         return {one.name: one.value for function in MEASURES for one in function(case)}
 
     before = found(rows)
-    chance.shuffle(rows)
+    rng.shuffle(rows)
     assert found(rows) == pytest.approx(before)
     assert all(math.isfinite(value) and value >= 0 for value in before.values())
     for function in MEASURES:

@@ -191,12 +191,12 @@ def test_an_attack_whose_time_is_up_says_so(monkeypatch):
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3)), min_size=1, max_size=25), st.randoms())
-def test_counts_are_those_of_a_slow_twin_and_do_not_depend_on_the_order_of_rows(rows, chance):
+def test_counts_are_those_of_a_slow_twin_and_do_not_depend_on_the_order_of_rows(rows, rng):
     cells, kinds = np.array(rows).T
     columns = [numbers(cells, cells), names(kinds, kinds)]
-    told = stated(columns, 2, np.random.default_rng(chance.randrange(1000)), Clock())
+    told = stated(columns, 2, np.random.default_rng(rng.randrange(1000)), Clock())
     one, several = isolating(columns, told, Clock())
-    order = np.array(chance.sample(range(len(rows)), len(rows)))
+    order = np.array(rng.sample(range(len(rows)), len(rows)))
     moved = [column.some(order) for column in columns]
     again = isolating(moved, told, Clock())
     assert (one == again[0]).all()

@@ -27,7 +27,7 @@ def case_of(before, after, kind, form, order=None, tree=None):
     return Case(pa.table({"x": after}), policy, original=Table.of(pa.table({"x": before})), trees=trees)
 
 
-def apart(case):
+def distances(case):
     """Return how far each row is from its own released row."""
     before, after = space(case, ["x"])
     return np.sqrt(((before - after) ** 2).sum(axis=1)).tolist()
@@ -53,11 +53,11 @@ def test_columns_that_are_not_known_make_no_dimension():
 
 @pytest.mark.parametrize("value", [5, 0.1, -1e300, 5e-324])
 def test_a_constant_column_keeps_its_rows_together(value):
-    assert apart(case_of([value] * 7, [value] * 7, "numeric", "mean")) == [0] * 7
+    assert distances(case_of([value] * 7, [value] * 7, "numeric", "mean")) == [0] * 7
 
 
 def test_the_mean_of_a_constant_column_may_differ_in_its_last_bit():
-    close = apart(case_of([0.1] * 7, [np.nextafter(0.1, 1)] * 7, "numeric", "mean"))
+    close = distances(case_of([0.1] * 7, [np.nextafter(0.1, 1)] * 7, "numeric", "mean"))
     assert max(close) < 1e-9
 
 
@@ -79,7 +79,7 @@ def test_small_steps_at_a_large_offset_are_told_apart():
 
 def test_a_range_lies_in_its_middle_and_reaches_its_limits():
     case = case_of([10, 20, 30, 40], ["10–20", "10–20", "30–40 or missing", "30–40 or missing"], "numeric", "range")
-    assert apart(case) == pytest.approx([5 / 125**0.5] * 4)
+    assert distances(case) == pytest.approx([5 / 125**0.5] * 4)
     _, after = places(case, ["x"])
     assert after[0].reach[:2] == pytest.approx([5 / 125**0.5] * 2)
     assert after[0].open.tolist() == [False, True, False]
@@ -88,9 +88,9 @@ def test_a_range_lies_in_its_middle_and_reaches_its_limits():
 
 def test_limits_that_the_table_does_not_hold_are_read_as_numbers_or_dates():
     # 10 and 20 have a deviation of 5; the range from 5.5 to 9.5 lies at 7.5, the other at 15.
-    assert apart(case_of([10, 20], ["5.5–9.5", "0–30"], "numeric", "range")) == pytest.approx([0.5, 1])
+    assert distances(case_of([10, 20], ["5.5–9.5", "0–30"], "numeric", "range")) == pytest.approx([0.5, 1])
     days = [dt.date(2020, 1, 1), dt.date(2020, 1, 3)]
-    assert apart(case_of(days, ["2020-01-02", "2020-01-02–2020-01-04"], "date", "range")) == pytest.approx([1, 0])
+    assert distances(case_of(days, ["2020-01-02", "2020-01-02–2020-01-04"], "date", "range")) == pytest.approx([1, 0])
     _, after = space(case_of([10, 20], ["gibberish", "0–30"], "numeric", "range"), ["x"])
     assert after.tolist() == [[0, 1], [0, 0]]
 
@@ -99,7 +99,7 @@ def test_levels_lie_by_their_place_in_ranges_and_sets():
     order = ["low", "mid", "high"]
     for form, text in (("range", "low–high"), ("set", "{low, high}")):
         # Places 0, 1, 2 have a deviation of root 2/3, and the middle is 1.
-        far = apart(case_of(order, [text] * 3, "ordinal", form, order=order))
+        far = distances(case_of(order, [text] * 3, "ordinal", form, order=order))
         assert far == pytest.approx([1.5**0.5, 0, 1.5**0.5])
     # A level that only the order knows has its place too; a text that is no level has none.
     _, after = space(case_of(["low", "high"], ["mid", "none"], "ordinal", "range", order=order), ["x"])
@@ -110,18 +110,18 @@ def test_numbers_of_a_tree_lie_in_the_middle_of_the_leaves_below():
     tree = from_lines([["10", "few", "*"], ["20", "few", "*"], ["30", "many", "*"], ["50", "many", "*"]], "x")
     case = case_of([10, 20, 30, 50], ["few", "few", "many", "50"], "numeric", "tree", tree=tree)
     deviation = np.std([10, 20, 30, 50])
-    assert apart(case) == pytest.approx(np.array([5, 5, 10, 0]) / deviation)
+    assert distances(case) == pytest.approx(np.array([5, 5, 10, 0]) / deviation)
 
 
 def test_different_names_are_one_apart_and_missing_is_a_name():
     case = case_of(["a", "b", "c", None], ["a", "a", None, None], "nominal", "mode")
-    assert apart(case) == pytest.approx([0, 1, 1, 0])
+    assert distances(case) == pytest.approx([0, 1, 1, 0])
 
 
 def test_a_set_lies_between_its_names():
     case = case_of(["a", "b", "c", None], ["{a, b}", "{a, b}", "c or missing", "c or missing"], "nominal", "set")
     # From a name to the middle of two: both coordinates differ by half a side.
-    assert apart(case) == pytest.approx([(2 * (SIDE / 2) ** 2) ** 0.5] * 4)
+    assert distances(case) == pytest.approx([(2 * (SIDE / 2) ** 2) ** 0.5] * 4)
     _, after = places(case, ["x"])
     assert after[0].reach[:2] == pytest.approx([0.5, 0.5])
 
@@ -131,7 +131,7 @@ def test_a_node_lies_between_its_leaves_and_the_root_covers_missing_cells():
     case = case_of(["a", "b", "c", None], ["ab", "ab", "*", "*"], "nominal", "tree", tree=tree)
     # The root lies between three leaves and missing: three quarters of a side away on one axis, a quarter on three.
     root = (0.5 * (9 / 16 + 3 / 16)) ** 0.5
-    assert apart(case) == pytest.approx([0.5, 0.5, root, root])
+    assert distances(case) == pytest.approx([0.5, 0.5, root, root])
 
 
 def test_rare_names_are_one_name(monkeypatch):
@@ -142,12 +142,12 @@ def test_rare_names_are_one_name(monkeypatch):
 
 
 def test_truth_values_categories_lists_and_dates_have_places():
-    assert apart(case_of([True, False], [True, True], "boolean", "mode")) == pytest.approx([0, 1])
+    assert distances(case_of([True, False], [True, True], "boolean", "mode")) == pytest.approx([0, 1])
     categories = pa.array(["a", "a"]).dictionary_encode()
-    assert apart(case_of(["a", "b"], categories, "nominal", "mode")) == pytest.approx([0, 1])
-    assert apart(case_of([["a"], ["a", "b"]], [["a"], ["a"]], "set", "mode")) == pytest.approx([0, 1])
+    assert distances(case_of(["a", "b"], categories, "nominal", "mode")) == pytest.approx([0, 1])
+    assert distances(case_of([["a"], ["a", "b"]], [["a"], ["a"]], "set", "mode")) == pytest.approx([0, 1])
     moments = [dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 3)]
-    assert apart(case_of(moments, [dt.datetime(2020, 1, 2)] * 2, "date", "mean")) == pytest.approx([1, 1])
+    assert distances(case_of(moments, [dt.datetime(2020, 1, 2)] * 2, "date", "mean")) == pytest.approx([1, 1])
 
 
 def test_a_table_without_rows_has_a_space_without_rows():

@@ -57,9 +57,9 @@ def test_groups_that_fit_worked_out_by_hand():
     st.integers(1, 5), st.integers(1, 5), st.integers(0, 10**6), st.sampled_from([0.0, 0.5, 1.0, 6.0]), st.booleans()
 )
 def test_groups_that_fit_are_those_of_the_plain_twin(size, width, seed, half, coarse):
-    chance = np.random.default_rng(seed)
-    people = chance.integers(-4, 5, (9, width)).astype(float) if coarse else chance.normal(size=(9, width)).round(1)
-    wanted = people[chance.choice(9, size, replace=False)].sum(axis=0)
+    rng = np.random.default_rng(seed)
+    people = rng.integers(-4, 5, (9, width)).astype(float) if coarse else rng.normal(size=(9, width)).round(1)
+    wanted = people[rng.choice(9, size, replace=False)].sum(axis=0)
     half = np.full(width, half + 1e-7)
     ours = Sums(people, size, 2 * half).fitting(wanted - half, wanted + half, Clock(), 1000)
     assert sorted(ours) == naive.fitting(people.tolist(), size, (wanted - half).tolist(), (wanted + half).tolist())

@@ -73,7 +73,7 @@ def test_no_class_becomes_like_another_if_they_must_stay_apart():
     rows = [("a", "x")] * 2 + [("a", "y"), ("b", "y"), ("b", "y")]
     columns = [pa.chunked_array([pa.array(column)]) for column in zip(*rows, strict=True)]
     cells = [Cells(columns[0], pa.array(["a", "a"])), Cells(columns[1], pa.array(["x", "y"]))]
-    found, _ = without_small_combinations(cells, groups_of([0, 0, 1, 1, 1], 2), apart=True)
+    found, _ = without_small_combinations(cells, groups_of([0, 0, 1, 1, 1], 2), keep_distinct=True)
     assert len(set(zip(*(one.to_pylist() for one in found), strict=True))) == 2
 
 

@@ -11,26 +11,24 @@ N, K = 300, 5
 
 def marked_table():
     """A table of people in which every secret can be told from everything else."""
-    chance = np.random.default_rng(3)
-    pay, height = chance.normal(3000, 500, N).round(2), chance.normal(170, 9, N).round(1)
+    rng = np.random.default_rng(3)
+    pay, height = rng.normal(3000, 500, N).round(2), rng.normal(170, 9, N).round(1)
     pay[7], pay[8], height[9] = EXTREMES
-    town = chance.choice(["north", "south", "east", "west"], N).astype(object)
+    town = rng.choice(["north", "south", "east", "west"], N).astype(object)
     town[:3] = [f"{MARK}-town-{place}" for place in range(3)]
-    ill = chance.choice(["flu", "gout", "none"], N).astype(object)
+    ill = rng.choice(["flu", "gout", "none"], N).astype(object)
     ill[20:24] = f"{MARK}-ill"
-    ward = chance.normal(50, 10, N).round(1)
+    ward = rng.normal(50, 10, N).round(1)
     ward[11] = EXTREMES[0]
     return pa.table(
         {
             "person": [f"{MARK}-id-{place}" for place in range(N)],
-            HOSTILE: pa.array(
-                [None if place < 3 else int(age) for place, age in enumerate(chance.integers(18, 90, N))]
-            ),
+            HOSTILE: pa.array([None if place < 3 else int(age) for place, age in enumerate(rng.integers(18, 90, N))]),
             "pay": pay,
             "height": height,
             "town": pa.array(town, pa.string()),
             "kept": ward,
-            "sex": chance.choice(["f", "m"], N),
+            "sex": rng.choice(["f", "m"], N),
             "ill": pa.array(ill, pa.string()),
         }
     )

@@ -75,7 +75,7 @@ def test_bars_join_the_groups_and_the_ruler_is_the_critical_difference_long():
     assert len(bars) == len(found["groups"]) > 1
     for bar, group in zip(bars, found["groups"], strict=True):
         assert (bar["x"] + 4, bar["x2"] - 4) == pytest.approx((at[group[0]], at[group[-1]]))
-        assert bar["said"] == f"no difference found: {', '.join(group)}"
+        assert bar["description"] == f"no difference found: {', '.join(group)}"
     unit = (dots[-1]["x"] - dots[0]["x"]) / (found["mean_ranks"][-1] - found["mean_ranks"][0])
     lengths = [abs(line["x2"] - line["x"]) for line in lines]
     assert any(length == pytest.approx(found["critical"] * unit) for length in lengths)
@@ -94,14 +94,14 @@ def test_no_name_runs_over_another_and_no_lines_cross(count):
     names = [f"method_{place}_" + "x" * (4 * place) for place in range(count)]
     measure = facts(count=count, names=names)
     dots, bars, texts, lines = drawn(measure)
-    shown = [one for one in texts if "mean rank" in one["said"]]
+    shown = [one for one in texts if "mean rank" in one["description"]]
     assert len(shown) == count
     middle = (min(dot["x"] for dot in dots) + max(dot["x"] for dot in dots)) / 2
     for side in (lambda x: x < middle, lambda x: x >= middle):
         downs = sorted(one["y"] for one in shown if side(one["x"]))
         assert all(b - a >= 20 for a, b in itertools.pairwise(downs))
-    flat = [line for line in lines if line["y"] == line["y2"] and line["said"]]
-    upright = [line for line in lines if line["x"] == line["x2"] and line["said"]]
+    flat = [line for line in lines if line["y"] == line["y2"] and line["description"]]
+    upright = [line for line in lines if line["x"] == line["x2"] and line["description"]]
     for one in flat:
         low, high = sorted((one["x"], one["x2"]))
         crossing = [up for up in upright if low < up["x"] < high and up["y"] < one["y"] < up["y2"]]

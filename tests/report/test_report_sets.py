@@ -23,11 +23,11 @@ KINDS = [(kind, form) for kind in ("public", "holder") for form in FORMS]
 @pytest.fixture(scope="module")
 def told(tmp_path_factory):
     """A release whose items are all marked, and both of its reports."""
-    chance = np.random.default_rng(5)
+    rng = np.random.default_rng(5)
     weights = 1 / np.arange(1, 41)
-    lengths = 1 + chance.poisson(2, N)
+    lengths = 1 + rng.poisson(2, N)
     records = [
-        [f"{MARK}-{item}" for item in chance.choice(40, length, replace=False, p=weights / weights.sum())]
+        [f"{MARK}-{item}" for item in rng.choice(40, length, replace=False, p=weights / weights.sum())]
         for length in lengths
     ]
     records[3].append(f"<img src=x onerror={MARK}>")

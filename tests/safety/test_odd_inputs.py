@@ -10,8 +10,8 @@ import pytest
 import shoal
 from shoal.errors import DataError, InfeasibleError, PolicyError, ReadError, UseError
 
-CHANCE = np.random.default_rng(60)
-PLAIN = CHANCE.normal(50, 10, (60, 3))
+RNG = np.random.default_rng(60)
+PLAIN = RNG.normal(50, 10, (60, 3))
 
 
 def table(values):
@@ -68,7 +68,7 @@ def test_gaps_never_make_a_class_below_k_and_no_row_is_lost(gaps):
 
 def test_scattered_gaps_never_make_a_class_below_k():
     values = PLAIN.copy()
-    values[CHANCE.random(values.shape) < 0.4] = math.nan
+    values[RNG.random(values.shape) < 0.4] = math.nan
     assert certified(table(values)).table.num_rows == 60
 
 
@@ -85,7 +85,7 @@ def test_fewer_rows_than_k_are_refused_with_the_k_that_would_do():
 
 @pytest.mark.parametrize("index", [[7] * 120, list(range(119, -1, -1)), [None] * 120])
 def test_a_duplicate_index_gives_every_row_back_once(index):
-    frame = pd.DataFrame(CHANCE.normal(size=(120, 2)), columns=["a", "b"], index=index)
+    frame = pd.DataFrame(RNG.normal(size=(120, 2)), columns=["a", "b"], index=index)
     release = certified(frame, seed=1)
     assert len(release.aligned()) == 120
     plain = shoal.anonymize(frame.reset_index(drop=True), k=5, seed=1)
@@ -126,12 +126,12 @@ def test_a_table_of_missing_values_alone_is_one_class():
 
 @pytest.mark.slow
 def test_two_thousand_columns_are_certified():
-    wide = CHANCE.normal(size=(20, 2000))
+    wide = RNG.normal(size=(20, 2000))
     certified(pa.table({f"c{i}": wide[:, i] for i in range(wide.shape[1])}), method="mdav")
 
 
 def test_offset_and_scale_give_the_same_partition():
-    whole = CHANCE.integers(0, 30, (60, 3)).astype(float)
+    whole = RNG.integers(0, 30, (60, 3)).astype(float)
     plain = shoal.anonymize(table(whole), k=5, seed=1).labels
     for other in (whole + 1e12, whole * 1e-9, whole * 2.0**200):
         assert shoal.anonymize(table(other), k=5, seed=1).labels.tolist() == plain.tolist()
@@ -140,7 +140,7 @@ def test_offset_and_scale_give_the_same_partition():
 @pytest.mark.slow
 def test_released_order_says_nothing_of_the_order_of_the_input(tmp_path):
     n = 2000
-    values = CHANCE.normal(size=(n, 3))
+    values = RNG.normal(size=(n, 3))
     release = shoal.anonymize(table(values), k=5)
     ranks = np.corrcoef(np.arange(n), release._making.position)[0, 1]
     assert abs(ranks) < 3 / math.sqrt(n)

@@ -25,13 +25,13 @@ N = 1000
 @pytest.fixture(scope="module")
 def marked():
     """A table whose identifiers are all secret, and whose quasi-identifiers hold planted outliers."""
-    chance = np.random.default_rng(8)
-    ages = chance.integers(18, 90, N)
-    pay = chance.normal(30_000, 5_000, N).round(2)
-    town = chance.choice(["north", "south", "east", "west"], N).astype(object)
-    outliers = chance.choice(N, 120, replace=False)
+    rng = np.random.default_rng(8)
+    ages = rng.integers(18, 90, N)
+    pay = rng.normal(30_000, 5_000, N).round(2)
+    town = rng.choice(["north", "south", "east", "west"], N).astype(object)
+    outliers = rng.choice(N, 120, replace=False)
     town[outliers[:60]] = [f"{MARK}-town-{i}" for i in range(60)]
-    pay[outliers[60:]] = (9e8 + chance.exponential(1e8, 60)).round(2)
+    pay[outliers[60:]] = (9e8 + rng.exponential(1e8, 60)).round(2)
     return pa.table(
         {
             "person": [f"{MARK}-id-{i}" for i in range(N)],
@@ -39,7 +39,7 @@ def marked():
             "pay": pay,
             "town": pa.array(town, pa.string()),
             "note": [f"{MARK}-note-{i}" for i in range(N)],
-            "ill": chance.choice(["flu", "gout", "none"], N),
+            "ill": rng.choice(["flu", "gout", "none"], N),
         }
     )
 

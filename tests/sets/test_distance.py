@@ -29,7 +29,7 @@ def of(records):
     return Transactions.of([[str(item) for item in record] for record in records])
 
 
-def apart(one, two):
+def edits(one, two):
     return tree_distance(of(one), of(two), nulls=False).distance
 
 
@@ -70,7 +70,7 @@ def test_apted_and_zss_find_the_same(part, compiled):
     for _ in range(100 if compiled else 10):
         one = random_records(rng, most=7)
         two = near(rng, one) if rng.random() < 0.5 else random_records(rng, most=7)
-        comp = apart(one, two)
+        comp = edits(one, two)
         trees = paths(one), paths(two)
         assert comp == apted.APTED(*(built(helpers.Tree, tree) for tree in trees)).compute_edit_distance()
         assert comp == zss.simple_distance(*(grown(zss.Node, tree) for tree in trees))
@@ -97,7 +97,7 @@ def test_samples_of_bms1_are_as_far_apart_as_apted_and_zss_say(bms1, part):
     one = [given_data[row] for row in rng.sample(short, rng.randint(50, 60))]
     two = near(rng, one) if part % 2 else [given_data[row] for row in rng.sample(short, 50)]
     one, two = ([[int(item) for item in record] for record in side] for side in (one, two))
-    comp, trees = apart(one, two), [paths(side) for side in (one, two)]
+    comp, trees = edits(one, two), [paths(side) for side in (one, two)]
     assert comp == apted.APTED(*(built(helpers.Tree, tree) for tree in trees)).compute_edit_distance()
     assert comp == zss.simple_distance(*(grown(zss.Node, tree) for tree in trees))
 
@@ -108,7 +108,7 @@ def test_long_records_and_many_of_them_are_aligned_as_by_the_textbook(compiled):
         one = random_records(rng, most=16, items=90)
         two = near(rng, one) + random_records(rng, most=8, items=90)
         one += one[:10]
-        assert apart(one, two) == naive_aligned(one, two)
+        assert edits(one, two) == naive_aligned(one, two)
 
 
 @pytest.mark.parametrize("lanes", [1, 64, 65, 130])
@@ -142,14 +142,14 @@ def test_it_is_symmetric_and_within_its_bounds(one, two):
 
 @given(few_records, few_records)
 def test_it_is_zero_for_equal_data_and_for_no_others(one, two):
-    assert apart(one, list(reversed(one))) == 0
+    assert edits(one, list(reversed(one))) == 0
     same = sorted(sorted(r) for r in one if r) == sorted(sorted(r) for r in two if r)
-    assert (apart(one, two) == 0) == same
+    assert (edits(one, two) == 0) == same
 
 
 @given(few_records, few_records, few_records)
 def test_a_way_round_is_not_shorter(one, two, three):
-    assert apart(one, three) <= apart(one, two) + apart(two, three)
+    assert edits(one, three) <= edits(one, two) + edits(two, three)
 
 
 def test_baselines_are_those_of_the_first_data_set():
@@ -194,7 +194,7 @@ def test_bounds_hold_where_the_distance_is_not_asked_for(part, monkeypatch):
         monkeypatch.setattr(distance, "BLOCKS", most)
         one = random_records(rng, most=40)
         two = near(rng, one)
-        found, ref = tree_distance(of(one), of(two), exact=False), apart(one, two)
+        found, ref = tree_distance(of(one), of(two), exact=False), edits(one, two)
         assert found.distance is None
         assert not found.exact
         assert found.relative is None

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from naive.reassociation import reassociate as naive_reassociate
 from shoal.errors import DataError, MethodError
-from shoal.kernels.chance import stream
+from shoal.kernels.random_streams import stream
 from shoal.model.disassociated import Disassociated
 from shoal.transactions.reassociation.reassociate import reassociate
 
@@ -56,9 +56,9 @@ def random_publication(rng):
     joints = [sorted(rng.sample(range(len(sizes)), rng.randint(1, len(sizes)))) for _ in range(rng.randint(0, 2))]
     scopes = [(c, None, sizes[c]) for c in range(len(sizes)) for _ in range(rng.randint(0, 3))]
     scopes += [(None, j, sum(sizes[c] for c in joint)) for j, joint in enumerate(joints) for _ in range(2)]
-    for cluster, joint, room in scopes:
+    for cluster, joint, records in scopes:
         held = Counter()
-        for _ in range(rng.randint(1, room)):
+        for _ in range(rng.randint(1, records)):
             held[tuple(sorted(rng.sample(range(item, item + 3), rng.randint(1, 3))))] += 1
         chunks.append((cluster, joint, sorted(held.items())))
         item += rng.choice([0, 3, 3])

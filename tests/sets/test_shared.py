@@ -24,11 +24,11 @@ def joined(clusters, k, m, levels, n_items=None, **options):
     indptr, items = flat(records)
     n_items = n_items or 1 + max((i for r in records for i in r), default=0)
     cuts = np.cumsum([0, *map(len, clusters)], dtype=np.int64)
-    torn = vertical(indptr, items, n_items, cuts, k, m)
-    made = shared(indptr, items, n_items, cuts, torn, k, m, levels, **options)
+    chunked = vertical(indptr, items, n_items, cuts, k, m)
+    made = shared(indptr, items, n_items, cuts, chunked, k, m, levels, **options)
     own = []
-    for a, b in pairwise(torn.ptr):
-        own.append((by_chunk(torn.item[a:b], torn.chunk[a:b]), torn.item[a:b][made.left[a:b]].tolist()))
+    for a, b in pairwise(chunked.ptr):
+        own.append((by_chunk(chunked.item[a:b], chunked.chunk[a:b]), chunked.item[a:b][made.left[a:b]].tolist()))
     joints = {}
     for joint, (a, b) in enumerate(pairwise(made.ptr)):
         joints[tuple(range(made.low[joint], made.high[joint]))] = by_chunk(made.item[a:b], made.chunk[a:b])

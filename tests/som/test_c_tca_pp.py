@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal.som.nearest as looking
-import shoal.som.plus as room
+import shoal.som.plus as module
 from naive import c_tca_pp as naive
 from shoal.catalogue import methods
 from shoal.errors import GuaranteeError, MethodError
@@ -34,7 +34,7 @@ def cells_of(monkeypatch, X, label, **given):
     """The cells that are finished into groups, and the space in which they are."""
     seen = []
     with monkeypatch.context() as patch:
-        patch.setattr(room, "finished", lambda X, cells, k, effort, **_: seen.append((cells, X)) or 0 * cells)
+        patch.setattr(module, "finished", lambda X, cells, k, effort, **_: seen.append((cells, X)) or 0 * cells)
         c_tca_pp(X, 2, label=label, **given)
     return seen[0][0].tolist(), seen[0][1]
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal.som.nearest as looking
-import shoal.som.tca as room
+import shoal.som.tca as module
 from naive import k_tca as naive
 from shoal.catalogue import methods
 from shoal.errors import GuaranteeError, MethodError
@@ -22,7 +22,7 @@ def cells_of(monkeypatch, X, **given):
     """The cells that are finished into groups."""
     seen = []
     with monkeypatch.context() as patch:
-        patch.setattr(room, "finished", lambda X, cells, k, effort, **_: seen.append(cells) or 0 * cells)
+        patch.setattr(module, "finished", lambda X, cells, k, effort, **_: seen.append(cells) or 0 * cells)
         k_tca(X, 2, **given)
     return seen[0].tolist()
 
@@ -71,7 +71,7 @@ def test_cells_are_those_of_the_naive_twin(d, units, rounds, monkeypatch):
 
 def test_groups_are_made_in_the_space_of_the_table(monkeypatch):
     X, seen = np.random.default_rng(0).normal(size=(20, 4)), []
-    monkeypatch.setattr(room, "finished", lambda X, cells, k, effort, **_: seen.append((X, k, effort)) or 0 * cells)
+    monkeypatch.setattr(module, "finished", lambda X, cells, k, effort, **_: seen.append((X, k, effort)) or 0 * cells)
     k_tca(X, 3, effort="none")
     assert np.array_equal(seen[0][0], X)
     assert seen[0][1:] == (3, "none")

@@ -18,9 +18,9 @@ from strategies import tables_with_k
 
 
 def labelled(n=80, seed=0):
-    chance = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     y = np.arange(n) % 2
-    return chance.normal(size=(n, 3)) + 2.0 * y[:, None], np.array(["no", "yes"])[y]
+    return rng.normal(size=(n, 3)) + 2.0 * y[:, None], np.array(["no", "yes"])[y]
 
 
 @given(tables_with_k(most=30), st.sampled_from(KERNELS), st.integers(1, 4), st.integers(0, 99))
@@ -39,9 +39,9 @@ def test_every_group_holds_k_to_2k_minus_1_rows(table, kernel, classes, seed):
 @pytest.mark.parametrize("seed", range(12))
 def test_groups_before_the_search_are_those_of_the_naive_twin(seed):
     # Numbers without ties, and classes so small that each has one prototype.
-    chance = np.random.default_rng(seed)
-    n, d, k = int(chance.integers(8, 30)), int(chance.integers(1, 4)), int(chance.integers(2, 4))
-    X, label = chance.normal(size=(n, d)), np.arange(n) % int(chance.integers(2, 4))
+    rng = np.random.default_rng(seed)
+    n, d, k = int(rng.integers(8, 30)), int(rng.integers(1, 4)), int(rng.integers(2, 4))
+    X, label = rng.normal(size=(n, d)), np.arange(n) % int(rng.integers(2, 4))
     X[:, 0] += label
     ref = naive.kde_pp(X.tolist(), label.tolist(), k, [np.random.default_rng((seed, 5)) for _ in range(2)])
     assert kde_pp(X, k, effort="none", label=label, seed=seed).labels.tolist() == ref

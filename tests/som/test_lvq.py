@@ -14,16 +14,16 @@ from strategies import tables
 
 
 def three_clouds(n=90, seed=0):
-    chance = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     y = np.arange(n) % 3
-    return chance.normal(size=(n, 2)) + 12.0 * np.column_stack([y == 1, y == 2]), y
+    return rng.normal(size=(n, 2)) + 12.0 * np.column_stack([y == 1, y == 2]), y
 
 
 def telling_and_noise(n=400, seed=1):
     """Three columns that tell something of the class, and three that tell nothing."""
-    chance = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     y = np.arange(n) % 2
-    return standardised(np.hstack([chance.normal(size=(n, 3)) + y[:, None], chance.normal(size=(n, 3))])), y
+    return standardised(np.hstack([rng.normal(size=(n, 3)) + y[:, None], rng.normal(size=(n, 3))])), y
 
 
 @given(
@@ -33,10 +33,10 @@ def telling_and_noise(n=400, seed=1):
     st.booleans(),
 )
 def test_the_loop_agrees_with_the_naive_twin_to_the_last_digit(X, classes, seed, printed):
-    chance = np.random.default_rng(seed)
-    codes, owner = chance.integers(0, classes, len(X)), chance.integers(0, classes, 6)
-    book = chance.integers(-3, 4, (6, X.shape[1])).astype(np.float64)
-    weights, order = chance.uniform(0.05, 2, X.shape[1]), chance.permutation(len(X))
+    rng = np.random.default_rng(seed)
+    codes, owner = rng.integers(0, classes, len(X)), rng.integers(0, classes, 6)
+    book = rng.integers(-3, 4, (6, X.shape[1])).astype(np.float64)
+    weights, order = rng.uniform(0.05, 2, X.shape[1]), rng.permutation(len(X))
     ref_book, ref_weights = book.tolist(), weights.tolist()
     turned = np.ascontiguousarray(book.T)
     for first, last in ((0.05, 0.04), (0.04, 0.0)):
@@ -48,8 +48,8 @@ def test_the_loop_agrees_with_the_naive_twin_to_the_last_digit(X, classes, seed,
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_whole_training_agrees_with_the_naive_twin(seed):
-    chance = np.random.default_rng(seed)
-    X, codes = chance.integers(-3, 4, (39, 2)).astype(np.float64), np.arange(39) % 3
+    rng = np.random.default_rng(seed)
+    X, codes = rng.integers(-3, 4, (39, 2)).astype(np.float64), np.arange(39) % 3
     book, owner, weights = naive.wlvq2(X.tolist(), codes.tolist(), np.random.default_rng((seed, 5)))
     comp = wlvq2(X, codes, seed=seed)
     assert comp.prototypes.tolist() == book

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-import shoal.som.nearest as room
+import shoal.som.nearest as module
 from naive import som as naive
 from shoal.som.nearest import cell_sums, nearest, two_nearest
 
@@ -18,8 +18,8 @@ def digits(request):
     """Both ways to measure, whatever the size of the tables."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "half of them first":
-            patch.setattr(room, "WIDE", 1)
-            patch.setattr(room, "SOME", 1)
+            patch.setattr(module, "WIDE", 1)
+            patch.setattr(module, "SOME", 1)
         yield
 
 
@@ -57,10 +57,10 @@ def test_any_number_of_columns_and_prototypes(d, compiled):
 
 @pytest.mark.parametrize("scale", [1e-14, 1e-9, 1e-6, 1.0, 1e9, 1e15, 1e60])
 def test_digits_that_half_of_them_cannot_tell_decide(scale):
-    chance = np.random.default_rng(1)
-    X = chance.integers(-3, 4, (30, 9)) * scale
-    prototypes = np.repeat(chance.integers(-3, 4, (4, 9)), 6, axis=0) * scale
-    prototypes[:, 0] += chance.integers(-3, 4, 24) * 2.0**-30 * scale
+    rng = np.random.default_rng(1)
+    X = rng.integers(-3, 4, (30, 9)) * scale
+    prototypes = np.repeat(rng.integers(-3, 4, (4, 9)), 6, axis=0) * scale
+    prototypes[:, 0] += rng.integers(-3, 4, 24) * 2.0**-30 * scale
     comp = nearest(X, prototypes).tolist()
     away = ((X[:, None, :] / scale - prototypes / scale) ** 2).sum(axis=2)
     assert away[np.arange(30), comp].tolist() == pytest.approx(away.min(axis=1).tolist(), rel=1e-12, abs=1e-14)
@@ -68,11 +68,11 @@ def test_digits_that_half_of_them_cannot_tell_decide(scale):
 
 
 def test_several_threads_find_the_same(monkeypatch):
-    chance = np.random.default_rng(0)
-    X, prototypes = (chance.integers(-2, 3, (n, 5)).astype(np.float64) for n in (101, 17))
+    rng = np.random.default_rng(0)
+    X, prototypes = (rng.integers(-2, 3, (n, 5)).astype(np.float64) for n in (101, 17))
     alone = nearest(X, prototypes, threads=1)
-    monkeypatch.setattr(room, "LONG", 1)
-    monkeypatch.setattr(room, "ROUND", 7)
+    monkeypatch.setattr(module, "LONG", 1)
+    monkeypatch.setattr(module, "ROUND", 7)
     assert np.array_equal(nearest(X, prototypes, threads=2), alone)
     assert np.array_equal(nearest(X, prototypes, threads=1), alone)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import shoal.som.plus as room
+import shoal.som.plus as module
 from figures import standardised
 from naive import lvq as naive
 from shoal.errors import GuaranteeError, MethodError
@@ -12,9 +12,9 @@ from shoal.som.plus import MOST_CLASSES, classes_of, plus, plus_as_printed, prin
 
 
 def telling_and_noise(n=120, seed=1):
-    chance = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     codes = np.arange(n) % 2
-    X = np.column_stack([chance.normal(size=n) + 2.0 * codes, chance.normal(size=(n, 2))])
+    X = np.column_stack([rng.normal(size=n) + 2.0 * codes, rng.normal(size=(n, 2))])
     return standardised(X), codes
 
 
@@ -75,9 +75,9 @@ def test_prototypes_are_those_of_the_rows_in_the_weighted_space():
 def test_many_classes_have_fewer_prototypes_each(monkeypatch):
     X, codes = telling_and_noise(120)
     assert np.bincount(taught(X, X, codes, 0)[1].classes).tolist() == [8, 8]
-    monkeypatch.setattr(room, "BOOK", 7)
+    monkeypatch.setattr(module, "BOOK", 7)
     assert np.bincount(taught(X, X, codes, 0)[1].classes).tolist() == [3, 3]
-    monkeypatch.setattr(room, "BOOK", 1)
+    monkeypatch.setattr(module, "BOOK", 1)
     assert np.bincount(taught(X, X, codes, 0)[1].classes).tolist() == [1, 1]
 
 

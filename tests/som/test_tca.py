@@ -65,8 +65,8 @@ def test_every_group_of_hundreds_of_tables_has_k_rows(part):
 
 @given(st.integers(1, 60), st.integers(1, 12), st.integers(2, 9), st.integers(0, 999))
 def test_no_cell_below_k_is_left_unless_it_is_the_only_one(n, m, k, seed):
-    chance = np.random.default_rng(seed)
-    X, prototypes = (chance.integers(-3, 4, (count, 2)).astype(np.float64) for count in (n, m))
+    rng = np.random.default_rng(seed)
+    X, prototypes = (rng.integers(-3, 4, (count, 2)).astype(np.float64) for count in (n, m))
     cells = nearest(X, prototypes)
     before = cells.copy()
     found = dissolved(X, Map(Grid(m, 1), prototypes), cells, k)

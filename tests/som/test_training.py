@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-import shoal.som.training as room
+import shoal.som.training as module
 from naive import som as naive
 from shoal.som.grid import Grid, grid_for
 from shoal.som.nearest import nearest
@@ -170,13 +170,13 @@ def test_a_constant_column_stays_constant():
 
 
 def test_a_part_of_many_rows_is_enough_to_train_on(monkeypatch):
-    monkeypatch.setattr(room, "TRAINED", 50)
-    monkeypatch.setattr(room, "EACH", 1)
+    monkeypatch.setattr(module, "TRAINED", 50)
+    monkeypatch.setattr(module, "EACH", 1)
     X = np.random.default_rng(6).normal(size=(500, 2))
     some = [som(X, 12, seed=seed) for seed in (0, 0, 1)]
     assert np.array_equal(some[0].prototypes, some[1].prototypes)
     assert not np.array_equal(some[0].prototypes, some[2].prototypes)
-    monkeypatch.setattr(room, "TRAINED", 500)
+    monkeypatch.setattr(module, "TRAINED", 500)
     assert some[0].errors(X)[0] == pytest.approx(som(X, 12).errors(X)[0], rel=0.25)
 
 
@@ -211,7 +211,7 @@ def test_a_u_matrix_is_that_of_the_twin(hexagonal):
 
 @pytest.mark.compiled
 @pytest.mark.parametrize(
-    ("name", "sides", "error", "torn"),
+    ("name", "sides", "error", "topographic"),
     [
         ("wine", (10, 7), 1.882, 0.017),
         ("glass", (9, 8), 1.139, 0.023),
@@ -219,9 +219,9 @@ def test_a_u_matrix_is_that_of_the_twin(hexagonal):
         ("yeast", (16, 12), 1.109, 0.031),
     ],
 )
-def test_the_errors_of_public_data_are_those_of_the_specification(name, sides, error, torn, data_file):
+def test_the_errors_of_public_data_are_those_of_the_specification(name, sides, error, topographic, data_file):
     X = z_scored(data_file(f"{name}.csv"))
     found = som(X)
     assert (found.grid.rows, found.grid.columns) == sides
     assert found.errors(X)[0] == pytest.approx(error, rel=0.02)
-    assert found.errors(X)[1] == pytest.approx(torn, abs=0.02)
+    assert found.errors(X)[1] == pytest.approx(topographic, abs=0.02)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import shoal.som.views as room
+import shoal.som.views as module
 from naive import som as naive
 from shoal.som.grid import Grid, grid_for
 from shoal.som.nearest import cell_sums, nearest
@@ -21,8 +21,8 @@ def learnt(monkeypatch, X, views, own, strength, printed=False):
     """What a view makes of the others, whatever the index says of it."""
     falling = iter(range(99, 0, -1))
     with monkeypatch.context() as patch:
-        patch.setattr(room, "davies_bouldin", lambda *_: float(next(falling)))
-        view, told = room._learn(X, views, own, views[0].map.grid.kernel(1.0), strength, printed, 1)
+        patch.setattr(module, "davies_bouldin", lambda *_: float(next(falling)))
+        view, told = module._learn(X, views, own, views[0].map.grid.kernel(1.0), strength, printed, 1)
     assert told == (99.0, 98.0, True)
     return view
 
@@ -79,10 +79,10 @@ def test_what_is_learnt_has_the_least_objective_of_all_prototypes(own, monkeypat
     def objective(prototypes):
         return (weights * ((rows[:, None] - prototypes[None]) ** 2).sum(axis=2)).sum()
 
-    least, chance = objective(after), np.random.default_rng(1)
+    least, rng = objective(after), np.random.default_rng(1)
     assert least <= objective(views[own].map.prototypes)
     for size in (1e-3, 1e-1, 1.0):
-        assert least < objective(after + size * chance.normal(size=after.shape))
+        assert least < objective(after + size * rng.normal(size=after.shape))
     slope = 2 * (weights[:, :, None] * (after[None] - rows[:, None])).sum(axis=0)
     assert slope == pytest.approx(np.zeros_like(slope), abs=1e-9)
 
@@ -185,9 +185,9 @@ def test_views_learn_as_the_twin_does(seed):
 
 @pytest.mark.parametrize("sides", [(1, 1), (3, 4), (5, 2)])
 def test_disagreement_is_that_of_the_twin(sides):
-    chance = np.random.default_rng(4)
+    rng = np.random.default_rng(4)
     grid = Grid(*sides)
-    X, here, there = chance.normal(size=(30, 3)), *(chance.integers(0, grid.units, 30) for _ in range(2))
+    X, here, there = rng.normal(size=(30, 3)), *(rng.integers(0, grid.units, 30) for _ in range(2))
     ref = np.array(naive.disagreement(here.tolist(), there.tolist(), sides)).T @ np.column_stack([X, np.ones(30)])
     np.testing.assert_allclose(disagreement(X, here, there, grid, grid.kernel(1.0)), ref, atol=1e-12)
 
@@ -211,9 +211,9 @@ def test_prototypes_that_are_the_same_count_as_very_near():
 
 @given(st.integers(1, 30), st.integers(1, 3), st.integers(1, 6), st.integers(0, 99))
 def test_the_index_is_that_of_the_twin(n, d, m, seed):
-    chance = np.random.default_rng(seed)
-    X, prototypes = (chance.integers(-4, 5, (count, d)).astype(np.float64) for count in (n, m))
-    cells = chance.integers(0, m, n)
+    rng = np.random.default_rng(seed)
+    X, prototypes = (rng.integers(-4, 5, (count, d)).astype(np.float64) for count in (n, m))
+    cells = rng.integers(0, m, n)
     ref = naive.davies_bouldin(X.tolist(), prototypes.tolist(), cells.tolist())
     assert davies_bouldin(X, prototypes, cells) == pytest.approx(ref)
 

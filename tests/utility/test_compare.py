@@ -149,10 +149,10 @@ def test_wilcoxon_with_ties_counts_all_signs():
 
 @pytest.mark.slow
 @given(figures, st.randoms())
-def test_the_order_of_data_sets_changes_nothing(values, chance):
+def test_the_order_of_data_sets_changes_nothing(values, rng):
     names = [f"m{place}" for place in range(len(values))]
     order = list(range(len(values[0])))
-    chance.shuffle(order)
+    rng.shuffle(order)
     one, other = compare(values, names), compare([[line[place] for place in order] for line in values], names)
     assert one.mean_ranks == pytest.approx(other.mean_ranks)
     assert one.friedman.p == pytest.approx(other.friedman.p)

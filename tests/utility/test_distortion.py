@@ -110,7 +110,7 @@ def test_entropy_loss_worked_out_by_hand():
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=30), st.randoms())
-def test_figures_of_classes_keep_their_range_whatever_the_order_of_rows(rows, chance):
+def test_figures_of_classes_keep_their_range_whatever_the_order_of_rows(rows, rng):
     def figures(some):
         labels = np.unique([a for a, _ in some], return_inverse=True)[1].reshape(-1)
         label = np.unique([b for _, b in some], return_inverse=True)[1].reshape(-1)
@@ -133,7 +133,7 @@ def test_figures_of_classes_keep_their_range_whatever_the_order_of_rows(rows, ch
     assert 0 <= found[5] <= math.log2(4) + 1e-9
     assert 0 <= found[6] <= n
     mixed = rows.copy()
-    chance.shuffle(mixed)
+    rng.shuffle(mixed)
     assert figures(mixed) == pytest.approx(found, abs=1e-9)
 
 

@@ -9,17 +9,17 @@ from shoal.model.policy import Policy
 from shoal.model.table import Table
 from shoal.privacy.measures.case import Case
 from shoal.utility.fidelity_measures import labels_disclosed
-from shoal.utility.labels import telling_columns
+from shoal.utility.labels import columns_that_decide_label
 
 LABEL = {"role": "keep", "kind": "nominal"}
 NUMBER = {"role": "quasi", "kind": "numeric"}
 NAME = {"role": "quasi", "kind": "nominal"}
 
 
-def telling(label="y", **columns):
+def deciding(label="y", **columns):
     kinds = {name: (NUMBER if isinstance(cells[0], int | float) else NAME) for name, cells in columns.items()}
     policy = Policy.of({"label": label, "columns": {**kinds, "y": LABEL}})
-    return telling_columns(Table.of(pa.table({**columns, "y": Y})), policy)
+    return columns_that_decide_label(Table.of(pa.table({**columns, "y": Y})), policy)
 
 
 Y = ["a"] * 60 + ["b"] * 140
@@ -27,33 +27,33 @@ ROWS = np.arange(200)
 
 
 def test_a_column_that_decides_the_label_at_one_cut_is_found():
-    assert telling(stab=(ROWS - 59.5).tolist(), other=(ROWS % 7).tolist()) == ("stab",)
+    assert deciding(stab=(ROWS - 59.5).tolist(), other=(ROWS % 7).tolist()) == ("stab",)
 
 
 def test_one_mistake_in_two_hundred_does_not_hide_it():
     cells = (ROWS >= 60).astype(int)
     cells[0] = 1
-    assert telling(stab=cells.tolist()) == ("stab",)
+    assert deciding(stab=cells.tolist()) == ("stab",)
     cells[:4] = 1
-    assert telling(stab=cells.tolist()) == ()
+    assert deciding(stab=cells.tolist()) == ()
 
 
 def test_names_that_decide_the_label_are_found_unless_there_are_very_many():
-    assert telling(code=[f"{y}{row % 3}" for row, y in zip(ROWS, Y, strict=True)]) == ("code",)
-    assert telling(code=[f"{y}{row}" for row, y in zip(ROWS, Y, strict=True)]) == ()
+    assert deciding(code=[f"{y}{row % 3}" for row, y in zip(ROWS, Y, strict=True)]) == ("code",)
+    assert deciding(code=[f"{y}{row}" for row, y in zip(ROWS, Y, strict=True)]) == ()
 
 
 def test_a_column_that_says_the_commonest_label_tells_nothing():
     policy = Policy.of({"label": "y", "columns": {"x": NUMBER, "y": LABEL}})
     rare = pa.table({"x": (ROWS % 5).tolist(), "y": ["a"] + ["b"] * 199})
-    assert telling_columns(Table.of(rare), policy) == ()
+    assert columns_that_decide_label(Table.of(rare), policy) == ()
 
 
 def test_nothing_is_said_without_a_label_or_with_very_many():
-    assert telling(label=None, stab=(ROWS >= 60).tolist()) == ()
+    assert deciding(label=None, stab=(ROWS >= 60).tolist()) == ()
     policy = Policy.of({"label": "y", "columns": {"x": NUMBER, "y": {"role": "keep", "kind": "numeric"}}})
-    assert telling_columns(Table.of(pa.table({"x": ROWS, "y": ROWS})), policy) == ()
-    assert telling_columns(Table.of(pa.table({"x": ROWS[:0], "y": ROWS[:0]})), policy) == ()
+    assert columns_that_decide_label(Table.of(pa.table({"x": ROWS, "y": ROWS})), policy) == ()
+    assert columns_that_decide_label(Table.of(pa.table({"x": ROWS[:0], "y": ROWS[:0]})), policy) == ()
 
 
 def test_classes_of_one_label_are_counted_on_what_is_released():

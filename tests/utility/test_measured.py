@@ -297,6 +297,6 @@ def test_without_a_label_there_is_nothing_to_tell_apart(name, whole):
 def test_the_order_of_rows_changes_no_figure_without_chance(whole):
     order = np.random.default_rng(0).permutation(whole.n)
     moved = Case(whole.released.take(order), whole.policy, original=whole.original.take(order))
-    by_chance = {"honest accuracy %", "honest separability %", "combined utility", "pMSE", "query error %"}
-    for name in sorted(set(CARDS) - by_chance):
+    randomized = {"honest accuracy %", "honest separability %", "combined utility", "pMSE", "query error %"}
+    for name in sorted(set(CARDS) - randomized):
         assert values(name, moved) == pytest.approx(values(name, whole), rel=1e-6, abs=1e-9), name

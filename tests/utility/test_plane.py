@@ -8,8 +8,8 @@ from shoal.utility.plane import plane
 
 
 def test_squares_count_rows_and_the_means_of_their_groups():
-    chance = np.random.default_rng(0)
-    X = chance.normal(size=(2000, 4)) * [3.0, 2.0, 0.1, 0.1]
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 4)) * [3.0, 2.0, 0.1, 0.1]
     found = plane(X, Partition.of(np.arange(2000) // 4 % 400), 5)
     assert found.before.shape == (14, 14)
     assert found.before.sum() == pytest.approx(1850, abs=100)

@@ -49,10 +49,10 @@ def test_what_is_published_is_the_vote_of_the_rows_of_a_class():
     X, label = three_clouds()
     columns, owner = microaggregated(X, 4)
     found = separability(columns, label, repeats=1, seed=5)
-    chance = np.random.default_rng((5, 3))
+    rng = np.random.default_rng((5, 3))
     for _ in range(4):
-        chance.permutation(owner.max() + 1)
-    fold = deal(label, seen_order(owner, columns), 10, chance)
+        rng.permutation(owner.max() + 1)
+    fold = deal(label, seen_order(owner, columns), 10, rng)
     right = 0
     for row in range(label.size):
         votes = Counter(label[(owner == owner[row]) & (fold != fold[row])].tolist())
@@ -97,10 +97,10 @@ def test_honest_answers_are_those_of_a_tree_asked_about_original_rows():
     X, label = three_clouds()
     columns, owner = microaggregated(X, 3)
     found = separability(columns, label, repeats=1, folds=5)
-    chance = np.random.default_rng((0, 3))
+    rng = np.random.default_rng((0, 3))
     for _ in range(4):
-        chance.permutation(owner.max() + 1)
-    fold = deal(label, seen_order(owner, columns), 5, chance)
+        rng.permutation(owner.max() + 1)
+    fold = deal(label, seen_order(owner, columns), 5, rng)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     W = (np.column_stack([column.numbers[1] for column in columns]) - X.mean(axis=0)) / X.std(axis=0)
     shares = []

@@ -80,9 +80,9 @@ def test_combined_utility_weighs_both():
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=30), st.randoms())
-def test_structural_utility_keeps_its_range_whatever_the_order_of_rows(rows, chance):
+def test_structural_utility_keeps_its_range_whatever_the_order_of_rows(rows, rng):
     mixed = rows.copy()
-    chance.shuffle(mixed)
+    rng.shuffle(mixed)
     for by in ("range", "deviation"):
         one, other = (
             structural_utility(

@@ -49,8 +49,8 @@ def _in_file(tree: ast.Module, decorators: tuple[str, ...], module: str) -> dict
             for call in _calls(node, decorators):
                 keywords = dict(_literals(call))
                 words = keywords.get("words")
-                said = words if isinstance(words, str) else first
-                found[ast.literal_eval(call.args[0])] = Declaration(module, node.name, keywords, said)
+                summary = words if isinstance(words, str) else first
+                found[ast.literal_eval(call.args[0])] = Declaration(module, node.name, keywords, summary)
     return found
 
 

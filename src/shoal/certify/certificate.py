@@ -99,13 +99,13 @@ def write_certificate(folder: Path, kind: str, names: Iterable[str], predicate: 
 
 def statement(kind: str, subject: Mapping[str, str], predicate: Mapping[str, Any]) -> str:
     """Return the text of a certificate, which is the same for equal facts."""
-    said: dict[str, Any] = {
+    content: dict[str, Any] = {
         "_type": STATEMENT,
         "subject": [{"name": name, "digest": {"sha256": found}} for name, found in subject.items()],
         "predicateType": kind,
         "predicate": predicate,
     }
-    return json.dumps(said, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    return json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def table_predicate(
@@ -153,12 +153,12 @@ def _claimed(verdicts: Sequence[Verdict], figure: Callable[[float], float]) -> l
 
 def read_statement(text: str) -> Stated:
     """Read an untrusted certificate; raise one of `FAULTS` on a duplicate, surplus or missing key or a wrong type."""
-    said = json.loads(text, object_pairs_hook=once)
-    predicate, entries, kind = said["predicate"], said["subject"], said["predicateType"]
+    content = json.loads(text, object_pairs_hook=once)
+    predicate, entries, kind = content["predicate"], content["subject"], content["predicateType"]
     subject = {str(entry["name"]): str(entry["digest"]["sha256"]) for entry in entries}
     sound = (
-        set(said) == {"_type", "subject", "predicateType", "predicate"}
-        and said["_type"] == STATEMENT
+        set(content) == {"_type", "subject", "predicateType", "predicate"}
+        and content["_type"] == STATEMENT
         and len(subject) == len(entries)
         and all(set(entry) == {"name", "digest"} and set(entry["digest"]) == {"sha256"} for entry in entries)
         and (_speaks_of_sets(predicate) if kind == SETS_PREDICATE else _speaks_of_a_table(predicate, subject))

@@ -185,8 +185,8 @@ def _data(
     order = ascends(cells, separators)
     lines.append(Line("order of rows", "ascending", "ascending" if order else "another", order))
     lines += contradicted(released, policy)
-    if strange := unused_levels(policy, released):
-        lines.append(Line("levels", "those that occur", f"others, too, of {listed(strange)}", holds=False))
+    if unexpected := unused_levels(policy, released):
+        lines.append(Line("levels", "those that occur", f"others, too, of {listed(unexpected)}", holds=False))
     return lines, bytes_.note
 
 
@@ -202,8 +202,8 @@ def _certificate(place: Path, policy: Policy, claimed: list[Verdict], rows: int,
     """Compare a certificate with what shoal writes for this folder."""
     data = stated.predicate["data"]
     digests = {name: digest(place / name) for name in (data, POLICY, *({REPORT} & set(stated.subject)))}
-    said = table_predicate(data, policy, claimed, rows, stated.made)
-    return same_bytes("certificate bytes", stated.text == statement(PREDICATE, digests, said))
+    expected = table_predicate(data, policy, claimed, rows, stated.made)
+    return same_bytes("certificate bytes", stated.text == statement(PREDICATE, digests, expected))
 
 
 def _report(place: Path, page: Page, claimed: list[Verdict], stated: Stated) -> tuple[Line, str]:

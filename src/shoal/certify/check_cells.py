@@ -40,18 +40,18 @@ def contradicted(data: pa.Table, policy: Policy) -> Iterator[Line]:
     # Field names show in the cells, if there are any.
     cells = dict(zip(data.column_names, data.columns, strict=True))  # a lookup by name in a table is linear
     empty = {name for name, column in cells.items() if column.null_count == data.num_rows}
-    strange = [name for name, column in cells.items() if not _plain(column.type, named=name not in empty)]
-    if strange:
-        yield Line("types", "plain ones", f"others, of {listed(strange)}", holds=False)
-    other = [name for name in policy.names("quasi") if name in cells and not strange]
+    unexpected = [name for name, column in cells.items() if not _plain(column.type, named=name not in empty)]
+    if unexpected:
+        yield Line("types", "plain ones", f"others, of {listed(unexpected)}", holds=False)
+    other = [name for name in policy.names("quasi") if name in cells and not unexpected]
     for name in other:
-        said = _against(cells[name], policy.columns[name])
-        if said:
-            yield Line(f"column {name!r}", "as its policy says", said, holds=False)
+        fault = _against(cells[name], policy.columns[name])
+        if fault:
+            yield Line(f"column {name!r}", "as its policy says", fault, holds=False)
     names = [name for name in (*policy.names("sensitive"), *policy.names("keep")) if name in cells]
     if (
         names
-        and not strange
+        and not unexpected
         and "unique-kept" not in policy.accept
         and stands_out(_alone([cells[name] for name in names]), data.num_rows)
     ):

@@ -82,8 +82,10 @@ def check_sets(place: Path, stated: Stated, redraw: Redraw | None = None) -> Ver
     if all(line.holds for line in lines):
         # Everything in the certificate is known by now, so it must be what shoal would write.
         subject = {name: stated.subject[name] for name in sorted(stated.subject)}
-        said = sets_predicate(published, verdicts, neighbour and neighbour["kind"], stated.made["shoal"])
-        lines.append(same_bytes("bytes of the certificate", stated.text == statement(SETS_PREDICATE, subject, said)))
+        predicted = sets_predicate(published, verdicts, neighbour and neighbour["kind"], stated.made["shoal"])
+        lines.append(
+            same_bytes("bytes of the certificate", stated.text == statement(SETS_PREDICATE, subject, predicted))
+        )
     return VerificationReport(tuple(lines), tuple(verdicts), tuple(notes))
 
 

@@ -70,11 +70,11 @@ class VerificationReport:
 
     def __str__(self) -> str:
         """List the checks, one per line, the role of each column, and the outcome."""
-        said = [
+        checks = [
             f"{line.what}: {line.claimed} / {line.found}: {'holds' if line.holds else 'FAILS'}" for line in self.lines
         ]
         roles = [f"column {one.column!r}: {one.role}, {one.form}" for one in self.columns]
-        return "\n".join([*said, *roles, *self.notes, "Everything holds." if self.holds else "Not everything holds."])
+        return "\n".join([*checks, *roles, *self.notes, "Everything holds." if self.holds else "Not everything holds."])
 
 
 def published_as(policy: Policy, names: Iterable[str]) -> tuple[Published, ...]:

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.certify.data_layout import strange_layout
+from shoal.certify.data_layout import unexpected_layout
 from shoal.io.data_file import packing, write_table, write_text
 from shoal.io.files import CHUNK
 
@@ -62,9 +62,11 @@ def compared_bytes(path: Path, name: str, cells: pa.Table, made: dict[str, str],
             holds = _sorted_categories(cells) and (format != "parquet" or made == here)
             return Bytes(holds, "the same bytes", _other(name, made, here))
         known = format in ("parquet", "feather")
-        strange = strange_layout(path, format, cells, made["pyarrow"]) if known and made != here else "other bytes"
-        if strange:
-            return Bytes(holds=False, found=strange)
+        unexpected = (
+            unexpected_layout(path, format, cells, made["pyarrow"]) if known and made != here else "other bytes"
+        )
+        if unexpected:
+            return Bytes(holds=False, found=unexpected)
     if made == here:
         return Bytes(holds=False, found="other bytes")
     note = f"{_other(name, made, here)} Its parts were checked. To compare its bytes, install these versions."

@@ -22,14 +22,14 @@ import pyarrow.parquet as pq
 from shoal.io import arrow_messages, parquet_pages
 from shoal.io.data_file import BATCH, GROUP, write_table
 
-__all__ = ["strange_layout"]
+__all__ = ["unexpected_layout"]
 
 NOTED = (b"ARROW:schema",)
 EXACT = (7, 8)  # the fields of statistics that say whether maximum and minimum are exact
 FAULTS = (pa.ArrowException, OSError, ValueError, KeyError, TypeError, OverflowError)
 
 
-def strange_layout(path: Path, format: str, cells: pa.Table, maker: str) -> str:  # noqa: A002
+def unexpected_layout(path: Path, format: str, cells: pa.Table, maker: str) -> str:  # noqa: A002
     """Say what a file contains besides its cells; an empty string if there is nothing.
 
     `maker` is the version of pyarrow that wrote it, by the certificate.
@@ -39,8 +39,8 @@ def strange_layout(path: Path, format: str, cells: pa.Table, maker: str) -> str:
     if any(_has_unused(column) for column in cells.columns):
         return "unused categories"
     try:
-        strange = _parquet(path, cells, maker) if format == "parquet" else _feather(path, cells)
-        return strange or ("" if _same_skeleton(path, format, cells) else "other parts than this pyarrow writes")
+        unexpected = _parquet(path, cells, maker) if format == "parquet" else _feather(path, cells)
+        return unexpected or ("" if _same_skeleton(path, format, cells) else "other parts than this pyarrow writes")
     except FAULTS:
         return "parts that cannot be identified"
 

@@ -178,7 +178,7 @@ def _folded(texts: pa.Array) -> pa.Array:
 def _nested(cell: Any) -> str:
     """Return the meaning of a nested cell, as text without order and repetition of lists; empty if it is empty."""
     if isinstance(cell, dict):
-        inner = [f"{key}: {told}" for key, value in cell.items() if (told := _nested(value))]
+        inner = [f"{key}: {inside}" for key, value in cell.items() if (inside := _nested(value))]
         return f"{{{', '.join(inner)}}}" if inner else ""
     if isinstance(cell, tuple):  # an entry of a map
         return f"({', '.join(map(_nested, cell))})"

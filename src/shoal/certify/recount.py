@@ -120,9 +120,9 @@ def _cells(column: pa.ChunkedArray, given: Column, name: str) -> Cells:
     value = meanings(column, exact=exact)
     if given.kind == "ordinal" and given.order is not None:
         place = {level: number for number, level in enumerate(given.order)}
-        told = _spellings(plain(column).cast(pa.string()), value, place, f"column {name!r}", "order")
-        told.sort(key=lambda pair: len(place) if pair[0] is None else pair[0])
-        runs = [one for one, _ in groupby(one for _, one in told)]
+        pairs = _spellings(plain(column).cast(pa.string()), value, place, f"column {name!r}", "order")
+        pairs.sort(key=lambda pair: len(place) if pair[0] is None else pair[0])
+        runs = [one for one, _ in groupby(one for _, one in pairs)]
         return Cells(_codes(value, pa.array(dict.fromkeys(runs), value.type)), len(runs) == len(set(runs)))
     known, ordered = value.unique(), given.kind in ("numeric", "date", "ordinal")
     if ordered:
@@ -139,11 +139,11 @@ def _codes(value: pa.Array, known: pa.Array) -> Labels:
 def _spellings(text: pa.Array, value: pa.Array, place: Mapping[str, Any], who: str, what: str) -> list[tuple[Any, Any]]:
     """Return the position of every spelling that occurs, None for a missing cell, and its meaning."""
     both = pa.table({"text": text, "value": value}).group_by(["text", "value"], use_threads=False).aggregate([])
-    told = list(zip(both.column("text").to_pylist(), both.column("value").to_pylist(), strict=True))
-    strange = sum(one is not None and one not in place for one, _ in told)
-    if strange:
-        raise DataError(f"verify: {strange} values of {who} have no place in its {what}.")
-    return [(None if one is None else place[one], meant) for one, meant in told]
+    pairs = list(zip(both.column("text").to_pylist(), both.column("value").to_pylist(), strict=True))
+    unexpected = sum(one is not None and one not in place for one, _ in pairs)
+    if unexpected:
+        raise DataError(f"verify: {unexpected} values of {who} have no place in its {what}.")
+    return [(None if one is None else place[one], meant) for one, meant in pairs]
 
 
 def _nodes(nested: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -154,10 +154,10 @@ def _nodes(nested: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[t
             yield from _nodes(one, here) if isinstance(one, Mapping) else ((str(one), here),)
 
 
-def _above(told: list[tuple[Any, Any]]) -> dict[Any, tuple[str, ...]] | None:
+def _above(pairs: list[tuple[Any, Any]]) -> dict[Any, tuple[str, ...]] | None:
     """Return the nodes above each value, none above a missing one; None if a value has several positions."""
     above: dict[Any, tuple[str, ...]] = {}
-    for nodes, value in told:
+    for nodes, value in pairs:
         if above.setdefault(value, nodes or ()) != (nodes or ()):
             return None
     return above

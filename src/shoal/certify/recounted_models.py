@@ -223,10 +223,10 @@ def closeness(tally: Tally) -> Figures:
     """
     tree = tally.column.tree
     if tally.whole.size > 1 and tree is not None:
-        return np.asarray(sum(_apart(tally, level) for level in tree[:-1]) / (len(tree) - 1))
+        return np.asarray(sum(_equal_distance(tally, level) for level in tree[:-1]) / (len(tree) - 1))
     if tally.whole.size > 1 and tally.column.ordered:
         return _between_quantiles(tally)
-    return _apart(tally, np.arange(tally.whole.size))
+    return _equal_distance(tally, np.arange(tally.whole.size))
 
 
 def _rise(tally: Tally) -> Figures:
@@ -235,7 +235,7 @@ def _rise(tally: Tally) -> Figures:
     return np.asarray((tally.count - expected) / expected)
 
 
-def _apart(tally: Tally, node: Counts) -> Figures:
+def _equal_distance(tally: Tally, node: Counts) -> Figures:
     """Return the equal distance of each class when values at the same node are merged."""
     width = int(node.max(initial=0)) + 1
     pairs, place = np.unique(tally.owner * width + node[tally.value], return_inverse=True)

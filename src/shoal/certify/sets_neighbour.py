@@ -31,7 +31,7 @@ DRAWN = "drawn from the release"
 RECORD_BYTES, ITEM_BYTES = 200, 60  # memory per record and per item while drawing and comparing
 COPIES = 3  # of the text of the neighbour: as text, as bytes, and as read from the file
 ALWAYS_DRAWN = 1 << 29
-MOST_SWELL = 200
+MOST_GROWTH = 200
 
 Redraw = Callable[[Disassociated, str], Transactions]
 
@@ -49,7 +49,7 @@ def check_neighbour(
     """
     if redraw is None:
         return [Line("neighbour", DRAWN, "not compared: there is nothing to draw it with", holds=False)], []
-    if _memory(published) > min(MOST_BYTES, max(ALWAYS_DRAWN, MOST_SWELL * size)):
+    if _memory(published) > min(MOST_BYTES, max(ALWAYS_DRAWN, MOST_GROWTH * size)):
         return [Line("neighbour", DRAWN, "not compared: too many records for files of this size", holds=False)], []
     try:
         name, content = neighbour_file(redraw(published, stated["kind"]))

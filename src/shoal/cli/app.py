@@ -222,15 +222,15 @@ def main() -> None:
     except OSError as problem:
         _fail("OSError", f"the output cannot be printed or a file cannot be read ({problem.strerror}). {WHOLE}", 2)
     except Exception as problem:  # noqa: BLE001 - a library's message might quote a cell, so only the place is shown
-        said = f"internal error ({place_of(problem)}). {WHOLE} Please report it."
-        _fail(type(problem).__name__, said, 70)
+        message = f"internal error ({place_of(problem)}). {WHOLE} Please report it."
+        _fail(type(problem).__name__, message, 70)
 
 
-def _fail(kind: str, said: str, code: int) -> NoReturn:
+def _fail(kind: str, message: str, code: int) -> NoReturn:
     """Print the error on stderr and, with --json, on stdout as well; then exit."""
-    show.error(said)
+    show.error(message)
     if "--json" in sys.argv:
-        show.plain(json_.dumps({"error": {"kind": kind, "message": said, "exit": code}}, ensure_ascii=False))
+        show.plain(json_.dumps({"error": {"kind": kind, "message": message, "exit": code}}, ensure_ascii=False))
     sys.exit(code)
 
 

@@ -75,8 +75,8 @@ def report(
             facts = facts_of(original, folder, private=private, attacks=attacks, control=control)
         write_report(facts, place, format)
     if json:
-        told = {"report": str(place), "kind": facts["kind"], "holds": facts["holds"], "verdicts": facts["verdicts"]}
-        show.plain(json_.dumps(told, indent=2, ensure_ascii=False))
+        summary = {"report": str(place), "kind": facts["kind"], "holds": facts["holds"], "verdicts": facts["verdicts"]}
+        show.plain(json_.dumps(summary, indent=2, ensure_ascii=False))
         return
     for one in facts["verdicts"]:
         show.say(f"{one['constraint']}: {'holds' if one['holds'] else 'FAILS'}")

@@ -50,10 +50,10 @@ def progress() -> Iterator[None]:
         def hear(step: str, done: int, total: int) -> None:
             bars.update(bar, description=step or "write", completed=done, total=total if done else None)
 
-        def told(sentence: str) -> None:
+        def announce(sentence: str) -> None:
             screen.print(printable(sentence), style="dim", highlight=False)
 
-        with listening(hear, told):
+        with listening(hear, announce):
             yield
 
 
@@ -204,8 +204,8 @@ def cards(heads: Sequence[str], lines: Sequence[tuple[Any, ...]], *, json: bool)
         as_json([line[0].as_dict() for line in lines])
         return
     table = table_of(*heads)
-    for card, *said in lines:
-        row(table, card.name, *said)
+    for card, *cells in lines:
+        row(table, card.name, *cells)
     console().print(table)
 
 

@@ -24,7 +24,7 @@ FEWEST, MOST = 1 << 10, 1 << 17  # bins
 STEP = 1 / 3  # greatest width of a bin, in bandwidths
 PADDING = 3.0  # bandwidths beyond the outermost values
 REACH = 4.0  # bandwidths after which a Gaussian is cut off in direct smoothing
-FAINT = 1e-10  # of the highest density: less counts as zero
+NEGLIGIBLE = 1e-10  # of the highest density: less counts as zero
 FLAT = 1e-9  # of the highest density: smaller rises and falls are ignored
 TINY = 1e-100  # a column of smaller width is scaled to 1 first
 
@@ -110,11 +110,11 @@ def density(x: Floats, h: float, kernel: str = "gaussian") -> tuple[Floats, Floa
         if kernel == "gaussian":
             waves = np.exp(-0.5 * (2 * np.pi * np.arange(length // 2 + 1) / length * (h / step)) ** 2)
         else:
-            away = np.minimum(np.arange(length), length - np.arange(length)) * (step / h)
-            waves = rfft(_kernel(away, kernel)).real
+            distances = np.minimum(np.arange(length), length - np.arange(length)) * (step / h)
+            waves = rfft(_kernel(distances, kernel)).real
         heights = irfft(rfft(counts, length) * waves, length)[:bins]
     heights = heights / (heights.sum() * step)
-    return low + step * np.arange(bins, dtype=np.float64), np.where(heights < FAINT * heights.max(), 0.0, heights)
+    return low + step * np.arange(bins, dtype=np.float64), np.where(heights < NEGLIGIBLE * heights.max(), 0.0, heights)
 
 
 def _kernel(u: Floats, name: str) -> Floats:

@@ -151,8 +151,8 @@ def beside(aim: Aim, source: Any, policy: Policy) -> dict[str, float]:
     if aim.name != SEPARABLE:
         return {}
     found = {one.name: one.value for one in measure(source, source, policy=policy, only=[SEPARABLE])}
-    said = {SEPARABLE: "the table itself", "majority rate %": "the commonest label alone"}
-    return {name: found[finding] for finding, name in said.items() if finding in found}
+    names = {SEPARABLE: "the table itself", "majority rate %": "the commonest label alone"}
+    return {name: found[finding] for finding, name in names.items() if finding in found}
 
 
 def averaged(figures: Sequence[Figure]) -> Figure:

@@ -200,8 +200,8 @@ class MethodComparison:
                 mean, low, high = one.interval(place, column)
                 figure = {"set": data.name, "method": method, "mean": mean, "low": low, "high": high}
                 figures.append({**figure, "values": one.values[place, column].tolist()})
-        said = {"name": one.name, "title": one.title, "how": one.how, "higher": one.higher}
-        return {**said, "figures": figures, "comparison": one.comparison.as_dict()}
+        described = {"name": one.name, "title": one.title, "how": one.how, "higher": one.higher}
+        return {**described, "figures": figures, "comparison": one.comparison.as_dict()}
 
 
 def diagram_name(number: int) -> str:

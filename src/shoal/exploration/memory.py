@@ -10,7 +10,7 @@ MEMINFO = Path("/proc/meminfo")
 
 
 def at_once(jobs: int, tasks: int, megabytes: float) -> int:
-    """Return how many of `jobs` processes of so many `megabytes` to run at once; at least 1, at most one per task.
+    """Return how many of `jobs` processes, each of `megabytes`, to run at once; at least 1, at most one per task.
 
     Examples
     --------

@@ -111,7 +111,7 @@ def grid(
                 points.append(Point(_name(card.name, policy, varied), policy, runs, varied))
     if not points:
         raise MethodError(f"explore: no method remains. {' '.join(one.reason for one in skipped)}")
-    return _told_apart(points), skipped
+    return _with_distinct_names(points), skipped
 
 
 def numbers(given: Any, what: str, *, whole: bool = False) -> list[float]:
@@ -195,7 +195,7 @@ def _name(method: str, policy: Policy, varied: Iterable[tuple[str, Value]]) -> s
     return re.sub(r"[^A-Za-z0-9_.-]", "_", "-".join(parts))[:120]
 
 
-def _told_apart(points: Sequence[Point]) -> list[Point]:
+def _with_distinct_names(points: Sequence[Point]) -> list[Point]:
     """Number the points that share a name."""
     found: dict[str, Point] = {}
     for point in points:

@@ -120,7 +120,7 @@ def attempt(task: Task) -> Outcome:
         utility=_over([run.utility for run in runs]),
         risk=_over([run.risk for run in runs]),
         figures={name: averaged([run.figures[name] for run in runs]) for name in names},
-        **first.told,
+        **first.facts,
         seconds=time.monotonic() - start,
     )
 
@@ -135,7 +135,7 @@ class Run:
     utility: Figure | None
     risk: Figure | None
     figures: dict[str, Figure]
-    told: dict[str, Any]  # verdicts, attacks, notes and the digest of the data, as an `Outcome` has them
+    facts: dict[str, Any]  # verdicts, attacks, notes and the digest of the data, as an `Outcome` has them
     made: float
     measured: float
     bounded: float
@@ -158,7 +158,7 @@ def one_run(source: Any, policy: Policy, seed: int, aims: Aims, threads: int) ->
             begin = time.process_time()
             known[aim.name] = figure_of(aim, case, source, aims.folds)
             bounded += time.process_time() - begin if aim.bounded else 0.0
-    told: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "verdicts": release.verdicts,
         "attacks": tuple(_attacked(source, release, seed)) if aims.attacks else (),
         "notes": release.notes,
@@ -167,7 +167,7 @@ def one_run(source: Any, policy: Policy, seed: int, aims: Aims, threads: int) ->
     }
     end = time.process_time()
     return Run(
-        known[aims.utility.name], known[aims.risk.name], figures, told, made - start, end - made - bounded, bounded
+        known[aims.utility.name], known[aims.risk.name], figures, facts, made - start, end - made - bounded, bounded
     )
 
 

@@ -193,7 +193,7 @@ def _run(
     marks: Mapping[str, str],
     folder: Folder | None,
     jobs: int,
-    apart: bool,
+    isolated: bool,
     before: int,
 ) -> dict[str, Outcome]:
     """Try every point, and save each as soon as it is finished.
@@ -205,7 +205,7 @@ def _run(
     for _ in range(TURNS):
         seal.untouched()  # runs that start from here on read the current content
         left = [task for task in tasks if task.point.name not in found]
-        with closing(spread(attempt, left, jobs, apart=apart)) as results:
+        with closing(spread(attempt, left, jobs, isolated=isolated)) as results:
             for number, result in results:
                 if not seal.untouched():
                     break
@@ -234,7 +234,7 @@ def _probed(
         with suppress(AttributeError, KeyError, TypeError):  # missing, or of another version
             known[task.line] = Probed.from_dict(held[marks[task.line]])
     new = [task for task in tasks if task.line not in known]
-    with closing(spread(probe, new, at_once(jobs, len(new), LIGHT), until, apart=jobs > 1)) as results:
+    with closing(spread(probe, new, at_once(jobs, len(new), LIGHT), until, isolated=jobs > 1)) as results:
         for number, result in results:
             line = new[number].line
             failed = isinstance(result, Failure)

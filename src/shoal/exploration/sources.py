@@ -33,7 +33,7 @@ from shoal.model.policy import Policy
 __all__ = ["Seal", "Source", "fingerprint", "shared"]
 
 CHUNK = 1 << 20
-YOUNG = 2e9  # nanoseconds within which a change may not show in the time stamp
+RECENT = 2e9  # nanoseconds within which a change may not show in the time stamp
 
 Look = tuple[tuple[int, ...] | None, ...]
 
@@ -121,13 +121,13 @@ class Seal:
         last, clock = 0, time.time_ns()
         for path in self._files:
             try:
-                told = Path(path).stat()
+                status = Path(path).stat()
             except (OSError, ValueError):
                 found.append(None)
                 continue
-            found.append((told.st_dev, told.st_ino, told.st_size, told.st_mtime_ns, told.st_ctime_ns))
-            last = max(last, told.st_mtime_ns, told.st_ctime_ns)
-        return tuple(found), clock - last > YOUNG
+            found.append((status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
+            last = max(last, status.st_mtime_ns, status.st_ctime_ns)
+        return tuple(found), clock - last > RECENT
 
     def _changed(self, now: Look) -> ReadError:
         """Return the error that ends an exploration."""

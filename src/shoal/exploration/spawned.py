@@ -40,19 +40,19 @@ def cores() -> int:
 
 
 def spread(
-    work: Work, tasks: Sequence[Any], jobs: int, until: float = math.inf, *, apart: bool = False
+    work: Work, tasks: Sequence[Any], jobs: int, until: float = math.inf, *, isolated: bool = False
 ) -> Generator[tuple[int, Any], None, None]:
     """Run every task, and yield its number with its result or a `Failure` as soon as it is finished.
 
     `work` is a module-level function of one task. With one job everything runs in this process, unless it is to stay
-    `apart` in order to survive crashes. Processes are ended at `until`, a time as of `time.monotonic`; in this process,
-    no task starts later. All processes end with the generator, also when it is closed early.
+    `isolated` in order to survive crashes. Processes are ended at `until`, a time as of `time.monotonic`; in this
+    process, no task starts later. All processes end with the generator, also when it is closed early.
     """
-    if jobs == 1 and not apart:
+    if jobs == 1 and not isolated:
         for number, task in enumerate(tasks):
             if time.monotonic() > until:
                 return
-            yield number, copy_context().run(_tried, work, task)  # keep progress of a task apart from the caller's
+            yield number, copy_context().run(_tried, work, task)  # keep progress of a task separate from the caller's
         return
     left = list(enumerate(tasks))[::-1]
     idle: dict[Connection, Any] = {}

@@ -63,7 +63,7 @@ def drafts(*places: Place, patience: float = PATIENCE) -> Iterator[tuple[Path, .
 
     `patience` is the number of seconds to wait for other processes that write beside the targets.
     """
-    said = " and ".join(repr(str(place.folder)) for place in places)
+    names = " and ".join(repr(str(place.folder)) for place in places)
     for place in places:
         check_target(place.folder, place.owned)
     try:
@@ -85,7 +85,7 @@ def drafts(*places: Place, patience: float = PATIENCE) -> Iterator[tuple[Path, .
                     check_target(place.folder, place.owned)  # again: another process may have written here
                 appear(moves)
     except OSError as problem:
-        raise WriteError(f"write: {said} cannot be written: {problem.strerror or 'unknown reason'}.") from None
+        raise WriteError(f"write: {names} cannot be written: {problem.strerror or 'unknown reason'}.") from None
 
 
 @contextmanager

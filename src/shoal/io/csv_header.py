@@ -59,11 +59,11 @@ def header_doubt(names: list[str], columns: Columns, null_words: tuple[str, ...]
     values = sum(looks_like_a_value(name, null_words) for name in names if name not in numbers)
     values += sum(fits(name, column.type) for name, column in typed if _is_word(name))
     if values:
-        said = "look like values, not like names" if values > 1 else "looks like a value, not like a name"
-        return f"{values} of its {len(names)} cells {said}"
+        looks = "look like values, not like names" if values > 1 else "looks like a value, not like a name"
+        return f"{values} of its {len(names)} cells {looks}"
     if (echoes := _echoes(texts)) and echoes >= proofs:
         return f"{echoes} of its {len(names)} cells {'occur' if echoes > 1 else 'occurs'} in the rows below as well"
-    if proofs or numbers or np.prod([_chance(name, column) for name, column in texts]) <= DOUBT:
+    if proofs or numbers or np.prod([_probability(name, column) for name, column in texts]) <= DOUBT:
         return ""
     return "nothing distinguishes its cells from the values below, which have no types and hardly repeat"
 
@@ -112,8 +112,8 @@ def _echoes(texts: list[tuple[str, pa.ChunkedArray]]) -> int:
     One word once is coincidence; a word repeatedly, or two words, indicate a data row.
     """
     times = [_times(name, column) for name, column in texts]
-    chance = sum(times) < 2
-    return sum((times[place] > 0 and not chance) or _of_one_shape(*both) for place, both in enumerate(texts))
+    coincidence = sum(times) < 2
+    return sum((times[place] > 0 and not coincidence) or _of_one_shape(*both) for place, both in enumerate(texts))
 
 
 def _of_one_shape(name: str, column: pa.ChunkedArray) -> bool:
@@ -125,7 +125,7 @@ def _of_one_shape(name: str, column: pa.ChunkedArray) -> bool:
     return bool(cells) and shapes[shape_of(name)] >= SHARE * len(cells)
 
 
-def _chance(name: str, column: pa.ChunkedArray) -> float:
+def _probability(name: str, column: pa.ChunkedArray) -> float:
     """Return the estimated probability that a row has a cell that differs from those below as the name does."""
     trimmed = pc.ascii_trim(column.slice(0, LOOKED_AT).drop_null(), characters=BLANKS)
     if not len(trimmed) or _times(name, column):

@@ -36,7 +36,7 @@ LARGEST_BLOCK = (1 << 31) - 1
 SEAL = "end of text"
 
 
-def _how_to_say() -> str:
+def _header_hint() -> str:
     """Say how to tell whether the first line is a header."""
     names, row = option("header", True), option("header", False)
     return f"Say whether it holds the names of the columns ({names}) or is a row ({row})."
@@ -79,7 +79,7 @@ def parse(
     found = typed_together(cells.columns, empty_is_gap="" in null_words, commas=delimiter != ",")
     columns = [column for column, _ in found]
     if header is None and (doubt := header_doubt(names, columns, null_words)):
-        raise ReadError(f"read: {name!r}, line 1: it is not clear whether this is a header: {doubt}. {_how_to_say()}")
+        raise ReadError(f"read: {name!r}, line 1: it is not clear whether this is a header: {doubt}. {_header_hint()}")
     notes = [f"{note} in column {word!r}" for word, (_, note) in zip(names, found, strict=True) if note]
     if header is False:
         notes.append(f"the names {names[0]} to {names[-1]}, as the file has no header")

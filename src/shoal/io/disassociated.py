@@ -147,9 +147,9 @@ def neighbour_file(data: Transactions) -> tuple[str, bytes]:
 
 def _check_text(labels: Iterable[str]) -> None:
     """Refuse labels that cannot be written as UTF-8."""
-    strange = sum(not _is_text(label) for label in labels)
-    if strange:
-        raise WriteError(f"write: {strange} labels cannot be written as UTF-8. Correct them before publishing.")
+    unexpected = sum(not _is_text(label) for label in labels)
+    if unexpected:
+        raise WriteError(f"write: {unexpected} labels cannot be written as UTF-8. Correct them before publishing.")
 
 
 def _is_text(label: str) -> bool:

@@ -6,7 +6,7 @@
    UTF-8 if every byte fits, else Windows-1252, else Latin-1. The text goes through `io.csv_text`.
 4. Parquet and Feather (Arrow) are read by pyarrow, with their types unchanged and without their metadata.
 
-Files may be untrusted. Whatever grows beyond `MOST_BYTES` in memory, or beyond `SURELY_FINE` and `MOST_SWELL` times its
+Files may be untrusted. What grows beyond `MOST_BYTES` in memory, or beyond `SURELY_FINE` and `MOST_GROWTH` times its
 size, is refused: packed text while it is being unpacked, Parquet and Feather files by what their footers, page headers
 and message headers claim, before anything is unpacked. Every buffer of such a file is checked before use. No message
 quotes pyarrow, as its messages quote cells.
@@ -38,7 +38,7 @@ from shoal.model.table import Origin, Table
 
 __all__ = [
     "MOST_BYTES",
-    "MOST_SWELL",
+    "MOST_GROWTH",
     "SURELY_FINE",
     "format_of",
     "opened",
@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 MOST_BYTES = 8 << 30
-MOST_SWELL = 500
+MOST_GROWTH = 500
 MOST_CELLS = 32  # cells that a byte of a Parquet or Feather file may stand for
 SURELY_FINE = 1 << 28
 
@@ -161,14 +161,14 @@ def opened(path: Path) -> IO[bytes]:
         mode = path.stat().st_mode
         if stat.S_ISREG(mode):
             return path.open("rb")
-        said = "is a folder" if stat.S_ISDIR(mode) else "is not a regular file"
+        reason = "is a folder" if stat.S_ISDIR(mode) else "is not a regular file"
     except FileNotFoundError:
-        said = "does not exist"
+        reason = "does not exist"
     except PermissionError:
-        said = "is not readable by you"
+        reason = "is not readable by you"
     except (OSError, ValueError):
-        said = "cannot be opened"
-    raise ReadError(f"read: {str(path)!r} {said}; expected a CSV, Parquet or Feather file. Check the path.")
+        reason = "cannot be opened"
+    raise ReadError(f"read: {str(path)!r} {reason}; expected a CSV, Parquet or Feather file. Check the path.")
 
 
 def format_of(path: Path, start: bytes) -> str:
@@ -209,7 +209,7 @@ def unpacked(file: IO[bytes], name: str, kind: str) -> bytearray:
     try:
         while chunk := stream.read(CHUNK):
             data += chunk
-            if len(data) > MOST_BYTES or (len(data) > SURELY_FINE and len(data) > MOST_SWELL * file.tell()):
+            if len(data) > MOST_BYTES or (len(data) > SURELY_FINE and len(data) > MOST_GROWTH * file.tell()):
                 break
         else:
             return data
@@ -231,8 +231,8 @@ def _to_utf8(data: bytearray, name: str) -> str:
     else:
         encoding = next(word for word in ("utf-8", "cp1252", "latin-1") if _recoded(data, word))
     # Whatever Latin-1 had to take may be anything: text has no control characters but line ends, tabs and page ends.
-    strange = rb"\x00" if encoding.startswith("utf") else rb"[\x00-\x08\x0e-\x1f]"
-    if re.search(strange, data):
+    unexpected = rb"\x00" if encoding.startswith("utf") else rb"[\x00-\x08\x0e-\x1f]"
+    if re.search(unexpected, data):
         raise ReadError(
             f"read: {name!r} is not a text file; expected CSV, Parquet or Feather. Export the table as one of these."
         )
@@ -261,7 +261,7 @@ def _recoded(data: bytearray, encoding: str) -> bool:
 def _too_large(name: str) -> ReadError:
     """Return the error for a file that contains, or claims to contain, more than fits in memory."""
     return ReadError(
-        f"read: {name!r} unpacks to more than {MOST_BYTES >> 30} GiB, to more than {MOST_SWELL} times its size, or to "
+        f"read: {name!r} unpacks to more than {MOST_BYTES >> 30} GiB, to more than {MOST_GROWTH} times its size, or to "
         f"more than {MOST_CELLS} cells per byte. Give a smaller table or, if you trust the file, convert it to CSV."
     )
 
@@ -282,23 +282,23 @@ def typed_columns(path: Path, kind: str) -> pa.Table:
     return from_frame(table)
 
 
-def _swells(path: Path, unpacked: int, cells: int = 0) -> bool:
+def _expands_too_much(path: Path, unpacked: int, cells: int = 0) -> bool:
     """Return whether a file of this unpacked size and number of cells is too large for memory."""
     size = path.stat().st_size
-    most, many = max(SURELY_FINE, MOST_SWELL * size), max(SURELY_FINE // 8, MOST_CELLS * size)
+    most, many = max(SURELY_FINE, MOST_GROWTH * size), max(SURELY_FINE // 8, MOST_CELLS * size)
     return max(unpacked, 8 * cells) > MOST_BYTES or unpacked > most or cells > many
 
 
 def _parquet(path: Path) -> tuple[pa.Table | None, bool]:
     """Return a Parquet file's table and whether it fits in memory."""
     footer = footer_of(path)
-    if _swells(path, 0, max(sum(footer.rows), sum(chunk.values for chunk in footer.chunks))):
+    if _expands_too_much(path, 0, max(sum(footer.rows), sum(chunk.values for chunk in footer.chunks))):
         return None, False
     unpacked, cells = 0, 0
     for chunk in footer.pages(path):
         unpacked += sum(page.unpacked for page in chunk)
         cells += sum(page.values for page in chunk)
-        if _swells(path, unpacked, cells):
+        if _expands_too_much(path, unpacked, cells):
             return None, False
     plain = pq.ParquetFile(path)
     schema = plain.schema_arrow
@@ -311,7 +311,7 @@ def _parquet(path: Path) -> tuple[pa.Table | None, bool]:
         # Some encodings cannot be read so. The file is not asked which it has: a false footer would crash Python.
         table = plain.read()
     table.validate(full=True)
-    if _swells(path, sum(_unfolded(column) for column in table.columns)) or table.nbytes > MOST_BYTES:
+    if _expands_too_much(path, sum(_unfolded(column) for column in table.columns)) or table.nbytes > MOST_BYTES:
         return None, False
     return table.cast(schema), True
 
@@ -341,7 +341,7 @@ def _feather(path: Path) -> tuple[pa.Table | None, bool]:
         unpacked, cells = 0, 0
         for message in messages(path):
             unpacked, cells = unpacked + message.unpacked, cells + max(message.rows, message.values)
-            if _swells(path, unpacked, cells):
+            if _expands_too_much(path, unpacked, cells):
                 return None, False
         for number in range(reader.num_record_batches):
             batch = reader.get_batch(number)
@@ -349,4 +349,4 @@ def _feather(path: Path) -> tuple[pa.Table | None, bool]:
             batch.validate(full=True)
             batches.append(batch)
         table = pa.Table.from_batches(batches, reader.schema)
-    return table, not _swells(path, sum(_unfolded(column) for column in table.columns))
+    return table, not _expands_too_much(path, sum(_unfolded(column) for column in table.columns))

@@ -132,8 +132,8 @@ def _as_text(column: pa.ChunkedArray, before: Any, wrapped: Any, place: int) -> 
     series = wrapped.get_column(wrapped.columns[place])
     cells = [str(cell) for cell in series.drop_nulls().to_list()]
     # Integers do not show how decimals are written.
-    telling = (cell for cell in cells if "." in cell or "," in cell)
-    return written_like(column, [*cells[:STYLE], *islice(telling, STYLE)])
+    fractional = (cell for cell in cells if "." in cell or "," in cell)
+    return written_like(column, [*cells[:STYLE], *islice(fractional, STYLE)])
 
 
 def _called(thing: Any) -> str:

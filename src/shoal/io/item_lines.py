@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.errors import ReadError, WriteError
-from shoal.io.item_sets import LONGEST, MARK, at_line, check_text, gathered, said_of
+from shoal.io.item_sets import LONGEST, MARK, at_line, check_text, fault_of, gathered
 from shoal.model.transactions import Transactions
 
 __all__ = ["looks_like_spmf", "parse_lines", "write_lines"]
@@ -130,7 +130,7 @@ def _words(
     sizes = ends - starts
     for place in np.flatnonzero(sizes > LONGEST).tolist():
         first = start + int(starts[place])
-        if fault := said_of(data[first : first + int(sizes[place])].decode()):
+        if fault := fault_of(data[first : first + int(sizes[place])].decode()):
             raise at_line(data, first, name, fault)
     offsets = np.zeros(sizes.size + 1, np.int32)
     np.cumsum(sizes, out=offsets[1:])
@@ -165,7 +165,7 @@ def write_lines(data: Transactions, path: str | Path, *, separator: str = " ", k
             "so they could not be read back. Choose another separator."
         )
     lines = _text(data, separator, data.inputs if keep_empty else data.n, data.rows if keep_empty else None)
-    said = ""
+    reason = ""
     try:
         with place.open("wb") as raw:
             if place.suffix.lower() == ".gz":
@@ -174,9 +174,9 @@ def write_lines(data: Transactions, path: str | Path, *, separator: str = " ", k
             else:
                 raw.writelines(lines)
     except OSError as error:
-        said = error.strerror or "it failed"
-    if said:
-        raise WriteError(f"write: {place.name!r} cannot be written: {said}. Choose another place.")
+        reason = error.strerror or "it failed"
+    if reason:
+        raise WriteError(f"write: {place.name!r} cannot be written: {reason}. Choose another place.")
 
 
 def _unreadable(labels: tuple[str, ...], separator: str) -> int:

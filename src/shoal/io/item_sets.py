@@ -27,11 +27,11 @@ __all__ = [
     "MOST_ITEMS",
     "at_line",
     "check_text",
+    "fault_of",
     "from_matrix",
     "from_records",
     "gathered",
     "items_of",
-    "said_of",
 ]
 
 MARK = b"\xef\xbb\xbf"  # byte order mark
@@ -56,7 +56,7 @@ def gathered(
         used[codes[start : start + SPAN]] = True
     wanted = [word if here else "" for word, here in zip(words, used.tolist()[:-1], strict=True)]
     for code, label in enumerate(wanted):
-        if fault := said_of(label):
+        if fault := fault_of(label):
             row = int(np.searchsorted(np.cumsum(lengths), np.argmax(codes == code), side="right"))
             raise ReadError(f"read: {called}, {unit} {row + 1}: {fault}")
     ordered = in_order({label for label in wanted if label})
@@ -72,24 +72,24 @@ def gathered(
 def check_text(data: bytearray, name: str, start: int = 0, stop: int | None = None) -> None:
     """Refuse what is not UTF-8 or contains a NUL byte, and name the line; limited to `start` and `stop` if given."""
     end = len(data) if stop is None else stop
-    at, said = data.find(b"\0", start, end), "a NUL byte, so this is not a text file. Check the file."
+    at, fault = data.find(b"\0", start, end), "a NUL byte, so this is not a text file. Check the file."
     block = data[start:end] if at < 0 else bytearray()
     if not block.isascii():
         try:
             block.decode()
         except UnicodeDecodeError as error:
-            at, said = start + error.start, "bytes that are not UTF-8. Save the file as UTF-8."
+            at, fault = start + error.start, "bytes that are not UTF-8. Save the file as UTF-8."
     if at >= 0:
-        raise at_line(data, at, name, said)
+        raise at_line(data, at, name, fault)
 
 
-def at_line(data: bytearray, at: int, name: str, said: str) -> ReadError:
+def at_line(data: bytearray, at: int, name: str, fault: str) -> ReadError:
     """Return the error that names the line of an offset in a text."""
     line = data.count(b"\n", 0, at) + 1
-    return ReadError(f"read: {name!r}, line {line}: {said}")
+    return ReadError(f"read: {name!r}, line {line}: {fault}")
 
 
-def said_of(label: str) -> str:
+def fault_of(label: str) -> str:
     """Return what is wrong with a label, or nothing."""
     if len(label) > LONGEST:
         return f"an item of more than {LONGEST} characters. Is the separator right?"

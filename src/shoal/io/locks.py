@@ -18,7 +18,7 @@ from shoal.model.progress import announce
 __all__ = ["PATIENCE", "alive", "locked", "try_lock"]
 
 PATIENCE = 600.0  # seconds to wait for another process
-QUIET = 1.0  # seconds of waiting before anything is said
+QUIET = 1.0  # seconds of waiting before the user is told
 PAUSE = 0.05  # seconds between two attempts
 BUSY = (errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK)
 
@@ -44,7 +44,7 @@ def locked(*folders: Path, patience: float = PATIENCE) -> Iterator[bool]:
 
 def _wait(handle: int, folder: Path, until: float, patience: float) -> bool:
     """Wait for a lock and return whether it is held; announce the wait after a while."""
-    start, told = time.monotonic(), False
+    start, announced = time.monotonic(), False
     while (got := try_lock(handle)) is False:
         now = time.monotonic()
         if now >= until:
@@ -52,9 +52,9 @@ def _wait(handle: int, folder: Path, until: float, patience: float) -> bool:
                 f"write: another process has been writing into {str(folder)!r} for {patience:g} seconds. Try again "
                 "when it is done, or choose another place."
             )
-        if not told and now - start >= QUIET:
+        if not announced and now - start >= QUIET:
             announce(f"write: another process is writing into {str(folder)!r}; waiting up to {patience:g} seconds.")
-            told = True
+            announced = True
         time.sleep(min(PAUSE, max(0.0, until - now)))
     return got is True
 

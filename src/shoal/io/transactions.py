@@ -204,10 +204,10 @@ def _from_table(
     record = record if record is not None else next(name for name in names if name != item)
     item = item if item is not None else next(name for name in names if name != record)
     found = from_long_columns(the_column(table, record, called), the_column(table, item, called), called)
-    said = (
+    note = (
         f"column {record!r} was taken for the records and column {item!r} for their items, whose labels are published."
     )
-    return replace(found, notes=(said,)) if guessed else found
+    return replace(found, notes=(note,)) if guessed else found
 
 
 def _table_of(source: Any) -> pa.Table | None:

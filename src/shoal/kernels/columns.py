@@ -84,7 +84,7 @@ class Tree:
 
 @dataclass(frozen=True, eq=False)
 class Set:
-    """A nominal column with so many categories, a missing value being one of them."""
+    """A nominal column with this many categories, a missing value being one of them."""
 
     values: int
 
@@ -139,7 +139,7 @@ def columns_of(
         if isinstance(shape, Range):
             size = len(shape.places)
             whole = float(shape.places[-1] - shape.places[0]) if size else 0.0
-            # Missing values cost as much as one of so many values, and the width of the range is scaled down by that.
+            # Missing values cost as much as one of that many values, and the width of the range is scaled down by that.
             one = weight / (size + 1) if shape.missing and size else 0.0
             part = (shape.places - shape.places[0]) / whole * (weight - one) if whole > 0 else np.zeros(size)
         elif isinstance(shape, Tree):
@@ -169,7 +169,7 @@ def columns_of(
 
 
 def hulls_of(columns: Columns, count: int) -> Hulls:
-    """Return working arrays for so many empty hulls."""
+    """Return working arrays for this many empty hulls."""
     low, high, more = np.zeros((3, count, len(columns.kind)), np.int32)
     hulls = Hulls(low, high, more, np.zeros((count, max(1, int(columns.word[-1]))), np.uint64))
     for hull in range(count):

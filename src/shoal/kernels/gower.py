@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from shoal.kernels.columns import RANGE, SET, Columns, Floats, Whole, pair_loss
 from shoal.kernels.loops import inner_loop
 
-__all__ = ["apart", "medoids"]
+__all__ = ["as_distances", "medoids"]
 
 MANY = 500  # rows of a group compared with each other
 ALMOST = 1.15  # times the least sum of distances: rows that may represent their group
@@ -34,7 +34,7 @@ Marks = NDArray[np.int32]
 Flags = NDArray[np.bool_]
 
 
-def apart(columns: Columns) -> Columns:
+def as_distances(columns: Columns) -> Columns:
     """Return columns for which the loss of two rows is their distance."""
     at, toll = columns.at.copy(), columns.toll.copy()
     for j in range(columns.kind.size):
@@ -50,24 +50,26 @@ def apart(columns: Columns) -> Columns:
     return columns._replace(at=np.rint(at * GRID) / GRID, toll=np.rint(toll * GRID) / GRID)
 
 
-def medoids(columns: Columns, labels: Whole, shy: Whole | None = None) -> Whole:
+def medoids(columns: Columns, labels: Whole, penalty: Whole | None = None) -> Whole:
     """Return the row that represents each group, ties to the one with the lowest codes.
 
-    Only the rows of a group with the least value of `shy` can represent it.
+    Only the rows of a group with the least `penalty` can represent it.
     """
-    away = np.zeros(labels.size, np.bool_)
-    if shy is not None:
+    excluded = np.zeros(labels.size, np.bool_)
+    if penalty is not None:
         least = np.full(int(labels.max(initial=-1)) + 1, np.iinfo(np.int64).max)
-        np.minimum.at(least, labels, shy)
-        away = shy > least[labels]
+        np.minimum.at(least, labels, penalty)
+        excluded = penalty > least[labels]
     rank = np.empty(labels.size, np.int64)
     rank[np.lexsort(columns.codes.T[::-1])] = np.arange(labels.size)
     order = np.lexsort((rank, labels))  # rows of a group, the one with the lowest codes first
     sizes = np.bincount(labels)
     found = np.empty(sizes.size, np.int64)
     marks, counts = _marks(columns)
-    room = np.zeros(int(sizes.max(initial=0)))
-    _medoids(apart(columns), order, np.cumsum(sizes), away, marks, counts, np.zeros(counts.size), room, found)
+    scratch = np.zeros(int(sizes.max(initial=0)))
+    _medoids(
+        as_distances(columns), order, np.cumsum(sizes), excluded, marks, counts, np.zeros(counts.size), scratch, found
+    )
     return found
 
 
@@ -92,7 +94,7 @@ def _medoids(
     columns: Columns,
     order: Whole,
     ends: Whole,
-    away: Flags,
+    excluded: Flags,
     marks: Marks,
     counts: Floats,
     surplus: Floats,
@@ -110,7 +112,7 @@ def _medoids(
         best = np.inf
         for i in range(size):
             sums[i] = np.inf
-            if not away[order[start + i]] and (i % step == 0 or best == np.inf):
+            if not excluded[order[start + i]] and (i % step == 0 or best == np.inf):
                 sums[i] = 0.0
                 for other in range(0, size, step):
                     if sums[i] <= ALMOST * best:

@@ -82,9 +82,9 @@ def _give_hierarchies(columns: dict[str, Any], hierarchies: Mapping[str, Any]) -
         columns.setdefault(name, {})["hierarchy"] = tree
 
 
-def _put(values: dict[str, Any], news: Mapping[str, Any]) -> None:
+def _put(values: dict[str, Any], new: Mapping[str, Any]) -> None:
     """Set those of the new values that are not None, integers of other libraries as plain ones."""
-    for name, value in news.items():
+    for name, value in new.items():
         if value is not None:
             whole = isinstance(value, Integral) and not isinstance(value, bool)
             values[name] = int(value) if whole else value

@@ -190,8 +190,8 @@ class Policy(Strict):
         try:
             return cls.model_validate(values)
         except ValidationError as mistakes:
-            said = "; ".join(_say(cast("dict[str, Any]", mistake)) for mistake in mistakes.errors()[:3])
-            raise PolicyError(f"policy: {said}{'' if said.endswith('?') else '.'}") from None
+            message = "; ".join(_say(cast("dict[str, Any]", mistake)) for mistake in mistakes.errors()[:3])
+            raise PolicyError(f"policy: {message}{'' if message.endswith('?') else '.'}") from None
 
     def as_dict(self) -> dict[str, Any]:
         """Return what was set, as plain values without missing ones, for JSON and TOML."""

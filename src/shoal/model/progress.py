@@ -48,12 +48,12 @@ _budget: ContextVar[_Budget | None] = ContextVar("budget", default=None)
 
 
 @contextmanager
-def listening(listener: Listener, heard: Hearer | None = None) -> Iterator[None]:
-    """Send every tick inside this block to the listener, as (step, done, total), and sentences to `heard`.
+def listening(listener: Listener, hearer: Hearer | None = None) -> Iterator[None]:
+    """Send every tick inside this block to the listener, as (step, done, total), and sentences to `hearer`.
 
-    Without `heard`, sentences go to the previous recipient: a listener for the ticks of a part need not receive them.
+    Without `hearer`, sentences go to the previous recipient: a listener for the ticks of a part need not receive them.
     """
-    ticks, sentences = _listener.set(listener), _hearer.set(heard or _hearer.get())
+    ticks, sentences = _listener.set(listener), _hearer.set(hearer or _hearer.get())
     try:
         yield
     finally:
@@ -110,7 +110,7 @@ def announce(sentence: str) -> None:
 
 @contextmanager
 def budget(seconds: float | None) -> Iterator[None]:
-    """Limit the searches inside this block to so many seconds in total; None sets no limit."""
+    """Limit the searches inside this block to this many seconds in total; None sets no limit."""
     token = _budget.set(None if seconds is None else _Budget(seconds))
     try:
         yield

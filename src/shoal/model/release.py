@@ -135,8 +135,8 @@ class Release:
     def _note_missing(self, missing: tuple[str, ...]) -> None:
         """Note what could not be drawn when the release was last saved, in place of any earlier such note."""
         notes = (*self._own_notes(), *missing)
-        for name, told in (("notes", notes), ("missing", missing)):
-            object.__setattr__(self, name, told)
+        for name, new in (("notes", notes), ("missing", missing)):
+            object.__setattr__(self, name, new)
 
     def _own_notes(self) -> tuple[str, ...]:
         """Return the notes without what the last `save` could not draw."""

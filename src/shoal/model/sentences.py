@@ -38,8 +38,8 @@ class Sentence(str):
 
     Examples
     --------
-    >>> said = Sentence("{alone} of {n} rows", alone=Rows(3), n=100)
-    >>> str(said), said.suppressed(100, 5)
+    >>> sentence = Sentence("{alone} of {n} rows", alone=Rows(3), n=100)
+    >>> str(sentence), sentence.suppressed(100, 5)
     ('3 of 100 rows', 'fewer than 5 of 100 rows')
     """
 

@@ -75,8 +75,8 @@ class ReleasingEstimator(BaseEstimator):  # type: ignore[misc]
                 self, X, y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2, **how
             )
         except ValueError as problem:
-            said = refused(type(self).__name__, problem)
-        raise said from None
+            error = refused(type(self).__name__, problem)
+        raise error from None
 
 
 class Anonymizer(TransformerMixin, ReleasingEstimator):  # type: ignore[misc]
@@ -168,8 +168,8 @@ class Anonymizer(TransformerMixin, ReleasingEstimator):  # type: ignore[misc]
 
     def __getattr__(self, name: str) -> Any:
         """Explain why there is no `transform`."""
-        told = NO_TRANSFORM if name == "transform" else f"'{type(self).__name__}' has no attribute {name!r}"
-        raise AttributeError(told)
+        message = NO_TRANSFORM if name == "transform" else f"'{type(self).__name__}' has no attribute {name!r}"
+        raise AttributeError(message)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002
         """Return the names of the published columns: all but the identifiers."""
@@ -191,8 +191,8 @@ def is_frame(X: Any) -> bool:
 
 def refused(who: str, problem: ValueError) -> DataError:
     """Return an error of scikit-learn, cut before it quotes a cell."""
-    said = str(problem).split("\n")[0].split(":")[0].rstrip(".")
-    return DataError(f"{who}: {said}.")
+    reason = str(problem).split("\n")[0].split(":")[0].rstrip(".")
+    return DataError(f"{who}: {reason}.")
 
 
 def _classes(y: Any, n: int) -> NDArray[np.int64]:

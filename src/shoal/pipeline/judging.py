@@ -170,13 +170,15 @@ def tried(case: Case, wanted: Sequence[AttackCard], known: Known, budget: float 
     """Run attacks one after the other within `budget` seconds; note doubts about control rows where they are used."""
     if any(card.control for card in wanted):
         beside(case)  # refuses control rows that lack a quasi-identifier
-    said = "; ".join(doubts(case))
+    reasons = "; ".join(doubts(case))
     found, whole = [], Clock(budget)
     for number, card in enumerate(wanted):
         tick(number, len(wanted))
         one = card.function(case, known, whole.part(len(wanted) - number))
-        doubt = Sentence("{between}CONTROL ROWS ARE DOUBTFUL: {said}", between="; " if one.note else "", said=said)
-        found.append(replace(one, note=one.note + doubt if one.note else doubt) if said and card.control else one)
+        doubt = Sentence(
+            "{between}CONTROL ROWS ARE DOUBTFUL: {reasons}", between="; " if one.note else "", reasons=reasons
+        )
+        found.append(replace(one, note=one.note + doubt if one.note else doubt) if reasons and card.control else one)
     return tuple(found)
 
 
@@ -257,10 +259,10 @@ def _aligned(original: Any, release: Any, private: str | Path | None, wanted: Po
     ]
     if missing:
         raise DataError(f"release: it has no columns {listed(missing)}. Declare them as identifiers.")
-    strange = [name for name in released.names if name not in named.columns]
-    if strange:
+    extra = [name for name in released.names if name not in named.columns]
+    if extra:
         raise DataError(
-            f"release: it has columns {listed(strange)}, which the original lacks. They may reveal more than "
+            f"release: it has columns {listed(extra)}, which the original lacks. They may reveal more than "
             "is measured: add them to the original, or leave them out."
         )
     if table is not None and table.n != released.n:

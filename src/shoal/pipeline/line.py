@@ -35,7 +35,7 @@ from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.grouping import make_groups, merged
 from shoal.pipeline.hierarchies import given_trees, with_values
 from shoal.pipeline.items import exchange_items, grouped
-from shoal.pipeline.notes import ended_early, extremes, respelt, telling, unusual, warnings
+from shoal.pipeline.notes import about_labels, ended_early, extremes, respelt, unusual, warnings
 from shoal.pipeline.recoding import recode_classes
 from shoal.pipeline.regrouping import Regrouping, inference_by_repetition
 from shoal.pipeline.set_neighbours import redrawn
@@ -50,7 +50,7 @@ from shoal.privacy.measures.case import Case
 from shoal.privacy.verdict.judge import judge
 from shoal.privacy.verdict.values import read_column, sensitive_columns
 from shoal.recode.table import Recoded
-from shoal.utility.labels import telling_columns
+from shoal.utility.labels import columns_that_decide_label
 from shoal.utility.plane import plane
 
 __all__ = ["anonymize", "profile", "verify"]
@@ -187,21 +187,21 @@ def _run(source: Any, wanted: Policy, threads: int, seconds: float | None) -> Re
     repeated = Regrouping(arranged, named, trees, recoded.data, encoded)
     inferred, inference = inference_by_repetition(made, named, repeated, measured=seconds is None)
     findings, notes = (*findings, *inferred), (*notes, *inference, *respelt(sensitive))
-    said = (*unusual(table), *notes, *encoded.notes, *partition.notes, *ended_early(seconds, cut=cut))
-    said = (
-        *said,
+    all_notes = (*unusual(table), *notes, *encoded.notes, *partition.notes, *ended_early(seconds, cut=cut))
+    all_notes = (
+        *all_notes,
         *warnings(recoded, named, findings),
         *extremes(arranged, named),
-        *telling(telling_columns(arranged, named)),
+        *about_labels(columns_that_decide_label(arranged, named)),
     )
-    said = tuple(
-        note.suppressed(arranged.n, named.constraints.k) if isinstance(note, Sentence) else note for note in said
+    all_notes = tuple(
+        note.suppressed(arranged.n, named.constraints.k) if isinstance(note, Sentence) else note for note in all_notes
     )
     drawn = plane(encoded.X, partition, named.constraints.k) if found.sketches else None
     sketches = found.sketches if drawn is None else (*found.sketches, drawn)
     step("")
     making = replace(release._making, sketches=sketches)
-    return replace(release, findings=findings, notes=said, _making=making)
+    return replace(release, findings=findings, notes=all_notes, _making=making)
 
 
 @without_arrow_errors

@@ -12,7 +12,7 @@ from shoal.privacy.verdict.values import Values
 from shoal.recode.steps import has_extremes
 from shoal.recode.table import Recoded
 
-__all__ = ["ended_early", "extremes", "respelt", "telling", "unusual", "warnings"]
+__all__ = ["about_labels", "ended_early", "extremes", "respelt", "unusual", "warnings"]
 
 USUAL = ("encoding utf-8", "delimiter comma")
 
@@ -27,8 +27,8 @@ def ended_early(seconds: float | None, *, cut: bool) -> tuple[str, ...]:
     if not cut or seconds is None:
         return ()
     many = "" if seconds == 1 else "s"
-    said = f"a budget of {seconds:g} second{many} ended the search early: another run may give different groups"
-    return (f"{said}, and a larger budget less information loss.",)
+    note = f"a budget of {seconds:g} second{many} ended the search early: another run may give different groups"
+    return (f"{note}, and a larger budget less information loss.",)
 
 
 def extremes(table: Table, policy: Policy) -> tuple[str, ...]:
@@ -44,7 +44,7 @@ def extremes(table: Table, policy: Policy) -> tuple[str, ...]:
     )
 
 
-def telling(columns: tuple[str, ...]) -> tuple[str, ...]:
+def about_labels(columns: tuple[str, ...]) -> tuple[str, ...]:
     """Return a warning for columns that determine the label, so that figures about it mean little."""
     return tuple(
         f"column {name!r} alone determines the label: it may be a copy of the label or derived from it. If so, "
@@ -67,7 +67,7 @@ def respelt(sensitive: Mapping[str, Values]) -> tuple[str, ...]:
 def warnings(recoded: Recoded, policy: Policy, findings: tuple[Finding, ...]) -> list[str]:
     """Return what the data holder should know before publishing."""
     found = {finding.name: finding.value for finding in findings}
-    said = [
+    notes = [
         f"column {change.column!r}: {100 * change.emptied / recoded.data.num_rows:.0f} % of its cells are published as "
         "missing, because too few rows share their values. If the column matters, give it another kind or role, "
         "or publish it truthfully."
@@ -76,32 +76,32 @@ def warnings(recoded: Recoded, policy: Policy, findings: tuple[Finding, ...]) ->
     ]
     medoids = [name for name in policy.names("quasi") if policy.columns[name].form == "medoid"]
     if len(medoids) > 1:
-        said.append(
+        notes.append(
             "classes are published as medoids, which are rows of the table: anyone who knows a person's complete "
             "combination can see that they are in it. The form 'representative' publishes no original rows."
         )
-    said += _unchanged(recoded.data, policy)
+    notes += _unchanged(recoded.data, policy)
     if policy.names("sensitive") and policy.constraints.l is None and policy.constraints.t is None:
-        said.append(
+        notes.append(
             "sensitive columns are published unchanged; only l or t limits what a class reveals about its rows."
         )
     one = found.get("classes of one label %", 0.0)
     if one >= 1 and policy.constraints.l is None and policy.constraints.t is None:
-        said.append(
+        notes.append(
             f"{one:.0f} % of the classes have a single label: it is revealed for anyone known to be in such a class. "
             "If that matters, make the label sensitive and set l or t."
         )
     if policy.protect is not None and len(policy.names("sensitive")) > 1:
-        said.append("protection from minimality treats sensitive columns separately, not what they reveal together.")
+        notes.append("protection from minimality treats sensitive columns separately, not what they reveal together.")
     if found["classes"] == 1:
-        said.append("all rows are in one class: the release says nothing specific about anyone.")
-    return said
+        notes.append("all rows are in one class: the release says nothing specific about anyone.")
+    return notes
 
 
 def _unchanged(data: pa.Table, policy: Policy) -> list[str]:
     """Return what the columns published unchanged reveal, if any value or combination is rare."""
     found, k = Unchanged.of(data, policy), policy.constraints.k
-    said = [
+    notes = [
         f"column {name!r} is published unchanged and has rare values, each in fewer than {k} rows "
         f"({_rows(rows, k)} in all). Anyone who knows that a person has such a value can narrow them down to these "
         "few rows. Merge rare values into broader ones before the release, or make the column a quasi-identifier."
@@ -111,11 +111,11 @@ def _unchanged(data: pa.Table, policy: Policy) -> list[str]:
     if found.alone:
         share = 100 * found.alone / found.rows
         many = _rows(found.alone, k) + (f" ({share:.0f} %)" if share >= 1 and found.alone >= k else "")
-        said.append(
+        notes.append(
             f"{many} are unique in the columns that are published unchanged, sensitive and kept together. "
             "Anyone who knows these values of a person can find the row."
         )
-    return said
+    return notes
 
 
 def _rows(count: int, k: int) -> str:

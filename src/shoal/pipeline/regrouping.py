@@ -25,7 +25,7 @@ from shoal.pipeline.items import grouped
 from shoal.prepare.encode import Encoded, encode
 from shoal.prepare.hierarchy import Hierarchy
 from shoal.privacy.attacks.attack import Clock
-from shoal.privacy.attacks.minimality import allowed, told_by_all
+from shoal.privacy.attacks.minimality import allowed, revealed_by_all
 from shoal.privacy.verdict.classes import Labels, classes
 from shoal.privacy.verdict.judge import asked_of
 from shoal.privacy.verdict.values import Values, quasi_columns, read_column, sensitive_columns
@@ -139,21 +139,23 @@ def inference_by_repetition(
     models = [model.name for model, _ in asked_of(policy.constraints)] if policy.names("sensitive") else []
     if not models or policy.protect or not _depends(made, policy):
         return (), ()
-    told = None
+    revealed = None
     if measured:
-        told = told_by_all(regroup.released, regroup.sensitive, regroup, policy.start, Clock(SECONDS), PLACEMENTS)
-    if told is None:
+        revealed = revealed_by_all(
+            regroup.released, regroup.sensitive, regroup, policy.start, Clock(SECONDS), PLACEMENTS
+        )
+    if revealed is None:
         return (), (DEPENDS.format(models=", ".join(models)),)
     most = "the most likely value of a person for whoever repeats the run, over {runs} repetitions"
-    how, less = Sentence(most, runs=told.runs), "that, less the share of the value in the class"
+    how, less = Sentence(most, runs=revealed.runs), "that, less the share of the value in the class"
     findings = (
-        Finding("minimality", told.posterior, how, "groups", part="worst posterior"),
-        Finding("minimality", told.excess, less, "groups", part="excess"),
+        Finding("minimality", revealed.posterior, how, "groups", part="worst posterior"),
+        Finding("minimality", revealed.excess, less, "groups", part="excess"),
     )
-    if told.posterior <= allowed(policy.constraints.l, told.share):
+    if revealed.posterior <= allowed(policy.constraints.l, revealed.share):
         return findings, ()
-    said = EXCEEDS.format(posterior=100 * told.posterior, share=100 * told.share, column=told.column)
-    return findings, (said,)
+    note = EXCEEDS.format(posterior=100 * revealed.posterior, share=100 * revealed.share, column=revealed.column)
+    return findings, (note,)
 
 
 def _depends(made: Grouped, policy: Policy) -> bool:

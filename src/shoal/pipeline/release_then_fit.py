@@ -176,13 +176,13 @@ class ReleaseThenFit(MetaEstimatorMixin, ReleasingEstimator):  # type: ignore[mi
         try:
             targets = column_or_1d(y, warn=True, dtype=np.float64 if numeric else None)
         except ValueError as problem:
-            said = refused("ReleaseThenFit", problem)
+            error = refused("ReleaseThenFit", problem)
         else:
             kind = type_of_target(targets)
             if numeric or kind in ("binary", "multiclass"):
                 return source, targets
-            said = DataError(f"ReleaseThenFit: Unknown label type: {kind}. Give one class per row.")
-        raise said from None
+            error = DataError(f"ReleaseThenFit: Unknown label type: {kind}. Give one class per row.")
+        raise error from None
 
 
 def _beside(X: Any, targets: NDArray[Any]) -> Any:

@@ -243,7 +243,7 @@ def mined(
         if len(items) > 1
     ]
     pairs.sort(key=lambda one: -one["support"])
-    told = rules(data, least, confidence, most)
+    mined_rules = rules(data, least, confidence, most)
     step("")
     return {
         "records": data.n,
@@ -257,7 +257,7 @@ def mined(
                 "confidence": rule.confidence,
                 "lift": rule.lift,
             }
-            for rule in told
+            for rule in mined_rules
         ],
     }
 

@@ -60,15 +60,15 @@ def neighbour_seed(published: Disassociated) -> int:
 
     It is the same for both file formats and on every machine.
     """
-    told = hashlib.sha256(b"shoal neighbour 1\n")
+    state = hashlib.sha256(b"shoal neighbour 1\n")
     for one in sorted(fields(published), key=lambda one: one.name):
         value = getattr(published, one.name)
         if isinstance(value, np.ndarray):
             numbers = value.astype("<i8")
-            told.update(f"{one.name} {numbers.size}\n".encode() + numbers.tobytes())
+            state.update(f"{one.name} {numbers.size}\n".encode() + numbers.tobytes())
         else:
-            told.update(f"{one.name} {json.dumps(value)}\n".encode())
-    return int.from_bytes(told.digest(), "big")
+            state.update(f"{one.name} {json.dumps(value)}\n".encode())
+    return int.from_bytes(state.digest(), "big")
 
 
 def redrawn(published: Disassociated, kind: str) -> Transactions:

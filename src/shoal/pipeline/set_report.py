@@ -140,10 +140,10 @@ def figures_of(
         **_associations("expected", association(data, published, support="expected")),
     }
     tick(3, STEPS)
-    facts |= {f"{RAW}{kind}": told for kind, told in _kept(neighbour_report(data, raw, top).as_dict()).items()}
+    facts |= {f"{RAW}{kind}": each for kind, each in _kept(neighbour_report(data, raw, top).as_dict()).items()}
     if hard is not None:
-        told = neighbour_report(data, [hard], top).as_dict()
-        facts |= {f"{HARD}{kind}": each for kind, each in _kept(told).items()}
+        figures = neighbour_report(data, [hard], top).as_dict()
+        facts |= {f"{HARD}{kind}": each for kind, each in _kept(figures).items()}
         whole = max(1, raw[0].items.size)  # a draw has every occurrence of the chunks
         facts[f"{HARD}cost"] = {"neighbour, suppressed %": 100.0 * (1 - hard.items.size / whole)}
     tick(4, STEPS)
@@ -152,8 +152,10 @@ def figures_of(
         facts["Risk of the km neighbour"] = _risk(risk(data, hard, published, published.k), published.k)
     tick(5, STEPS)
     if distance:
-        told = tree_distance(data, raw[0], seed=seed).as_dict()
-        facts["Tree edit distance, raw neighbour"] = {name: told[name] for name in DISTANCES if told[name] is not None}
+        figures = tree_distance(data, raw[0], seed=seed).as_dict()
+        facts["Tree edit distance, raw neighbour"] = {
+            name: figures[name] for name in DISTANCES if figures[name] is not None
+        }
     return facts
 
 
@@ -166,7 +168,7 @@ def _shapes(data: Transactions, neighbour: Transactions, published: Disassociate
     counts = [np.concatenate([[none], one]) for none, one in zip((0, empty), counts, strict=True)]
     names = ["no item", *_names(LENGTHS, "item")]
     runs = joined(counts, k)
-    told = {
+    by_length = {
         f"Records by their items, {when}": {
             _run_name(names, first, last): round(float(one[first:last].sum())) for first, last in runs
         }
@@ -178,7 +180,7 @@ def _shapes(data: Transactions, neighbour: Transactions, published: Disassociate
     both = [_between(one[one > 0], edges) for one in (np.bincount(data.items), held)]
     labels = _names(edges, "record")
     labels = [f"fewer than {edges[1]} records", *labels[1:]] if len(edges) > 1 else labels
-    return told | {
+    return by_length | {
         f"Items by their records, {when}": dict(zip(labels, one.tolist(), strict=True))
         for when, one in zip(("before", "after"), both, strict=True)
     }
@@ -222,11 +224,11 @@ def _associations(support: str, found: Any) -> dict[str, dict[str, Any]]:
     }
 
 
-def _kept(told: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def _kept(figures: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the mean figures of each kind of itemset."""
     found = {}
     for kind in KINDS:
-        ranking = told.get(kind)
+        ranking = figures.get(kind)
         if ranking and ranking["entries"]:
             found[kind] = {"compared": len(ranking["entries"])} | {
                 name.replace("_", " "): ranking[name]["mean"] for name in FIGURES if ranking[name]["mean"] is not None
@@ -252,7 +254,7 @@ def _risk(found: Any, k: int) -> dict[str, Any]:
 
 def _left_out(lost: Any, k: int) -> dict[str, Any]:
     """Return what was lost, by readable names, without unknown figures."""
-    told = {
+    figures = {
         "occurrences": lost.occurrences,
         "occurrences in no chunk": lost.lost,
         "their share": lost.share,
@@ -262,7 +264,7 @@ def _left_out(lost: Any, k: int) -> dict[str, Any]:
         "records that lost an item": None if lost.touched is None else _few(lost.touched, k),
         "records that lost all": None if lost.emptied is None else _few(lost.emptied, k),
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in figures.items() if value is not None}
 
 
 def _few(count: int, k: int) -> int | str:

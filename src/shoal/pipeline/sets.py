@@ -233,17 +233,17 @@ def _findings(data: Transactions, published: Disassociated) -> tuple[Finding, ..
 
 def _notes(data: Transactions, neighbour: Neighbour, hidden: int, k: int) -> tuple[str, ...]:
     """Return notes on the input and the neighbour."""
-    said = list(data.notes)
+    notes = list(data.notes)
     if data.empty:
         empty = "{empty} of {inputs} records have no items and are not part of the release."
-        said.append(Sentence(empty, empty=Rows(data.empty), inputs=data.inputs).suppressed(data.inputs, k))
+        notes.append(Sentence(empty, empty=Rows(data.empty), inputs=data.inputs).suppressed(data.inputs, k))
     if data.repeated:
         twice = Sentence(
             "{items} items occurred twice in their record and were counted once.", items=Rows(data.repeated)
         )
-        said.append(twice.suppressed(data.items.size, k))
+        notes.append(twice.suppressed(data.items.size, k))
     if hidden:
-        said.append(f"{hidden} items in no chunk are not named, as it cannot be verified that k records contain them.")
+        notes.append(f"{hidden} items in no chunk are not named, as it cannot be verified that k records contain them.")
     if neighbour == "raw":
-        said.append(RAW)
-    return tuple(said)
+        notes.append(RAW)
+    return tuple(notes)

@@ -132,8 +132,8 @@ def write_sets(
         if release.neighbour is not None:
             names.append(write_neighbour(release.neighbour, made))
         kind = None if release.kind == "none" else release.kind
-        said = sets_predicate(release.published, release.verdicts, kind, own_version())
-        write_certificate(made, SETS_PREDICATE, sorted(names), said)
+        predicate = sets_predicate(release.published, release.verdicts, kind, own_version())
+        write_certificate(made, SETS_PREDICATE, sorted(names), predicate)
         return ""
 
     def hold(made: Path, hidden: Path) -> None:
@@ -244,8 +244,8 @@ def _publish(release: Release, made: Path, format: str, missing: list[str], *, r
         else {}
     )
     used = {"shoal": own_version(), **written_with(name), **(drawn_with() if drawn else {})}
-    said = table_predicate(name, policy, release.verdicts, release.table.num_rows, used)
-    write_certificate(made, PREDICATE, (name, POLICY, *drawn), said)
+    predicate = table_predicate(name, policy, release.verdicts, release.table.num_rows, used)
+    write_certificate(made, PREDICATE, (name, POLICY, *drawn), predicate)
     return drawn.get(REPORT, "")
 
 

@@ -62,9 +62,9 @@ def _of_kind(column: pa.ChunkedArray, name: str, given: Column) -> pa.ChunkedArr
         raise DataError(f"arrange: column {name!r} is boolean by the policy but has more than two values.")
     if given.kind == "ordinal":
         levels = pa.array(given.order or (), pa.string())
-        strange = pc.and_(pc.is_valid(column), pc.invert(pc.is_in(column.cast(pa.string()), value_set=levels)))
+        unexpected = pc.and_(pc.is_valid(column), pc.invert(pc.is_in(column.cast(pa.string()), value_set=levels)))
         _refuse(
-            strange,
+            unexpected,
             name,
             f"are not among its {len(levels)} levels. Add them to `order` or to `missing_codes`.",
         )
@@ -140,13 +140,13 @@ def _cast(column: pa.ChunkedArray, name: str, kind: str, targets: list[pa.DataTy
             return column.cast(target)
         except pa.ArrowInvalid:
             continue
-    wrong = pa.array([not _reads(cell, targets[-1]) for cell in column.to_pylist()])
+    wrong = pa.array([not _can_be_cast(cell, targets[-1]) for cell in column.to_pylist()])
     what = "numbers" if kind == "numeric" else "dates like 2024-01-31"
     _refuse(wrong, name, f"are not {what}. Correct them, name them in `missing_codes`, or call the column nominal.")
     return column
 
 
-def _reads(cell: str | None, target: pa.DataType) -> bool:
+def _can_be_cast(cell: str | None, target: pa.DataType) -> bool:
     """Return whether one cell can be converted to the type."""
     try:
         pa.scalar(cell, pa.string()).cast(target)

@@ -162,8 +162,8 @@ class _Bins:
 def _multiples(step: Decimal, middle: Decimal, reach: Decimal) -> Iterator[Decimal]:
     """Yield multiples of a step within `reach` of a number, the nearest first, at most `TRIED` on each side."""
     below, above = ((middle / step).to_integral_value(side) * step for side in (ROUND_FLOOR, ROUND_CEILING))
-    for away in range(min(TRIED, int(reach / step) + 1)):
-        pair = {below - away * step, above + away * step}
+    for steps in range(min(TRIED, int(reach / step) + 1)):
+        pair = {below - steps * step, above + steps * step}
         yield from sorted(pair, key=lambda number: (abs(number - middle), number))
 
 

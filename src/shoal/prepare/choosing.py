@@ -37,8 +37,8 @@ def choose(policy: Policy, columns: Mapping[str, Column], n: int) -> tuple[Metho
     if policy.protect is not None:
         _protectable(policy, columns)
     if policy.protect is not None and method.name != BLIND:
-        said = f"auto: {BLIND}, because the policy asks for protection from {policy.protect}"
-        return method.model_copy(update={"name": BLIND}), said
+        note = f"auto: {BLIND}, because the policy asks for protection from {policy.protect}"
+        return method.model_copy(update={"name": BLIND}), note
     quasi = [column for column in columns.values() if column.role == "quasi"]
     if method.name != "auto" or (method.refine != "none" and not truthful(policy)):
         return method, ""
@@ -54,8 +54,8 @@ def choose(policy: Policy, columns: Mapping[str, Column], n: int) -> tuple[Metho
     size, asked = max(1.0, len(quasi) / 8), policy.constraints
     longer = 1 if asked.l is None and asked.t is None else LIMITED
     seconds, megabytes = n * SECONDS.get(effort, 0.0) * size * longer, 100 + n * BYTES * size / 1e6
-    said = f"auto: {name}, effort {effort}, because {why}; about {_rounded(seconds)} s and {_rounded(megabytes)} MB"
-    return method.model_copy(update={"name": name}), said
+    note = f"auto: {name}, effort {effort}, because {why}; about {_rounded(seconds)} s and {_rounded(megabytes)} MB"
+    return method.model_copy(update={"name": name}), note
 
 
 def _protectable(policy: Policy, columns: Mapping[str, Column]) -> None:

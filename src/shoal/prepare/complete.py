@@ -75,13 +75,13 @@ def complete(
     _known(policy, table)
     notes: list[str] = []
     columns = {found.name: _named(_given(policy, found, drop_direct), found, table) for found in facts.columns}
-    method, said = choose(policy, columns, table.n)
-    notes += [f"{said}."] if said else []
+    method, choice = choose(policy, columns, table.n)
+    notes += [f"{choice}."] if choice else []
     usual = usual_forms(policy, method.name)
     for found in facts.columns:
         name, given = found.name, policy.columns.get(found.name)
-        columns[name], said = _published(columns[name], usual)
-        notes += [f"column {name!r}: {said}"] if said else []
+        columns[name], remark = _published(columns[name], usual)
+        notes += [f"column {name!r}: {remark}"] if remark else []
         if columns[name].role == "identifier" and _role_is_open(given, found):
             notes.append(_dropped(found))
         elif given is None or "role" not in given.model_fields_set:
@@ -127,8 +127,8 @@ def _role_is_open(given: Column | None, found: ColumnFacts) -> bool:
     """Whether a policy says nothing about a column that only a quasi-identifier would have."""
     if given is None:
         return True
-    said = given.model_fields_set
-    return found.kind == "nominal" and said <= {"kind", "missing_codes"} and given.kind in (None, "nominal")
+    declared = given.model_fields_set
+    return found.kind == "nominal" and declared <= {"kind", "missing_codes"} and given.kind in (None, "nominal")
 
 
 def _known(policy: Policy, table: Table) -> None:

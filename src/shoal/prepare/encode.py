@@ -65,8 +65,8 @@ def encode(
     if mixed:
         from shoal.prepare.mixed import mixed_columns
 
-        columns, said = mixed_columns(table, policy, known)
-        return Encoded(np.zeros((table.n, 0)), weights, (*said, *of_weights), columns, known)
+        columns, more = mixed_columns(table, policy, known)
+        return Encoded(np.zeros((table.n, 0)), weights, (*more, *of_weights), columns, known)
     notes: list[str] = []
     names: list[str] = []
     made = list(matrix_columns(table, policy, notes, names))

@@ -243,10 +243,10 @@ class _Growing:
             raise PolicyError(
                 f"{self.who}: {nameless} lines of the hierarchy have an empty cell. Repeat the name before it there."
             )
-        strange = sum(not _writable(name) for line in lines for name in line)
-        if strange:
+        invalid = sum(not _writable(name) for line in lines for name in line)
+        if invalid:
             raise PolicyError(
-                f"{self.who}: {strange} labels of the hierarchy contain unpaired surrogates, which no file can store."
+                f"{self.who}: {invalid} labels of the hierarchy contain unpaired surrogates, which no file can store."
             )
         roots = {line[-1] for line in lines}
         if len(roots) > 1:
@@ -258,21 +258,21 @@ class _Growing:
         for line in lines:
             for level, name in enumerate(line):
                 levels.setdefault(name, set()).add(level)
-        apart = sum(max(where) - min(where) >= len(where) for where in levels.values())
-        if apart:
+        scattered = sum(max(where) - min(where) >= len(where) for where in levels.values())
+        if scattered:
             raise PolicyError(
-                f"{self.who}: {apart} labels of the hierarchy are at two levels with others between them, "
+                f"{self.who}: {scattered} labels of the hierarchy are at two levels with others between them, "
                 "so that they would be above themselves. Give each label one place."
             )
         above: dict[str, str | None] = dict.fromkeys(roots)
-        torn = set()
+        ambiguous = set()
         for line in lines:
             for level, (name, over) in enumerate(pairwise(line)):
                 if name != over and above.setdefault(name, over) != over:
-                    torn.add(level)
-        if torn:
+                    ambiguous.add(level)
+        if ambiguous:
             raise PolicyError(
-                f"{self.who}: at level {min(torn)} of the hierarchy a name belongs to two others. "
+                f"{self.who}: at level {min(ambiguous)} of the hierarchy a name belongs to two others. "
                 "Give each name one place, or two names."
             )
 

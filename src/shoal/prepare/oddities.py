@@ -52,8 +52,8 @@ def notes(seen: Seen, role: Role = "quasi") -> tuple[str, ...]:
         plain = pc.utf8_lower(pc.utf8_trim_whitespace(seen.values))
         blank = pc.is_in(plain, pa.array(sorted(BLANK_WORDS), seen.values.type)).to_numpy(zero_copy_only=False)
         if cells := int(seen.counts[blank].sum()):
-            said = "a word that looks like a code for missing in {cells}; if so, name it in missing_codes"
-            found.append(LooksMissing(said, cells=_cells(cells)))
+            text = "a word that looks like a code for missing in {cells}; if so, name it in missing_codes"
+            found.append(LooksMissing(text, cells=_cells(cells)))
         if seen.kind == "nominal" and fits(sampled(seen.values), DAYS):
             found.append(LooksLikeDates('text that looks like dates; if so, call its kind "date"'))
     if role != "identifier" and seen.kind == "nominal" and len(seen.values) > MANY:
@@ -79,12 +79,12 @@ def _odd_numbers(numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> lis
             "one extreme value that looks like a code" if many == 1 else f"{many} extreme values that look like codes"
         )
         cells = Rows(counts[codes].sum())
-        said = "{cells} cells share {what} for missing; if so, name it in missing_codes"
-        found.append(LooksMissing(said, cells=cells, what=what))
+        text = "{cells} cells share {what} for missing; if so, name it in missing_codes"
+        found.append(LooksMissing(text, cells=cells, what=what))
     extremes = int(counts[_beyond(numbers, np.where(codes, 0, counts)) & ~codes].sum())
     if extremes:
-        said = "more than {far} interquartile ranges from the middle half in {cells}"
-        found.append(Sentence(said, far=FAR, cells=_cells(extremes)))
+        text = "more than {far} interquartile ranges from the middle half in {cells}"
+        found.append(Sentence(text, far=FAR, cells=_cells(extremes)))
     return found
 
 
@@ -98,9 +98,9 @@ def _codes(numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[n
     if not like.any() or rest.size < 3:
         return np.zeros(numbers.size, bool)
     low, high = float(rest.min()), float(rest.max())
-    away = np.maximum(low - numbers, numbers - high)
+    beyond = np.maximum(low - numbers, numbers - high)
     negative = (numbers < 0) & (low >= 0) & (rest.size >= 5)
-    return np.asarray(like & (away > 0) & ((away > high - low) | negative), bool)
+    return np.asarray(like & (beyond > 0) & ((beyond > high - low) | negative), bool)
 
 
 def _is_code(number: float) -> bool:

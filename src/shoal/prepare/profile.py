@@ -127,7 +127,7 @@ def profile(table: Table) -> Profile:
         one, code = _coded(table, name)
         seen.append(one)
         codes.append(code)
-    proposed = _not_too_telling([suggest(one) for one in seen], codes, table.n)
+    proposed = _not_unique_together([suggest(one) for one in seen], codes, table.n)
     counted = [place for place, (role, _) in enumerate(proposed) if role != "identifier"]
     sums = np.zeros(table.n, np.uint64)
     for place in counted:
@@ -158,7 +158,7 @@ def profile(table: Table) -> Profile:
     return Profile(table.n, tuple(columns), k, unique, quasi, pairs)
 
 
-def _not_too_telling(proposed: list[tuple[Role, str]], codes: list[Codes], rows: int) -> list[tuple[Role, str]]:
+def _not_unique_together(proposed: list[tuple[Role, str]], codes: list[Codes], rows: int) -> list[tuple[Role, str]]:
     """Propose to publish fewer columns unchanged, if too many rows are unique in all that look sensitive together."""
     found = list(proposed)
     while True:
@@ -240,9 +240,9 @@ def _written(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _drawn(codes: Codes, place: int) -> Sums:
     """Return the random number of each row's code in the column with this index."""
-    chance = np.random.default_rng([SEED, place])
+    rng = np.random.default_rng([SEED, place])
     size = int(codes.max()) + 1 if codes.size else 0
-    return chance.integers(0, np.iinfo(np.uint64).max, size, np.uint64, endpoint=True)[codes]
+    return rng.integers(0, np.iinfo(np.uint64).max, size, np.uint64, endpoint=True)[codes]
 
 
 def _classes(sums: Sums) -> tuple[int, int]:

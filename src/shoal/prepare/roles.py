@@ -160,8 +160,8 @@ def suggest(seen: Seen) -> tuple[Role, str]:
     for what, form in DIRECT.items():
         if not dates and fits(cells, form):
             return "identifier", f"its values look like {what}"
-    if said := _named_directly(seen, words, cells):
-        return "identifier", said
+    if reason := _named_directly(seen, words, cells):
+        return "identifier", reason
     for what, stems in SENSITIVE.items():
         if any(word.startswith(tuple(stems.split())) for word in words):
             return _protected(seen, what)
@@ -217,11 +217,11 @@ def is_direct(seen: Seen) -> bool:
 
 def _protected(seen: Seen, what: str) -> tuple[Role, str]:
     """Propose a role for a column that sounds sensitive: not unchanged, if its rows stand out by it."""
-    said = f"its name sounds like {what}, which an attacker rarely knows"
+    reason = f"its name sounds like {what}, which an attacker rarely knows"
     alone = int((seen.counts == 1).sum()) + (seen.missing == 1)
     few = seen.numbers() is None and seen.present < FEW  # a few words that differ prove nothing
     if few or not stands_out(alone, seen.present + seen.missing):
-        return "sensitive", said
+        return "sensitive", reason
     if seen.is_text and seen.uniqueness >= SHARE:
         return "identifier", f"its name sounds like {what}, and nearly all values differ"
     return "quasi", f"its name sounds like {what}; {BY_CLASS}"

@@ -101,10 +101,10 @@ def leaf_of(column: pa.ChunkedArray, name: str, tree: Hierarchy) -> pa.ChunkedAr
     """Return the leaf of each cell, missing where it is missing, or refuse cells that have none."""
     text = column.cast(pa.string())
     place = pc.index_in(text, value_set=pa.array(tree.names[: tree.leaves], pa.string()))
-    strange = text.filter(pc.and_(pc.is_null(place), pc.is_valid(text)))
-    if len(strange):
+    unknown = text.filter(pc.and_(pc.is_null(place), pc.is_valid(text)))
+    if len(unknown):
         raise DataError(
-            f"encode: {len(strange)} cells of column {name!r}, with {len(pc.unique(strange))} different values, have "
+            f"encode: {len(unknown)} cells of column {name!r}, with {len(pc.unique(unknown))} different values, have "
             "no place in its hierarchy. Add a line for each of these values, or name them in missing_codes."
         )
     return place

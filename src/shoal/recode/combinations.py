@@ -57,12 +57,12 @@ class Cells:
 
 
 def without_small_combinations(
-    columns: Sequence[Cells], groups: Groups, *, apart: bool = False
+    columns: Sequence[Cells], groups: Groups, *, keep_distinct: bool = False
 ) -> tuple[list[pa.Array], int]:
     """Replace cells of classes that are published as the combination of fewer than k rows.
 
-    `columns` are the quasi-identifiers that are published as values of their own type. With `apart`, no class may
-    become equal to another one. Returns the published values of each column, and how many classes were changed.
+    `columns` are the quasi-identifiers that are published as values of their own type. With `keep_distinct`, no class
+    may become equal to another one. Returns the published values of each column, and how many classes were changed.
 
     Guarantee
     ---------
@@ -76,7 +76,7 @@ def without_small_combinations(
     if len(columns) < 2 or not _may_be_held(columns).any():
         return [one.published for one in columns], 0
     coded = [_Coded(one, groups.k, place) for place, one in enumerate(columns)]
-    work = _Exchange(coded, groups, apart=apart)
+    work = _Exchange(coded, groups, keep_distinct=keep_distinct)
     small = work.small()
     left = work.exchange(work.exchange(small), wide=True)
     work.empty(left)
@@ -143,8 +143,8 @@ class _Coded:
 class _Exchange:
     """Classes on their way to combinations that no row, or at least k rows, of the table have."""
 
-    def __init__(self, columns: Sequence[_Coded], groups: Groups, *, apart: bool) -> None:
-        self.columns, self.groups, self.apart = columns, groups, apart
+    def __init__(self, columns: Sequence[_Coded], groups: Groups, *, keep_distinct: bool) -> None:
+        self.columns, self.groups, self.keep_distinct = columns, groups, keep_distinct
         self.holders = Holders([one.marks[one.rows] for one in columns])
         self.sums = total([one.marks[one.own] for one in columns])
         self.order = np.argsort(groups.labels, kind="stable")
@@ -174,7 +174,7 @@ class _Exchange:
             valid = (rows == 0) | (rows >= self.groups.k)
             if better:
                 valid &= cost < 0
-            if self.apart:
+            if self.keep_distinct:
                 valid &= ~np.isin(made, self.sums)
             chosen = np.flatnonzero(valid)
             chosen = chosen[np.lexsort((cost[chosen], owner[chosen]))]
@@ -184,7 +184,7 @@ class _Exchange:
                 chosen, alone = chosen[~alone], alone[~alone]
             chosen = chosen[np.lexsort((cost[chosen], alone, owner[chosen]))]
             chosen = chosen[np.unique(owner[chosen], return_index=True)[1]]
-            if self.apart:
+            if self.keep_distinct:
                 chosen = chosen[np.unique(made[chosen], return_index=True)[1]]
             for number, one in enumerate(self.columns):
                 mine = chosen[column[chosen] == number]

@@ -22,7 +22,7 @@ Rows = NDArray[np.int64]
 class Groups:
     """A partition with what is needed to find the published value of each group.
 
-    `shy` counts, for each row, the cells that must not be published as they are.
+    `rare_cells` counts, for each row, the cells that must not be published as they are.
     """
 
     def __init__(
@@ -32,12 +32,12 @@ class Groups:
         weights: NDArray[np.float64] | None,
         X: NDArray[np.float64],
         columns: "Columns | None" = None,
-        shy: Rows | None = None,
+        rare_cells: Rows | None = None,
     ) -> None:
         self.k = k
         self.X = X
         self.columns = columns
-        self.shy = np.zeros(partition.n, np.int64) if shy is None else shy
+        self.rare_cells = np.zeros(partition.n, np.int64) if rare_cells is None else rare_cells
         self.weights = weights
         self.labels = partition.labels
         self.count = partition.groups
@@ -64,18 +64,18 @@ class Groups:
         """The row that represents each group: the nearest to the mean, the first among equals.
 
         In a mixed table, which has no means, it is the row nearest to all others by Gower's distance. Only the rows of
-        a group with the lowest `shy` count are eligible.
+        a group with the lowest count of `rare_cells` are eligible.
         """
         if self.columns is not None:
             from shoal.kernels.gower import medoids
 
-            return medoids(self.columns, self.labels, self.shy)
+            return medoids(self.columns, self.labels, self.rare_cells)
         X = self.X
         order = np.argsort(self.labels, kind="stable")
         starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
         means = np.add.reduceat(X[order], starts, axis=0) / self.sizes[:, None] if X.shape[1] else X[:0]
-        away = ((X - means[self.labels]) ** 2).sum(axis=1) if X.shape[1] else np.zeros(len(X))
-        nearest = np.lexsort((np.arange(len(X)), away, self.shy, self.labels))
+        squares = ((X - means[self.labels]) ** 2).sum(axis=1) if X.shape[1] else np.zeros(len(X))
+        nearest = np.lexsort((np.arange(len(X)), squares, self.rare_cells, self.labels))
         return np.asarray(nearest[starts], dtype=np.int64)
 
 

@@ -94,8 +94,8 @@ def _expected(Z: Floats, means: Floats, sizes: Whole) -> Floats:
     n, d = Z.shape
     spread = np.atleast_2d(np.cov(Z.T))
     spread += 1e-9 * np.diag(np.diag(spread))
-    away = means - Z.mean(axis=0)
-    squared = np.einsum("ij,ij->i", away, np.linalg.solve(spread, away.T).T)
+    centred = means - Z.mean(axis=0)
+    squared = np.einsum("ij,ij->i", centred, np.linalg.solve(spread, centred.T).T)
     sets = np.array([math.lgamma(n + 1) - math.lgamma(g + 1) - math.lgamma(n - g + 1) for g in sizes.tolist()])
     density = 0.5 * d * np.log(sizes / (2 * np.pi)) - 0.5 * np.linalg.slogdet(spread)[1] - 0.5 * sizes * squared
     return np.asarray(sets + density)

@@ -62,21 +62,21 @@ def centres(
     empty: Flags,
     groups: Groups,
     step: float | None = None,
-    away: NDArray[np.int64] | None = None,
+    shifts: NDArray[np.int64] | None = None,
 ) -> Centres:
     """Return the mean or median ("mean" or "median" as `form`) of each group, halves rounded up.
 
     `column` has numbers, dates or timestamps, `rows` are those with a value, at least one, and groups flagged in
     `empty` are published as missing. Results are multiples of `step`, in days for dates; without it, floats are rounded
-    to one decimal more than the values have. Each result is moved by `away` steps.
+    to one decimal more than the values have. `shifts` says by how many steps each result is moved.
     """
     kind = column.type
     cells = _days(column) if pa.types.is_temporal(kind) else column
     units = _whole_numbers(cells)
-    shifts = [0] * groups.count if away is None else away.tolist()
+    moves = [0] * groups.count if shifts is None else shifts.tolist()
     if units is None:
         found = _float_centres(cells, form, rows, groups, step)
-        each = zip(found, shifts, empty, strict=True)
+        each = zip(found, moves, empty, strict=True)
         return Centres([None if gap else _moved(one, shift, step) for one, shift, gap in each], step, kind)
     own = (in_units(step, kind, "") if step is not None else None) or 1
     if form == "mean":
@@ -84,7 +84,7 @@ def centres(
         whole = _whole_means(units[rows], groups.labels[rows], weights, groups.count, own)
     else:
         whole = _whole_medians(cells, units, rows, groups, own)
-    every = zip(whole, shifts, empty, strict=True)
+    every = zip(whole, moves, empty, strict=True)
     numbers = [None if gap or one is None else _inside(one + shift * own, own, kind) for one, shift, gap in every]
     return Centres(numbers, own, kind)
 
@@ -166,15 +166,15 @@ def _whole_means(
     """Return the mean of the integers of each group, summed from its least one up."""
     least = np.full(count, numbers.max(), numbers.dtype)
     np.minimum.at(least, labels, numbers)
-    away = numbers - least[labels]
+    excess = numbers - least[labels]
     sizes = np.bincount(labels, minlength=count).tolist()
     if weights is None:
         sums = np.zeros(count, numbers.dtype)
-        np.add.at(sums, labels, away)
+        np.add.at(sums, labels, excess)
         parts = zip(least.tolist(), sums.tolist(), sizes, strict=True)
         return [None if not size else _nearest(low * size + total, size, step) for low, total, size in parts]
     shares = _shares(labels, weights, count)
-    more = np.floor(np.bincount(labels, away.astype(np.float64) * shares, minlength=count) + 0.5)
+    more = np.floor(np.bincount(labels, excess.astype(np.float64) * shares, minlength=count) + 0.5)
     return [
         None if not size else _nearest(int(low) + int(shift), 1, step)
         for low, shift, size in zip(least, more, sizes, strict=True)

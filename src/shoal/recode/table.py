@@ -61,16 +61,16 @@ def recode(table: Table, partition: Partition, policy: Policy, encoded: Encoded)
     """
     policy = with_steps(policy, table)
     rare = _rare(table, policy)
-    shy = np.sum([cells.astype(np.int64) for cells in rare.values()], axis=0) if rare else None
-    groups = Groups(partition, policy.constraints.k, encoded.weights, encoded.X, encoded.columns, shy)
+    rare_cells = np.sum([cells.astype(np.int64) for cells in rare.values()], axis=0) if rare else None
+    groups = Groups(partition, policy.constraints.k, encoded.weights, encoded.X, encoded.columns, rare_cells)
     moved = {} if encoded.weights is not None else _moved(table, policy, partition.labels)
     found: dict[str, Cells] = {}
     for name in policy.names("quasi"):
         given, column = policy.columns[name], table.column(name)
         found[name] = _cells(column, given, groups, encoded.trees.get(name), rare.get(name), moved.get(name))
     combined = [name for name in found if policy.columns[name].form in COMBINED]
-    apart = policy.constraints.delta is not None  # a union of classes may miss delta-disclosure though its parts do not
-    values, exchanged = without_small_combinations([found[name] for name in combined], groups, apart=apart)
+    distinct = policy.constraints.delta is not None  # a union may miss delta-disclosure though its parts do not
+    values, exchanged = without_small_combinations([found[name] for name in combined], groups, keep_distinct=distinct)
     published = {name: cells.published for name, cells in found.items()} | dict(zip(combined, values, strict=True))
     labels = pa.array(partition.labels)
     columns, ledger = {}, []
@@ -118,7 +118,7 @@ def _cells(
     groups: Groups,
     tree: Hierarchy | None,
     rare: Flags | None,
-    away: Rows | None = None,
+    shifts: Rows | None = None,
 ) -> Cells:
     """Return the published value of each group, and its alternatives."""
     form, kind = given.form or "mode", given.kind or "nominal"
@@ -131,7 +131,7 @@ def _cells(
         medoids = column.take(pa.array(groups.medoids)).combine_chunks()
         return Cells(column, _without_rare(medoids, column, rare, given, groups), kind, given.order)
     if form in ("mean", "median") and kind in ("numeric", "date"):
-        middles = centres(column, form, rows, empty, groups, given.step, away)
+        middles = centres(column, form, rows, empty, groups, given.step, shifts)
         shifted = [middles.values(shift) for shift in SHIFTS] if middles.step else []
         return Cells(column, middles.values(), kind, given.order, shifted)
     ranks, values = ranks_of(column, given.order)

@@ -37,7 +37,7 @@ def ranges(ends: Ends, ranks: Rows, rows: Rows, gaps: Flags, groups: Groups) -> 
         None if b < 0 else ends.low[a] if ends.low[a] == ends.high[b] else f"{ends.low[a]}–{ends.high[b]}"
         for a, b in zip(low.tolist(), high.tolist(), strict=True)
     ]
-    return _told(found, gaps)
+    return _texts(found, gaps)
 
 
 def sets(values: pa.Array, ranks: Rows, rows: Rows, gaps: Flags, groups: Groups) -> pa.Array:
@@ -52,7 +52,7 @@ def sets(values: pa.Array, ranks: Rows, rows: Rows, gaps: Flags, groups: Groups)
         names = [texts[rank] for rank in value[start:end] if not rare[rank]]
         names += [OPEN] if rare[value[start:end]].any() else []
         found.append(None if not names else names[0] if len(names) == 1 else "{" + ", ".join(names) + "}")
-    return _told(found, gaps)
+    return _texts(found, gaps)
 
 
 def _rare(counts: Rows, k: int) -> Flags:
@@ -94,7 +94,7 @@ def guarded(texts: list[str]) -> list[str]:
     return [f"{text.removesuffix(OR_MISSING)}\\{OR_MISSING}" if text.endswith(OR_MISSING) else text for text in plain]
 
 
-def _told(found: list[str | None], gaps: Flags) -> pa.Array:
+def _texts(found: list[str | None], gaps: Flags) -> pa.Array:
     """Add «or missing» to the texts of groups with missing values."""
-    told = [text + OR_MISSING if text is not None and gap else text for text, gap in zip(found, gaps, strict=True)]
-    return pa.array(told, pa.string())
+    texts = [text + OR_MISSING if text is not None and gap else text for text, gap in zip(found, gaps, strict=True)]
+    return pa.array(texts, pa.string())

@@ -30,7 +30,7 @@ __all__ = ["ONE", "PALE", "TWO", "alt", "moving", "plain", "rows", "svg", "theme
 SVG = "{http://www.w3.org/2000/svg}"
 ONE, TWO, PALE = "#2a6f9e", "#c9671c", "#b9d2e3"
 FRAME = 470  # pixels of a chart in a notebook, axes and all
-BROUGHT = "Liberation Sans"  # the font that vl-convert ships
+SHIPPED = "Liberation Sans"  # the font that vl-convert ships
 FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"  # metrically compatible, so that labels fit everywhere
 LAST_TWO = "".join(f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0, 0x110000, 0x10000))
 NO_CHARACTERS = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef{LAST_TWO}]")
@@ -140,11 +140,11 @@ def svg(chart: Any) -> str:
         return held.get(found[0], "\ufffd")
 
     spec = _each(themed(chart).to_dict(validate=False), lambda text: AWKWARD.sub(stand_in, text))
-    spec["config"]["font"] = BROUGHT
+    spec["config"]["font"] = SHIPPED
     drawn = converted(json.dumps(spec, sort_keys=True))
     characters = {made[0]: plain(one) for one, made in held.items()}
     back = re.sub(f"([\u1d00-\u1dbf\ue000-\uf8ff]){WIDE}?", lambda found: characters[found[1]], drawn)
-    return _compact(back.replace(f'font-family="{BROUGHT}"', f'font-family="{FONT}"'))
+    return _compact(back.replace(f'font-family="{SHIPPED}"', f'font-family="{FONT}"'))
 
 
 def _each(part: Any, change: Callable[[str], str]) -> Any:
@@ -183,14 +183,14 @@ def _moved(mark: ElementTree.Element) -> str | None:
     if at is None or shape is None:
         return None
     x, y = float(shape[1]), float(shape[2])
-    said = f"M{float(at[1]) + x:.1f},{float(at[2]) + y:.1f}"
+    path = f"M{float(at[1]) + x:.1f},{float(at[2]) + y:.1f}"
     for kind, first, second in re.findall(r"([Lhv])([-\d.]+)(?:,([-\d.]+))?", shape[3]):
         if kind == "L":
-            said += f"l{float(first) - x:.1f},{float(second) - y:.1f}"
+            path += f"l{float(first) - x:.1f},{float(second) - y:.1f}"
             x, y = float(first), float(second)
         else:
-            said += f"{kind}{float(first):.1f}"
-    return said.replace(".0", "").replace("l0,", "v") + "z"
+            path += f"{kind}{float(first):.1f}"
+    return path.replace(".0", "").replace("l0,", "v") + "z"
 
 
 def _near(colour: str) -> str:

@@ -69,8 +69,8 @@ def _measure(one: Facts) -> list[Block | None]:
     read = READ_ONE if one["figures"][0]["low"] is None else READ_SEEDS
     better = "Higher is better." if one["higher"] else "Lower is better."
     chart = blocks.chart("Figures", figure_chart(one), f"{read} {better}")
-    said = blocks.text(f"{critical_words(one)} Measured as: {one['how']}.")
-    return [said, _diagram(one), chart, _ranks(one), _figures(one), _pairs(one)]
+    sentences = blocks.text(f"{critical_words(one)} Measured as: {one['how']}.")
+    return [sentences, _diagram(one), chart, _ranks(one), _figures(one), _pairs(one)]
 
 
 def _found(one: Facts) -> str:
@@ -81,8 +81,8 @@ def _found(one: Facts) -> str:
 def _diagram(one: Facts) -> Block:
     """Return the diagram and an explanation of what is in it."""
     found = one["comparison"]
-    said = [READ_DIAGRAM, *([READ_BAR] if found["groups"] else []), *([READ_RULER] if found["critical"] else [])]
-    return blocks.chart("Mean ranks", diagram(one), " ".join(said))
+    sentences = [READ_DIAGRAM, *([READ_BAR] if found["groups"] else []), *([READ_RULER] if found["critical"] else [])]
+    return blocks.chart("Mean ranks", diagram(one), " ".join(sentences))
 
 
 def _title(facts: Facts) -> str:
@@ -93,13 +93,15 @@ def _title(facts: Facts) -> str:
 def _how(facts: Facts) -> str:
     """State how it was compared."""
     seeds = "one seed" if facts["seeds"] == 1 else f"the mean over {facts['seeds']} seeds"
-    said = [f"Every method released every data set at k = {facts['k']}; each figure is from {seeds}."]
+    sentences = [f"Every method released every data set at k = {facts['k']}; each figure is from {seeds}."]
     names = {one["name"] for one in facts["measures"]}
     if names & {"honest", "combined"}:
-        said.append(f"Honest accuracy: a decision tree trained on released rows, {facts['folds']} folds.")
+        sentences.append(f"Honest accuracy: a decision tree trained on released rows, {facts['folds']} folds.")
     if "combined" in names:
-        said.append(f"Combined utility: {facts['alpha']:g} x honest accuracy + {1 - facts['alpha']:g} x structure.")
-    return " ".join(said)
+        sentences.append(
+            f"Combined utility: {facts['alpha']:g} x honest accuracy + {1 - facts['alpha']:g} x structure."
+        )
+    return " ".join(sentences)
 
 
 def _ranks(one: Facts) -> Block:
@@ -109,9 +111,9 @@ def _ranks(one: Facts) -> Block:
     if found["scores"] is not None:
         heads.append(">score")
         columns.append([f"{value:.3f}" for value in found["scores"]])
-    said = "Mean ranks; 1 is best"
-    said += f"; score: sum over {found['sets']} data sets of figure / best figure there" if found["scores"] else ""
-    return blocks.table(heads, zip(*columns, strict=True), said)
+    caption = "Mean ranks; 1 is best"
+    caption += f"; score: sum over {found['sets']} data sets of figure / best figure there" if found["scores"] else ""
+    return blocks.table(heads, zip(*columns, strict=True), caption)
 
 
 def _figures(one: Facts) -> Block:
@@ -124,8 +126,8 @@ def _figures(one: Facts) -> Block:
         best = (max if one["higher"] else min)(figure["mean"] for figure in line)
         rows.append([name, *(_cell(figure, best=figure["mean"] == best) for figure in line)])
     spread = ": mean ± half the 95 % interval over seeds" if one["figures"][0]["low"] is not None else ""
-    said = f"{one['title']}{spread}; * marks the best on a data set"
-    return blocks.table(["data set", *(f">{method}" for method in methods)], rows, said)
+    caption = f"{one['title']}{spread}; * marks the best on a data set"
+    return blocks.table(["data set", *(f">{method}" for method in methods)], rows, caption)
 
 
 def _cell(figure: Facts, *, best: bool) -> str:
@@ -157,15 +159,15 @@ def _pairs(one: Facts) -> Block | None:
 def _sets(facts: Facts) -> Block:
     """Return the data sets with their sizes."""
     rows = [[one["name"], f"{one['rows']:,}", f"{one['columns']:,}"] for one in facts["sets"]]
-    said = "Columns counts quasi-identifiers, without the label"
-    return blocks.table(["data set", ">rows", ">columns"], rows, said)
+    caption = "Columns counts quasi-identifiers, without the label"
+    return blocks.table(["data set", ">rows", ">columns"], rows, caption)
 
 
 def _left_out(facts: Facts) -> Block | None:
     """Return the data sets that were left out, with reasons."""
     rows = [[one["set"], one["method"], one["reason"]] for one in facts["left_out"]]
-    said = "Left out, because a method could not release or measure them"
-    return blocks.table(["data set", "method", "reason"], rows, said) if rows else None
+    caption = "Left out, because a method could not release or measure them"
+    return blocks.table(["data set", "method", "reason"], rows, caption) if rows else None
 
 
 def _capital(text: str) -> str:

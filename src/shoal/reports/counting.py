@@ -104,8 +104,8 @@ def round_limits(low: float, high: float, *, whole: bool, parts: int = PARTS) ->
     >>> round_limits(17.3, 64.9, whole=True, parts=5).tolist()
     [10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0]
     """
-    apart = high - low > max(NOISE * max(abs(low), abs(high)), SMALL)
-    width = high - low if apart else max(abs(low), 1.0) / 4
+    several = high - low > max(NOISE * max(abs(low), abs(high)), SMALL)
+    width = high - low if several else max(abs(low), 1.0) / 4
     exact = width / parts
     power = 10.0 ** np.floor(np.log10(exact))
     step = float(next(power * times for times in (1, 2, 5, 10) if power * times >= exact * 0.999))
@@ -127,7 +127,7 @@ def names_of(
     ['a', 'b or another value']
     """
     own = [word for word in Own if word in counts[0] or word in counts[-1]]
-    own = [word for word in own if _may_be_told([one.get(word, 0.0) for one in counts], k)]
+    own = [word for word in own if _may_be_shown([one.get(word, 0.0) for one in counts], k)]
     names = {name for one in counts for name in one if isinstance(name, str)}
     every = sorted(names, key=lambda name: (-counts[0].get(name, 0), name))
     fit = [name for name in every if counts[0].get(name, 0.0) >= k and _enough(counts[-1].get(name, 0.0), k)]
@@ -158,7 +158,7 @@ def _enough(rows: float, k: int) -> bool:
     return rows < 1e-6 or rows >= k - 1e-6
 
 
-def _may_be_told(gaps: Sequence[float], k: int) -> bool:
+def _may_be_shown(gaps: Sequence[float], k: int) -> bool:
     """Return whether missing values after and before may be shown, and so their difference: cells filled or emptied."""
     return all(_enough(gap, k) for gap in (*gaps, abs(gaps[0] - gaps[-1])))
 
@@ -180,8 +180,8 @@ def _steps(spans: Floats, values: Floats | None, k: int, *, dates: bool) -> dict
     limits = _days(low, high) if dates else round_limits(low, high, whole=whole)
     both = [_counted(np.clip(one, -LARGE, LARGE), limits) for one in (spans, values) if one is not None]
     counts, gaps = [one for one, _ in both], [gap for _, gap in both]
-    told = _may_be_told(gaps, k)
-    if not told:  # too few to be shown: add them to the last bin
+    shown = _may_be_shown(gaps, k)
+    if not shown:  # too few to be shown: add them to the last bin
         for one, gap in both:
             one[-1] += gap
     runs = joined(counts, k)
@@ -195,7 +195,7 @@ def _steps(spans: Floats, values: Floats | None, k: int, *, dates: bool) -> dict
         "limits": [str(np.datetime64(int(end), "D")) if dates else float(end) for end in ends],
         "after": rows[0],
         "before": rows[1] if len(rows) > 1 else None,
-        "missing": [round(gap) for gap in gaps] if told and any(gaps) else None,
+        "missing": [round(gap) for gap in gaps] if shown and any(gaps) else None,
     }
 
 
@@ -304,8 +304,8 @@ def _alone(text: str | None, given: Column) -> str | Own:
     if text is None:
         return Own.GAPS
     if given.form == "set" or (given.form == "range" and given.kind == "ordinal"):
-        said = read_published(text, given.form)
-        if len(said.values) == 1 and said == Published(said.values):
-            return said.values[0]
+        published = read_published(text, given.form)
+        if len(published.values) == 1 and published == Published(published.values):
+            return published.values[0]
         return Own.SEVERAL if given.form == "set" else Own.BETWEEN
     return text

@@ -39,8 +39,8 @@ def diagram(measure: Mapping[str, Any]) -> Any:
     unit = wide / (count - 1)
     lanes = _lanes(found["groups"], names)
     first = AXIS + 16 + BAR * (max(lanes, default=-1) + 1)
-    downs = [first + STEP * (place if place < half else count - 1 - place) for place in range(count)]
-    size = (2 * side + wide, max(downs) + EDGE)
+    ys = [first + STEP * (place if place < half else count - 1 - place) for place in range(count)]
+    size = (2 * side + wide, max(ys) + EDGE)
     across = [side + (rank - 1) * unit for rank in ranks]
     lines = [_line(side, AXIS, side + wide, AXIS)]
     texts: dict[str, list[Row]] = {"center": [], "left": [], "right": []}
@@ -49,15 +49,15 @@ def diagram(measure: Mapping[str, Any]) -> Any:
         lines.append(_line(tick, AXIS - 5, tick, AXIS))
         texts["center"].append(_text(str(rank), tick, AXIS - 12))
     dots = []
-    for place, (name, rank, x, y) in enumerate(zip(shown, ranks, across, downs, strict=True)):
-        said = f"{names[place]}: mean rank {rank:.3f}"
+    for place, (name, rank, x, y) in enumerate(zip(shown, ranks, across, ys, strict=True)):
+        description = f"{names[place]}: mean rank {rank:.3f}"
         end = side if place < half else size[0] - side
-        lines += [_line(x, AXIS, x, y, said), _line(end, y, x, y, said)]
-        dots.append({"x": x, "y": AXIS, "said": said})
+        lines += [_line(x, AXIS, x, y, description), _line(end, y, x, y, description)]
+        dots.append({"x": x, "y": AXIS, "description": description})
         if place < half:
-            texts["right"].append(_text(f"{name}  {rank:.2f}", end - 6, y, said, LARGE))
+            texts["right"].append(_text(f"{name}  {rank:.2f}", end - 6, y, description, LARGE))
         else:
-            texts["left"].append(_text(f"{rank:.2f}  {name}", end + 6, y, said, LARGE))
+            texts["left"].append(_text(f"{rank:.2f}  {name}", end + 6, y, description, LARGE))
     if found["critical"] is not None:
         end = min(side + found["critical"] * unit, size[0] - EDGE)
         lines.append(_line(side, RULER, end, RULER))
@@ -66,23 +66,23 @@ def diagram(measure: Mapping[str, Any]) -> Any:
     bars = []
     for group, lane in zip(found["groups"], lanes, strict=True):
         start, end = (across[names.index(name)] for name in (group[0], group[-1]))
-        said = f"no difference found: {', '.join(group)}"
-        bars.append({"x": start - 4, "x2": end + 4, "y": AXIS + 10 + BAR * lane, "said": said})
+        description = f"no difference found: {', '.join(group)}"
+        bars.append({"x": start - 4, "x2": end + 4, "y": AXIS + 10 + BAR * lane, "description": description})
     at = {
         "x": alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, size[0]], nice=False)),
         "y": alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[size[1], 0], nice=False)),
     }
-    told = {"tooltip": "said:N", "description": "said:N"}
+    channels = {"tooltip": "description:N", "description": "description:N"}
     layers = [_chart(lines).mark_rule(color=INK, opacity=0.75, aria=False).encode(**at, x2="x2:Q", y2="y2:Q")]
     if bars:
         thick = _chart(bars).mark_rule(color=TWO, strokeWidth=5, strokeCap="round")
-        layers.append(thick.encode(**at, x2="x2:Q", **told))
-    layers.append(_chart(dots).mark_point(filled=True, color=ONE, size=60, opacity=1).encode(**at, **told))
+        layers.append(thick.encode(**at, x2="x2:Q", **channels))
+    layers.append(_chart(dots).mark_point(filled=True, color=ONE, size=60, opacity=1).encode(**at, **channels))
     letters = alt.Size("size:Q", scale=None, legend=None)
     for align, held in texts.items():
         if held:
             words = _chart(held).mark_text(color=INK, baseline="middle", align=align)
-            layers.append(words.encode(**at, size=letters, text="words:N", description="said:N"))
+            layers.append(words.encode(**at, size=letters, text="words:N", description="description:N"))
     return alt.layer(*layers, width=size[0], height=size[1])
 
 
@@ -91,14 +91,14 @@ def critical_words(measure: Mapping[str, Any]) -> str:
     found = measure["comparison"]
     if found["wilcoxon"] is not None:
         p = found["wilcoxon"]["p"]
-        said = _nothing(found) if p >= 0.05 else "{} is better than {}.".format(*found["methods"])
-        return f"Wilcoxon's test over {found['sets']} data sets: {p_words(p)}. {said}"
+        verdict = _nothing(found) if p >= 0.05 else "{} is better than {}.".format(*found["methods"])
+        return f"Wilcoxon's test over {found['sets']} data sets: {p_words(p)}. {verdict}"
     test = found["friedman"]
     head = f"Friedman's test over {found['sets']} data sets: chi-square {test['statistic']:.3f}, {p_words(test['p'])}."
     if found["critical"] is None:
         return f"{head} {_nothing(found)}"
-    apart = f"Two methods differ if their mean ranks are at least {found['critical']:.3f} apart"
-    return f"{head} {apart}: {_better(found)}"
+    rule = f"Two methods differ if their mean ranks are at least {found['critical']:.3f} apart"
+    return f"{head} {rule}: {_better(found)}"
 
 
 def _nothing(found: Mapping[str, Any]) -> str:
@@ -114,11 +114,11 @@ def _nothing(found: Mapping[str, Any]) -> str:
 def _better(found: Mapping[str, Any]) -> str:
     """State which methods are better than which others."""
     pairs = list(zip(found["methods"], found["mean_ranks"], strict=True))
-    said = []
+    better = []
     for name, rank in pairs:
         beaten = [other for other, worse in pairs if worse - rank >= found["critical"]]
-        said += [f"{name} is better than {', '.join(beaten)}"] if beaten else []
-    return "; ".join(said) + "." if said else "no two of them do."
+        better += [f"{name} is better than {', '.join(beaten)}"] if beaten else []
+    return "; ".join(better) + "." if better else "no two of them do."
 
 
 def figure_chart(measure: Mapping[str, Any], *, moving: bool = False) -> Any:
@@ -131,7 +131,7 @@ def figure_chart(measure: Mapping[str, Any], *, moving: bool = False) -> Any:
     sets = list(dict.fromkeys(one["set"] for one in figures))
     held = {key: [one[key] for one in figures] for key in ("set", "method", "mean")}
     low, high = ([one[key] if one[key] is not None else one["mean"] for one in figures] for key in ("low", "high"))
-    data = rows(**held, low=low, high=high, said=[_said(one) for one in figures])
+    data = rows(**held, low=low, high=high, description=[_description(one) for one in figures])
     # By name, so that a method looks the same for every measure.
     taken = [sorted(methods).index(name) for name in methods]
     colour = alt.Scale(domain=methods, range=[COLOURS[place % len(COLOURS)] for place in taken])
@@ -152,8 +152,8 @@ def figure_chart(measure: Mapping[str, Any], *, moving: bool = False) -> Any:
         x=x,
         color=hue,
         shape=alt.Shape("method:N", scale=shape, legend=legend),
-        tooltip="said:N",
-        description="said:N",
+        tooltip="description:N",
+        description="description:N",
         **places,
     )
     return alt.layer(spans, points.add_params(chosen) if moving else points)
@@ -182,17 +182,17 @@ def _chart(held: list[Row]) -> Any:
     return alt.Chart(alt.Data(values=held))
 
 
-def _line(x: float, y: float, x2: float, y2: float, said: str = "") -> Row:
+def _line(x: float, y: float, x2: float, y2: float, description: str = "") -> Row:
     """Return a straight line, hidden from screen readers."""
-    return {"x": x, "y": y, "x2": x2, "y2": y2, "said": said}
+    return {"x": x, "y": y, "x2": x2, "y2": y2, "description": description}
 
 
-def _text(words: str, x: float, y: float, said: str = "", size: int = SMALL) -> Row:
-    """Return text at a position, described to screen readers by `said` or by itself."""
-    return {"words": words, "x": x, "y": y, "said": said or words, "size": size}
+def _text(words: str, x: float, y: float, description: str = "", size: int = SMALL) -> Row:
+    """Return text at a position, described to screen readers by `description` or by itself."""
+    return {"words": words, "x": x, "y": y, "description": description or words, "size": size}
 
 
-def _said(one: Mapping[str, Any]) -> str:
+def _description(one: Mapping[str, Any]) -> str:
     """Describe one figure in words."""
     between = "" if one["low"] is None else f", {one['low']:.4g} to {one['high']:.4g}"
     return f"{one['method']} on {one['set']}: {one['mean']:.4g}{between}"

@@ -58,18 +58,23 @@ def _steps(picture: dict[str, Any]) -> Any:
     x = alt.X(f"low:{kind}", title=None, scale=scale, axis=alt.Axis(grid=False, tickCount=5))
     y = alt.Y("height:Q", title=None, axis=None)
     after = np.array(picture["after"], np.float64)
-    held = {"low": limits[:-1], "high": limits[1:], "height": after / widths, "said": _said(names, picture)}
+    held = {
+        "low": limits[:-1],
+        "high": limits[1:],
+        "height": after / widths,
+        "description": _descriptions(names, picture),
+    }
     filled = alt.Chart(rows(**held)).mark_rect(color=ONE, opacity=0.85 if picture["before"] is None else 0.5)
-    layers = [filled.encode(x=x, x2="high", y=y, y2=alt.value(TALL), description="said:N")]
+    layers = [filled.encode(x=x, x2="high", y=y, y2=alt.value(TALL), description="description:N")]
     if picture["before"] is not None:
         heights = np.array(picture["before"], np.float64) / widths
         line = {"low": limits, "height": np.append(heights, heights[-1])}
-        stair = alt.Chart(rows(**line)).mark_line(color=TWO, strokeWidth=2, interpolate="step-after", aria=False)
-        layers.append(stair.encode(x=x, y=y))
+        outline = alt.Chart(rows(**line)).mark_line(color=TWO, strokeWidth=2, interpolate="step-after", aria=False)
+        layers.append(outline.encode(x=x, y=y))
     return alt.layer(*layers, width=WIDE, height=TALL)
 
 
-def _said(names: Sequence[str], picture: dict[str, Any]) -> list[str]:
+def _descriptions(names: Sequence[str], picture: dict[str, Any]) -> list[str]:
     """Describe each part of a picture: its label and its rows."""
     what = picture.get("what", "rows")
     if picture["before"] is None:
@@ -93,14 +98,14 @@ def _between(limits: Sequence[Any]) -> list[str]:
 def _bars(picture: dict[str, Any]) -> Any:
     """Return a bar for each category, and a tick for its original length."""
     labels = _short(picture["labels"])
-    held = {"name": labels, "after": picture["after"], "said": _said(picture["labels"], picture)}
+    held = {"name": labels, "after": picture["after"], "description": _descriptions(picture["labels"], picture)}
     y = alt.Y("name:N", sort=None, title=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=150))
     high = max([*picture["after"], *(picture["before"] or [1])])
     x = alt.X(
         "after:Q", title=None, axis=alt.Axis(tickCount=3, grid=False), scale=alt.Scale(domain=[0, high], nice=True)
     )
     bars = alt.Chart(rows(**held)).mark_bar(color=ONE, opacity=0.85 if picture["before"] is None else 0.5)
-    layers = [bars.encode(y=y, x=x, description="said:N")]
+    layers = [bars.encode(y=y, x=x, description="description:N")]
     if picture["before"] is not None:
         ticks = alt.Chart(rows(name=labels, before=picture["before"])).mark_tick(
             color=TWO, thickness=3, opacity=1, aria=False
@@ -123,15 +128,15 @@ def _short(names: Sequence[str]) -> list[str]:
 def _sizes(picture: dict[str, Any]) -> Any:
     """Return a bar for each class size."""
     both = zip(picture["labels"], picture["rows"], strict=True)
-    said = [f"classes of {size}; {count:,} rows" for size, count in both]
-    chart = alt.Chart(rows(size=picture["labels"], count=picture["rows"], said=said), height=170)
+    descriptions = [f"classes of {size}; {count:,} rows" for size, count in both]
+    chart = alt.Chart(rows(size=picture["labels"], count=picture["rows"], description=descriptions), height=170)
     labels = alt.Axis(labelAngle=0, ticks=False)
     return (
         chart.mark_bar(color=ONE, opacity=0.85)
         .encode(
             x=alt.X("size:N", sort=None, title="class size", axis=labels, scale=alt.Scale(paddingInner=0.15)),
             y=alt.Y("count:Q", title="rows", axis=alt.Axis(tickCount=4, domain=False)),
-            description="said:N",
+            description="description:N",
         )
         .properties(width=max(80, min(560, 34 * len(picture["labels"]))))
     )
@@ -139,20 +144,22 @@ def _sizes(picture: dict[str, Any]) -> Any:
 
 def _lengths(picture: dict[str, Any]) -> Any:
     """Return a bar for each figure."""
-    said = [f"{name}; {value:.4g}" for name, value in zip(picture["labels"], picture["values"], strict=True)]
-    data = rows(name=_short(picture["labels"]), value=picture["values"], said=said)
+    descriptions = [f"{name}; {value:.4g}" for name, value in zip(picture["labels"], picture["values"], strict=True)]
+    data = rows(name=_short(picture["labels"]), value=picture["values"], description=descriptions)
     y = alt.Y("name:N", sort=None, title=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=150))
     x = alt.X("value:Q", title=picture["unit"], axis=alt.Axis(tickCount=4, grid=False))
     bars = alt.Chart(data, width=300, height=alt.Step(19)).mark_bar(color=ONE, opacity=0.85)
-    return bars.encode(y=y, x=x, description="said:N")
+    return bars.encode(y=y, x=x, description="description:N")
 
 
 def _ranges(picture: dict[str, Any]) -> Any:
     """Return a point and its interval for each figure."""
     figures = zip(picture["labels"], picture["values"], picture["low"], picture["high"], strict=True)
-    said = [f"{name}; {value:.4g}; 95 %: {low:.4g} to {high:.4g}" for name, value, low, high in figures]
+    descriptions = [f"{name}; {value:.4g}; 95 %: {low:.4g} to {high:.4g}" for name, value, low, high in figures]
     held = {key: picture[key] for key in ("values", "low", "high")}
-    data = rows(name=picture["labels"], said=said, colour=[ONE] + [TWO] * (len(said) - 1), **held)
+    data = rows(
+        name=picture["labels"], description=descriptions, colour=[ONE] + [TWO] * (len(descriptions) - 1), **held
+    )
     y = alt.Y("name:N", sort=None, title=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=230))
     x = alt.X(
         "low:Q", title=picture["unit"], axis=alt.Axis(tickCount=5), scale=alt.Scale(zero=False, nice=True, padding=8)
@@ -161,7 +168,7 @@ def _ranges(picture: dict[str, Any]) -> Any:
     whole = alt.Chart(data, width=230, height=alt.Step(26))
     line = whole.mark_rule(strokeWidth=2, aria=False).encode(y=y, x=x, x2="high:Q", color=colour)
     dot = whole.mark_point(filled=True, size=90, opacity=1).encode(
-        y=y, x="values:Q", color=colour, description="said:N"
+        y=y, x="values:Q", color=colour, description="description:N"
     )
     return alt.layer(line, dot)
 
@@ -171,8 +178,10 @@ def _matrix(picture: dict[str, Any]) -> Any:
     names, values = _short(picture["labels"]), np.array(picture["values"])
     size = len(names)
     across, down = np.tile(names, size), np.repeat(names, size)
-    said = [f"{a}, {b}; {value:.2f}" for a, b, value in zip(down, across, values.ravel(), strict=True)]
-    data = rows(a=across, b=down, value=values.ravel(), said=said, text=[f"{v:.2f}" for v in values.ravel()])
+    descriptions = [f"{a}, {b}; {value:.2f}" for a, b, value in zip(down, across, values.ravel(), strict=True)]
+    data = rows(
+        a=across, b=down, value=values.ravel(), description=descriptions, text=[f"{v:.2f}" for v in values.ravel()]
+    )
     side = 34 if size <= 8 else 22
     x = alt.X(
         "a:N",
@@ -184,7 +193,7 @@ def _matrix(picture: dict[str, Any]) -> Any:
     scale = alt.Scale(domain=[-1, 0, 1], range=[TWO, "#eef1f2", ONE])
     whole = alt.Chart(data, width=alt.Step(side), height=alt.Step(side))
     ground = whole.mark_rect(stroke=None).encode(
-        x=x, y=y, color=alt.Color("value:Q", scale=scale, legend=None), description="said:N"
+        x=x, y=y, color=alt.Color("value:Q", scale=scale, legend=None), description="description:N"
     )
     if size > 8:
         return ground
@@ -197,7 +206,7 @@ def _squares(picture: dict[str, Any]) -> Any:
     counts = np.array(picture["rows"], np.float64)
     place = np.nonzero(counts)
     held = counts[place]
-    data = rows(x=place[0], y=place[1], count=held, said=[f"{int(one):,} rows" for one in held])
+    data = rows(x=place[0], y=place[1], count=held, description=[f"{int(one):,} rows" for one in held])
     ends = [alt.Scale(domain=list(range(size))) for size in counts.shape]
     x = alt.X("x:O", title="first principal axis", scale=ends[0], axis=alt.Axis(labels=False, ticks=False))
     y = alt.Y(
@@ -211,7 +220,7 @@ def _squares(picture: dict[str, Any]) -> Any:
     return (
         alt.Chart(data, width=WIDE, height=WIDE)
         .mark_rect(stroke=None)
-        .encode(x=x, y=y, color=colour, description="said:N")
+        .encode(x=x, y=y, color=colour, description="description:N")
     )
 
 

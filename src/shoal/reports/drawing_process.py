@@ -99,7 +99,7 @@ def prepare() -> None:
 
 
 def converted(chart: str, seconds: float = converter.LIMIT) -> str:
-    """Return a Vega-Lite chart (JSON) as SVG, drawn by vl-convert in a separate process within so many seconds.
+    """Return a Vega-Lite chart (JSON) as SVG, drawn by vl-convert in a separate process within this many seconds.
 
     Raises `DrawingError` if the process dies, takes too long, cannot be started, or vl-convert fails.
     """

@@ -83,9 +83,9 @@ def _title(facts: Facts) -> str:
 def _lead(facts: Facts) -> str:
     """Summarize the result."""
     done = sum(one["weighed"] for one in facts["points"])
-    said = f"{facts['rows']:,} rows. {_many(done, 'release')} of {len(facts['points'])} verified and measured"
+    summary = f"{facts['rows']:,} rows. {_many(done, 'release')} of {len(facts['points'])} verified and measured"
     on = f"{len(facts['front'])} on the Pareto front of risk and utility"
-    return f"{said}; {on}. Nothing has been chosen: the choice is yours."
+    return f"{summary}; {on}. Nothing has been chosen: the choice is yours."
 
 
 def _front(facts: Facts) -> list[Block | None]:
@@ -97,11 +97,11 @@ def _front(facts: Facts) -> list[Block | None]:
     numbered = {name: str(number + 1) for number, name in enumerate(facts["front"])}
     same = [f"{one['name']} as {one['twin']}" for one in facts["points"] if one["twin"] in facts["front"]]
     twins = f" Others give the same release, byte for byte: {'; '.join(same)}." if same else ""
-    said = f"Pareto front, lowest risk first. Each point has a policy file of the same name.{twins}"
+    caption = f"Pareto front, lowest risk first. Each point has a policy file of the same name.{twins}"
     columns = {">": lambda one: numbered[one["name"]], **_columns(facts, front, facts["risks"])}
     return [
         blocks.chart("Risk against utility", overview(facts), f"{READ}{DASHED if facts['beside'] else ''}"),
-        _table(said, columns, front),
+        _table(caption, columns, front),
     ]
 
 
@@ -155,8 +155,8 @@ def _attacks(facts: Facts) -> Block | None:
                 figures = (f"{tried['rate']:.3f}", _ends(*tried["interval"]), f"{tried['bound']:.3f}")
             rows.append([one["name"], tried["name"], *figures, tried["outcome"]])
     heads = ["point", "attack", ">rate", ">95 % interval", ">bound", "outcome"]
-    said = "Attacks on the Pareto-optimal points, by an attacker who knows all quasi-identifiers"
-    return blocks.table(heads, rows, said) if rows else None
+    caption = "Attacks on the Pareto-optimal points, by an attacker who knows all quasi-identifiers"
+    return blocks.table(heads, rows, caption) if rows else None
 
 
 def _left_out(facts: Facts) -> Block | None:
@@ -181,13 +181,13 @@ def _how(facts: Facts) -> list[tuple[str, str]]:
         given = ", ".join(f"{name} {value:.4g}" for name, value in facts["beside"].items())
         words.append(("Reference figures", f"{given}. {BESIDE}"))
     words += [("Intervals", sure), ("Pareto front", facts["rule"])]
-    return [*words, ("Expected cost of the remaining runs", f"{facts['estimate']['said']}.")]
+    return [*words, ("Expected cost of the remaining runs", f"{facts['estimate']['counts']}.")]
 
 
 def _notes(facts: Facts) -> list[Block | None]:
     """Return notes about releases, the most frequent first, without those that methods give about themselves."""
-    said = Counter(note for one in facts["points"] for note in one["notes"] if note not in one["method_notes"])
-    shown = [note for note, _ in said.most_common(MOST_NOTES)]
+    counts = Counter(note for one in facts["points"] for note in one["notes"] if note not in one["method_notes"])
+    shown = [note for note, _ in counts.most_common(MOST_NOTES)]
     return [blocks.text("Notes about the table:"), blocks.items(shown)] if shown else []
 
 

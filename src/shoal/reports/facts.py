@@ -33,11 +33,11 @@ __all__ = [
     "all_figures",
     "between",
     "column_figures",
+    "finite",
     "public_facts",
     "released_picture",
     "report_facts",
-    "said_findings",
-    "told",
+    "shown_findings",
 ]
 
 Claims = Mapping[tuple[str, str | None], tuple[float, float]]
@@ -79,7 +79,7 @@ def report_facts(
     lines = [
         {
             **verdict.as_dict(),
-            "found": told(verdict.found),
+            "found": finite(verdict.found),
             "claimed": _claimed(verdict, claims),
             "constraint": asked_for(verdict, case.policy),
             "more": f"found {figure(verdict.found)}" if math.isfinite(verdict.found) else "",
@@ -95,7 +95,7 @@ def report_facts(
         "k": k,
         "holds": all(verdict.holds for verdict in verdicts),
         "verdicts": lines,
-        "findings": said_findings(findings, case.n, k),
+        "findings": shown_findings(findings, case.n, k),
         "sections": [
             blocks.section("done", "What was done", _done(case.policy, case, verdicts)),
             blocks.section("guarantees", "Guarantees", _guarantees(verdicts, claims)),
@@ -109,35 +109,35 @@ def report_facts(
     }
 
 
-def said_findings(findings: Iterable[Finding], n: int, k: int) -> list[dict[str, Any]]:
+def shown_findings(findings: Iterable[Finding], n: int, k: int) -> list[dict[str, Any]]:
     """Return findings as plain values, without numbers that count fewer than k rows."""
     lines = []
     for one in findings:
-        said = shown(one, n, k)
-        open_ = said == figure(one.value)
+        text = shown(one, n, k)
+        open_ = text == figure(one.value)
         value = one.value if math.isfinite(one.value) and open_ else None
         interval = one.interval if open_ else None
-        told_ = {"value": value, "interval": interval, "how": for_page(one.how, n, k), "shown": said}
-        lines.append({**one.as_dict(), **told_})
+        public = {"value": value, "interval": interval, "how": for_page(one.how, n, k), "shown": text}
+        lines.append({**one.as_dict(), **public})
     return lines
 
 
-def told(value: float) -> float | None:
+def finite(value: float) -> float | None:
     """Return a figure, or None if it is infinite, which JSON cannot express."""
     return value if math.isfinite(value) else None
 
 
 def all_figures(findings: Iterable[Finding], n: int, k: int) -> Block:
     """Return every finding as a collapsed table."""
-    rows = [(one["name"], one["shown"], between(one["interval"]), one["how"]) for one in said_findings(findings, n, k)]
+    rows = [(one["name"], one["shown"], between(one["interval"]), one["how"]) for one in shown_findings(findings, n, k)]
     held = blocks.table(("measure", ">value", ">95 % interval", "computed as"), rows)
     return blocks.more(f"All {len(rows)} figures", [blocks.text(say("figures")), held])
 
 
 def shown_between(one: Finding, n: int, k: int) -> tuple[str, str]:
     """Format a finding and its interval; an interval would reveal a withheld value."""
-    said = shown(one, n, k)
-    return said, between(one.interval) if said == figure(one.value) else ""
+    text = shown(one, n, k)
+    return text, between(one.interval) if text == figure(one.value) else ""
 
 
 def between(interval: tuple[float, float] | None) -> str:
@@ -147,7 +147,7 @@ def between(interval: tuple[float, float] | None) -> str:
 
 def _claimed(verdict: Verdict, claims: Claims | None) -> float | None:
     """Return what the certificate claims for a constraint."""
-    return None if claims is None else told(claims.get((verdict.model, verdict.column), (0.0, math.nan))[1])
+    return None if claims is None else finite(claims.get((verdict.model, verdict.column), (0.0, math.nan))[1])
 
 
 def _done(policy: Policy, case: Case, verdicts: Sequence[Verdict]) -> list[Block | None]:
@@ -234,8 +234,8 @@ def _classes(case: Case) -> list[Block | None]:
 def _risk(findings: Sequence[Finding], n: int, k: int) -> list[Block | None]:
     """Return the re-identification risks with explanations."""
     known = {finding.name: finding for finding in findings}
-    told = measure_words(("release",), built_in=True).items()
-    lines = [(name, *shown_between(known[name], n, k), what) for name, what in told if name in known]
+    explained = measure_words(("release",), built_in=True).items()
+    lines = [(name, *shown_between(known[name], n, k), what) for name, what in explained if name in known]
     rest = [one for one in findings if one.measure == "contribution to risk"]
     shares = sorted(rest, key=lambda one: -one.value)[:MOST]
     picture = {
@@ -290,13 +290,13 @@ def _column_words(picture: Mapping[str, Any], case: Case) -> str:
     """Explain how to read the picture of a column."""
     if picture["kind"] == "bars":
         return "Number of rows with each value."
-    said = "Height shows rows per unit of width."
+    caption = "Height shows rows per unit of width."
     if not picture["missing"]:
-        return said
+        return caption
     when = ("now", "before") if picture["before"] else ("",)
     n, k = case.n, case.policy.constraints.k
     gaps = [f"{few(rows, n, k)} rows {at}".strip() for rows, at in zip(picture["missing"], when, strict=True)]
-    return f"{said} Missing values: {', '.join(gaps)}."
+    return f"{caption} Missing values: {', '.join(gaps)}."
 
 
 def _limits(verdicts: Sequence[Verdict], policy: Policy) -> list[Block | None]:

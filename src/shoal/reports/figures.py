@@ -57,8 +57,8 @@ def _map(sketch: MapSketch, names: Sequence[str]) -> Any:
         _units(sketch, sketch.hits, "rows", "blues", _ends(sketch.hits)),
     ]
     rest = [_units(sketch, sketch.planes[:, j], _label(names, j), "viridis") for j in _shown(sketch, names)]
-    said = f"{_some(len(rest), sketch.planes.shape[1])} of the matrix, in standard deviations from the mean"
-    return alt.concat(*first, *rest, columns=ACROSS, title=said).resolve_scale(color="independent")
+    heading = f"{_some(len(rest), sketch.planes.shape[1])} of the matrix, in standard deviations from the mean"
+    return alt.concat(*first, *rest, columns=ACROSS, title=heading).resolve_scale(color="independent")
 
 
 def _shown(sketch: MapSketch, names: Sequence[str]) -> list[int]:
@@ -104,8 +104,8 @@ def _units(
 def _curves(sketches: Sequence[CurveSketch], names: Sequence[str]) -> Any:
     """Return the densities of columns side by side."""
     drawn = [_curve(sketch, _label(names, sketch.column)) for sketch in sketches[:MOST]]
-    said = f"{_some(len(drawn), len(sketches))} with more than two values; dashes: cuts, dots: representative values"
-    return alt.concat(*drawn, columns=ACROSS, title=said)
+    heading = f"{_some(len(drawn), len(sketches))} with more than two values; dashes: cuts, dots: representative values"
+    return alt.concat(*drawn, columns=ACROSS, title=heading)
 
 
 def _curve(sketch: CurveSketch, title: str) -> Any:

@@ -70,7 +70,7 @@ def interactive(facts: Facts) -> Any:
     line = alt.Chart(data).mark_line(strokeWidth=1).encode(**axes, **look, order="place:Q")
     shape = alt.Shape("on:N", title="Pareto-optimal", scale=alt.Scale(domain=["yes", "no"], range=["circle", "cross"]))
     dots = alt.Chart(data).mark_point(filled=True, size=60)
-    drawn = dots.encode(**axes, **look, shape=shape, tooltip=["name:N", "said:N"])
+    drawn = dots.encode(**axes, **look, shape=shape, tooltip=["name:N", "description:N"])
     return alt.layer(line, drawn, width=WIDE, height=TALL).add_params(chosen).interactive()
 
 
@@ -117,19 +117,22 @@ def _beside(facts: Facts, x: Any) -> list[Any]:
     """Return a labelled dashed line for each reference figure."""
     if not facts["beside"]:
         return []
-    said = [f"{name}: {value:.4g}" for name, value in facts["beside"].items()]
-    data = rows(x=list(facts["beside"].values()), said=said)
+    descriptions = [f"{name}: {value:.4g}" for name, value in facts["beside"].items()]
+    data = rows(x=list(facts["beside"].values()), description=descriptions)
     line = alt.Chart(data).mark_rule(color="currentColor", opacity=0.6, strokeDash=[4, 3])
     words = alt.Chart(data).mark_text(angle=270, align="right", dx=-4, dy=-6, fontSize=10, aria=False)
-    return [line.encode(x=x, tooltip="said:N", description="said:N"), words.encode(x=x, y=alt.value(0), text="said:N")]
+    return [
+        line.encode(x=x, tooltip="description:N", description="description:N"),
+        words.encode(x=x, y=alt.value(0), text="description:N"),
+    ]
 
 
 def _dots(facts: Facts, some: Sequence[Facts], axes: Facts, colour: str, size: int, *, aria: bool = True) -> Any:
     """Return a dot for each point, with a description unless it is hidden from screen readers."""
-    told = {"tooltip": "said:N", "description": "said:N"} if aria else {}
+    channels = {"tooltip": "description:N", "description": "description:N"} if aria else {}
     silent = {} if aria else {"aria": False}
     dots = alt.Chart(_data(facts, some)).mark_point(filled=True, opacity=1, color=colour, size=size, **silent)
-    return dots.encode(**axes, **told)
+    return dots.encode(**axes, **channels)
 
 
 def _spans(some: Sequence[Facts], axes: Facts, colour: str) -> Iterable[Any]:
@@ -171,11 +174,11 @@ def _data(facts: Facts, some: Sequence[Facts]) -> Any:
         name=[one["name"] for one in some],
         line=[_line(facts, one) for one in some],
         on=["yes" if one["front"] else "no" for one in some],
-        said=[_said(facts, one) for one in some],
+        description=[_description(facts, one) for one in some],
     )
 
 
-def _said(facts: Facts, one: Facts) -> str:
+def _description(facts: Facts, one: Facts) -> str:
     """Describe a dot."""
     parts = [one["name"]]
     for what in ("utility", "risk"):

@@ -78,9 +78,9 @@ def _worth(
 ) -> list[Block | None]:
     """Return utility with intervals, the honest figure first and the flattering one beside it."""
     known = {finding.name: finding for finding in reversed(findings)}  # the first one of a name has the interval
-    told = measure_words(("pair", "groups"), built_in=False)
-    held = [known[name] for name in told if name in known]
-    lines = [(one.name, *shown_between(one, n, k), told[one.name]) for one in held]
+    explained = measure_words(("pair", "groups"), built_in=False)
+    held = [known[name] for name in explained if name in known]
+    lines = [(one.name, *shown_between(one, n, k), explained[one.name]) for one in held]
     ranged = [one for one in held if one.interval is not None and shown(one, n, k) == figure(one.value)]
     picture = {
         "kind": "ranges",

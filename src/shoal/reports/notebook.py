@@ -12,9 +12,9 @@ TABLE = "border-collapse:collapse;margin:.3em 0 .6em"
 CELL = "padding:.2em .9em .2em 0;border-bottom:1px solid rgba(128,128,128,.3);text-align:"
 
 
-def card(title: str, said: str, shown: Iterable[Block | None]) -> str:
+def card(title: str, subtitle: str, shown: Iterable[Block | None]) -> str:
     """Return text, table, figure and collapsed blocks as an HTML fragment; blocks that are None are left out."""
-    head = f"<p><b>{html.escape(title)}</b><br><small>{html.escape(said)}</small></p>"
+    head = f"<p><b>{html.escape(title)}</b><br><small>{html.escape(subtitle)}</small></p>"
     return f'<div style="max-width:60em">{head}{_all(shown)}</div>'
 
 
@@ -42,7 +42,9 @@ def _table(one: Block) -> str:
         both = zip(cells, sides, strict=True)
         return "".join(f'<{tag} style="{CELL}{side}">{html.escape(cell)}</{tag}>' for cell, side in both)
 
-    said = f'<caption style="text-align:left;caption-side:top"><small>{html.escape(one["caption"])}</small></caption>'
+    caption = (
+        f'<caption style="text-align:left;caption-side:top"><small>{html.escape(one["caption"])}</small></caption>'
+    )
     heads = line((head.removeprefix(">") for head in one["heads"]), "th")
     body = "".join(f"<tr>{line(row, 'td')}</tr>" for row in one["rows"])
-    return f'<table style="{TABLE}">{said}<tr>{heads}</tr>{body}</table>'
+    return f'<table style="{TABLE}">{caption}<tr>{heads}</tr>{body}</table>'

@@ -93,18 +93,18 @@ class _Inline:
 
     def _check(self, part: ElementTree.Element) -> None:
         """Reject what could run or fetch, make ids unique, and cut needless digits."""
-        strange = part.tag.removeprefix(SVG) not in TAGS
+        unexpected = part.tag.removeprefix(SVG) not in TAGS
         for name, value in list(part.items()):
-            strange |= name.lower().startswith("on") or "href" in name.lower() or name == "style"
+            unexpected |= name.lower().startswith("on") or "href" in name.lower() or name == "style"
             local = re.fullmatch(r"url\(['\"]?#[\w-]+['\"]?\)", value)
-            strange |= "url(" in value.lower() and not local and name != "aria-label"
+            unexpected |= "url(" in value.lower() and not local and name != "aria-label"
             if name == "id":
                 part.set(name, f"p{self.count}-{value}")
             elif name in SHORT:
                 part.set(name, re.sub(r"(\.\d\d)\d+", r"\1", value))
             elif value.startswith("url("):
                 part.set(name, value.replace("#", f"#p{self.count}-"))
-        if strange:
+        if unexpected:
             raise WriteError(
                 "report: a picture contains something that could run or fetch. It is not added to the page."
             )

@@ -50,7 +50,7 @@ def _worth(figures: Figures) -> list[Block | None]:
         _both(figures, "Records by their items", "records", say("set_lengths")),
         _both(figures, "Items by their records", "items", say("set_supports")),
     ]
-    rows = [(name, _said(value)) for name, value in left.items()]
+    rows = [(name, _text(value)) for name, value in left.items()]
     return [
         blocks.text(say("set_worth")),
         blocks.tiles(kept),
@@ -86,7 +86,7 @@ def _associations(figures: Figures) -> list[Block | None]:
         "unit": "mean relative error, from 0 to 2",
     }
     rows = [
-        (name, _said(value), _said(expected[name]))
+        (name, _text(value), _text(expected[name]))
         for certain, expected in (by_frequency, overall)
         for name, value in certain.items()
     ]
@@ -108,7 +108,7 @@ def _neighbours(figures: Figures) -> list[Block | None]:
     origins = figures.get("Where neighbours come from", {})
     published = " ".join(f"The {name} neighbour is {where}." for name, where in origins.items())
     cost = figures.get(f"{HARD}cost", {})
-    paid = "; ".join(f"{name} {_said(value)}" for name, value in cost.items())
+    paid = "; ".join(f"{name} {_text(value)}" for name, value in cost.items())
     return [
         blocks.text(f"{say('set_neighbours')} {published}") if tables else None,
         *tables,
@@ -138,7 +138,7 @@ def _side_by_side(
     """Return the rows of a table of both neighbours."""
     for name in dict.fromkeys([*raw, *hard]):
         values = (raw.get(name), hard.get(name)) if hard else (raw.get(name),)
-        yield name, *("" if one is None else _said(one) for one in values), known.get(name, "")
+        yield name, *("" if one is None else _text(one) for one in values), known.get(name, "")
 
 
 def _distance(found: Mapping[str, Any]) -> list[Block | None]:
@@ -151,7 +151,7 @@ def _distance(found: Mapping[str, Any]) -> list[Block | None]:
         "values": [found[name] for name in shown],
         "unit": "nodes to delete, insert or rename",
     }
-    rows = [(known[name][0], _said(found[name]), known[name][1]) for name in known if found.get(name) is not None]
+    rows = [(known[name][0], _text(found[name]), known[name][1]) for name in known if found.get(name) is not None]
     return [
         blocks.text(say("set_distance")) if rows else None,
         blocks.one_figure("Distance from the records", picture, say("set_baselines")) if len(shown) > 1 else None,
@@ -159,7 +159,7 @@ def _distance(found: Mapping[str, Any]) -> list[Block | None]:
     ]
 
 
-def _said(value: Any) -> str:
+def _text(value: Any) -> str:
     """Format a figure, or a word in place of one."""
     if isinstance(value, bool):
         return "yes" if value else "no"

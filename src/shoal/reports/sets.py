@@ -85,7 +85,7 @@ def set_facts(
 def _done(published: Disassociated, kind: str) -> list[Block]:
     """Explain how the release was made."""
     shared = int((published.chunk_cluster < 0).sum())
-    said = {
+    kinds = {
         "km": "Plain records, drawn from the chunks and k^m-anonymous by themselves, are published beside them.",
         "raw": "Plain records, drawn from the chunks, are published beside them; rare combinations are mostly random.",
         "none": "No plain records are published beside the chunks.",
@@ -110,7 +110,7 @@ def _done(published: Disassociated, kind: str) -> list[Block]:
                 (f"{shared:,}", "of them shared"),
             ]
         ),
-        blocks.text(f"{terms[published.terms]} {said[kind]}"),
+        blocks.text(f"{terms[published.terms]} {kinds[kind]}"),
     ]
 
 

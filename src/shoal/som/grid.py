@@ -56,21 +56,21 @@ class Grid:
     def squared(self) -> Floats:
         """Squared distances of shape (2, columns, 2 rows - 1, columns).
 
-        From a unit in an even or an odd row and this column, so many rows away (the middle entry is its own), to this
+        From a unit in an even or an odd row and this column, this many rows away (the middle entry is its own), to this
         column.
         """
         odd = np.arange(2)[:, None, None, None]
-        away = np.arange(1 - self.rows, self.rows)[None, None, :, None]
+        up = np.arange(1 - self.rows, self.rows)[None, None, :, None]
         across = np.arange(self.columns)[None, None, None, :] - np.arange(self.columns)[None, :, None, None]
         if not self.hexagonal:
-            apart = np.maximum(np.abs(away), np.abs(across)) if self.steps else np.hypot(away, across)
-            return np.asarray(apart**2.0 + 0.0 * odd)
-        there = (odd + away) % 2
+            steps_between = np.maximum(np.abs(up), np.abs(across)) if self.steps else np.hypot(up, across)
+            return np.asarray(steps_between**2.0 + 0.0 * odd)
+        there = (odd + up) % 2
         if not self.steps:
-            return np.asarray((away * HEIGHT) ** 2 + (across + 0.5 * (there - odd)) ** 2)
+            return np.asarray((up * HEIGHT) ** 2 + (across + 0.5 * (there - odd)) ** 2)
         # On axes 120 degrees apart, the steps are the largest of three differences.
-        along = across - (away + odd - there) // 2
-        return np.asarray(np.maximum(np.maximum(np.abs(along), np.abs(away)), np.abs(along + away)) ** 2.0)
+        along = across - (up + odd - there) // 2
+        return np.asarray(np.maximum(np.maximum(np.abs(along), np.abs(up)), np.abs(along + up)) ** 2.0)
 
     def kernel(self, sigma: float) -> Floats:
         """Return exp(-d^2 / (2 sigma^2)) for the distances of `squared`, 0 where it is negligible."""
@@ -100,9 +100,9 @@ class Grid:
         around = 6 if self.hexagonal else 8
         found = np.full((self.units, around), -1, np.int64)
         reach = 1.2 if self.hexagonal else 2.2
-        apart = self.squared if not self.steps else Grid(self.rows, self.columns, self.hexagonal).squared
+        distances = self.squared if not self.steps else Grid(self.rows, self.columns, self.hexagonal).squared
         for unit in range(self.units):
-            close = np.flatnonzero(self.near(apart, unit) < reach)
+            close = np.flatnonzero(self.near(distances, unit) < reach)
             others = close[close != unit]
             found[unit, : others.size] = others
         return found

@@ -82,35 +82,35 @@ def wlvq2(
         raise MethodError(f"wlvq2: rate must be above 0; got {rate!r}.")
     if not np.abs(numbers).max(initial=0.0) < HUGE:
         raise MethodError(DIVERGED)
-    chance = np.random.default_rng((seed, 5))
-    found = [_codebook(numbers[codes == one], prototypes, chance) for one in range(names.size)]
+    rng = np.random.default_rng((seed, 5))
+    found = [_codebook(numbers[codes == one], prototypes, rng) for one in range(names.size)]
     owner = np.repeat(np.arange(names.size), [len(one) for one in found])
     book, weights = np.vstack(found), np.ones(numbers.shape[1])
     turned = np.ascontiguousarray(book.T)
     for epoch in range(epochs):
         left = 1.0 - epoch / epochs
         next_ = 1.0 - (epoch + 1) / epochs
-        order = chance.permutation(codes.size)
+        order = rng.permutation(codes.size)
         _learn(numbers, codes, order, turned, owner, weights, rate * left, rate * next_, weight_rate / rate, printed)
         if not np.abs(turned).max(initial=0.0) < HUGE:
             raise MethodError(DIVERGED)
     return Codebook(np.ascontiguousarray(turned.T), names[owner], weights)
 
 
-def _codebook(X: Floats, most: int, chance: np.random.Generator) -> Floats:
-    """Return up to so many means of the rows of a class, the best of several runs of k-means."""
+def _codebook(X: Floats, most: int, rng: np.random.Generator) -> Floats:
+    """Return up to this many means of the rows of a class, the best of several runs of k-means."""
     most = max(1, min(most, len(X) // EACH))
     different = np.unique(X, axis=0)
     if len(different) <= most:
         return different
-    found = [_means(X, most, chance) for _ in range(STARTS if most > 1 else 1)]
+    found = [_means(X, most, rng) for _ in range(STARTS if most > 1 else 1)]
     return min(found, key=lambda means: float(((X - means[nearest(X, means)]) ** 2).sum()))
 
 
-def _means(X: Floats, most: int, chance: np.random.Generator) -> Floats:
-    """Return so many means of rows, starting from random rows that are far apart."""
-    first = int(chance.integers(len(X)))
-    means = X[_far_apart(X, first, chance.random(most - 1))]
+def _means(X: Floats, most: int, rng: np.random.Generator) -> Floats:
+    """Return this many means of rows, starting from random rows that are far apart."""
+    first = int(rng.integers(len(X)))
+    means = X[_spread_out(X, first, rng.random(most - 1))]
     for _ in range(LLOYD):
         sums = cell_sums(X, nearest(X, means), most)
         held = sums[:, -1:] > 0
@@ -122,12 +122,12 @@ def _means(X: Floats, most: int, chance: np.random.Generator) -> Floats:
 
 
 @loop
-def _far_apart(X: Floats, first: int, draws: Floats) -> Rows:
+def _spread_out(X: Floats, first: int, draws: Floats) -> Rows:
     """Return a row and one more for each draw, with probability by squared distance from those before."""
     n, d = X.shape
     chosen = np.empty(draws.size + 1, np.int64)
     chosen[0] = first
-    away = np.full(n, np.inf)
+    squares = np.full(n, np.inf)
     for turn in range(draws.size):
         height = 0.0
         for row in range(n):
@@ -135,12 +135,12 @@ def _far_apart(X: Floats, first: int, draws: Floats) -> Rows:
             for j in range(d):
                 gap = X[row, j] - X[chosen[turn], j]
                 total += gap * gap
-            away[row] = min(away[row], total)
-            height += away[row]
+            squares[row] = min(squares[row], total)
+            height += squares[row]
         mark, height, row = draws[turn] * height, 0.0, -1
         while row < n - 1 and height <= mark:
             row += 1
-            height += away[row]
+            height += squares[row]
         chosen[turn + 1] = row
     return chosen
 
@@ -161,18 +161,18 @@ def _learn(
     """Present all rows once; changes the weights and the prototypes, one per column of `turned`."""
     d, n = X.shape[1], order.size
     bound = ((1.0 - WINDOW) / (1.0 + WINDOW)) ** 2
-    point, away = np.empty(d), np.empty(owner.size)
+    point, squares = np.empty(d), np.empty(owner.size)
     for place in range(n):
         row = order[place]
         rate = first + (last - first) * (place / n)
         for j in range(d):
             point[j] = weights[j] * X[row, j]
-        _measure(point, turned, away)
-        one = least_of(away)
-        least, away[one] = away[one], np.inf
-        two = least_of(away)
+        _measure(point, turned, squares)
+        one = least_of(squares)
+        least, squares[one] = squares[one], np.inf
+        two = least_of(squares)
         # The window: of two distances, the shorter one is not much shorter.
-        if owner[one] == codes[row] or owner[two] != codes[row] or least <= bound * away[two]:
+        if owner[one] == codes[row] or owner[two] != codes[row] or least <= bound * squares[two]:
             continue
         for j in range(d):
             wrong, right = turned[j, one], turned[j, two]
@@ -186,20 +186,20 @@ def _learn(
 
 
 @inner_loop
-def _measure(point: Floats, turned: Floats, away: Floats) -> None:
+def _measure(point: Floats, turned: Floats, squares: Floats) -> None:
     """Write the squared distance of every prototype from a point, vectorized over prototypes."""
     d, m = turned.shape
-    away[:] = 0.0
+    squares[:] = 0.0
     q = 0
     while q + 4 <= d:
         a, b, c, e = point[q], point[q + 1], point[q + 2], point[q + 3]
         for unit in range(m):
             f, g = a - turned[q, unit], b - turned[q + 1, unit]
             h, i = c - turned[q + 2, unit], e - turned[q + 3, unit]
-            away[unit] = away[unit] + f * f + g * g + h * h + i * i
+            squares[unit] = squares[unit] + f * f + g * g + h * h + i * i
         q += 4
     while q < d:
         for unit in range(m):
             gap = point[q] - turned[q, unit]
-            away[unit] += gap * gap
+            squares[unit] += gap * gap
         q += 1

@@ -21,7 +21,7 @@ LONG = 50_000_000  # products from which several threads are worth starting
 ROUND = 4096  # rows of a task
 FAR = 100.0  # distance from zero that is far, in ranges of the prototypes
 WIDE, SOME = 8, 128  # columns and prototypes from which single precision pays
-TAME = 1e12  # single precision is used for lengths between 1 / TAME and TAME
+MODERATE = 1e12  # single precision is used for lengths between 1 / MODERATE and MODERATE
 
 Half = NDArray[np.float32]
 
@@ -37,7 +37,7 @@ def nearest(X: Floats, prototypes: Floats, threads: int = 1) -> Rows:
     X, turned, half = _turned(X, prototypes)
     d, m = turned.shape
     top = float(np.sqrt(2 * half.max()))
-    if d < WIDE or m < SOME or not 1 / TAME < top < TAME or not np.abs(X).max(initial=0.0) < TAME:
+    if d < WIDE or m < SOME or not 1 / MODERATE < top < MODERATE or not np.abs(X).max(initial=0.0) < MODERATE:
 
         def search(rows: Floats) -> Rows:
             return _nearest(rows, turned, half)
@@ -90,7 +90,7 @@ def _nearest_by_half(X: Floats, rows: Half, turned: Floats, half: Floats, rough:
     """
     n, d = X.shape
     found = np.empty(n, np.int64)
-    scores, room = np.empty((4, short.size), np.float32), np.empty(short.size, np.float32)
+    scores, scratch = np.empty((4, short.size), np.float32), np.empty(short.size, np.float32)
     for start in range(0, n, 4):
         _score_four(rows, start, rough, short, scores)
         for row in range(start, min(start + 4, n)):
@@ -98,7 +98,7 @@ def _nearest_by_half(X: Floats, rows: Half, turned: Floats, half: Floats, rough:
             for j in range(d):
                 length += X[row, j] * X[row, j]
             off = 1.5 * (d + 8) * 2.0**-24 * (np.sqrt(length) * top + 0.5 * top * top)
-            found[row] = _choose(X, row, turned, half, scores[row - start], room, 2 * off)
+            found[row] = _choose(X, row, turned, half, scores[row - start], scratch, 2 * off)
     return found
 
 
@@ -169,9 +169,9 @@ def _score_four(rows: Half, start: int, rough: Half, short: Half, scores: Half) 
 
 
 @inner_loop
-def _choose(X: Floats, row: int, turned: Floats, half: Floats, scores: Half, room: Half, slack: float) -> int:
+def _choose(X: Floats, row: int, turned: Floats, half: Floats, scores: Half, scratch: Half, slack: float) -> int:
     """Return the nearest prototype among those that scores, off by at most half the slack, leave possible."""
-    bound = np.float32(_lowest(scores, room) + slack)
+    bound = np.float32(_lowest(scores, scratch) + slack)
     count, chosen = 0, 0
     for j in range(scores.size):
         if scores[j] <= bound:
@@ -189,18 +189,18 @@ def _choose(X: Floats, row: int, turned: Floats, half: Floats, scores: Half, roo
 
 
 @inner_loop
-def _lowest(values: Half, room: Half) -> float:
+def _lowest(values: Half, scratch: Half) -> float:
     """Return the least value, comparing halves with each other."""
     size = values.size
     for i in range(size):
-        room[i] = values[i]
+        scratch[i] = values[i]
     while size > 1:
         rest = size // 2
-        other = room[size - rest :]
+        other = scratch[size - rest :]
         for i in range(rest):
-            room[i] = other[i] if other[i] < room[i] else room[i]
+            scratch[i] = other[i] if other[i] < scratch[i] else scratch[i]
         size -= rest
-    return float(room[0])
+    return float(scratch[0])
 
 
 @inner_loop

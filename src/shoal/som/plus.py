@@ -71,8 +71,8 @@ def plus(
     classes = int(codes.max()) + 1
     if classes == 1:
         return Partition.of(labels, (f"{who}: there is one label only, which teaches nothing.",))
-    said = f"{who}: taught by {classes} labels; columns count from {weights.min():.2f} to "
-    return Partition.of(labels, (f"{said}{weights.max():.2f}.",))
+    note = f"{who}: taught by {classes} labels; columns count from {weights.min():.2f} to "
+    return Partition.of(labels, (f"{note}{weights.max():.2f}.",))
 
 
 def tca_pp(

@@ -65,9 +65,9 @@ class Topology:
         """Return a sentence on what the views learnt."""
         kept = sum(one.accepted for one in self.log)
         grid, views = self.map.grid, len(self.views)
-        said = f"{who}: {views} view{'s' * (views != 1)}, maps of {grid.rows} x {grid.columns} units"
+        note = f"{who}: {views} view{'s' * (views != 1)}, maps of {grid.rows} x {grid.columns} units"
         learnt = f"; of {len(self.log)} updates that they learnt from each other {kept} were kept" if self.log else ""
-        return (f"{said}{learnt}.",)
+        return (f"{note}{learnt}.",)
 
     def sketches(self, k: int) -> tuple[Sketch, ...]:
         """Return figures for pictures of the map and of what the views learnt, without units of fewer than k rows."""

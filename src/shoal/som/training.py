@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 from shoal.cluster.inputs import Floats, Rows, finite
 from shoal.errors import MethodError
 from shoal.kernels.axes import principal_axes
-from shoal.kernels.chance import stream, uniform
 from shoal.kernels.loops import loop
+from shoal.kernels.random_streams import stream, uniform
 from shoal.model.progress import tick
 from shoal.som.grid import Grid, grid_for
 from shoal.som.nearest import cell_sums, nearest, two_nearest
@@ -69,8 +69,8 @@ class Map:
     def errors(self, X: Floats) -> tuple[float, float]:
         """Return the mean distance to the nearest prototype, and how often the two nearest are not neighbours."""
         first, second = two_nearest(X, self.prototypes)
-        away = np.sqrt(((X - self.prototypes[first]) ** 2).sum(axis=1))
-        return float(away.mean()), float(1.0 - self.grid.adjacent(first, second).mean())
+        distances = np.sqrt(((X - self.prototypes[first]) ** 2).sum(axis=1))
+        return float(distances.mean()), float(1.0 - self.grid.adjacent(first, second).mean())
 
     def hits(self, X: Floats) -> Rows:
         """Return how many rows each unit is nearest to."""
@@ -102,8 +102,8 @@ def som(
     Examples
     --------
     >>> flat = np.random.default_rng(0).normal(size=(500, 2))
-    >>> error, torn = som(flat).errors(flat)
-    >>> round(error, 1), torn < 0.1
+    >>> quantization, topographic = som(flat).errors(flat)
+    >>> round(quantization, 1), topographic < 0.1
     (0.2, True)
     """
     how, numbers = training or Training(), finite(X, "som")
@@ -116,9 +116,9 @@ def som(
 def laid_out(X: Floats, grid: Grid, start: str = "pca", seed: int = 0) -> Floats:
     """Return the initial prototypes."""
     n, d = X.shape
-    chance = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     if start == "random":
-        return X[chance.choice(n, grid.units, replace=grid.units > n)].copy()
+        return X[rng.choice(n, grid.units, replace=grid.units > n)].copy()
     mean = X.mean(axis=0)
     axes, spread = principal_axes(X)
     lengths = np.sqrt(spread)
@@ -154,11 +154,11 @@ def means_of(sums: Floats, before: Floats) -> Floats:
 def _online(X: Floats, start: Map, how: Training, seed: int) -> Floats:
     """Return prototypes after online training."""
     grid, prototypes = start.grid, start.prototypes.copy()
-    total, chance = max(20 * len(X), 200 * grid.units), stream(seed, 2)
+    total, random_state = max(20 * len(X), 200 * grid.units), stream(seed, 2)
     for part in range(100):
         first, last = part * total // 100, (part + 1) * total // 100
         # Sigma changes in a hundred steps, the pull with every row.
-        _pull(X, prototypes, grid.squared, chance, first, last, total, how.sigma(part / 99, grid))
+        _pull(X, prototypes, grid.squared, random_state, first, last, total, how.sigma(part / 99, grid))
         tick(part + 1, 100)
     return prototypes
 
@@ -168,7 +168,7 @@ def _pull(
     X: Floats,
     prototypes: Floats,
     squared: Floats,
-    chance: NDArray[np.uint64],
+    random_state: NDArray[np.uint64],
     first: int,
     last: int,
     total: int,
@@ -179,20 +179,20 @@ def _pull(
     columns = squared.shape[1]
     rows = m // columns
     for step in range(first, last):
-        row = int(uniform(chance) * len(X))
+        row = int(uniform(random_state) * len(X))
         rate = FAST * (SLOW / FAST) ** (step / max(1, total - 1))
         best, least = 0, np.inf
         for unit in range(m):
-            away = 0.0
+            square = 0.0
             for j in range(d):
                 gap = X[row, j] - prototypes[unit, j]
-                away += gap * gap
-            if away < least:
-                best, least = unit, away
+                square += gap * gap
+            if square < least:
+                best, least = unit, square
         up, across = best // columns, best % columns
         for unit in range(m):
-            apart = squared[up % 2, across, unit // columns - up + rows - 1, unit % columns]
-            pull = rate * np.exp(-apart / (2.0 * sigma * sigma))
+            squared_steps = squared[up % 2, across, unit // columns - up + rows - 1, unit % columns]
+            pull = rate * np.exp(-squared_steps / (2.0 * sigma * sigma))
             if pull > 1e-6:
                 for j in range(d):
                     prototypes[unit, j] += pull * (X[row, j] - prototypes[unit, j])

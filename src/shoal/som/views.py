@@ -92,8 +92,8 @@ def maps_of_views(
         with silently():
             for turn in range(rounds):
                 for number in range(len(views)):
-                    views[number], told = _learn(X, views, number, kernel, strength[number], printed, threads)
-                    log.append(Round(number, turn, *told, tuple(np.delete(strength[number], number))))
+                    views[number], measured = _learn(X, views, number, kernel, strength[number], printed, threads)
+                    log.append(Round(number, turn, *measured, tuple(np.delete(strength[number], number))))
     return views, log
 
 
@@ -107,11 +107,11 @@ def _learn(
     near = float(sums[:, -1].sum())
     for other, there in enumerate(views):
         if other != own:
-            apart = disagreement(numbers, view.cells, there.cells, grid, kernel)
-            far = float(apart[:, -1].sum())
+            difference = disagreement(numbers, view.cells, there.cells, grid, kernel)
+            far = float(difference[:, -1].sum())
             grown = strength[other] + near / (2.0 * far) if far > 0 else STRONGEST
             strength[other] = min(STRONGEST, max(WEAKEST, grown))
-            sums = sums + (strength[other] if printed else strength[other] ** 2) * apart
+            sums = sums + (strength[other] if printed else strength[other] ** 2) * difference
     moved = means_of(sums, view.map.prototypes)
     if printed:
         moved = view.map.prototypes + moved
@@ -162,8 +162,8 @@ def davies_bouldin(X: Floats, prototypes: Floats, cells: Rows) -> float:
     if held.size < 2:
         return float("inf")
     own = own.reshape(-1)
-    away = np.sqrt(((X - prototypes[cells]) ** 2).sum(axis=1))
-    wide = np.bincount(own, away) / np.bincount(own)
+    distances = np.sqrt(((X - prototypes[cells]) ** 2).sum(axis=1))
+    wide = np.bincount(own, distances) / np.bincount(own)
     return float(_worst_pairs(np.ascontiguousarray(prototypes[held]), wide) / held.size)
 
 

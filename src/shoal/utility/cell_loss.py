@@ -72,29 +72,29 @@ def text_loss(column: Pair) -> Floats:
     """Return what each published cell of a truthful form loses."""
     coded = column.after.cast(pa.string()).combine_chunks().dictionary_encode()
     texts = [*coded.dictionary.to_pylist(), None]
-    told = [column.told(text) for text in texts]
+    published = [column.published_as(text) for text in texts]
     if column.form == "tree":
-        each = _of_nodes(column, told)
+        each = _of_nodes(column, published)
     elif column.form == "range":
-        each = _of_ranges(column, told)
+        each = _of_ranges(column, published)
     else:
         whole = _values(column) + (column.before.null_count > 0)
-        each = [max(0, len(one.values) + one.missing - 1) / max(1, whole - 1) for one in told]
+        each = [max(0, len(one.values) + one.missing - 1) / max(1, whole - 1) for one in published]
     places = coded.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)
     return np.array(each, np.float64)[np.asarray(places, np.int64)]
 
 
-def _of_nodes(column: Pair, told: list[Published]) -> list[float]:
+def _of_nodes(column: Pair, published: list[Published]) -> list[float]:
     """Return what nodes lose."""
     if column.tree is None:
-        return [0.0] * len(told)
+        return [0.0] * len(published)
     tree = column.tree
     below = dict(zip(tree.names, (tree.last - tree.first).tolist(), strict=True))
     # A value with others below it is in the tree twice: as a leaf, and as the node above it, which is found last.
-    return [below[one.values[0]] / max(1, tree.leaves - 1) if one.values else 0.0 for one in told]
+    return [below[one.values[0]] / max(1, tree.leaves - 1) if one.values else 0.0 for one in published]
 
 
-def _of_ranges(column: Pair, told: list[Published]) -> list[float]:
+def _of_ranges(column: Pair, published: list[Published]) -> list[float]:
     """Return what ranges lose; limits beyond the values of the column lose no more than those values."""
     places, missing = _places(column)
     whole, toll = _width(column, places, missing)
@@ -103,7 +103,7 @@ def _of_ranges(column: Pair, told: list[Published]) -> list[float]:
     if column.kind == "ordinal":
         least, most = 0.0, float(max(1, len(column.order or ())) - 1)
     found = []
-    for one in told:
+    for one in published:
         wide = 0.0
         if len(one.values) > 1 and whole > 0:
             low, high = (_limit(value, column) for value in (one.values[0], one.values[-1]))

@@ -94,8 +94,8 @@ def _climbed(before: pa.ChunkedArray, labels: Labels, tree: Hierarchy) -> Floats
     held = high >= 0
     # The leaves below a node are adjacent: the node above the first and the last is above all.
     levels, lost = tree.levels, np.zeros(count)
-    apart = (levels[:, low[held]] != levels[:, high[held]]).sum(axis=0)
-    lost[held] = apart / max(1, len(levels) - 1)
+    levels_between = (levels[:, low[held]] != levels[:, high[held]]).sum(axis=0)
+    lost[held] = levels_between / max(1, len(levels) - 1)
     lost[held & (np.bincount(labels[~known], minlength=count) > 0)] = 1.0
     return lost
 
@@ -146,8 +146,8 @@ def entropy_loss(before: pa.ChunkedArray, after: pa.ChunkedArray) -> float:
 
     Missing is a category.
     """
-    known, told = read_column(before).codes, read_column(after).codes
-    return max(0.0, _entropy(classes([known, told], known.size)) - _entropy(told))
+    known, released = read_column(before).codes, read_column(after).codes
+    return max(0.0, _entropy(classes([known, released], known.size)) - _entropy(released))
 
 
 def _entropy(codes: Labels) -> float:

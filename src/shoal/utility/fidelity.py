@@ -77,8 +77,8 @@ def inventions(columns: Sequence[Pair]) -> tuple[Finding, ...]:
     plain = _plain(columns)
     if not plain:
         return ()
-    said = "rows whose combination no input row has"
-    return (Finding("invented combinations %", 100 * invented(plain), said, "pair", unit="%"),)
+    how = "rows whose combination no input row has"
+    return (Finding("invented combinations %", 100 * invented(plain), how, "pair", unit="%"),)
 
 
 def _plain(columns: Sequence[Pair]) -> list[Pair]:
@@ -132,8 +132,8 @@ def pmse(columns: Sequence[Pair], seed: int = 0) -> Finding:
     labels = np.repeat([0, 1], len(X))
     folds = StratifiedKFold(3, shuffle=True, random_state=seed)
     with boosted(len(labels), seed) as model:
-        chance = cross_val_predict(model, np.vstack([X, Y]), labels, cv=folds, method="predict_proba")[:, 1]
-    value = float(((chance - 0.5) ** 2).mean() / 0.25)
+        probability = cross_val_predict(model, np.vstack([X, Y]), labels, cv=folds, method="predict_proba")[:, 1]
+    value = float(((probability - 0.5) ** 2).mean() / 0.25)
     how = Sentence("telling released rows from original ones, 0 to 1, cross-fitted")
     return Finding("pMSE", value, how, "pair")
 

@@ -150,5 +150,5 @@ def accuracy(case: Case) -> Found:
     if case.policy.label is None:
         return ()
     # A classifier cannot use a column without any value, and learns nothing from one that is published so.
-    told = [one for one in case.columns if max(one.before.null_count, one.after.null_count) < case.n]
-    return honest_accuracy(told, case.released.column(case.policy.label), case.seed)
+    present = [one for one in case.columns if max(one.before.null_count, one.after.null_count) < case.n]
+    return honest_accuracy(present, case.released.column(case.policy.label), case.seed)

@@ -11,7 +11,7 @@ from shoal.model.policy import Policy
 from shoal.model.table import Table
 from shoal.privacy.verdict.values import read_column
 
-__all__ = ["telling_columns"]
+__all__ = ["columns_that_decide_label"]
 
 SURE = 0.99  # share of the rows that a column gets right
 BETTER = 0.1  # share of the errors of the commonest label that it may leave
@@ -21,7 +21,7 @@ MOST_VALUES = 0.05  # categories of a column, as a share of the rows, up to whic
 Codes = NDArray[np.int64]
 
 
-def telling_columns(table: Table, policy: Policy) -> tuple[str, ...]:
+def columns_that_decide_label(table: Table, policy: Policy) -> tuple[str, ...]:
     """Return the quasi-identifiers that decide the label alone: at one cut, or category by category.
 
     The table is arranged, and the policy names every column.

@@ -26,20 +26,20 @@ def sse(X: Matrix, labels: NDArray[np.int64], weights: Matrix | None = None) -> 
     masses[masses == 0] = 1  # rows without weight add nothing, wherever their mean is
     total = 0.0
     for column in X.T:
-        weighed = column if counts is None else counts * column
-        away = column - (np.bincount(labels, weighed) / masses)[labels]
-        total += float((away if counts is None else counts * away) @ away)
+        weighted = column if counts is None else counts * column
+        centred = column - (np.bincount(labels, weighted) / masses)[labels]
+        total += float((centred if counts is None else counts * centred) @ centred)
     return total
 
 
 def sst(X: Matrix, weights: Matrix | None = None) -> float:
     """Return the sum of squared distances of the rows to the mean of all, weights counting as in `sse`."""
     if weights is None:
-        away = X - X.mean(axis=0)
-        return float(np.einsum("ij,ij->", away, away))
+        centred = X - X.mean(axis=0)
+        return float(np.einsum("ij,ij->", centred, centred))
     counts = _with_mean_one(weights)
-    away = X - counts @ X / len(X)
-    return float(np.einsum("i,ij,ij->", counts, away, away))
+    centred = X - counts @ X / len(X)
+    return float(np.einsum("i,ij,ij->", counts, centred, centred))
 
 
 def partition_loss(

@@ -145,19 +145,19 @@ def _compared(before: Floats, after: Floats, weights: Floats | None = None) -> E
     """Compare two arrays, each column counting by its weight."""
     if weights is None:
         weights = np.ones(before.shape[-1]) / before.shape[-1]
-    away = np.abs(after - before)
-    told = np.abs(before) > NOTHING
-    count = np.broadcast_to(weights, before.shape) * told
-    relative = np.divide(away, np.abs(before), out=np.zeros_like(away), where=told)
+    error = np.abs(after - before)
+    nonzero = np.abs(before) > NOTHING
+    count = np.broadcast_to(weights, before.shape) * nonzero
+    relative = np.divide(error, np.abs(before), out=np.zeros_like(error), where=nonzero)
     variation = float((relative * count).sum() / count.sum()) if count.sum() > 0 else None
     rows = before.size / before.shape[-1]
-    return Errors(float((away**2 @ weights).sum() / rows), float((away @ weights).sum() / rows), variation)
+    return Errors(float((error**2 @ weights).sum() / rows), float((error @ weights).sum() / rows), variation)
 
 
 def _covariance(X: Floats) -> Floats:
     """Return the covariance matrix, divided by n."""
-    away = X - X.mean(axis=0)
-    return np.asarray(away.T @ away / len(X))
+    centred = X - X.mean(axis=0)
+    return np.asarray(centred.T @ centred / len(X))
 
 
 def _correlation(covariance: Floats) -> Floats:

@@ -183,10 +183,10 @@ def nemenyi(mean_ranks: Floats, sets: int) -> Floats:
     from scipy.stats import studentized_range
 
     m = len(mean_ranks)
-    apart = np.abs(mean_ranks[:, None] - mean_ranks) / np.sqrt(m * (m + 1) / (6 * sets))
+    statistics = np.abs(mean_ranks[:, None] - mean_ranks) / np.sqrt(m * (m + 1) / (6 * sets))
     found = np.eye(m)
     first, second = np.triu_indices(m, 1)
-    found[first, second] = studentized_range.sf(apart[first, second] * np.sqrt(2), m, np.inf)
+    found[first, second] = studentized_range.sf(statistics[first, second] * np.sqrt(2), m, np.inf)
     return np.maximum(found, found.T)
 
 
@@ -211,14 +211,14 @@ def wilcoxon(first: ArrayLike, second: ArrayLike, *, higher: bool = True) -> Wil
     """
     from scipy.stats import rankdata
 
-    away = np.asarray(first, np.float64) - np.asarray(second, np.float64)
+    differences = np.asarray(first, np.float64) - np.asarray(second, np.float64)
     # Differences of decimals that are equal on paper may differ in the last bit.
     scale = max(float(np.abs(first).max()), float(np.abs(second).max())) or 1.0
-    away = np.round(away / scale, 12) * (1 if higher else -1)
-    placed = rankdata(np.abs(away))
-    none = float(placed[away == 0].sum()) / 2
-    better, worse = float(placed[away > 0].sum()) + none, float(placed[away < 0].sum()) + none
-    doubled = np.round(2 * placed[away != 0]).astype(np.int64)
+    differences = np.round(differences / scale, 12) * (1 if higher else -1)
+    placed = rankdata(np.abs(differences))
+    none = float(placed[differences == 0].sum()) / 2
+    better, worse = float(placed[differences > 0].sum()) + none, float(placed[differences < 0].sum()) + none
+    doubled = np.round(2 * placed[differences != 0]).astype(np.int64)
     # Probability of each sum of the ranks of positive differences: each rank is included with probability one half.
     likely = np.ones(1)
     for rank in doubled:

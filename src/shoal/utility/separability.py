@@ -32,7 +32,7 @@ __all__ = ["Accuracy", "Separability", "deal", "seen_classes", "separability"]
 
 FOLDS = 10
 ROWS, MOST_REPEATS = 10_000, 10  # tested rows in total, about; and most repeats
-APART = 1e-7  # smallest difference that a tree distinguishes
+RESOLUTION = 1e-7  # smallest difference that a tree distinguishes
 
 Labels = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -95,13 +95,13 @@ def separability(
     if n < 2 * folds or count < 2:
         return None
     turns = repeats or int(np.clip(ROWS // n, 1, MOST_REPEATS))
-    chance = np.random.default_rng((seed, 3))
-    numbers = np.column_stack([chance.permutation(int(owner.max()) + 1) for _ in range(after.shape[1])])
+    rng = np.random.default_rng((seed, 3))
+    numbers = np.column_stack([rng.permutation(int(owner.max()) + 1) for _ in range(after.shape[1])])
     noise = numbers[owner].astype(np.float64)
     accuracies, unseen = np.zeros((3, turns, folds)), 0
     right = np.zeros(3)
     for turn in range(turns):
-        fold = deal(label, owner, folds, chance)
+        fold = deal(label, owner, folds, rng)
         unseen += _unseen(owner, fold)
         answers = _asked(before, after, noise, label, fold, seed)
         for place, one in enumerate(answers):
@@ -113,12 +113,12 @@ def separability(
     return Separability(honest, published, control, majority, n, folds, turns, unseen, n < whole)
 
 
-def deal(label: Labels, owner: Labels, folds: int, chance: np.random.Generator) -> Labels:
+def deal(label: Labels, owner: Labels, folds: int, rng: np.random.Generator) -> Labels:
     """Return the fold of each row: every label spread over all folds, and no class of two or more rows in one alone.
 
     Labels and classes (`owner`) are codes from 0 up.
     """
-    order = chance.permutation(label.size)
+    order = rng.permutation(label.size)
     order = order[np.argsort(label[order], kind="stable")]
     fold = np.empty(label.size, np.int64)
     fold[order] = np.arange(label.size) % folds
@@ -133,7 +133,7 @@ def deal(label: Labels, owner: Labels, folds: int, chance: np.random.Generator) 
             theirs = owner[others]
             others = others[(sizes[theirs] == 1) | (held[theirs, where] + 1 < sizes[theirs])]
             if others.size:
-                other = int(others[chance.integers(others.size)])
+                other = int(others[rng.integers(others.size)])
                 for one, goes in ((row, int(fold[other])), (other, where)):
                     held[owner[one], fold[one]] -= 1
                     held[owner[one], goes] += 1
@@ -147,7 +147,7 @@ def seen_classes(X: Floats) -> Labels:
     codes = []
     for column in X.T.astype(np.float32).astype(np.float64):
         values, place = np.unique(column, return_inverse=True)
-        steps = np.cumsum(np.append(0, np.diff(values) > APART))
+        steps = np.cumsum(np.append(0, np.diff(values) > RESOLUTION))
         codes.append(steps[place.reshape(-1)].astype(np.int64))
     return classes(codes, len(X))
 

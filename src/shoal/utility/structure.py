@@ -88,16 +88,16 @@ def query_errors(columns: Sequence[Pair], seed: int = 0) -> Floats:
     plain = [_Asked(column) for column in columns if n and not column.truthful]
     if not plain:
         return np.zeros(0)
-    chance, drawn = np.random.default_rng(seed), 0
+    rng, drawn = np.random.default_rng(seed), 0
     found: list[float] = []
     # If none is found in as many draws as queries, the search ends.
     while len(found) < QUERIES and drawn < (DRAWS if found else QUERIES):
         drawn += 1
-        width = int(chance.integers(1, min(COLUMNS, len(plain)) + 1))
-        each = chance.uniform(FEWEST, MOST) ** (1 / width)
+        width = int(rng.integers(1, min(COLUMNS, len(plain)) + 1))
+        each = rng.uniform(FEWEST, MOST) ** (1 / width)
         before, after = np.ones(n, bool), np.ones(n, bool)
-        for place in chance.choice(len(plain), width, replace=False):
-            first, second = plain[place].query(each, chance)
+        for place in rng.choice(len(plain), width, replace=False):
+            first, second = plain[place].query(each, rng)
             before &= first
             after &= second
         true = int(before.sum())
@@ -120,17 +120,17 @@ class _Asked:
             self.width = int(max(first.max(), second.max())) + 1
             self.counts = np.bincount(first, minlength=self.width)
 
-    def query(self, share: float, chance: np.random.Generator) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def query(self, share: float, rng: np.random.Generator) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return which rows match, before and after, a condition that about this share of the rows matches before."""
         if self.ordered:
             m = self.known.size
             if not m:
                 return np.zeros(self.before.size, bool), np.zeros(self.after.size, bool)
-            start = int(chance.uniform(0, 1 - share) * m)
+            start = int(rng.uniform(0, 1 - share) * m)
             low, high = self.known[start], self.known[min(m - 1, start + max(1, round(share * m)) - 1)]
             first, second = ((cells >= low) & (cells <= high) for cells in (self.before, self.after))
             return first, second
-        order = chance.permutation(self.width)
+        order = rng.permutation(self.width)
         some = np.zeros(self.width, bool)
         reached = np.cumsum(self.counts[order])
         some[order[: 1 + int(np.searchsorted(reached, share * reached[-1]))]] = True

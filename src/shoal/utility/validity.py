@@ -69,8 +69,10 @@ def davies_bouldin(X: Floats, labels: Labels, seed: int = 0) -> float | None:
     spread = np.bincount(labels, np.sqrt(((X - means[labels]) ** 2).sum(axis=1))) / sizes
     worst = []
     for some in _blocks(sizes.size, sizes.size, seed):
-        apart = _distances(means[some], means)
-        ratio = np.divide(spread[some][:, None] + spread[None, :], apart, out=np.zeros_like(apart), where=apart > 1e-12)
+        distances = _distances(means[some], means)
+        ratio = np.divide(
+            spread[some][:, None] + spread[None, :], distances, out=np.zeros_like(distances), where=distances > 1e-12
+        )
         ratio[np.arange(some.size), some] = 0.0
         worst.append(ratio.max(axis=1))
     return float(np.concatenate(worst).mean())

@@ -146,12 +146,14 @@ def combined(case: Case) -> Found:
     if found is None or not kept:
         return ()
     middle = float(np.median(list(kept.values())))
-    honest, told = (structure.combined_utility(one.share, middle, ALPHA) for one in (found.honest, found.published))
+    honest, as_published = (
+        structure.combined_utility(one.share, middle, ALPHA) for one in (found.honest, found.published)
+    )
     return (
         Finding("combined utility", honest, Sentence("alpha = {a:g}, honest separability", a=ALPHA), "pair"),
         Finding(
             "combined utility as published",
-            told,
+            as_published,
             Sentence("alpha = {a:g}, separability as published", a=ALPHA),
             "pair",
         ),

@@ -44,13 +44,13 @@ def branch(groups: Rows, cost: Floats, cuts: Cuts, k: int, upper: float, slack: 
     """Search for choices of groups that cover every row once and cost less than `upper`, until there can be none.
 
     `groups`, of shape (groups, 2k - 1), are all that a better choice may contain, `cuts` hold for every choice, `slack`
-    is the tolerance of the proof, and the search is given up after so many nodes.
+    is the tolerance of the proof, and the search is given up after this many nodes.
     """
     n = cuts.start.size - 1
     programme = Programme(n)
     programme.add_cuts(cuts)
     programme.add(groups, cost, cuts)
-    programme.let_go(upper)
+    programme.allow_uncovered(upper)
     table = _table(groups, cuts)
     right = np.concatenate([np.ones(n), -cuts.right.astype(np.float64)])
     chosen, least = np.zeros(0, np.int64), np.inf

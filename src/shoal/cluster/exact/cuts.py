@@ -108,8 +108,8 @@ def broken(groups: Rows, share: Floats, n: int, most: int, known: set[bytes]) ->
 @loop
 def coefficients(groups: Rows, cuts: Cuts) -> tuple[Rows, Rows, Floats]:
     """Return the non-zero coefficients of groups in cuts: group, cut and value of each."""
-    room = _entries(groups, cuts)
-    group, cut, value = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room)
+    capacity = _entries(groups, cuts)
+    group, cut, value = np.empty(capacity, np.int64), np.empty(capacity, np.int64), np.empty(capacity)
     weight = np.zeros(len(cuts.rows), np.int64)
     count = 0
     for g in range(len(groups)):
@@ -133,12 +133,12 @@ def coefficients(groups: Rows, cuts: Cuts) -> tuple[Rows, Rows, Floats]:
 @loop
 def _entries(groups: Rows, cuts: Cuts) -> int:
     """Return an upper limit of the number of coefficients: cuts through the rows of all groups."""
-    room = 0
+    count = 0
     for g in range(len(groups)):
         for row in groups[g]:
             if row >= 0:
-                room += cuts.start[row + 1] - cuts.start[row]
-    return room
+                count += cuts.start[row + 1] - cuts.start[row]
+    return count
 
 
 @loop

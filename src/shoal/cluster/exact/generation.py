@@ -166,12 +166,12 @@ class Search:
         self.upper, self.best = cost, rows
         return True
 
-    def within(self, limit: float, room: int) -> tuple[Rows, Floats, int]:
+    def within(self, limit: float, capacity: int) -> tuple[Rows, Floats, int]:
         """Return the groups with a reduced cost below the limit, and these costs; -1 if there are too many."""
         toll = np.pad(self.toll, (0, len(self.master.cuts.rows) - self.toll.size))
         order = np.argsort(-self.price, kind="stable")
         work = self.looked()
-        found = below(self.D, self.near, self.price, order, self.master.cuts, toll, self.k, limit, room, work)
+        found = below(self.D, self.near, self.price, order, self.master.cuts, toll, self.k, limit, capacity, work)
         if found[2] < 0:
             self.give_up(work)
         return found

@@ -73,7 +73,7 @@ class Programme:
         self.model.addRows(count, none, right, group.size, *_packed(cut, group, value, count))
         self._strategy = DUAL
 
-    def let_go(self, cost: float) -> None:
+    def allow_uncovered(self, cost: float) -> None:
         """Allow every row to stay uncovered, at a cost."""
         n, rows = self.n, np.arange(self.n, dtype=np.int32)
         self.model.addCols(n, np.full(n, cost), np.zeros(n), np.full(n, np.inf), n, rows, rows, np.ones(n))
@@ -90,7 +90,7 @@ class Programme:
         from highspy import HighsModelStatus
 
         self.model.setOptionValue("simplex_strategy", self._strategy)
-        self.hurry()
+        self.limit_time()
         self.model.run()
         if self.model.getModelStatus() != HighsModelStatus.kOptimal:
             return None
@@ -100,7 +100,7 @@ class Programme:
         value = self.model.getInfo().objective_function_value
         return Solution(value, np.array(found.col_value), dual[: self.n].copy(), toll)
 
-    def hurry(self) -> None:
+    def limit_time(self) -> None:
         """Pass the remaining time budget to HiGHS."""
         if isfinite(left()):
             self.model.setOptionValue("time_limit", self.model.getRunTime() + max(0.0, left() - RESERVE))
@@ -153,7 +153,7 @@ class Master:
 def choose(groups: Rows, cost: Floats, cuts: Cuts, start: Rows | None, nodes: int, looks: int) -> tuple[Rows, bool]:
     """Choose groups that cover every row once, as cheaply as possible; return them and whether a choice may exist.
 
-    `cuts` hold for every choice; `start` is a known choice. The search ends after so many nodes, or after HiGHS has
+    `cuts` hold for every choice; `start` is a known choice. The search ends after this many nodes, or after HiGHS has
     asked `looks` times whether to go on.
     """
     import highspy
@@ -180,7 +180,7 @@ def choose(groups: Rows, cost: Floats, cuts: Cuts, start: Rows | None, nodes: in
             event.interrupt()
 
     model.cbMipInterrupt.subscribe(look)
-    programme.hurry()
+    programme.limit_time()
     model.run()
     taken = np.flatnonzero(np.array(model.getSolution().col_value) > HALF)
     return taken, model.getModelStatus() != highspy.HighsModelStatus.kInfeasible
@@ -199,7 +199,7 @@ def tidy(groups: Rows) -> Rows:
 
 
 def no_groups(most: int = 1) -> Rows:
-    """Return an empty array of groups of so many rows."""
+    """Return an empty array of groups of this many rows."""
     return np.zeros((0, most), np.int64)
 
 

@@ -31,7 +31,7 @@ BURST = 20  # times its fair share of the work that one search may take
 ROUNDING = 1e-13  # relative error: more than some hundred operations can accumulate
 
 
-class Desk(NamedTuple):
+class Workspace(NamedTuple):
     """Working arrays of a search: one line per chosen row, one column per candidate or row."""
 
     rows: Rows  # candidates, cheapest first
@@ -55,7 +55,7 @@ def lowered(
     Return them, the groups that made it necessary, and the number of searches given up.
     """
     n = len(D)
-    desk = _desk(n, k, price, order)
+    workspace = _workspace(n, k, price, order)
     lower = price.copy()
     groups = np.full((n * k, 2 * k - 1), -1, np.int64)
     reduced = np.empty(1)
@@ -66,14 +66,14 @@ def lowered(
         for m in range(k, min(2 * k, n - first + 1)):
             allowed = max(1000, BURST * left // ((first + 1) * k))
             found, bound, used = _search(
-                D, near, cuts, toll, desk, first, m, -tolerance, False, allowed, groups[count:], reduced
+                D, near, cuts, toll, workspace, first, m, -tolerance, False, allowed, groups[count:], reduced
             )
             left = max(0, left - used)
             given_up += used > allowed
             count += found
             fall = min(fall, bound)
         lower[row] += fall
-        desk.cost[0, row] = -lower[row]
+        workspace.cost[0, row] = -lower[row]
     return lower, groups[:count], given_up
 
 
@@ -87,18 +87,18 @@ def below(
     toll: Floats,
     k: int,
     limit: float,
-    room: int,
+    capacity: int,
     work: int,
 ) -> tuple[Rows, Floats, int]:
     """Return all groups with a reduced cost below the limit, these costs, and their number, -1 if too many."""
     n = len(D)
-    desk = _desk(n, k, price, order)
-    groups, reduced = np.full((room, 2 * k - 1), -1, np.int64), np.empty(room)
+    workspace = _workspace(n, k, price, order)
+    groups, reduced = np.full((capacity, 2 * k - 1), -1, np.int64), np.empty(capacity)
     count, left = 0, work
     for first in range(n - k, -1, -1):
         for m in range(k, min(2 * k, n - first + 1)):
             found, _, used = _search(
-                D, near, cuts, toll, desk, first, m, limit, True, left, groups[count:], reduced[count:]
+                D, near, cuts, toll, workspace, first, m, limit, True, left, groups[count:], reduced[count:]
             )
             if found < 0 or used > left:
                 return groups, reduced, -1
@@ -108,7 +108,7 @@ def below(
 
 
 @loop
-def _desk(n: int, k: int, price: Floats, order: Rows) -> Desk:
+def _workspace(n: int, k: int, price: Floats, order: Rows) -> Workspace:
     """Return working arrays whose first line holds all rows at their prices."""
     lines = 2 * k
     rows = np.empty((lines, n), np.int64)
@@ -117,7 +117,7 @@ def _desk(n: int, k: int, price: Floats, order: Rows) -> Desk:
     cost[0] = -price
     many = np.zeros(lines, np.int64)
     many[0] = n
-    return Desk(
+    return Workspace(
         rows,
         np.empty((lines, n)),
         cost,
@@ -137,7 +137,7 @@ def _search(
     near: Floats,
     cuts: Cuts,
     toll: Floats,
-    desk: Desk,
+    workspace: Workspace,
     first: int,
     m: int,
     limit: float,
@@ -151,9 +151,9 @@ def _search(
     Return how many were found (-1: no space), a bound of all reduced costs, and the work done; more than allowed means
     that the search was given up.
     """
-    at, base, many, key, path = desk.at, desk.base, desk.many, desk.key, desk.path
-    path[0] = desk.rows[0, first]
-    used = _choose(D, near, cuts, toll, desk, 0, first, m, limit)
+    at, base, many, key, path = workspace.at, workspace.base, workspace.many, workspace.key, workspace.path
+    path[0] = workspace.rows[0, first]
+    used = _choose(D, near, cuts, toll, workspace, 0, first, m, limit)
     found, bound, level = 0, 0.0, 1
     while level >= 1:
         rest = m - level
@@ -170,9 +170,9 @@ def _search(
             continue
         place = at[level]
         at[level] += 1
-        path[level] = desk.rows[level, place]
+        path[level] = workspace.rows[level, place]
         if rest > 1:
-            used += _choose(D, near, cuts, toll, desk, level, place, m, limit)
+            used += _choose(D, near, cuts, toll, workspace, level, place, m, limit)
             level += 1
             continue
         if every and found == len(groups):
@@ -189,22 +189,35 @@ def _search(
 
 @loop
 def _choose(
-    D: Floats, near: Floats, cuts: Cuts, toll: Floats, desk: Desk, level: int, place: int, m: int, limit: float
+    D: Floats,
+    near: Floats,
+    cuts: Cuts,
+    toll: Floats,
+    workspace: Workspace,
+    level: int,
+    place: int,
+    m: int,
+    limit: float,
 ) -> int:
     """Choose a candidate of one line and write the next: the remaining candidates. Return the rows examined."""
-    row = desk.path[level]
+    row = workspace.path[level]
     rest = m - level - 1
     inverse, part = 1.0 / m, 1.0 / min(rest, WIDTH - 1)
-    base = desk.base[level] + desk.cost[level, row] + desk.due[level, row]
-    cost, due, key, rows = desk.cost[level + 1], desk.due[level + 1], desk.key[level + 1], desk.rows[level + 1]
-    least, change = desk.least, desk.change
-    _charge(cuts, toll, desk.path, level, change)
+    base = workspace.base[level] + workspace.cost[level, row] + workspace.due[level, row]
+    cost, due, key, rows = (
+        workspace.cost[level + 1],
+        workspace.due[level + 1],
+        workspace.key[level + 1],
+        workspace.rows[level + 1],
+    )
+    least, change = workspace.least, workspace.change
+    _charge(cuts, toll, workspace.path, level, change)
     least[:rest] = np.inf
-    looked = int(desk.many[level]) - place - 1
+    looked = int(workspace.many[level]) - place - 1
     for i in range(looked):
-        other = desk.rows[level, place + 1 + i]
-        cost[other] = desk.cost[level, other] + inverse * D[row, other]
-        due[other] = desk.due[level, other] + change[other]
+        other = workspace.rows[level, place + 1 + i]
+        cost[other] = workspace.cost[level, other] + inverse * D[row, other]
+        due[other] = workspace.due[level, other] + change[other]
         key[i] = cost[other] + 0.5 * inverse * near[rest - 1, other] + part * due[other]
         rows[i] = other
         if key[i] < least[rest - 1]:
@@ -225,7 +238,7 @@ def _choose(
                 key[kept], rows[kept] = key[i], rows[i]
                 kept += 1
     _sort(key, rows, kept)
-    desk.base[level + 1], desk.many[level + 1], desk.at[level + 1] = base, kept, 0
+    workspace.base[level + 1], workspace.many[level + 1], workspace.at[level + 1] = base, kept, 0
     return looked
 
 

@@ -34,11 +34,11 @@ from shoal.model.progress import part, tick
 
 __all__ = ["cover", "nodes_of"]
 
-SORTED = 100_000  # lattices of up to so many nodes are sorted at once
+SORTED = 100_000  # lattices of up to this many nodes are sorted at once
 MOST = 8_000  # nodes that are tried
 CHUNK = 64  # nodes between two progress ticks
 SEEN, LEAST_SEEN = 150, 10**7  # mean and total looks at combinations before giving up
-MANY = 500  # from so many remaining rows on, only groups of their closest rows are tried
+MANY = 500  # from this many remaining rows on, only groups of their closest rows are tried
 GOOD = 0.8  # share of the usual rebuilding: the start is a good one
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 DRAWN = 20_261_116  # random seed of the keys of classes: any will do
@@ -76,8 +76,8 @@ def cover(columns: Columns, k: int, effort: str, nodes: int, *, run: Run) -> Par
     left, near = np.flatnonzero(labels < 0), None
     if left.size >= k:
         mine = columns._replace(codes=np.ascontiguousarray(columns.codes[left]))
-        close, away = closest(mine, keeping(k), (run.seed, 0), None, run.threads)
-        own = grown(mine, k, close, away, None)
+        close, distances = closest(mine, keeping(k), (run.seed, 0), None, run.threads)
+        own = grown(mine, k, close, distances, None)
         labels[left] = np.where(own < 0, -1, own + int(labels.max()) + 1)
         if np.count_nonzero(own < 0) > MANY:
             near = np.full((labels.size, close.shape[1]), -1, np.int32)
@@ -111,7 +111,7 @@ def covered(columns: Columns, k: int, most: int) -> Rows:
     nodes = nodes_of([_mean_losses(columns, j, codes[j], count) for j in range(len(codes))], most)
     widths = np.array([columns.levels(j).shape[1] for j in range(len(codes))], np.int64)
     drawn = _keys(columns)
-    room = _Room.of(codes, drawn, columns.rung[:-1].copy())
+    table = _HashTable.of(codes, drawn, columns.rung[:-1].copy())
     seen, most_seen = 0, max(LEAST_SEEN, SEEN * first.size)
     while active.size:
         some = list(islice(nodes, CHUNK))
@@ -119,7 +119,7 @@ def covered(columns: Columns, k: int, most: int) -> Rows:
             break
         seen += active.size * len(some)
         maps = columns.rung[:-1] + np.array(some, np.int64).reshape(len(some), len(codes)) * widths
-        left, groups = _walk(room, codes, drawn, maps, count, active, labels, groups, k)
+        left, groups = _walk(table, codes, drawn, maps, count, active, labels, groups, k)
         active = active[:left]
         tick(first.size - left, first.size)
     return labels[unit]
@@ -161,7 +161,7 @@ def _mean_losses(columns: Columns, j: int, codes: NDArray[np.int32], count: Rows
     return np.maximum.accumulate(found)
 
 
-class _Room(NamedTuple):
+class _HashTable(NamedTuple):
     """A hash table of the classes of a node: their keys, the node where they were last seen, their rows and group."""
 
     keys: NDArray[np.uint64]
@@ -172,7 +172,7 @@ class _Room(NamedTuple):
     turn: NDArray[np.int32]  # the present node
 
     @classmethod
-    def of(cls, codes: NDArray[np.int32], drawn: NDArray[np.uint64], last: Rows) -> "_Room":
+    def of(cls, codes: NDArray[np.int32], drawn: NDArray[np.uint64], last: Rows) -> "_HashTable":
         """Return working arrays for rows with these codes, one row per column."""
         n = codes.shape[1]
         size = 1 << max(1, (2 * n - 1).bit_length())
@@ -210,7 +210,7 @@ def nodes_of(losses: list[Floats], most: int) -> Iterator[tuple[int, ...]]:
 
 
 @inner_loop
-def _tell(
+def _update_keys(
     codes: NDArray[np.int32], drawn: NDArray[np.uint64], levels: Rows, last: Rows, own: NDArray[np.uint64], left: int
 ) -> None:
     """Update the keys of rows for the columns whose level has changed."""
@@ -224,7 +224,7 @@ def _tell(
 
 @inner_loop
 def _walk(
-    room: _Room,
+    table: _HashTable,
     codes: NDArray[np.int32],
     drawn: NDArray[np.uint64],
     maps: Rows,
@@ -238,7 +238,7 @@ def _walk(
 
     Remaining rows move to the front of `active`, and their codes with them.
     """
-    keys, held, slot, own, last, turn = room
+    keys, held, slot, own, last, turn = table
     left, d = active.size, len(codes)
     for node in range(len(maps)):
         bits = 1
@@ -246,7 +246,7 @@ def _walk(
             bits += 1
         mask, now = np.uint64((1 << bits) - 1), turn[0] + 1
         turn[0] = now
-        _tell(codes, drawn, maps[node], last, own, left)
+        _update_keys(codes, drawn, maps[node], last, own, left)
         for i in range(left):
             h = int(own[i] & mask)
             while held[h, 0] == now and keys[h] != own[i]:

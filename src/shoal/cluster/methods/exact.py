@@ -132,14 +132,14 @@ def _scaled(X: ArrayLike, numbers: Floats) -> bool:
 def _answer(labels: Rows, upper: float, lower: float, *, scaled: bool) -> Partition:
     """Return the partition with its findings; a bound in other units than the table's is left out."""
     gap = 100 * (upper - lower) / upper if upper > 0 else 0.0
-    # What is proved is said by findings and not by notes: findings are left out where groups are merged or weighed.
+    # Proofs are findings, not notes: findings are left out where groups are merged or weighted.
     if gap <= PROVED:
-        said = "proved optimal: no partition has a lower SSE"
+        meaning = "proved optimal: no partition has a lower SSE"
     elif lower > 0:
-        said = "no partition has an SSE that is lower by more than this"
+        meaning = "no partition has an SSE that is lower by more than this"
     else:
-        said = "no lower bound was proved; the groups are the best that were found"
-    findings = [Finding("gap %", gap, said, "groups", unit="%")]
+        meaning = "no lower bound was proved; the groups are the best that were found"
+    findings = [Finding("gap %", gap, meaning, "groups", unit="%")]
     if not scaled:
         how = "no partition into groups of k rows or more has less"
         findings.insert(0, Finding("proved lower bound of SSE", lower, how, "groups"))

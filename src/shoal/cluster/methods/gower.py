@@ -28,7 +28,7 @@ from shoal.cluster.mixed.move_chain import State, move_chain
 from shoal.cluster.mixed.near_cells import Cell, Passes, in_passes
 from shoal.cluster.search.limits import Limits, Rules, meets_in
 from shoal.kernels.columns import Columns, pair_loss
-from shoal.kernels.gower import apart
+from shoal.kernels.gower import as_distances
 from shoal.kernels.loops import inner_loop
 from shoal.model.partition import Partition
 from shoal.model.progress import part
@@ -78,25 +78,27 @@ def gower(columns: Columns, k: int, effort: str, *, run: Run) -> Partition:
     """
     sizes = aims(run.binding, k)
     k, asked = sizes[0]
-    gaps = apart(columns)
+    by_distance = as_distances(columns)
     with part(0, 4):
-        near, away = closest(gaps, max(KEEP, min(2 * sizes[-1].size, MOST_KEPT)), (run.seed, 0), asked, run.threads)
+        near, distances = closest(
+            by_distance, max(KEEP, min(2 * sizes[-1].size, MOST_KEPT)), (run.seed, 0), asked, run.threads
+        )
 
     def start(aim: Aim) -> Rows:
-        labels = _grown(gaps, aim.size, near, away, aim.limits)
+        labels = _grown(by_distance, aim.size, near, distances, aim.limits)
         if len(sizes) == 1 or np.mean(labels < 0) <= WAITING:
-            _joined(gaps, labels, near, aim.limits)
+            _joined(by_distance, labels, near, aim.limits)
         return labels
 
-    labels = best_of(sizes, start, lambda now: distance_cost(gaps, now))[1]
+    labels = best_of(sizes, start, lambda now: distance_cost(by_distance, now))[1]
     labels = placed(columns, labels, near, k, asked, np.random.default_rng((run.seed, 3)))
     steps = STEPS[effort] / PASSES
     if steps == 0:
         return Partition.of(labels)
-    plan = Passes(lambda now: distance_cost(gaps, now), lambda least, now: HEAT * least / len(now), COOL, PASSES)
+    plan = Passes(lambda now: distance_cost(by_distance, now), lambda least, now: HEAT * least / len(now), COOL, PASSES)
     with part(1, 2):
         search = partial(_searched, k=k, steps=steps)
-        return Partition.of(in_passes(search, plan, gaps, labels, near, asked, (run.seed, 4), run.threads))
+        return Partition.of(in_passes(search, plan, by_distance, labels, near, asked, (run.seed, 4), run.threads))
 
 
 def distance_cost(columns: Columns, labels: Rows) -> float:
@@ -112,19 +114,19 @@ def _searched(cell: Cell, hot: float, cold: float, k: int, steps: float) -> Rows
     most = max(2 * k - 1, int(sizes[sizes <= MOST * k].max(initial=0)))
     label = np.where(sizes <= most, np.arange(sizes.size), -1)[own].astype(np.int32)
     groups = np.zeros((sizes.size, most), np.int32), np.zeros(sizes.size, np.int32), np.zeros(sizes.size)
-    room = np.zeros(most + 1, np.int64), np.zeros(most + 1, np.int32)
-    move_chain(cell, State(label, *groups), int(steps * own.size), hot, cold, k, *room)
+    scratch = np.zeros(most + 1, np.int64), np.zeros(most + 1, np.int32)
+    move_chain(cell, State(label, *groups), int(steps * own.size), hot, cold, k, *scratch)
     return np.where(label < 0, own, label)
 
 
-def _grown(columns: Columns, k: int, near: Near, away: Floats, limits: Limits | None) -> Rows:
+def _grown(columns: Columns, k: int, near: Near, distances: Floats, limits: Limits | None) -> Rows:
     """Return labels of grown groups, -1 for rows without one."""
-    order = np.argsort(away[:, min(k - 2, away.shape[1] - 1)], kind="stable")
+    order = np.argsort(distances[:, min(k - 2, distances.shape[1] - 1)], kind="stable")
     labels = np.full(len(columns.codes), -1, np.int64)
     rules = None if limits is None else limits.rules
     edge = MOST * k * near.shape[1]
-    room = np.zeros(MOST * k, np.int64), np.zeros(edge, np.int64), np.zeros(edge), np.zeros(MOST * k, np.int32)
-    _grow(columns, rules, near, order, labels, *room, k)
+    scratch = np.zeros(MOST * k, np.int64), np.zeros(edge, np.int64), np.zeros(edge), np.zeros(MOST * k, np.int32)
+    _grow(columns, rules, near, order, labels, *scratch, k)
     return labels
 
 
@@ -133,9 +135,9 @@ def _joined(columns: Columns, labels: Rows, near: Near, limits: Limits | None) -
     groups, waiting = int(labels.max()) + 1, np.flatnonzero(labels < 0)
     if groups > 0 and waiting.size:
         rules = None if limits is None else limits.rules
-        room = np.zeros(labels.size, np.int64), np.zeros(labels.size, np.int32)
+        scratch = np.zeros(labels.size, np.int64), np.zeros(labels.size, np.int32)
         known = np.full(groups, -1.0), np.full(groups, -1, np.int64)
-        _join(columns, rules, labels, near, waiting, *chained(labels, groups), *room, *known)
+        _join(columns, rules, labels, near, waiting, *chained(labels, groups), *scratch, *known)
 
 
 @inner_loop

@@ -62,10 +62,10 @@ def grow(columns: Columns, k: int, effort: str, *, run: Run) -> Partition:
     """
     sizes = aims(run.binding, k)
     with part(0, 4):
-        near, away = closest(columns, keeping(sizes[-1].size), (run.seed, 0), sizes[0].limits, run.threads)
+        near, distances = closest(columns, keeping(sizes[-1].size), (run.seed, 0), sizes[0].limits, run.threads)
     (k, asked), labels = best_of(
         sizes,
-        lambda aim: grown(columns, aim.size, near, away, aim.limits),
+        lambda aim: grown(columns, aim.size, near, distances, aim.limits),
         lambda now: float(costs_of(columns, now).sum()),
     )
     labels = placed(columns, labels, near, k, asked, np.random.default_rng((run.seed, 3)))
@@ -73,13 +73,13 @@ def grow(columns: Columns, k: int, effort: str, *, run: Run) -> Partition:
         return Partition.of(improved(columns, labels, k, effort, asked, near, run.seed, run.threads))
 
 
-def grown(columns: Columns, k: int, near: Near, away: Floats, limits: Limits | None) -> Rows:
+def grown(columns: Columns, k: int, near: Near, distances: Floats, limits: Limits | None) -> Rows:
     """Return labels of grown groups, -1 for rows without one."""
-    order = np.argsort(away[:, min(k - 2, away.shape[1] - 1)], kind="stable")
+    order = np.argsort(distances[:, min(k - 2, distances.shape[1] - 1)], kind="stable")
     labels = np.full(len(columns.codes), -1, np.int64)
     rules = None if limits is None else limits.rules
-    room = np.zeros(MOST * k, np.int64), np.zeros(MOST * k * near.shape[1], np.int64), np.zeros(MOST * k, np.int32)
-    _grow(columns, rules, near, order, labels, hulls_of(columns, 1), *room, k)
+    scratch = np.zeros(MOST * k, np.int64), np.zeros(MOST * k * near.shape[1], np.int64), np.zeros(MOST * k, np.int32)
+    _grow(columns, rules, near, order, labels, hulls_of(columns, 1), *scratch, k)
     return labels
 
 

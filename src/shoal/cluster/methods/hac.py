@@ -28,7 +28,7 @@ from shoal.catalogue import Choice, Growth
 from shoal.cluster.declaring import numeric_method
 from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.search.cells import cells_of_rows
-from shoal.cluster.search.metrics import FITTING, FOLD, KIND, METRICS, Rules, apart, fill, space, starts, united
+from shoal.cluster.search.metrics import FITTING, FOLD, KIND, METRICS, Rules, fill, linkage, space, starts, united
 from shoal.cluster.search.sizes import capped
 from shoal.errors import MethodError, listed
 from shoal.kernels.loops import loop
@@ -95,11 +95,11 @@ def hac(X: Floats, k: int, linkage: str, metric: str, cap: str, priority: str, l
     rows, notes = space(X, metric, "hac")
     cells = cells_of_rows(rows, k, MOST_ROWS)
     if len(cells) > 1:
-        said = (
+        note = (
             f"hac: {len(rows)} rows were cut into {len(cells)} cells of at most {max(map(len, cells))}, "
             f"since all distances are kept for {MOST_ROWS} rows and no more. No group crosses a cell."
         )
-        notes = (*notes, said)
+        notes = (*notes, note)
     # Average and energy linkage add distances up; the others compare them, and need no square roots for that.
     plain = metric in ("euclidean", "mahalanobis")
     root = plain and linkage in ("average", "energy")
@@ -173,7 +173,7 @@ def _merge(groups: Groups, rules: Rules, done: int, total: int) -> None:
 
 @loop
 def _merge_some(groups: Groups, rules: Rules, most: int) -> bool:
-    """Merge the nearest two groups, at most so many times; False when there are none to merge."""
+    """Merge the nearest two groups, at most this many times; False when there are none to merge."""
     for _ in range(most):
         first = _nearest(groups, rules)
         if first < 0:
@@ -211,7 +211,7 @@ def _look(groups: Groups, rules: Rules, a: int) -> None:
         b = live[place]
         if b <= a:
             break
-        far = apart(rules, size, sizes[b], row[b - a - 1], inside, within[b])
+        far = linkage(rules, size, sizes[b], row[b - a - 1], inside, within[b])
         if far <= lowest and far < np.inf:
             best, lowest = b, far
     groups.near[a], groups.bound[a], groups.sure[a] = best, lowest, True
@@ -240,7 +240,7 @@ def _unite(groups: Groups, rules: Rules, a: int, b: int) -> None:
         here = begin[min(a, x)] + max(a, x)
         total = united(rules, sums[here], sums[begin[min(b, x)] + max(b, x)])
         sums[here] = total
-        far = apart(rules, size, sizes[x], total, inside, within[x])
+        far = linkage(rules, size, sizes[x], total, inside, within[x])
         if x > a:
             if far < lowest:
                 best, lowest = x, far

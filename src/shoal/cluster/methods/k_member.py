@@ -18,7 +18,7 @@ spirit of Loukides and Shao, Capturing data usefulness and privacy protection in
 - for its last place, those with which it would meet the limits;
 - before, those whose sensitive values do not occur in it yet, as soon as it needs as many of them as it has places: l
   less those it has; all, if t, alpha or entropy is required and it does not meet the limits as it is.
-- Of these the one that raises SSE least joins, if it raises it at most DEAREST times as much as the best row of all;
+- Of these the one that raises SSE least joins, if it raises it at most TOLERANCE times as much as the best row of all;
   otherwise the best row does, and merging will serve the group better (`enforce`).
 
 The remaining rows are stored in blocks, outermost first, and are searched by the loops of `mdav`.
@@ -40,7 +40,7 @@ __all__ = ["k_member"]
 
 MANY = 5000  # free rows beyond which only near ones may join a group
 NEAR = 256  # how many these are, or 4k if that is more
-DEAREST = 6.0  # times as much as the best row: what a row with another sensitive value may cost
+TOLERANCE = 6.0  # times as much as the best row: what a row with another sensitive value may cost
 PIECE = 1 << 28  # differences of cells between two progress ticks
 ANY = -1  # instead of a number of values: new ones are wanted until the limits are met
 
@@ -89,7 +89,7 @@ def k_member(X: Floats, k: int, diverse: bool, *, run: Run) -> Partition:
             tick(n * n - left * left, n * n)
             stop = max(least, left - max(k, PIECE // (left * d)) + 1)
             groups, left, place = _grow_groups(
-                layout, labels, k, groups, left, stop, place, MANY, NEAR, diversity, DEAREST
+                layout, labels, k, groups, left, stop, place, MANY, NEAR, diversity, TOLERANCE
             )
         seed = int(rows[place])
     _place_rest(X, labels, groups)
@@ -126,7 +126,7 @@ def _grow_groups(
     many: int,
     near: int,
     diversity: Diversity,
-    dearest: float,
+    tolerance: float,
 ) -> tuple[int, int, int]:
     """Label groups while `least` rows are left; return the numbers of groups and remaining rows, and the seed."""
     blocks, rows = layout.blocks, layout.rows
@@ -141,7 +141,7 @@ def _grow_groups(
             pool = _gathered(blocks, places)
         else:
             places = everywhere
-        _grow(layout, pool, places, labels, k, group, seed, point, diversity, dearest)
+        _grow(layout, pool, places, labels, k, group, seed, point, diversity, tolerance)
         group += 1
         left -= k
         if labels[rows[far]] >= 0 and left > 0:
@@ -162,7 +162,7 @@ def _grow(
     seed: int,
     point: Floats,
     diversity: Diversity,
-    dearest: float,
+    tolerance: float,
 ) -> None:
     """Grow a group from its seed to k rows of the pool, which are at these places of the layout."""
     blocks, rows = layout.blocks, layout.rows
@@ -172,7 +172,7 @@ def _grow(
     for i in range(places.size):
         numbers[i] = rows[places[i]]
     for size in range(1, k):
-        chosen = _choose(pool, numbers, members, size, own, group * k + size, diversity, dearest)
+        chosen = _choose(pool, numbers, members, size, own, group * k + size, diversity, tolerance)
         place = places[chosen]
         for j in range(own.size):
             own[j] += blocks[place // WIDTH, j, place % WIDTH]
@@ -183,7 +183,7 @@ def _grow(
 
 @loop
 def _choose(
-    pool: Floats, rows: Rows, members: Rows, size: int, own: Floats, stamp: int, diversity: Diversity, dearest: float
+    pool: Floats, rows: Rows, members: Rows, size: int, own: Floats, stamp: int, diversity: Diversity, tolerance: float
 ) -> int:
     """Return the place in the pool of the row that joins next."""
     place, cost = _cheapest(pool, rows, members, size, own, np.inf, 0, diversity)
@@ -192,13 +192,13 @@ def _choose(
         return place
     slots = members.size - size
     if slots == 1:
-        wishful = not _welcome(int(rows[place]), members, size, stamp, diversity)
+        insist = not _adds_diversity(int(rows[place]), members, size, stamp, diversity)
     elif wanted == ANY:
-        wishful = not meets(rules, members, size)
+        insist = not meets(rules, members, size)
     else:
-        wishful = wanted - _different(values, members, size) >= slots
-    if wishful:
-        other, _ = _cheapest(pool, rows, members, size, own, dearest * cost, stamp, diversity)
+        insist = wanted - _different(values, members, size) >= slots
+    if insist:
+        other, _ = _cheapest(pool, rows, members, size, own, tolerance * cost, stamp, diversity)
         if other >= 0:
             return other
     return place
@@ -219,18 +219,18 @@ def _cheapest(
             if (
                 squares[w] <= best
                 and (squares[w] < best or found < 0 or rows[place] < rows[found])
-                and (stamp == 0 or _welcome(int(rows[place]), members, size, stamp, diversity))
+                and (stamp == 0 or _adds_diversity(int(rows[place]), members, size, stamp, diversity))
             ):
                 best, found = squares[w], place
     return found, best
 
 
 @loop
-def _welcome(row: int, members: Rows, size: int, stamp: int, diversity: Diversity) -> bool:
+def _adds_diversity(row: int, members: Rows, size: int, stamp: int, diversity: Diversity) -> bool:
     """Return whether the row brings what the group lacks; cached for all rows with the same values."""
-    rules, values, _, told = diversity
+    rules, values, _, answers = diversity
     value = values[row]
-    if told[value] // 2 != stamp:
+    if answers[value] // 2 != stamp:
         yes = True
         if size + 1 == members.size:
             members[size] = row
@@ -238,8 +238,8 @@ def _welcome(row: int, members: Rows, size: int, stamp: int, diversity: Diversit
         else:
             for i in range(size):
                 yes = yes and values[members[i]] != value
-        told[value] = 2 * stamp + yes
-    return bool(told[value] % 2 == 1)
+        answers[value] = 2 * stamp + yes
+    return bool(answers[value] % 2 == 1)
 
 
 @loop

@@ -82,11 +82,11 @@ def _drawn(X: Floats, weights: Floats, draws: Floats, k: int) -> tuple[Rows, Row
     free = weights.copy()
     near, rows = np.empty(k - 1), np.empty(k - 1, np.int64)
     for c in range(draws.size):
-        chances = np.cumsum(free * gaps) if c > 0 else np.cumsum(free)
-        if chances[-1] == 0:
+        cumulative = np.cumsum(free * gaps) if c > 0 else np.cumsum(free)
+        if cumulative[-1] == 0:
             # All remaining rows coincide with a centre: draw as for the first one.
-            chances = np.cumsum(free)
-        row = int(np.searchsorted(chances, draws[c] * chances[-1], side="right"))
+            cumulative = np.cumsum(free)
+        row = int(np.searchsorted(cumulative, draws[c] * cumulative[-1], side="right"))
         # Rounding may lead beyond the last row that can be drawn.
         while row == n or labels[row] >= 0:
             row -= 1

@@ -167,10 +167,10 @@ def _ranges(X: Floats, part: Rows) -> Floats:
 @loop
 def _median(values: Floats, place: int) -> tuple[float, int, int]:
     """Return the value at a place of the sorted values, how many are less and how many at most it."""
-    low, high, chance = 0, values.size, 1
+    low, high, random_state = 0, values.size, 1
     while True:
-        chance = (1103515245 * chance + 12345) % 2147483648
-        pivot = values[low + (chance >> 8) % (high - low)]
+        random_state = (1103515245 * random_state + 12345) % 2147483648
+        pivot = values[low + (random_state >> 8) % (high - low)]
         below, i, above = low, low, high
         while i < above:
             value = values[i]

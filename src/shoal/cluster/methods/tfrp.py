@@ -115,7 +115,7 @@ def _spreads(Z: Floats, labels: Rows, sums: Floats, sizes: Rows) -> Floats:
     """Return the SSE of each group."""
     squares = np.zeros(sizes.size)
     for i in range(labels.size):
-        squares[labels[i]] += _apart(Z, i, sums, sizes, int(labels[i]))
+        squares[labels[i]] += _squared_distance(Z, i, sums, sizes, int(labels[i]))
     return squares / (sizes * sizes)
 
 
@@ -126,7 +126,7 @@ def _dissolve(Z: Floats, labels: Rows, means: Floats, slack: float, sums: Floats
         rows = np.flatnonzero(labels == group)
         lost, gained = 0.0, 0.0
         for row in rows:
-            lost += _apart(Z, int(row), sums, sizes, group)
+            lost += _squared_distance(Z, int(row), sums, sizes, group)
         lost /= rows.size * rows.size
         hide(means, group)
         goals, before = np.empty(rows.size, np.int64), np.empty((rows.size, Z.shape[1]))
@@ -137,7 +137,7 @@ def _dissolve(Z: Floats, labels: Rows, means: Floats, slack: float, sums: Floats
         for i in range(rows.size):
             goal = goals[i]
             # One row more adds m / (m + 1) |x - S / m|^2.
-            gained += _apart(Z, rows[i], sums, sizes, goal) / (sizes[goal] * (sizes[goal] + 1.0))
+            gained += _squared_distance(Z, rows[i], sums, sizes, goal) / (sizes[goal] * (sizes[goal] + 1.0))
             sizes[goal] += 1
             for j in range(Z.shape[1]):
                 before[i, j] = sums[goal, j]
@@ -155,7 +155,7 @@ def _dissolve(Z: Floats, labels: Rows, means: Floats, slack: float, sums: Floats
 
 
 @loop
-def _apart(Z: Floats, row: int, sums: Floats, sizes: Rows, group: int) -> float:
+def _squared_distance(Z: Floats, row: int, sums: Floats, sizes: Rows, group: int) -> float:
     """Return |m x - S|^2 for a row and a group of m rows with sum S: integers are not rounded."""
     total = 0.0
     for j in range(Z.shape[1]):

@@ -38,20 +38,20 @@ def closest(
     threads.
     """
     n, d = columns.codes.shape
-    chance = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     orders = []
     for turn in range(SORTS):
-        order = chance.permutation(d)
+        order = rng.permutation(d)
         # Each column comes last in turn: rows that differ only in it are then neighbours.
         last = turn % max(d, 1)
         orders.append((turn, np.concatenate([order[order != last], [last]]) if d else order))
     parts = max(1, min(threads, MOST // max(1, n * keep)))
     found, *more = each(lambda own: _kept(columns, own, keep, limits), [orders[i::parts] for i in range(parts)], parts)
     for one in more:
-        for (near, away), (other, farther) in zip(found, one, strict=True):
-            _unite(near, away, other, farther)
-    near, away = found[0]
-    return (near, away) if limits is None else (np.hstack([near, found[1][0]]), away)
+        for (near, distances), (other, farther) in zip(found, one, strict=True):
+            _unite(near, distances, other, farther)
+    near, distances = found[0]
+    return (near, distances) if limits is None else (np.hstack([near, found[1][0]]), distances)
 
 
 def _kept(
@@ -59,16 +59,16 @@ def _kept(
 ) -> list[tuple[Near, Floats]]:
     """Return the closest rows found by some orders, and those with other sensitive values if there are limits."""
     n = len(columns.codes)
-    near, away = np.full((n, keep), -1, np.int32), np.full((n, keep), np.inf)
+    near, distances = np.full((n, keep), -1, np.int32), np.full((n, keep), np.inf)
     others, farther = np.full((n, keep // 2), -1, np.int32), np.full((n, keep // 2), np.inf)
     for place, (turn, order) in enumerate(orders):
         tick(place, len(orders))
         rows = sorted_by(columns, order)
-        _compare(columns, rows, near, away)
+        _compare(columns, rows, near, distances)
         if limits is not None:
             value = limits.codes[:, turn % limits.codes.shape[1]]
             _compare_others(columns, rows, value, _next_other(value[rows]), others, farther)
-    return [(near, away), (others, farther)][: 1 if limits is None else 2]
+    return [(near, distances), (others, farther)][: 1 if limits is None else 2]
 
 
 def _next_other(values: NDArray[np.int32]) -> Rows:
@@ -79,32 +79,32 @@ def _next_other(values: NDArray[np.int32]) -> Rows:
 
 def sorted_by(columns: Columns, order: Rows) -> Rows:
     """Return the rows sorted by the columns in this order, as far as one 64-bit key can distinguish them."""
-    key, room = np.zeros(len(columns.codes), np.int64), 1
+    key, combinations = np.zeros(len(columns.codes), np.int64), 1
     for j in order:
         size = int(columns.width[j]) + 1
-        if room * size >= 1 << BITS:
+        if combinations * size >= 1 << BITS:
             break
         key = key * size + columns.codes[:, j]
-        room *= size
+        combinations *= size
     return np.argsort(key, kind="stable")
 
 
 @inner_loop
-def _compare(columns: Columns, order: Rows, near: Near, away: Floats) -> None:
+def _compare(columns: Columns, order: Rows, near: Near, distances: Floats) -> None:
     """Compare each row with the next ones in the order, and let each keep the other if it is close."""
     n, last = order.size, near.shape[1] - 1
     for place in range(n):
         one = order[place]
         for other in range(place + 1, min(place + 1 + WINDOW, n)):
             two = order[other]
-            gap = pair_loss(columns, one, two, max(away[one, last], away[two, last]))
-            _keep(near, away, one, two, gap)
-            _keep(near, away, two, one, gap)
+            gap = pair_loss(columns, one, two, max(distances[one, last], distances[two, last]))
+            _keep(near, distances, one, two, gap)
+            _keep(near, distances, two, one, gap)
 
 
 @inner_loop
 def _compare_others(
-    columns: Columns, order: Rows, value: NDArray[np.int32], ahead: Rows, near: Near, away: Floats
+    columns: Columns, order: Rows, value: NDArray[np.int32], ahead: Rows, near: Near, distances: Floats
 ) -> None:
     """Compare each row with the next ones that have another sensitive value."""
     last = near.shape[1] - 1
@@ -113,9 +113,9 @@ def _compare_others(
         while other < order.size and count < WINDOW:
             two = order[other]
             if value[two] != value[one]:
-                gap = pair_loss(columns, one, two, max(away[one, last], away[two, last]))
-                _keep(near, away, one, two, gap)
-                _keep(near, away, two, one, gap)
+                gap = pair_loss(columns, one, two, max(distances[one, last], distances[two, last]))
+                _keep(near, distances, one, two, gap)
+                _keep(near, distances, two, one, gap)
                 count += 1
                 other += 1
             else:
@@ -123,27 +123,29 @@ def _compare_others(
 
 
 @inner_loop
-def _keep(near: Near, away: Floats, row: int, other: int, gap: float) -> None:
+def _keep(near: Near, distances: Floats, row: int, other: int, gap: float) -> None:
     """Insert a row among the closest of another, unless it is there; ties are ordered by number."""
     place = near.shape[1] - 1
-    if gap > away[row, place] or (gap == away[row, place] and other >= near[row, place] >= 0):
+    if gap > distances[row, place] or (gap == distances[row, place] and other >= near[row, place] >= 0):
         return
     for i in range(near.shape[1]):
         if near[row, i] == other:
             return
-        if away[row, i] > gap:
+        if distances[row, i] > gap:
             break
-    while place > 0 and (away[row, place - 1] > gap or (away[row, place - 1] == gap and near[row, place - 1] > other)):
-        near[row, place], away[row, place] = near[row, place - 1], away[row, place - 1]
+    while place > 0 and (
+        distances[row, place - 1] > gap or (distances[row, place - 1] == gap and near[row, place - 1] > other)
+    ):
+        near[row, place], distances[row, place] = near[row, place - 1], distances[row, place - 1]
         place -= 1
-    near[row, place], away[row, place] = other, gap
+    near[row, place], distances[row, place] = other, gap
 
 
 @inner_loop
-def _unite(near: Near, away: Floats, other: Near, farther: Floats) -> None:
+def _unite(near: Near, distances: Floats, other: Near, farther: Floats) -> None:
     """Merge what another search has found for each row."""
     for row in range(len(near)):
         for i in range(other.shape[1]):
             if other[row, i] < 0:
                 break
-            _keep(near, away, row, other[row, i], farther[row, i])
+            _keep(near, distances, row, other[row, i], farther[row, i])

@@ -25,7 +25,7 @@ WORK = 4_000_000  # comparisons of rows with groups, if there are few rows
 
 
 def placed(
-    columns: Columns, labels: Rows, near: Near | None, k: int, limits: Limits | None, chance: np.random.Generator
+    columns: Columns, labels: Rows, near: Near | None, k: int, limits: Limits | None, rng: np.random.Generator
 ) -> Rows:
     """Return labels in which every row has a group and no group violates anything, if all rows as one do not.
 
@@ -37,12 +37,12 @@ def placed(
     if groups > 0 and waiting.size:
         chain, head = chained(labels, groups)
         most = int(np.bincount(labels[labels >= 0]).max()) + waiting.size
-        room = hulls_of(columns, 1), np.zeros(most, np.int64), np.zeros(most, np.int32)
-        asked = np.sort(chance.permutation(groups)[: max(ASKED, WORK // max(1, waiting.size))])
+        scratch = hulls_of(columns, 1), np.zeros(most, np.int64), np.zeros(most, np.int32)
+        asked = np.sort(rng.permutation(groups)[: max(ASKED, WORK // max(1, waiting.size))])
         close = np.zeros((labels.size, 0), np.int32) if near is None else near
-        _join(_Looking(columns, chain, head, *room), rules, labels, close, asked, waiting)
+        _join(_Looking(columns, chain, head, *scratch), rules, labels, close, asked, waiting)
     labels[labels < 0] = groups
-    return _mended(columns, labels, k, limits, chance)
+    return _mended(columns, labels, k, limits, rng)
 
 
 def chained(labels: Rows, groups: int) -> tuple[Rows, Rows]:
@@ -61,7 +61,7 @@ def _chain(labels: Rows, chain: Rows, head: Rows) -> None:
             chain[row], head[group] = head[group], row
 
 
-def _mended(columns: Columns, labels: Rows, k: int, limits: Limits | None, chance: np.random.Generator) -> Rows:
+def _mended(columns: Columns, labels: Rows, k: int, limits: Limits | None, rng: np.random.Generator) -> Rows:
     """Merge groups that violate a requirement with others until none does."""
     if limits is None and np.bincount(labels).min() >= k:
         return labels
@@ -76,7 +76,7 @@ def _mended(columns: Columns, labels: Rows, k: int, limits: Limits | None, chanc
         others = np.flatnonzero(alive)
         others = others[others != group]
         if others.size > ASKED:
-            others = np.sort(chance.choice(others, ASKED, replace=False))
+            others = np.sort(rng.choice(others, ASKED, replace=False))
         rises = [
             _cost(columns, hulls, np.concatenate([members[group], members[other]]))
             - _cost(columns, hulls, members[other])

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.mixed.near_cells import Cell
 from shoal.cluster.search.limits import Rules, meets_in
-from shoal.kernels.chance import uniform
 from shoal.kernels.columns import Columns, pair_loss
 from shoal.kernels.loops import inner_loop
+from shoal.kernels.random_streams import uniform
 
 __all__ = ["State", "move_chain"]
 
@@ -31,7 +31,7 @@ def move_chain(
     cell: Cell, state: State, steps: int, hot: float, cold: float, k: int, rows: Rows, values: Whole
 ) -> None:
     """Move and swap rows while the temperature falls."""
-    columns, _, near, rules, chance = cell
+    columns, _, near, rules, random_state = cell
     label, members, size, total = state
     n, most = label.size, members.shape[1]
     for row in range(n):
@@ -44,15 +44,15 @@ def move_chain(
     heat = hot
     for _ in range(steps):
         heat *= fall
-        row = int(uniform(chance) * n)
-        draw = uniform(chance)
+        row = int(uniform(random_state) * n)
+        draw = uniform(random_state)
         other = near[row, int(draw * draw * near.shape[1])]
         if other < 0 or label[row] < 0 or label[other] < 0 or label[row] == label[other]:
             continue
         a, b = label[row], label[other]
         before = total[a] / size[a] + total[b] / size[b]
         own, new = _sum(columns, members, size, a, row), _sum(columns, members, size, b, row)
-        limit = before - heat * np.log(max(uniform(chance), 1e-300))
+        limit = before - heat * np.log(max(uniform(random_state), 1e-300))
         if size[a] > k and size[b] < most:
             after = (total[a] - own) / (size[a] - 1) + (total[b] + new) / (size[b] + 1)
             if after < limit and _may(rules, state, a, b, row, -1, rows, values):
@@ -63,7 +63,7 @@ def move_chain(
                 size[b] += 1
                 label[row] = b
                 continue
-        mate = members[b, int(uniform(chance) * size[b])]
+        mate = members[b, int(uniform(random_state) * size[b])]
         if mate == other:
             continue
         gap = pair_loss(columns, row, mate, np.inf)

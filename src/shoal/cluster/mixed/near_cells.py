@@ -14,8 +14,8 @@ from shoal.cluster.inputs import Rows
 from shoal.cluster.mixed.closest import Near, sorted_by
 from shoal.cluster.search.cells import in_cells_of_groups
 from shoal.cluster.search.limits import Limits, Rules
-from shoal.kernels.chance import stream
 from shoal.kernels.columns import Columns
+from shoal.kernels.random_streams import stream
 from shoal.model.progress import part, spent
 
 __all__ = ["Cell", "Passes", "in_passes"]
@@ -30,7 +30,7 @@ class Cell(NamedTuple):
     labels: Rows
     near: Near
     rules: Rules | None
-    chance: NDArray[np.uint64]
+    random_state: NDArray[np.uint64]
 
 
 @dataclass(frozen=True)

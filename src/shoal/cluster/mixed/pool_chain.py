@@ -9,11 +9,11 @@ from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.mixed.joining_rules import may_join
 from shoal.cluster.mixed.near_cells import Cell
 from shoal.cluster.search.limits import Rules, meets_in
-from shoal.kernels.chance import uniform
 from shoal.kernels.columns import Hulls, add, clear, join_loss
 from shoal.kernels.loops import inner_loop
+from shoal.kernels.random_streams import uniform
 
-__all__ = ["CAP", "Room", "State", "rebuild_chain"]
+__all__ = ["CAP", "State", "Workspace", "rebuild_chain"]
 
 CAP = 4  # times k: larger groups are not rebuilt
 ONE_LESS = 0.3  # probability that a pool is rebuilt into one group fewer
@@ -34,7 +34,7 @@ class State(NamedTuple):
     spares: Rows  # how many there are
 
 
-class Room(NamedTuple):
+class Workspace(NamedTuple):
     """Working arrays, reused."""
 
     hulls: Hulls
@@ -49,51 +49,51 @@ class Room(NamedTuple):
 
 @inner_loop
 def rebuild_chain(
-    cell: Cell, state: State, room: Room, steps: int, hot: float, cold: float, k: int, reach: int
+    cell: Cell, state: State, workspace: Workspace, steps: int, hot: float, cold: float, k: int, reach: int
 ) -> None:
     """Rebuild pools while the temperature falls."""
-    chance = cell.chance
+    random_state = cell.random_state
     fall = (cold / hot) ** (1 / max(1, steps)) if hot > 0 else 0.0
     heat = hot
     for _ in range(steps):
         heat *= fall
-        groups = _drawn(cell, state, room, reach)
+        groups = _drawn(cell, state, workspace, reach)
         if groups < 2:
             continue
         m, old = 0, 0.0
         for g in range(groups):
-            group = room.chosen[g]
+            group = workspace.chosen[g]
             old += state.size[group] * state.lost[group]
             for i in range(state.size[group]):
-                room.pool[m] = state.members[group, i]
+                workspace.pool[m] = state.members[group, i]
                 m += 1
-        built, cost = _built(cell, room, m, old + BEYOND * heat, k, uniform(chance) < ONE_LESS)
-        if built == 0 or (cost > old and (heat <= 0 or uniform(chance) >= np.exp((old - cost) / heat))):
+        built, cost = _built(cell, workspace, m, old + BEYOND * heat, k, uniform(random_state) < ONE_LESS)
+        if built == 0 or (cost > old and (heat <= 0 or uniform(random_state) >= np.exp((old - cost) / heat))):
             continue
-        _put(state, room, groups, built)
+        _put(state, workspace, groups, built)
 
 
 @inner_loop
-def _drawn(cell: Cell, state: State, room: Room, reach: int) -> int:
+def _drawn(cell: Cell, state: State, workspace: Workspace, reach: int) -> int:
     """Draw the groups of a pool; return their number."""
-    near, chance = cell.near, cell.chance
+    near, random_state = cell.near, cell.random_state
     label, members, size, lost, _, _ = state
-    chosen, n, row = room.chosen, label.size, -1
+    chosen, n, row = workspace.chosen, label.size, -1
     for _ in range(TRIES):
-        one = int(uniform(chance) * n)
+        one = int(uniform(random_state) * n)
         if label[one] >= 0 and lost[label[one]] > 0:
             row = one
             break
     if row < 0:
         return 0
     chosen[0], groups = label[row], 1
-    wanted = 2 + int(uniform(chance) * (reach - 1))
+    wanted = 2 + int(uniform(random_state) * (reach - 1))
     for _ in range(3 * wanted):
         if groups == wanted:
             break
-        group = chosen[int(uniform(chance) * groups)]
-        one = members[group, int(uniform(chance) * size[group])]
-        other = near[one, int(uniform(chance) * near.shape[1])]
+        group = chosen[int(uniform(random_state) * groups)]
+        one = members[group, int(uniform(random_state) * size[group])]
+        other = near[one, int(uniform(random_state) * near.shape[1])]
         if other >= 0 and label[other] >= 0:
             new = True
             for g in range(groups):
@@ -105,33 +105,33 @@ def _drawn(cell: Cell, state: State, room: Room, reach: int) -> int:
 
 
 @inner_loop
-def _built(cell: Cell, room: Room, m: int, most: float, k: int, fewer: bool) -> tuple[int, float]:
+def _built(cell: Cell, workspace: Workspace, m: int, most: float, k: int, fewer: bool) -> tuple[int, float]:
     """Build groups from the pool, one after the other; return their number and cost."""
-    columns, rules, chance = cell.columns, cell.rules, cell.chance
-    pool, ends, hulls, lost = room.pool, room.ends, room.hulls, room.lost
+    columns, rules, random_state = cell.columns, cell.rules, cell.random_state
+    pool, ends, hulls, lost = workspace.pool, workspace.ends, workspace.hulls, workspace.lost
     groups = m // k - (1 if fewer and m // k > 1 else 0)
     done, built, cost = 0, 0, 0.0
     ends[0] = 0
     while built < groups and m - done >= k:
-        pick = done + int(uniform(chance) * (m - done))
+        pick = done + int(uniform(random_state) * (m - done))
         pool[done], pool[pick] = pool[pick], pool[done]
         clear(columns, hulls, built)
         add(columns, hulls, built, pool[done])
         for i in range(done, m):
-            room.least[i] = 0.0
+            workspace.least[i] = 0.0
         start, now = done, 0.0
         done += 1
-        while done < m and (done - start < k or not _meets(rules, room, start, done)):
+        while done < m and (done - start < k or not _meets(rules, workspace, start, done)):
             if done - start == (CAP - 1) * k:
                 return 0, cost
-            best, place = _best(cell, room, built, start, done, m, k)
+            best, place = _best(cell, workspace, built, start, done, m, k)
             if best == np.inf:
                 return 0, cost
             pool[done], pool[place] = pool[place], pool[done]
-            room.least[place] = room.least[done]
+            workspace.least[place] = workspace.least[done]
             add(columns, hulls, built, pool[done])
             done, now = done + 1, best
-        if rules is not None and not _meets(rules, room, start, done):
+        if rules is not None and not _meets(rules, workspace, start, done):
             return 0, cost
         lost[built] = now
         cost += (done - start) * now
@@ -139,33 +139,35 @@ def _built(cell: Cell, room: Room, m: int, most: float, k: int, fewer: bool) -> 
         ends[built] = done
         if cost > most:
             return 0, cost
-    return built, _with_rest(cell, room, m, done, built, cost, most, k)
+    return built, _with_rest(cell, workspace, m, done, built, cost, most, k)
 
 
 @inner_loop
-def _best(cell: Cell, room: Room, hull: int, start: int, done: int, m: int, k: int) -> tuple[float, int]:
+def _best(cell: Cell, workspace: Workspace, hull: int, start: int, done: int, m: int, k: int) -> tuple[float, int]:
     """Return the least loss after adding a row of the pool, and the position of that row.
 
     The loss of a hull never falls when rows join, so an earlier loss with a row is a lower bound of the present one.
     """
-    pool, least = room.pool, room.least
+    pool, least = workspace.pool, workspace.least
     best, place, first = np.inf, done, done
     for i in range(done, m):
         first = i if least[i] < least[first] else first
     for turn in range(done - 1, m):
         i = first if turn < done else turn
         if least[i] < best and (turn < done or i != first):
-            least[i] = join_loss(cell.columns, room.hulls, hull, pool[i], best)
+            least[i] = join_loss(cell.columns, workspace.hulls, hull, pool[i], best)
             if least[i] < best and may_join(cell.rules, pool, start, done - start, pool[i], k):
                 best, place = least[i], i
     return best, place
 
 
 @inner_loop
-def _with_rest(cell: Cell, room: Room, m: int, done: int, built: int, cost: float, most: float, k: int) -> float:
+def _with_rest(
+    cell: Cell, workspace: Workspace, m: int, done: int, built: int, cost: float, most: float, k: int
+) -> float:
     """Let the remaining rows join where they cost least; return the total cost, or infinity if that fails."""
     columns, rules = cell.columns, cell.rules
-    pool, ends, hulls, lost = room.pool, room.ends, room.hulls, room.lost
+    pool, ends, hulls, lost = workspace.pool, workspace.ends, workspace.hulls, workspace.lost
     for one in range(done, m):
         best, place, rise = np.inf, -1, 0.0
         for g in range(built):
@@ -188,38 +190,38 @@ def _with_rest(cell: Cell, room: Room, m: int, done: int, built: int, cost: floa
             ends[g] += 1
     if rules is not None:
         for g in range(built):
-            if not _meets(rules, room, ends[g], ends[g + 1]):
+            if not _meets(rules, workspace, ends[g], ends[g + 1]):
                 return np.inf
     return cost
 
 
 @inner_loop
-def _meets(rules: Rules | None, room: Room, start: int, stop: int) -> bool:
+def _meets(rules: Rules | None, workspace: Workspace, start: int, stop: int) -> bool:
     """Return whether the rows of the pool from start to stop meet the limits."""
     if rules is None:
         return True
     for i in range(start, stop):
-        room.rows[i - start] = room.pool[i]
-    return bool(meets_in(rules, room.rows, stop - start, room.values))
+        workspace.rows[i - start] = workspace.pool[i]
+    return bool(meets_in(rules, workspace.rows, stop - start, workspace.values))
 
 
 @inner_loop
-def _put(state: State, room: Room, groups: int, built: int) -> None:
+def _put(state: State, workspace: Workspace, groups: int, built: int) -> None:
     """Replace the groups of the pool by the new ones."""
     label, members, size, lost, spare, spares = state
     for g in range(groups):
-        size[room.chosen[g]] = 0
+        size[workspace.chosen[g]] = 0
         if g >= built:
-            spare[spares[0]] = room.chosen[g]
+            spare[spares[0]] = workspace.chosen[g]
             spares[0] += 1
     for g in range(built):
         if g < groups:
-            group = room.chosen[g]
+            group = workspace.chosen[g]
         else:
             spares[0] -= 1
             group = spare[spares[0]]
-        lost[group] = room.lost[g]
-        for i in range(room.ends[g], room.ends[g + 1]):
-            members[group, size[group]] = room.pool[i]
-            label[room.pool[i]] = group
+        lost[group] = workspace.lost[g]
+        for i in range(workspace.ends[g], workspace.ends[g + 1]):
+            members[group, size[group]] = workspace.pool[i]
+            label[workspace.pool[i]] = group
             size[group] += 1

@@ -20,7 +20,7 @@ import numpy as np
 from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.mixed.closest import Near
 from shoal.cluster.mixed.near_cells import Cell, Passes, in_passes
-from shoal.cluster.mixed.pool_chain import CAP, Room, State, rebuild_chain
+from shoal.cluster.mixed.pool_chain import CAP, State, Workspace, rebuild_chain
 from shoal.cluster.search.limits import Limits
 from shoal.kernels.columns import Columns, Hulls, add, clear, hulls_of, loss
 from shoal.kernels.loops import inner_loop
@@ -54,7 +54,7 @@ def rebuild(
     def search(cell: Cell, hot: float, cold: float) -> Rows:
         state, n = _begin(cell.columns, cell.labels, k), cell.labels.size
         reach = FEW if k < LARGE else FEWER
-        rebuild_chain(cell, state, _room(cell.columns, k), int(steps / passes * n), hot, cold, k, reach)
+        rebuild_chain(cell, state, _workspace(cell.columns, k), int(steps / passes * n), hot, cold, k, reach)
         found = np.where(state.label < 0, cell.labels + n, state.label)
         return np.unique(found, return_inverse=True)[1].reshape(-1)
 
@@ -90,10 +90,10 @@ def _begin(columns: Columns, labels: Rows, k: int) -> State:
     return state
 
 
-def _room(columns: Columns, k: int) -> Room:
+def _workspace(columns: Columns, k: int) -> Workspace:
     """Return working arrays for a pool of eight groups."""
     most = 8 * CAP * k
-    return Room(
+    return Workspace(
         hulls_of(columns, most // k + 1),
         np.zeros(most, np.int32),
         np.zeros(8, np.int64),

@@ -94,10 +94,10 @@ def _filled(places: Rows, costs: Floats, groups: int, k: int) -> Rows:
     onward, movers = np.zeros(groups, np.int64), np.zeros(groups, np.int64)
     for lacking in range(groups):
         while counts[lacking] < k:
-            giver = _way(places, costs, chosen, counts, start, callers, prices, lengths, onward, movers, lacking, k)
-            counts[giver] -= 1
+            donor = _way(places, costs, chosen, counts, start, callers, prices, lengths, onward, movers, lacking, k)
+            counts[donor] -= 1
             counts[lacking] += 1
-            place = giver
+            place = donor
             while place != lacking:
                 chosen[movers[place] // most] = movers[place] % most
                 place = onward[place]

@@ -33,8 +33,8 @@ def candidates(state: State, k: int, around: int, keep: int) -> tuple[Whole, Flo
     # Squares of very large or small numbers do not fit single precision: the largest number is scaled to 1.
     unit = float(np.abs(state.x).max(initial=0.0)) or 1.0
     beside = _beside(*_middles(state, used, unit), around) if around > 0 else np.empty((used.size, 0), np.int32)
-    room = np.sort(state.size[used])
-    keep = int(min(keep, room[: around + 1].sum() - 1))
+    sizes = np.sort(state.size[used])
+    keep = int(min(keep, sizes[: around + 1].sum() - 1))
     near, scale = _narrow(state.x / unit, state.members, state.size, used, beside, keep, min(k - 2, keep - 1))
     positive = scale[scale > 0]
     floor = float(np.quantile(scale, 0.02)) or (float(positive.min()) if positive.size else TINY)
@@ -117,10 +117,10 @@ def _narrow(
     most = 0
     for group in used:
         most = max(most, size[group])
-    room = most * (beside.shape[1] + 1)
-    pool = np.empty(room, np.int32)
-    block = np.empty((d, room), np.float32)
-    squares = np.empty(room, np.float32)
+    capacity = most * (beside.shape[1] + 1)
+    pool = np.empty(capacity, np.int32)
+    block = np.empty((d, capacity), np.float32)
+    squares = np.empty(capacity, np.float32)
     order = np.empty(keep, np.int32)
     for a in range(used.size):
         count = _gather(x, members, size, used, beside, a, pool, block)

@@ -27,32 +27,32 @@ __all__ = ["carved"]
 
 MANY = 10_000  # rows from which a tree is faster than blocks
 FEWER = 2_000  # rows up to which everything is done in one call
-FEW = 32  # a tree pays as long as it returns at most one row in so many
+FEW = 32  # a tree pays as long as it returns at most one row in this many
 PIECE = 1 << 30  # differences of cells between two progress ticks, without pruning
 
 
 def carved(numbers: Floats, k: int, pairs: int) -> Rows:
-    """Return the group of each row; groups are made in pairs while so many rows are left."""
+    """Return the group of each row; groups are made in pairs while this many rows are left."""
     n, d = numbers.shape
     labels = np.full(n, -1, np.int64)
     groups, left = 0, n
     if n <= FEWER:
         # Loops are compiled once for numbers that may be written to, and not again for others.
         groups, left = _carve_few(numbers if numbers.flags.writeable else numbers.copy(), labels, k, pairs)
-    plant = _planted(numbers, k) if n >= MANY else None
+    make_tree = _tree_layout(numbers, k) if n >= MANY else None
     while left >= 2 * k:
         rows = np.flatnonzero(labels < 0)
-        layout = plant(rows) if plant else laid_out(numbers, rows)
-        least = max(2 * k, 2 * left // 3 if plant else 3 * left // 4)
+        layout = make_tree(rows) if make_tree else laid_out(numbers, rows)
+        least = max(2 * k, 2 * left // 3 if make_tree else 3 * left // 4)
         while left >= least:
             # The remaining work is about the square of the remaining rows; a piece takes a fraction of a second.
             tick(n * n - left * left, n * n)
             stop = max(least, left + 1 - max(2 * k, PIECE * k // (left * d)))
-            carve: Callable[..., tuple[int, int]] = _carve_tree if plant else _carve
+            carve: Callable[..., tuple[int, int]] = _carve_tree if make_tree else _carve
             groups, left = carve(layout, labels, k, pairs, groups, left, stop)
             if left >= stop:
                 # The tree gave up: it cannot resolve small clusters that are far apart.
-                plant = None
+                make_tree = None
                 break
     rows = np.flatnonzero(labels < 0)
     if rows.size >= k:
@@ -62,7 +62,7 @@ def carved(numbers: Floats, k: int, pairs: int) -> Rows:
     return labels
 
 
-class Planted(NamedTuple):
+class TreeLayout(NamedTuple):
     """The remaining rows as a tree, their sum, and working arrays."""
 
     X: Floats
@@ -75,20 +75,20 @@ class Planted(NamedTuple):
     q: Singles
 
 
-def _planted(X: Floats, k: int) -> Callable[[Rows], Planted]:
+def _tree_layout(X: Floats, k: int) -> Callable[[Rows], TreeLayout]:
     """Return the function that lays out the remaining rows as a tree."""
     # Loops are compiled once for numbers that may be written to, and not again for others.
     X = X if X.flags.writeable else X.copy()
     points = points_of(X)
     thin = sketch(X[points.members[points.lowest]])
     place = np.empty(len(thin.P), np.int64)
-    room = np.empty(k - 1), np.empty(k, np.int64), np.zeros(thin.P.shape[1] - 1, np.float32)
+    scratch = np.empty(k - 1), np.empty(k, np.int64), np.zeros(thin.P.shape[1] - 1, np.float32)
 
-    def planted(rows: Rows) -> Planted:
+    def tree_layout(rows: Rows) -> TreeLayout:
         tree = built_tree(thin.P, np.flatnonzero(points.rest), place)
-        return Planted(X, thin, points, tree, spread(X, rows)[0], *room)
+        return TreeLayout(X, thin, points, tree, spread(X, rows)[0], *scratch)
 
-    return planted
+    return tree_layout
 
 
 def _join(X: Floats, labels: Rows, rows: Rows, k: int) -> None:
@@ -113,7 +113,7 @@ def _join(X: Floats, labels: Rows, rows: Rows, k: int) -> None:
 
 @inner_loop
 def _carve_tree(
-    layout: Planted, labels: Rows, k: int, pairs: int, group: int, left: int, least: int
+    layout: TreeLayout, labels: Rows, k: int, pairs: int, group: int, left: int, least: int
 ) -> tuple[int, int]:
     """Do the same as `_carve`, or less of it if the tree is of little use."""
     X, thin, points, tree, total, near, rows, q = layout

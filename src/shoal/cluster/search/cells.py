@@ -89,7 +89,7 @@ def _cut(X: Floats, rows: Rows, k: int, most: int) -> list[Rows]:
     return cells
 
 
-def cells_of_groups(centres: Floats, most: int, chance: Generator) -> list[Rows]:
+def cells_of_groups(centres: Floats, most: int, rng: Generator) -> list[Rows]:
     """Return the groups of each cell, at most `most` of them, by cuts in random directions."""
     cells, waiting = [], [np.arange(len(centres))]
     while waiting:
@@ -98,18 +98,18 @@ def cells_of_groups(centres: Floats, most: int, chance: Generator) -> list[Rows]
             cells.append(np.sort(groups))
             continue
         points = centres[groups]
-        heights = points @ _direction(points, chance)
-        left = int(groups.size * chance.uniform(0.4, 0.6))
+        heights = points @ _direction(points, rng)
+        left = int(groups.size * rng.uniform(0.4, 0.6))
         order = np.argpartition(heights, left)
         waiting += [groups[order[left:]], groups[order[:left]]]
     return cells
 
 
-def _direction(points: Floats, chance: Generator) -> Floats:
+def _direction(points: Floats, rng: Generator) -> Floats:
     """Return, of a few random directions between two points, the one along which a sample varies most."""
     n = len(points)
-    sample = points[chance.integers(n, size=min(SAMPLE, 1 + n // 4))]
-    one, two = chance.integers(n, size=(2, PAIRS))
+    sample = points[rng.integers(n, size=min(SAMPLE, 1 + n // 4))]
+    one, two = rng.integers(n, size=(2, PAIRS))
     ways = points[one] - points[two]
     lengths = np.sqrt(np.einsum("ij,ij->i", ways, ways))
     # A pair of equal points has no direction.

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from shoal.cluster.inputs import Floats
 from shoal.cluster.search.limits import Rules, meets_in
 from shoal.cluster.search.splitting import restructure_within
-from shoal.cluster.search.state import Room, State, Whole, rebuild, transfer, worth
+from shoal.cluster.search.state import State, Whole, Workspace, rebuild, transfer, worth
 from shoal.cluster.search.structure import restructure
-from shoal.kernels.chance import uniform
 from shoal.kernels.loops import inner_loop
+from shoal.kernels.random_streams import uniform
 
 __all__ = ["anneal_chain"]
 
@@ -37,7 +37,7 @@ def anneal_chain(  # noqa: PLR0912 - one turn of the chain is best read in one p
     rules: Rules | None,
     near: Whole,
     scale: Floats,
-    chance: NDArray[np.uint64],
+    random_state: NDArray[np.uint64],
     proposals: int,
     hot: float,
     cold: float,
@@ -45,9 +45,9 @@ def anneal_chain(  # noqa: PLR0912 - one turn of the chain is best read in one p
     most: int,
     structural: float,
     steep: bool,
-    room: Room,
+    workspace: Workspace,
 ) -> None:
-    """Make so many proposals, at temperatures that fall from hot to cold; `steep` favours the nearest more."""
+    """Make this many proposals, at temperatures that fall from hot to cold; `steep` favours the nearest more."""
     n, choices = near.shape
     # The loop below runs hundreds of millions of times: the arrays are taken out of the state once.
     label, size, members = state.label, state.size, state.members
@@ -66,45 +66,45 @@ def anneal_chain(  # noqa: PLR0912 - one turn of the chain is best read in one p
         if turn % visit == 0:
             # Neighbouring rows are stored near each other: what a stretch of them touches stays in the cache.
             start = (start + stretch) % n
-        row = start + int(uniform(chance) * stretch)
+        row = start + int(uniform(random_state) * stretch)
         row = row - n if row >= n else row
-        u = uniform(chance)
+        u = uniform(random_state)
         other = near[row, int(choices * (u * u * u if steep else u * u))]
         one, two = label[row], label[other]
         limit = temperature * scale[row]
-        if uniform(chance) < structural:
+        if uniform(random_state) < structural:
             if rules is None:
-                restructure(state, near, row, limit, chance, k, most, room)
+                restructure(state, near, row, limit, random_state, k, most, workspace)
             else:
-                restructure_within(state, rules, near, row, other, limit, chance, k, most, room)
+                restructure_within(state, rules, near, row, other, limit, random_state, k, most, workspace)
         elif one == two:
             continue
-        elif size[one] > k and size[two] < most and uniform(chance) < 0.5:
+        elif size[one] > k and size[two] < most and uniform(random_state) < 0.5:
             delta = _moving(y, weight[row], square[row], total, mass, power, row, one, two)
-            if _taken(delta, limit, chance) and (
+            if _taken(delta, limit, random_state) and (
                 rules is None
                 or (
-                    _may_change(rules, members[one], size[one], row, -1, room)
-                    and _may_change(rules, members[two], size[two], -1, row, room)
+                    _may_change(rules, members[one], size[one], row, -1, workspace)
+                    and _may_change(rules, members[two], size[two], -1, row, workspace)
                 )
             ):
                 transfer(state, row, two)
         else:
-            pick = int(uniform(chance) * size[two])
+            pick = int(uniform(random_state) * size[two])
             other = members[two, pick]
             alike = rules is None or _alike(rules.codes, row, other)
-            if rules is not None and not alike and uniform(chance) < 0.5:
+            if rules is not None and not alike and uniform(random_state) < 0.5:
                 # A partner with the same sensitive values never violates a limit.
                 partner = _look_alike(rules.codes, members[two], size[two], row, pick)
                 alike = partner >= 0
                 other = partner if alike else other
             delta = _swapping(y, weight[other] - weight[row], total, mass, power, row, other, one, two)
-            if _taken(delta, limit, chance) and (
+            if _taken(delta, limit, random_state) and (
                 rules is None
                 or alike
                 or (
-                    _may_change(rules, members[one], size[one], row, other, room)
-                    and _may_change(rules, members[two], size[two], other, row, room)
+                    _may_change(rules, members[one], size[one], row, other, workspace)
+                    and _may_change(rules, members[two], size[two], other, row, workspace)
                 )
             ):
                 _exchange(state, row, other)
@@ -179,17 +179,17 @@ def _look_alike(codes: Whole, members: Whole, size: int, row: int, start: int) -
 
 
 @inner_loop
-def _may_change(rules: Rules, members: Whole, size: int, leaves: int, joins: int, room: Room) -> bool:
+def _may_change(rules: Rules, members: Whole, size: int, leaves: int, joins: int, workspace: Workspace) -> bool:
     """Return whether a group would meet the rules after one row has left and another has joined; -1 is none."""
     count = 0
     for place in range(size):
         if members[place] != leaves:
-            room.rows[count] = members[place]
+            workspace.rows[count] = members[place]
             count += 1
     if joins >= 0:
-        room.rows[count] = joins
+        workspace.rows[count] = joins
         count += 1
-    return meets_in(rules, room.rows, count, room.values)
+    return meets_in(rules, workspace.rows, count, workspace.values)
 
 
 @inner_loop
@@ -214,13 +214,13 @@ def _exchange(state: State, row: int, other: int) -> None:
 
 
 @inner_loop
-def _taken(delta: float, limit: float, chance: NDArray[np.uint64]) -> bool:
+def _taken(delta: float, limit: float, random_state: NDArray[np.uint64]) -> bool:
     """Return whether a proposal that adds delta to SSE is accepted."""
     if delta <= 0.0:
         return True
     if delta >= HOPELESS * limit:
         return False
-    return bool(delta <= -limit * np.log(1.0 - uniform(chance)))
+    return bool(delta <= -limit * np.log(1.0 - uniform(random_state)))
 
 
 @inner_loop

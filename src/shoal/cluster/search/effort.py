@@ -181,14 +181,14 @@ def search(
     if plan.restarts == 1:
         return run(0, plan.cycles, threads)
     # Half of the cycles are run by each restart alone, half by all of them from their combined result.
-    apart = plan.cycles - plan.cycles // 2
+    separate = plan.cycles - plan.cycles // 2
     numbers = range(plan.restarts)
     with part(0, 2):
-        best = _crossed(X, each(lambda number: run(number, apart, 1), numbers, threads), weights)
-    for cycle in range(apart, plan.cycles):
+        best = _crossed(X, each(lambda number: run(number, separate, 1), numbers, threads), weights)
+    for cycle in range(separate, plan.cycles):
         if spent() >= 1:
             break
-        with part(1, 2), part(cycle - apart, plan.cycles - apart):
+        with part(1, 2), part(cycle - separate, plan.cycles - separate):
             found = each(partial(chain, best, 1 + cycle, 1), numbers, threads)
             best = _crossed(X, [best, *found], weights)
     return polished(best, 1 + plan.cycles, threads, 0)

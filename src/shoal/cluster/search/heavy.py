@@ -15,7 +15,7 @@ from shoal.model.progress import silently
 __all__ = ["lightened"]
 
 SHARE, FEWEST, MOST = 0.03, 10, 300  # the share of groups considered heavy, and limits of their number
-MUCH = 0.15  # least share of SSE that makes it worthwhile
+LEAST_SHARE = 0.15  # least share of SSE that makes it worthwhile
 NEXT = 3  # neighbours of each that are included
 
 
@@ -28,7 +28,7 @@ def lightened(X: Floats, labels: Rows, k: int, effort: str, limits: Limits | Non
     middle = centres(X, labels, groups)
     own = np.bincount(labels, ((X - middle[labels]) ** 2).sum(axis=1))
     heavy = np.argsort(-own, kind="stable")[: int(np.clip(SHARE * groups, FEWEST, MOST))]
-    if groups <= heavy.size * (NEXT + 1) or own[heavy].sum() < MUCH * own.sum():
+    if groups <= heavy.size * (NEXT + 1) or own[heavy].sum() < LEAST_SHARE * own.sum():
         return labels
     rows = np.flatnonzero(np.isin(labels, _with_next(middle, heavy)))
     names, part = np.unique(labels[rows], return_inverse=True)
@@ -53,7 +53,7 @@ def _with_next(middle: Floats, heavy: Rows) -> Rows:
     """Return these groups and those whose means are nearest to theirs."""
     found = [heavy]
     for group in heavy:
-        away = ((middle - middle[group]) ** 2).sum(axis=1)
-        away[group] = np.inf
-        found.append(np.argsort(away, kind="stable")[:NEXT])
+        squares = ((middle - middle[group]) ** 2).sum(axis=1)
+        squares[group] = np.inf
+        found.append(np.argsort(squares, kind="stable")[:NEXT])
     return np.unique(np.concatenate(found))

@@ -13,7 +13,7 @@ import numpy as np
 from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.search.limits import Limits, Rules
 from shoal.cluster.search.splitting import choose
-from shoal.cluster.search.state import Room, State, Whole, begin, transfer
+from shoal.cluster.search.state import State, Whole, Workspace, begin, transfer
 from shoal.cluster.search.structure import joining, meets_with
 from shoal.kernels.groups import centres, cheapest
 from shoal.kernels.loops import loop
@@ -50,7 +50,7 @@ def _grown(X: Floats, k: int, size: int, limits: Limits, weights: Floats) -> Row
     labels[left] = groups
     if groups and left.size:
         state = begin(X, weights, labels, groups + 1, len(X))
-        _insert(state, limits.rules, groups, Room.of(len(X), 0))
+        _insert(state, limits.rules, groups, Workspace.of(len(X), 0))
         labels = state.label.astype(np.int64)
     return mend(X, labels, k, limits)
 
@@ -112,21 +112,21 @@ def _gaps(X: Floats, rows: Whole, point: Floats) -> Floats:
 
 
 @loop
-def _insert(state: State, rules: Rules, last: int, room: Room) -> None:
+def _insert(state: State, rules: Rules, last: int, workspace: Workspace) -> None:
     """Move rows of the last group where they cost least and violate nothing, until none can go."""
     moved = True
     while moved:
         moved = False
         for place in range(state.size[last] - 1, -1, -1):
             row = state.members[last, place]
-            target = _cheapest_that_fits(state, rules, row, last, room)
+            target = _cheapest_that_fits(state, rules, row, last, workspace)
             if target >= 0:
                 transfer(state, row, target)
                 moved = True
 
 
 @loop
-def _cheapest_that_fits(state: State, rules: Rules, row: int, last: int, room: Room) -> int:
+def _cheapest_that_fits(state: State, rules: Rules, row: int, last: int, workspace: Workspace) -> int:
     """Return the group where a row costs least without violating anything; -1 if there is none."""
     costs = np.full(CLOSEST, np.inf)
     groups = np.full(CLOSEST, -1, np.int64)
@@ -140,6 +140,6 @@ def _cheapest_that_fits(state: State, rules: Rules, row: int, last: int, room: R
             costs[hole], groups[hole] = cost, group
     for place in range(CLOSEST):
         found = int(groups[place])
-        if found >= 0 and meets_with(state, rules, found, row, room):
+        if found >= 0 and meets_with(state, rules, found, row, workspace):
             return found
     return -1

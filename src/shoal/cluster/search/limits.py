@@ -31,7 +31,7 @@ from shoal.privacy.verdict.values import Values
 
 __all__ = ["NONE", "SLACK", "Limits", "Rules", "meets", "meets_in", "ordered_distance"]
 
-FEW = 256  # up to so many distinct values are counted rather than sorted
+FEW = 256  # up to this many distinct values are counted rather than sorted
 SLACK = 5e-10  # half of what the judge allows for rounding
 
 Codes = NDArray[np.int32]
@@ -162,14 +162,14 @@ def meets(rules: Rules, rows: Rows, count: int) -> bool:
 
 
 @loop
-def meets_in(rules: Rules, rows: Rows, count: int, room: Codes) -> bool:
+def meets_in(rules: Rules, rows: Rows, count: int, scratch: Codes) -> bool:
     """Return the same, using a given array of `count` values."""
     codes, start, asked = rules.codes, rules.start, rules.asked
     if asked[0] <= 1.0 and asked[2] >= 1.0 and asked[3] >= 1.0:
         return True
     if count == 0:
         return False
-    values = room[:count]
+    values = scratch[:count]
     for column in range(codes.shape[1]):
         first = start[column]
         size = start[column + 1] - first

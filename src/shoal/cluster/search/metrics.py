@@ -4,7 +4,7 @@
    their covariance is the identity. There the metric is the Euclidean one.
 2. `fill` writes the distance of every pair of rows, each pair once: half the memory of a square. The distance of i and
    j > i is at `starts(n)[i] + j`.
-3. `apart` computes the linkage of two groups from the sum T of the distances between them (for single and complete
+3. `linkage` computes the linkage of two groups from the sum T of the distances between them (for single and complete
    linkage the least and the greatest) and the sums W and W' of those inside each. With a and b rows, average linkage is
    T/ab. With squared distances the centroids are T/ab - W/a^2 - W'/b^2 apart, which times ab/(a + b) is what merging
    adds to SSE (Ward); with plain distances that is half the energy distance.
@@ -20,7 +20,7 @@ from shoal.cluster.inputs import Floats, Rows
 from shoal.errors import MethodError
 from shoal.kernels.loops import loop
 
-__all__ = ["FITTING", "FOLD", "KIND", "METRICS", "Rules", "apart", "fill", "space", "starts", "united"]
+__all__ = ["FITTING", "FOLD", "KIND", "METRICS", "Rules", "fill", "linkage", "space", "starts", "united"]
 
 METRICS = ("euclidean", "squared", "manhattan", "maximum", "mahalanobis", "hamming")
 SQUARES, SUM, LARGEST, UNEQUAL = range(4)  # how `fill` combines the columns
@@ -40,7 +40,7 @@ FITTING = {
 
 
 class Rules(NamedTuple):
-    """Which groups may be merged, and how far they are apart."""
+    """Which groups may be merged, and how distant they are."""
 
     k: int
     cap: int
@@ -69,12 +69,12 @@ def space(X: Floats, metric: str, who: str) -> tuple[Floats, tuple[str, ...]]:
     values, vectors = np.linalg.eigh(scores.T @ scores / len(X))
     kept = values > DEPENDENT * values.max()
     rank = int(kept.sum())
-    said = (
+    note = (
         f"{who}: the covariance of the {X.shape[1]} columns has rank {rank}: some are constant or depend on "
         "others. Mahalanobis distances are by its pseudo-inverse."
     )
     turned = _projected(scores, np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept])))
-    return turned, (said,) if rank < X.shape[1] else ()
+    return turned, (note,) if rank < X.shape[1] else ()
 
 
 def starts(n: int) -> Rows:
@@ -127,7 +127,7 @@ def fill(distances: Floats, X: Floats, fold: int, root: bool) -> None:
 
 
 @loop
-def apart(rules: Rules, a: int, b: int, total: float, inside: float, within: float) -> float:
+def linkage(rules: Rules, a: int, b: int, total: float, inside: float, within: float) -> float:
     """Return the distance of two groups of a and b rows, or infinity if they may not be merged."""
     low = max(a, b) if rules.both else min(a, b)
     if low >= rules.k or a + b > rules.cap:

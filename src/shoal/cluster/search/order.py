@@ -74,7 +74,7 @@ def _axes(X: Floats, count: int) -> Floats:
 
 
 def _hilbert(cells: Rows, bits: int) -> Rows:
-    """Return the position on a Hilbert curve of cells with coordinates of so many bits."""
+    """Return the position on a Hilbert curve of cells with coordinates of this many bits."""
     x = cells.T.copy()
     d = len(x)
     bit = 1 << (bits - 1)

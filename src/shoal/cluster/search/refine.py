@@ -23,10 +23,10 @@ from shoal.cluster.search.cells import cells_of_groups, in_cells_of_groups
 from shoal.cluster.search.chain import anneal_chain
 from shoal.cluster.search.crossing import better_of_both
 from shoal.cluster.search.limits import Limits
-from shoal.cluster.search.state import Room, Whole, begin
+from shoal.cluster.search.state import Whole, Workspace, begin
 from shoal.cluster.search.structure import ASKED
-from shoal.kernels.chance import stream
 from shoal.kernels.groups import centres, numbered
+from shoal.kernels.random_streams import stream
 from shoal.model.progress import left, part, spent
 from shoal.utility.loss import sse
 
@@ -110,9 +110,9 @@ def refine(
     return best if sse(X, best, weights) < sse(X, labels, weights) else labels
 
 
-def _neighbourly(groups: Rows, middle: Floats, chance: np.random.Generator) -> Rows:
+def _neighbourly(groups: Rows, middle: Floats, rng: np.random.Generator) -> Rows:
     """Return groups in an order in which neighbouring groups are close together."""
-    return groups[np.concatenate(cells_of_groups(middle[groups], NEIGHBOURS, chance))]
+    return groups[np.concatenate(cells_of_groups(middle[groups], NEIGHBOURS, rng))]
 
 
 class _Task(NamedTuple):
@@ -132,9 +132,9 @@ class _Task(NamedTuple):
 
 def _pass(task: _Task, labels: Rows, step: Schedule, seed: tuple[int, ...], threads: int) -> Rows:
     """Search once in every cell; return new labels."""
-    chance = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     middle = centres(task.X, labels, int(labels.max()) + 1)
-    cut = [_neighbourly(cell, middle, chance) for cell in cells_of_groups(middle, step.cell, chance)]
+    cut = [_neighbourly(cell, middle, rng) for cell in cells_of_groups(middle, step.cell, rng)]
 
     def search(number: int, rows: Rows, own: Rows) -> Rows:
         return _search(task.part(rows), own, step, (*seed, number))
@@ -149,7 +149,7 @@ def _search(task: _Task, labels: Rows, step: Schedule, seed: tuple[int, ...], ne
     state = begin(X, weights, labels, n // k, most)
     rules = None if limits is None else limits.rules
     rows, scale = near or candidates(state, k, step.around, step.keep)
-    chance, room, fall = stream(*seed), Room.of(most, ASKED), step.cold / step.hot
+    random_state, workspace, fall = stream(*seed), Workspace.of(most, ASKED), step.cold / step.hot
     # Under a budget the clock is checked between pieces; without one, a chain runs in one piece.
     pieces = 1 if left() == inf else PIECES
     for piece in range(pieces):
@@ -159,6 +159,18 @@ def _search(task: _Task, labels: Rows, step: Schedule, seed: tuple[int, ...], ne
         cold = step.hot * fall ** ((piece + 1) / pieces) if pieces > 1 else step.cold
         proposals = -(-step.rounds * n // pieces)
         anneal_chain(
-            state, rules, rows, scale, chance, proposals, hot, cold, k, most, step.structural, step.steep, room
+            state,
+            rules,
+            rows,
+            scale,
+            random_state,
+            proposals,
+            hot,
+            cold,
+            k,
+            most,
+            step.structural,
+            step.steep,
+            workspace,
         )
     return numbered(state.label)

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from shoal.cluster.inputs import Floats
 from shoal.cluster.search.limits import Rules, meets_in
-from shoal.cluster.search.state import Room, State, Whole, transfer
+from shoal.cluster.search.state import State, Whole, Workspace, transfer
 from shoal.cluster.search.structure import create, dissolve, undo
-from shoal.kernels.chance import uniform
 from shoal.kernels.distance import squared
 from shoal.kernels.loops import inner_loop, loop
+from shoal.kernels.random_streams import uniform
 
 __all__ = ["choose", "restructure_within"]
 
@@ -33,34 +33,34 @@ def restructure_within(
     row: int,
     other: int,
     limit: float,
-    chance: NDArray[np.uint64],
+    random_state: NDArray[np.uint64],
     k: int,
     most: int,
-    room: Room,
+    workspace: Workspace,
 ) -> None:
     """Propose a change of structure around a row, within the limits."""
     one, two = state.label[row], state.label[other]
-    size, journal = state.size[one], room.journal
-    dice = uniform(chance)
-    allowed = -limit * np.log(1.0 - uniform(chance))
-    if size >= 2 * k and dice < 0.5:
-        steps, delta = _split(state, rules, row, one, _part_size(size, k, chance), journal)
-    elif one != two and dice < 0.7:
+    size, journal = state.size[one], workspace.journal
+    draw = uniform(random_state)
+    allowed = -limit * np.log(1.0 - uniform(random_state))
+    if size >= 2 * k and draw < 0.5:
+        steps, delta = _split(state, rules, row, one, _part_size(size, k, random_state), journal)
+    elif one != two and draw < 0.7:
         both = size + state.size[two]
-        if both <= most and uniform(chance) < MERGES:
+        if both <= most and uniform(random_state) < MERGES:
             steps, delta = _merge(state, one, two, journal)
         else:
-            want = size if uniform(chance) < 0.5 else _part_size(both, k, chance)
+            want = size if uniform(random_state) < 0.5 else _part_size(both, k, random_state)
             steps, delta = _split(state, rules, row, two, want, journal)
-    elif dice < 1.0 - DISSOLVES:
+    elif draw < 1.0 - DISSOLVES:
         if size <= k:
             return
-        steps, delta = create(state, near, row, k, room)
+        steps, delta = create(state, near, row, k, workspace)
     elif size <= k + 1:
-        steps, delta = dissolve(state, rules, near, one, allowed, most, room)
+        steps, delta = dissolve(state, rules, near, one, allowed, most, workspace)
     else:
         return
-    if not delta <= allowed or not _sound(state, rules, k, most, room, steps):
+    if not delta <= allowed or not _sound(state, rules, k, most, workspace, steps):
         undo(state, journal, steps)
 
 
@@ -153,14 +153,14 @@ def _more(rules: Rules, held: NDArray[np.int64], row: int, c: int, want: int) ->
 
 
 @loop
-def _part_size(size: int, k: int, chance: NDArray[np.uint64]) -> int:
+def _part_size(size: int, k: int, random_state: NDArray[np.uint64]) -> int:
     """Return the size of a part: k, half of the rows, or any number that leaves k."""
-    dice = uniform(chance)
-    if dice < 1 / 3:
+    draw = uniform(random_state)
+    if draw < 1 / 3:
         return k
-    if dice < 2 / 3:
+    if draw < 2 / 3:
         return size // 2
-    return k + int(uniform(chance) * (size - 2 * k + 1))
+    return k + int(uniform(random_state) * (size - 2 * k + 1))
 
 
 @loop
@@ -176,9 +176,9 @@ def _merge(state: State, one: int, two: int, journal: Whole) -> tuple[int, float
 
 
 @loop
-def _sound(state: State, rules: Rules, k: int, most: int, room: Room, steps: int) -> bool:
+def _sound(state: State, rules: Rules, k: int, most: int, workspace: Workspace, steps: int) -> bool:
     """Return whether every group that the journal touches is empty, or of k to `most` rows that meet the rules."""
-    journal, rows = room.journal, room.rows
+    journal, rows = workspace.journal, workspace.rows
     touched = np.empty(2 * steps, np.int32)
     count = 0
     for step in range(steps):
@@ -198,7 +198,7 @@ def _sound(state: State, rules: Rules, k: int, most: int, room: Room, steps: int
             if size > 0:
                 for place in range(size):
                     rows[place] = state.members[group, place]
-                if not meets_in(rules, rows, size, room.values):
+                if not meets_in(rules, rows, size, workspace.values):
                     return False
     return True
 

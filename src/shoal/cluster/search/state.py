@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from shoal.cluster.inputs import Floats, Rows
 from shoal.kernels.loops import inner_loop, loop
 
-__all__ = ["Room", "State", "begin", "rebuild", "transfer", "worth"]
+__all__ = ["State", "Workspace", "begin", "rebuild", "transfer", "worth"]
 
 Whole = NDArray[np.int32]
 
@@ -41,7 +41,7 @@ class State(NamedTuple):
     free: Whole
 
 
-class Room(NamedTuple):
+class Workspace(NamedTuple):
     """Working arrays of one chain.
 
     `journal` lists moved rows and the groups that they came from, `around` groups around a row, `rows` and `values` the
@@ -54,7 +54,7 @@ class Room(NamedTuple):
     values: Whole
 
     @classmethod
-    def of(cls, most: int, asked: int) -> "Room":
+    def of(cls, most: int, asked: int) -> "Workspace":
         """Return arrays for groups of at most `most` rows, of which `asked` are considered around a row."""
         return cls(
             np.empty((2 * most + 2, 2), np.int32),
@@ -65,7 +65,7 @@ class Room(NamedTuple):
 
 
 def begin(X: Floats, weights: Floats, labels: Rows, groups: int, most: int) -> State:
-    """Return the state of a partition with space for so many groups of at most `most` rows, temporarily twice that."""
+    """Return the state of a partition with space for `groups` groups of at most `most` rows, temporarily twice that."""
     n, d = X.shape
     x = np.ascontiguousarray(X - np.median(X, axis=0))
     plain = bool((weights == 1.0).all())

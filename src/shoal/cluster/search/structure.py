@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.search.limits import Rules, meets_in
-from shoal.cluster.search.state import Room, State, Whole, transfer, worth
-from shoal.kernels.chance import uniform
+from shoal.cluster.search.state import State, Whole, Workspace, transfer, worth
 from shoal.kernels.loops import inner_loop
+from shoal.kernels.random_streams import uniform
 
 __all__ = ["ASKED", "create", "dissolve", "joining", "meets_with", "restructure", "undo"]
 
@@ -19,20 +19,27 @@ ASKED = 12  # groups around a row that may give or take rows
 
 @inner_loop
 def restructure(
-    state: State, near: Whole, row: int, limit: float, chance: NDArray[np.uint64], k: int, most: int, room: Room
+    state: State,
+    near: Whole,
+    row: int,
+    limit: float,
+    random_state: NDArray[np.uint64],
+    k: int,
+    most: int,
+    workspace: Workspace,
 ) -> None:
     """Propose to create a group around a row, or to dissolve its group."""
     group = state.label[row]
-    dice = uniform(chance)
-    allowed = -limit * np.log(1.0 - uniform(chance))
-    if state.size[group] > k and dice < 0.9:
-        steps, delta = create(state, near, row, k, room)
+    draw = uniform(random_state)
+    allowed = -limit * np.log(1.0 - uniform(random_state))
+    if state.size[group] > k and draw < 0.9:
+        steps, delta = create(state, near, row, k, workspace)
     elif state.size[group] <= k + 1:
-        steps, delta = dissolve(state, None, near, group, allowed, most, room)
+        steps, delta = dissolve(state, None, near, group, allowed, most, workspace)
     else:
         return
     if not delta <= allowed:
-        undo(state, room.journal, steps)
+        undo(state, workspace.journal, steps)
 
 
 @inner_loop
@@ -43,11 +50,11 @@ def undo(state: State, journal: Whole, steps: int) -> None:
 
 
 @inner_loop
-def create(state: State, near: Whole, row: int, k: int, room: Room) -> tuple[int, float]:
+def create(state: State, near: Whole, row: int, k: int, workspace: Workspace) -> tuple[int, float]:
     """Create a group: a row and the nearest rows whose groups can spare them."""
     if state.free[0] == 0:
         return 0, 0.0
-    target, journal = state.free[state.free[0]], room.journal
+    target, journal = state.free[state.free[0]], workspace.journal
     journal[0, 0], journal[0, 1] = row, state.label[row]
     delta = transfer(state, row, target)
     steps = 1
@@ -62,7 +69,7 @@ def create(state: State, near: Whole, row: int, k: int, room: Room) -> tuple[int
 
 @inner_loop
 def dissolve(
-    state: State, rules: Rules | None, near: Whole, one: int, allowed: float, most: int, room: Room
+    state: State, rules: Rules | None, near: Whole, one: int, allowed: float, most: int, workspace: Workspace
 ) -> tuple[int, float]:
     """Send each row of a group to the near group where it costs least; give up if that adds more than allowed."""
     # What the rows add elsewhere can only grow; at the end the SSE of their group is saved.
@@ -71,7 +78,7 @@ def dissolve(
         member = state.members[one, place]
         saved += state.square[member] / state.weight[member]
     steps, delta, added = 0, 0.0, 0.0
-    journal, around = room.journal, room.around
+    journal, around = workspace.journal, workspace.around
     while state.size[one] > 0:
         row = state.members[one, state.size[one] - 1]
         best, least = -1, np.inf
@@ -80,7 +87,7 @@ def dissolve(
             if group == one or state.size[group] >= most:
                 continue
             cost = joining(state, row, group)
-            if cost < least and (rules is None or meets_with(state, rules, group, row, room)):
+            if cost < least and (rules is None or meets_with(state, rules, group, row, workspace)):
                 best, least = group, cost
         added += least
         if best < 0 or not added - saved <= allowed:
@@ -121,9 +128,9 @@ def joining(state: State, row: int, group: int) -> float:
 
 
 @inner_loop
-def meets_with(state: State, rules: Rules, group: int, row: int, room: Room) -> bool:
+def meets_with(state: State, rules: Rules, group: int, row: int, workspace: Workspace) -> bool:
     """Return whether a group would meet the rules with one more row."""
     for place in range(state.size[group]):
-        room.rows[place] = state.members[group, place]
-    room.rows[state.size[group]] = row
-    return meets_in(rules, room.rows, state.size[group] + 1, room.values)
+        workspace.rows[place] = state.members[group, place]
+    workspace.rows[state.size[group]] = row
+    return meets_in(rules, workspace.rows, state.size[group] + 1, workspace.values)

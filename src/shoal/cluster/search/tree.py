@@ -1,9 +1,9 @@
 """A tree of points: how it is built, and how points are removed one by one. `tree_search` queries it.
 
 1. Points are split at the median of the column that varies most, and the halves likewise, down to leaves of 32; 64
-   leaves in that order are a bough. The distance from the overall centre counts as a column too, so that rim and core
+   leaves in that order are a branch. The distance from the overall centre counts as a column too, so that rim and core
    are separated.
-2. A leaf has a box, a ball and the greatest norm of its points; a bough has a box.
+2. A leaf has a box, a ball and the greatest norm of its points; a branch has a box.
 3. A leaf that loses points shrinks these, so that they stay tight where rows are taken.
 
 Points are a sketch of rows in single precision, shifted and scaled. Equal rows are one point.
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 WIDTH = 32  # points in a leaf
-FAN = 64  # leaves in a bough
+FAN = 64  # leaves in a branch
 TURN = 4  # columns per line
 LOSS = 4  # points that a leaf loses before its box is shrunk
 SAMPLE = 32  # points from which the most variable column is estimated
@@ -67,38 +67,38 @@ class Sketch(NamedTuple):
 
 
 class Boxes(NamedTuple):
-    """The bounds of the points in each part of each bough: parts are along the last axis."""
+    """The bounds of the points in each part of each branch: parts are along the last axis."""
 
     low: Singles
     high: Singles
 
     @classmethod
-    def empty(cls, boughs: int, d: int, parts: int) -> "Boxes":
+    def empty(cls, branches: int, d: int, parts: int) -> "Boxes":
         """Return empty boxes."""
-        low, high = np.zeros((2, boughs, d, parts), np.float32)
+        low, high = np.zeros((2, branches, d, parts), np.float32)
         low += BEYOND
         high -= BEYOND
         return cls(low, high)
 
 
 class Balls(NamedTuple):
-    """The centre and radius of the points of each leaf of each bough."""
+    """The centre and radius of the points of each leaf of each branch."""
 
     middle: Singles
     span: Singles
-    crest: Singles  # the greatest squared length of a point, plus the rounding error of a bound
+    longest: Singles  # the greatest squared length of a point, plus the rounding error of a bound
     rough: Singles  # the latter alone
 
     @classmethod
-    def empty(cls, boughs: int, d: int) -> "Balls":
+    def empty(cls, branches: int, d: int) -> "Balls":
         """Return empty balls."""
-        span, crest, rough = np.zeros((3, boughs, FAN), np.float32)
-        crest -= BEYOND * BEYOND
-        return cls(np.zeros((boughs, d, FAN), np.float32), span, crest, rough)
+        span, longest, rough = np.zeros((3, branches, FAN), np.float32)
+        longest -= BEYOND * BEYOND
+        return cls(np.zeros((branches, d, FAN), np.float32), span, longest, rough)
 
 
 class Tree(NamedTuple):
-    """Points in leaves, boxes of leaves and boughs, balls of leaves, and working arrays."""
+    """Points in leaves, boxes of leaves and branches, balls of leaves, and working arrays."""
 
     cells: Singles  # a line holds four columns of a leaf
     norms: Singles  # the squared length of each point, slightly enlarged
@@ -106,14 +106,14 @@ class Tree(NamedTuple):
     place: Rows  # the place of each point
     leaves: Boxes
     balls: Balls
-    boughs: Boxes
+    branches: Boxes
     centre: Singles  # what was subtracted from points
     seen: Singles
     found: Rows
-    outer: Singles  # of each bough
-    inner: Singles  # of each leaf of a bough
-    later: Singles  # of each leaf of a bough, without the first columns
-    bounds: Singles  # of each leaf of each bough
+    outer: Singles  # of each branch
+    inner: Singles  # of each leaf of a branch
+    later: Singles  # of each leaf of a branch, without the first columns
+    bounds: Singles  # of each leaf of each branch
     squares: Singles
 
 
@@ -152,22 +152,22 @@ def sketch(X: Floats) -> Sketch:
 def built_tree(P: Singles, alive: Rows, place: Rows) -> Tree:
     """Return a tree of the points alive; writes the place of each of them into `place`."""
     n, d = alive.size, P.shape[1] - 1
-    boughs = -(-n // (WIDTH * FAN))
-    whole = 1 << (boughs - 1).bit_length()
+    branches = -(-n // (WIDTH * FAN))
+    whole = 1 << (branches - 1).bit_length()
     # The centre is the mean of the points without outliers: they will soon be gone.
     lengths = P[alive, -1]
     centre = P[alive[lengths <= 4 * np.median(lengths)], :-1].mean(axis=0)
-    leaves, balls, large = Boxes.empty(boughs, d, FAN), Balls.empty(boughs, d), Boxes.empty(1, d, whole)
-    cells = np.full((boughs * FAN * d // TURN, TURN * WIDTH), np.nan, np.float32)
-    norms = np.zeros((boughs * FAN, WIDTH), np.float32)
+    leaves, balls, large = Boxes.empty(branches, d, FAN), Balls.empty(branches, d), Boxes.empty(1, d, whole)
+    cells = np.full((branches * FAN * d // TURN, TURN * WIDTH), np.nan, np.float32)
+    norms = np.zeros((branches * FAN, WIDTH), np.float32)
     order, seen = alive.copy(), np.empty(n, np.float32)
     squares, waiting = np.empty(WIDTH, np.float32), np.zeros((64, 2), np.int64)
-    _plant(P, centre, cells, norms, order, place, leaves, balls, seen, waiting, squares)
-    large.low[0, :, :boughs], large.high[0, :, :boughs] = leaves.low.min(axis=2).T, leaves.high.max(axis=2).T
+    _build(P, centre, cells, norms, order, place, leaves, balls, seen, waiting, squares)
+    large.low[0, :, :branches], large.high[0, :, :branches] = leaves.low.min(axis=2).T, leaves.high.max(axis=2).T
     outer, inner, later = (np.empty(size, np.float32) for size in (whole, FAN, FAN))
-    found, bounds = np.empty(n, np.int64), np.empty((boughs, FAN), np.float32)
-    room = seen, found, outer, inner, later, bounds, squares
-    return Tree(cells, norms, order, place, leaves, balls, large, centre, *room)
+    found, bounds = np.empty(n, np.int64), np.empty((branches, FAN), np.float32)
+    scratch = seen, found, outer, inner, later, bounds, squares
+    return Tree(cells, norms, order, place, leaves, balls, large, centre, *scratch)
 
 
 @inner_loop
@@ -185,13 +185,13 @@ def forget(tree: Tree, point: Rows, rest: Rows, rows: Rows) -> None:
             for v in range(WIDTH):
                 if cells[line, v] == cells[line, v]:
                     left, top = left + 1, max(top, norms[leaf, v])
-            balls.crest[leaf // FAN, leaf % FAN] = top + balls.rough[leaf // FAN, leaf % FAN]
+            balls.longest[leaf // FAN, leaf % FAN] = top + balls.rough[leaf // FAN, leaf % FAN]
             if left % LOSS == 0:
                 _draw_in(cells, norms, tree.leaves, balls, leaf, tree.squares)
 
 
 @loop
-def _plant(
+def _build(
     P: Singles,
     centre: Singles,
     cells: Singles,
@@ -278,10 +278,10 @@ def _part(keys: Singles, order: Rows, low: int, high: int, middle: int) -> None:
 
 @inner_loop
 def _draw_in(cells: Singles, norms: Singles, leaves: Boxes, balls: Balls, leaf: int, squares: Singles) -> None:
-    """Fit the box, the ball and the crest of a leaf to its remaining points."""
+    """Fit the box, the ball and the greatest norm of a leaf to its remaining points."""
     low, high = leaves
-    middle, span, crest, rough = balls
-    d, bough, f = low.shape[1], leaf // FAN, leaf % FAN
+    middle, span, longest, rough = balls
+    d, branch, f = low.shape[1], leaf // FAN, leaf % FAN
     line, count, top, corner = leaf * d // TURN, 0, -BEYOND * BEYOND, 0.0
     for w in range(WIDTH):
         squares[w] = np.float32(0)
@@ -295,7 +295,7 @@ def _draw_in(cells: Singles, norms: Singles, leaves: Boxes, balls: Balls, leaf: 
                 cell = cells[line + j // TURN, start + w]
                 least, most, total = min(least, cell), max(most, cell), total + cell
         mean = total / np.float32(max(count, 1))
-        low[bough, j, f], high[bough, j, f], middle[bough, j, f] = least, most, mean
+        low[branch, j, f], high[branch, j, f], middle[branch, j, f] = least, most, mean
         corner += float(max(least * least, most * most))
         for w in range(WIDTH):
             gap = cells[line + j // TURN, start + w] - mean
@@ -304,9 +304,9 @@ def _draw_in(cells: Singles, norms: Singles, leaves: Boxes, balls: Balls, leaf: 
     for w in range(WIDTH):
         # Empty places have no distance from the middle, and no comparison with NaN holds.
         widest = squares[w] if squares[w] > widest else widest
-    span[bough, f] = np.sqrt(widest) * (1 + slack(d))
-    rough[bough, f] = 2 * slack(d) * corner if count > 0 else 0.0
-    crest[bough, f] = top + rough[bough, f]
+    span[branch, f] = np.sqrt(widest) * (1 + slack(d))
+    rough[branch, f] = 2 * slack(d) * corner if count > 0 else 0.0
+    longest[branch, f] = top + rough[branch, f]
 
 
 @inner_loop

@@ -1,6 +1,6 @@
 """Queries of a tree: the nearest rows, and the farthest row.
 
-1. Nearest: boughs and leaves whose box lies beyond the limit are skipped. The search goes from the leaf of the point
+1. Nearest: branches and leaves whose box lies beyond the limit are skipped. The search goes from the leaf of the point
    outwards, so that the limit falls early. A leaf is abandoned after four columns if these, with what its box adds for
    the others, put all of its points beyond the limit.
 2. Farthest: `|p - q|^2 - |q|^2 = |p|^2 - 2 p q`; the greatest norm, with the least product of q and a point of the
@@ -69,7 +69,7 @@ def farthest(tree: Tree, points: Points, X: Floats, q: Singles, scale: float, ta
 
 @inner_loop
 def place_mean(thin: Sketch, centre: Singles, total: Floats, count: int, q: Singles) -> float:
-    """Write the mean of so many rows with this sum in the tree's coordinates; return the blur of distances from it."""
+    """Write the mean of `count` rows with this sum in the tree's coordinates; return the blur of distances from it."""
     blur = 0.0
     for i in range(total.size):
         j = thin.columns[i]
@@ -81,21 +81,21 @@ def place_mean(thin: Sketch, centre: Singles, total: Floats, count: int, q: Sing
 @inner_loop
 def _maybe_nearest(tree: Tree, q: Singles, point: int, near: Floats, rows: Rows) -> int:
     """Write into `tree.found` the points that may be among the nearest to q, a point; return their number."""
-    cells, _, points, place, leaves, _, boughs, centre, seen, found, outer, inner, later, _, squares = tree
+    cells, _, points, place, leaves, _, branches, centre, seen, found, outer, inner, later, _, squares = tree
     home = place[point] // WIDTH
     norm = np.sqrt(_square(q)) + np.sqrt(_square(centre))
     for i in range(near.size):
         near[i], rows[i] = np.inf, 0
     limit, count = LARGEST, np.int64(0)
-    _box_gaps(boughs, np.int64(0), q, outer, outer)
+    _box_gaps(branches, np.int64(0), q, outer, outer)
     for turn in range(outer.size):
         # The exclusive or goes from a leaf to its neighbour, then to the next two, the next four and so on.
-        bough = home // FAN ^ turn
-        if outer[bough] <= limit:
-            _box_gaps(leaves, bough, q, inner, later)
+        branch = home // FAN ^ turn
+        if outer[branch] <= limit:
+            _box_gaps(leaves, branch, q, inner, later)
             for f in range(FAN):
                 part = home % FAN ^ f
-                leaf = bough * FAN + part
+                leaf = branch * FAN + part
                 if inner[part] <= limit and _near_squares(cells, leaf, q, limit, later[part], squares):
                     for w in range(WIDTH):
                         if squares[w] <= limit:
@@ -118,16 +118,16 @@ def _maybe_farthest(tree: Tree, q: Singles, blur: float) -> int:
     _far_bounds(tree.balls, q, own, bounds, least)
     limit, count = LARGEST, 0
     for _ in range(FIRST):
-        # The least of the bounds, and those at other positions in other boughs.
-        part, bough = _least(least), 0
+        # The least of the bounds, and those at other positions in other branches.
+        part, branch = _least(least), 0
         for b in range(len(bounds)):
-            bough = b if bounds[b, part] < bounds[bough, part] else bough
-        limit, count = _look_far(tree, bough * FAN + part, q, own, rough, blur, limit, count)
-        bounds[bough, part] = least[part] = NEVER
-    for bough in range(len(bounds)):
+            branch = b if bounds[b, part] < bounds[branch, part] else branch
+        limit, count = _look_far(tree, branch * FAN + part, q, own, rough, blur, limit, count)
+        bounds[branch, part] = least[part] = NEVER
+    for branch in range(len(bounds)):
         for part in range(FAN):
-            if bounds[bough, part] <= limit:
-                limit, count = _look_far(tree, bough * FAN + part, q, own, rough, blur, limit, count)
+            if bounds[branch, part] <= limit:
+                limit, count = _look_far(tree, branch * FAN + part, q, own, rough, blur, limit, count)
     return _kept(tree.seen, tree.found, count, limit)
 
 
@@ -197,8 +197,8 @@ def _kept(seen: Singles, found: Rows, count: SupportsIndex, limit: np.float32) -
 
 
 @inner_loop
-def _box_gaps(boxes: Boxes, bough: SupportsIndex, q: Singles, gaps: Singles, later: Singles) -> None:
-    """Write the squared distance of q from each box of a bough, in total and without the first columns."""
+def _box_gaps(boxes: Boxes, branch: SupportsIndex, q: Singles, gaps: Singles, later: Singles) -> None:
+    """Write the squared distance of q from each box of a branch, in total and without the first columns."""
     low, high = boxes
     zero = np.float32(0)
     for f in range(gaps.size):
@@ -210,27 +210,27 @@ def _box_gaps(boxes: Boxes, bough: SupportsIndex, q: Singles, gaps: Singles, lat
             for f in range(gaps.size):
                 later[f] = gaps[f]
         for f in range(gaps.size):
-            gap = max(low[bough, j, f] - x, x - high[bough, j, f], zero)
+            gap = max(low[branch, j, f] - x, x - high[branch, j, f], zero)
             gaps[f] += gap * gap
 
 
 @inner_loop
 def _far_bounds(balls: Balls, q: Singles, own: float, bounds: Singles, least: Singles) -> None:
-    """Write lower bounds of `2 p q - |p|^2` for the points p of each leaf, and their minimum over boughs."""
-    middle, span, crest, _ = balls
+    """Write lower bounds of `2 p q - |p|^2` for the points p of each leaf, and their minimum over branches."""
+    middle, span, longest, _ = balls
     zero, reach = np.float32(0), np.float32(np.sqrt(own))
     for f in range(FAN):
         least[f] = NEVER
-    for bough in range(len(bounds)):
+    for branch in range(len(bounds)):
         for f in range(FAN):
-            bounds[bough, f] = zero
+            bounds[branch, f] = zero
         for j in range(q.size):
             x = q[j]
             for f in range(FAN):
-                bounds[bough, f] += middle[bough, j, f] * x
+                bounds[branch, f] += middle[branch, j, f] * x
         for f in range(FAN):
-            bound = TWO * (bounds[bough, f] - reach * span[bough, f]) - crest[bough, f]
-            bounds[bough, f] = bound
+            bound = TWO * (bounds[branch, f] - reach * span[branch, f]) - longest[branch, f]
+            bounds[branch, f] = bound
             least[f] = min(least[f], bound)
 
 

@@ -40,13 +40,13 @@ class Profile:
 def profiles(case: Case) -> dict[str, Profile]:
     """Return the attackers that the roles suggest, by name: all quasi-identifiers, all but one, any three."""
     quasi = tuple(case.policy.names("quasi"))
-    chance = np.random.default_rng((case.seed, 11))
+    rng = np.random.default_rng((case.seed, 11))
     found = {"all": Profile("knows all quasi-identifiers", quasi)}
     if len(quasi) > 1:
-        left = int(chance.integers(len(quasi)))
+        left = int(rng.integers(len(quasi)))
         found["all-but-one"] = Profile("knows all but one", tuple(name for name in quasi if name != quasi[left]))
     if len(quasi) > 3:
-        some = sorted(chance.choice(len(quasi), 3, replace=False).tolist())
+        some = sorted(rng.choice(len(quasi), 3, replace=False).tolist())
         found["three"] = Profile("knows three of them", tuple(quasi[place] for place in some))
     return found
 
@@ -109,10 +109,10 @@ def concluded(
 
 def time_up(done: int, targets: int) -> list[str]:
     """Say that the time was up before all targets were tried, if it was."""
-    said = Sentence("the time was up after {done} of {targets} targets", done=Rows(done), targets=targets)
-    return [said] if done < targets else []
+    note = Sentence("the time was up after {done} of {targets} targets", done=Rows(done), targets=targets)
+    return [note] if done < targets else []
 
 
-def sampled(n: int, most: int, chance: np.random.Generator) -> NDArray[np.int64]:
+def sampled(n: int, most: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return the targets: all rows, or a random sample of `most`, in the order of the table."""
-    return np.arange(n) if n <= most else np.sort(chance.choice(n, most, replace=False))
+    return np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))

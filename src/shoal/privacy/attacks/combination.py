@@ -153,8 +153,8 @@ def near_combination(case: Case, profile: Profile, clock: Clock) -> Attack:  # n
 def _membership(name: str, case: Case, profile: Profile, margin: float) -> Attack:
     """Return the result of one of the two attacks."""
 
-    def nothing(said: str) -> Attack:
-        return concluded(name, profile, np.zeros(0), baseline=0.0, note=said)
+    def nothing(why: str) -> Attack:
+        return concluded(name, profile, np.zeros(0), baseline=0.0, note=why)
 
     if case.control is None or not case.control.n or not case.n:
         return nothing(

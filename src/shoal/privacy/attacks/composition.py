@@ -116,12 +116,12 @@ def intersection(case: Case, profile: Profile, clock: Clock) -> Attack:
     """
     name, other = "intersection", _other(case)
     if other is None or not case.n:
-        said = "there are no rows" if other is not None else "there is no other release of the same rows"
-        return concluded(name, profile, np.zeros(0), baseline=0.0, note=said)
+        why = "there are no rows" if other is not None else "there is no other release of the same rows"
+        return concluded(name, profile, np.zeros(0), baseline=0.0, note=why)
     twice = replace(case, released=other)
     k, crossing = case.policy.constraints.k, intersect(case, twice.labels)
-    chance = np.random.default_rng((case.seed, 81))
-    targets = chance.permutation(sampled(case.n, MOST, chance))  # so that the first ones represent all
+    rng = np.random.default_rng((case.seed, 81))
+    targets = rng.permutation(sampled(case.n, MOST, rng))  # so that the first ones represent all
     one = suspects(case, profile.known, targets, clock)
     two = suspects(twice, profile.known, targets[: one.who.size], clock)
     done = targets[: two.who.size]

@@ -1,4 +1,4 @@
-"""Control: whether people who are said not to be in the table are comparable with those who are.
+"""Control: whether people who supposedly are not in the table are comparable with those who are.
 
 Attacks with control rows assume that these are similar people who happen not to be in the table. Rows of the table
 among them hide a leak, since an attack then seems to succeed on outsiders too; quite different people feign one.
@@ -27,7 +27,7 @@ from shoal.privacy.verdict.classes import Labels, classes
 
 __all__ = ["doubts"]
 
-STRANGE = 0.1  # share of the control rows with categories that the table does not have
+UNKNOWN = 0.1  # share of the control rows with categories that the table does not have
 FAR = 0.2  # difference of distributions that is always tolerated
 SURE = 1.95  # the Kolmogorov-Smirnov distance that one in a thousand samples exceeds, times root of n m / (n + m)
 
@@ -44,13 +44,13 @@ def doubts(case: Case) -> tuple[str, ...]:
         name: alike([table.column(name), rows.column(name)], "numeric" if name in ordered else None) for name in names
     }
     known = [name for name in case.policy.names("quasi") if name in coded]
-    strange = [name for name in known if name not in ordered and _unknown(coded[name], table.n) > STRANGE]
+    unexpected = [name for name in known if name not in ordered and _unknown(coded[name], table.n) > UNKNOWN]
     other = [
-        name for name in known if name not in strange and _differ(coded[name], table.n, ordered=name in ordered) > 0
+        name for name in known if name not in unexpected and _differ(coded[name], table.n, ordered=name in ordered) > 0
     ]
     found = _members(list(coded.values()), table.n)
-    if strange:
-        found.append(f"many have values of {listed(strange)} that the table does not have")
+    if unexpected:
+        found.append(f"many have values of {listed(unexpected)} that the table does not have")
     if other:
         found.append(f"{listed(other)}: distributed quite differently from the table")
     return tuple(found)
@@ -91,8 +91,8 @@ def _differ(codes: NDArray[np.int64], n: int, *, ordered: bool) -> float:
     m, size = codes.size - n, int(codes.max()) + 1
     shares = [np.bincount(part, minlength=size) / part.size for part in (codes[:n], codes[n:])]
     if ordered:
-        chance = SURE * np.sqrt((n + m) / (n * m))
-        return float(np.abs(np.cumsum(shares[0] - shares[1])).max() - max(FAR, chance))
+        expected = SURE * np.sqrt((n + m) / (n * m))
+        return float(np.abs(np.cumsum(shares[0] - shares[1])).max() - max(FAR, expected))
     # Half the sum of absolute differences grows with the number of values even by chance, about as its root / 2.
-    chance = np.sqrt(size * (n + m) / (n * m) / (2 * np.pi)) + SURE * np.sqrt((n + m) / (n * m)) / 2
-    return float(np.abs(shares[0] - shares[1]).sum() / 2 - max(FAR, chance))
+    expected = np.sqrt(size * (n + m) / (n * m) / (2 * np.pi)) + SURE * np.sqrt((n + m) / (n * m)) / 2
+    return float(np.abs(shares[0] - shares[1]).sum() / 2 - max(FAR, expected))

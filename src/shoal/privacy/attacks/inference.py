@@ -60,8 +60,8 @@ class Secret(NamedTuple):
     @property
     def span(self) -> float:
         """The range of what is released; 0 without an order."""
-        told = self.numbers[np.isfinite(self.numbers)] if self.numbers is not None else np.zeros(0)
-        return float(np.ptp(told)) if told.size else 0.0
+        present = self.numbers[np.isfinite(self.numbers)] if self.numbers is not None else np.zeros(0)
+        return float(np.ptp(present)) if present.size else 0.0
 
     def shuffled(self, order: Labels) -> "Secret":
         """Return the column with its released values in another order."""
@@ -82,10 +82,10 @@ def peers(points: Floats, targets: Labels, k: int, clock: Clock) -> Labels:
     for block in blocks(targets, len(points)):
         if len(found) > 1 and clock.over:
             break
-        away = square - 2 * points[block] @ points.T
-        away[np.arange(block.size), block] = -np.inf
-        some = np.argpartition(away, k - 1, axis=1)[:, :k]
-        found.append(np.take_along_axis(some, np.take_along_axis(away, some, axis=1).argsort(axis=1), axis=1))
+        squares = square - 2 * points[block] @ points.T
+        squares[np.arange(block.size), block] = -np.inf
+        some = np.argpartition(squares, k - 1, axis=1)[:, :k]
+        found.append(np.take_along_axis(some, np.take_along_axis(squares, some, axis=1).argsort(axis=1), axis=1))
     return np.vstack(found)
 
 
@@ -131,9 +131,9 @@ def guessed(found: Suspects, secret: Secret, targets: Labels) -> Floats:
         share, top, ties = posterior(found, secret.codes, secret.true[targets])
         return np.where(share >= top - SLACK, 1.0 / ties, 0.0)
     values, truth = secret.numbers[found.row], secret.truth[targets]
-    told = ~np.isnan(values)
-    number = np.bincount(found.owner, told)
-    mean = np.bincount(found.owner, np.where(told, values, 0.0)) / np.maximum(number, 1)
+    present = ~np.isnan(values)
+    number = np.bincount(found.owner, present)
+    mean = np.bincount(found.owner, np.where(present, values, 0.0)) / np.maximum(number, 1)
     mean = np.where(number > 0, mean, np.nan)[found.who]
     slack = WINDOW * secret.span + SLACK * float(np.nanmax(np.abs(truth), initial=0.0))
     return ((np.abs(truth - mean) <= slack) | (np.isnan(truth) & np.isnan(mean))).astype(np.float64)
@@ -165,7 +165,7 @@ def rank_interval(case: Case, profile: Profile, clock: Clock) -> Attack:
     close = peers(space(case, case.policy.names("quasi"))[0], targets, case.policy.constraints.k, clock)
     note = time_up(len(close), targets.size)
     targets = targets[: len(close)]
-    right, chance, conceded = [np.zeros(0)], [np.zeros(0)], [np.zeros(0)]
+    right, baselines, conceded = [np.zeros(0)], [np.zeros(0)], [np.zeros(0)]
     for column in columns:
         cells, low, high = limits(case, column)
         there = targets[~np.isnan(cells[targets])]
@@ -173,14 +173,14 @@ def rank_interval(case: Case, profile: Profile, clock: Clock) -> Attack:
             continue
         published = (low + high) / 2
         right.append(within_ranks(published[there], cells[there], cells).astype(np.float64))
-        chance.append(np.full(there.size, _blind(published, cells[there], cells)))
+        baselines.append(np.full(there.size, _blind(published, cells[there], cells)))
         middle = _middle(column, cells[close[~np.isnan(cells[targets])]], published)
         conceded.append(within_ranks(middle, cells[there], cells).astype(np.float64))
     hits = np.concatenate(right)
-    baseline, allowed = (float(np.concatenate(each).mean()) if hits.size else 0.0 for each in (chance, conceded))
-    said = f"k = {case.policy.constraints.k} concedes {allowed:.3f}"
-    told = Sentence.joined([said, *note])
-    return concluded(name, profile, hits, baseline=baseline, power=1.0, allowed=allowed, note=told, ended=bool(note))
+    baseline, allowed = (float(np.concatenate(each).mean()) if hits.size else 0.0 for each in (baselines, conceded))
+    conceded_text = f"k = {case.policy.constraints.k} concedes {allowed:.3f}"
+    text = Sentence.joined([conceded_text, *note])
+    return concluded(name, profile, hits, baseline=baseline, power=1.0, allowed=allowed, note=text, ended=bool(note))
 
 
 @attack("homogeneity", requires=("sensitive",))
@@ -203,14 +203,14 @@ def homogeneity(case: Case, profile: Profile, clock: Clock) -> Attack:
     worst: list[tuple[float, Attack]] = []
     for column, secret in secrets.items():
         right = revealed(found, secret, targets).astype(np.float64)
-        chance = np.random.default_rng((case.seed, 42))
-        mixed = [revealed(found, secret.shuffled(chance.permutation(case.n)), targets) for _ in range(SHUFFLES)]
+        rng = np.random.default_rng((case.seed, 42))
+        mixed = [revealed(found, secret.shuffled(rng.permutation(case.n)), targets) for _ in range(SHUFFLES)]
         rates = [float(one.mean()) for one in mixed]
         baseline, most = max(float(np.mean(rates)), _sure(secret)), max(*rates, SLACK)
         power = float(revealed(copy, secret.raw(), targets).mean())
         alike = int(case.sizes[np.bincount(case.counts[column].owner) == 1].sum())
         close = int(right.sum()) - int((posterior(found, secret.codes, secret.true[targets])[0] > TAU).sum())
-        said: list[str] = [
+        notes: list[str] = [
             Sentence(
                 "{column!r}: {alike} of {n} rows are in classes with one value",
                 column=column,
@@ -219,11 +219,11 @@ def homogeneity(case: Case, profile: Profile, clock: Clock) -> Attack:
             )
         ]
         if close:
-            away = "{close} targets are given away by values that are close to each other"
-            said.append(Sentence(away, close=Rows(close)))
-        told = Sentence.joined([*said, *note])
+            template = "{close} targets are given away by values that are close to each other"
+            notes.append(Sentence(template, close=Rows(close)))
+        text = Sentence.joined([*notes, *note])
         made = concluded(
-            name, profile, right, baseline=baseline, power=power, allowed=most, note=told, ended=bool(note)
+            name, profile, right, baseline=baseline, power=power, allowed=most, note=text, ended=bool(note)
         )
         worst.append(((made.rate or 0.0) - max(baseline, most), made))
     return max(worst, key=lambda one: one[0])[1]
@@ -261,7 +261,7 @@ def attribute_inference(case: Case, profile: Profile, clock: Clock) -> Attack:
             control = float(guessed(theirs, _secrets(others)[column], outsiders[: theirs.who.size]).mean())
         baseline = _constant(secret)
         power = float(guessed(copy, secret.raw(), targets).mean())
-        said = [f"{column!r}; k = {k} concedes {allowed:.3f}", *note]
+        notes = [f"{column!r}; k = {k} concedes {allowed:.3f}", *note]
         made = concluded(
             name,
             profile,
@@ -270,7 +270,7 @@ def attribute_inference(case: Case, profile: Profile, clock: Clock) -> Attack:
             control=control,
             power=power,
             allowed=allowed,
-            note=Sentence.joined(said),
+            note=Sentence.joined(notes),
             ended=bool(note),
         )
         worst.append(((made.rate or 0.0) - max(baseline, allowed, control or 0.0), made))
@@ -317,19 +317,19 @@ def _ranks(values: Floats, known: Floats) -> Floats:
 
 def _window(values: Floats, width: float) -> float:
     """Return the largest share of the values in a window of this width; missing ones are in none."""
-    told = np.sort(values[~np.isnan(values)])
-    if not told.size:
+    present = np.sort(values[~np.isnan(values)])
+    if not present.size:
         return 0.0
-    return float((np.searchsorted(told, told + width, "right") - np.arange(told.size)).max() / values.size)
+    return float((np.searchsorted(present, present + width, "right") - np.arange(present.size)).max() / values.size)
 
 
 def _blind(published: Floats, truth: Floats, column: Floats) -> float:
     """Return how often the published value of a random row, or the best constant, is near enough."""
     known = np.sort(column[~np.isnan(column)])
-    told = np.sort(_ranks(published[~np.isnan(published)], known))
+    present = np.sort(_ranks(published[~np.isnan(published)], known))
     own = _ranks(truth, known)
     reach = NEAR + SLACK
-    near = np.searchsorted(told, own + reach, "right") - np.searchsorted(told, own - reach, "left")
+    near = np.searchsorted(present, own + reach, "right") - np.searchsorted(present, own - reach, "left")
     return max(float(near.mean()) / max(1, published.size), _window(_ranks(known, known), 2 * reach))
 
 
@@ -343,8 +343,8 @@ def _middle(column: Pair, cells: Floats, published: Floats) -> Floats:
     if column.truthful:
         return np.asarray((np.fmin.reduce(cells, axis=1) + np.fmax.reduce(cells, axis=1)) / 2)
     mean = np.where(gone, 0.0, cells).sum(axis=1) / np.maximum((~gone).sum(axis=1), 1)
-    told = published[~np.isnan(published)]
-    return np.asarray(np.rint(mean) if bool((told == np.rint(told)).all()) else mean)
+    present = published[~np.isnan(published)]
+    return np.asarray(np.rint(mean) if bool((present == np.rint(present)).all()) else mean)
 
 
 def _counted(secret: Secret) -> bool:
@@ -369,5 +369,5 @@ def _sure(secret: Secret) -> float:
 
 def _targets(case: Case, number: int) -> Labels:
     """Return the targets in random order, so that the first ones represent all."""
-    chance = np.random.default_rng((case.seed, number))
-    return chance.permutation(sampled(case.n, MOST, chance))
+    rng = np.random.default_rng((case.seed, number))
+    return rng.permutation(sampled(case.n, MOST, rng))

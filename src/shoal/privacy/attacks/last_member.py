@@ -36,15 +36,15 @@ def guesses(column: Average, labels: Labels, weights: Floats | None = None) -> t
         w = np.where((np.bincount(labels, w)[labels] > 0) | ~there, w, 1.0)
     filled = np.where(there, x, 0.0)
     middle = float(filled[there].mean()) if there.any() else 0.0  # sums of small numbers lose fewer digits
-    away = np.where(there, x - middle, 0.0)
-    mass, total = np.bincount(labels, w), np.bincount(labels, w * away)
-    known, rest = mass[labels] - w, total[labels] - w * away
-    members, plain = np.bincount(labels, there), np.bincount(labels, away)
+    centred = np.where(there, x - middle, 0.0)
+    mass, total = np.bincount(labels, w), np.bincount(labels, w * centred)
+    known, rest = mass[labels] - w, total[labels] - w * centred
+    members, plain = np.bincount(labels, there), np.bincount(labels, centred)
     others = members[labels] - there
     with np.errstate(divide="ignore", invalid="ignore"):
         exact = middle + (mass[labels] * (total / mass)[labels] - rest) / w
-        outside = (float(away.sum()) - away) / (there.sum() - 1)
-        blind = middle + np.where(others > 0, (plain[labels] - away) / others, outside)
+        outside = (float(centred.sum()) - centred) / (there.sum() - 1)
+        blind = middle + np.where(others > 0, (plain[labels] - centred) / others, outside)
         if column.form == "mean":
             guess = middle + ((known + w) * (column.after - middle) - rest) / w
         else:
@@ -71,11 +71,11 @@ def last_member(case: Case, profile: Profile, clock: Clock) -> Attack:
     columns = averages(case, profile.known) if case.n else []
     if not columns:
         return concluded(name, profile, np.zeros(0), baseline=0.0, note="no known column of numbers is published")
-    chance = np.random.default_rng((case.seed, 101))
-    order = chance.permutation(case.n)
+    rng = np.random.default_rng((case.seed, 101))
+    order = rng.permutation(case.n)
     # One row of each class, as a flaw of the mean affects all of them.
     drawn = order[np.unique(case.labels[order], return_index=True)[1]]
-    targets = drawn[sampled(drawn.size, MOST, chance)]
+    targets = drawn[sampled(drawn.size, MOST, rng)]
     weights = _weights(case)
     right, blind, power, allowed, widths, done = [], [], [], [], [], 0
     for column in columns:
@@ -109,8 +109,8 @@ def last_member(case: Case, profile: Profile, clock: Clock) -> Attack:
         notes.append(f"means leave the last member an interval of {wide:.3g} standard deviations (median)")
     if done < len(columns):
         notes.append(f"the time was up after {done} of {len(columns)} columns")
-    told, ended = Sentence.joined(notes), done < len(columns)
-    return concluded(name, profile, hits, baseline=baseline, power=able, allowed=bound, note=told, ended=ended)
+    text, ended = Sentence.joined(notes), done < len(columns)
+    return concluded(name, profile, hits, baseline=baseline, power=able, allowed=bound, note=text, ended=ended)
 
 
 def _weights(case: Case) -> Floats | None:

@@ -33,7 +33,7 @@ Labels = NDArray[np.int64]
 Steps = NDArray[np.uint8]
 MOST = 10_000  # targets of an attack by distance
 MARGIN = 0.01  # above 1/k
-TOLD = 1_000  # targets of the probabilistic attack
+MOST_PROBABLE = 1_000  # targets of the probabilistic attack
 FEWEST = 100  # of these targets, however many rows there are
 PAIRS = 30_000_000  # of these targets and released rows, about
 LEARNED = 2_000_000  # pairs from which agreement is learned, about
@@ -80,7 +80,7 @@ def record_linkage(case: Case, profile: Profile, clock: Clock) -> Attack:
     right, note = _in_blocks(tried, targets, released.sizes.size, clock)
     # In a raw copy the nearest rows are those at a distance of 0: the ones that equal the target.
     power = 1 / _Rows.of(before, case.n).alike[targets[: right.size]]
-    return _told("record linkage", case, profile, right, power, [], note)
+    return _concluded("record linkage", case, profile, right, power, [], note)
 
 
 @attack("linkability", control=True)
@@ -115,12 +115,12 @@ def linkability(case: Case, profile: Profile, clock: Clock) -> Attack:
     control = None
     if case.control is not None and case.control.n and case.n:
         outsiders, seen = places(replace(case, original=case.control, control=None), profile.known)
-        chance = np.random.default_rng((case.seed, 21))
-        some = chance.permutation(sampled(case.control.n, MOST, chance))
+        rng = np.random.default_rng((case.seed, 21))
+        some = rng.permutation(sampled(case.control.n, MOST, rng))
         control = float(joined(outsiders, _Rows.of(seen, case.n), some)[0].mean())
     share = RowShare(100 * np.count_nonzero(right) / max(1, right.size))
     meet = Sentence("the two sets share rows for {share:.1f} % of the targets", share=share)
-    return _told("linkability", case, profile, right, power, [meet] * (right.size > 0), note, control)
+    return _concluded("linkability", case, profile, right, power, [meet] * (right.size > 0), note, control)
 
 
 @attack("probabilistic linkage")
@@ -140,7 +140,9 @@ def probabilistic_linkage(case: Case, profile: Profile, clock: Clock) -> Attack:
     found = _probable(case, before, released, clock)
     raw = _probable(case, before, _Rows.of(before, case.n), clock)
     short = [Sentence("power from {some} targets", some=Rows(raw.right.size))] if raw.late else []
-    return _told("probabilistic linkage", case, profile, found.right, raw.right, [*found.said, *short], found.late)
+    return _concluded(
+        "probabilistic linkage", case, profile, found.right, raw.right, [*found.notes, *short], found.late
+    )
 
 
 def fellegi_sunter(patterns: Steps, counts: Floats, share: float) -> tuple[Floats, Floats]:
@@ -173,15 +175,15 @@ class _Probable(NamedTuple):
     """How right the guess about each target is, notes on it, and a note if the time was up."""
 
     right: Floats
-    said: list[str]
+    notes: list[str]
     late: list[str]
 
 
 def _probable(case: Case, before: list[Places], rows: _Rows, clock: Clock) -> _Probable:
     """Guess the row of each target by the weights of agreement."""
-    chance = np.random.default_rng((case.seed, 30))
-    most = min(TOLD, max(FEWEST, PAIRS // max(1, rows.first.size)))
-    targets = chance.permutation(sampled(case.n, most, chance))
+    rng = np.random.default_rng((case.seed, 30))
+    most = min(MOST_PROBABLE, max(FEWEST, PAIRS // max(1, rows.first.size)))
+    targets = rng.permutation(sampled(case.n, most, rng))
     learned = targets[: max(20, LEARNED // max(1, rows.first.size))]
     compared = [agreement(one, other) for one, other in zip(before, rows.columns, strict=True)]
     if len(before) > COLUMNS:
@@ -229,8 +231,8 @@ def _prepared(case: Case, profile: Profile, most: int, number: int) -> tuple[lis
             f"attack: the table has {case.before.n} rows and the release {case.n}. Give the rows that were released."
         )
     before, after = places(case, profile.known)
-    chance = np.random.default_rng((case.seed, number))
-    return before, _Rows.of(after, case.n), chance.permutation(sampled(case.n, most, chance))
+    rng = np.random.default_rng((case.seed, number))
+    return before, _Rows.of(after, case.n), rng.permutation(sampled(case.n, most, rng))
 
 
 def _share(best: NDArray[np.bool_], rows: _Rows, targets: Labels) -> Floats:
@@ -249,13 +251,13 @@ def _in_blocks(tried: Callable[[Labels], Floats], targets: Labels, rows: int, cl
     return right, time_up(right.size, targets.size)
 
 
-def _told(
+def _concluded(
     name: str,
     case: Case,
     profile: Profile,
     right: Floats,
     power: Floats,
-    said: Sequence[str],
+    notes: Sequence[str],
     late: list[str],
     control: float | None = None,
 ) -> Attack:
@@ -270,6 +272,6 @@ def _told(
         control=control,
         power=float(power.mean()),
         allowed=1 / case.policy.constraints.k + MARGIN,
-        note=Sentence.joined([*said, *late]) if profile.known else "no column is known: the guess is random",
+        note=Sentence.joined([*notes, *late]) if profile.known else "no column is known: the guess is random",
         ended=bool(late),
     )

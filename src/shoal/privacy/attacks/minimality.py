@@ -36,13 +36,13 @@ from shoal.privacy.measures.intervals import wilson
 from shoal.privacy.verdict.classes import Labels, classes
 from shoal.privacy.verdict.values import Values, read_column
 
-__all__ = ["MARGIN", "Told", "allowed", "minimality", "told_by_all", "told_by_some"]
+__all__ = ["MARGIN", "Revealed", "allowed", "minimality", "revealed_by_all", "revealed_by_some"]
 
 Regroup = Callable[[Labels, int], Labels]
 Matches = Callable[[Labels], bool]
 
 MARGIN = 0.1  # above 1/l
-LITTLE = 0.01  # excess that is negligible
+NEGLIGIBLE = 0.01  # excess that is negligible
 ALL = 2_000  # placements of all classes up to which every one is tried
 EACH = 24  # placements of one class up to which every one is tried
 ROUNDS = 8  # seeds per placement, if runs with different seeds differ
@@ -53,7 +53,7 @@ FEW = 20  # matching runs below which nothing is concluded
 
 
 @dataclass(frozen=True)
-class Told:
+class Revealed:
     """What repeating the run reveals, for the person and value about which it reveals most."""
 
     column: str  # the sensitive column
@@ -77,12 +77,12 @@ def allowed(l: float | None, share: float) -> float:  # noqa: E741
 
     A posterior hardly above the share is not due to minimality, whatever l is.
     """
-    return max(share + LITTLE, 1 / l + MARGIN) if l else share + MARGIN
+    return max(share + NEGLIGIBLE, 1 / l + MARGIN) if l else share + MARGIN
 
 
-def told_by_all(
+def revealed_by_all(
     labels: Labels, sensitive: Mapping[str, Values], regroup: Regroup, seed: int, clock: Clock, most: int = ALL
-) -> Told | None:
+) -> Revealed | None:
     """Return what trying every placement of every class reveals; None if there are too many, or no time for them.
 
     `labels` is the class of each row. `regroup` repeats the run with the sensitive values of row `origin[i]` at row i
@@ -99,21 +99,23 @@ def told_by_all(
     parts = [list(_arranged(whole[rows], rows)) for rows in members]
     origins = [_origin(labels.size, members, chosen) for chosen in product(*parts)]
     counted = _counted(origins, regroup, lambda made: bool(np.array_equal(_numbered(made), wanted)), seed, clock)
-    return None if counted is None else _told(origins, *counted, labels, sensitive, np.arange(labels.size), whole=True)
+    return (
+        None if counted is None else _revealed(origins, *counted, labels, sensitive, np.arange(labels.size), whole=True)
+    )
 
 
-def told_by_some(
+def revealed_by_some(
     labels: Labels, sensitive: Mapping[str, Values], regroup: Regroup, seed: int, clock: Clock
-) -> tuple[list[Told], bool]:
+) -> tuple[list[Revealed], bool]:
     """Return what moving the values of one class at a time reveals, for classes drawn at random.
 
-    The parameters are those of `told_by_all`. One entry for each class with two placements or more for which there was
-    time, and whether the time was up before all were tried.
+    The parameters are those of `revealed_by_all`. Returns an entry for each class with two placements or more for which
+    there was time, and whether the time was up before all were tried.
     """
-    chance = np.random.default_rng((seed, 51))
+    rng = np.random.default_rng((seed, 51))
     whole = classes([column.codes for column in sensitive.values()], labels.size)
-    found: list[Told] = []
-    for number in chance.permutation(int(labels.max()) + 1)[:MOST_CLASSES]:
+    found: list[Revealed] = []
+    for number in rng.permutation(int(labels.max()) + 1)[:MOST_CLASSES]:
         rows = np.flatnonzero(labels == number)
         every = _placements(whole[rows], EACH)
         if every < 2:
@@ -121,7 +123,7 @@ def told_by_some(
         if every <= EACH:
             moved = list(_arranged(whole[rows], rows))
         else:  # all rotations of a random order: every row has every value as often as the class does
-            orders = [rows[chance.permutation(rows.size)] for _ in range(max(1, EACH // rows.size))]
+            orders = [rows[rng.permutation(rows.size)] for _ in range(max(1, EACH // rows.size))]
             moved = [np.roll(order, turn) for order in orders for turn in range(rows.size)]
         origins = [_origin(labels.size, [rows], [one]) for one in moved]
 
@@ -129,11 +131,11 @@ def told_by_some(
             own = made == made[rows[0]]
             return int(own.sum()) == rows.size and bool(own[rows].all())
 
-        counted = _counted(origins, regroup, matches, int(chance.integers(2**62)), clock)
+        counted = _counted(origins, regroup, matches, int(rng.integers(2**62)), clock)
         if counted is None:
             return found, True
-        told = _told(origins, *counted, labels, sensitive, rows, whole=every <= EACH)
-        found += [] if told is None else [told]
+        revealed = _revealed(origins, *counted, labels, sensitive, rows, whole=every <= EACH)
+        found += [] if revealed is None else [revealed]
     return found, False
 
 
@@ -159,10 +161,10 @@ def minimality(case: Case, profile: Profile, clock: Clock) -> Attack:
         why = "it needs a sensitive column and a release of shoal, whose run can be repeated"
         return _unknown(profile, why)
     clock = clock if clock.limited else Clock(SECONDS)
-    whole = told_by_all(case.labels, case.sensitive, case.regroup, case.seed, clock)
+    whole = revealed_by_all(case.labels, case.sensitive, case.regroup, case.seed, clock)
     found, ended = ([whole], False) if whole is not None else ([], clock.over)
     if not found and not ended:
-        found, ended = told_by_some(case.labels, case.sensitive, case.regroup, case.seed, clock)
+        found, ended = revealed_by_some(case.labels, case.sensitive, case.regroup, case.seed, clock)
     note = Sentence("the time was up after {many} classes were tried", many=len(found)) if ended else ""
     if not found:
         return _unknown(profile, note or "no repetition of the run led to the published classes", failed=not ended)
@@ -175,13 +177,13 @@ def minimality(case: Case, profile: Profile, clock: Clock) -> Attack:
     if not leaks and (ended or unsure or (not all(one.exact for one in found) and matching < FEW)):
         outcome = "too weak to tell"
     runs = sum(one.runs for one in found)
-    said = Sentence(
+    counted_note = Sentence(
         "{matching} of {runs} repetitions led to the published classes, excess {excess:.3f}",
         matching=matching,
         runs=runs,
         excess=worst.excess,
     )
-    note = Sentence.joined([note, said] if note else [said])
+    note = Sentence.joined([note, counted_note] if note else [counted_note])
     bound = allowed(l, worst.share)
     return Attack(
         minimality.card.name,  # type: ignore[attr-defined]
@@ -258,7 +260,7 @@ def _counted(
     origins: Sequence[Labels], regroup: Regroup, matches: Matches, seed: int, clock: Clock
 ) -> tuple[NDArray[np.int64], int, bool] | None:
     """Return how often each placement led to the published classes, for how many seeds, and if seeds do not matter."""
-    chance = np.random.default_rng((seed, 52))
+    rng = np.random.default_rng((seed, 52))
     hits = np.zeros(len(origins), np.int64)
     done, steady = 0, False
     for number in range(ROUNDS):
@@ -266,7 +268,7 @@ def _counted(
         for place, origin in enumerate(origins):
             if clock.over:
                 return (hits, done, steady) if done >= SURE else None
-            now[place] = matches(regroup(origin, int(chance.integers(2**62))))
+            now[place] = matches(regroup(origin, int(rng.integers(2**62))))
         hits, done = hits + now, number + 1
         steady = bool(((hits == 0) | (hits == done)).all())
         if done >= SURE and done * len(origins) >= MANY and steady:
@@ -274,7 +276,7 @@ def _counted(
     return hits, done, steady
 
 
-def _told(
+def _revealed(
     origins: Sequence[Labels],
     hits: NDArray[np.int64],
     rounds: int,
@@ -284,7 +286,7 @@ def _told(
     rows: Labels,
     *,
     whole: bool,
-) -> Told | None:
+) -> Revealed | None:
     """Return the person and value about which the counted runs reveal most."""
     matching = int(hits.sum())
     if not matching:
@@ -294,7 +296,7 @@ def _told(
     sure = matching if whole else int((hits > 0).sum())
     cells = rows.size * sum(column.distinct for column in sensitive.values())
     wide = NormalDist().inv_cdf(1 - 0.025 / cells)
-    best: Told | None = None
+    best: Revealed | None = None
     for name, column in sensitive.items():
         placed = np.stack([column.codes[origin[rows]] for origin in origins])
         for value in range(column.distinct):
@@ -303,11 +305,11 @@ def _told(
                 share = float((column.codes[labels == labels[row]] == value).mean())
                 posterior = count / matching
                 low, high = (posterior, posterior) if exact else wilson(posterior * sure, sure, wide)
-                told = Told(name, posterior, share, low, high, count, rounds * len(origins), matching, exact)
-                best = told if best is None or _rank(told) > _rank(best) else best
+                revealed = Revealed(name, posterior, share, low, high, count, rounds * len(origins), matching, exact)
+                best = revealed if best is None or _rank(revealed) > _rank(best) else best
     return best
 
 
-def _rank(told: Told) -> tuple[bool, float, float]:
+def _rank(revealed: Revealed) -> tuple[bool, float, float]:
     """Return what makes one finding worse than another: that it reveals more than the class, and how certainly."""
-    return told.low > told.share + LITTLE, told.low, told.posterior
+    return revealed.low > revealed.share + NEGLIGIBLE, revealed.low, revealed.posterior

@@ -47,9 +47,9 @@ def limits(case: Case, column: Pair) -> tuple[Floats, Floats, Floats]:
     if not column.truthful:
         before, after = (np.where(np.isfinite(cells), cells, np.nan) for cells in column.numbers)
         return before, after, after
-    (own,), (told,) = places(case, [column.name])
-    cells, middle = (np.where(one.gone, np.nan, one.points[:, 0])[one.codes] for one in (own, told))
-    reach = told.reach[told.codes] + ROUNDING
+    (own,), (published,) = places(case, [column.name])
+    cells, middle = (np.where(one.gone, np.nan, one.points[:, 0])[one.codes] for one in (own, published))
+    reach = published.reach[published.codes] + ROUNDING
     return cells, middle - reach, middle + reach
 
 
@@ -99,8 +99,8 @@ class Column:
 
     def shown(self) -> "Column":
         """Return the column with the released cells in place of the original ones."""
-        told = self.codes if self.low is None or self.high is None else (self.low + self.high) / 2
-        return replace(self, cells=told, meant=None)
+        middle = self.codes if self.low is None or self.high is None else (self.low + self.high) / 2
+        return replace(self, cells=middle, meant=None)
 
     def shuffled(self, order: Labels) -> "Column":
         """Return the column with its released cells in another order."""
@@ -113,8 +113,8 @@ class Column:
         if self.low is None or self.high is None:
             return 0.0
         middle = (self.low + self.high) / 2
-        told = middle[np.isfinite(middle)]
-        return float(told.std()) if told.size else 0.0
+        finite = middle[np.isfinite(middle)]
+        return float(finite.std()) if finite.size else 0.0
 
     def holds(self, rows: Labels, tolerance: Floats) -> Truths:
         """Return for which original rows the cells of these released rows are true, within a tolerance."""
@@ -138,7 +138,7 @@ class Statements:
     tolerance: Floats
 
 
-def stated(columns: Sequence[Column], k: int, chance: np.random.Generator, clock: Clock) -> Statements:
+def stated(columns: Sequence[Column], k: int, rng: np.random.Generator, clock: Clock) -> Statements:
     """Return statements made from a release of at least one row and column.
 
     A value that at most 2k - 1 rows have is rare. If the time is up, statements have no tolerance.
@@ -148,12 +148,12 @@ def stated(columns: Sequence[Column], k: int, chance: np.random.Generator, clock
         first, count = np.unique(column.codes, return_index=True, return_counts=True)[1:]
         few = count <= 2 * k - 1
         rare.append(np.column_stack([np.full(few.sum(), j), first[few], count[few]]))
-    found = chance.permutation(np.vstack(rare))
+    found = rng.permutation(np.vstack(rare))
     found = found[np.argsort(found[:, 2], kind="stable")][:MOST]
     d, n = len(columns), columns[0].codes.size
-    rows = chance.integers(n, size=MOST)
-    order = chance.random((MOST, d)).argsort(axis=1).argsort(axis=1)
-    chosen = order < chance.integers(min(2, d), d + 1, size=MOST)[:, None]
+    rows = rng.integers(n, size=MOST)
+    order = rng.random((MOST, d)).argsort(axis=1).argsort(axis=1)
+    chosen = order < rng.integers(min(2, d), d + 1, size=MOST)[:, None]
     tolerance = _widest(columns, rows, chosen, clock)
     codes = np.column_stack([column.codes[rows] for column in columns])
     # Identical statements count once.
@@ -162,7 +162,7 @@ def stated(columns: Sequence[Column], k: int, chance: np.random.Generator, clock
     return Statements(found[:, 0], found[:, 1], rows[once], chosen[once], tolerance[once])
 
 
-def isolating(columns: Sequence[Column], said: Statements, clock: Clock) -> tuple[Truths, Truths]:
+def isolating(columns: Sequence[Column], statements: Statements, clock: Clock) -> tuple[Truths, Truths]:
     """Return which statements about one column, and which about several, are true of exactly one original row.
 
     Statements for which there is no time are left out.
@@ -170,7 +170,7 @@ def isolating(columns: Sequence[Column], said: Statements, clock: Clock) -> tupl
     m = columns[0].cells.size
     one: list[Truths] = []
     for j, column in enumerate(columns):
-        for rows in blocks(said.row[said.column == j], m):
+        for rows in blocks(statements.row[statements.column == j], m):
             if one and clock.over:
                 break
             one.append(column.holds(rows, np.zeros(rows.size)).sum(axis=1) == 1)
@@ -178,10 +178,12 @@ def isolating(columns: Sequence[Column], said: Statements, clock: Clock) -> tupl
             ends = (column.cells <= np.nanmin(column.low)).sum(), (column.cells >= np.nanmax(column.high)).sum()
             one.append(np.array(ends) == 1)
     several: list[Truths] = []
-    for block in blocks(np.arange(said.rows.size), m):
+    for block in blocks(np.arange(statements.rows.size), m):
         if several and clock.over:
             break
-        several.append(_true_of(columns, said.rows[block], said.chosen[block], said.tolerance[block]) == 1)
+        several.append(
+            _true_of(columns, statements.rows[block], statements.chosen[block], statements.tolerance[block]) == 1
+        )
     return np.concatenate([np.zeros(0, bool), *one]), np.concatenate([np.zeros(0, bool), *several])
 
 
@@ -199,12 +201,12 @@ def singling_out(case: Case, profile: Profile, clock: Clock) -> Attack:
         return concluded(name, profile, np.zeros(0), baseline=0.0, note="there is nothing to state")
     k = case.policy.constraints.k
     columns = _columns(case, profile)
-    said = stated(columns, k, np.random.default_rng((case.seed, 61)), clock)
-    one, several = isolating(columns, said, clock)
-    chance = np.random.default_rng((case.seed, 62))
-    by_luck, about_several = [], replace(said, row=said.row[:0], column=said.column[:0])
+    statements = stated(columns, k, np.random.default_rng((case.seed, 61)), clock)
+    one, several = isolating(columns, statements, clock)
+    rng = np.random.default_rng((case.seed, 62))
+    by_luck, about_several = [], replace(statements, row=statements.row[:0], column=statements.column[:0])
     for _ in range(SHUFFLES):
-        mixed = [column.shuffled(chance.permutation(n)) for column in columns]
+        mixed = [column.shuffled(rng.permutation(n)) for column in columns]
         by_luck.append(float(isolating(mixed, about_several, clock)[1].mean()))
     right = np.concatenate([one, several]).astype(np.float64)
     baseline, allowed = (
@@ -219,7 +221,7 @@ def singling_out(case: Case, profile: Profile, clock: Clock) -> Attack:
     if m:
         people = sampled(m, n, np.random.default_rng((case.seed, 64)))
         there = [column.some(people) for column in _columns(others, profile)]
-        control = float(np.concatenate(isolating(there, said, clock)).mean())
+        control = float(np.concatenate(isolating(there, statements, clock)).mean())
         notes += [Sentence("there are {m} control rows for {n}", m=Rows(m), n=n)] if m < n else []
     copy = _columns(raw(case), profile)
     known = stated(copy, k, np.random.default_rng((case.seed, 63)), clock)

@@ -37,7 +37,7 @@ CELLS = 20_000_000  # most numbers in a list
 BLOCK = 200_000  # sums that are compared at once
 PARTS = 2.0**20  # into which the cells of a grid divide the range of a column at most
 AXES = 4  # columns of a grid
-ROOM = 16  # cells per sum
+CELLS_PER_SUM = 16  # cells per sum
 WIDER = 6  # times that the interval is doubled if no group fits
 TIES = 1_000  # most groups among which the closest is sought
 COMPARED = 5_000  # most fitting groups among which the most compact is sought
@@ -77,7 +77,7 @@ class Sums:
         spread = np.where(most > least, most - least, 1.0)
         narrow = np.argsort(width / spread, kind="stable")  # the most informative columns come first
         rows = np.floor((most - least) / np.maximum(width, spread / PARTS)).astype(np.int64) + 1
-        enough = np.searchsorted(np.cumprod(rows[narrow[:AXES]].astype(np.float64)), ROOM * len(self.high)) + 1
+        enough = np.searchsorted(np.cumprod(rows[narrow[:AXES]].astype(np.float64)), CELLS_PER_SUM * len(self.high)) + 1
         self.grid = narrow[: min(AXES, int(enough))]
         self.cell = np.maximum(width, spread / PARTS)[self.grid]
         self.least, self.rows = least[self.grid], rows[self.grid]
@@ -144,8 +144,8 @@ def subset_sum(case: Case, profile: Profile, clock: Clock) -> Attack:
     """
     name = "subset sum"
 
-    def nothing(said: str) -> Attack:
-        return concluded(name, profile, np.zeros(0), baseline=0.0, note=said)
+    def nothing(why: str) -> Attack:
+        return concluded(name, profile, np.zeros(0), baseline=0.0, note=why)
 
     columns = averages(case, profile.known) if case.n else []
     columns = [column for column in columns if column.form == "mean"] or columns
@@ -159,8 +159,8 @@ def subset_sum(case: Case, profile: Profile, clock: Clock) -> Attack:
     able = np.flatnonzero(~gaps & (case.sizes <= LARGEST))
     if not able.size:
         return nothing(f"no class without missing values has at most {LARGEST} rows")
-    chance = np.random.default_rng((case.seed, 111))
-    tried = chance.permutation(able)[:CLASSES]
+    rng = np.random.default_rng((case.seed, 111))
+    tried = rng.permutation(able)[:CLASSES]
     right: list[bool] = []
     power: list[bool] = []
     compact: list[bool] = []
@@ -169,7 +169,7 @@ def subset_sum(case: Case, profile: Profile, clock: Clock) -> Attack:
         if right and clock.over:
             break
         members = [np.flatnonzero(case.labels == one) for one in some]
-        listed = _register(people, np.concatenate(members), _largest(size, len(columns)), chance)
+        listed = _register(people, np.concatenate(members), _largest(size, len(columns)), rng)
         rows = people[listed]
         registers.append(listed.size)
         slack = size * np.array([column.slack for column in columns])
@@ -277,12 +277,12 @@ def _batches(sizes: Labels, tried: Labels, width: int) -> Iterator[tuple[int, La
             yield size, some[start : start + each]
 
 
-def _register(people: Floats, members: Labels, most: int, chance: np.random.Generator) -> Labels:
+def _register(people: Floats, members: Labels, most: int, rng: np.random.Generator) -> Labels:
     """Return the members and others drawn at random, in random order."""
     others = np.setdiff1d(np.flatnonzero(np.isfinite(people).all(axis=1)), members)
-    room = max(0, most - members.size)
-    drawn = chance.choice(others, room, replace=False) if others.size > room else others
-    return chance.permutation(np.concatenate([members, drawn]))
+    needed = max(0, most - members.size)
+    drawn = rng.choice(others, needed, replace=False) if others.size > needed else others
+    return rng.permutation(np.concatenate([members, drawn]))
 
 
 def _between(numbers: list[int]) -> str:

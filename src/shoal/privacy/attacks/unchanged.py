@@ -70,8 +70,8 @@ def refuse_unique_kept(data: pa.Table, policy: Policy) -> None:
     found = Unchanged.of(data, policy)
     if ACCEPTED in policy.accept or not stands_out(found.alone, found.rows):
         return
-    telling = [name for name in found.codes if stands_out(found.alone_in(name), found.rows)]
-    which = telling or list(found.codes)
+    identifying = [name for name in found.codes if stands_out(found.alone_in(name), found.rows)]
+    which = identifying or list(found.codes)
     raise PolicyError(
         f"policy: {100 * found.alone / found.rows:.0f} % of the rows are unique in the columns that are published "
         f"unchanged, sensitive and kept, mostly by {listed(which)}. Anyone who knows these values of a person finds "

@@ -173,15 +173,15 @@ def column_information(case: Case) -> tuple[Finding, ...]:
     found = []
     for column in case.columns if case.n else ():
         before, after = bins(column)
-        told, own = mutual_information(before, after)
+        information, own = mutual_information(before, after)
         sizes = np.unique(before).size, np.unique(after).size
         how = Sentence(
             "{before} bins before, {after} after; H(X) = {own:.4g} bits", before=sizes[0], after=sizes[1], own=own
         )
         how += "" if own > 0 else ": the column has one value, so there is nothing to reveal"
         bits = Sentence("bits; {how}", how=how)
-        found.append(Finding("mutual information", told, bits, "pair", column=column.name))
-        part = told / own if own > 0 else 0.0
+        found.append(Finding("mutual information", information, bits, "pair", column=column.name))
+        part = information / own if own > 0 else 0.0
         found.append(Finding("mutual information / H(X)", part, how, "pair", column=column.name))
     return tuple(found)
 

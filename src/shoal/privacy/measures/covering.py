@@ -61,18 +61,22 @@ def _covers(
     if text is not None and form == "tree":
         root = next(iter(above.values()))[-1] if above else None
         return text == root if value is None else text == value or text in above.get(value, ())
-    said = read_published(text, form)
+    published = read_published(text, form)
     if value is None:
-        return said.missing
-    if form == "set" or not said.values:
-        return value in said.values or (said.others and value not in given) or (said.below and said.above)
-    low = value if said.below else said.values[0]
-    high = value if said.above else said.values[-1]
+        return published.missing
+    if form == "set" or not published.values:
+        return (
+            value in published.values
+            or (published.others and value not in given)
+            or (published.below and published.above)
+        )
+    low = value if published.below else published.values[0]
+    high = value if published.above else published.values[-1]
     if order is not None:
         places = {level: place for place, level in enumerate(order)}
-        known = len(said.values) <= 2 and {low, high, value} <= set(places)
+        known = len(published.values) <= 2 and {low, high, value} <= set(places)
         return known and places[low] <= places[value] <= places[high]
-    return len(said.values) <= 2 and _between(low, value, high)
+    return len(published.values) <= 2 and _between(low, value, high)
 
 
 def _between(low: str, value: str, high: str) -> bool:

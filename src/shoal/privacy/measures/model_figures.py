@@ -261,6 +261,6 @@ def _worst(
         found.append(Finding(name, value, how(counts, each), "release", column=column, counts_rows=False))
     worst = (min if high else max)(found, key=lambda finding: finding.value)
     several = Sentence(", the worst of {many} sensitive columns", many=len(found)) if len(found) > 1 else ""
-    said = Sentence("of {column!r}{several}: {how}", column=worst.column, several=several, how=worst.how)
-    first = Finding(name, worst.value, said, "release", counts_rows=False)
+    sentence = Sentence("of {column!r}{several}: {how}", column=worst.column, several=several, how=worst.how)
+    first = Finding(name, worst.value, sentence, "release", counts_rows=False)
     return (first, *found) if len(found) > 1 else (first,)

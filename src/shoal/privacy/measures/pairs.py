@@ -34,18 +34,21 @@ class Pair:
     order: tuple[str, ...] | None = None  # the levels of an ordinal column, lowest first
     tree: Hierarchy | None = None  # if it is published by one
 
-    def told(self, text: str | None) -> Published:
+    def published_as(self, text: str | None) -> Published:
         """Return what a released text of a truthful form says; «*» is read as everything that it may stand for."""
-        said = read_published(text, self.form)
-        if said.others:
-            said = said._replace(values=(*said.values, *self._untold))
-        if (said.below or said.above) and self.order:
-            ends = (self.order[0] if said.below else said.values[0], self.order[-1] if said.above else said.values[-1])
-            said = said._replace(values=ends)
-        return said
+        published = read_published(text, self.form)
+        if published.others:
+            published = published._replace(values=(*published.values, *self._unnamed))
+        if (published.below or published.above) and self.order:
+            ends = (
+                self.order[0] if published.below else published.values[0],
+                self.order[-1] if published.above else published.values[-1],
+            )
+            published = published._replace(values=ends)
+        return published
 
     @cached_property
-    def _untold(self) -> tuple[str, ...]:
+    def _unnamed(self) -> tuple[str, ...]:
         """The categories of the column that no released set names."""
         texts = pc.unique(self.after.cast(pa.string()).drop_null()).to_pylist()
         given = {name for text in texts for name in read_published(text, self.form).values}
@@ -93,11 +96,11 @@ def _comparable(pair: Pair) -> None:
     try:
         pair.after.cast(pair.before.type, safe=False)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        said = f"measure: column {pair.name!r} is {pair.before.type} and its release is {pair.after.type}"
+        types = f"measure: column {pair.name!r} is {pair.before.type} and its release is {pair.after.type}"
     else:
         return
     raise DataError(
-        f"{said}, which is not comparable. If it has ranges ('30–39'), sets ('{{a, b}}') or nodes of a hierarchy, "
+        f"{types}, which is not comparable. If it has ranges ('30–39'), sets ('{{a, b}}') or nodes of a hierarchy, "
         "declare the form in a policy; otherwise exclude the column with the role identifier."
     )
 

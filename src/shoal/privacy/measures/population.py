@@ -130,9 +130,9 @@ def k_map(case: Case) -> tuple[Finding, ...]:
     if counts is None:
         return ()
     how = Sentence(
-        "the least count of {classes} classes in the population{strange}",
+        "the least count of {classes} classes in the population{unexpected}",
         classes=counts.size,
-        strange=_strange(case.sizes, counts),
+        unexpected=_inconsistent(case.sizes, counts),
     )
     return (Finding("k-map", float(least_map(counts)), how, "release", counts_rows=False),)
 
@@ -157,19 +157,19 @@ def delta_presence(case: Case) -> tuple[Finding, ...]:
         return ()
     shares = presence(case.sizes, counts)
     outside = 1 - int(counts.sum()) / max(1, case.population.num_rows)
-    strange = _strange(case.sizes, counts)
+    unexpected = _inconsistent(case.sizes, counts)
     return (
         Finding(
             "delta-presence",
             float(shares.max()),
-            Sentence("the largest of {classes} classes{strange}", classes=counts.size, strange=strange),
+            Sentence("the largest of {classes} classes{unexpected}", classes=counts.size, unexpected=unexpected),
             "release",
             counts_rows=False,
         ),
         Finding(
             "delta-presence",
             float(shares.min()),
-            Sentence("of {classes} classes{strange}", classes=counts.size, strange=strange),
+            Sentence("of {classes} classes{unexpected}", classes=counts.size, unexpected=unexpected),
             "release",
             part="least",
             counts_rows=False,
@@ -252,11 +252,11 @@ def _classes_share(share: float, scale: float) -> float:
     return (1 - share * (1 + scale)) / (shape * scale)
 
 
-def _strange(sizes: Labels, counts: Labels) -> str:
+def _inconsistent(sizes: Labels, counts: Labels) -> str:
     """Say how many classes have fewer rows in the population than in the release, which no true population has."""
     few = int((counts < sizes).sum())
-    said = Sentence("; {few} of them have fewer rows in the population than in the release", few=few)
-    return said if few else ""
+    note = Sentence("; {few} of them have fewer rows in the population than in the release", few=few)
+    return note if few else ""
 
 
 def _together(name: str, released: pa.Table, population: pa.Table) -> pa.ChunkedArray:

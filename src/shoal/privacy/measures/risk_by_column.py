@@ -35,14 +35,14 @@ def without_each(columns: Sequence[Labels]) -> list[int]:
     return _without(columns, np.zeros(columns[0].size, np.int64), 1)
 
 
-def _without(columns: Sequence[Labels], key: Labels, room: int) -> list[int]:
+def _without(columns: Sequence[Labels], key: Labels, bound: int) -> list[int]:
     """Return the number of combinations without each column, beside those of a key; each half is joined once."""
     if len(columns) == 1:
         return [_count(key)]
     half = len(columns) // 2
     found = []
     for mine, others in ((columns[:half], columns[half:]), (columns[half:], columns[:half])):
-        joined, wide = key, room
+        joined, wide = key, bound
         for codes in others:
             joined, wide = _joined(joined, wide, codes)
         found += _without(mine, joined, wide)
@@ -62,11 +62,11 @@ def contributions(columns: Sequence[Labels], n: int, seed: int = 0) -> tuple[Flo
         return _exact(columns) / n, 0
     rows = columns[0].size
     orders = max(LEAST_ORDERS, min(MOST_ORDERS, WORK // (rows * d)))
-    chance, total = np.random.default_rng(seed), np.zeros(d)
+    rng, total = np.random.default_rng(seed), np.zeros(d)
     order, whole = np.arange(d), _distinct(columns)
     for turn in range(orders):
         # The rotations of an order put every column in every place, which matters most for what it adds.
-        order = np.roll(order, 1) if turn % d else chance.permutation(d)
+        order = np.roll(order, 1) if turn % d else rng.permutation(d)
         total += _added(columns, order.tolist(), whole)
     return total / orders / n, orders
 
@@ -93,9 +93,9 @@ def _exact(columns: Sequence[Labels]) -> Floats:
 
 def _added(columns: Sequence[Labels], order: list[int], whole: int) -> Floats:
     """Return how many classes each column adds when columns come in this order."""
-    value, key, room, before = np.zeros(len(columns)), np.zeros(columns[0].size, np.int64), 1, 1
+    value, key, bound, before = np.zeros(len(columns)), np.zeros(columns[0].size, np.int64), 1, 1
     for j in order:
-        key, room = _joined(key, room, columns[j])
+        key, bound = _joined(key, bound, columns[j])
         count = _count(key)
         value[j], before = count - before, count
         if count == whole:
@@ -107,19 +107,19 @@ def _distinct(columns: Sequence[Labels]) -> int:
     """Return the number of combinations of values; 1 without columns."""
     if not columns:
         return 1
-    key, room = columns[0], int(columns[0].max()) + 1
+    key, bound = columns[0], int(columns[0].max()) + 1
     for codes in columns[1:]:
-        key, room = _joined(key, room, codes)
+        key, bound = _joined(key, bound, codes)
     return _count(key)
 
 
-def _joined(key: Labels, room: int, codes: Labels) -> tuple[Labels, int]:
+def _joined(key: Labels, bound: int, codes: Labels) -> tuple[Labels, int]:
     """Return one number for each combination of two, and a bound above all of them."""
     width = int(codes.max()) + 1
-    if room * width > WIDEST:
+    if bound * width > WIDEST:
         key = np.unique(key, return_inverse=True)[1].reshape(-1).astype(np.int64)
-        room = int(key.max()) + 1
-    return key * width + codes, room * width
+        bound = int(key.max()) + 1
+    return key * width + codes, bound * width
 
 
 def _count(key: Labels) -> int:

@@ -74,10 +74,10 @@ def nearest_rows(targets: Floats, rows: Floats) -> tuple[Flags, Floats]:
         return nearest, np.zeros(len(targets))
     # Products are fast and inexact: they say which rows may be nearest, and these are measured again.
     ours, theirs = (targets**2).sum(axis=1), (rows**2).sum(axis=1)
-    away = (-2 * targets) @ rows.T
-    away += theirs
+    squares = (-2 * targets) @ rows.T
+    squares += theirs
     rough = 1e-12 * (ours + theirs.max()) + 1e-15
-    mine, near = np.nonzero(away <= (away.min(axis=1) + rough)[:, None])
+    mine, near = np.nonzero(squares <= (squares.min(axis=1) + rough)[:, None])
     exact = np.zeros(mine.size)
     for j in range(targets.shape[1]):
         exact += (targets[mine, j] - rows[near, j]) ** 2
@@ -95,17 +95,17 @@ def agreement(people: Places, rows: Places) -> Compared:
     if people.points.shape[1] > 2:
         # Categories are few, and sets of them are compared once for all rows that have them.
         one, two = people.points, rows.points
-        away = (one**2).sum(axis=1)[:, None] + (two**2).sum(axis=1) - 2 * (one @ two.T)
-        near = away <= rows.reach**2 + CLOSE**2
-        table = near.astype(np.uint8) + (near & (away <= CLOSE**2) & rows.single)
+        squares = (one**2).sum(axis=1)[:, None] + (two**2).sum(axis=1) - 2 * (one @ two.T)
+        near = squares <= rows.reach**2 + CLOSE**2
+        table = near.astype(np.uint8) + (near & (squares <= CLOSE**2) & rows.single)
         return lambda targets, others: table[people.codes[targets]][:, rows.codes[others]]
     some = bool(people.gone.any() or rows.gone.any() or rows.open.any())
 
     def compared(targets: Labels, others: Labels) -> Steps:
         mine, theirs = people.codes[targets], rows.codes[others]
-        away = np.abs(people.points[mine, 0][:, None] - rows.points[theirs, 0])
-        near = away <= rows.reach[theirs] + CLOSE
-        equal = (away <= CLOSE) & rows.single[theirs]
+        distance = np.abs(people.points[mine, 0][:, None] - rows.points[theirs, 0])
+        near = distance <= rows.reach[theirs] + CLOSE
+        equal = (distance <= CLOSE) & rows.single[theirs]
         if some:
             gone, lost = people.gone[mine][:, None], rows.gone[theirs]
             near = near & (gone == lost) | (gone & rows.open[theirs])
@@ -138,16 +138,16 @@ def _of_numbers(column: Pair) -> tuple[Places, Places]:
 
     cells, codes = np.unique(np.where(np.isfinite(before), before, np.nan), return_inverse=True)
     if column.truthful:
-        texts, told = _coded(column.after)
+        texts, released = _coded(column.after)
         limits = _limits(column, texts)
     else:
-        values, told = np.unique(column.numbers[1], return_inverse=True)
+        values, released = np.unique(column.numbers[1], return_inverse=True)
         limits = np.column_stack([values, values, np.zeros(values.size)])
     limits[~np.isfinite(limits)] = np.nan
     ends = scaled(limits[:, :2])
     reach = (ends[:, 1] - ends[:, 0]) / 2 if column.truthful else np.full(len(ends), REACH)
     one = _numbered(codes, scaled(cells), np.full(cells.size, REACH), np.ones(cells.size, np.bool_))
-    other = _numbered(told, ends.mean(axis=1), reach, limits[:, 0] == limits[:, 1], limits[:, 2] > 0)
+    other = _numbered(released, ends.mean(axis=1), reach, limits[:, 0] == limits[:, 1], limits[:, 2] > 0)
     if not (one.gone.any() or other.gone.any()):
         return _flat(one), _flat(other)
     return one, other
@@ -203,7 +203,7 @@ def _of_names(column: Pair) -> tuple[Places, Places]:
     place = {names[code]: number for number, code in enumerate(order)}
     width = len(place) + 1
     side = np.sqrt(0.5)  # two different categories are 1 apart
-    texts, told = _coded(column.after)
+    texts, released = _coded(column.after)
 
     def plain(texts: list[str | None], codes: Labels) -> Places:
         mine = np.array([place.get(text, width - 1) for text in texts], np.int64)[codes]
@@ -211,7 +211,7 @@ def _of_names(column: Pair) -> tuple[Places, Places]:
         return Places(mine, np.eye(width) * side, np.zeros(width), ~none, none, none)
 
     if not column.truthful:
-        return plain(names, codes), plain(texts, told)
+        return plain(names, codes), plain(texts, released)
     meant = _meaning(column)
     where, reach = np.zeros((len(texts), width)), np.zeros(len(texts))
     for number, text in enumerate(texts):
@@ -220,7 +220,7 @@ def _of_names(column: Pair) -> tuple[Places, Places]:
             where[number, one] += side / len(found)
         reach[number] = np.sqrt(max(0.0, 0.5 + (where[number] ** 2).sum() - 2 * side * where[number][found].min()))
     none = np.zeros(len(texts), np.bool_)
-    return plain(names, codes), Places(told, where, reach, np.count_nonzero(where, axis=1) == 1, none, none)
+    return plain(names, codes), Places(released, where, reach, np.count_nonzero(where, axis=1) == 1, none, none)
 
 
 def _coded(column: pa.ChunkedArray) -> tuple[list[str | None], Labels]:
@@ -248,7 +248,7 @@ def _meaning(column: Pair) -> Meaning:
             node = nodes[text]
             below = tree.names[int(tree.first[node]) : int(tree.last[node]) + 1]
             return [*below, None] if gaps and tree.parent[node] < 0 else [*below]
-        told = column.told(text)
-        return [*told.values, *([None] if told.missing else [])] or [None]
+        published = column.published_as(text)
+        return [*published.values, *([None] if published.missing else [])] or [None]
 
     return meant

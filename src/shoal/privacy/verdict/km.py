@@ -223,12 +223,12 @@ def _association(check: Check, policy: str) -> Verdict:
 
 def _warnings(association: Check, p: Disassociated) -> tuple[str, ...]:
     """Return what is allowed although it is a risk."""
-    said = []
+    notes = []
     if association.n_bad and p.terms == "cluster":
-        said.append(
+        notes.append(
             f"{association.n_bad} of {association.n_checked} clusters name a term beside an item that all their "
             "records have: anyone with the term certainly has the item. Publish terms globally."
         )
     if p.k == 1:
-        said.append("k is 1, so nothing is protected.")
-    return tuple(said)
+        notes.append("k is 1, so nothing is protected.")
+    return tuple(notes)

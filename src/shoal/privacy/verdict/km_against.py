@@ -123,9 +123,9 @@ def _no_more(
     stated = of * n_items + number[p.items]
     true = chunk * n_items + items
     keys, place = np.unique(np.concatenate([stated, true]), return_inverse=True)
-    said = np.bincount(place[: stated.size], weights, minlength=keys.size)
+    counted = np.bincount(place[: stated.size], weights, minlength=keys.size)
     is_so = np.bincount(place[stated.size :], minlength=keys.size)
-    return bad("counts", "items are in as many sub-records as records", said != is_so if exact else said > is_so)
+    return bad("counts", "items are in as many sub-records as records", counted != is_so if exact else counted > is_so)
 
 
 def _terms(p: Disassociated, number: Ints, rest: Ints, data: Transactions) -> list[Check]:

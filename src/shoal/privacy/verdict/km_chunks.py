@@ -23,7 +23,7 @@ class Parts(NamedTuple):
     """The chunks of a release, laid out for the checks.
 
     `chunk`, `item` and `support` have one entry for each item of each chunk; `size` is the number of sub-records of a
-    chunk, `room` that of the records that it belongs to; `hollow` flags chunks that are empty or have an empty
+    chunk, `records` that of the records that it belongs to; `has_empty` flags chunks that are empty or have an empty
     sub-record.
     """
 
@@ -32,8 +32,8 @@ class Parts(NamedTuple):
     item: Ints
     support: Ints
     size: Ints
-    room: Ints
-    hollow: Bools
+    records: Ints
+    has_empty: Bools
     own: Bools
     term_keys: Ints
 
@@ -62,12 +62,12 @@ def parts(p: Disassociated) -> Parts:
     total = np.concatenate([[0], np.cumsum(p.sizes[p.joint_clusters])])
     joint = np.append(total[p.joint_ptr[1:]] - total[p.joint_ptr[:-1]], 0)
     own = p.chunk_cluster >= 0
-    room = np.where(own, np.append(p.sizes, 0)[p.chunk_cluster], joint[p.chunk_joint])
-    hollow = np.diff(p.chunk_ptr) == 0
-    hollow[owner[lengths == 0]] = True
+    records = np.where(own, np.append(p.sizes, 0)[p.chunk_cluster], joint[p.chunk_joint])
+    has_empty = np.diff(p.chunk_ptr) == 0
+    has_empty[owner[lengths == 0]] = True
     placed = p.term_cluster >= 0
     keys = np.unique(p.term_cluster[placed].astype(np.int64) * labels + p.term_item[placed])
-    return Parts(sets, chunk, sets.domain, support, size, room, hollow, own, keys)
+    return Parts(sets, chunk, sets.domain, support, size, records, has_empty, own, keys)
 
 
 def rare(given: Parts, chosen: Bools, k: int, m: int) -> Rare:
@@ -113,7 +113,7 @@ def disjoint(p: Disassociated, given: Parts) -> Check:
     keys = p.chunk_cluster[given.chunk].astype(np.int64) * labels + given.item
     _, place, times = np.unique(keys, return_inverse=True, return_counts=True)
     twice = mine & ((times[place] > 1) | np.isin(keys, given.term_keys))
-    wrong = given.hollow | (given.size > given.room)
+    wrong = given.has_empty | (given.size > given.records)
     wrong[given.chunk[twice]] = True
     numbers = np.flatnonzero(given.own)
     places = numbers[wrong[numbers]]
@@ -146,17 +146,17 @@ def shared(p: Disassociated, given: Parts) -> Check:
     """
     member = _member(p)
     unsorted = (np.diff(p.joint_clusters) <= 0) & (np.diff(member) == 0)
-    strange = np.diff(p.joint_ptr) == 0
-    strange[member[1:][unsorted]] = True
-    wrong = (given.hollow | (given.size > given.room)) & ~given.own
+    unexpected = np.diff(p.joint_ptr) == 0
+    unexpected[member[1:][unsorted]] = True
+    wrong = (given.has_empty | (given.size > given.records)) & ~given.own
     wrong |= _elsewhere(p, given)
     what = "items of shared chunks are in no other chunk of the joint"
-    return bad("C4 joints", what, np.concatenate([wrong[~given.own], strange]))
+    return bad("C4 joints", what, np.concatenate([wrong[~given.own], unexpected]))
 
 
 def forced(p: Disassociated, given: Parts) -> Check:
     """Check C5: no cluster names a term beside an item that all its records have, which ties the two together."""
-    universal = given.support >= given.room[given.chunk]
+    universal = given.support >= given.records[given.chunk]
     sure = np.zeros(p.clusters, bool)
     sure[p.chunk_cluster[given.chunk[universal & given.own[given.chunk]]]] = True
     for joint in np.unique(p.chunk_joint[given.chunk[universal & ~given.own[given.chunk]]]).tolist():

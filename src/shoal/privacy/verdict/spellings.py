@@ -79,14 +79,14 @@ def _inside(cell: Any) -> str | None:
     match cell:
         case dict():
             named = ((key, _inside(value)) for key, value in cell.items())
-            parts = [f"{key}={told}" for key, told in named if told is not None]
+            parts = [f"{key}={text}" for key, text in named if text is not None]
             return f"<{'|'.join(parts)}>" if parts else None
         case tuple():
             return f"<{'|'.join(_inside(one) or '' for one in cell)}>"
         case list():
             simple = bool(cell) and isinstance(cell[0], str | bytes | int | float)
-            told = {_inside(one) for one in (set(cell) if simple else cell)} - {None}
-            return f"[{'|'.join(sorted(str(one) for one in told))}]" if told else None
+            texts = {_inside(one) for one in (set(cell) if simple else cell)} - {None}
+            return f"[{'|'.join(sorted(str(one) for one in texts))}]" if texts else None
         case bytes():
             return _inside(cell.decode(errors="backslashreplace"))
         case None:

@@ -118,11 +118,11 @@ def _read(column: pa.ChunkedArray, kind: Kind | None, order: list[str] | None, *
     plain, alike = _one_zero(plain) if folded and pa.types.is_floating(plain.type) else (plain, 0)
     coded = plain.dictionary_encode()
     cells, gaps = coded.dictionary, bool(coded.indices.null_count)
-    told = [meaning(text) for text in cells.to_pylist()] if folded and _is_text(cells.type) else None
+    meanings = [meaning(text) for text in cells.to_pylist()] if folded and _is_text(cells.type) else None
     # The number of each cell's meaning; the last one is for a missing cell.
-    number = np.arange(len(cells) + 1) if told is None else _numbers(told)
+    number = np.arange(len(cells) + 1) if meanings is None else _numbers(meanings)
     ranked = kind in ORDERED
-    present = _ascending(cells, kind, order, told) if ranked else np.arange(len(cells))
+    present = _ascending(cells, kind, order, meanings) if ranked else np.arange(len(cells))
     present = np.append(present, len(cells)) if gaps else present
     meant = number[present]
     turns = np.append(True, meant[1:] != meant[:-1])[: meant.size]
@@ -145,10 +145,10 @@ def _one_zero(numbers: pa.Array) -> tuple[pa.Array, int]:
     return one, len(numbers.unique()) - len(one.unique())
 
 
-def _numbers(told: list[Meaning]) -> Codes:
+def _numbers(meanings: list[Meaning]) -> Codes:
     """Number the meanings of cells in order of appearance; that of a missing cell is added at the end."""
     seen: dict[Meaning, int] = {}
-    return np.array([seen.setdefault(one, len(seen)) for one in (*told, None)], np.int64)
+    return np.array([seen.setdefault(one, len(seen)) for one in (*meanings, None)], np.int64)
 
 
 def _tree(read: _Read, nested: Mapping[str, Any], name: str) -> Codes | None:
@@ -159,9 +159,9 @@ def _tree(read: _Read, nested: Mapping[str, Any], name: str) -> Codes | None:
     """
     above = dict(_paths(nested, ()))
     texts: list[str | None] = [*read.cells.to_pylist(), *([None] if read.gaps else [])]
-    strange = sum(text is not None and text not in above for text in texts)
-    if strange:
-        raise DataError(f"verify: {strange} values of column {name!r} are not in its hierarchy.")
+    unexpected = sum(text is not None and text not in above for text in texts)
+    if unexpected:
+        raise DataError(f"verify: {unexpected} values of column {name!r} are not in its hierarchy.")
     nodes: dict[int, tuple[str, ...]] = {}
     for text, code in zip(texts, read.code.tolist(), strict=False):
         parents = () if text is None else above[text]
@@ -187,15 +187,15 @@ def _paths(nested: Any, above: tuple[str, ...]) -> Iterator[tuple[str, tuple[str
                 yield str(one), (*above, str(key))
 
 
-def _ascending(cells: pa.Array, kind: Kind | None, order: list[str] | None, told: list[Meaning] | None) -> Codes:
+def _ascending(cells: pa.Array, kind: Kind | None, order: list[str] | None, meanings: list[Meaning] | None) -> Codes:
     """Return the order of distinct cells: by level, number, timestamp or text; spellings of one value are adjacent."""
     if kind == "ordinal" and order is not None:
         return _by_level(cells, order)
     if not _is_text(cells.type):
         return np.asarray(pc.array_sort_indices(cells).to_numpy(), dtype=np.int64)
     texts = cells.to_pylist()
-    moments = _moments(texts, told) if kind == "date" else None
-    keys: list[Any] = moments or list(map(rank, map(exactly, texts) if told is None else told))
+    moments = _moments(texts, meanings) if kind == "date" else None
+    keys: list[Any] = moments or list(map(rank, map(exactly, texts) if meanings is None else meanings))
     return _sorted(keys, texts)
 
 
@@ -207,13 +207,13 @@ def _by_level(cells: pa.Array, order: list[str]) -> Codes:
     return np.argsort(place.to_numpy(), kind="stable")
 
 
-def _moments(texts: list[str], told: list[Meaning] | None) -> list[tuple[bool, int, str]] | None:
+def _moments(texts: list[str], meanings: list[Meaning] | None) -> list[tuple[bool, int, str]] | None:
     """Return sort keys of texts if all are timestamps or missing, otherwise None."""
-    if told is not None:
-        if not all(one is None or isinstance(one, str) for one in told):
+    if meanings is not None:
+        if not all(one is None or isinstance(one, str) for one in meanings):
             return None
-        texts = ["" if one is None else str(one).upper() for one in told]
-    written = pa.array([text or None for text in texts] if told is not None else texts, pa.string())
+        texts = ["" if one is None else str(one).upper() for one in meanings]
+    written = pa.array([text or None for text in texts] if meanings is not None else texts, pa.string())
     for target in MOMENTS:
         try:
             found = written.cast(target).cast(pa.int64()).to_pylist()

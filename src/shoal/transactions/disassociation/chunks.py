@@ -14,7 +14,7 @@ import numpy as np
 
 from shoal.kernels.loops import inner_loop, loop
 from shoal.transactions.disassociation.shared import Shared
-from shoal.transactions.disassociation.vertical import Torn
+from shoal.transactions.disassociation.vertical import Chunked
 from shoal.transactions.lexical import Places, Whole, gathered, lexical_order, sort_rows
 
 __all__ = ["Chunks", "chunks"]
@@ -41,7 +41,7 @@ class Chunks:
     joint_clusters: Whole
 
 
-def chunks(indptr: Places, items: Whole, n_items: int, cuts: Places, torn: Torn, joined: Shared) -> Chunks:
+def chunks(indptr: Places, items: Whole, n_items: int, cuts: Places, chunked: Chunked, joined: Shared) -> Chunks:
     """Project records onto their chunks, sort and count the results, and put everything in order.
 
     The records, cluster by cluster, and `cuts` are as in `vertical`.
@@ -63,9 +63,9 @@ def chunks(indptr: Places, items: Whole, n_items: int, cuts: Places, torn: Torn,
         n_items,
         np.concatenate([cuts[:-1], cuts[joined.low]]),
         np.concatenate([cuts[1:], cuts[joined.high]]),
-        np.concatenate([torn.ptr, torn.ptr[-1] + joined.ptr[1:]]),
-        np.concatenate([torn.item, joined.item]),
-        np.concatenate([torn.chunk, joined.chunk]),
+        np.concatenate([chunked.ptr, chunked.ptr[-1] + joined.ptr[1:]]),
+        np.concatenate([chunked.item, joined.item]),
+        np.concatenate([chunked.chunk, joined.chunk]),
     )
     own = int(np.searchsorted(scope, clusters))
     first = np.searchsorted(scope, np.arange(clusters + 1)).astype(np.int64)

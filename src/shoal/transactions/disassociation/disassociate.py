@@ -131,23 +131,23 @@ def disassociate(
     order, cuts = _clusters(indptr, items, n_items, known, k, delta, partition, beta, rounds, seed)
     tick(1, STEPS)
     indptr, items = gathered(indptr, items, order)
-    torn, suppressed = vertical(indptr, items, n_items, cuts, k, m, known), 0
+    chunked, suppressed = vertical(indptr, items, n_items, cuts, k, m, known), 0
     if terms == "suppress":
-        indptr, items, suppressed = suppress_universal(indptr, items, cuts, torn, rho, seed)
-        torn = vertical(indptr, items, n_items, cuts, k, m, known)
+        indptr, items, suppressed = suppress_universal(indptr, items, cuts, chunked, rho, seed)
+        chunked = vertical(indptr, items, n_items, cuts, k, m, known)
     tick(2, STEPS)
-    joined = shared(indptr, items, n_items, cuts, torn, k, m, levels)
+    joined = shared(indptr, items, n_items, cuts, chunked, k, m, levels)
     tick(3, STEPS)
-    made = chunks(indptr, items, n_items, cuts, torn, joined)
+    made = chunks(indptr, items, n_items, cuts, chunked, joined)
     tick(4, STEPS)
     least = 1 if publish_rare_labels else k
     shown = "drop" if data.n < k else terms  # with so few records not even labels may be published
-    term_cluster, term_item = listed_terms(shown, torn, joined.left, made.rank, data.supports, least)
+    term_cluster, term_item = listed_terms(shown, chunked, joined.left, made.rank, data.supports, least)
     cluster_of = np.empty(data.n, np.int64)
     cluster_of[canonical[order]] = np.repeat(made.rank, np.diff(cuts))
     sizes, opened = np.empty(made.rank.size, np.int64), np.zeros(made.rank.size, np.bool_)
     sizes[made.rank] = np.diff(cuts)
-    opened[made.rank[np.repeat(np.arange(made.rank.size), np.diff(torn.ptr))[joined.left]]] = True
+    opened[made.rank[np.repeat(np.arange(made.rank.size), np.diff(chunked.ptr))[joined.left]]] = True
     used = np.zeros(n_items, np.bool_)
     used[made.items] = True
     used[term_item] = True
@@ -218,8 +218,8 @@ def _wanted(data: Transactions, rules: Rules, k: int, beta: float, partition: st
     found = feasible(data.indptr, data.items, len(data.labels), _single(rules), k, beta)
     if found.holds:
         return ()
-    said = f"the rules want {found.wanted} records at beta={beta:g}, and {found.there} hold one"
-    return (f"{said}: some will keep less. Lower beta, or give fewer rules.",)
+    note = f"the rules want {found.wanted} records at beta={beta:g}, and {found.there} hold one"
+    return (f"{note}: some will keep less. Lower beta, or give fewer rules.",)
 
 
 def _check(

@@ -60,7 +60,7 @@ def iterative(
 
 
 def even(size: int, most: int) -> Places:
-    """Return where to cut so many records into blocks of at most `most`, as even as possible, larger ones first."""
+    """Return where to cut this many records into blocks of at most `most`, as even as possible, larger ones first."""
     blocks = -(-size // most)
     if blocks == 0:
         return np.zeros(1, np.int64)

@@ -24,7 +24,7 @@ from shoal.kernels.loops import inner_loop, loop
 from shoal.model.progress import tick
 from shoal.transactions.disassociation.chunk_candidates import falling
 from shoal.transactions.disassociation.joint_chunks import Asked, Rest, fill
-from shoal.transactions.disassociation.vertical import LOOKS, Torn
+from shoal.transactions.disassociation.vertical import LOOKS, Chunked
 from shoal.transactions.lexical import Places, Whole
 
 __all__ = ["Shared", "shared"]
@@ -36,7 +36,7 @@ class Shared:
 
     Joint j consists of the clusters from `low[j]` up to, but not including, `high[j]`; from `ptr[j]` to `ptr[j + 1]`
     there are the items of its chunks, ascending, and the chunk of each, numbered by smallest item. `left` flags the
-    items of clusters, as listed in `Torn`, that are still in a term set.
+    items of clusters, as listed in `Chunked`, that are still in a term set.
     """
 
     low: Places
@@ -52,7 +52,7 @@ def shared(
     items: Whole,
     n_items: int,
     cuts: Places,
-    torn: Torn,
+    chunked: Chunked,
     k: int,
     m: int,
     levels: int,
@@ -74,15 +74,15 @@ def shared(
     O(items in term sets + items in chunks) for each level, as long as few items of a record are rare; 16 bytes for each
     occurrence of an item in a term set.
     """
-    taken = torn.chunk >= 0
-    rest = _occurrences(indptr, items, n_items, cuts, torn, taken)
+    taken = chunked.chunk >= 0
+    rest = _occurrences(indptr, items, n_items, cuts, chunked, taken)
     depth = max(1, min(m - 1, int(np.diff(rest.ptr).max(initial=0))))
     found = []
     for level in range(1, levels + 1):
         tick(level - 1, levels)
         if 2 ** (level - 1) >= cuts.size - 1:
             break
-        found.append(_join(cuts, torn, taken, rest, n_items, 2**level, Asked(k, m, depth, looks)))
+        found.append(_join(cuts, chunked, taken, rest, n_items, 2**level, Asked(k, m, depth, looks)))
         rest = _without(rest, taken)
     if not found:
         none = np.zeros(0, np.int64)
@@ -93,7 +93,7 @@ def shared(
 
 @loop
 def _occurrences(
-    indptr: Places, items: Whole, n_items: int, cuts: Places, torn: Torn, taken: NDArray[np.bool_]
+    indptr: Places, items: Whole, n_items: int, cuts: Places, chunked: Chunked, taken: NDArray[np.bool_]
 ) -> Rest:
     """Return for each record the positions of its items in the term sets of their clusters."""
     n = indptr.size - 1
@@ -101,8 +101,8 @@ def _occurrences(
     rest_ptr, rest = np.zeros(n + 1, np.int64), np.empty(items.size, np.int64)
     filled = 0
     for cluster in range(cuts.size - 1):
-        for e in range(torn.ptr[cluster], torn.ptr[cluster + 1]):
-            place[torn.item[e]] = -1 if taken[e] else e
+        for e in range(chunked.ptr[cluster], chunked.ptr[cluster + 1]):
+            place[chunked.item[e]] = -1 if taken[e] else e
         for row in range(cuts[cluster], cuts[cluster + 1]):
             for at in range(indptr[row], indptr[row + 1]):
                 if place[items[at]] >= 0:
@@ -127,10 +127,10 @@ def _without(rest: Rest, taken: NDArray[np.bool_]) -> Rest:
 
 @loop
 def _join(
-    cuts: Places, torn: Torn, taken: NDArray[np.bool_], rest: Rest, n_items: int, width: int, asked: Asked
+    cuts: Places, chunked: Chunked, taken: NDArray[np.bool_], rest: Rest, n_items: int, width: int, asked: Asked
 ) -> tuple[Places, Places, Places, Whole, Whole]:
-    """Join so many clusters at a time, mark placed items as taken, and return the joints with their chunks."""
-    ptr, entry, _, support, covered = torn
+    """Join this many clusters at a time, mark placed items as taken, and return the joints with their chunks."""
+    ptr, entry, _, support, covered = chunked
     clusters = cuts.size - 1
     joints = (clusters + width - 1) // width
     lows, highs, sizes = np.empty(joints, np.int64), np.empty(joints, np.int64), np.empty(joints, np.int64)

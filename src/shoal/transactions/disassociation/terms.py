@@ -13,60 +13,60 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.model.disassociated import Disassociated
-from shoal.transactions.disassociation.vertical import Torn
+from shoal.transactions.disassociation.vertical import Chunked
 from shoal.transactions.lexical import Places, Whole
 
 __all__ = ["listed_terms", "suppress_universal", "terms_as_chunks", "universal"]
 
 
 def listed_terms(
-    terms: str, torn: Torn, left: NDArray[np.bool_], rank: Places, supports: Places, least: int
+    terms: str, chunked: Chunked, left: NDArray[np.bool_], rank: Places, supports: Places, least: int
 ) -> tuple[Whole, Whole]:
     """Return cluster and item of each published term, ordered; clusters are -1 under `global`.
 
-    `left` flags the items of clusters, as listed in `torn`, that are in a term set; `rank` is the published number of
-    each cluster, `supports` the records of all the data that hold each item. Under `global`, items of fewer than
+    `left` flags the items of clusters, as listed in `chunked`, that are in a term set; `rank` is the published number
+    of each cluster, `supports` the records of all the data that hold each item. Under `global`, items of fewer than
     `least` records are not listed.
     """
     if terms == "drop":
         return np.zeros(0, np.int32), np.zeros(0, np.int32)
-    item = torn.item[left]
+    item = chunked.item[left]
     if terms == "global":
         once = np.unique(item)
         once = once[supports[once] >= least]
         return np.full(once.size, -1, np.int32), once
-    cluster = rank[np.repeat(np.arange(torn.ptr.size - 1), np.diff(torn.ptr))[left]]
+    cluster = rank[np.repeat(np.arange(chunked.ptr.size - 1), np.diff(chunked.ptr))[left]]
     order = np.lexsort((item, cluster))
     return cluster[order].astype(np.int32), item[order]
 
 
-def universal(torn: Torn, cuts: Places) -> NDArray[np.bool_]:
+def universal(chunked: Chunked, cuts: Places) -> NDArray[np.bool_]:
     """Return which items of chunks are in all records of a cluster that also has a term set."""
-    of = np.repeat(np.arange(cuts.size - 1), np.diff(torn.ptr))
+    of = np.repeat(np.arange(cuts.size - 1), np.diff(chunked.ptr))
     opened = np.zeros(cuts.size - 1, np.bool_)
-    opened[of[torn.chunk < 0]] = True
-    everywhere: NDArray[np.bool_] = torn.support == np.diff(cuts)[of]
-    return (torn.chunk >= 0) & everywhere & opened[of]
+    opened[of[chunked.chunk < 0]] = True
+    everywhere: NDArray[np.bool_] = chunked.support == np.diff(cuts)[of]
+    return (chunked.chunk >= 0) & everywhere & opened[of]
 
 
 def suppress_universal(
-    indptr: Places, items: Whole, cuts: Places, torn: Torn, rho: float, seed: int
+    indptr: Places, items: Whole, cuts: Places, chunked: Chunked, rho: float, seed: int
 ) -> tuple[Places, Whole, int]:
     """Remove universal items from some records of clusters that have a term set; return the records and a count.
 
     The records come cluster by cluster. A share `rho` of the records of the cluster keeps the item; at least one loses
     it, and some may end up empty. The count is the number of occurrences removed.
     """
-    chance = np.random.default_rng(seed)
-    found = np.flatnonzero(universal(torn, cuts))
-    of = np.searchsorted(torn.ptr, found, side="right") - 1
+    rng = np.random.default_rng(seed)
+    found = np.flatnonzero(universal(chunked, cuts))
+    of = np.searchsorted(chunked.ptr, found, side="right") - 1
     keep = np.ones(items.size, np.bool_)
-    for cluster, item in zip(of.tolist(), torn.item[found].tolist(), strict=True):
+    for cluster, item in zip(of.tolist(), chunked.item[found].tolist(), strict=True):
         low, high = int(cuts[cluster]), int(cuts[cluster + 1])
         # Every record of the cluster holds the item once, so its positions are those of its records.
         places = indptr[low] + np.flatnonzero(items[indptr[low] : indptr[high]] == item)
         losing = max(1, math.ceil((1 - rho) * (high - low) - 1e-9))
-        keep[chance.choice(places, losing, replace=False)] = False
+        keep[rng.choice(places, losing, replace=False)] = False
     before = np.concatenate([np.zeros(1, np.int64), np.cumsum(keep)])
     return before[indptr], items[keep], int(items.size - before[-1])
 

@@ -24,7 +24,7 @@ from shoal.transactions.disassociation.bits import CLEAR, Looking, Words, fits
 from shoal.transactions.disassociation.chunk_candidates import find_twins, line_up, mark, wait_in_line
 from shoal.transactions.lexical import Places, Whole
 
-__all__ = ["LOOKS", "NO_RULES", "Rules", "Torn", "vertical"]
+__all__ = ["LOOKS", "NO_RULES", "Chunked", "Rules", "vertical"]
 
 Rules = tuple[Places, Whole]
 NO_RULES: Rules = (np.zeros(1, np.int64), np.zeros(0, np.int32))
@@ -33,7 +33,7 @@ LOOKS = 10_000_000  # itemsets examined in one cluster before its chunks are clo
 MOST = 1 << 27  # words of bits of one cluster
 
 
-class Torn(NamedTuple):
+class Chunked(NamedTuple):
     """The items of each cluster, ascending, with their chunks and supports.
 
     The items of cluster c are those from `ptr[c]` to `ptr[c + 1]`; `chunk` is numbered by smallest item within the
@@ -58,7 +58,7 @@ def vertical(
     rules: Rules = NO_RULES,
     *,
     looks: int = LOOKS,
-) -> Torn:
+) -> Chunked:
     """Split the items of each cluster into chunks and a term set.
 
     The records come cluster by cluster, cluster c from `cuts[c]` to `cuts[c + 1]`, their items ascending and below
@@ -88,7 +88,7 @@ def vertical(
     item, chunk, support, covered = _tear(
         indptr, items, n_items, cuts, k, m, depth, ptr, widest, largest, words, candidates, *rules, looks
     )
-    return Torn(ptr, item, chunk, support, covered)
+    return Chunked(ptr, item, chunk, support, covered)
 
 
 @loop

@@ -142,13 +142,13 @@ def _grow(  # noqa: PLR0912, PLR0915 - a traversal of all branches is best read 
         own = turn[depth]
         turn[depth] += 1
         itemset[depth] = grower[own]
-        new = kept = room = 0
+        new = kept = positions = 0
         if depth + 1 < deepest:
             new = _count(walks, pool, first[own], last[own], counts, touched)
-            kept, room = _frequent(counts, touched, new, least)
+            kept, positions = _frequent(counts, touched, new, least)
         leaves = kept if depth + 2 == deepest else 0
         end = indptr[found] + depth + 1 + leaves * (depth + 2)
-        if found + 1 + leaves > most or end > cells or top[depth] + room > cells + top[0]:
+        if found + 1 + leaves > most or end > cells or top[depth] + positions > cells + top[0]:
             return indptr[: found + 1], items[: indptr[found]], supports[:found], False
         while found + leaves + 2 > indptr.size:
             indptr, supports = _longer(indptr), _longer(supports)
@@ -165,7 +165,7 @@ def _grow(  # noqa: PLR0912, PLR0915 - a traversal of all branches is best read 
             continue
         while stop[depth] + kept > grower.size:
             grower, first, last = _longer(grower), _longer(first), _longer(last)
-        while top[depth] + room > pool.size:
+        while top[depth] + positions > pool.size:
             pool = _longer(pool)
         entry, at = stop[depth], top[depth]
         for rank in touched[:new]:
@@ -219,12 +219,12 @@ def _count(walks: Ints, pool: Longs, first: int, last: int, counts: Longs, touch
 @inner_loop
 def _frequent(counts: Longs, touched: Ints, new: int, least: int) -> tuple[int, int]:
     """Return how many ranks are frequent enough, and how many positions they have."""
-    kept = room = 0
+    kept = positions = 0
     for number in range(new):
         if counts[touched[number]] >= least:
             kept += 1
-            room += counts[touched[number]]
-    return kept, room
+            positions += counts[touched[number]]
+    return kept, positions
 
 
 @inner_loop

@@ -198,7 +198,7 @@ def _parts(places: Places, wanted: Numbers, at: Whole, chunks: Whole, supports: 
 
 @loop
 def across(places: Places, ptr: Whole, flat: Numbers, slots: Floats) -> Floats:
-    """Return the expected support of each itemset in clusters of so many slots that have it in several chunks."""
+    """Return the expected support of each itemset in clusters of this many slots that have it in several chunks."""
     found = np.zeros(ptr.size - 1)
     longest = max(1, np.max(np.diff(ptr))) if ptr.size > 1 else 1
     at, chunks, supports = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.int64)

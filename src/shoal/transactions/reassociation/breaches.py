@@ -13,7 +13,7 @@ from shoal.transactions.lexical import Places, by_item
 
 __all__ = ["breaches"]
 
-ROOM = 1024  # initial size of a stack
+INITIAL_SIZE = 1024  # initial size of a stack
 LIGHT = 1 << 40  # more than there are occurrences
 WHERE, ABOVE, RARE, FRAGILE = 0, 1, 2, 3  # of an entry: its occurrence, the entry of the shorter prefix, two counts
 ITEM, WEIGHT, UNTIL = 0, 1, 2  # of an item that follows: its number, its support, the end of its entries
@@ -38,7 +38,7 @@ def breaches(records: Distinct, count: int, k: int, m: int, most: int) -> tuple[
     ends, index = by_item(items, count)
     _mark_single(records, owner, support, k, found)
     # Stacks of lists: the entries of each prefix, and the items that follow it.
-    entries, following = np.zeros((4, ROOM), np.int64), np.zeros((3, ROOM), np.int64)
+    entries, following = np.zeros((4, INITIAL_SIZE), np.int64), np.zeros((3, INITIAL_SIZE), np.int64)
     path = np.zeros((7, m + 1), np.int64)
     path[WORK, 0] = items.size + count
     tally, begin = np.zeros(count, np.int64), np.zeros(count, np.int64)
@@ -46,14 +46,14 @@ def breaches(records: Distinct, count: int, k: int, m: int, most: int) -> tuple[
         size = ends[root + 1] - ends[root]
         if support[root] < k or not _light(weights, owner, index[ends[root] : ends[root + 1]], k):
             continue
-        entries = _roomy(entries, size)
+        entries = _enlarged(entries, size)
         entries[WHERE, :size] = index[ends[root] : ends[root + 1]]
         entries[RARE:, :size] = 0
         path[LAST, 1], path[FREE, 0] = size, size
         depth, fresh = 1, True
         while depth > 0:
             if fresh:
-                following = _roomy(following, path[STOP, depth - 1] + count)
+                following = _enlarged(following, path[STOP, depth - 1] + count)
                 before = path[WORK, 0]
                 safe = _follow(records, owner, k, entries, following, path, tally, depth)
                 last = safe or depth + 1 == m
@@ -68,7 +68,7 @@ def breaches(records: Distinct, count: int, k: int, m: int, most: int) -> tuple[
                     path[CURSOR, depth] = path[STOP, depth]
                 else:
                     _divide(records, owner, k, entries, following, path, begin, depth)
-                    entries = _roomy(entries, path[FREE, depth])
+                    entries = _enlarged(entries, path[FREE, depth])
                     _list(records, owner, entries, path, begin, depth)
                 for place in range(path[ITEMS, depth], path[STOP, depth]):
                     tally[following[ITEM, place]] = 0
@@ -76,7 +76,7 @@ def breaches(records: Distinct, count: int, k: int, m: int, most: int) -> tuple[
             if fresh:
                 depth += 1
             else:
-                _hand_up(entries, path, depth, found)
+                _add_to_prefix(entries, path, depth, found)
                 depth -= 1
     return found[0], found[1], path[WORK, 0]
 
@@ -113,7 +113,7 @@ def _light(weights: Places, owner: Places, index: Places, k: int) -> bool:
 
 
 @loop
-def _roomy(stack: Places, needed: int) -> Places:
+def _enlarged(stack: Places, needed: int) -> Places:
     """Return the stack if it is large enough, otherwise a copy twice as large as needed."""
     if stack.shape[1] >= needed:
         return stack
@@ -232,7 +232,7 @@ def _longer(following: Places, path: Places, depth: int) -> bool:
 
 
 @inner_loop
-def _hand_up(entries: Places, path: Places, depth: int, found: Places) -> None:
+def _add_to_prefix(entries: Places, path: Places, depth: int, found: Places) -> None:
     """Add what was found below a prefix to its last item and to the prefix that is shorter by it."""
     for entry in range(path[FIRST, depth], path[LAST, depth]):
         found[0, entries[WHERE, entry]] += entries[RARE, entry]

@@ -22,7 +22,7 @@ from shoal.transactions.reassociation.harden import harden_km
 
 __all__ = ["exchanged"]
 
-DELTA, ROOM = 60, 10  # the most rows of a cluster: the larger of DELTA and ROOM * k
+DELTA, DELTA_PER_K = 60, 10  # the most rows of a cluster: the larger of DELTA and DELTA_PER_K * k
 
 Longs = NDArray[np.int64]
 
@@ -44,21 +44,21 @@ def exchanged(data: Transactions, labels: Longs, k: int, m: int, seed: int = 0) 
     n_items = max(1, len(data.labels))
     slots, cuts = _clusters(whole, data.items, n_items, labels, k)
     indptr, items = gathered(whole, data.items, slots)
-    torn = vertical(indptr, items, n_items, cuts, k, m)
+    chunked = vertical(indptr, items, n_items, cuts, k, m)
     slot = np.repeat(np.arange(data.inputs), np.diff(indptr))
     cluster = np.repeat(np.arange(cuts.size - 1), np.diff(cuts))[slot]
-    seat = np.repeat(np.arange(cuts.size - 1), np.diff(torn.ptr)) * n_items + torn.item
-    chunk = torn.chunk[np.searchsorted(seat, cluster * n_items + items)]
+    seat = np.repeat(np.arange(cuts.size - 1), np.diff(chunked.ptr)) * n_items + chunked.item
+    chunk = chunked.chunk[np.searchsorted(seat, cluster * n_items + items)]
     kept = chunk >= 0
     slot, cluster, item, chunk = slot[kept], cluster[kept], items[kept].astype(np.int64), chunk[kept]
-    chance = np.random.default_rng(seed)
-    moved = _moved(slot, cluster, chunk, cuts, chance)
-    return _hardened(moved, item, labels[slots], n_items, k, m, labels, chance)
+    rng = np.random.default_rng(seed)
+    moved = _moved(slot, cluster, chunk, cuts, rng)
+    return _hardened(moved, item, labels[slots], n_items, k, m, labels, rng)
 
 
 def _clusters(indptr: Longs, items: NDArray[np.int32], n_items: int, labels: Longs, k: int) -> tuple[Longs, Longs]:
     """Return the rows cluster by cluster, and where clusters begin: a group, or parts of a large one."""
-    delta = max(DELTA, ROOM * k)
+    delta = max(DELTA, DELTA_PER_K * k)
     order, sizes = [], []
     for rows in np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1]):
         inner = np.array([0, rows.size])
@@ -74,7 +74,7 @@ def _clusters(indptr: Longs, items: NDArray[np.int32], n_items: int, labels: Lon
     )
 
 
-def _moved(slot: Longs, cluster: Longs, chunk: NDArray[np.int32], cuts: Longs, chance: np.random.Generator) -> Longs:
+def _moved(slot: Longs, cluster: Longs, chunk: NDArray[np.int32], cuts: Longs, rng: np.random.Generator) -> Longs:
     """Return the slot that each occurrence goes to: parts of a chunk stay together and go to different slots."""
     order = np.lexsort((slot, chunk, cluster))
     change = (np.diff(cluster[order], prepend=-1) != 0) | (np.diff(chunk[order], prepend=-1) != 0)
@@ -83,12 +83,12 @@ def _moved(slot: Longs, cluster: Longs, chunk: NDArray[np.int32], cuts: Longs, c
     for first, last in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
         places = order[first:last]
         begin, end = cuts[cluster[places[0]]], cuts[cluster[places[0]] + 1]
-        moved[places] = begin + chance.permutation(end - begin)[slot[places] - begin]
+        moved[places] = begin + rng.permutation(end - begin)[slot[places] - begin]
     return moved
 
 
 def _hardened(
-    slot: Longs, item: Longs, group_of: Longs, n_items: int, k: int, m: int, labels: Longs, chance: np.random.Generator
+    slot: Longs, item: Longs, group_of: Longs, n_items: int, k: int, m: int, labels: Longs, rng: np.random.Generator
 ) -> tuple[Longs, Longs]:
     """Break rare combinations group by group, and assign the remaining sets to rows of their group at random."""
     order = np.lexsort((item, slot))
@@ -104,7 +104,7 @@ def _hardened(
     by_owner = np.argsort(owner, kind="stable")
     heads = np.concatenate(([0], np.cumsum(np.bincount(labels))))
     turn = np.arange(owner.size) - np.searchsorted(owner[by_owner], owner[by_owner])
-    takers = np.lexsort((chance.random(labels.size), labels))
+    takers = np.lexsort((rng.random(labels.size), labels))
     row = np.empty(owner.size, np.int64)
     row[by_owner] = takers[heads[owner[by_owner]] + turn]
     rows, items = np.repeat(row, hard.lengths), left % n_items

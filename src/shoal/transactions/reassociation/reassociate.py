@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import DataError, MethodError
-from shoal.kernels.chance import stream, uniform
 from shoal.kernels.loops import inner_loop, loop
+from shoal.kernels.random_streams import stream, uniform
 from shoal.model.disassociated import Disassociated
 from shoal.model.transactions import Transactions
 from shoal.transactions.disassociation.terms import terms_as_chunks
@@ -31,7 +31,7 @@ from shoal.transactions.lexical import Places, Whole, gathered, lexical_order
 __all__ = ["reassociate"]
 
 TERMS = ("omit", "once")
-SHORT = 48  # records of up to so many items are sorted by insertion
+SHORT = 48  # records of up to this many items are sorted by insertion
 
 
 def reassociate(

@@ -62,7 +62,7 @@ def aligned(rows: Distinct, columns: Distinct, count: int, unit: int = 1, renami
     behind: Numbers = np.full(LANES, far, kind)
     edge: Numbers = np.zeros(1, kind)
     costs: Numbers = np.zeros((steps, LANES), cost_kind)
-    room = _Room(
+    workspace = _Workspace(
         np.full(count, -1, np.int64), np.full(columns.weights.size, -1, np.int64), np.zeros((3, int(longest)), np.int64)
     )
     done = np.concatenate(([0], np.cumsum(rows.weights)))
@@ -71,7 +71,21 @@ def aligned(rows: Distinct, columns: Distinct, count: int, unit: int = 1, renami
         tick(int(done[first]), n)
         last = max(first + 1, int(np.searchsorted(done, done[first] + PIECE // width, side="right")) - 1)
         _advance(
-            rows, first, last, columns, starts, ends, holders, lengths, costs, row, behind, edge, room, unit, renaming
+            rows,
+            first,
+            last,
+            columns,
+            starts,
+            ends,
+            holders,
+            lengths,
+            costs,
+            row,
+            behind,
+            edge,
+            workspace,
+            unit,
+            renaming,
         )
         first = last
     tick(n, n)
@@ -79,7 +93,7 @@ def aligned(rows: Distinct, columns: Distinct, count: int, unit: int = 1, renami
     return int(min(row[step, lane], behind[lane])) + total[1] * unit
 
 
-class _Room(NamedTuple):
+class _Workspace(NamedTuple):
     """Working arrays: where items are in a record, the last record seen, links of a chain."""
 
     place: Places
@@ -101,13 +115,13 @@ def _advance(
     row: Numbers,
     behind: Numbers,
     edge: Numbers,
-    room: _Room,
+    workspace: _Workspace,
     unit: int,
     renaming: int,
 ) -> None:
     """Process the rows of some distinct records."""
     row_ptr, row_items, copies = rows
-    place, seen, links = room
+    place, seen, links = workspace
     running, before = np.empty_like(behind), np.empty_like(behind)
     for record in range(first, last):
         start, size = row_ptr[record], row_ptr[record + 1] - row_ptr[record]

@@ -121,14 +121,14 @@ def tree_distance(
         return _figures(a, b, one, two, _bound(one, two, len(labels), cells), None)
     parts = 3 if nulls else 1
     with part(0, parts):
-        distance, renamed = _apart(one, two, len(labels))
+        distance, renamed = _distance(one, two, len(labels))
     if not nulls:
         return _figures(a, b, one, two, distance, renamed)
     with part(1, parts):
-        permuted = _apart(one, _dealt(one, seed), len(labels))[0]
+        permuted = _distance(one, _dealt(one, seed), len(labels))[0]
     with part(2, parts):
         first = distinct(np.arange(one.weights.size + 1), one.items[one.indptr[:-1]], one.weights)[0]
-        first_only = _apart(one, first, len(labels))[0]
+        first_only = _distance(one, first, len(labels))[0]
     return _figures(a, b, one, two, distance, renamed, permuted, first_only)
 
 
@@ -151,7 +151,7 @@ def _occurrences(side: Distinct) -> int:
     return int((np.diff(side.indptr) * side.weights).sum())
 
 
-def _apart(one: Distinct, two: Distinct, count: int) -> tuple[int, int]:
+def _distance(one: Distinct, two: Distinct, count: int) -> tuple[int, int]:
     """Return the distance, and the least number of renamings it takes."""
     if one.weights.size > two.weights.size:
         one, two = two, one

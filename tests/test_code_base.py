@@ -1,4 +1,4 @@
-"""The rules of the house: sizes, rooms, imports, a test, a twin and a page a method, and docs for everything."""
+"""Rules for the code base: file sizes, packages, imports, tests, naive twins and documentation."""
 
 import ast
 import re
@@ -17,7 +17,7 @@ from shoal.model.policy import Column, Constraints, Method, Policy
 
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "src" / "shoal").rglob("*.py"))
-ROOMS = sorted(path.parent for path in (ROOT / "src" / "shoal").glob("*/__init__.py"))
+PACKAGES = sorted(path.parent for path in (ROOT / "src" / "shoal").glob("*/__init__.py"))
 
 
 def headings(page):
@@ -29,21 +29,21 @@ def test_no_source_file_has_more_than_400_lines(path):
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
 
 
-def test_no_room_is_called_by_a_name_that_means_nothing():
+def test_no_module_or_package_has_a_meaningless_name():
     names = {part for path in SOURCES for part in (path.stem, path.parent.name)}
     assert not names & {"utils", "util", "common", "core", "helpers", "helper", "misc"}
 
 
-@pytest.mark.parametrize("room", ROOMS, ids=lambda path: path.name)
-def test_every_room_has_a_short_readme(room):
-    assert 3 <= len((room / "README.md").read_text(encoding="utf-8").splitlines()) <= 15
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda path: path.name)
+def test_every_package_has_a_short_readme(package):
+    assert 3 <= len((package / "README.md").read_text(encoding="utf-8").splitlines()) <= 15
 
 
 @pytest.mark.parametrize("name", sorted(methods.built_in))
 def test_a_method_has_a_test_a_naive_twin_and_a_page_of_its_name(name):
-    room = methods.built_in[name].module.split(".")[1]
+    package = methods.built_in[name].module.split(".")[1]
     for path in (
-        f"tests/{room}/test_{name}.py",
+        f"tests/{package}/test_{name}.py",
         f"tests/naive/{name}.py",
         f"docs/methods/{name}.md",
     ):
@@ -66,7 +66,7 @@ def test_the_parameters_on_the_page_of_a_method_are_those_of_its_card(name):
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "tests" / "naive").glob("*.py")), ids=lambda path: path.stem)
-def test_naive_twins_do_not_import_what_they_judge(path):
+def test_naive_twins_do_not_import_what_they_check(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
     names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     names |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
@@ -121,11 +121,11 @@ def test_profiling_and_verifying_load_neither_numba_nor_sklearn():
         "import pyarrow as pa, shoal\nt = pa.table({'a': [1, 1]})\n"
         "shoal.profile(t)\nshoal.verify(t, k=2)\nshoal.Policy.of(k=3)"
     )
-    # pandas is left out here: pyarrow itself looks for it when it converts arrays, if it is installed.
+    # pandas is not listed: pyarrow imports it when it converts arrays, if it is installed.
     assert not loaded(code) & {"numba", "sklearn", "polars", "altair"}
 
 
-def test_public_names_are_sorted_and_all_there():
+def test_public_names_are_sorted_and_exist():
     assert shoal.__all__ == sorted(shoal.__all__)
     for name in shoal.__all__:
         assert getattr(shoal, name) is not None
@@ -134,7 +134,7 @@ def test_public_names_are_sorted_and_all_there():
     assert dir(shoal) == shoal.__all__
 
 
-def test_every_command_has_its_heading():
+def test_every_command_has_a_heading_in_the_docs():
     commands = [command.name or command.callback.__name__ for command in app.registered_commands]
     for group in app.registered_groups:
         inner = group.typer_instance
@@ -144,7 +144,7 @@ def test_every_command_has_its_heading():
         assert any(f"shoal {command}" in heading for heading in headings("commands.md")), command
 
 
-def test_every_policy_key_has_its_heading():
+def test_every_policy_key_has_a_heading_in_the_docs():
     keys = list(Policy.model_fields)
     keys += [f"constraints.{key}" for key in Constraints.model_fields]
     keys += [f"method.{key}" for key in Method.model_fields]
@@ -153,14 +153,14 @@ def test_every_policy_key_has_its_heading():
         assert any(f"`{key}`" in heading for heading in headings("policy.md")), key
 
 
-def test_every_error_has_its_heading():
+def test_every_error_has_a_heading_in_the_docs():
     for name in errors.__all__:
         if name[0].isupper():
             assert any(name in heading for heading in headings("errors.md")), name
 
 
 @pytest.mark.slow
-def test_no_source_prints_or_loads_pickles():
+def test_no_source_file_prints_or_loads_pickles():
     for path in SOURCES:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         called = {

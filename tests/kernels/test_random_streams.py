@@ -1,8 +1,8 @@
-"""Chance inside loops: even, repeatable, and different for every seed."""
+"""Random streams: even, repeatable, and different for every seed."""
 
 import numpy as np
 
-from shoal.kernels.chance import stream, uniform
+from shoal.kernels.random_streams import stream, uniform
 
 
 def numbers(seed, count=4000):
