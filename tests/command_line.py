@@ -1,4 +1,4 @@
-"""Run `shoal` commands inside the test process, as the console script would: same exit codes, same two streams."""
+"""Run `shoal` commands inside the test process, as the console script would: with the same exit codes and streams."""
 
 import contextlib
 import io

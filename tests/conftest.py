@@ -1,4 +1,4 @@
-"""What every test shares: the place of compiled loops, the profiles of hypothesis, the public data sets."""
+"""Shared by all tests: the cache of compiled loops, the profiles of hypothesis, the public data sets."""
 
 import getpass
 import hashlib
@@ -52,13 +52,13 @@ def pytest_configure():
 
 def pytest_collection_modifyitems(items):
     for item in items:
-        if "browser" in item.fixturenames:  # to start one takes seconds
+        if "browser" in item.fixturenames:  # starting one takes seconds
             item.add_marker("browser")
             item.add_marker("slow")
 
 
 def pytest_runtest_setup(item):
-    # By the file alone: what several of its tests share is made by whichever of them comes first.
+    # The seed depends on the file only: fixtures shared by several tests are made by whichever runs first.
     SEEDS.stream = np.random.default_rng([int(os.environ.get("SHOAL_TEST_SEED", "0")), *item.path.name.encode()])
     if item.get_closest_marker("compiled") and not COMPILED:
         pytest.skip("loops are not compiled (NUMBA_DISABLE_JIT is set), and this would take too long")
@@ -66,7 +66,7 @@ def pytest_runtest_setup(item):
 
 @pytest.fixture(scope="session")
 def compiled():
-    """Whether loops are compiled; tests that repeat themselves often do so less if they are not."""
+    """Whether loops are compiled; tests with many repetitions make fewer of them if not."""
     return COMPILED
 
 

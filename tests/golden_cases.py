@@ -1,4 +1,4 @@
-"""Golden digests: what fixed small inputs give, so that a refactoring that changes any result is seen.
+"""Golden digests of the results of small fixed inputs, so that a refactoring that changes any result is noticed.
 
 Each case is a name and a function that returns bytes or plain values. `python tests/golden_cases.py` writes the digests
 of all cases to `golden/digests.json`; renew them only with an entry under «Changed results» in the changelog.
@@ -74,7 +74,7 @@ def by_form(kind: str, form: str) -> Any:
 
 
 def by_format(name: str) -> Any:
-    """What a folder holds: its cells as another reader finds them, its policy, certificate, map and report."""
+    """What a folder contains: its cells as another reader reads them, its policy, certificate, map and report."""
     with tempfile.TemporaryDirectory() as place:
         release = shoal.anonymize(patients(), k=4, l=2, seed=5, method="gower", **ROLES)
         folder = release.save(f"{place}/out", private=f"{place}/mine", format=name)
@@ -97,7 +97,7 @@ def by_format(name: str) -> Any:
 
 
 def by_report(kind: str) -> Any:
-    """The figures of a report: every number in it, in its order, and no word."""
+    """The figures of a report: every number in it, in order, without any words."""
     release = shoal.anonymize(patients(), k=4, l=2, t=0.9, seed=5, method="gower", **ROLES)
     facts = json.loads(release.report(patients() if kind == "holder" else None, format="json"))
     return {key: facts[key] for key in ("rows", "k", "holds")} | {
@@ -118,7 +118,7 @@ def baskets() -> tuple[tuple[str, ...], ...]:
 
 
 def by_sets(clustering: str, neighbour: str, ending: str) -> Any:
-    """What a release of sets holds."""
+    """What a release of sets contains."""
     rules = [["item 0", "item 1"], ["item 0", "item 2"], ["item 3", "item 1"]]
     release = shoal.sets.anonymize(
         baskets(),
@@ -157,7 +157,7 @@ CASES: dict[str, Callable[[], Any]] = {
 
 
 def plain(held: Any) -> Any:
-    """Return values without what differs from machine to machine."""
+    """Return values without anything that differs between machines."""
     if isinstance(held, dict):
         return {str(key): plain(value) for key, value in sorted(held.items(), key=str) if key not in VARYING}
     if isinstance(held, list | tuple):
@@ -168,7 +168,7 @@ def plain(held: Any) -> Any:
 
 
 def digest_of(case: str) -> str:
-    """Return the digest of what a case gives."""
+    """Return the digest of the result of a case."""
     text = json.dumps(plain(CASES[case]()), ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -25,7 +25,7 @@ def random_tree(rng, leaves):
 
 
 def tree_shape(tree, levels=None):
-    """Return a tree as the loops take it."""
+    """Return a tree in the form that the loops use."""
     leaves = leaves_of(tree)
     whole = len(leaves)
     above = (len(leaves_of(lowest_above(tree, pair))) for pair in pairwise(leaves))
@@ -33,7 +33,7 @@ def tree_shape(tree, levels=None):
 
 
 def random_column(rng, n):
-    """Return a kind, what there is in the column, the cells, their codes and the shape."""
+    """Return a kind, the possible values of the column, its cells, their codes and its shape."""
     kind = rng.choice(["range", "tree", "set"])
     size = rng.choice([1, 2, 3, 5, 9, 70])
     if kind == "range":
@@ -54,7 +54,7 @@ def random_column(rng, n):
 
 
 def random_table(rng, n, d):
-    """Return rows of values, what the columns are, their weights, and all of it as `Columns`."""
+    """Return rows of values, descriptions of the columns, their weights, and all of it as `Columns`."""
     made = [random_column(rng, n) for _ in range(d)]
     weights = [rng.choice([1.0, 2.0, 0.5]) for _ in range(d)]
     rows = [tuple(cells[i] for _, cells, _, _ in made) for i in range(n)]
@@ -63,7 +63,7 @@ def random_table(rng, n, d):
 
 
 def exact_column(rng, n):
-    """Return a column whose losses are whole numbers of small powers of a half, so that ties are seen as ties."""
+    """Return a column whose losses are multiples of small powers of a half, so that ties are exact."""
     kind = rng.choice(["range", "tree", "set"])
     size = rng.choice([2, 3, 5, 9])
     if kind == "range":
@@ -85,7 +85,7 @@ def exact_column(rng, n):
 
 
 def exact_table(rng, n, d):
-    """Return as `random_table` does a table of exact columns that count alike, and the levels of each."""
+    """Return a table of exact columns of equal weight, as `random_table` does, and the levels of each."""
     made = [exact_column(rng, n) for _ in range(d)]
     columns = columns_of([codes for *_, codes, _ in made], [shape for *_, shape in made])
     rows = [tuple(values[codes[i]] for _, values, codes, _ in made) for i in range(n)]

@@ -1,4 +1,4 @@
-"""Reading in tests: the cells of a file, or what is said when it is refused."""
+"""Reading in tests: the cells of a file, or the error message if it is refused."""
 
 import traceback
 
@@ -11,7 +11,7 @@ MARK = "Zebedee4711"
 
 
 def refusal(source, **options):
-    """Return what is said when a source cannot be read, having searched the whole chain of errors for a cell."""
+    """Return the message of the error that a source raises, after searching the whole chain of errors for a cell."""
     with pytest.raises(ReadError) as caught:
         read(source, **options)
     link, seen = caught.value, []

@@ -1,4 +1,4 @@
-"""Folders of set-valued releases for tests: written as the line writes them, and forged with digests put right."""
+"""Folders of set-valued releases for tests: written as the pipeline writes them, and forged with corrected digests."""
 
 import hashlib
 import json
@@ -15,9 +15,9 @@ NAMED = {**SOUND, "labels": SOUND["labels"][:5], "term_global": [4]}  # every la
 
 
 def written(folder, made=NAMED, format="json", kind="km", neighbour=None, claimed=False):
-    """Write a release with its certificate; with another neighbour than the drawn one, if there is one to forge.
+    """Write a release with its certificate, and with a forged neighbour instead of the drawn one, if given.
 
-    What is `claimed` of it is then k, without drawing another.
+    What is `claimed` of it is then k; none is drawn.
     """
     folder.mkdir()
     given = published(made)
@@ -40,7 +40,7 @@ def check_release(folder):
 
 
 def failed(folder):
-    """Return what fails of a folder, which must be something."""
+    """Return the failing checks of a folder, of which there must be one."""
     checked = check_release(folder)
     assert not checked.holds
     return {line.what for line in checked.lines if not line.holds}
@@ -60,7 +60,7 @@ def change(folder, edit, name="certificate.json"):
 
 
 def redigest(folder):
-    """Put the digests of the certificate right after a change."""
+    """Correct the digests of the certificate after a change."""
 
     def forge(statement):
         for entry in statement["subject"]:

@@ -1,4 +1,4 @@
-"""Small disassociated data sets for tests: made, damaged and written down without any maker of shoal."""
+"""Small disassociated data sets for tests: made, damaged and written without the methods of shoal."""
 
 import copy
 from itertools import pairwise
@@ -65,7 +65,7 @@ def bag(records, domain):
 
 
 def domains(records, candidates, k, m):
-    """Tear items into domains whose bags are k^m-anonymous, one item after the other; the rest is left."""
+    """Split items into domains whose bags are k^m-anonymous, one item after the other; the rest is left."""
     left = sorted(candidates, key=lambda item: (-sum(item in record for record in records), item))
     left = [item for item in left if sum(item in record for record in records) >= k]
     found = []
@@ -176,7 +176,7 @@ def renumbered(made):
 
 
 def named(made):
-    """Leave out terms that are in no chunk, as the line does, and their labels."""
+    """Leave out terms that are in no chunk, as the pipeline does, and their labels."""
     scopes = made["clusters"] + made["joints"]
     chunked = {i for each in scopes for chunk in each["chunks"] for items, _ in chunk for i in items}
     made = copy.deepcopy(made)

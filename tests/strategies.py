@@ -18,7 +18,7 @@ def tables(draw, least=1, most=60, columns=4):
 
 @st.composite
 def tables_with_k(draw, most=60, columns=4):
-    """A table of whole numbers, and a k that it has rows enough for."""
+    """A table of whole numbers, and a k for which it has enough rows."""
     k = draw(st.integers(2, 6))
     return draw(tables(least=k, most=most, columns=columns)), k
 

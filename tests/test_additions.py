@@ -1,4 +1,4 @@
-"""One addition of each kind from outside the package: a plug-in is found wherever a built-in one is.
+"""One addition of each kind from outside the package: a plug-in is found wherever a built-in is.
 
 The plug-in is a folder as pip would install it: a module and a distribution with entry points. Nothing of shoal is
 changed for it.
@@ -134,7 +134,7 @@ def test_a_method_from_outside_makes_releases_and_is_explored(outside, people):
 
 
 @pytest.mark.slow
-def test_a_model_from_outside_is_kept_and_counted_again_in_the_written_file(outside, people, tmp_path):
+def test_a_model_from_outside_is_met_and_recounted_in_the_written_file(outside, people, tmp_path):
     check_model(outside.values_of_a_class)
     asked = {"others": {"values of a class": 2}}
     release = shoal.anonymize(people, k=5, sensitive=["diagnosis"], constraints=asked)
@@ -147,7 +147,7 @@ def test_a_model_from_outside_is_kept_and_counted_again_in_the_written_file(outs
         shoal.anonymize(people, k=5, sensitive=["diagnosis"], constraints={"others": {"values of a class": 50}})
 
 
-def test_a_measure_from_outside_is_taken_and_stands_in_the_holders_report(outside, people):
+def test_a_measure_from_outside_is_computed_and_in_the_holders_report(outside, people):
     check_measure(outside.mean_rows)
     release = shoal.anonymize(people, k=5, sensitive=["diagnosis"])
     [found] = shoal.measure(people, release, only=["mean rows of a class"])

@@ -29,7 +29,7 @@ def test_mixed_methods_are_known_without_being_loaded(name):
     assert (methods.declared(name, "data") == "mixed") == (methods.load(name).data == "mixed")
 
 
-def test_a_card_is_plain_values():
+def test_a_card_converts_to_plain_values():
     card = next(card for card in shoal.methods() if card["name"] == "mdav")
     assert card["ensures"] == ["k"]
     assert card["params"]["k"]["low"] == 2
@@ -56,7 +56,7 @@ def halves(X, k, gap):
     return shoal.Partition.of(np.arange(len(X)) >= len(X) * gap)
 
 
-def test_the_method_of_a_plug_in_comes_by_its_entry_point_and_is_verified_like_any_other(install):
+def test_a_plug_in_method_is_found_by_its_entry_point_and_verified_like_any_other(install):
     install("methods", halves=halves)
     assert "halves" in methods.names()
     table = {"a": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]}

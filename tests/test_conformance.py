@@ -1,4 +1,4 @@
-"""Plug-ins: what conformance accepts, what it refuses, and a model of strangers in a policy."""
+"""Plug-ins: what conformance accepts, what it refuses, and a plug-in model in a policy."""
 
 import json
 
@@ -76,14 +76,14 @@ def test_an_attack_that_never_succeeds_is_refused():
         check_attack(idle)
 
 
-def test_a_model_that_works_for_the_makers_alone_is_refused():
+def test_a_model_that_works_only_in_the_pipeline_is_refused():
     with pytest.raises(AssertionError, match="the counts of the verifier"):
         check_model(model("narrow")(lambda counts, _: counts.sizes * float(isinstance(counts, Counts))))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("counts_rows", [None, True])
-def test_a_measure_of_a_plug_in_cannot_show_a_number_of_fewer_than_k_rows(install, counts_rows):
+def test_a_plug_in_measure_cannot_show_a_count_of_fewer_than_k_rows(install, counts_rows):
     rare = counted(lambda _: 3.0, how="3 records of the file have it", counts_rows=counts_rows)
     install("measures", rows=rare)
     table = pa.table({"age": [30, 31, 32, 33, 34, 60, 61, 62, 63, 64], "ill": ["a", "b"] * 5})
@@ -96,7 +96,7 @@ def test_a_measure_of_a_plug_in_cannot_show_a_number_of_fewer_than_k_rows(instal
         assert "records of the file" not in release.report(table, format=form)
 
 
-def test_a_policy_may_ask_for_the_model_of_a_plug_in(install, tmp_path):
+def test_a_policy_may_request_a_plug_in_model(install, tmp_path):
     install("models", {"rows of a class": rows_of_a_class})
     table = pa.table({"age": list(range(40)), "ill": ["a", "b"] * 20})
     release = shoal.anonymize(table, k=3, sensitive=["ill"], constraints={"others": {"rows of a class": 8}})

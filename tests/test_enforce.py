@@ -1,4 +1,4 @@
-"""Merging until the constraints hold, at the least cost, or a refusal that says what would do."""
+"""Merging until the constraints hold, at the least cost, or an error that names a feasible request."""
 
 import numpy as np
 import pytest
@@ -32,14 +32,14 @@ def test_an_undersized_group_joins_where_sse_rises_least():
     assert made.labels.tolist() == [0, 0, 1, 1, 1]
 
 
-def test_the_rise_counts_sizes_and_not_only_distance():
+def test_the_increase_depends_on_sizes_and_not_only_on_distance():
     # The group of two at distance 3 costs 2/3 * 9 = 6, the group of five at distance 2.8 costs 5/6 * 7.84 = 6.53.
     X = points(0, 3, 3, -2.8, -2.8, -2.8, -2.8, -2.8)
     made = enforce(Partition.of([0, 1, 1, 2, 2, 2, 2, 2]), X, Constraints(k=2), {})
     assert made.labels.tolist() == [0, 0, 0, 1, 1, 1, 1, 1]
 
 
-def test_row_weights_count_in_the_means_and_in_the_rise():
+def test_row_weights_count_in_means_and_in_the_increase():
     # By numbers of rows, row 0 is nearer to the group at 4; by weights that group's mean is at 7.9.
     X, groups = points(0, 2, 8, -5, -5), Partition.of([0, 1, 1, 2, 2])
     assert enforce(groups, X, Constraints(k=2), {}).labels.tolist() == [0, 0, 0, 1, 1]
@@ -87,7 +87,7 @@ def test_fewer_rows_than_k_are_refused():
         enforce(Partition.of([0, 0, 0]), points(1, 2, 3), Constraints(k=5), {})
 
 
-def test_an_l_above_the_values_of_the_column_is_refused_with_the_l_that_would_do():
+def test_an_l_above_the_values_of_the_column_is_refused_with_a_feasible_l():
     ill = column(["a", "b", "b", "b"])
     with pytest.raises(InfeasibleError, match="Lower l to 2"):
         check_feasible(4, Constraints(k=2, l=3), {"ill": ill})
@@ -102,7 +102,7 @@ def test_an_l_above_the_values_of_the_column_is_refused_with_the_l_that_would_do
         enforce(Partition.of([0, 0]), points(1, 2), Constraints(k=2, l=2), {"ill": column(["a", "a"])})
 
 
-def test_the_l_that_a_refusal_names_is_feasible():
+def test_the_l_named_in_the_error_is_feasible():
     ill = column(["a", "b", "b", "b"])
     made = enforce(
         Partition.of([0, 0, 1, 1]), points(1, 2, 3, 4), Constraints(k=2, l=1.754, l_kind="entropy"), {"ill": ill}

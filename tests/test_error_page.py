@@ -1,4 +1,4 @@
-"""The page of errors quotes messages as they are."""
+"""The documentation of errors quotes messages verbatim."""
 
 from pathlib import Path
 
@@ -32,7 +32,7 @@ def header(place):
     ],
     ids=["header", "constraint", "kind", "unique-kept", "importance", "hierarchy", "budget"],
 )
-def test_a_message_stands_on_the_page_as_it_is(wrong, tmp_path, monkeypatch):
+def test_every_quoted_message_is_verbatim(wrong, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(shoal.ShoalError) as caught:
         wrong(tmp_path)

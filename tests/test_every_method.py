@@ -1,4 +1,4 @@
-"""What every method in the registry must do. A new method gets these tests free."""
+"""What every method of the catalogue must do. A new method is included automatically."""
 
 import itertools
 
@@ -90,7 +90,7 @@ def test_fewer_rows_than_k_are_infeasible(name, n, k, rest):
 
 
 @pytest.mark.parametrize("bad", [1, 0, -3, 2.5, "5", None, True])
-def test_a_k_that_is_no_whole_number_of_at_least_two_is_refused(name, bad):
+def test_a_k_other_than_an_integer_of_at_least_two_is_refused(name, bad):
     with pytest.raises(
         MethodError, match=rf"^{name}: (k must be a whole number of at least 2|parameter 'k' is missing)"
     ):
@@ -113,7 +113,7 @@ def test_cells_that_are_not_finite_are_refused_without_showing_any_value(name, h
 
 
 @pytest.mark.parametrize("X", [np.zeros(6), np.zeros((2, 3, 4)), np.array([["4711", "2"]] * 6), 3.0])
-def test_what_is_no_matrix_of_numbers_is_refused(name, X):
+def test_anything_but_a_matrix_of_numbers_is_refused(name, X):
     with pytest.raises(MethodError, match=rf"^{name}: X must be a matrix of numbers with 2 dimensions; got ") as caught:
         run(name, X, 2)
     assert "4711" not in str(caught.value)
@@ -162,12 +162,12 @@ def test_any_number_of_threads_gives_the_same_groups(name):
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_groups(name):
     if "seed" not in methods.load(name).uses:
-        pytest.skip("it leaves nothing to chance")
+        pytest.skip("it draws no random numbers")
     X = np.random.default_rng(6).normal(size=(90, 3))
     assert_array_equal(run(name, X, 3, seed=7).labels, run(name, X, 3, seed=7).labels)
 
 
-def test_row_weights_of_one_are_no_weights(name):
+def test_row_weights_of_one_change_nothing(name):
     if "weights" not in methods.load(name).uses:
         pytest.skip("weights do not guide it")
     X = np.random.default_rng(7).normal(size=(90, 3))
@@ -192,7 +192,7 @@ def test_limits_hold_before_enforce_where_the_card_promises_it(name, asked):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [1e300, 1e-300, 5e-324])
-def test_numbers_whose_squares_do_not_fit_are_grouped_all_the_same(name, size):
+def test_numbers_whose_squares_overflow_are_grouped_too(name, size):
     X = np.random.default_rng(10).integers(-3, 4, (40, 2)) * size
     partition = run(name, X, 3)
     assert partition.sizes.min() >= 3

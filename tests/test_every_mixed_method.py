@@ -1,4 +1,4 @@
-"""What every method on mixed tables must do. A new method gets these tests free."""
+"""What every method on mixed tables must do. A new method is included automatically."""
 
 import random
 
@@ -108,6 +108,6 @@ def test_permuted_rows_give_the_same_release(name):
     assert one.table.equals(two.table)
 
 
-def test_a_search_on_numbers_cannot_follow_it(name):
+def test_no_search_on_numbers_can_follow(name):
     with pytest.raises(PolicyError, match=f"Set the effort of {name} instead"):
         shoal.anonymize(shoal.sample(60, seed=1), method=name, refine="quick", k=3)

@@ -22,28 +22,28 @@ PAGES = [path for path in sorted((ROOT / "docs").rglob("*.md")) if ">>>" in path
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_an_example_runs_and_says_something(path, capsys):
+def test_an_example_runs_and_prints_something(path, capsys):
     runpy.run_path(str(path), run_name="__main__")
     assert capsys.readouterr().out
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MODULES)
-def test_docstring_examples_give_what_they_show(name):
+def test_docstring_examples_print_what_they_show(name):
     found = doctest.testmod(importlib.import_module(name))
     assert found.attempted > 0
     assert found.failed == 0
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
-def test_examples_on_pages_give_what_they_show(path):
+def test_examples_in_the_docs_print_what_they_show(path):
     found = doctest.testfile(str(path), module_relative=False, encoding="utf-8")
     assert found.attempted > 0
     assert found.failed == 0
 
 
 @pytest.mark.slow
-def test_the_python_of_the_readme_runs(tmp_path, monkeypatch):
+def test_the_python_code_of_the_readme_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)
     assert blocks

@@ -1,4 +1,4 @@
-"""The public interface completes itself: names in signatures, types that mypy knows, suggestions at run time."""
+"""The public interface: names and types in signatures, and suggestions in errors."""
 
 import getpass
 import inspect
@@ -28,7 +28,7 @@ def name_of(function):
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=name_of)
-def test_every_argument_is_spelt_out_with_a_type(function):
+def test_every_argument_is_in_the_signature_with_a_type(function):
     for name, one in inspect.signature(function).parameters.items():
         assert one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL), name
         assert name == "self" or one.annotation is not one.empty, name
@@ -41,7 +41,7 @@ def test_an_unknown_argument_is_refused_with_a_suggestion(function):
         function(None, **{f"{known[-1]}x": 1})
 
 
-def test_a_parameter_of_a_method_is_pointed_to_its_place():
+def test_a_method_parameter_in_the_wrong_place_gets_a_hint():
     with pytest.raises(shoal.PolicyError, match="unknown option 'kk'. Did you mean 'k'?"):
         shoal.anonymize(shoal.sample(10), kk=3)
     with pytest.raises(shoal.PolicyError, match=r"unknown option 'effort'.*parameters=\{'effort': 'quick'\}"):
@@ -53,14 +53,14 @@ def test_the_original_comes_before_the_release(function):
     assert list(inspect.signature(function).parameters)[:2] == ["original", "release"]
 
 
-def test_every_error_is_importable_at_the_top():
+def test_every_error_can_be_imported_from_shoal():
     for name in errors.__all__:
         if name[0].isupper():
             assert getattr(shoal, name) is getattr(errors, name)
 
 
 def python_of(page):
-    """The Python of a page: its blocks, and its examples without what they print."""
+    """The Python code of a page: its blocks, and its examples without their output."""
     text = page.read_text(encoding="utf-8")
     blocks = []
     for block in re.findall(r"```(?:python|pycon)\n(.*?)```", text, re.S):
@@ -72,7 +72,7 @@ def python_of(page):
 
 
 def mypy(folder):
-    """Return what mypy says of a reader's files; what it knows of shoal is kept for the next run."""
+    """Return what mypy reports for a reader's files; its cache is kept for the next run."""
     settings = folder / "mypy.ini"
     settings.write_text("[mypy]\nignore_missing_imports = True\nfollow_imports = silent\n", encoding="utf-8")
     kept = Path(tempfile.gettempdir()) / f"shoal-mypy-{getpass.getuser()}"
@@ -87,7 +87,7 @@ def mypy(folder):
     return done.stdout + done.stderr
 
 
-def test_mypy_accepts_the_python_of_every_page_and_rejects_what_is_misspelt(tmp_path):
+def test_mypy_accepts_the_python_code_of_every_page_and_rejects_misspellings(tmp_path):
     pages = {page: python_of(page) for page in PAGES}
     for page, blocks in pages.items():
         name = re.sub(r"\W", "_", str(page.relative_to(ROOT)))

@@ -44,7 +44,7 @@ def test_every_cell_runs_and_the_release_is_verified(tmp_path):
     assert any("shoal release" in page and "holds" in page for page in pages)
     assert any("2 methods on 6 data sets" in page and "<svg" in page for page in pages)
     assert any("9 releases: risk against utility" in page and "<svg" in page for page in pages)
-    # Charts answer by a script that came with them, and ask the network for nothing.
+    # Charts are interactive by a bundled script, without network requests.
     charts = [html.unescape(page) for page in pages if "vegaEmbed" in page]
     assert len(charts) == 2
     assert not any(re.search(r"<(script|link)[^>]*(src|href)=|cdn\.jsdelivr", chart) for chart in charts)

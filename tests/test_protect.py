@@ -1,4 +1,4 @@
-"""Protect: parts left whole so that failing to cut them tells little."""
+"""Protect: parts left whole so that failing to cut them reveals little."""
 
 from fractions import Fraction
 
@@ -55,7 +55,7 @@ def test_equal_halves_need_no_blur():
     assert blur_of(counts, 4, Constraints(k=2, l=2), column_of(counts), 0.1, generator()) == protect.Blur(0.0, 0.0)
 
 
-def test_what_cannot_fail_needs_no_blur_and_what_cannot_pass_tells_nothing():
+def test_parts_that_cannot_fail_need_no_blur_and_parts_that_cannot_pass_reveal_nothing():
     safe = np.array([6, 7])
     assert blur_of(safe, 7, Constraints(k=2, alpha=1.0), column_of(safe), 0.1, generator()) == protect.Blur(0.0, 0.0)
     lost = np.array([1, 6])
@@ -64,7 +64,7 @@ def test_what_cannot_fail_needs_no_blur_and_what_cannot_pass_tells_nothing():
     )
 
 
-def test_drawn_counts_come_near_to_all_counts_and_never_below(monkeypatch):
+def test_sampled_counts_come_near_to_all_counts_and_never_below(monkeypatch):
     counts = np.array([3, 4, 2, 4])
     for constraints in (Constraints(k=2, l=3), Constraints(k=2, alpha=0.5), Constraints(k=2, t=0.2)):
         exact = blur_of(counts, 7, constraints, column_of(counts), 0.0, generator())
@@ -76,7 +76,7 @@ def test_drawn_counts_come_near_to_all_counts_and_never_below(monkeypatch):
         assert drawn.excess == pytest.approx(exact.excess, abs=0.02)
 
 
-def test_a_sample_without_failures_admits_that_it_knows_nothing(monkeypatch):
+def test_a_sample_without_failures_assumes_the_worst(monkeypatch):
     monkeypatch.setattr(protect, "ALL", 0)
     monkeypatch.setattr(protect, "DRAWN", 50)
     counts = np.array([200, 201])
@@ -100,7 +100,7 @@ def test_all_counts_of_a_half_are_listed_with_their_probabilities():
     assert sum(weights.values()) == pytest.approx(1)
 
 
-def test_very_many_counts_are_not_counted_to_the_end():
+def test_very_many_counts_are_not_enumerated():
     assert protect._ways(np.full(60, 50), 1500) == float("inf")
 
 

@@ -1,4 +1,4 @@
-"""Annealing: sizes, never above its start, the naive twin, repeatable, limits kept, the figures of the spec."""
+"""Annealing: sizes, SSE never above the start, the naive twin, repeatability, limits, figures of the specification."""
 
 import random
 
@@ -26,7 +26,7 @@ from strategies import random_table
 
 
 def chain_and_twin(seed, n, k, proposals, weighted):
-    """Return the labels of the compiled chain and of its twin, from the same start and the same chance."""
+    """Return the labels of the compiled chain and of its twin, from the same start and the same random stream."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, int(rng.integers(1, 4))))
     weights = rng.uniform(0.5, 2, n) if weighted else np.ones(n)
@@ -43,7 +43,7 @@ def chain_and_twin(seed, n, k, proposals, weighted):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
-def test_the_chain_takes_the_proposals_that_its_twin_takes(seed, compiled):
+def test_the_chain_accepts_the_proposals_that_its_twin_accepts(seed, compiled):
     k = 2 + seed % 4
     comp, ref = chain_and_twin(seed, 10 + 5 * seed, k, 3000 if compiled else 600, weighted=seed % 2 == 1)
     assert comp == ref
@@ -103,8 +103,8 @@ def test_another_seed_gives_other_groups(compiled):
 @pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize(("k", "most"), [(3, 675), (4, 877), (5, 1048), (10, 1620)])
-def test_a_quick_search_on_census_is_far_below_mdav(census_sample, k, most):
-    # The bars of a quick search, with a margin: the exact figures are the benchmark's affair.
+def test_a_quick_search_on_census_has_far_less_sse_than_mdav(census_sample, k, most):
+    # The bars of a quick search, with a margin: the exact figures are checked by the benchmark.
     assert sse(census_sample, anneal(census_sample, k, "quick").labels) <= 1.01 * most
 
 
@@ -160,7 +160,7 @@ def test_large_tables_under_limits_are_grown_in_cells(monkeypatch):
     assert not failing(partition.labels, asked, column).any()
 
 
-def test_heavy_rows_are_served_better(compiled):
+def test_heavy_rows_are_nearer_to_their_means(compiled):
     rng = np.random.default_rng(7)
     X = rng.normal(size=(120 if compiled else 30, 2))
     weights = np.where(np.arange(len(X)) % 2, 1.0, 100.0)
@@ -172,7 +172,7 @@ def test_heavy_rows_are_served_better(compiled):
 
 @pytest.mark.parametrize("scale", [1e-60, 1e-30, 1e20, 1e25, 1e60])
 @pytest.mark.parametrize("k", [3, 20])
-def test_squares_that_do_not_fit_single_precision_change_nothing(scale, k):
+def test_squares_beyond_single_precision_change_nothing(scale, k):
     X = np.random.default_rng(1).normal(size=(60, 2))
     X[0] = 9.0
     plain, scaled = (anneal(Z, k, restarts=1, rounds=50, threads=1).labels for Z in (X, X * scale))
@@ -186,7 +186,7 @@ def test_one_row_far_away_breaks_nothing(far):
     assert sorted(anneal(X, 20, restarts=1, rounds=50, threads=1).sizes.tolist()) == [20, 20]
 
 
-def test_a_budget_ends_the_search_and_is_remembered():
+def test_a_budget_ends_the_search_and_is_noted():
     X = np.random.default_rng(0).normal(size=(60, 2))
     with budget(1e-9):
         partition = anneal(X, 3, "thorough")
@@ -196,12 +196,12 @@ def test_a_budget_ends_the_search_and_is_remembered():
 
 
 @pytest.mark.parametrize("weights", [[1.0, 2.0], [1.0] * 5 + [-1.0], [np.nan] * 6, [0.0] * 6])
-def test_weights_that_are_none_are_refused(weights):
+def test_invalid_weights_are_refused(weights):
     with pytest.raises(MethodError, match="anneal: weights must be 6 finite numbers"):
         anneal(np.arange(6.0)[:, None], 2, weights=weights)
 
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5, True])
-def test_threads_that_are_none_are_refused(threads):
+def test_invalid_numbers_of_threads_are_refused(threads):
     with pytest.raises(MethodError, match="anneal: threads must be a whole number of at least 1"):
         anneal(np.arange(6.0)[:, None], 2, threads=threads)

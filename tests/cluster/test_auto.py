@@ -1,4 +1,4 @@
-"""Auto: what it chooses, says and estimates."""
+"""Auto: what it chooses, notes and estimates."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def test_it_chooses_what_its_twin_chooses(effort, limited, weighted):
 
 
 @pytest.mark.compiled
-def test_it_says_what_it_chose_before_it_starts_and_in_a_note():
+def test_it_announces_its_choice_before_it_starts_and_in_a_note():
     X = np.random.default_rng(0).normal(size=(60, 2))
     heard = []
     with listening(lambda *_: None, heard.append):
@@ -42,7 +42,7 @@ def test_one_column_gets_the_optimum():
 
 
 @pytest.mark.compiled
-def test_a_thorough_answer_for_few_rows_is_a_proved_one_unless_rows_have_weights():
+def test_thorough_effort_on_few_rows_is_proved_optimal_unless_rows_have_weights():
     X = np.random.default_rng(4).normal(size=(9, 2))
     partition = auto(X, 3, "thorough", threads=1)
     assert partition.notes[0].startswith("auto: exact, effort thorough, because a table this small has an answer")
@@ -66,7 +66,7 @@ def test_limits_are_met_by_a_search(compiled):
 
 
 @pytest.mark.compiled
-def test_it_is_the_chosen_method_and_nothing_else():
+def test_it_runs_the_chosen_method_and_nothing_else():
     X = np.random.default_rng(3).normal(size=(80, 3))
     chosen = methods.load("anneal").function
     assert_array_equal(auto(X, 4, "quick", seed=2).labels, chosen(X, 4, "quick", seed=2).labels)

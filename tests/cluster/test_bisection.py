@@ -20,7 +20,7 @@ def test_the_naive_twin_finds_the_same_groups(rows, k):
     assert bisection(np.array(rows, float), k).labels.tolist() == naive(rows, k)
 
 
-def test_halves_differ_by_one_row_at_the_most_and_the_first_has_the_odd_one():
+def test_halves_differ_by_at_most_one_row_and_the_first_has_the_odd_one():
     X = np.random.default_rng(0).normal(size=(97, 3))
     cuts = cut_in_halves(X, 4)
     assert sorted(cuts.rows.tolist()) == list(range(97))
@@ -46,7 +46,7 @@ def test_a_slanted_cloud_is_cut_across_its_length():
     assert bisection(X, 6).labels.tolist() == [0] * 6 + [1] * 6
 
 
-def test_of_two_columns_the_one_that_leaves_less_is_cut():
+def test_of_two_columns_the_one_that_leaves_less_sse_is_cut():
     X = np.array([[0.0, 5.0], [0.0, 1.0], [9.0, 5.0], [9.0, 1.0]])
     assert bisection(X, 2).labels.tolist() == [0, 0, 1, 1]
     assert bisection(X[:, ::-1] * [1, 1], 2).labels.tolist() == [0, 0, 1, 1]
@@ -62,7 +62,7 @@ def test_very_small_and_very_large_numbers_are_cut_alike(scale):
     assert_array_equal(bisection(X * scale, 3).labels, bisection(X, 3).labels)
 
 
-def test_many_columns_are_cut_without_a_component():
+def test_many_columns_are_cut_without_a_principal_component():
     X = np.random.default_rng(4).normal(size=(30, 60))
     assert bisection(X, 3).sizes.min() >= 3
     assert_array_equal(bisection(X, 3).labels, naive(X.tolist(), 3))

@@ -49,7 +49,7 @@ def test_cells_hold_at_least_k_rows_and_every_row_once(n, k, most):
     assert sum(len(cell) % k for cell in cells) < 2 * k, "cuts lie at multiples of k"
 
 
-def test_groups_are_cut_by_chance_into_cells_of_few():
+def test_groups_are_divided_at_random_into_cells_of_few():
     centres = np.random.default_rng(0).normal(size=(500, 3))
     one, two = (cells_of_groups(centres, 40, np.random.default_rng(seed)) for seed in (1, 2))
     assert sorted(np.concatenate(one)) == list(range(500))
@@ -63,7 +63,7 @@ def test_equal_centres_can_be_cut_too():
 
 @pytest.mark.slow
 @pytest.mark.compiled
-def test_a_search_across_borders_loses_less_than_mdav_on_the_whole():
+def test_a_search_across_borders_loses_less_than_mdav_on_the_whole_table():
     X = np.random.default_rng(1).normal(size=(20_000, 4))
     loose = sse(X, blocks(X, 5, cell=1000, effort="none").labels)
     tight = sse(X, blocks(X, 5, cell=1000, effort="quick").labels)
@@ -80,7 +80,7 @@ def test_any_number_of_threads_gives_the_same_groups():
 
 
 @pytest.mark.parametrize("effort", ["none", pytest.param("quick", marks=pytest.mark.compiled)])
-def test_limits_hold_whatever_runs_inside(effort):
+def test_limits_hold_for_any_method_inside(effort):
     rng = np.random.default_rng(5)
     X = rng.normal(size=(400, 2))
     column = {"a": Values((X[:, 0] > 1).astype(np.int64))}

@@ -1,4 +1,4 @@
-"""The lattice cover: the twin, the order of nodes, and lattices too large to walk through."""
+"""The lattice cover: the twin, the order of nodes, and lattices too large to traverse."""
 
 import random
 from itertools import islice
@@ -36,7 +36,7 @@ def test_nodes_of_a_large_lattice_come_in_the_order_of_their_loss():
     assert costs == pytest.approx(np.sort(total)[:3000])
 
 
-def test_a_lattice_too_large_to_walk_through_leaves_the_rest_to_growth():
+def test_rows_left_by_a_lattice_too_large_to_traverse_are_grown():
     rng = np.random.default_rng(1)
     columns = columns_of([rng.integers(0, 30, 200) for _ in range(40)], [Set(30)] * 40)
     partition = cover(columns, 4, nodes=50)

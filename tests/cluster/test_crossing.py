@@ -1,4 +1,4 @@
-"""Crossing two partitions: groups of either, never worse than both, the twin, and what is left as it is."""
+"""Crossing two partitions: groups of either, never worse than both, the twin, and what stays unchanged."""
 
 import random
 
@@ -53,7 +53,7 @@ def test_each_part_comes_from_the_partition_that_is_better_there():
         assert groups_of(better_of_both(X, one, two, np.ones(8))) == groups_of(np.array([0, 0, 1, 1, 2, 2, 3, 3]))
 
 
-def test_parts_that_are_as_good_stay_as_they_are():
+def test_parts_that_are_equally_good_stay_unchanged():
     X = np.zeros((4, 2))
     one, two = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
     assert better_of_both(X, one, two, np.ones(4)).tolist() == one.tolist()

@@ -62,17 +62,17 @@ def test_a_method_is_given_checked_numbers_defaults_and_the_run():
         ({"weights": [1.0]}, "^halves: weights must be 2"),
     ],
 )
-def test_what_the_card_does_not_allow_is_refused(given, said):
+def test_parameters_that_the_card_does_not_allow_are_refused(given, said):
     with pytest.raises(MethodError, match=said):
         halves([[1.0], [2.0]], 2, **given)
 
 
-def test_what_a_method_does_not_use_is_refused():
+def test_options_that_a_method_does_not_use_are_refused():
     with pytest.raises(TypeError, match="limits"):
         halves([[1.0], [2.0]], 2, limits=None)
 
 
-def test_mixed_methods_take_columns_of_at_least_k_rows():
+def test_mixed_methods_accept_columns_of_at_least_k_rows():
     @mixed_method("whole", ensures={"k"})
     def whole(columns, k):
         """Return one group."""

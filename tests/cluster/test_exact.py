@@ -1,4 +1,4 @@
-"""Exact: the optimum of small tables, bounds that hold, cuts that no partition breaks, budgets, refusals."""
+"""Exact: the optimum of small tables, valid bounds, cuts that no partition violates, budgets, and refusals."""
 
 import random
 import time
@@ -24,7 +24,7 @@ from shoal.model.progress import budget, cut_short
 
 @pytest.fixture(autouse=True)
 def less_work(compiled, monkeypatch):
-    """Loops that are not compiled get starts of a few proposals."""
+    """Loops that are not compiled start with a few proposals."""
     if not compiled:
         for effort, work in EFFORTS.items():
             monkeypatch.setitem(EFFORTS, effort, replace(work, starts=2, rounds=2))
@@ -39,7 +39,7 @@ def gap(partition):
 
 
 def random_rows(rng, most):
-    """Whole numbers with many ties, numbers with few, and rows that are there twice or more often."""
+    """Whole numbers with many ties, numbers with few, and rows that occur several times."""
     k = rng.choice([2, 2, 3, 3, 4])
     n, d = rng.randint(k, most), rng.randint(1, 3)
     span = rng.choice([1, 2, 4, 50])
@@ -68,7 +68,7 @@ def test_small_tables_get_the_optimum_of_all_partitions(part, compiled):
         assert partition.findings[-1].how == "proved optimal: no partition has a lower SSE"
 
 
-def test_prices_whatever_they_are_give_a_bound_below_every_partition(compiled):
+def test_any_prices_give_a_bound_below_every_partition(compiled):
     rng = random.Random(5)
     for case in range(60 if compiled else 6):
         X, k = random_rows(rng, 11 if compiled else 7)
@@ -98,7 +98,7 @@ def some_cuts(rng, n):
     return index_of(np.array(rows), np.array(weights), np.array(divisors), n)
 
 
-def test_no_partition_breaks_a_cut():
+def test_no_partition_violates_a_cut():
     rng = random.Random(6)
     for n, k in ((6, 2), (7, 2), (8, 3), (9, 3)):
         cuts = some_cuts(rng, n)
@@ -109,7 +109,7 @@ def test_no_partition_breaks_a_cut():
                 assert left <= cuts.right[c]
 
 
-def test_coefficients_of_groups_are_their_weights_by_the_divisor_rounded_down():
+def test_coefficients_of_groups_are_their_weights_over_the_divisor_rounded_down():
     rng = random.Random(7)
     cuts = some_cuts(rng, 12)
     groups = np.array([sorted(rng.sample(range(12), 5)) for _ in range(40)])
@@ -122,8 +122,8 @@ def test_coefficients_of_groups_are_their_weights_by_the_divisor_rounded_down():
     assert_array_equal(comp, ref)
 
 
-def test_cuts_that_are_found_are_broken_and_raise_the_bound():
-    # Three pairs, half of each: every row is covered once, but two of three rows are together one time and a half.
+def test_cuts_that_are_found_are_violated_and_raise_the_bound():
+    # Half of each of three pairs: every row is covered once, but two of three rows are together one and a half times.
     groups = np.array([[0, 1, -1], [1, 2, -1], [0, 2, -1]])
     rows, weight, divisor = broken(groups, np.full(3, 0.5), 3, 10, set())
     assert rows[0][:3].tolist() == [0, 1, 2]
@@ -186,7 +186,7 @@ def test_branching_finds_the_best_choice_and_a_bound_at_any_node(nodes, compiled
             assert branch(groups, cost, no_cuts(n), k, ref, 1e-9, nodes).groups.size == 0
 
 
-def test_a_choice_that_cannot_be_is_said_to_be_none():
+def test_an_impossible_choice_is_reported_as_none():
     taken, possible = choose(np.array([[0, 1, -1]]), np.ones(1), no_cuts(4), None, 10, 100)
     assert taken.size == 0
     assert not possible
@@ -210,21 +210,21 @@ def test_sse_is_never_above_the_annealing_start_however_little_is_done(compiled,
         assert 0 <= bound(found) <= sse(X, found.labels)
 
 
-def test_clusters_so_far_apart_that_costs_look_infinite_are_solved(compiled):
+def test_clusters_so_distant_that_costs_look_infinite_are_solved(compiled):
     rng = np.random.default_rng(3)
     for seed in range(30 if compiled else 2):
         X = np.concatenate([rng.normal(0, 1e-3, 4), rng.normal(1e6, 1e-3, 3)])[:, None]
         assert bound(exact(X, 2, seed=seed)) <= least_sse(X.tolist(), 2) * (1 + 1e-9)
 
 
-def test_without_a_bound_it_says_so(monkeypatch):
+def test_a_missing_bound_is_noted(monkeypatch):
     monkeypatch.setitem(EFFORTS, "quick", Work(1, 5, 0, 0, 100, (), 10, 1, 1))
     partition = exact(np.random.default_rng(0).normal(size=(12, 2)), 3, "quick")
     assert partition.findings[-1].how == "no lower bound was proved; the groups are the best that were found"
     assert gap(partition) == 100
 
 
-def test_a_gap_that_is_left_is_told(monkeypatch):
+def test_a_remaining_gap_is_noted(monkeypatch):
     monkeypatch.setitem(EFFORTS, "quick", Work(1, 5, 4, 0, 10**6, (), 1, 1, 1))
     X = np.random.default_rng(1).normal(size=(30, 3))
     partition = exact(X, 3, "quick")
@@ -301,7 +301,7 @@ def test_a_quick_run_on_census_is_within_a_tenth_of_a_per_cent(census_sample):
 @pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize("seconds", [1.5, 4.0])
-def test_a_budget_is_kept(census_sample, seconds):
+def test_a_budget_is_respected(census_sample, seconds):
     exact(census_sample[:40], 3, "quick")
     start = time.monotonic()
     with budget(seconds):
@@ -322,7 +322,7 @@ def test_large_groups_are_refused():
         exact(np.zeros((30, 1)), 7)
 
 
-def test_without_the_solver_it_says_what_to_install_and_auto_takes_another_method(monkeypatch):
+def test_without_the_solver_it_says_what_to_install_and_auto_chooses_another_method(monkeypatch):
     from shoal.cluster.methods import auto as automatic
     from shoal.cluster.methods import exact as proving
 

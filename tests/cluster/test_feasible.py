@@ -17,7 +17,7 @@ from shoal.privacy.verdict.judge import failing
 from shoal.privacy.verdict.values import Values
 
 
-def test_the_least_size_is_that_of_all_groups_that_could_be_made(compiled):
+def test_the_least_size_is_that_of_all_possible_groups(compiled):
     rng = random.Random(1)
     for _ in range(60 if compiled else 10):
         raw = np.array([rng.choice([0, 0, 0, 1, 1, 2, 3]) for _ in range(40)])
@@ -59,7 +59,7 @@ def test_limits_that_groups_of_k_rows_cannot_meet_do_not_end_in_one_group(method
 
 
 @pytest.mark.parametrize("method", [gower, grow])
-def test_any_table_meets_t_and_alpha_by_itself(method, compiled):
+def test_groups_of_any_table_meet_t_and_alpha(method, compiled):
     rng = random.Random(7)
     for _ in range(20 if compiled else 3):
         n = rng.randint(6, 60)

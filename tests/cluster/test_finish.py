@@ -1,4 +1,4 @@
-"""Finishing: groups of k to 2k - 1 rows from any cells, the naive twin, limits, chance, and very many groups."""
+"""Finishing: groups of k to 2k - 1 rows from any cells, the naive twin, limits, seeds, and very many groups."""
 
 import numpy as np
 import pytest
@@ -71,7 +71,7 @@ def test_the_smallest_group_goes_first_and_of_two_the_one_with_the_lower_number(
     assert merged(np.array([[0.0], [2.0], [4.0], [6.0]]), np.arange(4), 2).tolist() == [0, 0, 1, 1]
 
 
-def test_a_partner_is_chosen_by_the_rise_of_sse_and_not_by_distance():
+def test_a_partner_is_chosen_by_the_increase_in_sse_and_not_by_distance():
     # The mean of the six rows at 0 is nearer to 10 than that of the two at 21, but they are many.
     X = np.array([[0.0]] * 6 + [[10.0]] + [[21.0]] * 2)
     labels = np.array([0] * 6 + [1] + [2] * 2)
@@ -96,7 +96,7 @@ def test_fewer_rows_than_k_are_one_group():
 
 @pytest.mark.parametrize("effort", ["none", "swift"])
 @pytest.mark.parametrize("cells", [np.zeros(24, np.int64), np.arange(24), np.arange(24) // 12, np.arange(24) % 5])
-def test_the_search_raises_no_sse_and_keeps_sizes(cells, effort):
+def test_the_search_does_not_raise_sse_and_keeps_sizes(cells, effort):
     X = np.random.default_rng(1).normal(size=(24, 2))
     labels = finished(X, cells, 4, effort)
     assert 4 <= sizes(labels).min()
@@ -107,7 +107,7 @@ def test_the_search_raises_no_sse_and_keeps_sizes(cells, effort):
 @pytest.mark.compiled
 @settings(max_examples=40)
 @given(tables_with_cells(), st.integers(0, 99))
-def test_the_search_raises_no_sse_on_any_table(case, seed):
+def test_the_search_does_not_raise_sse_on_any_table(case, seed):
     X, k, cells = case
     before, after = (finished(X, cells, k, effort, seed=seed) for effort in ("none", "swift"))
     assert k <= sizes(after).min()
@@ -137,7 +137,7 @@ def test_limits_are_met_after_the_search():
     assert sse(X, after) <= sse(X, before) * (1 + 1e-12)
 
 
-def test_limits_that_ask_nothing_are_none():
+def test_limits_that_require_nothing_change_nothing():
     X, sensitive = np.random.default_rng(4).normal(size=(30, 2)), {"a": Values(np.zeros(30, np.int64))}
     free = finished(X, np.arange(30), 3, "none", limits=Limits.of(Constraints(k=3), sensitive))
     assert np.array_equal(free, finished(X, np.arange(30), 3, "none"))
@@ -168,11 +168,11 @@ def test_thousands_of_lone_rows_are_finished_by_any_number_of_threads():
     assert np.array_equal(one, two)
     assert 4 <= sizes(one).min()
     assert sizes(one).max() <= 7
-    # Merging by chance would leave about all that there is.
+    # Merging at random would leave nearly all of SST.
     assert sse(X, one) < 0.1 * sse(X, np.zeros(5000, np.int64))
 
 
-def test_chance_comes_from_the_seed_alone(monkeypatch):
+def test_the_result_depends_on_the_seed_alone(monkeypatch):
     X = np.random.default_rng(7).normal(size=(60, 2))
     monkeypatch.setattr(module, "MANY", 10)
     found = [finished(X, np.arange(60), 3, "none", seed=seed).tolist() for seed in (1, 1, 2, 3)]
@@ -180,7 +180,7 @@ def test_chance_comes_from_the_seed_alone(monkeypatch):
     assert found[0] not in found[2:]
 
 
-def test_as_printed_cells_are_returned_or_refused_as_they_are():
+def test_as_printed_cells_are_returned_unchanged_or_refused():
     partition = as_printed("it", np.array([4, 4, 2, 2, 2]), 2, None, ("it: a note.",))
     assert partition.labels.tolist() == [0, 0, 1, 1, 1]
     assert partition.notes == ("it: a note.", "it: as printed, the smallest group has 2 rows.")

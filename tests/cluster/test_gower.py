@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mixed import exact_table, groups_of, random_table
-from naive.gower import as_distances as naive_distances
+from naive.gower import distances as naive_distances
 from naive.gower import gower as naive_gower
 from naive.gower import medoids as naive_medoids
 from naive.gower import places
@@ -43,7 +43,7 @@ def test_distances_and_medoids_are_those_of_the_naive_twin(part, compiled):
         assert columns.codes[medoids(columns, labels)].tolist() == columns.codes[ref].tolist()
 
 
-def test_only_the_least_shy_rows_stand_for_a_group():
+def test_only_rows_of_least_penalty_represent_a_group():
     columns = columns_of([np.array([0, 1, 1, 1, 2])], [Range(np.array([1.0, 2.0, 3.0]))])
     labels = np.zeros(5, np.int64)
     assert medoids(columns, labels)[0] in (1, 2, 3)
@@ -51,7 +51,7 @@ def test_only_the_least_shy_rows_stand_for_a_group():
     assert medoids(columns, labels, np.full(5, 3))[0] in (1, 2, 3)
 
 
-def test_of_rows_that_are_almost_as_near_the_wanted_ones_stand_for_groups():
+def test_rows_that_are_almost_as_near_may_represent_groups_to_balance_categories():
     # Every group has two names, as often one as the other, and a medoid may be either.
     columns = columns_of([np.tile([0, 1], 40)], [Set(2)])
     found = columns.codes[medoids(columns, np.repeat(np.arange(20), 4)), 0]

@@ -44,7 +44,7 @@ def test_the_closest_rows_of_a_small_table_are_the_closest_of_all(compiled):
 
 
 @pytest.mark.parametrize("limited", [False, True])
-def test_the_closest_rows_do_not_depend_on_the_threads(limited):
+def test_the_closest_rows_do_not_depend_on_the_number_of_threads(limited):
     *_, columns = random_table(random.Random(8), 90, 4)
     limits = Limits.of(Constraints(k=3, l=2), {"a": Values(np.arange(90) % 7 % 3)}) if limited else None
     alone = closest(columns, 6, (1,), limits)

@@ -41,7 +41,7 @@ def assert_same_as_twin(X, k, **choices):
 
 
 @given(tables_with_k(), exact_pairs, options)
-def test_every_group_has_k_to_2k_minus_1_rows_and_every_row_a_group(table, pair, chosen):
+def test_every_group_has_k_to_2k_minus_1_rows_and_every_row_is_in_a_group(table, pair, chosen):
     X, k = table
     partition = hac(X, k, *pair, **chosen)
     assert partition.n == len(X)
@@ -135,7 +135,7 @@ def test_fewer_than_2k_rows_are_one_group(n):
     assert hac(np.arange(n, dtype=np.float64)[:, None], 5, cap="k").groups == 1
 
 
-def test_a_lone_leftover_joins_the_nearest_group_that_has_room():
+def test_a_lone_leftover_joins_the_nearest_group_that_is_not_full():
     # 0 to 2 and 20 to 22 are full, and 9 is left over.
     X = np.array([0.0, 1, 2, 20, 21, 22, 9])[:, None]
     assert hac(X, 3, "single", cap="k").labels.tolist() == [0, 0, 0, 1, 1, 1, 0]
@@ -146,7 +146,7 @@ def test_leftovers_merge_with_each_other_before_they_join_full_groups():
     assert hac(X, 3, "single", cap="k").labels.tolist() == [0, 0, 0, 1, 1, 2, 2, 2, 1, 1]
 
 
-def test_a_tie_goes_to_the_group_of_the_lowest_row_also_if_a_merge_made_it_one():
+def test_a_tie_goes_to_the_group_of_the_lowest_row_even_after_a_merge():
     # Row 0 lies as far from row 2 as from row 3, which went into the group of row 1 before.
     X = np.array([0.0, -5, 3, -3, 6.1, 9, 100, 101, 102])[:, None]
     assert hac(X, 3, "single", cap="k").labels.tolist() == [0, 0, 1, 0, 1, 1, 2, 2, 2]
@@ -159,7 +159,7 @@ def test_leftovers_that_are_dealt_out_go_to_the_smallest_groups():
 
 
 @pytest.mark.parametrize("linkage", ["centroid", "ward"])
-def test_euclidean_and_squared_are_the_same_to_linkages_of_means(linkage):
+def test_euclidean_and_squared_are_equivalent_for_linkages_of_means(linkage):
     X = np.random.default_rng(5).normal(size=(80, 3))
     assert np.array_equal(hac(X, 4, linkage, "euclidean").labels, hac(X, 4, linkage, "squared").labels)
 
@@ -181,7 +181,7 @@ def test_mahalanobis_is_euclidean_where_the_covariance_is_the_identity():
 
 
 @pytest.mark.parametrize("extra", [lambda X: 2 * X[:, :1] - X[:, 1:2], lambda X: np.full((len(X), 1), 7.0)])
-def test_columns_that_add_nothing_leave_mahalanobis_as_it_is_and_are_noted(extra):
+def test_redundant_columns_do_not_change_mahalanobis_and_are_noted(extra):
     X = np.random.default_rng(8).normal(size=(60, 3))
     partition = hac(np.column_stack([X, extra(X)]), 4, metric="mahalanobis")
     assert np.array_equal(partition.labels, hac(X, 4, metric="mahalanobis").labels)
@@ -194,7 +194,7 @@ def test_mahalanobis_of_columns_that_do_not_vary_is_refused():
         hac(np.full((9, 2), 4711.0), 3, metric="mahalanobis")
 
 
-def test_hamming_takes_columns_of_two_values_whatever_they_are():
+def test_hamming_accepts_columns_of_any_two_values():
     codes = np.random.default_rng(9).integers(0, 2, size=(60, 6))
     halves = np.where(codes == 1, np.sqrt(0.5), 0.0)
     chosen = {"linkage": "average", "metric": "hamming"}
@@ -229,7 +229,7 @@ def test_linkages_with_metrics_that_do_not_fit_are_refused_with_those_that_do(li
         ("hamming", lambda x, y: sum(x != y)),
     ],
 )
-def test_every_pair_of_rows_has_its_distance_in_its_place(metric, known):
+def test_the_distance_of_every_pair_of_rows_is_stored_correctly(metric, known):
     X = np.random.default_rng(3).integers(0, 5, size=(12, 4)).astype(np.float64)
     found = np.empty(66)
     fill(found, np.ascontiguousarray(X.T), FOLD[metric], False)
@@ -264,11 +264,11 @@ def test_cells_below_2k_rows_are_one_group(monkeypatch):
     ("cap", "labels"),
     [
         ("k", [0, 0, 0, 1, 1, 1, 2, 2, 2, 0, 0]),  # two are left over and join the first group
-        ("2k-1", [0, 0, 0, 1, 1, 2, 2, 2, 2, 2, 1]),  # one is left over, no group has room: the first is split
+        ("2k-1", [0, 0, 0, 1, 1, 2, 2, 2, 2, 2, 1]),  # one is left over and all groups are full: the first is split
         ("none", [0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 2]),  # all are one group, split by MDAV
     ],
 )
-def test_equal_rows_are_grouped_in_their_order(columns, cap, labels):
+def test_equal_rows_are_grouped_in_order(columns, cap, labels):
     assert hac(np.ones((11, columns)), 3, "single", cap=cap).labels.tolist() == labels
 
 
@@ -283,7 +283,7 @@ def test_an_offset_of_whole_numbers_does_not_matter():
     assert np.array_equal(hac(X + 1e12, 3).labels, hac(X, 3).labels)
 
 
-def test_it_is_found_by_its_name_and_carries_its_card():
+def test_it_is_found_by_name_and_has_its_card():
     card = methods.load("hac")
     assert card.function is hac
     assert card.ensures == {"k"}
@@ -291,6 +291,6 @@ def test_it_is_found_by_its_name_and_carries_its_card():
 
 
 @pytest.mark.parametrize("name", ["linkage", "metric", *OPTIONS])
-def test_a_word_that_is_none_of_the_choices_is_refused(name):
+def test_an_invalid_choice_is_refused(name):
     with pytest.raises(MethodError, match=rf"^hac: {name} must be one of .*; got 'levenshtein'\.$"):
         hac(np.zeros((9, 2)), 3, **{name: "levenshtein"})

@@ -1,4 +1,4 @@
-"""The groups that hold most of the loss are searched once more, and no other changes."""
+"""The groups with most of the loss are searched once more, and no others change."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ EVEN = np.repeat(100.0 * np.arange(100), 4)[:, None] + np.tile(np.arange(4.0), 1
 
 
 def mixed_up(X, k=4, seed=1):
-    """Groups of MDAV of which the outermost rows have been exchanged."""
+    """Groups of MDAV whose outermost rows have been exchanged."""
     labels = mdav(X, k).labels.copy()
     far = np.argsort(-np.abs(X).max(axis=1))[:30]
     labels[far] = np.random.default_rng(seed).permutation(labels[far])
@@ -27,7 +27,7 @@ def mixed_up(X, k=4, seed=1):
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("threads", [1, 2])
-def test_a_few_heavy_groups_become_lighter(threads):
+def test_the_loss_of_a_few_heavy_groups_is_reduced(threads):
     start = mixed_up(TAILED)
     found = lightened(TAILED, start, 4, "swift", None, 0, threads)
     ones = np.ones(400)
@@ -36,7 +36,7 @@ def test_a_few_heavy_groups_become_lighter(threads):
     assert_array_equal(found, lightened(TAILED, start, 4, "swift", None, 0, 1))
 
 
-def test_loss_that_is_spread_evenly_is_left_as_it_is():
+def test_evenly_spread_loss_is_left_unchanged():
     start = mdav(EVEN, 4).labels
     assert lightened(EVEN, start, 4, "swift", None, 0, 1) is start
     few = mdav(TAILED[:40], 4).labels
@@ -44,7 +44,7 @@ def test_loss_that_is_spread_evenly_is_left_as_it_is():
 
 
 @pytest.mark.compiled
-def test_limits_are_kept():
+def test_limits_still_hold():
     values = Values((np.arange(400) % 2).astype(np.int64))
     start = np.arange(400) // 4
     asked = Constraints(k=4, l=2)

@@ -10,7 +10,7 @@ import shoal.cluster.methods.k_member as module
 from figures import sse, standardised
 from naive.k_member import k_member as naive_k_member
 from shoal.catalogue import methods
-from shoal.cluster.methods.k_member import DEAREST, k_member
+from shoal.cluster.methods.k_member import TOLERANCE, k_member
 from shoal.cluster.search.limits import Limits
 from shoal.enforce import enforce
 from shoal.errors import MethodError
@@ -44,18 +44,18 @@ def random_limits(rng, n, k):
     return columns, Constraints(k=k, l=l, l_kind=kind, t=rng.choice([None, None, 0.2, 0.4]))
 
 
-def wishes(columns, constraints):
-    """Return what the twin is told: the values of each row, how many are wanted, who meets the limits, what is dear."""
+def diversity(columns, constraints):
+    """Return arguments of the twin: the values of each row, how many are wanted, a test of limits, the tolerance."""
     if constraints.l is None and constraints.t is None:
         constraints = Constraints(k=constraints.k, l=2)
     values = list(zip(*(column.codes.tolist() for column in columns.values()), strict=True))
     wanted = None if constraints.t is not None or constraints.l_kind == "entropy" else constraints.l
     limits = Limits.of(constraints, columns)
-    return values, wanted, lambda rows: limits.met(np.array(rows)), DEAREST
+    return values, wanted, lambda rows: limits.met(np.array(rows)), TOLERANCE
 
 
 @given(tables_with_k())
-def test_every_group_has_k_to_2k_minus_1_rows_and_every_row_a_group(table):
+def test_every_group_has_k_to_2k_minus_1_rows_and_every_row_is_in_a_group(table):
     X, k = table
     partition = k_member(X, k)
     assert partition.n == len(X)
@@ -90,7 +90,7 @@ def test_it_agrees_with_the_naive_twin_over_many_blocks_and_columns(part, compil
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
-def test_beyond_many_rows_it_agrees_with_the_twin_that_looks_at_near_rows(part, compiled, monkeypatch):
+def test_beyond_many_rows_it_agrees_with_the_twin_that_considers_near_rows(part, compiled, monkeypatch):
     rng = np.random.default_rng(part)
     changed = 0
     for _ in range(30 if compiled else 1):
@@ -109,7 +109,7 @@ def test_beyond_many_rows_it_agrees_with_the_twin_that_looks_at_near_rows(part, 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(8))
-def test_diverse_groups_are_those_of_the_naive_twin(part, compiled, monkeypatch):
+def test_diverse_groups_equal_those_of_the_naive_twin(part, compiled, monkeypatch):
     rng = random.Random(part)
     changed = 0
     for _ in range(100 if compiled else 10):
@@ -118,9 +118,9 @@ def test_diverse_groups_are_those_of_the_naive_twin(part, compiled, monkeypatch)
         many = rng.choice([5000, 20])
         monkeypatch.setattr(module, "MANY", many)
         limits = Limits.of(constraints, columns)
-        told = wishes(columns, constraints)
+        wanted = diversity(columns, constraints)
         comp = k_member(X, k, diverse=True, limits=limits)
-        assert comp.labels.tolist() == naive_k_member(X.astype(int).tolist(), k, many=many, wishes=told)
+        assert comp.labels.tolist() == naive_k_member(X.astype(int).tolist(), k, many=many, diversity=wanted)
         assert k <= comp.sizes.min()
         assert comp.sizes.max() <= 2 * k - 1
         changed += not np.array_equal(comp.labels, k_member(X, k).labels)
@@ -139,7 +139,7 @@ def test_near_rows_cost_little_loss(monkeypatch):
 
 
 @pytest.mark.parametrize("columns", [0, 1, 5])
-def test_equal_rows_are_grouped_in_their_order(columns):
+def test_equal_rows_are_grouped_in_order(columns):
     labels = k_member(np.ones((11, columns)), 3).labels
     assert labels.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2, 0, 0]
 
@@ -150,7 +150,7 @@ def test_a_group_grows_around_its_mean_and_not_around_its_seed():
     assert k_member(X, 3).labels.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
 
 
-def test_left_over_rows_join_the_group_that_they_cost_least():
+def test_leftover_rows_join_the_group_where_they_cost_least():
     X = np.array([[0.0], [1.0], [2.0], [40.0], [41.0], [99.0], [100.0]])
     partition = k_member(X, 2)
     assert partition.groups == 3
@@ -158,7 +158,7 @@ def test_left_over_rows_join_the_group_that_they_cost_least():
 
 
 @pytest.mark.parametrize(("n", "groups"), [(4, 1), (7, 1), (8, 2), (11, 2), (12, 3), (13, 3)])
-def test_there_are_as_many_groups_as_k_goes_into_the_rows(n, groups):
+def test_the_number_of_groups_is_n_over_k_rounded_down(n, groups):
     assert k_member(np.arange(n, dtype=np.float64).reshape(n, 1), 4).groups == groups
 
 
@@ -181,7 +181,7 @@ def test_diverse_groups_have_l_values_where_they_are_mixed(l, least, seed):
     assert sse(X, mended.labels) < sse(X, merged.labels)
 
 
-def test_two_values_are_looked_for_if_the_policy_asks_for_nothing():
+def test_two_values_are_sought_if_the_policy_requires_nothing():
     rng = np.random.default_rng(3)
     X, columns = rng.normal(size=(200, 2)), sensitive(rng.integers(0, 2, 200))
     nothing, two = (k_member(X, 3, diverse=True, limits=Limits.of(Constraints(k=3, l=l), columns)) for l in (None, 2))
@@ -189,13 +189,13 @@ def test_two_values_are_looked_for_if_the_policy_asks_for_nothing():
     assert not np.array_equal(nothing.labels, k_member(X, 3).labels)
 
 
-def test_a_row_with_another_value_is_not_taken_at_any_price():
+def test_a_row_with_another_value_is_not_taken_if_it_costs_too_much():
     X = np.array([[0.0], [1.0], [2.0], [3.0], [500.0], [501.0]])
     limits = Limits.of(Constraints(k=2, l=2), sensitive([0, 0, 0, 0, 1, 1]))
     assert k_member(X, 2, diverse=True, limits=limits).labels.tolist() == k_member(X, 2).labels.tolist()
 
 
-def test_limits_are_not_looked_at_unless_groups_shall_be_diverse():
+def test_limits_are_ignored_unless_diverse_groups_are_requested():
     X = np.random.default_rng(4).normal(size=(60, 2))
     limits = Limits.of(Constraints(k=3, l=2), sensitive(np.arange(60) // 30))
     assert np.array_equal(k_member(X, 3, limits=limits).labels, k_member(X, 3).labels)
@@ -208,7 +208,7 @@ def test_census_has_the_sse_of_the_docs_page(census_sample):
 
 
 @pytest.mark.compiled
-def test_waveform_reaches_l_2_with_less_loss_than_by_merging(data_file):
+def test_on_waveform_l_2_costs_less_than_by_merging(data_file):
     data = np.loadtxt(data_file("waveform.csv"), delimiter=",", skiprows=1)
     X, columns, constraints = standardised(data[:, :-1]), sensitive(data[:, -1]), Constraints(k=5, l=2)
     partition = k_member(X, 5, diverse=True, limits=Limits.of(constraints, columns))
@@ -218,7 +218,7 @@ def test_waveform_reaches_l_2_with_less_loss_than_by_merging(data_file):
     assert 100 * sse(X, merged.labels) / X.size > 30
 
 
-def test_progress_is_told_on_the_way(monkeypatch):
+def test_progress_is_reported(monkeypatch):
     monkeypatch.setattr(module, "PIECE", 1)
     heard = []
     with listening(lambda step, done, total: heard.append((done, total))):
@@ -228,7 +228,7 @@ def test_progress_is_told_on_the_way(monkeypatch):
     assert heard[-1][0] < heard[-1][1]
 
 
-def test_it_is_found_by_its_name_and_carries_its_card():
+def test_it_is_found_by_name_and_has_its_card():
     card = methods.load("k_member")
     assert card.function is k_member
     assert card.ensures == {"k"}

@@ -1,4 +1,4 @@
-"""Size-bounded k-means: sizes, the naive twin, assignments that nothing beats, weights, chance, and what is refused."""
+"""Size-bounded k-means: sizes, the naive twin, optimal assignments, weights, seeds, and what is refused."""
 
 import random
 from fractions import Fraction
@@ -33,12 +33,12 @@ def assert_same_as_twin(X, k, rounds, seed, weights=None, near=16):
 
 
 def a_home(n, g, k):
-    """Any labels with at least k rows a group."""
+    """Any labels with at least k rows per group."""
     return np.minimum(np.arange(n) // k, g - 1)
 
 
 def small_problem(rng):
-    """Rows, centres and weights for the twin that tries everything; now and then few numbers, so that many tie."""
+    """Rows, centres and weights for the exhaustive twin; sometimes few distinct numbers, so that many tie."""
     k = rng.choice([2, 2, 3])
     n = rng.randint(2 * k, 8)
     g, d, span = rng.randint(2, min(3, n // k)), rng.randint(1, 3), rng.choice([1, 3, 50, 1000])
@@ -56,7 +56,7 @@ def least_cost(costs, k):
 
 
 @given(tables_with_k(), st.integers(0, 99))
-def test_there_are_n_over_k_groups_of_k_to_2k_minus_1_rows_and_every_row_has_one(table, seed):
+def test_there_are_n_over_k_groups_of_k_to_2k_minus_1_rows_that_cover_every_row(table, seed):
     X, k = table
     partition = kmeans(X, k, rounds=4, seed=seed)
     assert partition.n == len(X)
@@ -98,7 +98,7 @@ def test_it_agrees_with_the_naive_twin_over_many_groups(d):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
-def test_no_assignment_of_all_that_there_are_costs_less(part, compiled):
+def test_no_possible_assignment_costs_less(part, compiled):
     rng = random.Random(part)
     for _ in range(60 if compiled else 6):
         X, centres, weights, k = small_problem(rng)
@@ -122,7 +122,7 @@ def test_no_assignment_to_near_centres_costs_less(part, compiled, monkeypatch):
         k, g = int(rng.integers(2, 5)), int(rng.integers(near + 1, 70 if compiled else 16))
         n = g * k + int(rng.integers(0, k))
         d, span = int(rng.integers(1, 4)), int(rng.choice([2, 30, 1000]))
-        # Tight clouds of rows far from each other, and centres without regard to them: many rows must travel.
+        # Tight, distant clouds of rows, and centres drawn regardless of them: many rows must move far.
         X = rng.integers(-span, span + 1, (n, d)) + 5000 * rng.integers(0, 3, (n, 1)).astype(np.float64)
         centres = rng.integers(-span, 10_000 + span, (g, d)).astype(np.float64)
         home = rng.permutation(a_home(n, g, k))
@@ -151,8 +151,8 @@ def test_sse_never_rises_from_one_plain_round_to_the_next(table, seed):
         before, labels = now, assign(X, weights, _means(X, weights, labels, groups), labels, 0.0, k)
 
 
-def test_rows_travel_over_several_groups_to_where_they_lack():
-    # The last centre lacks a row and the first has one too many: the one between takes the row 2 and gives away the 11.
+def test_rows_move_through_several_groups_to_where_one_is_lacking():
+    # The last centre lacks a row and the first has one too many: the one between them takes row 2 and passes on row 11.
     X = np.array([[0.0], [1.0], [2.0], [9.0], [11.0], [19.0]])
     labels = assign(X, np.ones(6), np.array([[0.0], [10.0], [20.0]]), np.array([2, 2, 1, 1, 0, 0]), 0.0, 2)
     assert labels.tolist() == [0, 0, 1, 1, 2, 2]
@@ -160,13 +160,13 @@ def test_rows_travel_over_several_groups_to_where_they_lack():
 
 @pytest.mark.compiled
 @pytest.mark.parametrize(("k", "figure"), [(3, 705.26), (4, 893.36), (5, 1053.83), (10, 1634.95)])
-def test_census_keeps_the_figures_of_the_docs_page(census_sample, k, figure):
+def test_census_has_the_figures_of_the_docs_page(census_sample, k, figure):
     # Our own figures with seed 0, to notice a change of results; MDAV has 798.44, 1051.28, 1274.83 and 1985.65.
     assert sse(census_sample, kmeans(census_sample, k).labels) == pytest.approx(figure, abs=0.005)
 
 
 @pytest.mark.compiled
-def test_more_rounds_lose_less(census_sample):
+def test_more_rounds_reduce_the_loss(census_sample):
     once, often = (sse(census_sample, kmeans(census_sample, 5, rounds=rounds).labels) for rounds in (1, 30))
     assert often < 0.85 * once
 
@@ -184,7 +184,7 @@ def test_more_rounds_lose_less(census_sample):
     ],
     ids=["half equal", "ties", "two far clouds", "long tails", "an outlier", "wide"],
 )
-def test_hard_tables_are_done_soon(shape):
+def test_difficult_tables_do_not_take_long(shape):
     X = shape(np.random.default_rng(7))
     partition = kmeans(X, 7, rounds=5)
     assert (partition.sizes.min(), partition.groups) == (7, len(X) // 7)
@@ -211,7 +211,7 @@ def test_cells_are_smaller_where_weights_differ(monkeypatch):
     assert not np.array_equal(before[1], after[1])
 
 
-def test_chance_comes_from_the_seed_alone():
+def test_the_result_depends_on_the_seed_alone():
     X = np.random.default_rng(1).normal(size=(60, 2))
     assert np.array_equal(kmeans(X, 3, seed=5).labels, kmeans(X, 3, seed=5).labels)
     assert len({tuple(kmeans(X, 3, seed=seed).labels) for seed in range(6)}) > 1
@@ -232,7 +232,7 @@ def test_only_the_ratios_of_weights_matter(factor):
     assert np.array_equal(kmeans(X, 3, weights=factor * weights).labels, kmeans(X, 3, weights=weights).labels)
 
 
-def test_equal_weights_are_as_good_as_none_and_a_weight_of_0_is_legal():
+def test_equal_weights_change_nothing_and_a_weight_of_0_is_accepted():
     X = np.random.default_rng(3).normal(size=(40, 2))
     assert np.array_equal(kmeans(X, 3, weights=np.full(40, 7.0)).labels, kmeans(X, 3).labels)
     assert kmeans(X, 3, weights=np.arange(40) % 2).sizes.min() >= 3
@@ -266,14 +266,14 @@ def test_fewer_than_2k_rows_are_one_group(n):
     assert kmeans(np.arange(float(n))[:, None], 5).groups == 1
 
 
-def test_it_tells_how_many_rounds_are_done():
+def test_it_reports_how_many_rounds_are_done():
     heard = []
     with listening(lambda step, done, total: heard.append((done, total))):
         kmeans(np.random.default_rng(4).normal(size=(40, 2)), 4, rounds=3)
     assert heard == [(0, 1000), (333, 1000), (667, 1000), (1, 1)]
 
 
-def test_it_is_found_by_its_name_and_carries_its_card():
+def test_it_is_found_by_name_and_has_its_card():
     card = methods.load("kmeans")
     assert card.function is kmeans
     assert (card.ensures, card.data, card.uses) == ({"k"}, "numeric", {"seed", "threads", "weights"})

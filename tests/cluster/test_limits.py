@@ -1,4 +1,4 @@
-"""Limits asked inside a search say what the judge says."""
+"""Limits inside a search agree with the judge."""
 
 import random
 
@@ -29,7 +29,7 @@ def random_case(rng):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
-def test_a_group_meets_the_limits_when_the_judge_says_so(part, compiled):
+def test_a_group_meets_the_limits_if_and_only_if_the_judge_says_so(part, compiled):
     rng = random.Random(part)
     for _ in range(800 if compiled else 100):
         columns, constraints, rows = random_case(rng)
@@ -49,6 +49,6 @@ def test_some_of_the_rows_are_judged_by_the_shares_of_all():
     assert part.met(np.array([1, 0])) == limits.met(np.array([2, 3]))
 
 
-def test_no_sensitive_column_is_no_limit():
+def test_without_a_sensitive_column_there_is_no_limit():
     assert Limits.of(Constraints(k=2, l=2), {}) is None
     assert meets(NONE, np.array([0, 1]), 2)

@@ -22,7 +22,7 @@ def assert_same_as_twin(X, k):
 
 
 @given(tables_with_k())
-def test_every_group_has_k_to_2k_minus_1_rows_and_every_row_a_group(table):
+def test_every_group_has_k_to_2k_minus_1_rows_and_every_row_is_in_a_group(table):
     X, k = table
     partition = md(X, k)
     assert partition.n == len(X)
@@ -63,7 +63,7 @@ def test_ties_on_a_small_grid_go_to_the_lowest_rows(part):
 
 
 @pytest.mark.parametrize("n", [12, 13, 40])
-def test_the_first_two_groups_hold_the_farthest_rows_of_all(n):
+def test_the_first_two_groups_hold_the_farthest_pair_of_rows(n):
     X = np.random.default_rng(n).normal(size=(n, 3))
     labels = md(X, 4).labels
     one, two = np.unravel_index(np.argmax(cdist(X, X)), (n, n))
@@ -95,7 +95,7 @@ def test_an_offset_of_whole_numbers_does_not_matter():
 
 
 @pytest.mark.compiled
-def test_ten_thousand_rows_are_laid_out_anew_as_they_leave():
+def test_ten_thousand_rows_are_laid_out_again_as_they_leave():
     X = np.random.default_rng(4).normal(size=(10_000, 4))
     heard = []
     with listening(lambda step, done, total: heard.append((done, total))):
@@ -108,11 +108,11 @@ def test_ten_thousand_rows_are_laid_out_anew_as_they_leave():
 
 @pytest.mark.compiled
 @pytest.mark.parametrize(("k", "found"), [(3, 802.491), (4, 1071.301), (5, 1263.339), (10, 2019.402)])
-def test_census_has_the_sse_of_the_page(census_sample, k, found):
+def test_census_has_the_sse_of_the_docs_page(census_sample, k, found):
     assert sse(census_sample, md(census_sample, k).labels) == pytest.approx(found, abs=0.0005)
 
 
-def test_it_is_found_by_its_name_and_carries_its_card():
+def test_it_is_found_by_name_and_has_its_card():
     card = methods.load("md")
     assert card.function is md
     assert card.ensures == {"k"}

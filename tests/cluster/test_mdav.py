@@ -21,7 +21,7 @@ LEFTOVER = ["group", "nearest"]
 
 @pytest.fixture(params=["blocks", "tree"])
 def search(request, monkeypatch):
-    """Rows are looked for in blocks, or in a tree even where there are few of them."""
+    """Rows are searched in blocks, or in a tree even if there are few of them."""
     monkeypatch.setattr(carving, "MANY", 0 if request.param == "tree" else 10**9)
     return request.param
 
@@ -34,7 +34,7 @@ def assert_same_as_twin(X, k, leftover="group"):
 
 @pytest.mark.parametrize("leftover", LEFTOVER)
 @given(tables_with_k())
-def test_every_group_has_k_to_2k_minus_1_rows_and_every_row_a_group(leftover, table):
+def test_every_group_has_k_to_2k_minus_1_rows_and_every_row_is_in_a_group(leftover, table):
     X, k = table
     partition = mdav(X, k, leftover)
     assert partition.n == len(X)
@@ -72,7 +72,7 @@ def test_it_agrees_with_the_naive_twin_over_many_blocks_and_columns(search, part
     for _ in range(6 if compiled else 1):
         n = int(rng.integers(100, 400 if compiled else 150))
         d, k = int(rng.integers(1, 40)), int(rng.integers(2, 20))
-        # Long tails and dense cores, so that whole blocks are passed over.
+        # Long tails and dense cores, so that whole blocks are skipped.
         X = np.rint(rng.standard_t(1.5, size=(n, d)) * rng.choice([1, 3, 30])).clip(-3000, 3000)
         assert_same_as_twin(X, k)
 
@@ -88,14 +88,14 @@ def test_it_agrees_with_the_naive_twin_over_many_blocks_and_columns(search, part
         (3355, (200, 1), 4, 4),
     ],
 )
-def test_rounding_hides_no_tie(search, seed, shape, span, k):
-    # Found among 150,000 tables: here a bound without its slack, or a strict one, passes over the right row.
+def test_rounding_does_not_hide_ties(search, seed, shape, span, k):
+    # Found among 150,000 tables: here a bound without its slack, or a strict one, skips the right row.
     assert_same_as_twin(np.random.default_rng(seed).integers(0, span, size=shape).astype(np.float64), k)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
-def test_ties_are_seen_when_all_columns_but_the_first_are_constant(search, part, compiled):
+def test_ties_are_detected_when_all_columns_but_the_first_are_constant(search, part, compiled):
     rng = np.random.default_rng(part)
     for _ in range(20 if compiled else 2):
         X = np.zeros((int(rng.integers(70, 200)), 40))
@@ -122,7 +122,7 @@ def test_real_numbers_without_ties_give_the_groups_of_the_twin(search):
 
 
 @pytest.mark.parametrize("columns", [0, 1, 5])
-def test_equal_rows_are_grouped_in_their_order(search, columns):
+def test_equal_rows_are_grouped_in_order(search, columns):
     labels = mdav(np.ones((11, columns)), 3).labels
     assert labels.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 2]
 
@@ -215,7 +215,7 @@ def test_the_example_of_19_rows_has_the_published_sse_and_sizes():
     assert sse(X, partition.labels) == pytest.approx(golden["sse"], abs=0.0005)
 
 
-def test_the_example_of_19_rows_loses_less_if_the_rows_left_over_join_the_nearest_groups():
+def test_the_example_of_19_rows_loses_less_if_leftover_rows_join_the_nearest_groups():
     golden = GOLDEN["example"]
     X = standardised(np.array(golden["rows"], np.float64), ddof=1)
     partition = mdav(X, golden["k"], leftover="nearest")
@@ -223,7 +223,7 @@ def test_the_example_of_19_rows_loses_less_if_the_rows_left_over_join_the_neares
     assert sse(X, partition.labels) <= 7.93
 
 
-def test_it_is_found_by_its_name_and_carries_its_card():
+def test_it_is_found_by_name_and_has_its_card():
     card = methods.load("mdav")
     assert card.function is mdav
     assert card.ensures == {"k"}

@@ -1,4 +1,4 @@
-"""Mondrian: sizes, ties, both ways to cut, limits on sensitive values, the naive twin, and what is refused."""
+"""Mondrian: sizes, ties, strict and relaxed cuts, limits on sensitive values, the naive twin, and what is refused."""
 
 import random
 
@@ -75,7 +75,7 @@ def test_strict_groups_never_divide_equal_rows(table):
 
 
 @given(tables_with_k(most=30), splits)
-def test_the_input_is_left_as_it_was_and_the_result_is_always_the_same(table, split):
+def test_the_input_is_unchanged_and_the_result_is_always_the_same(table, split):
     X, k = table
     before = X.copy()
     X.setflags(write=False)
@@ -144,7 +144,7 @@ def test_the_judge_finds_l_and_t_on_larger_tables(split, l, t):
     assert not failing(partition.labels, constraints, columns).any()
 
 
-def test_limits_that_ask_for_nothing_change_nothing():
+def test_limits_that_require_nothing_change_nothing():
     X = np.random.default_rng(1).normal(size=(90, 3))
     limits = Limits.of(Constraints(k=3), {"ill": Values(np.arange(90) % 2)})
     assert np.array_equal(mondrian(X, 3).labels, mondrian(X, 3, limits=limits).labels)
@@ -171,7 +171,7 @@ def test_strict_cuts_beside_the_median_value_where_it_is_nearer_to_the_middle():
 
 
 @pytest.mark.parametrize("columns", [0, 1, 5])
-def test_equal_rows_are_one_strict_group_and_halved_in_their_order_by_relaxed_cuts(columns):
+def test_equal_rows_are_one_strict_group_and_halved_in_order_by_relaxed_cuts(columns):
     X = np.ones((11, columns))
     assert mondrian(X, 3, "strict").groups == 1
     assert mondrian(X, 3, "relaxed").labels.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 2]
@@ -192,7 +192,7 @@ def test_no_order_of_the_rows_is_slow(shape):
     assert mondrian(X[:, None], 5, "relaxed").sizes.max() <= 9
 
 
-def test_progress_is_told_on_the_way(monkeypatch):
+def test_progress_is_reported(monkeypatch):
     monkeypatch.setattr("shoal.cluster.methods.mondrian.PIECE", 200)
     heard = []
     with listening(lambda step, done, total: heard.append((done, total))):
@@ -212,7 +212,7 @@ def test_census_has_the_sse_of_the_docs_page(census_sample, split, figures):
         assert sse(census_sample, mondrian(census_sample, k, split).labels) == pytest.approx(figure, abs=0.005)
 
 
-def test_it_is_found_by_its_name_and_carries_its_card():
+def test_it_is_found_by_name_and_has_its_card():
     card = methods.load("mondrian")
     assert card.function is mondrian
     assert card.ensures == {"k", "l", "t", "alpha"}
@@ -221,7 +221,7 @@ def test_it_is_found_by_its_name_and_carries_its_card():
     assert all(parameter.help for parameter in card.params.values())
 
 
-def test_an_unknown_way_to_cut_is_refused():
+def test_an_unknown_kind_of_cut_is_refused():
     with pytest.raises(MethodError) as caught:
         mondrian(np.zeros((9, 2)), 3, split="even")
     assert str(caught.value) == "mondrian: split must be one of 'strict', 'relaxed'; got 'even'."

@@ -1,4 +1,4 @@
-"""One-pass k-means: sizes, ties, the naive twin, chance, and what is refused."""
+"""One-pass k-means: sizes, ties, the naive twin, seeds, and what is refused."""
 
 import random
 
@@ -23,7 +23,7 @@ def assert_same_as_twin(X, k, seed):
 
 
 @given(tables_with_k(), st.integers(0, 99))
-def test_every_group_has_k_to_2k_minus_1_rows_and_every_row_a_group(table, seed):
+def test_every_group_has_k_to_2k_minus_1_rows_and_every_row_is_in_a_group(table, seed):
     X, k = table
     partition = one_pass(X, k, seed=seed)
     assert partition.n == len(X)
@@ -52,7 +52,7 @@ def test_it_agrees_with_the_naive_twin_over_many_groups(d):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_order_of_the_rows_does_not_matter_where_none_are_equal(seed):
+def test_the_order_of_rows_does_not_matter_if_none_are_equal(seed):
     X = np.random.default_rng(seed).normal(size=(100, 3))
     order = np.random.default_rng(seed + 9).permutation(100)
     assert np.array_equal(Partition.of(one_pass(X, 4).labels[order]).labels, one_pass(X[order], 4).labels)
@@ -65,7 +65,7 @@ def test_another_seed_gives_other_groups_and_the_same_seed_the_same():
 
 
 @pytest.mark.parametrize(("n", "k"), [(5, 5), (9, 5), (10, 5), (101, 3)])
-def test_the_seeds_are_one_row_in_k_and_all_different(n, k):
+def test_the_initial_rows_are_one_in_k_and_all_different(n, k):
     drawn = seeds(n, k, 7)
     assert drawn.size == n // k
     assert drawn.tolist() == sorted(set(drawn.tolist()))
@@ -79,7 +79,7 @@ def test_equal_rows_are_spread_over_all_groups(columns):
 
 
 def test_far_rows_leave_a_large_group_for_a_small_one():
-    # Wherever the seeds lie, the three rows on the right and the three on the left end in groups of three.
+    # Whatever the initial rows, the three rows on the right and the three on the left end in groups of three.
     X = np.array([[0.0], [1.0], [2.0], [50.0], [51.0], [52.0]])
     for seed in range(20):
         partition = one_pass(X, 3, seed=seed)
@@ -104,7 +104,7 @@ def test_an_offset_does_not_matter(offset):
     assert np.array_equal(one_pass(X + offset, 4).labels, one_pass(X, 4).labels)
 
 
-def test_it_tells_how_far_it_is():
+def test_progress_is_reported():
     heard = []
     with listening(lambda step, done, total: heard.append((done, total))):
         one_pass(np.zeros((20, 2)), 3)
@@ -113,12 +113,12 @@ def test_it_tells_how_far_it_is():
 
 @pytest.mark.compiled
 @pytest.mark.parametrize(("k", "expected"), [(3, 1552.62), (4, 1882.50), (5, 2141.51), (10, 2855.89)])
-def test_census_keeps_its_figures(census_sample, k, expected):
+def test_census_figures_do_not_change(census_sample, k, expected):
     # Our own figures with seed 0, to notice a change of results; the paper has none for Census.
     assert sse(census_sample, one_pass(census_sample, k).labels) == pytest.approx(expected, abs=0.005)
 
 
-def test_it_is_found_by_its_name_and_carries_its_card():
+def test_it_is_found_by_name_and_has_its_card():
     card = methods.load("one_pass")
     assert card.function is one_pass
     assert card.ensures == {"k"}

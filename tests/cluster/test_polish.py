@@ -1,4 +1,4 @@
-"""Polishing: sizes, never worse than what it was given, cells, threads, weights, and numbers far from zero."""
+"""Polishing: sizes, never worse than its input, cells, threads, weights, and numbers far from zero."""
 
 import random
 
@@ -40,13 +40,13 @@ def test_rows_that_must_all_move_together_do_so():
     assert sse(X, found) == 0
 
 
-def test_it_betters_mdav():
+def test_it_improves_mdav():
     X = np.random.default_rng(0).normal(size=(300, 3))
     labels = mdav(X, 5).labels
     assert sse(X, polished(X, labels, 5, rounds=10)) < 0.95 * sse(X, labels)
 
 
-def test_neither_threads_nor_an_offset_change_anything():
+def test_neither_threads_nor_an_offset_change_the_result():
     X = np.random.default_rng(1).integers(0, 50, (200, 2)).astype(float)
     labels = mdav(X, 4).labels
     one = polished(X, labels, 4, cell=10)
@@ -54,7 +54,7 @@ def test_neither_threads_nor_an_offset_change_anything():
     assert_array_equal(polished(X, labels, 4), polished(X + 2.0**40, labels, 4))
 
 
-def test_heavy_rows_are_served_first():
+def test_heavy_rows_count_more():
     rng = random.Random(3)
     X = np.array([[rng.gauss(0, 1)] for _ in range(40)])
     weights = np.array([rng.choice([0.01, 1.0]) for _ in range(40)])

@@ -25,7 +25,7 @@ def assert_same_as_twin(X, k, second=True):
 
 
 @given(tables_with_k(), st.booleans())
-def test_every_group_has_k_to_2k_minus_1_rows_and_every_row_a_group(table, second):
+def test_every_group_has_k_to_2k_minus_1_rows_and_every_row_is_in_a_group(table, second):
     X, k = table
     partition = tfrp(X, k, second=second)
     assert partition.n == len(X)
@@ -61,7 +61,7 @@ def test_both_stages_agree_with_the_naive_twin_over_many_groups():
 
 
 @pytest.mark.parametrize("seed", [27, 174, 342])
-def test_a_group_that_others_absorb_at_no_gain_stays(seed):
+def test_a_group_that_others_would_absorb_without_gain_stays(seed):
     # Found among 3,500 tables: here SSE stays exactly the same, but its sum in doubles comes out lower.
     assert_same_as_twin(np.random.default_rng(seed).integers(0, 9, size=(30, 1)).astype(np.float64), 5)
 
@@ -73,7 +73,7 @@ def test_the_second_stage_never_raises_sse(table):
     assert two <= one * (1 + 1e-9)
 
 
-def test_groups_are_grown_in_turn_from_either_corner():
+def test_groups_are_grown_alternately_from_both_corners():
     X = np.array([[0.0], [1.0], [2.0], [3.0], [14.0], [15.0], [20.0], [21.0]])
     # 21 and 20 first, then 0 and 1, then 15 and 14: 3 and 2 are left for the last.
     assert tfrp(X, 2, second=False).labels.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
@@ -86,14 +86,14 @@ def test_a_group_between_two_others_is_dissolved():
     assert tfrp(X, 2).labels.tolist() == [0, 0, 0, 1, 1, 1]
 
 
-def test_rows_that_stay_no_better_elsewhere_stay():
+def test_rows_that_gain_nothing_by_moving_stay():
     X = np.array([[0.0], [0.0], [5.0], [5.0], [10.0], [10.0]])
     assert tfrp(X, 2).labels.tolist() == [0, 0, 1, 1, 2, 2]
 
 
 @pytest.mark.parametrize("columns", [0, 1, 5])
 @pytest.mark.parametrize("second", [False, True])
-def test_equal_rows_are_grouped_in_their_order(columns, second):
+def test_equal_rows_are_grouped_in_order(columns, second):
     # Ten rows make three groups, and the one left over joins the first.
     assert tfrp(np.ones((10, columns)), 3, second=second).labels.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2, 0]
 
@@ -115,7 +115,7 @@ def test_an_offset_does_not_matter(offset):
     assert np.array_equal(tfrp(X + offset, 4).labels, tfrp(X, 4).labels)
 
 
-def test_it_tells_how_far_it_is_and_never_goes_back():
+def test_progress_is_reported_and_never_decreases():
     heard = []
     with listening(lambda step, done, total: heard.append(done / total)):
         tfrp(np.random.default_rng(0).integers(0, 9, size=(200, 2)), 3)
@@ -126,7 +126,7 @@ def test_it_tells_how_far_it_is_and_never_goes_back():
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("position", range(4))
-def test_census_keeps_its_figures(census, position):
+def test_census_figures_do_not_change(census, position):
     k = GOLDEN["k"][position]
     for second, name in ((False, "first"), (True, "both")):
         loss = 100 * sse(census, tfrp(census, k, second=second).labels) / census.size
@@ -134,13 +134,13 @@ def test_census_keeps_its_figures(census, position):
 
 
 @pytest.mark.compiled
-def test_census_has_the_published_loss_at_5_and_is_near_it_elsewhere(census):
+def test_census_has_the_published_loss_at_k_5_and_is_close_elsewhere(census):
     found = [100 * sse(census, tfrp(census, k).labels) / census.size for k in GOLDEN["k"]]
     assert round(found[2], 3) == GOLDEN["published"][2]
     assert found == pytest.approx(GOLDEN["published"], rel=0.0012)
 
 
-def test_it_is_found_by_its_name_and_carries_its_card():
+def test_it_is_found_by_name_and_has_its_card():
     card = methods.load("tfrp")
     assert card.function is tfrp
     assert card.ensures == {"k"}
@@ -149,6 +149,6 @@ def test_it_is_found_by_its_name_and_carries_its_card():
 
 
 @pytest.mark.parametrize("second", [1, "yes", None])
-def test_a_flag_that_is_none_is_refused(second):
+def test_an_invalid_flag_is_refused(second):
     with pytest.raises(MethodError, match=r"^tfrp: (second must be true or false|parameter 'second')"):
         tfrp(np.zeros((9, 2)), 3, second=second)

@@ -36,7 +36,7 @@ def test_every_group_has_k_to_2k_minus_1_rows_and_is_a_run(table):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
-def test_no_cut_of_the_order_has_a_lower_sse(part, compiled):
+def test_no_division_of_the_order_has_a_lower_sse(part, compiled):
     rng = random.Random(part)
     for _ in range(100 if compiled else 15):
         X, k = random_table(rng, most=40, columns=3)
@@ -50,7 +50,7 @@ def test_no_cut_of_the_order_has_a_lower_sse(part, compiled):
 
 
 @pytest.mark.slow
-def test_one_column_is_grouped_as_well_as_can_be(compiled):
+def test_one_column_is_grouped_optimally(compiled):
     rng = random.Random(9)
     for _ in range(80 if compiled else 10):
         n, k = rng.randint(3, 9), rng.randint(2, 3)
@@ -60,7 +60,7 @@ def test_one_column_is_grouped_as_well_as_can_be(compiled):
             assert sse(X, univariate(X, k, along).labels) == pytest.approx(ref, abs=1e-9)
 
 
-def test_heavy_rows_count_for_more():
+def test_heavy_rows_count_more():
     X = np.array([[0.0], [4.0], [5.0], [6.0], [10.0]])
     assert univariate(X, 2).labels.tolist() == [0, 0, 0, 1, 1]
     assert univariate(X, 2, weights=[1, 1, 1, 90, 90]).labels.tolist() == [0, 0, 0, 1, 1]
@@ -68,7 +68,7 @@ def test_heavy_rows_count_for_more():
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_the_path_is_the_one_of_its_twin(seed, compiled):
+def test_the_path_is_that_of_its_twin(seed, compiled):
     X = np.random.default_rng(seed).normal(size=(40 if compiled else 15, 2))
     ref = path(X.tolist(), int(along_axis(X)[0]), orders.CLOSE, orders.SWEEPS)
     assert along_path(X).tolist() == ref
@@ -79,7 +79,7 @@ def length(X, order):
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 7])
-def test_a_curve_is_far_shorter_than_chance_and_a_path_is_shorter_still(d, compiled, monkeypatch):
+def test_a_curve_is_far_shorter_than_a_random_order_and_a_path_is_shorter_still(d, compiled, monkeypatch):
     rng = np.random.default_rng(d)
     X = rng.normal(size=(600 if compiled else 120, d))
     curve = along_curve(X)
@@ -101,7 +101,7 @@ def test_neighbours_on_the_hilbert_curve_are_neighbours_on_the_grid():
     assert (steps == 1).all()
 
 
-def test_the_axis_does_not_depend_on_the_sign_of_anything():
+def test_the_axis_does_not_depend_on_signs():
     X = np.random.default_rng(1).normal(size=(50, 3)) * [5, 1, 1]
     order = along_axis(X)
     assert abs(np.corrcoef(np.argsort(order), X[:, 0])[0, 1]) > 0.9
@@ -109,13 +109,13 @@ def test_the_axis_does_not_depend_on_the_sign_of_anything():
 
 
 @pytest.mark.compiled
-def test_a_path_on_census_beats_mdav_at_small_k(census_sample):
+def test_a_path_on_census_loses_less_than_mdav_at_small_k(census_sample):
     # The specification reports IL 5.15 with a 2-opt path at k = 3, against 5.69 of MDAV.
     along = sse(census_sample, univariate(census_sample, 3, "path").labels)
     assert along < sse(census_sample, mdav(census_sample, 3).labels)
 
 
-def test_a_column_that_is_not_there_is_refused():
+def test_a_missing_column_is_refused():
     with pytest.raises(
         MethodError, match="univariate: column must be below 2, the number of columns of the matrix; got 2"
     ):

@@ -18,7 +18,7 @@ from strategies import random_table, tables_with_k
 
 GAMMAS = (0, 0.2, 0.5, 1, 1.1, 2, 10)
 
-# The nine rows by which the paper shows what groups of one size do to two clouds of four and five rows; k = 3.
+# The nine rows by which the paper shows how groups of fixed size divide two clouds of four and five rows; k = 3.
 # As printed in Zhang and Zheng, Research on V-MDAV algorithm based on grey relational analysis, Application Research
 # of Computers (2018), example 1 with figures 1 (MDAV, three groups) and 2 (V-MDAV, two groups).
 CLOUDS = [
@@ -41,7 +41,7 @@ def assert_same_as_twin(X, k, gamma):
 
 
 @given(tables_with_k(), st.sampled_from([*GAMMAS, "auto"]))
-def test_every_group_has_k_to_2k_minus_1_rows_and_every_row_a_group(table, gamma):
+def test_every_group_has_k_to_2k_minus_1_rows_and_every_row_is_in_a_group(table, gamma):
     X, k = table
     partition = vmdav(X, k, gamma=gamma)
     assert partition.n == len(X)
@@ -79,14 +79,14 @@ def test_it_agrees_with_the_naive_twin_when_the_rows_are_laid_out_many_times():
 
 
 @pytest.mark.parametrize("seed", [240, 680, 967])
-def test_rounding_hides_no_tie(seed):
+def test_rounding_does_not_hide_ties(seed):
     # Found among 1,000 tables: here the distances from a mean that was rounded choose another row.
     X = np.random.default_rng(seed).integers(0, 12, size=(50, 2)).astype(np.float64)
     assert_same_as_twin(X, 3, 0)
 
 
 @pytest.mark.parametrize("k", [3, 5])
-def test_gamma_0_gives_groups_of_k_rows_but_for_the_leftovers(k):
+def test_gamma_0_gives_groups_of_k_rows_except_for_leftovers(k):
     X = np.random.default_rng(k).normal(size=(20 * k + 1, 3))
     sizes = np.sort(vmdav(X, k, gamma=0).sizes)
     assert sizes.tolist() == [k] * 19 + [k + 1]
@@ -105,7 +105,7 @@ def test_the_published_example_gives_the_two_clouds(gamma):
     assert vmdav(CLOUDS, 3, gamma=gamma).labels.tolist() == [0, 0, 0, 0, 1, 1, 1, 1, 1]
 
 
-def test_a_row_as_near_to_the_group_as_gamma_times_its_next_stays_out():
+def test_a_row_exactly_as_near_as_gamma_allows_stays_out():
     X = np.array([[0.0], [1.0], [14.0], [15.0], [19.0], [20.0], [21.0]])
     # 0 and 1 come first, then 21 and 20: 19 is 1 away from them and 4 from the nearest other free row.
     assert vmdav(X, 2, gamma=0.25).labels.tolist() == [0, 0, 1, 1, 1, 2, 2]
@@ -128,7 +128,7 @@ def test_one_gamma_needs_no_note():
     assert vmdav(CLOUDS, 3, gamma=1.1).notes == ()
 
 
-def test_auto_tells_how_far_it_is_and_never_goes_back():
+def test_auto_reports_progress_that_never_decreases():
     heard = []
     with listening(lambda step, done, total: heard.append(done / total)):
         vmdav(np.random.default_rng(0).integers(0, 9, size=(200, 2)), 3)
@@ -139,7 +139,7 @@ def test_auto_tells_how_far_it_is_and_never_goes_back():
 
 @pytest.mark.parametrize("columns", [0, 1, 5])
 @pytest.mark.parametrize(("gamma", "last"), [(0, 0), (1.1, 2), ("auto", 0)])
-def test_equal_rows_are_grouped_in_their_order(columns, gamma, last):
+def test_equal_rows_are_grouped_in_order(columns, gamma, last):
     # The tenth row joins the third group, since no other row is free; or it is left over and joins the first.
     assert vmdav(np.ones((10, columns)), 3, gamma=gamma).labels.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2, last]
 
@@ -169,12 +169,12 @@ def test_an_offset_does_not_matter(offset):
 
 @pytest.mark.compiled
 @pytest.mark.parametrize(("k", "expected"), [(3, 794.20), (4, 1053.99), (5, 1263.41), (10, 1974.02)])
-def test_census_keeps_its_figures(census_sample, k, expected):
+def test_census_figures_do_not_change(census_sample, k, expected):
     # Our own figures, to notice a change of results; none is published. MDAV: 798.44, 1051.28, 1274.83, 1985.65.
     assert sse(census_sample, vmdav(census_sample, k).labels) == pytest.approx(expected, abs=0.005)
 
 
-def test_it_is_found_by_its_name_and_carries_its_card():
+def test_it_is_found_by_name_and_has_its_card():
     card = methods.load("vmdav")
     assert card.function is vmdav
     assert card.ensures == {"k"}
@@ -183,6 +183,6 @@ def test_it_is_found_by_its_name_and_carries_its_card():
 
 
 @pytest.mark.parametrize("gamma", [-0.1, 10.5, "car", None, True, float("nan")])
-def test_a_gamma_outside_its_limits_is_refused(gamma):
+def test_a_gamma_out_of_range_is_refused(gamma):
     with pytest.raises(MethodError, match=r"^vmdav: (gamma must be a number of at least 0|parameter 'gamma')"):
         vmdav(np.zeros((9, 2)), 3, gamma=gamma)

@@ -34,7 +34,7 @@ def test_the_density_is_the_sum_of_kernels_over_all_bins(kernel, x, share):
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_a_bandwidth_too_narrow_for_the_most_bins_is_laid_down_directly(kernel):
+def test_a_bandwidth_too_narrow_for_the_bins_is_summed_directly(kernel):
     x = np.array([0.0, 1.0, 1.25, 1.25, 3.0, 1e4])
     for h in (0.15, 0.07, 0.001):  # two bins and one bin wide, and far less than one
         assert density(x, h, kernel)[0].size == MOST
@@ -42,7 +42,7 @@ def test_a_bandwidth_too_narrow_for_the_most_bins_is_laid_down_directly(kernel):
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_wide_kernels_give_the_density_of_rows_that_are_in_no_bins(kernel):
+def test_wide_kernels_give_the_density_of_unbinned_rows(kernel):
     x = np.array([0.0, 1.0, 1.0, 2.5, 7.0])
     places, heights = density(x, 2.0, kernel)
     ref = np.array([naive.at(x.tolist(), 2.0, kernel, place) for place in places.tolist()])
@@ -52,7 +52,7 @@ def test_wide_kernels_give_the_density_of_rows_that_are_in_no_bins(kernel):
 
 
 @given(columns(), kernels, st.sampled_from([0.01, 0.2, 1.0, 30.0]))
-def test_a_density_is_nowhere_below_0_and_holds_1_in_all(x, kernel, h):
+def test_a_density_is_never_negative_and_integrates_to_1(x, kernel, h):
     places, heights = density(x, h, kernel)
     assert (heights >= 0).all()
     assert heights.sum() * (places[1] - places[0]) == pytest.approx(1, rel=1e-6)
@@ -109,7 +109,7 @@ def test_each_peak_lies_in_its_part_and_none_outside_the_column(x, kernel, rule)
 
 
 @given(columns(), kernels)
-def test_the_input_is_left_as_it_was_and_the_order_of_rows_does_not_matter(x, kernel):
+def test_the_input_is_unchanged_and_the_order_of_rows_does_not_matter(x, kernel):
     before = x.copy()
     x.setflags(write=False)
     found, turned = curve(x, kernel), curve(np.sort(x), kernel)
@@ -124,12 +124,12 @@ def test_a_constant_column_is_coded_by_its_value(value):
     assert found.parts(np.full(9, value)).tolist() == [0] * 9
 
 
-def test_two_values_stand_for_themselves():
+def test_two_values_are_their_own_codes():
     found = curve(np.array([5.0, 1.0, 1.0, 5.0, 5.0]))
     assert (found.peaks.tolist(), found.cuts.tolist(), found.width) == ([1.0, 5.0], [3.0], 0.0)
 
 
-def test_of_two_values_a_rare_one_goes_with_the_other():
+def test_of_two_values_a_rare_one_joins_the_other():
     found = curve(np.array([5.0, 1.0, 1.0, 5.0, 5.0]), least=3)
     assert (found.peaks.tolist(), found.cuts.tolist()) == ([5.0], [])
 
@@ -147,7 +147,7 @@ def test_three_clouds_have_three_peaks_and_cuts_between_them():
     assert 23 < found.cuts[1] < 47
 
 
-def test_the_middle_of_what_is_empty_is_a_cut():
+def test_the_middle_of_an_empty_stretch_is_a_cut():
     found = curve(np.repeat([0.0, 1.0, 100.0, 101.0], 5), "epanechnikov", width=0.1)
     assert found.cuts[found.cuts.size // 2] == pytest.approx(50.5, abs=0.5)
 
@@ -164,7 +164,7 @@ def test_small_parts_are_joined_across_the_higher_minimum():
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("rule", BANDWIDTHS)
 @pytest.mark.parametrize("far", [1e3, 1e9])
-def test_one_row_far_off_ends_in_no_part_of_its_own_if_k_rows_are_asked(kernel, rule, far):
+def test_an_outlier_has_no_part_of_its_own_if_k_rows_are_required(kernel, rule, far):
     x = np.append(np.random.default_rng(1).normal(size=200), far)
     alone, joined = curve(x, kernel, rule), curve(x, kernel, rule, least=5)
     assert np.bincount(alone.parts(x))[-1] == 1
@@ -173,7 +173,7 @@ def test_one_row_far_off_ends_in_no_part_of_its_own_if_k_rows_are_asked(kernel, 
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_a_hundredth_of_the_width_is_laid_down_directly_and_makes_no_false_peaks(kernel):
+def test_a_hundredth_of_the_bandwidth_is_summed_directly_without_false_peaks(kernel):
     x = np.append(np.random.default_rng(2).integers(0, 50, 300), 1e4).astype(np.float64)
     found = curve(x, kernel, width=0.01)
     assert found.places.size == MOST
@@ -181,7 +181,7 @@ def test_a_hundredth_of_the_width_is_laid_down_directly_and_makes_no_false_peaks
 
 
 @given(columns(least=3), kernels, st.sampled_from([0.3, 1.0]))
-def test_twice_the_numbers_have_twice_the_peaks(x, kernel, width):
+def test_doubled_numbers_have_doubled_peaks(x, kernel, width):
     assert curve(2 * x, kernel, width=width).peaks.tolist() == (2 * curve(x, kernel, width=width).peaks).tolist()
 
 
@@ -196,12 +196,12 @@ def test_which_of_equal_peaks_stays_does_not_depend_on_the_scale(kernel, factor)
 
 
 @pytest.mark.parametrize("tiny", [1e-100, 1e-170, 1e-300])
-def test_tiny_numbers_are_coded_as_well(tiny):
+def test_tiny_numbers_are_coded_too(tiny):
     found = curve(tiny * np.array([0.0, 0.0, 0.0, 1.0, 20.0, 20.0, 21.0]))
     assert found.parts(tiny * np.array([0.0, 1.0, 20.0, 21.0])).tolist() == [0, 0, 1, 1]
 
 
-def test_the_largest_numbers_and_the_highest_densities_are_cut_as_others_are():
+def test_very_large_numbers_and_very_high_densities_are_cut_like_others():
     wide = curve(np.r_[-1.7e308, 1.7e308, np.zeros(8)])
     assert (wide.cuts.size, wide.peaks.size) == (2, 3)
     narrow = curve(1 + np.arange(500) * 2.3e-16, "epanechnikov", "isj", 0.01)

@@ -39,7 +39,7 @@ def test_every_group_holds_k_to_2k_minus_1_rows(table, kernel, rule):
 
 @pytest.mark.parametrize("kernel", [kernel for kernel in KERNELS if kernel != "uniform"])
 def test_groups_before_the_search_are_those_of_the_naive_twin(kernel):
-    # Numbers without ties, of which the last digits of two ways to add up a density would choose. Heights of a uniform
+    # Numbers without ties, which would be broken by the last digits of two ways to sum a density. Heights of a uniform
     # kernel are multiples of one number, and always tie.
     rng = np.random.default_rng(3)
     for _ in range(12):
@@ -57,14 +57,14 @@ def test_whole_numbers_are_grouped_from_their_cells_as_by_the_naive_twin(table, 
     assert kde(X, k, kernel, width=width, effort="none").labels.tolist() == finish.finished(X.tolist(), cells, k)
 
 
-def test_the_docstring_in_two_columns():
+def test_the_docstring_example_in_two_columns():
     X = [[0.0, 5.0], [1.0, 5.0], [9.0, 5.0], [10.0, 5.0], [10.0, 90.0], [9.0, 91.0]]
     partition = kde(X, 2)
     assert partition.labels.tolist() == [0, 0, 1, 1, 2, 2]
     assert partition.notes == ("kde: columns have 2 peaks.",)
 
 
-def test_rows_with_the_same_codes_are_a_cell():
+def test_rows_with_the_same_codes_form_a_cell():
     X = np.array([[0.0, 3.0], [0.0, 4.0], [7.0, 3.0], [0.0, 3.0], [7.0, 3.0]])
     found = coding(X)
     assert found.cells.tolist() == [0, 1, 2, 0, 2]
@@ -72,15 +72,15 @@ def test_rows_with_the_same_codes_are_a_cell():
 
 
 @given(tables_with_k(most=25))
-def test_cells_are_the_different_rows_of_what_is_published(table):
+def test_cells_are_the_distinct_published_rows(table):
     X = table[0] if table[0].shape[1] else np.zeros((len(table[0]), 1))
     found = coding(X, width=0.3)
     ref = np.unique(found.published, axis=0, return_inverse=True)[1].reshape(-1)
     assert found.cells.tolist() == ref.tolist()
 
 
-def test_many_columns_of_many_parts_are_still_told_apart():
-    # 2 to the power of 80 possible cells would not fit into a whole number of the machine.
+def test_many_columns_of_many_parts_are_still_distinguished():
+    # 2 to the power of 80 possible cells would not fit into a machine integer.
     X = np.random.default_rng(1).integers(0, 2, (30, 80)).astype(np.float64)
     assert np.unique(coding(X).cells).size == 30
 
@@ -95,7 +95,7 @@ def test_as_printed_cells_of_fewer_than_k_rows_are_refused():
         kde([[0.0], [1.0], [9.0], [10.0]], 3, mode="printed")
 
 
-def test_as_printed_cells_of_k_rows_are_returned_as_they_are():
+def test_as_printed_cells_of_k_rows_are_returned_unchanged():
     partition = kde(two_clouds(), 5, mode="printed", width=2.0)
     assert partition.labels.tolist() == [0, 1] * 20
     assert partition.notes == (
@@ -104,7 +104,7 @@ def test_as_printed_cells_of_k_rows_are_returned_as_they_are():
     )
 
 
-def test_the_search_at_the_end_loses_no_more_than_none():
+def test_the_final_search_does_not_raise_the_loss():
     X = two_clouds()
     assert sse(X, kde(X, 3, effort="swift").labels) <= sse(X, kde(X, 3, effort="none").labels)
 
@@ -126,12 +126,12 @@ def test_limits_on_sensitive_values_hold():
 
 
 @pytest.mark.parametrize("tiny", [1e-150, 1e-170, 5e-324])
-def test_a_column_of_tiny_numbers_beside_another_does_no_harm(tiny):
+def test_a_column_of_tiny_numbers_does_no_harm(tiny):
     X = np.column_stack([np.arange(12.0) % 3 * tiny, np.arange(12.0)])
     assert kde(X, 3, effort="none").sizes.min() >= 3
 
 
-def test_it_is_found_by_its_name_and_carries_its_card():
+def test_it_is_found_by_name_and_has_its_card():
     card = methods.load("kde")
     assert card.function is kde
     assert (card.ensures, card.data, card.uses) == ({"k", "l", "t"}, "numeric", {"limits", "seed", "threads"})

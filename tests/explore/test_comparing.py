@@ -1,4 +1,4 @@
-"""Methods over data sets: ranks and tests as others count them, trials that are honest, failures that are told."""
+"""Methods over data sets: ranks and tests agree with other libraries, trials are honest, failures are reported."""
 
 import json
 import os
@@ -89,7 +89,7 @@ def test_intervals_over_seeds_are_students(found):
 
 
 @pytest.mark.process
-def test_the_same_words_give_the_same_figures_in_processes_of_their_own(found):
+def test_the_same_arguments_give_the_same_figures_in_separate_processes(found):
     again = compare(
         tables(),
         methods=["mdav", "mondrian", "one_pass"],
@@ -109,7 +109,7 @@ def named(table, **wishes):
     return whole, complete(Policy.of(**wishes), whole, profile(whole))[0]
 
 
-def test_a_fold_is_released_as_the_line_would():
+def test_a_fold_is_released_as_the_pipeline_would():
     table = shoal.sample(120, seed=3).drop_columns(["patient_id", "name"])
     for method in ("mdav", "gower"):
         whole, policy = named(table, k=4, method=method, label="smoker", keep=["smoker"], seed=2)
@@ -119,7 +119,7 @@ def test_a_fold_is_released_as_the_line_would():
         assert sorted(rows.tolist()) == list(range(120))
 
 
-def test_honest_accuracy_of_a_label_that_the_columns_decide_is_high_and_of_chance_is_not():
+def test_honest_accuracy_is_high_for_a_label_that_the_columns_decide_but_not_for_a_random_one():
     rng = np.random.default_rng(0)
     x = rng.normal(size=300)
     told, blind = (x > 0).astype(int), rng.integers(0, 2, 300)
@@ -142,7 +142,7 @@ def test_a_failed_pair_is_named_and_its_data_set_left_out():
     assert "k is 4" in found.report("html")
 
 
-def test_too_few_data_sets_left_is_an_error_with_the_reasons():
+def test_too_few_remaining_data_sets_are_an_error_with_reasons():
     given = {"a": shoal.sample(3).select(NUMBERS), "b": shoal.sample(60).select(NUMBERS)}
     with pytest.raises(DataError, match="1 of 2 data sets .* 'a': mdav: arrange: k is 5"):
         compare(given, methods=["mdav", "mondrian"], jobs=1)
@@ -165,7 +165,7 @@ def test_too_few_data_sets_left_is_an_error_with_the_reasons():
         ({"identifiers": ["heigth_cm"]}, DataError, "no data set has a column 'heigth_cm'. Did you mean 'height_cm'"),
     ],
 )
-def test_wishes_that_make_no_sense_are_refused_before_any_work(wishes, kind, said):
+def test_invalid_arguments_are_refused_before_any_work(wishes, kind, said):
     with pytest.raises(kind, match=said):
         compare(tables(2), **{"methods": ["mdav", "mondrian"], "jobs": 1, **wishes})
 
@@ -190,7 +190,7 @@ def test_sources_are_a_folder_files_or_frames_by_name(tmp_path):
         compare(tmp_path / "empty", **wishes)
 
 
-def test_the_last_column_may_be_the_label_and_identifiers_are_dropped_where_they_are():
+def test_the_last_column_may_be_the_label_and_identifiers_are_dropped():
     given = tables(2)
     given["ward 0"] = given["ward 0"].append_column("other", pa.array([1, 2, 3] * 30))
     given["ward 1"] = given["ward 1"].add_column(0, "number", pa.array(range(90)))
@@ -199,7 +199,7 @@ def test_the_last_column_may_be_the_label_and_identifiers_are_dropped_where_they
     assert found.measures[0].name == "combined"
 
 
-def test_progress_is_told():
+def test_progress_is_reported():
     heard = []
     with listening(lambda step, done, total: heard.append((step, done, total))):
         compare(tables(2), methods=["mdav", "mondrian"], seeds=2, jobs=1)
@@ -215,7 +215,7 @@ def times_two(number):
 
 
 @pytest.mark.process
-def test_a_task_that_fails_or_dies_takes_no_other_with_it(monkeypatch):
+def test_a_task_that_fails_or_dies_affects_no_other(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
     results = dict(spread(times_two, list(range(8)), 2))
     failed = {number: one for number, one in results.items() if isinstance(one, Failure)}
@@ -228,7 +228,7 @@ def test_a_task_that_fails_or_dies_takes_no_other_with_it(monkeypatch):
 
 
 @pytest.mark.process
-def test_processes_end_when_nobody_listens_any_more(monkeypatch):
+def test_processes_end_when_the_generator_is_closed(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
     results = spread(times_two, [0, 1, 2, 4], 2)
     next(results)
@@ -239,7 +239,7 @@ def test_processes_end_when_nobody_listens_any_more(monkeypatch):
 
 
 @pytest.mark.process
-def test_a_script_needs_no_guard(tmp_path):
+def test_a_script_needs_no_main_guard(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "import shoal\nfrom shoal.exploration.compare import compare\n"
@@ -250,7 +250,7 @@ def test_a_script_needs_no_guard(tmp_path):
     assert (done.stdout, done.returncode) == ("3\n", 0), done.stderr
 
 
-def test_no_cell_value_is_told_when_things_fail():
+def test_no_cell_value_is_revealed_when_things_fail():
     mark = "Xq7secret"
     given = {
         name: table.append_column("note", pa.array([f"{mark}{row}" for row in range(table.num_rows)]))
@@ -262,7 +262,7 @@ def test_no_cell_value_is_told_when_things_fail():
     assert {one.set for one in found.left_out} == {"few"}
 
 
-def test_json_is_strict_and_whole(found):
+def test_json_is_strict_and_complete(found):
     facts = json.loads(found.report("json"), parse_constant=pytest.fail)
     assert facts["methods"] == ["mdav", "mondrian", "one_pass"]
     assert len(facts["measures"][0]["figures"]) == 15
@@ -287,7 +287,7 @@ def _pairs(table, release):
     return case_of(table, release).columns
 
 
-def test_warnings_are_not_needed_to_compare():
+def test_comparing_raises_no_warnings():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         compare(tables(2, 30), methods=["mdav", "mondrian"], label="smoker", measure="honest", seeds=1, folds=5, jobs=1)

@@ -45,7 +45,7 @@ def exact_point(level, methods, _):
 
 
 def agrees(values, names, higher, monkeypatch):
-    """Hold our ranks, statistic, p values and critical difference against both."""
+    """Compare our ranks, statistic, p values and critical difference with both."""
     util = pytest.importorskip("autorank._util", reason="autorank is not installed")
     found = analysed(values, names, higher=higher)
     count, sets = np.shape(values)
@@ -76,7 +76,7 @@ def agrees(values, names, higher, monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_random_tables_with_ties_are_analysed_as_by_others(seed, monkeypatch):
+def test_random_tables_with_ties_are_analysed_as_by_other_libraries(seed, monkeypatch):
     rng = np.random.default_rng(seed)
     count, sets = int(rng.integers(3, 9)), int(rng.integers(6, 25))
     values = rng.integers(0, 6, (count, sets)) + (np.arange(count) * rng.integers(0, 3))[:, None]
@@ -96,7 +96,7 @@ def test_two_methods_the_critical_difference_apart_have_a_p_of_5_percent(count):
     apart = np.zeros(count)
     apart[1] = critical_difference(count, sets)
     assert nemenyi(apart, sets)[0, 1] == pytest.approx(0.05, abs=EXACT)
-    # The chance that the range of so many normal numbers is below q, by its own formula.
+    # The probability that the range of this many normal numbers is below q, by its own formula.
     q = apart[1] / np.sqrt(count * (count + 1) / (12 * sets))
     below = quad(
         lambda z: count * stats.norm.pdf(z) * (stats.norm.cdf(z) - stats.norm.cdf(z - q)) ** (count - 1),
@@ -110,11 +110,11 @@ def test_two_methods_the_critical_difference_apart_have_a_p_of_5_percent(count):
 
 @pytest.mark.slow
 @pytest.mark.compiled
-def test_nine_uci_sets_are_analysed_as_by_others(data_file, monkeypatch):
+def test_nine_uci_sets_are_analysed_as_by_other_libraries(data_file, monkeypatch):
     given = {name: read(data_file(f"{name}.csv")).data for name in SETS}
     given["grid_stability"] = given["grid_stability"].drop_columns(["stab"])  # it decides the label
     given["satimage"] = given["satimage"].slice(0, 4435)  # the training rows
-    # The analysis is what is judged here, so about a thousand rows of each set will do.
+    # Only the analysis is tested here, so about a thousand rows of each set suffice.
     given = {
         name: table.take(list(range(0, table.num_rows, 1 + table.num_rows // 1000))) for name, table in given.items()
     }

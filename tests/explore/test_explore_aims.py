@@ -1,4 +1,4 @@
-"""What is weighed: the figures that an exploration takes, and how sure each of them is."""
+"""Aims: the figures that an exploration weighs against each other, and how certain each of them is."""
 
 import numpy as np
 import pyarrow as pa
@@ -36,11 +36,11 @@ def case(people):
 
 
 def values(case):
-    """What is published of each row: the same for the rows of a class, and for no other."""
+    """The published value of each row: the same within a class, and in no other."""
     return list(zip(*(case.released.column(name).to_pylist() for name in ("age", "pay")), strict=True))
 
 
-def test_a_label_decides_what_utility_is_weighed_if_none_is_named():
+def test_the_default_utility_depends_on_whether_there_is_a_label():
     assert aim_of(None, "utility", Policy.of()).name == "cell loss %"
     assert not aim_of(None, "utility", Policy.of()).higher
     labelled = aim_of(None, "utility", Policy.of(label="buys", keep=["buys"]))
@@ -50,14 +50,14 @@ def test_a_label_decides_what_utility_is_weighed_if_none_is_named():
     )
 
 
-def test_measures_findings_and_attacks_can_be_weighed():
+def test_measures_findings_and_attacks_can_be_aims():
     assert aim_of("query error %", "utility", Policy.of()).kind == "measure"
     assert not aim_of("2-way total variation %", "utility", Policy.of()).higher
     assert aim_of("record linkage", "risk", Policy.of()).kind == "attack"
     assert aim_of("honest", "utility", Policy.of(label="buys", keep=["buys"])).higher
 
 
-def test_what_nobody_knows_or_has_no_better_side_is_refused():
+def test_unknown_figures_and_those_without_a_direction_are_refused():
     with pytest.raises(MethodError, match="unknown utility 'cel loss %'.*Did you mean 'cell loss %'"):
         aim_of("cel loss %", "utility", Policy.of())
     with pytest.raises(MethodError, match="'degree of anonymity class' is not a risk: it has no better direction"):
@@ -82,12 +82,12 @@ WHOLE = Policy.of(label="buys", keep=["buys"], sensitive=["ill"])
         ("risk without a column", WHOLE, "a figure of single columns"),
     ],
 )
-def test_what_no_release_under_this_policy_has_is_refused_before_anything_is_run(name, policy, said):
+def test_figures_that_no_release_has_are_refused_before_anything_is_run(name, policy, said):
     with pytest.raises(MethodError, match=said):
         aim_of(name, "risk", policy)
 
 
-def test_what_is_refused_is_just_what_has_no_figure(case):
+def test_exactly_the_measures_without_a_figure_are_refused(case):
     def has(card):
         return card.name in {finding.name for finding in card.function(case)}
 
@@ -99,7 +99,7 @@ def test_what_is_refused_is_just_what_has_no_figure(case):
 
 
 @pytest.mark.slow
-def test_attacks_that_are_refused_are_just_those_without_a_trial(case, people):
+def test_exactly_the_attacks_without_trials_are_refused(case, people):
     known = attacks.cards()
 
     def tried(case):
@@ -114,7 +114,7 @@ def test_attacks_that_are_refused_are_just_those_without_a_trial(case, people):
     assert tried(bare) == without("other", "control", "sensitive")
 
 
-def test_without_a_label_or_a_sensitive_column_those_that_need_one_have_no_figure(people):
+def test_measures_that_need_a_label_or_sensitive_column_have_no_figure_without_one(people):
     bare = case_of(people, shoal.anonymize(people, k=4, method="mdav"))
     for card in measures.cards().values():
         if {*card.requires} & {"label", "sensitive"}:
@@ -126,7 +126,7 @@ def test_a_figure_of_the_release_alone_is_exact(case, people):
     assert found == Figure(case.sizes.size / case.n)
 
 
-def test_a_loss_is_the_measure_with_an_interval_by_jackknife(case, people):
+def test_a_loss_is_the_measure_with_a_jackknife_interval(case, people):
     aim = aim_of("cell loss %", "utility", case.policy)
     found = figure_of(aim, case, people, 5)
     (measured,) = (one for one in shoal.measure(people, case.released, only=["cell loss %"], policy=case.policy)
@@ -157,7 +157,7 @@ def test_the_jackknife_of_a_mean_over_equal_folds_is_the_usual_standard_error(ca
     assert half == pytest.approx(stats.t.ppf(0.975, 4) * np.std(folds, ddof=1) / np.sqrt(5))
 
 
-def test_one_class_tells_nothing_of_its_spread(people):
+def test_a_single_class_gives_no_interval(people):
     release = shoal.anonymize(people.slice(0, 4), k=3, method="mdav", keep=["ill", "buys"])
     alone = case_of(people.slice(0, 4), release)
     found = figure_of(aim_of("cell loss %", "utility", alone.policy), alone, people, 5)
@@ -165,7 +165,7 @@ def test_one_class_tells_nothing_of_its_spread(people):
     assert found.high is None
 
 
-def test_honest_figures_and_attacks_bring_their_own_intervals(case, people):
+def test_honest_figures_and_attacks_have_their_own_intervals(case, people):
     for name in ("honest separability %", "honest"):
         found = figure_of(aim_of(name, "utility", case.policy), case, people, 4)
         assert 50 < found.value <= 100
@@ -177,7 +177,7 @@ def test_honest_figures_and_attacks_bring_their_own_intervals(case, people):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 7])
-def test_honest_separability_is_the_figure_of_that_name_that_measure_gives(people, case, seed):
+def test_honest_separability_equals_the_figure_of_measure(people, case, seed):
     release = shoal.anonymize(people, policy=case.policy)
     (told,) = (
         one

@@ -1,4 +1,4 @@
-"""What is asked of an exploration: whatever is wrong with it is a sentence, before anything is run or made."""
+"""Arguments of an exploration: whatever is wrong with them is reported in a sentence, before anything is run."""
 
 import pytest
 
@@ -49,13 +49,13 @@ def file(tmp_path_factory):
         ({"l": 2, "identifiers": ["diagnosis"]}, PolicyError, "."),
     ],
 )
-def test_what_is_wrong_is_said_before_anything_is_run_or_made(file, tmp_path, wishes, kind, said):
+def test_wrong_arguments_are_reported_before_anything_is_run_or_written(file, tmp_path, wishes, kind, said):
     with pytest.raises(kind, match=said):
         explore(file, **{"methods": "mdav", "k": 3, "output": tmp_path / "explored", **wishes})
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_long_is_shortened():
+def test_long_values_are_shortened():
     assert shortened("x") == "'x'"
     assert shortened("x" * 900) == "'" + "x" * 59 + "..."
     assert shortened(10**9000) == "a number of very many digits"

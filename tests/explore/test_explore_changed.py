@@ -1,4 +1,4 @@
-"""An exploration whose files change or are damaged: nothing is mixed, and nothing is believed that is not whole."""
+"""An exploration whose files change or are damaged: versions are not mixed, and only intact results are used."""
 
 import json
 import math
@@ -24,7 +24,7 @@ WISHES = {"methods": ["mdav", "mondrian"], "k": 4, "jobs": 1, "seed": 1, **ROLES
 
 @pytest.fixture(scope="module")
 def versions(tmp_path_factory):
-    """A table, and another of as many bytes."""
+    """A table, and another of the same size in bytes."""
     folder = tmp_path_factory.mktemp("versions")
     write_data(shoal.sample(80, seed=3), folder, "csv")
     lines = (folder / "data.csv").read_bytes().splitlines(keepends=True)
@@ -39,14 +39,14 @@ def file(tmp_path, versions):
 
 @pytest.fixture(scope="module")
 def done(versions, tmp_path_factory):
-    """A folder in which two points were done, and the table that they are of."""
+    """A folder in which two points were done, and their table."""
     folder = tmp_path_factory.mktemp("done")
     (folder / "hospital.csv").write_bytes(versions[0])
     return folder, explore(folder / "hospital.csv", output=folder / "explored", **WISHES)
 
 
 def meddling(monkeypatch, meddle):
-    """Have something done in the middle of the first run, and say which runs there were."""
+    """Do something in the middle of the first run, and record all runs."""
     real, tried = running.attempt, []
 
     def attempt(task):
@@ -59,9 +59,7 @@ def meddling(monkeypatch, meddle):
     return tried
 
 
-def test_a_table_that_changes_meanwhile_ends_the_exploration_and_nothing_of_it_is_kept(
-    file, versions, tmp_path, monkeypatch
-):
+def test_a_table_that_changes_meanwhile_ends_the_exploration_without_results(file, versions, tmp_path, monkeypatch):
     assert len(versions[0]) == len(versions[1])
     tried = meddling(monkeypatch, lambda: file.write_bytes(versions[1]))
     with pytest.raises(ReadError, match="explore: the table has changed since the exploration began. Start it again."):
@@ -72,7 +70,7 @@ def test_a_table_that_changes_meanwhile_ends_the_exploration_and_nothing_of_it_i
 
 
 @pytest.mark.slow
-def test_a_table_that_is_gone_or_replaced_meanwhile_is_told_as_well(file, versions, monkeypatch):
+def test_a_table_that_is_deleted_or_replaced_meanwhile_is_reported_too(file, versions, monkeypatch):
     other = file.with_name("other.csv")
     other.write_bytes(versions[1])
     for meddle in (lambda: other.replace(file), file.unlink):
@@ -82,7 +80,7 @@ def test_a_table_that_is_gone_or_replaced_meanwhile_is_told_as_well(file, versio
                 explore(file, **WISHES)
 
 
-def test_a_table_that_changes_during_the_pre_flight_is_told_before_anything_is_run(file, versions, monkeypatch):
+def test_a_table_that_changes_during_the_preflight_is_reported_before_anything_is_run(file, versions, monkeypatch):
     real = running.probe
     monkeypatch.setattr(running, "probe", lambda task: (file.write_bytes(versions[1]), real(task))[1])
     tried = meddling(monkeypatch, lambda: None)
@@ -102,7 +100,7 @@ def test_a_hierarchy_that_changes_meanwhile_ends_the_exploration(tmp_path, monke
 
 
 @pytest.mark.slow
-def test_a_table_that_is_touched_and_holds_the_same_is_run_anew(file, versions, tmp_path, monkeypatch):
+def test_after_a_touch_without_changes_the_run_is_repeated(file, versions, tmp_path, monkeypatch):
     expected = explore(file, **WISHES)
 
     def away_and_back():
@@ -117,7 +115,7 @@ def test_a_table_that_is_touched_and_holds_the_same_is_run_anew(file, versions, 
     assert [(one.data, one.utility) for one in found.outcomes] == [(one.data, one.utility) for one in expected.outcomes]
 
 
-def test_a_table_that_is_touched_again_and_again_is_given_up(file, monkeypatch):
+def test_after_repeated_touches_the_exploration_gives_up(file, monkeypatch):
     real, times = running.attempt, []
     monkeypatch.setattr(running, "TURNS", 3)
     monkeypatch.setattr(
@@ -128,7 +126,7 @@ def test_a_table_that_is_touched_again_and_again_is_given_up(file, monkeypatch):
     assert len(times) == 3
 
 
-def test_an_old_file_is_not_read_again_as_long_as_nobody_touches_it(file, monkeypatch):
+def test_an_old_file_is_not_read_again_while_untouched(file, monkeypatch):
     monkeypatch.setattr(sources, "RECENT", -1)
     seal = Seal(Source(str(file)), Policy.of())
     seal.mark(b"0" * 32)
@@ -136,7 +134,7 @@ def test_an_old_file_is_not_read_again_as_long_as_nobody_touches_it(file, monkey
     assert seal.untouched()
 
 
-def test_a_young_file_is_read_again_since_its_time_may_not_tell(file, versions, monkeypatch):
+def test_a_recent_file_is_read_again_because_its_time_may_not_show_a_change(file, versions, monkeypatch):
     monkeypatch.setattr(sources, "RECENT", 1e18)
     seal = Seal(Source(str(file)), Policy.of())
     seal.mark(b"0" * 32)
@@ -149,7 +147,7 @@ def test_a_young_file_is_read_again_since_its_time_may_not_tell(file, versions, 
 
 
 def damage(path, change):
-    """Change the facts of a file and give it a seal that fits none of them."""
+    """Change the facts of a file, and give it a seal that does not match."""
     whole = json.loads(path.read_text())
     path.write_text(json.dumps({**whole, "facts": change(whole["facts"])}))
 
@@ -169,7 +167,7 @@ def damage(path, change):
         lambda _: [],
     ],
 )
-def test_a_damaged_point_is_done_anew(done, tmp_path, change):
+def test_a_damaged_point_is_done_again(done, tmp_path, change):
     folder, found = done
     shutil.copytree(folder / "explored", tmp_path / "explored")
     first, _ = sorted((tmp_path / "explored" / "points").iterdir())
@@ -186,7 +184,7 @@ def test_a_damaged_point_is_done_anew(done, tmp_path, change):
 @pytest.mark.parametrize(
     "change", [{"k": 5}, {"l": 3.0}, {"method": "tfrp"}, {"seeds": 2}, {"parameters": {"x": 1}}, {"status": "failed"}]
 )
-def test_a_point_that_is_another_one_inside_is_not_believed_though_its_seal_fits(done, tmp_path, change):
+def test_a_point_under_the_name_of_another_is_not_used_even_if_its_seal_matches(done, tmp_path, change):
     folder, _ = done
     shutil.copytree(folder / "explored", tmp_path / "explored")
     with Folder(tmp_path / "explored") as held:
@@ -198,7 +196,7 @@ def test_a_point_that_is_another_one_inside_is_not_believed_though_its_seal_fits
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", ['"x"', "[]", "", "nothing", '{"mdav": {"strange": 1}}', "[" * 100_000])
-def test_damaged_trials_are_made_anew(done, tmp_path, text):
+def test_damaged_trials_are_repeated(done, tmp_path, text):
     folder, _ = done
     shutil.copytree(folder / "explored", tmp_path / "explored")
     (tmp_path / "explored" / "preflight.json").write_text(text)
@@ -222,7 +220,7 @@ def test_a_second_exploration_in_a_folder_is_refused_and_does_not_harm_the_first
 
 
 def here(monkeypatch, megabytes):
-    """Let trials say that a process holds so many megabytes where 1,000 are free, and run all in this one."""
+    """Let trials report that a process needs this many megabytes of 1,000 free ones, and run all in this process."""
     real, seen = running.spread, []
 
     def spread(work, tasks, jobs, until=math.inf, *, apart):
@@ -237,7 +235,7 @@ def here(monkeypatch, megabytes):
 
 
 @pytest.mark.slow
-def test_more_processes_than_memory_or_work_leave_nothing_out(done, monkeypatch):
+def test_more_processes_than_memory_or_tasks_leave_nothing_out(done, monkeypatch):
     folder, _ = done
     seen = here(monkeypatch, 300.0)
     found = explore(folder / "hospital.csv", **{**WISHES, "k": [3, 4, 5], "jobs": 500, "dry_run": True})
@@ -247,7 +245,7 @@ def test_more_processes_than_memory_or_work_leave_nothing_out(done, monkeypatch)
     assert seen == [(2, True), (1, True)]
 
 
-def test_one_that_runs_alone_because_memory_is_short_has_a_process_of_its_own(done, monkeypatch):
+def test_a_task_that_runs_alone_for_lack_of_memory_has_its_own_process(done, monkeypatch):
     folder, _ = done
     seen = here(monkeypatch, 500.0)
     found = explore(folder / "hospital.csv", **{**WISHES, "jobs": 8})
@@ -257,7 +255,7 @@ def test_one_that_runs_alone_because_memory_is_short_has_a_process_of_its_own(do
     assert "in 1 process; not enough memory for more at once" in str(found.estimate)
 
 
-def test_what_does_not_fit_alone_is_left_out_and_told(done, monkeypatch):
+def test_tasks_that_do_not_fit_into_memory_are_left_out_and_reported(done, monkeypatch):
     folder, _ = done
     here(monkeypatch, 900.0)
     found = explore(folder / "hospital.csv", **{**WISHES, "jobs": 8})

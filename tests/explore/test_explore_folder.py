@@ -1,4 +1,4 @@
-"""The folder of an exploration: private, whole at any time, and never somebody else's."""
+"""The folder of an exploration: private, intact at any time, and never a folder of someone else."""
 
 import errno
 import os
@@ -24,7 +24,7 @@ def mode(path):
 
 
 def seen(folder):
-    """All that is in a folder, and who may look at it."""
+    """Everything in a folder, with its permissions."""
     return {
         str(path.relative_to(folder)): (mode(path), path.read_bytes() if path.is_file() else None)
         for path in (folder, *folder.rglob("*"))
@@ -36,7 +36,7 @@ def finish(place, **policies):
         folder.finish("page", "{}", {name.replace("_", "-"): text for name, text in policies.items()})
 
 
-def test_nobody_but_the_owner_may_look_inside(place):
+def test_only_the_owner_has_access(place):
     mask = os.umask(0)
     try:
         with Folder(place) as folder:
@@ -51,7 +51,7 @@ def test_nobody_but_the_owner_may_look_inside(place):
     assert {mode(path) for path in paths if path.is_file()} == {0o600}
 
 
-def test_what_was_kept_is_found_again(place):
+def test_saved_results_are_found_again(place):
     with Folder(place) as folder:
         folder.keep("points/a", {"x": 1})
         folder.keep("preflight", {"y": {"rows": [1]}})
@@ -66,7 +66,7 @@ def test_what_was_kept_is_found_again(place):
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", '"x"', "[" * 100_000, '{"x": 1}', '{"seal": "0", "facts": {}}', "\xff"]
 )
-def test_what_is_not_as_it_was_written_is_not_there(place, text):
+def test_changed_results_are_ignored(place, text):
     with Folder(place) as folder:
         folder.keep("points/a", {"x": 1})
         folder.keep("preflight", {"y": 1})
@@ -86,7 +86,7 @@ def test_a_changed_number_is_noticed_and_so_is_a_file_of_another_name(place):
         assert folder.kept("points/b") == {}
 
 
-def test_drafts_of_a_killed_run_are_swept_up(place):
+def test_drafts_of_a_killed_run_are_removed(place):
     Folder(place).close()
     left = [place / name for name in (".explore.json.9.draft", "points/.a.json.123.draft", "front/.b.toml.7.draft")]
     for path in left:
@@ -95,7 +95,7 @@ def test_drafts_of_a_killed_run_are_swept_up(place):
     assert not any(path.exists() for path in left)
 
 
-def test_a_full_disk_is_told_and_leaves_no_draft(place, monkeypatch):
+def test_a_full_disk_is_reported_and_leaves_no_draft(place, monkeypatch):
     def full(_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -106,7 +106,7 @@ def test_a_full_disk_is_told_and_leaves_no_draft(place, monkeypatch):
     assert not list(place.rglob("*.draft"))
 
 
-def test_one_exploration_at_a_time_works_in_a_folder(place):
+def test_a_folder_is_used_by_one_exploration_at_a_time(place):
     with Folder(place) as folder:
         draft = place / "points" / f".a.json.{os.getpid()}.draft"
         draft.write_text("{")
@@ -121,7 +121,7 @@ def test_one_exploration_at_a_time_works_in_a_folder(place):
 
 
 @pytest.mark.process
-def test_a_killed_process_holds_the_folder_no_more(place):
+def test_a_killed_process_does_not_lock_the_folder(place):
     code = "from shoal.exploration.folder import Folder\n"
     code += f"held = Folder({str(place)!r})\nprint('held', flush=True)\ninput()"
     other = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -135,15 +135,15 @@ def test_a_killed_process_holds_the_folder_no_more(place):
     Folder(place).close()
 
 
-def test_policies_of_an_earlier_front_are_put_aside_and_not_lost(place):
+def test_policies_of_an_earlier_front_are_renamed_and_not_lost(place):
     finish(place, mdav_k3="k = 3\n", mdav_k5="k = 5\n")
     finish(place, mdav_k5="k = 5\n")
     assert [path.name for path in (place / "front").glob("*.toml")] == ["mdav-k5.toml"]
     assert (place / "front" / "earlier" / "mdav-k3.toml").read_text().startswith("k = 3\n# ")
-    Folder(place).close()  # it is still a folder of ours
+    Folder(place).close()  # it is still an exploration folder
 
 
-def test_what_somebody_has_put_into_the_front_stays(place):
+def test_foreign_files_in_the_front_folder_stay(place):
     finish(place, mdav_k3="k = 3\n")
     front = place / "front"
     written = (front / "mdav-k3.toml").read_bytes()
@@ -157,7 +157,7 @@ def test_what_somebody_has_put_into_the_front_stays(place):
     assert {path.name for path in (front / "earlier").iterdir()} == {"mdav-k3.toml"}
 
 
-def test_an_edited_policy_stays_or_is_put_aside_before_another_takes_its_place(place):
+def test_an_edited_policy_stays_or_is_renamed_before_it_is_replaced(place):
     finish(place, mdav_k3="k = 3\n", mdav_k5="k = 5\n")
     front, said = place / "front", []
     for edit in ("k = 33\n", "k = 34\n", "k = 33\n"):
@@ -187,7 +187,7 @@ def test_an_edited_policy_stays_or_is_put_aside_before_another_takes_its_place(p
         {".notes.5.draft": "mine"},
     ],
 )
-def test_a_folder_of_somebody_else_is_refused_and_not_touched(place, files):
+def test_a_foreign_folder_is_refused_and_left_unchanged(place, files):
     for name, text in files.items():
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         (place / name).write_text(text)
@@ -199,7 +199,7 @@ def test_a_folder_of_somebody_else_is_refused_and_not_touched(place, files):
 
 
 @pytest.mark.parametrize("key", ["no key", "", "ab", "0" * 63, "0" * 65, "0" * 64 + "\nmore", "g" * 64])
-def test_a_damaged_key_is_told_and_nothing_is_touched(place, key):
+def test_a_damaged_key_is_reported_and_nothing_is_changed(place, key):
     place.mkdir(mode=0o755)
     place.chmod(0o755)
     (place / "key").write_text(key)
@@ -209,7 +209,7 @@ def test_a_damaged_key_is_told_and_nothing_is_touched(place, key):
     assert seen(place) == before
 
 
-def test_a_run_that_was_killed_before_it_had_a_key_can_begin_again(place):
+def test_a_run_killed_before_it_had_a_key_can_start_again(place):
     for name in ("points", "front"):
         (place / name).mkdir(parents=True)
     (place / "lock").touch()
@@ -218,13 +218,13 @@ def test_a_run_that_was_killed_before_it_had_a_key_can_begin_again(place):
     assert {path.name for path in place.iterdir()} == {"key", "lock", "points", "front"}
 
 
-def test_a_file_is_no_folder(tmp_path):
+def test_a_file_is_refused_as_a_folder(tmp_path):
     (tmp_path / "file").write_text("x")
     with pytest.raises(WriteError, match="is not a folder"):
         Folder(tmp_path / "file")
 
 
-def test_a_release_is_no_place_for_an_exploration(tmp_path):
+def test_a_release_folder_is_refused_for_an_exploration(tmp_path):
     table = shoal.sample(60).select(["days", "cost_eur"])
     shoal.anonymize(table, k=3, method="mdav").save(tmp_path / "release")
     with pytest.raises(WriteError, match="lies inside a folder that shoal wrote"):

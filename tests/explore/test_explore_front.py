@@ -16,14 +16,14 @@ def weighed(risks, utilities):
 
 
 def beats(one, other):
-    """The rule, as it is written: risk first, where less is better."""
+    """The rule as documented: risk first, where less is better."""
     (risk, use), (their_risk, their_use) = one, other
     no_worse = risk.value <= their_risk.value and use.value >= their_use.value
     return no_worse and (risk.high < their_risk.low or use.low > their_use.high)
 
 
 @given(st.lists(st.tuples(FIGURE, FIGURE), max_size=12))
-def test_the_front_is_what_nothing_beats(points):
+def test_the_front_has_the_points_that_nothing_dominates(points):
     found = weighed([risk for risk, _ in points], [use for _, use in points])
     assert found == [not any(beats(other, one) for other in points) for one in points]
 
@@ -44,7 +44,7 @@ def test_points_with_the_same_figures_both_stay():
     assert weighed([Figure(0.2)] * 2, [Figure(80.0)] * 2) == [True, True]
 
 
-def test_a_difference_that_may_be_luck_beats_nobody():
+def test_a_difference_within_the_intervals_dominates_nothing():
     wide = [Figure(80.0, 74.0, 86.0), Figure(76.0, 70.0, 82.0)]
     assert weighed([Figure(0.2)] * 2, wide) == [True, True]
     narrow = [Figure(80.0, 79.0, 81.0), Figure(76.0, 75.0, 77.0)]
@@ -52,7 +52,7 @@ def test_a_difference_that_may_be_luck_beats_nobody():
 
 
 @given(st.lists(st.tuples(FIGURE, FIGURE), max_size=12))
-def test_a_loss_is_weighed_as_the_gain_that_it_is_the_opposite_of(points):
+def test_a_loss_is_treated_as_a_negative_gain(points):
     risks, uses = [risk for risk, _ in points], [use for _, use in points]
     losses = [Figure(-use.value, -use.high, -use.low) for use in uses]
     assert front((risks, False), (losses, False)).tolist() == weighed(risks, uses)

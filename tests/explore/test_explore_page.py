@@ -1,4 +1,4 @@
-"""The page of an exploration: one file, no outside request, everything said, nothing printed that must not be."""
+"""The page of an exploration: one file without network requests, complete, and without anything confidential."""
 
 import html
 from dataclasses import replace
@@ -111,14 +111,14 @@ def test_the_command_can_be_pasted_into_a_shell_whatever_the_file_is_called(expl
     assert f">{command}<" in html.unescape(explore_html(facts))
 
 
-def test_every_picture_says_how_it_is_read_and_every_dot_what_it_is(page):
+def test_every_chart_is_explained_and_every_dot_described(page):
     assert page.count("How to read") == 2
     assert page.count("<svg") == 3
     assert 'aria-label="mdav-k5; cell loss % 14 (13 to 15); marketer risk 0.19; Pareto-optimal"' in page
     assert 'aria-label="mondrian-k3; cell loss % 18 (17 to 19); marketer risk 0.3; clearly worse than another"' in page
 
 
-def test_the_page_is_one_file_that_asks_for_nothing(page):
+def test_the_page_is_one_file_without_network_requests(page):
     html5lib = pytest.importorskip("html5lib")
     parts = list(html5lib.HTMLParser(strict=True).parse(page).iter())
     assert "default-src 'none'" in html.unescape(page)
@@ -128,21 +128,21 @@ def test_the_page_is_one_file_that_asks_for_nothing(page):
     assert len(page.encode()) < 1_000_000
 
 
-def test_words_of_the_table_are_shown_as_words(page):
+def test_text_of_the_table_is_escaped(page):
     assert STRANGE not in page
     assert "&lt;img src=x" in page
     assert "fewer than 5 rows are strange" in page
     assert "something of its own" not in page
 
 
-def test_an_exploration_in_which_nothing_was_done_still_has_a_page():
+def test_an_exploration_without_results_still_has_a_page():
     page = explore_html(made(skipped=[Skipped("mdav", "mdav: too dear.")]).as_dict())
     assert "there is nothing to compare" in page
     assert "mdav: too dear." in page
     assert "<svg" not in page
 
 
-def test_where_more_is_better_the_axis_is_not_turned():
+def test_the_axis_is_not_reversed_if_more_is_better():
     aims = replace(AIMS, utility=Aim("honest", "honest", higher=True, how="held-out rows"))
     turned = made(outcome("mdav", 3, Figure(9.0), Figure(0.3))).chart().to_dict()
     plain = made(outcome("mdav", 3, Figure(9.0), Figure(0.3)), aims=aims).chart().to_dict()
@@ -152,7 +152,7 @@ def test_where_more_is_better_the_axis_is_not_turned():
     assert titles == ["cell loss % (lower is better →)", "honest (higher is better →)"]
 
 
-def test_the_chart_of_a_notebook_can_be_moved_and_shows_one_method_on_a_click(exploration):
+def test_the_notebook_chart_can_be_zoomed_and_shows_one_method_on_a_click(exploration):
     chart = exploration.chart().to_dict()
     kinds = {(one["select"]["type"], one.get("bind")) for one in chart["params"]}
     assert kinds == {("point", "legend"), ("interval", "scales")}

@@ -15,7 +15,7 @@ def test_a_grid_has_every_method_with_every_k():
     assert skipped == []
 
 
-def test_k_is_3_5_10_and_20_if_nobody_says_otherwise():
+def test_k_is_3_5_10_and_20_by_default():
     points, _ = grid(Policy.of(k=7), "mdav")
     assert [point.k for point in points] == [3, 5, 10, 20]
 
@@ -36,7 +36,7 @@ def test_parameters_multiply_the_methods_that_have_them():
     assert points[1].policy.method.parameters == {"effort": "normal"}
 
 
-def test_a_parameter_can_be_given_to_one_method_alone():
+def test_a_parameter_can_be_given_for_one_method_only():
     given = {"anneal.effort": "normal"}
     points, _ = grid(Policy.of(), ["anneal", "blocks"], k=5, parameters=given)
     assert [point.policy.method.parameters for point in points] == [{"effort": "normal"}, {}]
@@ -53,7 +53,7 @@ def test_a_value_out_of_range_is_refused_before_anything_is_run():
         grid(Policy.of(), "anneal", k=5, parameters={"effort": "much"})
 
 
-def test_all_leaves_out_auto_and_what_needs_a_label_and_says_so():
+def test_all_excludes_auto_and_methods_that_need_a_label_and_says_so():
     points, skipped = grid(Policy.of(), k=5)
     told = {one.name: one.reason for one in skipped}
     assert "chooses one of the other methods" in told["auto"]
@@ -62,7 +62,7 @@ def test_all_leaves_out_auto_and_what_needs_a_label_and_says_so():
     assert not {point.method for point in points} & set(told)
 
 
-def test_a_label_lets_methods_in_that_learn_from_it_and_auto_may_be_named():
+def test_with_a_label_methods_that_learn_from_it_are_included_and_auto_may_be_named():
     points, skipped = grid(Policy.of(label="ill", sensitive=["ill"]), ["auto", "kde_pp"], k=5)
     assert [point.method for point in points] == ["auto", "kde_pp"]
     assert skipped == []
@@ -75,14 +75,14 @@ def test_a_grid_without_a_method_is_refused_with_the_reason():
         grid(Policy.of(), "mdaf")
 
 
-def test_only_methods_that_draw_by_chance_are_run_from_several_seeds():
+def test_only_randomized_methods_are_run_with_several_seeds():
     points, _ = grid(Policy.of(seed=7), ["anneal", "mdav"], k=5, seeds=3)
     assert {point.method: point.seeds for point in points} == {"anneal": (7, 8, 9), "mdav": (7,)}
     assert points[0].seeded(9).seed == 9
     assert points[0].policy.seed == 7
 
 
-def test_names_of_points_are_names_of_files_and_no_two_are_the_same():
+def test_names_of_points_are_valid_unique_file_names():
     given = {"kde.bandwidth": ["silverman"], "kde.width": [0.5, 0.50000001]}
     points, _ = grid(Policy.of(), "kde", k=5, parameters=given)
     found = [point.name for point in points]
@@ -91,7 +91,7 @@ def test_names_of_points_are_names_of_files_and_no_two_are_the_same():
 
 
 @pytest.mark.parametrize("given", ["5", [5, "6"], [2.5], True, None, [], [float("nan")]])
-def test_what_is_no_k_is_refused(given):
+def test_an_invalid_k_is_refused(given):
     with pytest.raises(PolicyError, match="explore: "):
         numbers(given, "k", whole=True)
 

@@ -1,4 +1,4 @@
-"""The pre-flight: what runs cost, and what is too dear to be tried."""
+"""The preflight: what runs cost, and which are too expensive to try."""
 
 import pyarrow as pa
 import pytest
@@ -26,7 +26,7 @@ def test_seconds_grow_as_the_rows_to_a_known_power_beside_a_fixed_part():
     assert seconds_of(point, trials(methods.load("mdav").growth.power), 8000) == pytest.approx(expected)
 
 
-def test_other_k_lie_between_those_that_were_tried():
+def test_costs_of_other_k_are_interpolated():
     points, _ = grid(Policy.of(), "gower", k=[3, 8, 20])
     told = Probed((1000, 1000), (3, 20), (1.0, 3.0), (0.0, 0.0), 300.0)
     cheap, middle, dear = (seconds_of(point, told, 1000) for point in points)
@@ -34,27 +34,27 @@ def test_other_k_lie_between_those_that_were_tried():
     assert cheap < middle < dear
 
 
-def test_beyond_its_cells_a_method_grows_with_the_rows():
+def test_beyond_its_cells_the_cost_of_a_method_is_linear_in_rows():
     (point,), _ = grid(Policy.of(), "hac", k=3)
     told = Probed((1000,), (3,), (1.0,), (0.0,), 300.0)
     assert seconds_of(point, told, 10_000) == pytest.approx(100.0)
     assert seconds_of(point, told, 30_000) == pytest.approx(300.0)
 
 
-def test_measuring_grows_with_the_rows_and_seeds_multiply():
+def test_the_cost_of_measuring_grows_with_rows_and_is_multiplied_by_seeds():
     (point,), _ = grid(Policy.of(), "anneal", k=3, seeds=4)
     told = Probed((1000,), (3,), (0.0,), (0.5,), 300.0)
     assert seconds_of(point, told, 2000) == pytest.approx(4.0)
 
 
-def test_what_looks_at_a_bounded_number_of_rows_does_not_grow_with_them():
+def test_the_cost_of_bounded_measures_does_not_grow_with_rows():
     (point,), _ = grid(Policy.of(), "mdav", k=3)
     told = Probed((1000,), (3,), (0.0,), (0.5,), 300.0, bounded=(0.75,))
     assert seconds_of(point, told, 2000) == pytest.approx(1.0 + 1.5)
     assert seconds_of(point, told, 100_000) == pytest.approx(50.0 + 1.5)
 
 
-def test_honest_separability_is_bounded_and_counted_apart():
+def test_honest_separability_is_bounded_and_counted_separately():
     policy = Policy.of(label="buys", keep=["buys"])
     aims = Aims(aim_of(None, "utility", policy), aim_of(None, "risk", policy))
     table = Table.of(pa.table({"age": [i * 7 % 97 for i in range(300)], "buys": ["no", "yes"] * 150}))
@@ -65,7 +65,7 @@ def test_honest_separability_is_bounded_and_counted_apart():
     assert min(told.measured) > 0
 
 
-def test_what_takes_longer_than_the_limit_is_left_out_and_named_once():
+def test_methods_slower_than_the_limit_are_left_out_and_named_once():
     points, _ = grid(Policy.of(), ["mdav", "vmdav"], k=[3, 20])
     known = {"mdav": trials(1.7, 0.0), "vmdav": trials(2.0, 0.0, 1e-4)}
     kept, skipped, costs, _ = affordable(points, known, Shape(5_000, 10, 1.0), longest=60)
@@ -76,7 +76,7 @@ def test_what_takes_longer_than_the_limit_is_left_out_and_named_once():
     assert "one run would take about 2,500 s on 5,000 rows; the limit is 60 s." in gone.reason
 
 
-def test_a_method_that_is_dear_for_one_k_alone_is_left_out_for_that_one():
+def test_a_method_that_is_expensive_for_one_k_is_left_out_for_that_k():
     points, _ = grid(Policy.of(), "grow", k=[3, 20])
     known = {"grow": Probed((1000, 1000), (3, 20), (1.0, 500.0), (0.0, 0.0), 300.0)}
     kept, skipped, _, _ = affordable(points, known, Shape(1_000, 10, 1.0))
@@ -84,7 +84,7 @@ def test_a_method_that_is_dear_for_one_k_alone_is_left_out_for_that_one():
     assert [one.name for one in skipped] == ["grow-k20"]
 
 
-def test_exact_is_left_out_of_tables_that_it_does_not_take_without_a_trial():
+def test_exact_is_left_out_without_a_trial_for_tables_that_it_refuses():
     points, _ = grid(Policy.of(), ["exact", "mdav"], k=3)
     table = Table.of(pa.table({"age": list(range(2001))}))
     assert [one.line for one in probes(points, table, AIMS)] == ["mdav"]
@@ -92,7 +92,7 @@ def test_exact_is_left_out_of_tables_that_it_does_not_take_without_a_trial():
     assert [one.reason for one in skipped] == ["exact: accepts at most 2,000 rows; the table has 2,001."]
 
 
-def test_what_needs_more_memory_alone_than_there_is_is_left_out():
+def test_runs_that_need_more_than_the_free_memory_are_left_out():
     (point,), _ = grid(Policy.of(), "mdav", k=3)
     told = Probed((1000,), (3,), (0.01,), (0.0,), 1e9)
     kept, skipped, _, _ = affordable([point], {"mdav": told}, Shape(1_000, 10, 1.0))
@@ -100,7 +100,7 @@ def test_what_needs_more_memory_alone_than_there_is_is_left_out():
     assert "one run would take about" in skipped[0].reason
 
 
-def test_processes_are_no_more_than_points_and_than_there_is_memory_for(monkeypatch):
+def test_the_number_of_processes_is_limited_by_points_and_memory(monkeypatch):
     monkeypatch.setattr(memory, "free", lambda: 1_000.0)
     assert memory.at_once(500, 3, 200.0) == 3
     assert memory.at_once(500, 30, 200.0) == 4
@@ -109,7 +109,7 @@ def test_processes_are_no_more_than_points_and_than_there_is_memory_for(monkeypa
     assert memory.at_once(500, 30, 5_000.0) == 30
 
 
-def test_where_memory_is_short_fewer_processes_work_and_it_is_said(monkeypatch):
+def test_with_little_memory_fewer_processes_run_and_a_note_says_so(monkeypatch):
     points, _ = grid(Policy.of(), "mdav", k=[3, 4, 5, 6])
     seconds, megabytes = ({point.name: one for point in points} for one in (10.0, 300.0))
     monkeypatch.setattr(preflight, "cores", lambda: 4)
@@ -122,7 +122,7 @@ def test_where_memory_is_short_fewer_processes_work_and_it_is_said(monkeypatch):
 
 
 @pytest.mark.parametrize("told", ["MemFree: 5 kB\nMemAvailable:  2000000 kB\n", "", "MemAvailable:\n", None])
-def test_free_memory_is_what_a_program_may_take(monkeypatch, tmp_path, told):
+def test_free_memory_is_what_a_program_may_allocate(monkeypatch, tmp_path, told):
     monkeypatch.setattr(memory, "MEMINFO", tmp_path / "meminfo")
     if told is not None:
         (tmp_path / "meminfo").write_text(told)
@@ -130,7 +130,7 @@ def test_free_memory_is_what_a_program_may_take(monkeypatch, tmp_path, told):
     assert found == pytest.approx(2048.0) if told and "2000000" in told else found is None or found > 0
 
 
-def test_a_trial_runs_a_method_with_the_least_k_and_the_largest():
+def test_a_trial_runs_a_method_with_the_smallest_and_the_largest_k():
     points, _ = grid(Policy.of(), "mdav", k=[3, 5, 10])
     table = Table.of(pa.table({"age": [i % 37 for i in range(400)], "pay": [i * 7 % 101 for i in range(400)]}))
     (task,) = probes(points, table, AIMS)
@@ -141,7 +141,7 @@ def test_a_trial_runs_a_method_with_the_least_k_and_the_largest():
     assert Probed.from_dict(told.as_dict()) == told
 
 
-def test_a_method_that_refuses_its_wishes_says_so_in_the_trial():
+def test_a_method_that_refuses_its_parameters_fails_in_the_trial():
     points, _ = grid(Policy.of(), "exact", k=9)
     table = Table.of(pa.table({"age": [i % 37 for i in range(100)]}))
     (task,) = probes(points, table, AIMS)
@@ -151,7 +151,7 @@ def test_a_method_that_refuses_its_wishes_says_so_in_the_trial():
     assert skipped[0].reason == told.reason
 
 
-def test_the_estimate_says_runs_seconds_megabytes_and_processes(monkeypatch):
+def test_the_estimate_has_runs_seconds_megabytes_and_processes(monkeypatch):
     points, _ = grid(Policy.of(), "mdav", k=[3, 5])
     monkeypatch.setattr(preflight, "cores", lambda: 2)
     megabytes = {"mdav-k3": 200.0, "mdav-k5": 300.0}

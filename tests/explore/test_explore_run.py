@@ -1,4 +1,4 @@
-"""Exploring: every point verified and measured, kept at once, and repeated to the same bytes."""
+"""Exploring: every point is verified, measured and saved at once, and gives the same bytes when repeated."""
 
 import hashlib
 import json
@@ -51,7 +51,7 @@ def test_every_point_is_verified_and_has_both_figures(explored):
         assert one.figures["record linkage"].high is not None
 
 
-def test_figures_are_those_that_measure_gives(explored, file):
+def test_figures_equal_those_of_measure(explored, file):
     one = next(one for one in explored.outcomes if one.name == "mondrian-k5-l2")
     release = shoal.anonymize(file, policy=explored.policy(one.name))
     measured = {
@@ -74,7 +74,7 @@ def test_policies_of_the_front_make_the_same_bytes_and_verdicts_again(explored, 
         assert hashlib.sha256((tmp_path / "first" / "data.csv").read_bytes()).hexdigest() == one.data
 
 
-def test_of_points_that_make_the_same_release_the_first_is_on_the_front_and_the_other_is_named(file):
+def test_of_points_with_the_same_release_the_first_is_on_the_front_and_the_other_is_named(file):
     found = explore(file, methods=["cover", "grow"], k=4, l=2, jobs=1, seed=0, **ROLES)
     assert [one.name for one in found.front] == ["cover-k4-l2"]
     assert found.twins == {"grow-k4-l2": "cover-k4-l2"}
@@ -120,7 +120,7 @@ def test_what_is_done_is_not_done_again(explored, file, monkeypatch):
     assert again.as_dict()["front"] == explored.as_dict()["front"]
 
 
-def test_another_table_another_policy_or_another_aim_is_done_anew(explored, file, tmp_path):
+def test_another_table_policy_or_aim_is_run_again(explored, file, tmp_path):
     copy = tmp_path / "hospital.csv"
     text = file.read_text().splitlines()
     wishes = {"methods": "mdav", "k": [3, 5, 8], "l": 2, "output": explored.folder, "dry_run": True, "jobs": 1, **ROLES}
@@ -133,7 +133,7 @@ def test_another_table_another_policy_or_another_aim_is_done_anew(explored, file
     assert explore(file, **{**wishes, "k": [3, 6]}).estimate.runs == 1
 
 
-def test_a_dry_run_says_what_it_would_cost_and_runs_nothing(file, tmp_path):
+def test_a_dry_run_estimates_the_cost_and_runs_nothing(file, tmp_path):
     found = explore(file, methods="mdav", k=3, output=tmp_path / "dry", dry_run=True, jobs=1, **ROLES)
     assert found.outcomes == ()
     assert str(found.estimate).startswith("1 run, about ")
@@ -163,7 +163,7 @@ def test_a_point_whose_process_dies_is_reported_and_tried_again_next_time(file, 
     assert again.estimate.runs == 1
 
 
-def test_a_point_that_cannot_be_released_says_why(file):
+def test_a_point_that_cannot_be_released_has_a_reason(file):
     found = explore(file, methods="mdav", k=[3, 500], jobs=1, **ROLES)
     (failed,) = found.failed
     assert failed.k == 500
@@ -172,7 +172,7 @@ def test_a_point_that_cannot_be_released_says_why(file):
 
 
 @pytest.mark.process
-def test_a_frame_gives_what_its_file_gives_and_a_table_of_its_kind(explored, file):
+def test_a_frame_gives_the_same_as_its_file_and_returns_its_own_type(explored, file):
     pandas = pytest.importorskip("pandas")
     frame = pandas.read_csv(file, dtype={"postcode": str}, parse_dates=[])
     arrow = pa.Table.from_pandas(frame)
@@ -204,7 +204,7 @@ def test_a_label_brings_honest_figures_and_methods_that_learn_from_it(file):
     assert one.utility.low <= one.utility.value <= one.utility.high
 
 
-def test_attacks_come_on_demand_and_without_counts_of_few_rows(file):
+def test_attacks_are_run_on_demand_without_counts_of_few_rows(file):
     found = explore(file, methods="mdav", k=5, jobs=1, attacks=True, risk="record linkage", **ROLES)
     (one,) = found.outcomes
     assert {"record linkage", "homogeneity", "singling out"} <= {tried["name"] for tried in one.attacks}
@@ -247,7 +247,7 @@ def test_progress_is_ticked_and_the_estimate_announced(file):
     assert any(sentence.startswith("explore: 2 runs, about") for sentence in said)
 
 
-def test_no_cell_of_the_table_is_in_what_is_written(tmp_path):
+def test_no_cell_of_the_table_is_written(tmp_path):
     several = np.random.default_rng(8)
     mark, n = "Zq7Xw", 120
     table = pa.table(
@@ -268,14 +268,14 @@ def test_no_cell_of_the_table_is_in_what_is_written(tmp_path):
     assert mark not in text
 
 
-def test_the_room_is_its_own_door(file):
+def test_an_exploration_shows_its_size_and_refuses_unknown_points(file):
     found = shoal.explore(file, methods="mdav", k=3, jobs=1, **ROLES)
     assert repr(found) == "<Exploration: 1 points, 1 on the Pareto front; 0 left out>"
     with pytest.raises(KeyError, match="unknown point 'mdav'"):
         found.policy("mdav")
 
 
-def test_with_a_label_the_table_itself_and_the_commonest_label_stand_beside_the_releases(file):
+def test_with_a_label_the_table_and_the_commonest_label_are_shown_for_comparison(file):
     roles = {"identifiers": ["patient_id", "name"], "sensitive": ["diagnosis"], "keep": ["smoker"], "label": "smoker"}
     found = explore(file, methods="mdav", k=[4], jobs=1, **roles)
     labels = shoal.sample(160, seed=3)["smoker"].to_pylist()

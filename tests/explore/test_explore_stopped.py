@@ -1,4 +1,4 @@
-"""An exploration that is stopped: its processes end, what is done stays, and the next run goes on."""
+"""An exploration that is stopped: its processes end, results are kept, and the next run continues."""
 
 import json
 import signal
@@ -52,7 +52,7 @@ def until(done, seconds=300):
 @LINUX
 @pytest.mark.compiled
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_a_stopped_run_leaves_no_process_and_the_next_goes_on_where_it_was(tmp_path, how):
+def test_a_stopped_run_leaves_no_process_and_the_next_run_continues(tmp_path, how):
     write_data(shoal.sample(400, seed=5), tmp_path, "csv")
     table, out = tmp_path / "data.csv", tmp_path / "explored"
     words = ["--methods", ",".join(METHODS), "-k", ",".join(map(str, K)), "--jobs", "2", "-o", str(out)]

@@ -66,14 +66,14 @@ def test_a_loss_lies_between_0_and_1_and_never_falls_when_a_row_joins(compiled):
             before = now
 
 
-def test_above_the_limit_any_number_above_it_will_do():
+def test_above_the_limit_any_number_above_it_may_be_returned():
     columns = columns_of([np.array([0, 4]), np.array([0, 1])], [Set(5), Range(np.array([0.0, 1.0]))])
     assert pair_loss(columns, 0, 1, np.inf) == pytest.approx(0.625)
     assert 0.1 < pair_loss(columns, 0, 1, 0.1) <= 0.625
     assert 0.1 < join_loss(columns, hull_of(columns, [0]), 0, 1, 0.1) <= 0.625
 
 
-def test_a_cleared_hull_is_as_new():
+def test_a_cleared_hull_is_empty():
     *_, columns = random_table(random.Random(1), 6, 4)
     hull = hull_of(columns, range(6))
     clear(columns, hull, 0)
@@ -88,6 +88,6 @@ def test_columns_that_cannot_lose_anything_lose_nothing():
     assert loss(columns, hull_of(columns, [0, 1]), 0) == 0
 
 
-def test_more_names_than_a_word_has_bits_are_told_apart():
+def test_more_names_than_a_word_has_bits_are_distinguished():
     columns = columns_of([np.array([0, 64, 128, 299])], [Set(300)])
     assert loss(columns, hull_of(columns, range(4)), 0) == pytest.approx(3 / 299)

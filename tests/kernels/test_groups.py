@@ -51,7 +51,7 @@ def test_increases_are_what_merging_adds_to_sse(table):
 
 
 @given(grouped(), st.data())
-def test_cheapest_is_the_live_group_of_least_increase_and_lowest_number(table, data):
+def test_cheapest_is_the_live_group_of_least_increase_then_lowest_number(table, data):
     X, labels = table
     groups = int(labels.max()) + 1
     means, masses = centres(X, labels, groups), np.bincount(labels).astype(float)

@@ -25,5 +25,5 @@ def test_a_stream_depends_on_all_of_its_seeds_and_on_nothing_else():
         assert (numbers((1, 2, 3), 50) != numbers(other, 50)).all()
 
 
-def test_the_largest_seed_of_a_policy_will_do():
+def test_the_largest_seed_of_a_policy_is_accepted():
     assert numbers((2**64 - 1, 0), 5).max() < 1

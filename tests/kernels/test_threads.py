@@ -1,4 +1,4 @@
-"""Threads: results in their order, progress heard in the caller's thread, budgets carried along."""
+"""Threads: results in order, progress reported in the caller's thread, budgets passed on."""
 
 import threading
 import time
@@ -20,7 +20,7 @@ def test_results_come_in_the_order_of_the_tasks(threads):
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_ticks_of_tasks_are_heard_as_parts_of_the_whole_in_one_thread(threads):
+def test_ticks_of_tasks_are_reported_as_parts_of_the_whole_in_one_thread(threads):
     heard = []
 
     def work(_):
@@ -53,6 +53,6 @@ def test_the_first_error_ends_the_work(threads):
         each(fail, range(4), threads)
 
 
-def test_all_cores_are_used_if_nobody_asks():
+def test_all_cores_are_used_by_default():
     assert thread_count(None, "x") >= 1
     assert thread_count(3, "x") == 3

@@ -44,7 +44,7 @@ class Tree:
     def merge(self, allowed):
         while True:
             pairs = [
-                (self.linkage(a, b), a[0], b[0], a, b)
+                (self.between(a, b), a[0], b[0], a, b)
                 for a, b in product(self.groups, self.groups)
                 if a[0] < b[0] and allowed(len(a), len(b))
             ]
@@ -54,7 +54,7 @@ class Tree:
             self.groups = [group for group in self.groups if group not in (a, b)]
             self.groups.append(tuple(sorted(a + b)))
 
-    def linkage(self, a, b):
+    def between(self, a, b):
         if (a, b) not in self.known:
             far = link(self.linkage, self.metric, [self.rows[i] for i in a], [self.rows[i] for i in b])
             if self.priority == "size":

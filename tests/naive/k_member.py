@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 
-def k_member(rows, k, many=5000, near=256, wishes=None):
+def k_member(rows, k, many=5000, near=256, diversity=None):
     """Return the group of each row; groups are numbered in the order of their first rows."""
     free = list(range(len(rows)))
     groups = []
@@ -14,7 +14,7 @@ def k_member(rows, k, many=5000, near=256, wishes=None):
             pool = sorted(pool, key=lambda i: (squared(rows[i], rows[seed], 1), i))[: max(near, 4 * k)]
         group = [seed]
         while len(group) < k:
-            row = choose(rows, group, [i for i in pool if i not in group], k, wishes)
+            row = choose(rows, group, [i for i in pool if i not in group], k, diversity)
             group.append(row)
         groups.append(group)
         free = [i for i in free if i not in group]
@@ -26,12 +26,12 @@ def k_member(rows, k, many=5000, near=256, wishes=None):
     return numbered(groups, len(rows))
 
 
-def choose(rows, group, pool, k, wishes):
+def choose(rows, group, pool, k, diversity):
     """The row of least cost, or one with another sensitive value if the group needs it and it is not too dear."""
     size, own = len(group), total(rows, group)
     order = sorted(pool, key=lambda i: (squared(rows[i], own, size), i))
-    if wishes:
-        values, wanted, met, dearest = wishes
+    if diversity:
+        values, wanted, met, tolerance = diversity
         seen = {values[i] for i in group}
         if size == k - 1:
             welcome = [i for i in order if met([*group, i])]
@@ -39,7 +39,7 @@ def choose(rows, group, pool, k, wishes):
             welcome = [i for i in order if values[i] not in seen]
         else:
             welcome = order
-        if welcome and squared(rows[welcome[0]], own, size) <= dearest * squared(rows[order[0]], own, size):
+        if welcome and squared(rows[welcome[0]], own, size) <= tolerance * squared(rows[order[0]], own, size):
             return welcome[0]
     return order[0]
 

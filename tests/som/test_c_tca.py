@@ -102,7 +102,7 @@ def test_any_number_of_threads_gives_the_same_groups(monkeypatch):
 
 
 @pytest.mark.compiled
-def test_chance_comes_from_the_seed_alone():
+def test_the_result_depends_on_the_seed_alone():
     X = np.random.default_rng(4).normal(size=(60, 8))
     assert np.array_equal(c_tca(X, 3, seed=5).labels, c_tca(X, 3, seed=5).labels)
     assert len({tuple(c_tca(X, 3, seed=seed).labels) for seed in range(6)}) > 1

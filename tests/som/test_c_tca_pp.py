@@ -131,7 +131,7 @@ def test_any_number_of_threads_gives_the_same_groups(monkeypatch):
 
 
 @pytest.mark.compiled
-def test_chance_comes_from_the_seed_alone():
+def test_the_result_depends_on_the_seed_alone():
     X = np.random.default_rng(4).normal(size=(60, 8))
     assert np.array_equal(grouped(X, 3, seed=5).labels, grouped(X, 3, seed=5).labels)
     assert len({tuple(grouped(X, 3, seed=seed).labels) for seed in range(6)}) > 1
@@ -171,7 +171,7 @@ def test_as_printed_it_is_kept_where_k_is_reached():
     assert partition.notes == ("c_tca_pp: as printed, the smallest group has 6 rows.",)
 
 
-def test_it_is_found_by_its_name_and_carries_its_card():
+def test_it_is_found_by_name_and_has_its_card():
     card = methods.load("c_tca_pp")
     assert card.function is c_tca_pp
     assert (card.ensures, card.data) == ({"k", "l", "t"}, "numeric")

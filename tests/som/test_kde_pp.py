@@ -109,7 +109,7 @@ def test_labels_that_cannot_teach_are_refused(label, words):
     assert str(caught.value).startswith(f"kde_pp: {words}")
 
 
-def test_it_is_found_by_its_name_and_carries_its_card():
+def test_it_is_found_by_name_and_has_its_card():
     card = methods.load("kde_pp")
     assert card.function is kde_pp
     assert (card.ensures, card.data) == ({"k", "l", "t"}, "numeric")

@@ -173,7 +173,7 @@ def test_cells_are_the_nearest_prototypes_in_the_weighted_space_by_any_number_of
     assert book.cells(X).tolist() == book.cells(X, threads=2).tolist() == ref
 
 
-def test_chance_comes_from_the_seed_alone():
+def test_the_result_depends_on_the_seed_alone():
     X, y = telling_and_noise(100)
     one, again, other = (wlvq2(X, y, seed=seed).prototypes.tolist() for seed in (4, 4, 5))
     assert one == again
