@@ -66,7 +66,7 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float, float]:
     return result, time.process_time() - cpu, time.perf_counter() - wall
 
 
-def standardised(X: np.ndarray, ddof: int = 0) -> np.ndarray:
+def standardized(X: np.ndarray, ddof: int = 0) -> np.ndarray:
     """Return z-scores of the columns that vary."""
     X = X[:, X.std(axis=0) > 0]
     return np.ascontiguousarray((X - X.mean(axis=0)) / X.std(axis=0, ddof=ddof))
@@ -74,7 +74,7 @@ def standardised(X: np.ndarray, ddof: int = 0) -> np.ndarray:
 
 def census() -> np.ndarray:
     """Return Census by the sample standard deviation, as in the published tables."""
-    return standardised(np.loadtxt(DATA / "census.csv", delimiter=",", skiprows=1), ddof=1)
+    return standardized(np.loadtxt(DATA / "census.csv", delimiter=",", skiprows=1), ddof=1)
 
 
 def labelled(name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -82,7 +82,7 @@ def labelled(name: str) -> tuple[np.ndarray, np.ndarray]:
     with (DATA / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file))[1:]
     labels = np.unique([row[-1] for row in rows], return_inverse=True)[1].astype(np.int64)
-    return standardised(np.array([row[:-1] for row in rows], float)), labels
+    return standardized(np.array([row[:-1] for row in rows], float)), labels
 
 
 def normal(n: int, d: int = 10, seed: int = 42) -> np.ndarray:

@@ -22,7 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 import shoal
-from benchmarks.measuring import Line, labelled, measure, normal, standardised, timed
+from benchmarks.measuring import Line, labelled, measure, normal, standardized, timed
 from shoal.catalogue import methods
 from shoal.density.kde import coding
 from shoal.model.partition import Partition
@@ -56,7 +56,7 @@ def clean(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return z-scores and labels of a set."""
     X, y = labelled(name)
     if name == "satimage":
-        return standardised(X[:4435]), y[:4435]
+        return standardized(X[:4435]), y[:4435]
     return (X[:, :-1], y) if name == "grid_stability" else (X, y)
 
 

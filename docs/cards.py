@@ -17,7 +17,7 @@ from shoal.catalogue import sections
 
 HEADS = {
     "methods": ("method", "data", "ensures by itself", "parameters", "what it does"),
-    "models": ("model", "asked by", "figure of a class", "good"),
+    "models": ("model", "set by", "figure of a class", "good"),
     "measures": ("measure", "formula", "range", "good", "needs"),
     "attacks": ("attack", "what it tries", "needs", "control rows"),
 }

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 
-def standardised(X, ddof=0):
+def standardized(X, ddof=0):
     return (X - X.mean(axis=0)) / X.std(axis=0, ddof=ddof)
 
 

@@ -58,7 +58,7 @@ def test_fewer_rows_than_k_are_infeasible(name, n, k):
 
 
 def test_a_matrix_is_refused(name):
-    with pytest.raises(MethodError, match=f"^{name}: it takes the columns of a mixed table"):
+    with pytest.raises(MethodError, match=f"^{name}: it requires the columns of a mixed table"):
         run(name, np.zeros((9, 2)), 3)
 
 

@@ -30,7 +30,9 @@ def test_it_announces_its_choice_before_it_starts_and_in_a_note():
     heard = []
     with listening(lambda *_: None, heard.append):
         partition = auto(X, 20, "quick")
-    assert partition.notes[0].startswith("auto: anneal, effort quick, because a search loses least; about ")
+    assert partition.notes[0].startswith(
+        "auto: anneal, effort quick, because a search gives the lowest information loss; about "
+    )
     assert heard == [partition.notes[0].rstrip(".")]
 
 

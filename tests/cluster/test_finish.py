@@ -183,11 +183,12 @@ def test_the_result_depends_on_the_seed_alone(monkeypatch):
 def test_as_printed_cells_are_returned_unchanged_or_refused():
     partition = as_printed("it", np.array([4, 4, 2, 2, 2]), 2, None, ("it: a note.",))
     assert partition.labels.tolist() == [0, 0, 1, 1, 1]
-    assert partition.notes == ("it: a note.", "it: as printed, the smallest group has 2 rows.")
+    assert partition.notes == ("it: a note.", "it: in the published form, the smallest group has 2 rows.")
     with pytest.raises(GuaranteeError) as caught:
         as_printed("it", np.array([4, 4, 2, 2, 2, 0]), 2, None)
     assert str(caught.value) == (
-        "it: as printed, the smallest group has 1 row, and k is 2. Nothing is released. Set mode to 'strict'."
+        "it: in the published form, the smallest group has 1 row, and k is 2. "
+        "Nothing is released. Set mode to 'strict'."
     )
 
 
@@ -195,5 +196,5 @@ def test_as_printed_cells_that_miss_the_limits_are_refused():
     cells, constraints = np.array([0, 0, 1, 1]), Constraints(k=2, l=2)
     good, bad = (Limits.of(constraints, {"a": Values(np.array(codes))}) for codes in ([0, 1, 1, 0], [0, 0, 1, 0]))
     assert as_printed("it", cells, 2, good).labels.tolist() == [0, 0, 1, 1]
-    with pytest.raises(GuaranteeError, match=r"^it: as printed, a group misses l or t. .* Set mode to 'strict'\.$"):
+    with pytest.raises(GuaranteeError, match=r"^it: in the published form, a group does not meet l or t\. "):
         as_printed("it", cells, 2, bad)

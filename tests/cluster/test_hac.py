@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 
-from figures import golden, sse, standardised
+from figures import golden, sse, standardized
 from naive.hac import hac as naive_hac
 from shoal.catalogue import methods
 from shoal.cluster.methods.hac import hac
@@ -111,7 +111,7 @@ def test_census_has_the_published_sse_in_any_order_of_rows(census_sample, seed):
 
 @pytest.mark.parametrize("leftover", ["merge", "deal"])
 def test_the_example_of_19_rows_has_the_published_sse_and_sizes(leftover):
-    X = standardised(np.array(golden("mdav")["example"]["rows"], np.float64), ddof=1)
+    X = standardized(np.array(golden("mdav")["example"]["rows"], np.float64), ddof=1)
     partition = hac(X, GOLDEN["example"]["k"], "single", cap="2k-1", leftover=leftover)
     assert sorted(partition.sizes.tolist()) == GOLDEN["example"]["sizes"]
     assert sse(X, partition.labels) == pytest.approx(GOLDEN["example"]["sse"], abs=0.005)
@@ -204,7 +204,7 @@ def test_hamming_accepts_columns_of_any_two_values():
 def test_hamming_of_measured_columns_is_refused_without_showing_any_value():
     X = np.arange(24.0).reshape(12, 2)
     X[3:5, 1] = 4711.25
-    with pytest.raises(MethodError, match=r"2 of the 24 cells are neither\. Take metric 'manhattan'") as caught:
+    with pytest.raises(MethodError, match=r"2 of the 24 cells are neither\. Use metric 'manhattan'") as caught:
         hac(X, 3, "single", "hamming")
     assert "4711" not in str(caught.value)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 import shoal.cluster.methods.k_member as module
-from figures import sse, standardised
+from figures import sse, standardized
 from naive.k_member import k_member as naive_k_member
 from shoal.catalogue import methods
 from shoal.cluster.methods.k_member import TOLERANCE, k_member
@@ -210,7 +210,7 @@ def test_census_has_the_sse_of_the_docs_page(census_sample):
 @pytest.mark.compiled
 def test_on_waveform_l_2_costs_less_than_by_merging(data_file):
     data = np.loadtxt(data_file("waveform.csv"), delimiter=",", skiprows=1)
-    X, columns, constraints = standardised(data[:, :-1]), sensitive(data[:, -1]), Constraints(k=5, l=2)
+    X, columns, constraints = standardized(data[:, :-1]), sensitive(data[:, -1]), Constraints(k=5, l=2)
     partition = k_member(X, 5, diverse=True, limits=Limits.of(constraints, columns))
     assert not failing(partition.labels, constraints, columns).any()
     assert 100 * sse(X, partition.labels) / X.size == pytest.approx(24.082, abs=0.001)

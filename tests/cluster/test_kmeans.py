@@ -284,7 +284,7 @@ def test_it_is_found_by_name_and_has_its_card():
 @pytest.mark.parametrize("rounds", [0, 1001, 2.5, "3"])
 def test_rounds_out_of_range_are_refused(rounds):
     with pytest.raises(
-        MethodError, match=r"^kmeans: rounds must be a whole number of at least 1 and at most 1000; got "
+        MethodError, match=r"^kmeans: rounds must be a whole number of at least 1 and at most 1,000; got "
     ):
         kmeans(np.zeros((9, 2)), 3, rounds=rounds)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from figures import golden, sse, standardised
+from figures import golden, sse, standardized
 from naive.mdav import mdav as naive_mdav
 from shoal.catalogue import methods
 from shoal.cluster.methods.mdav import mdav
@@ -209,7 +209,7 @@ def test_census_has_the_published_sse_in_any_order_of_rows(census, seed):
 
 def test_the_example_of_19_rows_has_the_published_sse_and_sizes():
     golden = GOLDEN["example"]
-    X = standardised(np.array(golden["rows"], np.float64), ddof=1)
+    X = standardized(np.array(golden["rows"], np.float64), ddof=1)
     partition = mdav(X, golden["k"])
     assert sorted(partition.sizes.tolist()) == golden["sizes"]
     assert sse(X, partition.labels) == pytest.approx(golden["sse"], abs=0.0005)
@@ -217,7 +217,7 @@ def test_the_example_of_19_rows_has_the_published_sse_and_sizes():
 
 def test_the_example_of_19_rows_loses_less_if_leftover_rows_join_the_nearest_groups():
     golden = GOLDEN["example"]
-    X = standardised(np.array(golden["rows"], np.float64), ddof=1)
+    X = standardized(np.array(golden["rows"], np.float64), ddof=1)
     partition = mdav(X, golden["k"], leftover="nearest")
     assert sorted(partition.sizes.tolist()) == [4, 4, 5, 6]
     assert sse(X, partition.labels) <= 7.93

@@ -89,9 +89,10 @@ def test_as_printed_cells_of_fewer_than_k_rows_are_refused():
     with pytest.raises(GuaranteeError) as caught:
         kde([[0.0], [1.0], [9.0], [10.0], [200.0]], 2, mode="printed")
     assert str(caught.value) == (
-        "kde: as printed, the smallest group has 1 row, and k is 2. Nothing is released. Set mode to 'strict'."
+        "kde: in the published form, the smallest group has 1 row, and k is 2. "
+        "Nothing is released. Set mode to 'strict'."
     )
-    with pytest.raises(GuaranteeError, match=r"^kde: as printed, the smallest group has 2 rows, and k is 3\."):
+    with pytest.raises(GuaranteeError, match=r"^kde: .* the smallest group has 2 rows, and k is 3\."):
         kde([[0.0], [1.0], [9.0], [10.0]], 3, mode="printed")
 
 
@@ -100,7 +101,7 @@ def test_as_printed_cells_of_k_rows_are_returned_unchanged():
     assert partition.labels.tolist() == [0, 1] * 20
     assert partition.notes == (
         "kde: columns have 2 peaks.",
-        "kde: as printed, the smallest group has 20 rows.",
+        "kde: in the published form, the smallest group has 20 rows.",
     )
 
 

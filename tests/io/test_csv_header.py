@@ -90,7 +90,7 @@ def test_a_first_line_is_a_header_if_the_user_says_so(put):
 def test_a_first_line_is_a_row_if_the_user_says_so(put):
     table = read(put("Anna,34\nPaul,51\n"), header=False)
     assert table.data.to_pydict() == {"column_1": ["Anna", "Paul"], "column_2": [34, 51]}
-    assert "the names column_1 to column_2, as the file has no header" in table.origin.notes
+    assert "column names column_1 to column_2, as the file has no header" in table.origin.notes
     assert read(put("Anna,34\n"), header=False).n == 1
     assert read(put("x,x\n,1\n"), header=False).data.to_pydict() == {"column_1": ["x", None], "column_2": ["x", "1"]}
 

@@ -130,7 +130,7 @@ def test_rare_names_share_a_column_beyond_the_limit():
     names = [f"n{i}" for i in range(MOST_NAMES + 50)] * 2
     found = matrix({"a": "nominal"}, a=names)
     assert found.X.shape == (len(names), MOST_NAMES + 1)
-    assert "50 rarer names count as one" in found.notes[0]
+    assert "50 rarer categories count as one" in found.notes[0]
 
 
 def test_names_that_fewer_than_k_rows_hold_share_a_column():
@@ -139,7 +139,7 @@ def test_names_that_fewer_than_k_rows_hold_share_a_column():
     assert np.linalg.norm(X[2] - X[3]) == 0
     found = matrix({"a": "nominal"}, a=["p", "q", "r"])
     assert found.X.shape == (3, 0)
-    assert "fewer than 2 rows share a name" in found.notes[0]
+    assert "no category has 2 rows" in found.notes[0]
 
 
 def weighed(weights, **wishes):

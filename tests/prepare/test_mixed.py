@@ -160,7 +160,7 @@ def test_more_than_a_thousand_names_are_a_range_with_a_note(gap):
     found, notes = mixed({"a": [*names, *gap]}, a={"kind": "nominal"})
     assert found.kind.tolist() == [RANGE]
     assert codes(found) == list(range(MOST_NAMES + 1 + len(gap)))
-    assert notes == ("column 'a': it has more than 1,000 names, which count as ranges of the alphabet",)
+    assert notes == ("column 'a': more than 1,000 categories, which are treated as alphabetical ranges",)
     found, notes = mixed({"a": [*names[1:], *gap]}, a={"kind": "nominal"})
     assert (found.kind.tolist(), notes) == ([SET], ())
 

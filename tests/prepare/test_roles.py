@@ -323,8 +323,8 @@ def test_the_ends_of_the_floats_do_no_harm():
 
 
 def test_constants_and_many_categories_are_noted():
-    assert facts("x", ["a"] * 5).notes == ("all cells hold the same value",)
-    assert facts("x", ["a", "a", "a", None, None]).notes == ("all cells hold the same value, if any",)
+    assert facts("x", ["a"] * 5).notes == ("all cells have the same value",)
+    assert facts("x", ["a", "a", "a", None, None]).notes == ("all cells have the same value, if any",)
     many = facts("x", [f"{place} b" for place in range(101)] * 3)
     assert many.notes == ("101 categories; more than 100 are hard to group",)
     assert facts("x", [f"{place} b" for place in range(100)] * 3).notes == ()

@@ -161,7 +161,7 @@ def test_no_value_is_a_root_alone(word):
         ("equal-frequency", [True], "'equal-frequency' is for numbers"),
         ("calendar", [1, 2], "'calendar' is for dates"),
         ("calendar", ["secret"], "'calendar' is for dates"),
-        ("mask", ["secret", "secrets"], "must have the same length. Take 'prefix'"),
+        ("mask", ["secret", "secrets"], "must have the same length. Use 'prefix'"),
     ],
 )
 def test_a_word_for_another_kind_is_refused(word, values, why):

@@ -134,7 +134,7 @@ def test_private_folders_are_refused(tmp_path, text):
     (private / FINDINGS).write_text(text)
     with pytest.raises(ReadError, match="contains no random seed"):
         shoal.seed_of(private)
-    with pytest.raises(ReadError, match="not the private folder of a release"):
+    with pytest.raises(ReadError, match="was not written with a release"):
         shoal.measure(TABLE, folder, private=private)
 
 
@@ -144,5 +144,5 @@ def test_private_folders_of_sets_are_refused(tmp_path, text):
     records = [["a", "b"], ["a", "b"], ["a"], ["b"]] * 3
     shoal.sets.anonymize(records, k=2, m=2).save(folder, private=private)
     (private / FINDINGS).write_text(text)
-    with pytest.raises(ReadError, match="not the private folder of a release"):
+    with pytest.raises(ReadError, match="was not written with a release"):
         verify_sets(folder, original=records, private=private)

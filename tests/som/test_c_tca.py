@@ -122,7 +122,7 @@ def test_as_printed_it_reaches_k(k):
     partition = c_tca(X, k, mode="printed")
     smallest = partition.sizes.min()
     assert smallest >= k
-    assert partition.notes == (f"c_tca: as printed, the smallest group has {smallest} rows.",)
+    assert partition.notes == (f"c_tca: in the published form, the smallest group has {smallest} rows.",)
 
 
 def test_more_than_half_of_all_rows_are_one_group_as_printed():

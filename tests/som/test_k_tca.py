@@ -120,7 +120,8 @@ def test_as_printed_it_is_refused_where_k_is_not_reached():
     with pytest.raises(GuaranteeError) as caught:
         k_tca(X, 3, mode="printed")
     assert str(caught.value) == (
-        "k_tca: as printed, the smallest group has 1 row, and k is 3. Nothing is released. Set mode to 'strict'."
+        "k_tca: in the published form, the smallest group has 1 row, and k is 3. "
+        "Nothing is released. Set mode to 'strict'."
     )
 
 
@@ -128,7 +129,7 @@ def test_as_printed_it_is_kept_where_k_is_reached():
     X = np.repeat([[0.0, 0.0], [9.0, 9.0]], 6, axis=0)
     partition = k_tca(X, 6, mode="printed")
     assert partition.sizes.tolist() == [6, 6]
-    assert partition.notes == ("k_tca: as printed, the smallest group has 6 rows.",)
+    assert partition.notes == ("k_tca: in the published form, the smallest group has 6 rows.",)
 
 
 def test_it_is_found_by_its_names_and_carries_its_card():

@@ -100,9 +100,11 @@ def test_cells_do_not_follow_the_label_alone(monkeypatch):
 def test_what_is_learnt_is_told_but_no_label():
     X = np.random.default_rng(9).normal(size=(40, 4))
     views, labels = k_tca_pp(X, 3, label=["secret"] * 20 + ["other"] * 20).notes
-    assert re.fullmatch(r"k_tca_pp: taught by 2 labels; columns count from \d\.\d\d to \d\.\d\d\.", labels)
+    assert re.fullmatch(
+        r"k_tca_pp: learnt from 2 label values; column weights range from \d\.\d\d to \d\.\d\d\.", labels
+    )
     assert "secret" not in views + labels
-    assert "one label only, which teaches nothing" in k_tca_pp(X, 3, label=["one"] * 40).notes[1]
+    assert "only one value, so nothing can be learnt" in k_tca_pp(X, 3, label=["one"] * 40).notes[1]
 
 
 @pytest.mark.parametrize("views", [1, 2, 3, 1000])
@@ -148,7 +150,7 @@ def test_as_printed_it_is_refused_where_k_is_not_reached():
     with pytest.raises(GuaranteeError) as caught:
         grouped(X, 30, mode="printed")
     assert re.fullmatch(
-        r"k_tca_pp: as printed, the smallest group has \d+ rows?, and k is 30\. "
+        r"k_tca_pp: in the published form, the smallest group has \d+ rows?, and k is 30\. "
         r"Nothing is released\. Set mode to 'strict'\.",
         str(caught.value),
     )
@@ -158,7 +160,7 @@ def test_as_printed_it_is_kept_where_k_is_reached():
     X = np.repeat([[0.0, 0.0], [9.0, 9.0]], 6, axis=0)
     partition = k_tca_pp(X, 6, mode="printed", label=np.repeat([0, 1], 6))
     assert partition.sizes.tolist() == [6, 6]
-    assert partition.notes == ("k_tca_pp: as printed, the smallest group has 6 rows.",)
+    assert partition.notes == ("k_tca_pp: in the published form, the smallest group has 6 rows.",)
 
 
 def test_it_is_found_by_name_and_has_its_card():

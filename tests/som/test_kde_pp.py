@@ -60,14 +60,14 @@ def test_labels_may_be_words_or_numbers():
     X, label = labelled()
     words, numbers = kde_pp(X, 4, label=label), kde_pp(X, 4, label=(label == "yes").astype(int))
     assert np.array_equal(words.labels, numbers.labels)
-    assert words.notes[-1].startswith("kde_pp: taught by 2 labels; columns count from ")
+    assert words.notes[-1].startswith("kde_pp: learnt from 2 label values; column weights range from ")
 
 
 def test_a_single_label_is_enough_to_make_groups():
     X, _ = labelled()
     partition = kde_pp(X, 4, label=["same"] * len(X))
     assert partition.sizes.min() >= 4
-    assert partition.notes == ("kde_pp: there is one label only, which teaches nothing.",)
+    assert partition.notes == ("kde_pp: the label has only one value, so nothing can be learnt from it.",)
 
 
 def test_a_label_of_a_few_rows_each_is_enough():

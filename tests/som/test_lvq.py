@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import StratifiedKFold
 
-from figures import standardised
+from figures import standardized
 from naive import lvq as naive
 from shoal.errors import MethodError
 from shoal.som.lvq import _learn, wlvq2
@@ -23,7 +23,7 @@ def telling_and_noise(n=400, seed=1):
     """Three columns that tell something of the class, and three that tell nothing."""
     rng = np.random.default_rng(seed)
     y = np.arange(n) % 2
-    return standardised(np.hstack([rng.normal(size=(n, 3)) + y[:, None], rng.normal(size=(n, 3))])), y
+    return standardized(np.hstack([rng.normal(size=(n, 3)) + y[:, None], rng.normal(size=(n, 3))])), y
 
 
 @given(
@@ -118,7 +118,7 @@ def test_noise_columns_count_less_than_those_that_tell(seed):
 @pytest.mark.compiled
 def test_the_ends_of_a_waveform_which_tell_nothing_count_little(data_file):
     table = np.loadtxt(data_file("waveform.csv"), delimiter=",", skiprows=1)
-    weights = wlvq2(standardised(table[:, :-1]), table[:, -1]).weights
+    weights = wlvq2(standardized(table[:, :-1]), table[:, -1]).weights
     assert weights[[0, 20]].max() < 0.5 * weights[4:17].min()
 
 
@@ -130,7 +130,7 @@ def test_without_a_weight_rate_all_columns_count_the_same():
 @pytest.mark.compiled
 def test_the_form_as_printed_unlearns(data_file):
     table = np.loadtxt(data_file("waveform.csv"), delimiter=",", skiprows=1)[:1500]
-    X, y = standardised(table[:, :-1]), table[:, -1]
+    X, y = standardized(table[:, :-1]), table[:, -1]
     derived, printed = ((wlvq2(X, y, printed=form).predict(X) == y).mean() for form in (False, True))
     assert printed < derived
 

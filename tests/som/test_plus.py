@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import shoal.som.plus as module
-from figures import standardised
+from figures import standardized
 from naive import lvq as naive
 from shoal.errors import GuaranteeError, MethodError
 from shoal.som.lvq import wlvq2
@@ -15,7 +15,7 @@ def telling_and_noise(n=120, seed=1):
     rng = np.random.default_rng(seed)
     codes = np.arange(n) % 2
     X = np.column_stack([rng.normal(size=n) + 2.0 * codes, rng.normal(size=(n, 2))])
-    return standardised(X), codes
+    return standardized(X), codes
 
 
 def test_labels_become_numbers_in_the_order_of_their_names():
@@ -99,7 +99,7 @@ def test_groups_hold_k_rows_and_the_notes_say_what_was_learnt():
     assert partition.sizes.min() >= 4
     assert partition.sizes.max() <= 7
     assert partition.notes == (
-        f"it: taught by 2 labels; columns count from {weights.min():.2f} to {weights.max():.2f}.",
+        f"it: learnt from 2 label values; column weights range from {weights.min():.2f} to {weights.max():.2f}.",
     )
 
 
@@ -107,7 +107,7 @@ def test_one_label_alone_teaches_nothing_and_does_no_harm():
     X, codes = telling_and_noise(30)
     partition = plus("it", X, X, 0 * codes, 4, "none", None, 0, 1)
     assert partition.sizes.min() >= 4
-    assert partition.notes == ("it: there is one label only, which teaches nothing.",)
+    assert partition.notes == ("it: the label has only one value, so nothing can be learnt from it.",)
 
 
 def test_as_printed_the_nearest_prototype_is_published():
@@ -123,5 +123,5 @@ def test_as_printed_prototypes_of_fewer_than_k_rows_are_refused():
     smallest = printed_plus(X, codes).k
     partition = plus_as_printed("it", X, codes, smallest, None, 0)
     assert partition.sizes.min() == smallest
-    with pytest.raises(GuaranteeError, match=f"^it: as printed, the smallest group has {smallest} row"):
+    with pytest.raises(GuaranteeError, match=f"^it: in the published form, the smallest group has {smallest} row"):
         plus_as_printed("it", X, codes, smallest + 1, None, 0)

@@ -142,7 +142,7 @@ def test_notes_say_what_the_views_learnt(columns, said):
     found = topology(X, dealt(columns, 3, 0), rounds=2, training=QUICK)
     kept = sum(one.accepted for one in found.log)
     sides = f"maps of {found.map.grid.rows} x {found.map.grid.columns} units"
-    rest = f"; of 6 updates that they learnt from each other {kept} were kept" if columns == 6 else ""
+    rest = f"; {kept} of 6 collaborative updates were kept" if columns == 6 else ""
     assert found.notes("k_tca") == (f"k_tca: {said} {sides}{rest}.",)
 
 

@@ -12,7 +12,7 @@ from shoal.privacy.measures.pairs import Pair
 from shoal.utility import validity
 from shoal.utility.moments import numbers_of
 from shoal.utility.structure import combined_utility, joint_utility, query_errors, structural_utility
-from shoal.utility.validity import calinski_harabasz, davies_bouldin, silhouette, standardised
+from shoal.utility.validity import calinski_harabasz, davies_bouldin, silhouette, standardized
 
 
 def column(before, after, kind="nominal", form="mode", name="a", **more):
@@ -161,16 +161,16 @@ def test_rows_that_are_all_alone_or_all_alike_have_no_index_of_spread():
     assert davies_bouldin(np.ones((4, 1)), np.array([0, 0, 1, 1])) == 0.0
 
 
-def test_standardised_columns_have_one_scale_and_no_gaps():
+def test_standardized_columns_have_one_scale_and_no_gaps():
     town = column(["x", "x", "y"], ["x"] * 3)
     flat, empty = number([5, 5, 5], [5] * 3), number([None] * 3, [None] * 3)
-    X = standardised([number([0, None, 2], [1] * 3), town, flat, empty, column(["x"] * 3, ["x"] * 3)])
+    X = standardized([number([0, None, 2], [1] * 3), town, flat, empty, column(["x"] * 3, ["x"] * 3)])
     root = np.sqrt(0.5)
     assert X.tolist() == [[-1, root, 0], [0, root, 0], [1, 0, root]]
-    assert standardised([]).shape == (0, 0)
+    assert standardized([]).shape == (0, 0)
     many = column([str(place) for place in range(80)] * 2, ["0"] * 160)
-    assert standardised([many]).shape == (160, validity.NAMES + 1)
-    assert (standardised([many]) > 0).sum() == 160
+    assert standardized([many]).shape == (160, validity.NAMES + 1)
+    assert (standardized([many]) > 0).sum() == 160
 
 
 def table_of(n, seed=0):

@@ -186,7 +186,7 @@ def _data(
     lines.append(Line("order of rows", "ascending", "ascending" if order else "another", order))
     lines += contradicted(released, policy)
     if unexpected := unused_levels(policy, released):
-        lines.append(Line("levels", "those that occur", f"others, too, of {listed(unexpected)}", holds=False))
+        lines.append(Line("levels", "those that occur", f"others as well, in {listed(unexpected)}", holds=False))
     return lines, bytes_.note
 
 

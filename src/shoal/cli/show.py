@@ -128,7 +128,7 @@ def profile(facts: "Profile", *, json: bool) -> None:
     for c in () if wide else facts.columns:
         say(f"{c.name}: {_why(c)}")
     say(
-        f"{facts.rows:,} rows; as the file stands, k = {facts.k} and {facts.unique_rows:,} rows are unique "
+        f"{facts.rows:,} rows; before anonymization, k = {facts.k} and {facts.unique_rows:,} rows are unique "
         f"in the {len(facts.quasi)} columns that are not identifiers."
     )
 

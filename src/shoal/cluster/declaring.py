@@ -86,7 +86,7 @@ def mixed_columns(columns: Columns, k: int, who: str) -> Columns:
     """Return the columns, or refuse them."""
     if not isinstance(columns, Columns):
         raise MethodError(
-            f"{who}: it takes the columns of a mixed table, made by `columns_of`; got a {type(columns).__name__}."
+            f"{who}: it requires the columns of a mixed table, made by `columns_of`; got a {type(columns).__name__}."
         )
     enough_rows(len(columns.codes), k, who)
     return columns

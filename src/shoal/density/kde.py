@@ -3,7 +3,7 @@
 1. Each column is cut at the minima of its kernel density estimate, and coded by the peaks between them
    (`density.curve`); a peak represents at least k rows.
 2. Rows with the same codes in all columns are a cell. With many columns most cells hold one row: coding column by
-   column protects nobody, and as printed that is all there is.
+   column protects nobody, and as published that is all there is.
 3. The cells are cut and merged into groups of at least k rows, and a search moves rows between them (`search.finish`).
 
 The attribute-oriented method of Zouinina et al. (2020), with a final step that ensures its guarantee.

@@ -161,7 +161,7 @@ class Exploration:
             "folds": self.aims.folds,
             "rule": RULE,
             "channel": CHANNEL,
-            "estimate": {**vars(self.estimate), "said": str(self.estimate)},
+            "estimate": {**vars(self.estimate), "summary": str(self.estimate)},
             "points": points,
             "front": [one.name for one in self.front],
             "beside": self.beside,

@@ -82,7 +82,7 @@ def parse(
         raise ReadError(f"read: {name!r}, line 1: it is not clear whether this is a header: {doubt}. {_header_hint()}")
     notes = [f"{note} in column {word!r}" for word, (_, note) in zip(names, found, strict=True) if note]
     if header is False:
-        notes.append(f"the names {names[0]} to {names[-1]}, as the file has no header")
+        notes.append(f"column names {names[0]} to {names[-1]}, as the file has no header")
     return pa.table(cells.columns if as_text else columns, names=names), (f"delimiter {DELIMITERS[delimiter]}", *notes)
 
 

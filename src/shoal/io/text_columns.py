@@ -37,7 +37,7 @@ def with_types(table: Table, policy: Policy) -> Table:
     --------
     >>> table = with_types(Table.of(pa.table({"born": ["2021-03-04", None]})), Policy.of(k=2))
     >>> table.column("born").type, table.origin.notes
-    (DataType(date32[day]), ("text taken for dates in column 'born' (kind nominal keeps names)",))
+    (DataType(date32[day]), ("text read as dates in column 'born' (kind nominal keeps text)",))
     """
     if table.origin.format.startswith("csv"):
         return table
@@ -50,7 +50,7 @@ def with_types(table: Table, policy: Policy) -> Table:
         if found is not None:
             data = data.set_column(place, name, found)
             what = "dates" if pa.types.is_temporal(found.type) else "numbers"
-            notes.append(f"text taken for {what} in column {name!r} (kind nominal keeps names)")
+            notes.append(f"text read as {what} in column {name!r} (kind nominal keeps text)")
     if not notes:
         return table
     return replace(table, data=data, origin=replace(table.origin, notes=(*table.origin.notes, *notes)))

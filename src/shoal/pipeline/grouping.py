@@ -29,7 +29,9 @@ __all__ = ["Grouped", "cluster", "make_groups", "merged", "refine"]
 
 UNGUIDED = "row weights count in means and in SSE, but this method ignores them when it forms groups."
 UNVIEWED = "the policy names views of columns, which this method ignores; k_tca and c_tca use them."
-MERGED = "groups were merged to meet constraints that this method ignores; anneal, or refine, would lose less."
+MERGED = (
+    "groups were merged to meet constraints that this method ignores; anneal or refine would lose less information."
+)
 
 
 @dataclass(frozen=True, eq=False)

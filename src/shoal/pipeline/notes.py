@@ -28,7 +28,7 @@ def ended_early(seconds: float | None, *, cut: bool) -> tuple[str, ...]:
         return ()
     many = "" if seconds == 1 else "s"
     note = f"a budget of {seconds:g} second{many} ended the search early: another run may give different groups"
-    return (f"{note}, and a larger budget less information loss.",)
+    return (f"{note}, and a larger budget a lower information loss.",)
 
 
 def extremes(table: Table, policy: Policy) -> tuple[str, ...]:

@@ -38,13 +38,13 @@ PLACEMENTS = 200  # maximum number of placements enumerated
 
 LIMITED = f"To limit it, at the cost of more information loss: {either('protect', 'minimality')}."
 DEPENDS = (
-    "minimality: the groups depend on sensitive values, through {models}. Whoever knows all quasi-identifiers and "
-    "repeats the run may learn more of a person than the class says. `attack` estimates how much "
+    "minimality: the groups depend on sensitive values, through {models}. An attacker who knows all quasi-identifiers "
+    "and repeats the run may learn more about a person than the class reveals. `attack` estimates how much "
     f"({either('only', 'minimality')}). {LIMITED}"
 )
 EXCEEDS = (
-    "minimality: whoever knows all quasi-identifiers and repeats the run can be {posterior:.0f} % sure of one person's "
-    f"value of column {{column!r}}; the class alone says {{share:.0f}} %. {LIMITED}"
+    "minimality: an attacker who knows all quasi-identifiers and repeats the run can be {posterior:.0f} % sure of one "
+    f"person's value of column {{column!r}}; the class alone suggests {{share:.0f}} %. {LIMITED}"
 )
 
 
@@ -146,8 +146,8 @@ def inference_by_repetition(
         )
     if revealed is None:
         return (), (DEPENDS.format(models=", ".join(models)),)
-    most = "the most likely value of a person for whoever repeats the run, over {runs} repetitions"
-    how, less = Sentence(most, runs=revealed.runs), "that, less the share of the value in the class"
+    most = "probability of the most certain value of a person, for an attacker who repeats the run; {runs} runs"
+    how, less = Sentence(most, runs=revealed.runs), "worst posterior minus the share of the value in the class"
     findings = (
         Finding("minimality", revealed.posterior, how, "groups", part="worst posterior"),
         Finding("minimality", revealed.excess, less, "groups", part="excess"),

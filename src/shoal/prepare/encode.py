@@ -156,7 +156,7 @@ def row_weights(table: Table, policy: Policy) -> tuple[Matrix | None, tuple[str,
             "A weight is a number of at least 0."
         )
     if not weights.any():
-        return None, (f"column {policy.weight!r}: every weight is 0, so that all rows count alike",)
+        return None, (f"column {policy.weight!r}: every weight is 0, so all rows count equally",)
     # Only ratios matter, so the largest weight is scaled to 1: sums cannot overflow then.
     return weights / weights.max(), ()
 
@@ -195,6 +195,6 @@ def _names(column: pa.ChunkedArray, k: int) -> tuple[NDArray[np.int64], int, str
     place[np.lexsort((by_value, -counts))] = np.minimum(np.arange(size), common)
     width = int(place.max()) + 1
     if width < 2:
-        return codes, 0, f"fewer than {k} rows share a name; left out of the distances"
+        return codes, 0, f"no category has {k} rows; left out of the distances"
     rare = size - common
-    return place[codes], width, f"{rare} rarer names count as one in the distances" if rare > 1 else ""
+    return place[codes], width, f"{rare} rarer categories count as one in the distances" if rare > 1 else ""

@@ -45,7 +45,7 @@ def mixed_columns(table: Table, policy: Policy, trees: Mapping[str, Hierarchy]) 
             cells, shape = _names(column)
             if isinstance(shape, Range):
                 notes.append(
-                    f"column {name!r}: it has more than {MOST_NAMES:,} names, which count as ranges of the alphabet"
+                    f"column {name!r}: more than {MOST_NAMES:,} categories, which are treated as alphabetical ranges"
                 )
         else:
             cells, shape = _places(column, name, given)

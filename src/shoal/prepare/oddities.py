@@ -37,13 +37,13 @@ def notes(seen: Seen, role: Role = "quasi") -> tuple[str, ...]:
     Examples
     --------
     >>> notes(Seen("country", "nominal", pa.array(["somewhere"]), np.array([9])))
-    ('all cells hold the same value',)
+    ('all cells have the same value',)
     """
     found: list[str] = []
     if not seen.present:
         found.append("every cell is missing")
     elif len(seen.values) == 1:
-        found.append("all cells hold the same value" + (", if any" if seen.missing else ""))
+        found.append("all cells have the same value" + (", if any" if seen.missing else ""))
     numbers = seen.numbers() if seen.kind in ("numeric", "ordinal") else None
     if numbers is not None:
         with np.errstate(over="ignore", invalid="ignore"):

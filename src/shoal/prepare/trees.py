@@ -57,8 +57,8 @@ def build(word: str, values: Sequence[Any], texts: Sequence[str], who: str, comm
         )
     if kind == "mask" and len({len(text) for text in texts}) > 1:
         raise PolicyError(
-            f"{who}: codes to be masked must have the same length. Take 'prefix' for those that have not, and name "
-            "words that stand for a missing value in missing_codes."
+            f"{who}: codes to be masked must have the same length. Use 'prefix' for codes of different lengths, and "
+            "list codes for missing values in missing_codes."
         )
     make: dict[str, Callable[[Sequence[Any], Sequence[str]], list[list[str]]]] = {
         "equal-width": lambda _, names: equal_width(names, common),

@@ -181,7 +181,7 @@ def _how(facts: Facts) -> list[tuple[str, str]]:
         given = ", ".join(f"{name} {value:.4g}" for name, value in facts["beside"].items())
         words.append(("Reference figures", f"{given}. {BESIDE}"))
     words += [("Intervals", sure), ("Pareto front", facts["rule"])]
-    return [*words, ("Expected cost of the remaining runs", f"{facts['estimate']['said']}.")]
+    return [*words, ("Expected cost of the remaining runs", f"{facts['estimate']['summary']}.")]
 
 
 def _notes(facts: Facts) -> list[Block | None]:

@@ -64,7 +64,7 @@ def wlvq2(
     """Learn prototypes of classes and the weights of columns.
 
     Columns should be on comparable scales: z-scores. Each class has at most `prototypes`; one of fewer than 14 rows has
-    one. The rates are initial values; with a weight rate of 0 this is LVQ2. `printed` moves prototypes as printed
+    one. The rates are initial values; with a weight rate of 0 this is LVQ2. `printed` moves prototypes as published
     instead of as derived. Takes O(epochs n m d) time for m prototypes.
 
     Examples

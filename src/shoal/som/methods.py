@@ -81,7 +81,7 @@ def c_tca(
 
     Guarantee
     ---------
-    Every group holds at least k rows, as printed too, where small cells are dissolved. If strict, it meets the limits
+    Every group holds at least k rows, as published too, where small cells are dissolved. If strict, it meets the limits
     if the whole table does. The result does not depend on the number of threads.
 
     Cost

@@ -2,7 +2,7 @@
 
 - **convex**: of its best matching unit and the neighbours of that, with non-negative weights that sum to 1; found by 40
   steps of projected gradient descent from the best matching unit.
-- **nnls**: of all prototypes, with non-negative weights, as printed. On centred columns the prototypes surround the
+- **nnls**: of all prototypes, with non-negative weights, as published. On centred columns the prototypes surround the
   origin, and the mixture is the row itself: it hides nothing.
 """
 

@@ -70,8 +70,8 @@ def plus(
     labels = finished(space, book.cells(space, threads), k, effort, limits=limits, seed=seed, threads=threads)
     classes = int(codes.max()) + 1
     if classes == 1:
-        return Partition.of(labels, (f"{who}: there is one label only, which teaches nothing.",))
-    note = f"{who}: taught by {classes} labels; columns count from {weights.min():.2f} to "
+        return Partition.of(labels, (f"{who}: the label has only one value, so nothing can be learnt from it.",))
+    note = f"{who}: learnt from {classes} label values; column weights range from {weights.min():.2f} to "
     return Partition.of(labels, (f"{note}{weights.max():.2f}.",))
 
 
@@ -91,7 +91,7 @@ def tca_pp(
 
 
 def printed_plus(coded: Floats, codes: Rows, seed: int = 0) -> Printed:
-    """Return what a ++ method publishes as printed: the prototype nearest to each coded row, without guarantee.
+    """Return what a ++ method publishes as published: the prototype nearest to each coded row, without guarantee.
 
     Prototypes learn by the derived signs: by the printed ones they unlearn, and the printed figures are out of reach.
     """
@@ -100,5 +100,5 @@ def printed_plus(coded: Floats, codes: Rows, seed: int = 0) -> Printed:
 
 
 def plus_as_printed(who: str, coded: Floats, codes: Rows, k: int, limits: Limits | None, seed: int) -> Partition:
-    """Return the groups of what is published as printed, or refuse them if one violates the guarantee."""
+    """Return the groups of what is published as published, or refuse them if one violates the guarantee."""
     return as_printed(who, printed_plus(coded, codes, seed).labels, k, limits)

@@ -66,7 +66,7 @@ class Topology:
         kept = sum(one.accepted for one in self.log)
         grid, views = self.map.grid, len(self.views)
         note = f"{who}: {views} view{'s' * (views != 1)}, maps of {grid.rows} x {grid.columns} units"
-        learnt = f"; of {len(self.log)} updates that they learnt from each other {kept} were kept" if self.log else ""
+        learnt = f"; {kept} of {len(self.log)} collaborative updates were kept" if self.log else ""
         return (f"{note}{learnt}.",)
 
     def sketches(self, k: int) -> tuple[Sketch, ...]:
@@ -142,7 +142,7 @@ def topology(
     """Train maps of the views of a table, and one of the coded rows; 15 epochs each by default.
 
     `columns` are the columns of each view, `rounds` how often the views learn from each other, `units` the approximate
-    units per map, 5 sqrt(n) if 0. With `printed`, views learn as printed instead of as derived.
+    units per map, 5 sqrt(n) if 0. With `printed`, views learn as published instead of as derived.
     """
     how = training or Training(EPOCHS)
     with part(0, 2):
@@ -188,7 +188,7 @@ def dissolved(coded: Floats, map_: Map, cells: Rows, k: int) -> Rows:
 
 
 def printed_k_tca(X: Floats, columns: list[Rows], *, units: int = 0, inflated: bool = False, seed: int = 0) -> Printed:
-    """Return what k-TCA publishes as printed: the prototypes of the last map, without guarantee.
+    """Return what k-TCA publishes as published: the prototypes of the last map, without guarantee.
 
     Views learn from each other by the derived update, which comes closer to the printed figures than the printed one;
     `inflated` uses the latter.
@@ -200,6 +200,6 @@ def printed_k_tca(X: Floats, columns: list[Rows], *, units: int = 0, inflated: b
 def printed_c_tca(
     X: Floats, columns: list[Rows], k: int, *, units: int = 0, inflated: bool = False, seed: int = 0
 ) -> Printed:
-    """Return what C-TCA publishes as printed: prototypes nearest to at least k rows; see `printed_k_tca`."""
+    """Return what C-TCA publishes as published: prototypes nearest to at least k rows; see `printed_k_tca`."""
     found = topology(X, columns, "nnls", units=units, training=Training(), printed=inflated, seed=seed)
     return Printed.of(found.map.prototypes[dissolved(found.coded, found.map, found.cells, k)])

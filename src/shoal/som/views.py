@@ -74,7 +74,7 @@ def maps_of_views(
     """Train a map of each view, let them learn from each other in some rounds, and return a log of that.
 
     `columns` are the columns of each view, `training` that of each map by itself, `units` the approximate units per
-    map, 5 sqrt(n) if 0. With `printed`, prototypes move as printed instead of as derived.
+    map, 5 sqrt(n) if 0. With `printed`, prototypes move as published instead of as derived.
     """
     how = training or Training()
     grid = grid_for(X, units)

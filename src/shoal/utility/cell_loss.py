@@ -46,7 +46,11 @@ def cell_losses(columns: Sequence[Pair]) -> tuple[Finding, ...]:
     by_arx = float(weights @ published / weights.sum()) if weights.any() else 0.0
     return (
         Finding(
-            "cell loss %", 100 * float(np.mean(published)), "what cells leave open, mean of all cells", "pair", unit="%"
+            "cell loss %",
+            100 * float(np.mean(published)),
+            "how much cells leave open, mean over all cells",
+            "pair",
+            unit="%",
         ),
         Finding(
             "cell loss % as in ARX",

@@ -30,7 +30,7 @@ def class_count(case: Case) -> Found:
     sizes = case.sizes
     each = {"smallest class": sizes.min(), "mean class": sizes.mean(), "largest class": sizes.max()}
     return (
-        Finding("classes", float(sizes.size), "rows alike in every quasi-identifier", "release", counts_rows=False),
+        Finding("classes", float(sizes.size), "rows with the same quasi-identifiers", "release", counts_rows=False),
         *(Finding(name, float(value), "rows", "release", counts_rows=False) for name, value in each.items()),
     )
 

@@ -53,7 +53,7 @@ def partition_loss(
     loss = 100 * within / whole if whole > 0 else 0.0
     by = "" if weights is None else ", rows counted by their weights"
     return (
-        Finding("partition SSE", within, f"squared distances to the group means, standardised columns{by}", "groups"),
+        Finding("partition SSE", within, f"squared distances to the group means, standardized columns{by}", "groups"),
         Finding("partition SST", whole, f"squared distances to the mean of all rows{by}", "groups"),
         Finding("information loss %", loss, Sentence("100 SSE/SST{by}", by=by), "groups", unit="%"),
     )

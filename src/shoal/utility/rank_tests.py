@@ -76,7 +76,7 @@ class Comparison:
             lines.append(f"Wilcoxon: {p_words(self.wilcoxon.p)}")
         lines += [f"no difference found: {', '.join(group)}" for group in self.groups]
         if self.least_p >= LEVEL:
-            lines.append(f"{self.sets} data sets are too few: p is {self.least_p:.4g} at the least")
+            lines.append(f"{self.sets} data sets are too few: p is at least {self.least_p:.4g}")
         return "\n".join(lines)
 
     def as_dict(self) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Validity: whether the classes of a release are clusters of the original rows.
 
-Rows are compared as `standardised` says. Indices use the original rows and the class of each.
+Rows are compared as `standardized` says. Indices use the original rows and the class of each.
 
 1. **Davies-Bouldin**: width of classes against their distance, for each with its worst neighbour. Low is good.
 2. **Silhouette**: how much nearer a row is to its own class than to the next. High is good.
@@ -19,7 +19,7 @@ from shoal.privacy.measures.pairs import Pair
 from shoal.privacy.verdict.values import read_column
 from shoal.utility.loss import sse, sst
 
-__all__ = ["SAMPLED", "calinski_harabasz", "davies_bouldin", "silhouette", "standardised"]
+__all__ = ["SAMPLED", "calinski_harabasz", "davies_bouldin", "silhouette", "standardized"]
 
 SAMPLED = 20_000  # rows above which the silhouette is that of a sample, against all rows
 DISTANCES = 10**8  # computed for the silhouette of a sample, and for the index of Davies and Bouldin
@@ -30,7 +30,7 @@ Labels = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-def standardised(columns: Sequence[Pair]) -> Floats:
+def standardized(columns: Sequence[Pair]) -> Floats:
     """Return the original columns as numbers on one scale.
 
     Columns with an order become z-scores, a missing value being at their mean; constant ones are left out. Each

@@ -169,7 +169,7 @@ def combined(case: Case) -> Found:
 )
 def davies_bouldin(case: Case) -> Found:
     """Measure the width of classes against their distance, on the original columns."""
-    X = validity.standardised(case.columns)
+    X = validity.standardized(case.columns)
     value = validity.davies_bouldin(X, case.labels, case.seed)
     sampled = Sentence(", a random sample of {classes:,}", classes=case.sizes.size)
     some = sampled if case.sizes.size > validity.SAMPLED else ""
@@ -189,7 +189,7 @@ def davies_bouldin(case: Case) -> Found:
 )
 def silhouette(case: Case) -> Found:
     """Measure how much nearer rows are to their own class than to the next, on the original columns."""
-    found = validity.silhouette(validity.standardised(case.columns), case.labels, case.seed)
+    found = validity.silhouette(validity.standardized(case.columns), case.labels, case.seed)
     if found is None:
         return ()
     value, rows = found
@@ -207,7 +207,7 @@ def silhouette(case: Case) -> Found:
 )
 def calinski_harabasz(case: Case) -> Found:
     """Measure variance between classes against variance within, on the original columns."""
-    value = validity.calinski_harabasz(validity.standardised(case.columns), case.labels)
+    value = validity.calinski_harabasz(validity.standardized(case.columns), case.labels)
     return () if value is None else (Finding("Calinski-Harabasz index", value, "classes as clusters", "groups"),)
 
 

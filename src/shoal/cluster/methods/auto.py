@@ -111,7 +111,7 @@ def plan(
         why = "a table this small has an answer that can be proved"
         return Plan("exact", {"effort": effort}, why, n * EXACT_ROW, n * n * 5e-5)
     if n <= ONE_PIECE:
-        return _searching(n, d, k, effort, threads, "a search loses least", limited)
+        return _searching(n, d, k, effort, threads, "a search gives the lowest information loss", limited)
     if n > HUGE and effort == "quick":
         cost = n * (d + 20) * 1e-7 / threads
         return Plan(

@@ -141,6 +141,6 @@ def _answer(labels: Rows, upper: float, lower: float, *, scaled: bool) -> Partit
         meaning = "no lower bound was proved; the groups are the best that were found"
     findings = [Finding("gap %", gap, meaning, "groups", unit="%")]
     if not scaled:
-        how = "no partition into groups of k rows or more has less"
+        how = "no partition into groups of at least k rows has a lower SSE"
         findings.insert(0, Finding("proved lower bound of SSE", lower, how, "groups"))
     return Partition.of(labels, (), tuple(findings))

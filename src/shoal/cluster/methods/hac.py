@@ -89,15 +89,15 @@ def hac(X: Floats, k: int, linkage: str, metric: str, cap: str, priority: str, l
     """
     if metric not in FITTING[linkage]:
         raise MethodError(
-            f"hac: linkage {linkage!r} is not defined with metric {metric!r}; it goes with "
-            f"{listed(FITTING[linkage])}. Take one of them, or linkage 'average'."
+            f"hac: linkage {linkage!r} is not defined with metric {metric!r}; it requires "
+            f"{listed(FITTING[linkage])}. Use one of them, or linkage 'average'."
         )
     rows, notes = space(X, metric, "hac")
     cells = cells_of_rows(rows, k, MOST_ROWS)
     if len(cells) > 1:
         note = (
             f"hac: {len(rows)} rows were cut into {len(cells)} cells of at most {max(map(len, cells))}, "
-            f"since all distances are kept for {MOST_ROWS} rows and no more. No group crosses a cell."
+            f"since all distances are kept for at most {MOST_ROWS} rows. No group crosses a cell."
         )
         notes = (*notes, note)
     # Average and energy linkage add distances up; the others compare them, and need no square roots for that.

@@ -30,7 +30,7 @@ FINISHING = {
     "mode": Choice(
         ("strict", "printed"),
         "strict",
-        "strict ensures k; printed runs the published algorithm unchanged, and refuses a result that misses k.",
+        "strict ensures k; printed runs the published algorithm unchanged, and refuses a result that does not meet k.",
     ),
     "effort": FINISH,
 }
@@ -64,12 +64,14 @@ def as_printed(who: str, cells: Rows, k: int, limits: Limits | None, notes: tupl
     reached = int(np.bincount(cells)[np.bincount(cells) > 0].min())
     if reached < k:
         raise GuaranteeError(
-            f"{who}: as printed, the smallest group has {reached} row{'s' * (reached != 1)}, and k is {k}. "
+            f"{who}: in the published form, the smallest group has {reached} row{'s' * (reached != 1)}, and k is {k}. "
             "Nothing is released. Set mode to 'strict'."
         )
-    found = Partition.of(cells, (*notes, f"{who}: as printed, the smallest group has {reached} rows."))
+    found = Partition.of(cells, (*notes, f"{who}: in the published form, the smallest group has {reached} rows."))
     if limits is not None and not all(limits.met(rows) for rows in found.members()):
-        raise GuaranteeError(f"{who}: as printed, a group misses l or t. Nothing is released. Set mode to 'strict'.")
+        raise GuaranteeError(
+            f"{who}: in the published form, a group does not meet l or t. Nothing is released. Set mode to 'strict'."
+        )
     return found
 
 

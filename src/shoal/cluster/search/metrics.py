@@ -61,7 +61,7 @@ def space(X: Floats, metric: str, who: str) -> tuple[Floats, tuple[str, ...]]:
     if not varied.any():
         raise MethodError(
             f"{who}: metric 'mahalanobis' needs a column that varies; the {X.shape[1]} there are do not. "
-            "Take metric 'euclidean'."
+            "Use metric 'euclidean'."
         )
     scores = np.ascontiguousarray(moved[:, varied] / reach[varied])
     scores -= scores.mean(axis=0)
@@ -93,7 +93,7 @@ def _codes_only(X: Floats, who: str) -> None:
         raise MethodError(
             f"{who}: metric 'hamming' counts the columns in which two rows differ and needs codes, that is whole "
             f"numbers or columns of two values; {wrong} of the {X.size} cells are neither. "
-            "Take metric 'manhattan' or 'euclidean'."
+            "Use metric 'manhattan' or 'euclidean'."
         )
 
 

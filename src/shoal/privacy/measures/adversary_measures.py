@@ -242,7 +242,7 @@ def adversary_error(case: Case) -> tuple[Finding, ...]:
         before, after = space(case, [column.name])
         error = float(np.square(before - after).sum(axis=1).mean())
         found.append(Finding(name, error, "its part", "pair", column=column.name))
-    how = "squared distance of a row from what is released of it, standardised; its columns added up"
+    how = "squared distance of a row from what is released of it, standardized; its columns added up"
     return (Finding(name, sum(part.value for part in found), how, "pair"), *found)
 
 

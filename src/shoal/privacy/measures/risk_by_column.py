@@ -159,7 +159,7 @@ def risks_without(case: Case) -> tuple[Finding, ...]:
 
 @measure(
     "contribution to risk",
-    formula="mean over orders of what a column adds to classes / n when it comes to be known",
+    formula="mean over orders of what a column adds to classes / n when it becomes known",
     high=1,
     better="low",
     need="release",
