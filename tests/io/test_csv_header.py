@@ -22,7 +22,7 @@ def lines(head, *columns):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("F1,Marked Person,1959-01-20,w,01069\nF2,Other,1960-01-01,w,01069\n", VALUES),
         ("w,01069\nm,01067\nw,01069\n", VALUES),
@@ -51,8 +51,8 @@ def lines(head, *columns):
         (lines("P0017,keine Angabe", [f"P{place:04d}" for place in range(60)], ["3", "4"] * 30), AGAIN),
     ],
 )
-def test_a_first_line_that_may_be_a_row_is_refused_and_not_shown(put, text, said):
-    with pytest.raises(ReadError, match=said) as caught:
+def test_a_first_line_that_may_be_a_row_is_refused_and_not_shown(put, text, message):
+    with pytest.raises(ReadError, match=message) as caught:
         read(put(text))
     shown = str(caught.value)
     assert "(header=True)" in shown

@@ -243,12 +243,12 @@ def test_any_bytes_are_read_or_refused_in_one_sentence(content):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "x.csv")
         path.write_bytes(content)
-        said = ""
+        message = ""
         try:
             assert read(path).n > 0
         except ReadError as refused:
-            said = str(refused)
-        assert "\n" not in said
+            message = str(refused)
+        assert "\n" not in message
 
 
 @pytest.mark.slow
@@ -294,16 +294,16 @@ def test_line_numbers_are_physical_lines_also_after_quoted_line_ends(put, end):
 
 
 def test_a_ragged_row_of_several_lines_hints_at_a_quote(put):
-    said = refusal(put(f'a,b\n1,2\n"{MARK},4\n5,6\n7,"8","9",1\n'))
-    assert "line 3: 3 cells" in said
-    assert said.endswith("It runs to line 5: is a quote left open?")
+    message = refusal(put(f'a,b\n1,2\n"{MARK},4\n5,6\n7,"8","9",1\n'))
+    assert "line 3: 3 cells" in message
+    assert message.endswith("It runs to line 5: is a quote left open?")
 
 
 def test_a_quote_left_open_is_named_by_the_line_where_it_starts(put):
-    said = "read: 'x.csv', line 3: a quote opens here and is never closed. Correct that line."
-    assert refusal(put(f'a,b\n1,2\n3,"{MARK}\n5,6\n')) == said
-    assert refusal(put(f'a,b\n1,5" pipe\n3,"{MARK}\n')) == said
-    assert refusal(put(f'a\n1\n"{MARK}')) == said
+    message = "read: 'x.csv', line 3: a quote opens here and is never closed. Correct that line."
+    assert refusal(put(f'a,b\n1,2\n3,"{MARK}\n5,6\n')) == message
+    assert refusal(put(f'a,b\n1,5" pipe\n3,"{MARK}\n')) == message
+    assert refusal(put(f'a\n1\n"{MARK}')) == message
     assert "line 5: a quote opens" in refusal(put(f'a,b\n1,2\n"3\n4\n5","{MARK}'))
 
 

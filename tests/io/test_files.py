@@ -45,9 +45,9 @@ def test_a_false_byte_order_mark_is_refused(put):
 
 
 def test_a_binary_file_is_not_text(put):
-    said = "is not a text file"
-    assert said in refusal(put(f"a,b\n1,{MARK}\0\n"))
-    assert said in refusal(put(b"PK\x03\x04\xff\xfe" + MARK.encode(), "x.xlsx"))
+    message = "is not a text file"
+    assert message in refusal(put(f"a,b\n1,{MARK}\0\n"))
+    assert message in refusal(put(b"PK\x03\x04\xff\xfe" + MARK.encode(), "x.xlsx"))
 
 
 # Gzip

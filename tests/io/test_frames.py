@@ -93,16 +93,16 @@ def test_lazy_frames_are_refused():
     ],
 )
 def test_what_is_no_table_is_refused_by_its_type(thing, called):
-    said = refusal(thing)
-    assert said.startswith(
+    message = refusal(thing)
+    assert message.startswith(
         f"read: {called} is not a table; expected the path of a file, or a frame of pandas, polars or"
     )
 
 
 def test_names_given_twice_are_refused():
-    said = "read: the name 'a' is used by two or more columns. Rename them."
-    assert refusal(pd.DataFrame([[1, 2]], columns=["a", "a"])) == said
-    assert refusal(pa.table([[1], [2]], names=["a", "a"])) == said
+    message = "read: the name 'a' is used by two or more columns. Rename them."
+    assert refusal(pd.DataFrame([[1, 2]], columns=["a", "a"])) == message
+    assert refusal(pa.table([[1], [2]], names=["a", "a"])) == message
     assert "the name '1'" in refusal(pd.DataFrame([[1, 2]], columns=[1, "1"]))
 
 

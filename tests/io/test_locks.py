@@ -68,17 +68,17 @@ def test_a_lock_that_stays_is_given_up_on_after_a_while(folder):
 
 def test_it_is_said_once_what_is_being_waited_for(folder, monkeypatch):
     monkeypatch.setattr(locks, "QUIET", 0.1)
-    heard = []
-    with held(folder), listening(lambda *_: None, heard.append), pytest.raises(WriteError):
+    messages = []
+    with held(folder), listening(lambda *_: None, messages.append), pytest.raises(WriteError):
         write(folder, 0.5)
-    assert heard == [f"write: another process is writing into {str(folder)!r}; waiting up to 0.5 seconds."]
+    assert messages == [f"write: another process is writing into {str(folder)!r}; waiting up to 0.5 seconds."]
 
 
 def test_a_short_wait_is_not_worth_a_word(folder):
-    heard = []
-    with held(folder, 0.3), listening(lambda *_: None, heard.append):
+    messages = []
+    with held(folder, 0.3), listening(lambda *_: None, messages.append):
         write(folder, 60)
-    assert heard == []
+    assert messages == []
     assert [path.name for path in folder.iterdir()] == ["out"]
 
 

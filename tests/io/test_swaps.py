@@ -110,11 +110,11 @@ def test_a_folder_of_a_stranger_in_the_place_of_a_target_is_left_alone(places, m
     shutil.rmtree(places[0])
     places[0].mkdir()
     (places[0] / "thesis.tex").write_text("years of work")
-    heard = []
-    with listening(lambda *_: None, heard.append):
+    messages = []
+    with listening(lambda *_: None, messages.append):
         settle(places[0])
-    assert len(heard) == 1
-    assert ".release.shoal-journal" in heard[0]
+    assert len(messages) == 1
+    assert ".release.shoal-journal" in messages[0]
     assert (places[0] / "thesis.tex").read_text() == "years of work"
     (places[0] / "thesis.tex").unlink()
     (places[0] / "mark").write_text("mark")

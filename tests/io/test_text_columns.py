@@ -89,9 +89,9 @@ def test_dates_and_numbers_held_as_text_are_published_and_come_back_as_text(fram
     assert not any("," in cell for cell in cells["pay"])
     assert all(float(cell.replace(",", ".")) for cell in cells["comma"])
     assert cells["ill"] == ILL
-    said = [note for note in release.notes if "text taken for" in note]
-    assert len(said) == 5
-    assert said[0] == "read with text taken for dates in column 'iso' (kind nominal keeps names)"
+    message = [note for note in release.notes if "text taken for" in note]
+    assert len(message) == 5
+    assert message[0] == "read with text taken for dates in column 'iso' (kind nominal keeps names)"
     [found] = shoal.measure(given, release, only=["k-anonymity"])
     assert found.value >= 4
 

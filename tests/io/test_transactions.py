@@ -48,9 +48,9 @@ def refusal(source, **options):
     with pytest.raises(ReadError) as caught:
         read_transactions(source, **options)
     assert MARK not in "".join(traceback.format_exception(caught.value))
-    said = str(caught.value)
-    assert said.startswith("read: ")
-    return said
+    message = str(caught.value)
+    assert message.startswith("read: ")
+    return message
 
 
 # Lines
@@ -129,8 +129,8 @@ def test_what_is_no_text_is_refused_with_its_line(put, monkeypatch, block, end):
 def test_absurdly_long_items_are_refused_with_their_line(put):
     fine = "é" * 10_000
     assert read_transactions(put(f"a\n{fine} b\n", "x.dat")).n == 2
-    said = refusal(put(f"a\n\n{fine}{MARK} b\n", "x.dat"))
-    assert "line 3: an item of more than 10000 characters" in said
+    message = refusal(put(f"a\n\n{fine}{MARK} b\n", "x.dat"))
+    assert "line 3: an item of more than 10000 characters" in message
     assert "line 4: " in refusal(put(f"# a\n\n\n{fine}{MARK} -1 -2\n", "x.dat"), layout="spmf")
     assert "record 2: an item of more than" in refusal([["a"], ["b", fine + MARK]])
     assert "row 2: an item of more than" in refusal(pa.table({"it": [["a"], ["b", fine + MARK]]}))

@@ -77,7 +77,7 @@ def test_a_column_has_one_role():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         ("k = 5", "there is no key 'k'"),
         ("[constraints]\nkk = 5", "there is no key 'constraints.kk'. Did you mean 'k'?"),
@@ -117,12 +117,12 @@ def test_a_column_has_one_role():
         ("[columns.Größe]", "in quotes"),
     ],
 )
-def test_a_mistake_is_one_sentence_that_names_its_place(text, said):
+def test_a_mistake_is_one_sentence_that_names_its_place(text, expected):
     with pytest.raises(PolicyError) as caught:
         Policy.from_toml(text)
     message = str(caught.value)
     assert message.startswith("policy: ")
-    assert said in message
+    assert expected in message
     assert "\n" not in message
 
 

@@ -7,45 +7,45 @@ from shoal.model.progress import announce, budget, cut_short, left, listening, p
 
 
 def collector():
-    heard = []
-    return heard, lambda *said: heard.append(said)
+    ticks = []
+    return ticks, lambda *given: ticks.append(given)
 
 
 def test_ticks_go_to_the_listener_with_their_step():
-    heard, listener = collector()
+    ticks, listener = collector()
     with listening(listener):
         step("cluster")
         tick(3, 7)
     tick(4, 7)
-    assert heard == [("cluster", 0, 1), ("cluster", 3, 7)]
+    assert ticks == [("cluster", 0, 1), ("cluster", 3, 7)]
 
 
 def test_ticks_of_a_part_count_as_a_share_of_the_whole():
-    heard, listener = collector()
+    ticks, listener = collector()
     with listening(listener), part(1, 4):
         tick(1, 2)
-    assert heard[0][1] / heard[0][2] == 1.5 / 4
+    assert ticks[0][1] / ticks[0][2] == 1.5 / 4
 
 
 def test_sentences_go_to_whoever_wants_to_hear_them():
     ticks, listener = collector()
-    said, hearer = collector()
+    messages, hearer = collector()
     announce("nobody hears this")
     with listening(listener, hearer):
         announce("about 6 s")
         tick(1, 2)
     announce("nor this")
-    assert said == [("about 6 s",)]
+    assert messages == [("about 6 s",)]
     assert len(ticks) == 1
 
 
 def test_who_listens_to_ticks_alone_does_not_keep_sentences_from_others():
-    said, hearer = collector()
+    messages, hearer = collector()
     with listening(lambda *_: None, hearer), part(0, 2), listening(lambda *_: None):
         announce("about 6 s")
     with listening(lambda *_: None):
         announce("nobody hears this")
-    assert said == [("about 6 s",)]
+    assert messages == [("about 6 s",)]
 
 
 def test_an_inner_hearer_hears_instead_of_the_outer_one():

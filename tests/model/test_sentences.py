@@ -32,8 +32,8 @@ def test_longer_sentences_keep_what_they_know():
 
 
 def test_braces_in_values_are_values():
-    said = Sentence("column {name!r}: {alone}", name="{a}", alone=ALONE)
-    assert said.suppressed(1000, 5) == "column '{a}': fewer than 5 of 1,000 rows"
+    sentence = Sentence("column {name!r}: {alone}", name="{a}", alone=ALONE)
+    assert sentence.suppressed(1000, 5) == "column '{a}': fewer than 5 of 1,000 rows"
 
 
 def test_a_sentence_stays_one_in_another_process():

@@ -14,8 +14,8 @@ from shoal.model.table import Table
 from shoal.prepare.arrange import arrange
 
 
-def arranged(columns, data, **wishes):
-    return arrange(Table.of(pa.table(data)), Policy.of({"columns": columns}, **{"k": 2, "seed": 0, **wishes}))
+def arranged(columns, data, **options):
+    return arrange(Table.of(pa.table(data)), Policy.of({"columns": columns}, **{"k": 2, "seed": 0, **options}))
 
 
 NUMBER = {"role": "quasi", "kind": "numeric"}

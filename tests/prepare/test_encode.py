@@ -142,7 +142,7 @@ def test_names_that_fewer_than_k_rows_hold_share_a_column():
     assert "fewer than 2 rows share a name" in found.notes[0]
 
 
-def weighed(weights, **wishes):
+def weighed(weights, **options):
     columns = {"a": {"role": "quasi", "kind": "numeric"}, "w": {"role": "identifier", "kind": "numeric"}}
     table = Table.of(pa.table({"a": list(range(len(weights))), "w": weights}))
     return encode(table, Policy.of({"columns": columns}, weight="w"))

@@ -214,9 +214,9 @@ def test_commas_are_found_where_a_quoted_cell_holds_a_semicolon():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [('paris;"F;*\nlyon;F;*\n', "cannot be read as CSV; look at its quotes"), ("p;;*\nq;;*\n", "have an empty cell")],
 )
-def test_open_quotes_and_nodes_without_a_name_are_refused(text, said):
-    with pytest.raises(PolicyError, match=said):
+def test_open_quotes_and_nodes_without_a_name_are_refused(text, message):
+    with pytest.raises(PolicyError, match=message):
         read_csv(text, "it")

@@ -138,10 +138,10 @@ def test_a_tree_of_numbers_is_found_by_their_text():
 def test_values_without_a_place_are_counted_and_not_shown():
     with pytest.raises(DataError) as refused:
         of(["I20", "secret", None, "secret", "hidden"], "nominal", CARE)
-    said = str(refused.value)
-    assert "3 cells of column 'a', with 2 different values, have no place in its hierarchy" in said
-    assert "secret" not in said
-    assert "hidden" not in said
+    message = str(refused.value)
+    assert "3 cells of column 'a', with 2 different values, have no place in its hierarchy" in message
+    assert "secret" not in message
+    assert "hidden" not in message
 
 
 def test_importance_is_the_share_of_a_column():

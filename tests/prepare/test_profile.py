@@ -196,9 +196,9 @@ def test_no_cell_value_is_in_the_profile():
             ),
         )
     )
-    said = everything(found)
+    message = everything(found)
     for secret in ("MARKER", "marker", "918273645", "9999", "777", "1.0625", "2.0625", ".125"):
-        assert secret not in said
+        assert secret not in message
 
 
 def test_column_names_are_shown_as_text_only():

@@ -332,8 +332,8 @@ def test_constants_and_many_categories_are_noted():
 
 def test_text_of_dates_is_told_what_it_could_be():
     days = [f"19{year}-0{1 + year % 9}-11" for year in range(50, 90)]
-    [said] = [note for note in facts("born", days).notes if "dates" in note]
-    assert said == 'text that looks like dates; if so, call its kind "date"'
+    [message] = [note for note in facts("born", days).notes if "dates" in note]
+    assert message == 'text that looks like dates; if so, call its kind "date"'
     assert not any("dates" in note for note in facts("born", ["11.1.1950", "12.1.1950"]).notes)
 
 
