@@ -24,13 +24,13 @@ def flags_of(command):
     return own.union(*(flags_of(one) for one in getattr(command, "commands", {}).values()))
 
 
-def test_every_flag_is_one_of_the_command_line():
+def test_every_flag_exists_on_the_command_line():
     known = flags_of(get_command(app))
     for name, flag in FLAGS.items():
         assert (f"--no-{name}" if name == "report" else flag) in known, name
 
 
-def test_every_keyword_is_one_of_a_python_function():
+def test_every_keyword_exists_in_a_python_function():
     functions = (Policy.of, case_of, shoal.attack, report, shoal.verify, shoal.measure, shoal.explore)
     functions = (*functions, shoal.sets.anonymize)
     known = {name for function in functions for name in signature(function).parameters}
@@ -48,7 +48,7 @@ def test_every_keyword_is_one_of_a_python_function():
         ("report", False, "report=False in Python, --no-report on the command line"),
     ],
 )
-def test_a_note_gives_both_spellings_and_an_error_the_readers_own(name, value, message):
+def test_a_note_gives_both_spellings_and_an_error_the_one_of_the_reader(name, value, message):
     assert either(name, value) == message
     python, flag = message.removesuffix(" on the command line").split(" in Python, ")
     assert option(name, value) == python
@@ -58,7 +58,7 @@ def test_a_note_gives_both_spellings_and_an_error_the_readers_own(name, value, m
     assert argument(name) == name
 
 
-def test_python_errors_name_arguments_and_errors_of_commands_name_options(tmp_path):
+def test_python_errors_name_arguments_and_command_line_errors_name_options(tmp_path):
     table = shoal.sample(30)
     with pytest.raises(shoal.PolicyError, match=r"Name one \(sensitive=\[COLUMN\]\), or leave"):
         shoal.anonymize(table, l=2)

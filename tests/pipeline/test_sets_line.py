@@ -260,7 +260,7 @@ def test_parameters_of_other_kinds_are_refused_in_a_sentence(option):
         shoal.sets.anonymize(baskets(60), **{"k": 2, "delta": 20, **option})
 
 
-def test_numbers_of_numpy_are_numbers(tmp_path):
+def test_numpy_numbers_are_accepted(tmp_path):
     release = shoal.sets.anonymize(baskets(60), k=np.int64(2), m=np.int32(2), delta=np.int64(20))
     assert shoal.verify(release.save(tmp_path / "release", format="json")).holds
 

@@ -61,13 +61,13 @@ def test_a_form_that_is_not_truthful_is_noted_where_the_rest_is():
     ]
 
 
-def test_the_choice_is_said_with_its_cost():
+def test_the_choice_is_noted_with_its_cost():
     note = completed({"sex": ["F", "M"] * 300_000}, parameters={"effort": "normal"})[1][0]
     assert note.startswith("auto: gower, effort normal, because the table has nominal columns")
     assert note.endswith("; about 200 s and 300 MB.")
 
 
-def test_it_is_said_before_the_work_begins_and_not_where_there_is_none():
+def test_the_choice_is_announced_before_the_work_begins_if_there_is_one():
     messages = []
     with listening(lambda *_: None, messages.append):
         shoal.verify(pa.table(NAMES), k=2)

@@ -86,19 +86,19 @@ def test_a_completed_policy_completes_to_itself_and_can_be_written():
     assert notes == ()
 
 
-def test_the_order_of_the_policy_goes_before_that_of_the_table():
+def test_the_order_of_the_policy_takes_precedence_over_that_of_the_table():
     policy, _ = completed(with_columns(stage={"order": ["high", "low"]}), held(stage=LEVELS))
     assert policy.columns["stage"].order == ("high", "low")
 
 
-def test_a_given_kind_goes_before_the_one_found():
+def test_a_given_kind_takes_precedence_over_the_detected_one():
     policy, _ = completed(with_columns(stage={"kind": "nominal"}), held(stage=LEVELS))
     assert policy.columns["stage"].kind == "nominal"
     assert policy.columns["stage"].order is None
 
 
 @pytest.mark.parametrize("ids", [[10, 20, 50], ["x10", "x20", "x50"]])
-def test_an_unnamed_column_that_names_rows_is_dropped_loudly(ids):
+def test_an_unlisted_column_that_identifies_rows_is_dropped_with_a_note(ids):
     table = held(id=ids, sex=["F", "M", "M"])
     policy, notes = completed(Policy.of(k=2, method="mdav"), table)
     assert policy.columns["id"].role == "identifier"
@@ -134,7 +134,7 @@ def test_a_kept_column_of_names_is_pointed_out():
     assert completed(Policy.of(k=2, identifiers="name", method="mdav"), table)[1] == ()
 
 
-def test_a_role_is_open_until_something_is_said_that_only_a_quasi_identifier_has():
+def test_a_role_is_open_until_a_key_is_given_that_only_quasi_identifiers_have():
     people, codes = held(name=["Ann", "Bob", "Cid"], sex=["F", "M", "M"]), held(id=[10, 20, 50], sex=["F", "M", "M"])
     for given in ({"kind": "nominal"}, {"missing_codes": ["?"]}):
         assert completed(with_columns(name=given), people)[0].columns["name"].role == "identifier"
@@ -153,7 +153,7 @@ def test_numbers_that_may_be_codes_or_amounts_are_averaged_and_noted():
     assert not completed(Policy.of(k=2, quasi=["a", "b"], method="mdav"), held(a=amounts, b=amounts))[1]
 
 
-def test_a_table_of_codes_alone_is_refused_with_the_remedy():
+def test_a_table_with_only_codes_is_refused_with_a_remedy():
     message = refused(Policy.of(k=2), held(x=list(range(40))))
     assert message.startswith("policy: no column is a quasi-identifier: 'x' look like identifiers and are dropped")
     assert "quasi=[COLUMN]" in message
@@ -178,7 +178,7 @@ def test_suspected_codes_are_noted_until_the_policy_says_what_they_are():
     assert completed(with_columns(x={"missing_codes": []}), table)[1] == ()
 
 
-def test_a_form_that_is_not_used_is_noted():
+def test_an_unused_form_is_noted():
     policy, notes = completed(with_columns(age={"role": "keep", "form": "mean"}), SMALL)
     assert notes[1:] == ("column 'age' is keep, so that its form 'mean' is not used.",)
     assert policy.columns["age"].form is None
@@ -223,7 +223,7 @@ def test_every_constraint_on_sensitive_values_needs_a_sensitive_column(asked):
 
 
 @pytest.mark.parametrize(("kind", "word"), [("l_kind", "entropy"), ("l_kind", "distinct"), ("beta_kind", "enhanced")])
-def test_a_way_of_counting_needs_what_it_counts(kind, word):
+def test_a_kind_of_counting_needs_its_constraint(kind, word):
     message = refused(Policy.of(constraints={kind: word}, sensitive="sex"), SMALL)
     assert message.startswith(f"policy: constraint {kind} says how {kind.removesuffix('_kind')} is counted")
 
@@ -260,7 +260,7 @@ def test_text_may_be_of_any_kind_until_its_cells_are_read(kind):
     assert completed(with_columns(zip={"kind": kind}), SMALL)[0].columns["zip"].kind == kind
 
 
-def test_sets_are_no_quasi_identifiers():
+def test_sets_cannot_be_quasi_identifiers():
     message = refused(with_columns(zip={"kind": "set"}), SMALL)
     assert message.startswith(
         "policy: column 'zip' is of kind set and cannot be a quasi-identifier: sets are not clustered"
@@ -279,7 +279,7 @@ def test_sets_are_no_quasi_identifiers():
     ],
     ids=lambda column: str(column.type),
 )
-def test_nested_columns_are_no_quasi_identifiers_but_may_be_something_else(column):
+def test_nested_columns_cannot_be_quasi_identifiers_but_may_have_other_roles(column):
     table = held(tags=column, age=[31, 40, 40])
     message = refused(Policy.of(k=2, quasi="tags"), table)
     assert message.startswith(f"policy: column 'tags' contains {column.type} and cannot be a quasi-identifier")
@@ -287,7 +287,7 @@ def test_nested_columns_are_no_quasi_identifiers_but_may_be_something_else(colum
         completed(Policy.of(k=2, **{role: "tags"}), table)
 
 
-def test_lists_that_nobody_names_are_items_and_other_nested_cells_are_refused():
+def test_unlisted_list_columns_are_items_and_other_nested_ones_are_refused():
     named = completed(Policy.of(k=2), held(tags=LISTS, age=[31, 40, 40]))[0].columns["tags"]
     assert (named.role, named.kind, named.separator) == ("items", "set", "|")
     assert "cannot be a quasi-identifier" in refused(Policy.of(k=2), held(tags=pa.array([b"a"] * 3), age=[31, 40, 40]))
@@ -301,7 +301,7 @@ def test_a_form_that_does_not_suit_the_kind_found_is_refused():
     )
 
 
-def test_no_refusal_shows_a_cell():
+def test_no_error_shows_a_cell():
     table = held(sex=["MARKER", "MARKER"], tags=[["MARKER"], ["MARKER"]], number=[918273645, 918273645])
     policies = [
         Policy.of(k=2, quasi="tags"),
@@ -320,7 +320,7 @@ def test_no_refusal_shows_a_cell():
         assert "918273645" not in message
 
 
-def test_durations_are_no_quasi_identifiers():
+def test_durations_cannot_be_quasi_identifiers():
     table = held(age=[1, 2, 2], stay=pa.array([1, 2, 2], pa.duration("s")))
     assert "'stay' contains durations, which cannot be quasi-identifiers. Give them as numbers" in refused(
         Policy.of(), table
@@ -328,7 +328,7 @@ def test_durations_are_no_quasi_identifiers():
     assert completed(Policy.of(k=2, keep="stay"), table)[0].columns["stay"].role == "keep"
 
 
-def test_text_that_looks_like_dates_is_mentioned_unless_its_kind_is_given():
+def test_text_that_looks_like_dates_is_noted_unless_its_kind_is_given():
     table = held(born=["1950-01-31", "1961-02-28", "1961-02-28"])
     assert [note for note in completed(Policy.of(k=2), table)[1] if "dates" in note] == [
         "column 'born': text that looks like dates; if so, call its kind \"date\" in a policy."
@@ -337,7 +337,7 @@ def test_text_that_looks_like_dates_is_mentioned_unless_its_kind_is_given():
         assert not any("looks like dates" in note for note in completed(with_columns(born={"kind": kind}), table)[1])
 
 
-def test_a_row_number_that_is_named_a_quasi_identifier_is_mentioned():
+def test_a_row_number_declared_as_a_quasi_identifier_is_noted():
     table = held(id=[1, 2, 3], age=[31, 40, 40])
     [message] = [note for note in completed(Policy.of(k=2, quasi=["id"]), table)[1] if "'id'" in note]
     assert message == "column 'id' counts the rows and is a quasi-identifier. A row number is an identifier."

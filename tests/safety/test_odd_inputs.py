@@ -78,7 +78,7 @@ def test_a_k_that_makes_no_sense_is_refused(k):
         shoal.anonymize(table(PLAIN), k=k)
 
 
-def test_fewer_rows_than_k_are_refused_with_the_k_that_would_do():
+def test_fewer_rows_than_k_are_refused_with_a_feasible_k():
     with pytest.raises(InfeasibleError, match="Lower k to 4 or less"):
         shoal.anonymize(table(PLAIN[:4]), k=5)
 
