@@ -82,12 +82,12 @@ def combination_bars() -> Iterator[Line]:
     yield _unchanged(release, "Adult, whole", 5, 0.89, cpu, wall)
 
 
-def _membership(name: str, table: pa.Table, rows: int, wishes: dict[str, object]) -> Iterator[Line]:
+def _membership(name: str, table: pa.Table, rows: int, options: dict[str, object]) -> Iterator[Line]:
     """Release some rows of a table and attack it with the others as strangers."""
     order = np.random.default_rng(0).permutation(table.num_rows)
     members, strangers = (table.take(pa.array(np.sort(some))) for some in (order[:rows], order[rows:]))
     for k in SIZES:
-        release, cpu, wall = timed(lambda k=k: shoal.anonymize(members, k=k, **wishes))
+        release, cpu, wall = timed(lambda k=k: shoal.anonymize(members, k=k, **options))
         case = case_of(members, release, control=strangers)
         held = register(case, [*case.policy.names("quasi")])
         found = matches(held.people, held.published)

@@ -83,8 +83,8 @@ def main() -> None:
     given = parser.parse_args()
     start = time.perf_counter()
     tables = {name: clean(name) for name in SETS}
-    wishes = {"label": "last", "seeds": given.seeds, "folds": given.folds, "jobs": given.jobs}
-    found = compare(tables, methods=METHODS, measure=MEASURES, **wishes)
+    options = {"label": "last", "seeds": given.seeds, "folds": given.folds, "jobs": given.jobs}
+    found = compare(tables, methods=METHODS, measure=MEASURES, **options)
     for one in found.measures:
         show(one, found)
         against(one, found)

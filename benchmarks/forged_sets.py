@@ -227,7 +227,7 @@ def only_version(before: dict[str, bytes | None], after: dict[str, bytes | None]
 
 def run(n: int, seed: int = 0) -> Counter[str]:
     """Change n folders and return how many were refused, and what else became of them."""
-    rng, told = random.Random(seed), Counter[str]()
+    rng, outcomes = random.Random(seed), Counter[str]()
     with tempfile.TemporaryDirectory() as place:
         folders = honest(Path(place))
         for folder in folders:
@@ -254,20 +254,20 @@ def run(n: int, seed: int = 0) -> Counter[str]:
                 outcome = "another version of shoal named"
             if outcome.isupper():
                 print(f"turn {turn}: {source.name}, {kind.__name__}: {outcome}")
-            told[outcome] += 1
-            told[f"  {kind.__name__}"] += 1
+            outcomes[outcome] += 1
+            outcomes[f"  {kind.__name__}"] += 1
             shutil.rmtree(folder)
-    return told
+    return outcomes
 
 
 def main() -> int:
     """Print what became of the changed folders; end with 1 if any was accepted, or crashed."""
     given = [int(word) for word in sys.argv[1:]]
     n, seed = [*given, *(500, 0)[len(given) :]][:2]
-    told = run(n, seed)
-    for outcome, count in sorted(told.items()):
+    outcomes = run(n, seed)
+    for outcome, count in sorted(outcomes.items()):
         print(f"{outcome:32} {count:6}")
-    return int(any(outcome.isupper() for outcome in told))
+    return int(any(outcome.isupper() for outcome in outcomes))
 
 
 if __name__ == "__main__":

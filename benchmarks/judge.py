@@ -57,10 +57,10 @@ def pycanon_bars() -> Iterator[Line]:
     """The largest difference of each figure over random tables, with default indexes and without gaps."""
     tables = [_random(np.random.default_rng(seed)) for seed in range(TABLES)]
     with tempfile.TemporaryDirectory() as place:
-        given, told = Path(place) / "tables.json", Path(place) / "told.json"
+        given, answers = Path(place) / "tables.json", Path(place) / "answers.json"
         given.write_text(json.dumps(tables), encoding="utf-8")
-        subprocess.run([_peer(Path(place)), "-W", "ignore", "-c", PEER, given, told], check=True)
-        theirs = json.loads(told.read_text(encoding="utf-8"))
+        subprocess.run([_peer(Path(place)), "-W", "ignore", "-c", PEER, given, answers], check=True)
+        theirs = json.loads(answers.read_text(encoding="utf-8"))
     ours, cpu, wall = timed(lambda: [_figures(table) for table in tables])
     for name in ours[0]:
         apart = max(abs(one[name] - other[name]) for one, other in zip(ours, theirs, strict=True))
@@ -146,12 +146,12 @@ def separability_bars() -> Iterator[Line]:
         found, cpu, wall = timed(
             lambda: [shoal.measure(table, release, only=["honest separability %"], seed=seed) for seed in range(5)]  # noqa: B023
         )
-        told = [{one.name: one.value for one in each} for each in found]
-        honest = fmean(each["honest separability %"] for each in told)
+        values = [{one.name: one.value for one in each} for each in found]
+        honest = fmean(each["honest separability %"] for each in values)
         note = f"{honest:.1f}, elsewhere {known}"
         yield Line("honest", f"{name}, points away", abs(honest - known), away, None, cpu, wall, note=note)
         apart = max(
-            abs(each["separability as published %"] - each["separability of random numbers %"]) for each in told
+            abs(each["separability as published %"] - each["separability of random numbers %"]) for each in values
         )
         yield Line("published", f"{name}, from random numbers", apart, 0.0, None, cpu, wall)
 

@@ -61,13 +61,13 @@ def table(ill: Iterable[int]) -> pa.Table:
     return pa.table({**QUASI, "ill": ["yes" if row in held else "no" for row in range(ROWS)]})
 
 
-def releases(cases: int, seeds: Iterable[int], **wishes: str) -> Iterator[tuple[Placement, Release, float]]:
+def releases(cases: int, seeds: Iterable[int], **options: str) -> Iterator[tuple[Placement, Release, float]]:
     """Release every placement of so many cases from every seed; give the classes and their SSE.
 
     The steps between encoding and recoding are repeated, as the attack «minimality» repeats them.
     """
     placements = list(itertools.combinations(range(ROWS), cases))
-    made = shoal.anonymize(table(placements[0]), seed=1, **ASKED, **wishes)
+    made = shoal.anonymize(table(placements[0]), seed=1, **ASKED, **options)
     regroup = case_of(table(placements[0]), made).regroup
     assert regroup is not None
     X = np.column_stack([(values - np.mean(values)) / np.std(values) for values in QUASI.values()])
@@ -79,11 +79,11 @@ def releases(cases: int, seeds: Iterable[int], **wishes: str) -> Iterator[tuple[
             yield ill, (classes, tuple(len(set(rows) & set(ill)) for rows in classes)), loss
 
 
-def figures(cases: int, seeds: Iterable[int], **wishes: str) -> Figures:
+def figures(cases: int, seeds: Iterable[int], **options: str) -> Figures:
     """Return what an attacker learns who does not know which of these seeds was drawn."""
     led: defaultdict[Release, Counter[Placement]] = defaultdict(Counter)
     losses = []
-    for ill, release, loss in releases(cases, list(seeds), **wishes):
+    for ill, release, loss in releases(cases, list(seeds), **options):
         led[release][ill] += 1
         losses.append(loss)
     proved: set[Placement] = set()

@@ -52,9 +52,9 @@ def limit_bars() -> Iterator[Line]:
         plain = 0.0
         for effort in ("quick", "thorough"):
             for case, limits in LIMITS.items():
-                wishes = {"policy": policy, "k": K, "method": method, "hierarchies": given, "output": "truthful"}
-                wishes |= {"parameters": {"effort": effort}, "seed": 0, **limits}
-                release, cpu, wall = timed(lambda w=wishes: shoal.anonymize(table.data, **w))
+                options = {"policy": policy, "k": K, "method": method, "hierarchies": given, "output": "truthful"}
+                options |= {"parameters": {"effort": effort}, "seed": 0, **limits}
+                release, cpu, wall = timed(lambda w=options: shoal.anonymize(table.data, **w))
                 loss = release.finding("cell loss %") / 100
                 plain = plain if limits else loss
                 note = f"verified; {loss / plain:.2f} times that without; bound {bounds[case]:.5f}, "
@@ -166,11 +166,11 @@ def table_bars() -> Iterator[Line]:
         for missing in ("own-value", "suppress-row") if gaps else ("refuse",):
             losses = {}
             for method in ("mondrian", "cover", "grow", "gower"):
-                wishes = {"k": K, "method": method, "missing": missing, "output": "truthful", "seed": 0, **roles}
+                options = {"k": K, "method": method, "missing": missing, "output": "truthful", "seed": 0, **roles}
                 if method == "gower":
-                    wishes["output"] = "same-schema"
-                shoal.anonymize(table.data.slice(0, 500), **wishes)
-                release, cpu, wall = timed(lambda w=wishes, t=table: shoal.anonymize(t.data, **w))
+                    options["output"] = "same-schema"
+                shoal.anonymize(table.data.slice(0, 500), **options)
+                release, cpu, wall = timed(lambda w=options, t=table: shoal.anonymize(t.data, **w))
                 losses[method] = release.finding("class loss %") / 100
                 if method != "mondrian":
                     note = f"verified; Mondrian {losses['mondrian']:.5f}"

@@ -144,14 +144,14 @@ def untrue(original: list[Row], rows: list[Row], places: list[int], forms: dict[
         for name, form in forms.items():
             if form not in ("range", "set") or place < 0:
                 continue
-            told, own = rows[place][name], row[name]
-            if own is None or told is None:
-                found += (told is not None and not told.endswith(" or missing")) if own is None else 1
+            theirs, own = rows[place][name], row[name]
+            if own is None or theirs is None:
+                found += (theirs is not None and not theirs.endswith(" or missing")) if own is None else 1
             elif form == "set":
-                parts = _parts(told, form)
+                parts = _parts(theirs, form)
                 found += own not in parts and "*" not in parts
             else:
-                found += not _inside(own, _parts(told, form), order)
+                found += not _inside(own, _parts(theirs, form), order)
     return found
 
 

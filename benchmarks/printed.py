@@ -65,9 +65,9 @@ def tca_bars() -> Iterator[Line]:
         if original is not None:
             yield _close(name, "original", accuracy(X, X, y), original, away, "")
         made, cpu, _ = timed(lambda X=X: [printed_k_tca(X, dealt(X.shape[1], 3, s), seed=s) for s in SEEDS])
-        yield from _told(name, "k-TCA", X, y, made, k_tca, away, cpu)
+        yield from _lines(name, "k-TCA", X, y, made, k_tca, away, cpu)
         made, cpu, _ = timed(lambda X=X: [printed_c_tca(X, dealt(X.shape[1], 3, s), 5, seed=s) for s in SEEDS])
-        yield from _told(name, "C-TCA", X, y, made, c_tca, away, cpu)
+        yield from _lines(name, "C-TCA", X, y, made, c_tca, away, cpu)
         groups = mdav(X, 5).labels
         means = np.column_stack([np.bincount(groups, column) for column in X.T]) / np.bincount(groups)[:, None]
         inside, noise = accuracy(means[groups], means[groups], y), np.random.default_rng(0).normal(size=means.shape)
@@ -92,7 +92,7 @@ def kde_bars() -> Iterator[Line]:
             )
 
 
-def _told(
+def _lines(
     name: str, method: str, X: np.ndarray, y: np.ndarray, made: list[Printed], published: float, away: float, cpu: float
 ) -> Iterator[Line]:
     """Compare released tables with what was printed of one."""

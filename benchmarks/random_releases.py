@@ -69,19 +69,19 @@ def case_of(draw: random.Random) -> tuple[pa.Table, dict[str, Any], dict[str, fl
         if draw.random() < 0.2:
             columns[f"c{place}"] |= published_by(KINDS.get(kind, "ordinal"), draw)
     asked: dict[str, float] = {"k": k}
-    wishes: dict[str, Any] = {"k": k, "seed": draw.randrange(10**6), "threads": 1, **ACCEPTED}
+    options: dict[str, Any] = {"k": k, "seed": draw.randrange(10**6), "threads": 1, **ACCEPTED}
     limit = draw.choice(["", "", "l", "entropy", "t", "alpha", "beta", "delta"])
     if limit in ("l", "entropy"):
         asked[limit] = draw.choice([2, 3]) if limit == "l" else 1.5
-        wishes |= {"l": asked[limit], "l_kind": "distinct" if limit == "l" else "entropy"}
+        options |= {"l": asked[limit], "l_kind": "distinct" if limit == "l" else "entropy"}
     elif limit:
         asked[limit] = {"t": 0.4, "alpha": 0.7, "beta": 1.5, "delta": 1.2}[limit]
-        wishes["constraints"] = {limit: asked[limit]}
-    wishes["method"] = draw.choice(METHODS)
-    wishes["output"] = draw.choice([None, None, "truthful"])
-    wishes["missing"] = draw.choice(["own-value", "own-value", "suppress-row"])
-    wishes["policy"] = {"columns": columns}
-    return pa.table(table), wishes, asked
+        options["constraints"] = {limit: asked[limit]}
+    options["method"] = draw.choice(METHODS)
+    options["output"] = draw.choice([None, None, "truthful"])
+    options["missing"] = draw.choice(["own-value", "own-value", "suppress-row"])
+    options["policy"] = {"columns": columns}
+    return pa.table(table), options, asked
 
 
 def published_by(kind: Kind, draw: random.Random) -> dict[str, Any]:
@@ -104,10 +104,10 @@ def _text(cell: Any) -> str | None:
 def tried(number: int, seed: int, folder: Path) -> tuple[str, list[str]]:
     """Make one release; return its outcome and what is wrong with it."""
     draw = random.Random(f"{seed}-{number}")
-    table, wishes, asked = case_of(draw)
+    table, options, asked = case_of(draw)
     form = draw.choice(FORMATS)
     try:
-        release = shoal.anonymize(table, **wishes)
+        release = shoal.anonymize(table, **options)
         release.save(folder / "out", private=folder / "mine", format=form)
         if not shoal.verify(folder / "out").holds:
             return "released", ["verify does not hold"]

@@ -97,9 +97,9 @@ def as_picture(found: dict[str, dict[str, tuple[float, float]]], table: str) -> 
         up = height - bottom - (min(loss, roof) - floor) / (roof - floor) * (height - bottom - top)
         return across, up
 
-    said = f"Loss against CPU seconds of each method on {table}"
+    title = f"Loss against CPU seconds of each method on {table}"
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" aria-label="{said}">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" aria-label="{title}">',
         "<style>text { font: 12px sans-serif }</style>",
         f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
     ]

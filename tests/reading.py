@@ -20,10 +20,10 @@ def refusal(source, **options):
         link = link.__cause__ or link.__context__
     assert MARK not in "\n".join(seen)
     assert MARK not in "".join(traceback.format_exception(caught.value))
-    said = str(caught.value)
-    assert "\n" not in said
-    assert said.startswith("read: ")
-    return said
+    message = str(caught.value)
+    assert "\n" not in message
+    assert message.startswith("read: ")
+    return message
 
 
 def columns(path, **options):

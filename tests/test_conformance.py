@@ -52,7 +52,7 @@ def counted(value, name="rows", how="of the release", need="release", counts_row
 
 def test_a_measure_conforms_or_is_refused_with_a_sentence():
     check_measure(counted(lambda case: float(case.n)))
-    for wrong, said in (
+    for wrong, message in (
         (counted(lambda case: case.n * 1e6), "range of the card"),
         (counted(lambda case: float("nan")), "NaN"),
         (counted(lambda case: float(case.n), name="other"), "begins with the name"),
@@ -62,7 +62,7 @@ def test_a_measure_conforms_or_is_refused_with_a_sentence():
         (counted(lambda case: float(case.released.column("age")[0].as_py())), "order"),
         (lambda case: (), "decorated"),
     ):
-        with pytest.raises(AssertionError, match=said):
+        with pytest.raises(AssertionError, match=message):
             check_measure(wrong)
 
 
@@ -89,8 +89,8 @@ def test_a_plug_in_measure_cannot_show_a_count_of_fewer_than_k_rows(install, cou
     table = pa.table({"age": [30, 31, 32, 33, 34, 60, 61, 62, 63, 64], "ill": ["a", "b"] * 5})
     release = shoal.anonymize(table, k=5, sensitive=["ill"], seed=1)
     assert [one for one in shoal.measure(table, release) if one.name == "rows"] != []
-    told = json.loads(release.report(table, format="json"))
-    [line] = [one for one in told["findings"] if one["name"] == "rows"]
+    facts = json.loads(release.report(table, format="json"))
+    [line] = [one for one in facts["findings"] if one["name"] == "rows"]
     assert (line["shown"], line["value"], line["how"]) == ("fewer than 5", None, "")
     for form in ("html", "md"):
         assert "records of the file" not in release.report(table, format=form)

@@ -55,12 +55,12 @@ def test_rows_without_weight_still_join_the_nearest_group():
 
 
 def test_notes_are_carried_along_and_findings_are_not():
-    said = ("the method said so",)
+    notes = ("a note of the method",)
     found = (Finding("bound", 1.0, "proved", "groups"),)
-    bad = enforce(Partition.of([0, 1, 1, 1], said, found), points(0, 1, 2, 3), Constraints(k=2), {})
-    assert (bad.notes, bad.findings) == (said, ())
-    good = enforce(Partition.of([0, 0, 1, 1], said, found), points(0, 1, 2, 3), Constraints(k=2), {})
-    assert (good.notes, good.findings) == (said, found)
+    bad = enforce(Partition.of([0, 1, 1, 1], notes, found), points(0, 1, 2, 3), Constraints(k=2), {})
+    assert (bad.notes, bad.findings) == (notes, ())
+    good = enforce(Partition.of([0, 0, 1, 1], notes, found), points(0, 1, 2, 3), Constraints(k=2), {})
+    assert (good.notes, good.findings) == (notes, found)
 
 
 def test_the_cheapest_merge_of_all_failing_groups_comes_first():

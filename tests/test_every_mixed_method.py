@@ -92,8 +92,8 @@ def test_limits_hold_before_enforce(name, asked):
 @pytest.mark.parametrize("missing", ["own-value", "suppress-row"])
 def test_the_judge_confirms_on_the_written_file_what_the_card_promises(name, output, missing, tmp_path):
     table = shoal.sample(150, seed=3)
-    wishes = {"identifiers": ["patient_id", "name"], "sensitive": ["diagnosis"], "k": 4, "l": 2}
-    release = shoal.anonymize(table, method=name, output=output, missing=missing, **wishes)
+    options = {"identifiers": ["patient_id", "name"], "sensitive": ["diagnosis"], "k": 4, "l": 2}
+    release = shoal.anonymize(table, method=name, output=output, missing=missing, **options)
     for format in ("csv", "parquet"):
         checked = shoal.verify(release.save(tmp_path / format, format=format))
         assert checked.holds

@@ -106,6 +106,6 @@ def test_mypy_accepts_the_python_code_of_every_page_and_rejects_misspellings(tmp
     }
     for name, text in wrong.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-    said = mypy(tmp_path)
-    complaints = {Path(line.split(":")[0]).name for line in said.splitlines() if ": error:" in line}
-    assert complaints == set(wrong), said
+    output = mypy(tmp_path)
+    complaints = {Path(line.split(":")[0]).name for line in output.splitlines() if ": error:" in line}
+    assert complaints == set(wrong), output

@@ -111,11 +111,11 @@ asked = st.sampled_from(
 
 @settings(max_examples=80)
 @given(asked, st.integers(12, 60), st.integers(2, 4), st.integers(0, 10**6))
-def test_every_group_meets_the_constraints_and_has_k_rows(wishes, n, k, seed):
+def test_every_group_meets_the_constraints_and_has_k_rows(options, n, k, seed):
     rng = np.random.default_rng(seed)
     codes = np.unique(rng.integers(0, 4, n), return_inverse=True)[1].reshape(-1)
     sensitive = {"s": Values(codes), "u": Values(np.arange(n) % 3)}
-    constraints = Constraints(k=k, **wishes)
+    constraints = Constraints(k=k, **options)
     if failing(np.zeros(n, np.int64), constraints, sensitive).any():
         return
     made = protected(cut_in_halves(rng.normal(size=(n, 2)), k), constraints, sensitive, seed)

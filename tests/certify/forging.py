@@ -91,13 +91,13 @@ def repacked(flags, extra):
     return data_bytes(lambda data: packed(gzip.decompress(data), flags, extra))
 
 
-def parquet(change=lambda table: table, **wishes):
+def parquet(change=lambda table: table, **options):
     """Return a forger that writes another table, or the same one in another way."""
 
     def forge(folder):
         without_report(folder)
         table = pyarrow.parquet.read_table(data_of(folder))
-        pyarrow.parquet.write_table(change(table), data_of(folder), compression="zstd", **wishes)
+        pyarrow.parquet.write_table(change(table), data_of(folder), compression="zstd", **options)
         seal(folder)
 
     return forge

@@ -79,8 +79,8 @@ def parts(table, rows=MANY):
     return [table] * (rows // table.num_rows)
 
 
-def parquet(place, table, rows=MANY, **wishes):
-    with pyarrow.parquet.ParquetWriter(place, table.schema, compression="zstd", **wishes) as out:
+def parquet(place, table, rows=MANY, **options):
+    with pyarrow.parquet.ParquetWriter(place, table.schema, compression="zstd", **options) as out:
         for part in parts(table, rows):
             out.write_table(part, row_group_size=table.num_rows)
 
@@ -114,8 +114,8 @@ def one_page(place):
     """A few rows, whose page unpacks to 400 MB."""
     held = pa.FixedSizeBinaryArray.from_buffers(pa.binary(1000), 400_000, [None, pa.py_buffer(bytes(400_000_000))])
     table = pa.table({"age": np.zeros(400_000, np.int64), "town": held})
-    wishes = {"use_dictionary": False, "data_page_size": 1 << 30, "write_batch_size": 400_000}
-    pyarrow.parquet.write_table(table, place, compression="zstd", write_statistics=False, **wishes)
+    options = {"use_dictionary": False, "data_page_size": 1 << 30, "write_batch_size": 400_000}
+    pyarrow.parquet.write_table(table, place, compression="zstd", write_statistics=False, **options)
 
 
 def packed_text(place):
@@ -146,9 +146,9 @@ def test_a_bomb_is_refused_with_little_time_and_memory(honest, answer, tmp_path,
     folder = shutil.copytree(honest[format], tmp_path / "bomb")
     build(folder / f"data.{format}")
     seal(folder, rows=MANY)
-    said = answer(honest[format], folder)
-    assert said.startswith("(False")
-    assert "'data'" in said or "'columns'" in said
+    output = answer(honest[format], folder)
+    assert output.startswith("(False")
+    assert "'data'" in output or "'columns'" in output
 
 
 @pytest.mark.parametrize("kind", ["deep", "wide", "long key", "long number", "many columns"])

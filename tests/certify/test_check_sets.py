@@ -34,8 +34,8 @@ def test_an_untouched_folder_holds_in_every_format(folder):
     checked = check_release(folder)
     assert checked.holds
     assert checked.notes == ()
-    said = {line.what for line in checked.lines}
-    assert said >= {"k^m-anonymity of chunks", "cover condition", "k^m-anonymity of the neighbour", "records"}
+    checks = {line.what for line in checked.lines}
+    assert checks >= {"k^m-anonymity of chunks", "cover condition", "k^m-anonymity of the neighbour", "records"}
 
 
 def test_a_neighbour_that_is_not_redrawn_is_not_vouched_for(folder):

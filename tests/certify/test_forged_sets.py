@@ -278,8 +278,8 @@ def test_parquet_files_written_in_another_way_are_refused(name, tables):
     }
     for way in ways.values():
         rewrite(tables, name, **way)
-        said = failed(tables)
-        assert said in ({"data"}, {f"bytes of {name}.parquet"}), way
+        failures = failed(tables)
+        assert failures in ({"data"}, {f"bytes of {name}.parquet"}), way
         (tables / f"{name}.parquet").write_bytes(before)
     redigest(tables)
     assert check_release(tables).holds

@@ -78,9 +78,9 @@ def met(case, folder):
     with (folder / "data.csv").open(newline="") as file:
         lines = list(csv.DictReader(file))
     _, column, good = CASES[case]
-    told = int if column == NUMBERS else lambda text: text.strip().lower()
+    parsed = int if column == NUMBERS else lambda text: text.strip().lower()
     name = NUMBERS if column == NUMBERS else NAMES
-    return good([((row["age"], row["height"]), told(row[name])) for row in lines])
+    return good([((row["age"], row["height"]), parsed(row[name])) for row in lines])
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -69,12 +69,12 @@ def test_init_proposes_a_policy_that_anonymize_accepts(table, tmp_path):
 
 
 def test_init_names_the_form_that_numbers_have_by_default(tmp_path):
-    for town, said in (("", "the mean of the group"), (",town", "the value of a typical row of the group")):
+    for town, description in (("", "the mean of the group"), (",town", "the value of a typical row of the group")):
         rows = "".join(f"{age}{',Ulm' if town else ''}\n" for age in [30, 40, 50] * 7)
         (tmp_path / "x.csv").write_text(f"age{town}\n{rows}")
         run("init", tmp_path / "x.csv", "-o", tmp_path / "policy.toml", "--force")
         text = (tmp_path / "policy.toml").read_text()
-        assert f'per class\n#   (quasi: {said}, or form = "range")' in text
+        assert f'per class\n#   (quasi: {description}, or form = "range")' in text
         release = shoal.anonymize(tmp_path / "x.csv", policy=tmp_path / "policy.toml")
         assert release.policy.columns["age"].form == ("representative" if town else "mean")
 
@@ -172,8 +172,8 @@ def test_output_and_hierarchies_reach_the_pipeline(table, tmp_path):
     run("anonymize", table, "-k", 5, *more, "--truthful", "-o", tmp_path / "true")
     assert "–" in (tmp_path / "true" / "data.csv").read_text(encoding="utf-8")
     trees = ["--hierarchy", "postcode=mask", "--hierarchy", "birth_date=calendar"]
-    said = run("anonymize", table, "-k", 5, *more, *trees, "-o", tmp_path / "trees")
-    assert "auto: cover" in said
+    output = run("anonymize", table, "-k", 5, *more, *trees, "-o", tmp_path / "trees")
+    assert "auto: cover" in output
     policy = tomllib.loads((tmp_path / "trees" / "policy.toml").read_text())
     assert policy["columns"]["postcode"]["form"] == policy["columns"]["birth_date"]["form"] == "tree"
     run("anonymize", table, "-k", 5, *more, *trees, "--same-schema", "-o", tmp_path / "same")
@@ -198,11 +198,11 @@ def test_a_column_of_weights_is_used_and_dropped(tmp_path):
 def test_parameters_threads_budget_and_refine_reach_the_pipeline(table, tmp_path, monkeypatch):
     given, anonymize = {}, shoal.anonymize
 
-    def heard(file, **wishes):
-        given.update(wishes)
+    def recorded(file, **options):
+        given.update(options)
         return anonymize(file, method="mdav", k=4)
 
-    monkeypatch.setattr("shoal.pipeline.line.anonymize", heard)
+    monkeypatch.setattr("shoal.pipeline.line.anonymize", recorded)
     words = [
         "--parameter",
         "effort=quick",
@@ -240,7 +240,7 @@ def test_a_command_line_parameter_reaches_the_policy(table, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "message"),
     [
         (["anonymize", "{table}"], 2, "Missing option"),
         (["anonymize", "{table}", "-o", "out", "-k", "x"], 2, "'-k'"),
@@ -275,9 +275,9 @@ def test_a_command_line_parameter_reaches_the_policy(table, tmp_path):
         (["anonymize", "{table}", "-o", "out", "--refine", "well"], 2, "method.refine"),
     ],
 )
-def test_wrong_usage_prints_one_clear_sentence_and_writes_nothing(words, code, said, table, tmp_path):
+def test_wrong_usage_prints_one_clear_sentence_and_writes_nothing(words, code, message, table, tmp_path):
     done = shoal_run(*(word.format(table=table) for word in words), cwd=tmp_path, code=code)
-    assert said in " ".join(done.err.replace("│", " ").split())
+    assert message in " ".join(done.err.replace("│", " ").split())
     assert not list(tmp_path.iterdir())
 
 
@@ -315,9 +315,9 @@ def test_an_interrupt_leaves_nothing_behind(number, table, tmp_path):
         assert running.poll() is None, running.communicate()
         time.sleep(0.05)
     os.kill(running.pid, number)
-    _, said = running.communicate(timeout=30)
+    _, output = running.communicate(timeout=30)
     assert running.returncode == 128 + number
-    assert "stopped." in said
+    assert "stopped." in output
     assert [path.name for path in tmp_path.iterdir()] == ["ready"]
 
 
@@ -412,8 +412,8 @@ def test_a_run_can_be_repeated_from_its_private_folder(table, tmp_path):
     run(*asked, "-o", tmp_path / "one", "--private", tmp_path / "mine")
     run(*asked, "-o", tmp_path / "two", "--seed-from", tmp_path / "mine")
     assert (tmp_path / "one" / "data.csv").read_bytes() == (tmp_path / "two" / "data.csv").read_bytes()
-    said = run(*asked, "-o", tmp_path / "three", "--seed-from", tmp_path / "mine", "--seed", 3, code=2)
-    assert "both give a random seed" in said
+    output = run(*asked, "-o", tmp_path / "three", "--seed-from", tmp_path / "mine", "--seed", 3, code=2)
+    assert "both give a random seed" in output
     assert not (tmp_path / "three").exists()
     with pytest.raises(ReadError, match="contains no random seed"):
         CliRunner().invoke(
@@ -425,8 +425,8 @@ def test_a_run_can_be_repeated_from_its_private_folder(table, tmp_path):
 
 def test_protection_from_minimality_is_requested_and_refused_by_its_option(table, tmp_path):
     asked = ("anonymize", table, "-k", 4, "--sensitive", "diagnosis", "--identifier", "name", "--no-report")
-    said = run(*asked, "-l", 2, "--protect", "minimality", "-o", tmp_path / "one")
-    assert "minimality, excess" in said
+    output = run(*asked, "-l", 2, "--protect", "minimality", "-o", tmp_path / "one")
+    assert "minimality, excess" in output
     assert tomllib.loads((tmp_path / "one" / "policy.toml").read_text())["protect"] == "minimality"
     with pytest.raises(PolicyError, match="ask for l, t, alpha, beta or delta"):
         CliRunner().invoke(

@@ -57,7 +57,7 @@ def test_a_data_set_that_cannot_be_released_is_named(place, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("--label", "lable"), "have no column 'lable'"),
         (("--methods", "mdav"), "two methods are needed"),
@@ -65,10 +65,10 @@ def test_a_data_set_that_cannot_be_released_is_named(place, tmp_path):
         (("--measure", "hones"), "unknown measure 'hones'"),
     ],
 )
-def test_wrong_usage_exits_with_2_and_a_sentence(place, words, said):
+def test_wrong_usage_exits_with_2_and_a_sentence(place, words, message):
     code, out, err = run("compare", place, *words)
     assert (code, out) == (2, "")
-    assert said in err
+    assert message in err
 
 
 def test_a_folder_with_other_files_is_refused_before_any_work(place, tmp_path):

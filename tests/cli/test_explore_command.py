@@ -34,20 +34,20 @@ def run(*words, code=0):
 
 def test_it_prints_the_pareto_front_and_the_next_command_and_chooses_nothing(table, tmp_path):
     out = tmp_path / "explored"
-    said = run(table, "--methods", "mdav,kde_pp", "-k", "3,6", "-l", "2", "--jobs", 1, "-o", out, *ROLES)
-    assert "mdav-k3-l2" in said
-    assert "mdav-k6-l2" in said
-    assert "Left out: kde_pp: needs a label" in said
-    assert "2 releases were verified and measured" in said
-    assert "can itself leak information" in said
-    assert "front/NAME.toml -o release --private mine" in said
+    output = run(table, "--methods", "mdav,kde_pp", "-k", "3,6", "-l", "2", "--jobs", 1, "-o", out, *ROLES)
+    assert "mdav-k3-l2" in output
+    assert "mdav-k6-l2" in output
+    assert "Left out: kde_pp: needs a label" in output
+    assert "2 releases were verified and measured" in output
+    assert "can itself leak information" in output
+    assert "front/NAME.toml -o release --private mine" in output
     assert (out / "explore.html").is_file()
 
 
 def test_a_dry_run_prints_the_estimate_alone(table):
-    said = run(table, "--methods", "mdav", "-k", "3,5", "--dry-run", "--jobs", 1, *ROLES)
-    assert said.startswith("Expected: 2 runs, about ")
-    assert said.count("\n") == 1
+    output = run(table, "--methods", "mdav", "-k", "3,5", "--dry-run", "--jobs", 1, *ROLES)
+    assert output.startswith("Expected: 2 runs, about ")
+    assert output.count("\n") == 1
 
 
 def test_json_is_the_whole_exploration(table, tmp_path):
@@ -61,9 +61,9 @@ def test_json_is_the_whole_exploration(table, tmp_path):
 @pytest.mark.parametrize("json", [[], ["--json"]])
 def test_without_comparable_releases_it_gives_the_reason_and_exits_with_3(table, tmp_path, json):
     words = ["--methods", "mdav", "-k", "5000", "--jobs", 1, "-o", tmp_path / "explored", *ROLES]
-    said = run(table, *words, *json, code=3)
-    assert "mdav-k5000" in said
-    assert "choose, then" not in said
+    output = run(table, *words, *json, code=3)
+    assert "mdav-k5000" in output
+    assert "choose, then" not in output
 
 
 def test_parameters_are_part_of_the_grid(table):
@@ -85,7 +85,7 @@ def test_wrong_usage_exits_with_2(table, words):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--longest", "nan"], "longest must be a number of seconds above 0; got nan"),
         (["--budget", "inf"], "budget must be a number of seconds above 0"),
@@ -95,8 +95,8 @@ def test_wrong_usage_exits_with_2(table, words):
         (["--methods", ","], "no method is named"),
     ],
 )
-def test_a_refusal_is_a_sentence_and_nothing_is_written(table, tmp_path, words, said):
-    with pytest.raises(ShoalError, match=said) as caught:
+def test_a_refusal_is_a_sentence_and_nothing_is_written(table, tmp_path, words, message):
+    with pytest.raises(ShoalError, match=message) as caught:
         run(table, "--methods", "mdav", "-o", tmp_path / "explored", *ROLES, *words, code=None)
     assert caught.value.exit_code == 2
     assert not (tmp_path / "explored").exists()

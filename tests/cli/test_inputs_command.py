@@ -60,9 +60,9 @@ def test_every_command_that_reads_a_table_has_the_header_option(bare, tmp_path):
         ["explore", bare, "--dry-run", "--methods", "mdav", "-k", 3],
         ["compare", bare, other],
     ):
-        said = run(*words, code=2)
-        assert "--no-header" in said
-        assert "Zoe" not in said
+        message = run(*words, code=2)
+        assert "--no-header" in message
+        assert "Zoe" not in message
     assert not (tmp_path / "p.toml").exists()
     for name in ("anonymize", "attack", "compare", "explore", "init", "measure", "profile", "verify"):
         shown = CliRunner().invoke(commands.app, [name, "--help"], env={"COLUMNS": "200", "NO_COLOR": "1"}).output

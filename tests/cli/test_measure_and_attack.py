@@ -60,29 +60,29 @@ def test_an_attack_that_was_not_tried_shows_no_rate(place):
     assert code == 0
     assert "not tried" in out
     assert "0.000" not in out
-    [told] = json.loads(run(*words, "--json")[1])
-    assert (told["outcome"], told["rate"], told["interval"], told["trials"]) == ("not tried", None, None, 0)
+    [attack] = json.loads(run(*words, "--json")[1])
+    assert (attack["outcome"], attack["rate"], attack["interval"], attack["trials"]) == ("not tried", None, None, 0)
 
 
 def test_missing_inputs_are_named_in_a_sentence(place):
-    code, _, said = run("measure", place / "people.csv", place / "release")
+    code, _, message = run("measure", place / "people.csv", place / "release")
     assert code == 2
-    assert "--private" in said
-    assert "release: the rows" in said
-    code, _, said = run("attack", place / "people.csv", place / "release")
+    assert "--private" in message
+    assert "release: the rows" in message
+    code, _, message = run("attack", place / "people.csv", place / "release")
     assert code == 2
-    assert "release: the rows of a release" in said
-    assert "measure:" not in said
-    code, _, said = run(
+    assert "release: the rows of a release" in message
+    assert "measure:" not in message
+    code, _, message = run(
         "attack", place / "people.csv", place / "release", "--private", place / "private", "--only", "x"
     )
     assert code == 2
-    assert "unknown attack 'x'" in said
-    code, _, said = run(
+    assert "unknown attack 'x'" in message
+    code, _, message = run(
         "attack", place / "people.csv", place / "release", "--private", place / "private", "--profile", "seven"
     )
     assert code == 2
-    assert "unknown profile 'seven'" in said
+    assert "unknown profile 'seven'" in message
 
 
 @pytest.mark.slow
@@ -93,19 +93,19 @@ def test_other_constraints_are_requested_by_name(place, tmp_path):
     assert "(alpha,k)-anonymity" in out
     assert run("verify", tmp_path / "release")[0] == 0
     assert run("verify", place / "people.csv", "-k", 2, "--sensitive", "diagnosis", "--constraint", "beta=0.1")[0] == 1
-    code, _, said = run(*words, "--constraint", "alpha")
+    code, _, message = run(*words, "--constraint", "alpha")
     assert code == 2
-    assert "alpha=0.5" in said
+    assert "alpha=0.5" in message
 
 
 def test_a_missing_file_is_named(tmp_path):
-    code, _, said = run("measure", tmp_path / "none.csv", tmp_path / "none.csv")
+    code, _, message = run("measure", tmp_path / "none.csv", tmp_path / "none.csv")
     assert code == 2
-    assert "none.csv" in said
+    assert "none.csv" in message
 
 
 def test_a_measure_without_a_figure_is_named(place):
     words = ("measure", place / "people.csv", place / "release", "--private", place / "private")
-    code, _, said = run(*words, "--only", "journalist risk")
+    code, _, message = run(*words, "--only", "journalist risk")
     assert code == 2
-    assert "no figure for 'journalist risk'" in said
+    assert "no figure for 'journalist risk'" in message

@@ -43,28 +43,28 @@ def run(program, *words, code=0):
 @pytest.mark.slow
 def test_the_public_report_needs_the_folder_alone(program, made, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    said = run(program, made / "release")
-    assert "k = 3: holds" in said
-    assert "Report: report.html" in said
+    output = run(program, made / "release")
+    assert "k = 3: holds" in output
+    assert "Report: report.html" in output
     assert (tmp_path / "report.html").read_text() == report(None, made / "release")
 
 
 def test_the_holders_report_needs_the_table_and_the_private_folder(program, made, tmp_path):
     out = tmp_path / "mine.md"
-    said = run(
+    output = run(
         program, made / "people.csv", made / "release", "--private", made / "private", "-o", out, "--format", "md"
     )
-    assert "Confidential" in said
+    assert "Confidential" in output
     assert "Columns before and after" in out.read_text()
     done = CliRunner().invoke(program, ["report", str(made / "people.csv"), str(made / "release")])
     assert "private" in str(done.exception)
 
 
 def test_json_contains_the_path_of_the_report(program, made, tmp_path):
-    told = json.loads(run(program, made / "release", "-o", tmp_path / "r.json", "--format", "json", "--json"))
-    assert told["report"].endswith("r.json")
-    assert told["holds"]
-    assert told["verdicts"][0]["constraint"] == "k = 3"
+    facts = json.loads(run(program, made / "release", "-o", tmp_path / "r.json", "--format", "json", "--json"))
+    assert facts["report"].endswith("r.json")
+    assert facts["holds"]
+    assert facts["verdicts"][0]["constraint"] == "k = 3"
     assert json.loads((tmp_path / "r.json").read_text())["kind"] == "public"
 
 

@@ -29,9 +29,9 @@ def baskets(tmp_path_factory):
 @pytest.mark.slow
 def test_a_release_is_made_verified_reported_and_drawn_from(baskets, tmp_path):
     folder, private = tmp_path / "release", tmp_path / "private"
-    said = run("anonymize", baskets, "-k", 3, "-m", 2, "--delta", 30, "-o", folder, "--private", private, "--seed", 1)
-    assert "k^m-anonymity of the neighbour" in said
-    assert "holds" in said
+    output = run("anonymize", baskets, "-k", 3, "-m", 2, "--delta", 30, "-o", folder, "--private", private, "--seed", 1)
+    assert "k^m-anonymity of the neighbour" in output
+    assert "holds" in output
     assert "Everything holds" in run("verify", folder)
     assert "against the records" in run("verify", folder, "--original", baskets, "--private", private)
     assert "spearman" in run("report", baskets, folder, "--top", 5, "--draws", 1, "--no-distance")

@@ -27,13 +27,13 @@ def test_it_chooses_what_its_twin_chooses(effort, limited, weighted):
 @pytest.mark.compiled
 def test_it_announces_its_choice_before_it_starts_and_in_a_note():
     X = np.random.default_rng(0).normal(size=(60, 2))
-    heard = []
-    with listening(lambda *_: None, heard.append):
+    messages = []
+    with listening(lambda *_: None, messages.append):
         partition = auto(X, 20, "quick")
     assert partition.notes[0].startswith(
         "auto: anneal, effort quick, because a search gives the lowest information loss; about "
     )
-    assert heard == [partition.notes[0].rstrip(".")]
+    assert messages == [partition.notes[0].rstrip(".")]
 
 
 def test_one_column_gets_the_optimum():

@@ -55,15 +55,15 @@ def test_a_method_is_given_checked_numbers_defaults_and_the_run():
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"side": "left"}, "^halves: side must be one of"),
         ({"threads": 0}, "^halves: threads must be"),
         ({"weights": [1.0]}, "^halves: weights must be 2"),
     ],
 )
-def test_parameters_that_the_card_does_not_allow_are_refused(given, said):
-    with pytest.raises(MethodError, match=said):
+def test_parameters_that_the_card_does_not_allow_are_refused(given, message):
+    with pytest.raises(MethodError, match=message):
         halves([[1.0], [2.0]], 2, **given)
 
 

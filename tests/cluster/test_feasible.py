@@ -22,8 +22,8 @@ def test_the_least_size_is_that_of_all_possible_groups(compiled):
     for _ in range(60 if compiled else 10):
         raw = np.array([rng.choice([0, 0, 0, 1, 1, 2, 3]) for _ in range(40)])
         column = Values(np.unique(raw, return_inverse=True)[1].astype(np.int64), rng.random() < 0.5)
-        wish = rng.choice([{"t": 0.35}, {"t": 0.2}, {"t": 0.12}, {"alpha": 0.6}, {"alpha": 0.3}])
-        limits = Limits.of(Constraints(k=2, **wish), {"a": column})
+        limit = rng.choice([{"t": 0.35}, {"t": 0.2}, {"t": 0.12}, {"alpha": 0.6}, {"alpha": 0.3}])
+        limits = Limits.of(Constraints(k=2, **limit), {"a": column})
         first = [int(np.flatnonzero(column.codes == value)[0]) for value in range(column.distinct)]
         possible = [
             size
@@ -41,8 +41,8 @@ def test_without_t_and_alpha_groups_are_grown_to_k():
 
 
 @pytest.mark.parametrize("method", [gower, grow])
-@pytest.mark.parametrize("wish", [{"t": 0.4}, {"t": 0.25}, {"alpha": 0.3}])
-def test_limits_that_groups_of_k_rows_cannot_meet_do_not_end_in_one_group(method, wish, compiled):
+@pytest.mark.parametrize("limit", [{"t": 0.4}, {"t": 0.25}, {"alpha": 0.3}])
+def test_limits_that_groups_of_k_rows_cannot_meet_do_not_end_in_one_group(method, limit, compiled):
     n = 600 if compiled else 120
     rng = np.random.default_rng(3)
     columns = columns_of(
@@ -51,7 +51,7 @@ def test_limits_that_groups_of_k_rows_cannot_meet_do_not_end_in_one_group(method
     )
     shares = np.array([17, 14, 10, 9, 9, 8, 8, 7, 7, 5, 4, 1, 1]) / 100
     sensitive = {"a": Values(np.unique(rng.choice(13, n, p=shares), return_inverse=True)[1].astype(np.int64))}
-    constraints = Constraints(k=3, **wish)
+    constraints = Constraints(k=3, **limit)
     limits = Limits.of(constraints, sensitive)
     found = method(columns, 3, limits=limits)
     assert not failing(found.labels, constraints, sensitive).any()

@@ -241,14 +241,14 @@ def test_the_distance_of_every_pair_of_rows_is_stored_correctly(metric, known):
 def test_large_tables_are_cut_into_cells_that_no_group_crosses(monkeypatch, compiled):
     monkeypatch.setattr("shoal.cluster.methods.hac.MOST_ROWS", 50)
     X = np.random.default_rng(4).normal(size=(173 if compiled else 110, 2)) * [5, 1]
-    heard = []
-    with listening(lambda step, done, total: heard.append((done, total))):
+    ticks = []
+    with listening(lambda step, done, total: ticks.append((done, total))):
         partition = hac(X, 4)
     assert 4 <= partition.sizes.min() <= partition.sizes.max() <= 7
     assert len(partition.notes) == 1
     assert f"hac: {len(X)} rows were cut into 4 cells" in partition.notes[0]
-    assert heard == sorted(heard)
-    assert all(0 <= done <= total == len(X) for done, total in heard)
+    assert ticks == sorted(ticks)
+    assert all(0 <= done <= total == len(X) for done, total in ticks)
     order = np.argsort(X[:, 0])
     left = order[: len(X) // 2 // 4 * 4]
     assert not set(partition.labels[left]) & set(np.delete(partition.labels, left))

@@ -220,12 +220,12 @@ def test_on_waveform_l_2_costs_less_than_by_merging(data_file):
 
 def test_progress_is_reported(monkeypatch):
     monkeypatch.setattr(module, "PIECE", 1)
-    heard = []
-    with listening(lambda step, done, total: heard.append((done, total))):
+    ticks = []
+    with listening(lambda step, done, total: ticks.append((done, total))):
         k_member(np.random.default_rng(3).normal(size=(120, 2)), 3)
-    assert len(heard) == 40
-    assert heard == sorted(heard)
-    assert heard[-1][0] < heard[-1][1]
+    assert len(ticks) == 40
+    assert ticks == sorted(ticks)
+    assert ticks[-1][0] < ticks[-1][1]
 
 
 def test_it_is_found_by_name_and_has_its_card():

@@ -267,10 +267,10 @@ def test_fewer_than_2k_rows_are_one_group(n):
 
 
 def test_it_reports_how_many_rounds_are_done():
-    heard = []
-    with listening(lambda step, done, total: heard.append((done, total))):
+    ticks = []
+    with listening(lambda step, done, total: ticks.append((done, total))):
         kmeans(np.random.default_rng(4).normal(size=(40, 2)), 4, rounds=3)
-    assert heard == [(0, 1000), (333, 1000), (667, 1000), (1, 1)]
+    assert ticks == [(0, 1000), (333, 1000), (667, 1000), (1, 1)]
 
 
 def test_it_is_found_by_name_and_has_its_card():

@@ -97,13 +97,13 @@ def test_an_offset_of_whole_numbers_does_not_matter():
 @pytest.mark.compiled
 def test_ten_thousand_rows_are_laid_out_again_as_they_leave():
     X = np.random.default_rng(4).normal(size=(10_000, 4))
-    heard = []
-    with listening(lambda step, done, total: heard.append((done, total))):
+    ticks = []
+    with listening(lambda step, done, total: ticks.append((done, total))):
         partition = md(X, 5)
     assert set(partition.sizes) == {5}
-    assert heard == sorted(heard)
-    assert len(heard) > 5
-    assert all(0 <= done <= total for done, total in heard)
+    assert ticks == sorted(ticks)
+    assert len(ticks) > 5
+    assert all(0 <= done <= total for done, total in ticks)
 
 
 @pytest.mark.compiled

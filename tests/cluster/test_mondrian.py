@@ -194,12 +194,12 @@ def test_no_order_of_the_rows_is_slow(shape):
 
 def test_progress_is_reported(monkeypatch):
     monkeypatch.setattr("shoal.cluster.methods.mondrian.PIECE", 200)
-    heard = []
-    with listening(lambda step, done, total: heard.append((done, total))):
+    ticks = []
+    with listening(lambda step, done, total: ticks.append((done, total))):
         mondrian(np.random.default_rng(3).normal(size=(120, 2)), 3)
-    assert len(heard) > 3
-    assert heard == sorted(heard)
-    assert heard[-1][0] < heard[-1][1] == 120
+    assert len(ticks) > 3
+    assert ticks == sorted(ticks)
+    assert ticks[-1][0] < ticks[-1][1] == 120
 
 
 @pytest.mark.compiled

@@ -105,10 +105,10 @@ def test_an_offset_does_not_matter(offset):
 
 
 def test_progress_is_reported():
-    heard = []
-    with listening(lambda step, done, total: heard.append((done, total))):
+    ticks = []
+    with listening(lambda step, done, total: ticks.append((done, total))):
         one_pass(np.zeros((20, 2)), 3)
-    assert heard == [(0, 20)]
+    assert ticks == [(0, 20)]
 
 
 @pytest.mark.compiled

@@ -116,12 +116,12 @@ def test_an_offset_does_not_matter(offset):
 
 
 def test_progress_is_reported_and_never_decreases():
-    heard = []
-    with listening(lambda step, done, total: heard.append(done / total)):
+    ticks = []
+    with listening(lambda step, done, total: ticks.append(done / total)):
         tfrp(np.random.default_rng(0).integers(0, 9, size=(200, 2)), 3)
-    assert heard == sorted(heard)
-    assert heard[0] == 0
-    assert heard[-1] <= 1
+    assert ticks == sorted(ticks)
+    assert ticks[0] == 0
+    assert ticks[-1] <= 1
 
 
 @pytest.mark.compiled

@@ -129,12 +129,12 @@ def test_one_gamma_needs_no_note():
 
 
 def test_auto_reports_progress_that_never_decreases():
-    heard = []
-    with listening(lambda step, done, total: heard.append(done / total)):
+    ticks = []
+    with listening(lambda step, done, total: ticks.append(done / total)):
         vmdav(np.random.default_rng(0).integers(0, 9, size=(200, 2)), 3)
-    assert heard == sorted(heard)
-    assert heard[0] == 0
-    assert heard[-1] <= 1
+    assert ticks == sorted(ticks)
+    assert ticks[0] == 0
+    assert ticks[-1] <= 1
 
 
 @pytest.mark.parametrize("columns", [0, 1, 5])

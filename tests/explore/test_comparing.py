@@ -104,9 +104,9 @@ def test_the_same_arguments_give_the_same_figures_in_separate_processes(found):
     assert again.measures[0].halves is None
 
 
-def named(table, **wishes):
+def named(table, **options):
     whole = Table.of(table)
-    return whole, complete(Policy.of(**wishes), whole, profile(whole))[0]
+    return whole, complete(Policy.of(**options), whole, profile(whole))[0]
 
 
 def test_a_fold_is_released_as_the_pipeline_would():
@@ -122,9 +122,9 @@ def test_a_fold_is_released_as_the_pipeline_would():
 def test_honest_accuracy_is_high_for_a_label_that_the_columns_decide_but_not_for_a_random_one():
     rng = np.random.default_rng(0)
     x = rng.normal(size=300)
-    told, blind = (x > 0).astype(int), rng.integers(0, 2, 300)
+    decided, blind = (x > 0).astype(int), rng.integers(0, 2, 300)
     shares = []
-    for y in (told, blind):
+    for y in (decided, blind):
         whole, policy = named(pa.table({"x": x, "z": rng.normal(size=300), "y": y}), k=3, keep=["y"], label="y", seed=0)
         shares.append(honest(whole, policy, 5, 0))
     assert shares[0] > 0.9
@@ -149,7 +149,7 @@ def test_too_few_remaining_data_sets_are_an_error_with_reasons():
 
 
 @pytest.mark.parametrize(
-    ("wishes", "kind", "said"),
+    ("options", "kind", "message"),
     [
         ({"methods": ["mdav"]}, MethodError, "two methods are needed"),
         ({"methods": ["mdav", "mdaw"]}, MethodError, "Did you mean 'mdav'"),
@@ -165,29 +165,29 @@ def test_too_few_remaining_data_sets_are_an_error_with_reasons():
         ({"identifiers": ["heigth_cm"]}, DataError, "no data set has a column 'heigth_cm'. Did you mean 'height_cm'"),
     ],
 )
-def test_invalid_arguments_are_refused_before_any_work(wishes, kind, said):
-    with pytest.raises(kind, match=said):
-        compare(tables(2), **{"methods": ["mdav", "mondrian"], "jobs": 1, **wishes})
+def test_invalid_arguments_are_refused_before_any_work(options, kind, message):
+    with pytest.raises(kind, match=message):
+        compare(tables(2), **{"methods": ["mdav", "mondrian"], "jobs": 1, **options})
 
 
 def test_sources_are_a_folder_files_or_frames_by_name(tmp_path):
     for name, table in tables(2).items():
         csv.write_csv(table, tmp_path / f"{name}.csv")
     (tmp_path / "notes.txt").write_text("no table")
-    wishes = {"methods": ["mdav", "mondrian"], "k": 4, "seeds": 1, "jobs": 1}
-    folder = compare(tmp_path, **wishes)
-    files = compare([tmp_path / "ward 0.csv", str(tmp_path / "ward 1.csv")], **wishes)
+    options = {"methods": ["mdav", "mondrian"], "k": 4, "seeds": 1, "jobs": 1}
+    folder = compare(tmp_path, **options)
+    files = compare([tmp_path / "ward 0.csv", str(tmp_path / "ward 1.csv")], **options)
     assert [one.name for one in folder.sets] == ["ward 0", "ward 1"]
     assert np.array_equal(folder.measures[0].values, files.measures[0].values)
     with pytest.raises(DataError, match="two data sets are called 'ward 0'"):
-        compare([tmp_path, tmp_path / "ward 0.csv"], **wishes)
+        compare([tmp_path, tmp_path / "ward 0.csv"], **options)
     with pytest.raises(DataError, match="frames need names"):
-        compare(tables(1)["ward 0"], **wishes)
+        compare(tables(1)["ward 0"], **options)
     with pytest.raises(DataError, match="at least two data sets are needed; got 'ward 1'"):
-        compare(tmp_path / "ward 1.csv", **wishes)
+        compare(tmp_path / "ward 1.csv", **options)
     (tmp_path / "empty").mkdir()
     with pytest.raises(ReadError, match="contains no tables"):
-        compare(tmp_path / "empty", **wishes)
+        compare(tmp_path / "empty", **options)
 
 
 def test_the_last_column_may_be_the_label_and_identifiers_are_dropped():
@@ -200,10 +200,10 @@ def test_the_last_column_may_be_the_label_and_identifiers_are_dropped():
 
 
 def test_progress_is_reported():
-    heard = []
-    with listening(lambda step, done, total: heard.append((step, done, total))):
+    ticks = []
+    with listening(lambda step, done, total: ticks.append((step, done, total))):
         compare(tables(2), methods=["mdav", "mondrian"], seeds=2, jobs=1)
-    assert ("compare", 8, 8) in heard
+    assert ("compare", 8, 8) in ticks
 
 
 def times_two(number):

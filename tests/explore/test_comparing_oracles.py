@@ -66,13 +66,13 @@ def agrees(values, names, higher, monkeypatch):
     # Methods share a group in the diagram if and only if scikit-posthocs finds no difference between them.
     if found.critical is not None:
         together = {(one, other) for group in found.groups for one in group for other in group if one != other}
-        told = {
+        separated = {
             (names[i], names[j])
             for i in range(count)
             for j in range(count)
             if i != j and pairs.iat[i, j] > 0.05 + EXACT
         }
-        assert told == together
+        assert separated == together
 
 
 @pytest.mark.parametrize("seed", range(12))

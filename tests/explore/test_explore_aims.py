@@ -68,7 +68,7 @@ WHOLE = Policy.of(label="buys", keep=["buys"], sensitive=["ill"])
 
 
 @pytest.mark.parametrize(
-    ("name", "policy", "said"),
+    ("name", "policy", "message"),
     [
         ("honest", Policy.of(), "needs a label"),
         ("honest separability %", Policy.of(sensitive=["ill"]), "needs a label"),
@@ -82,8 +82,8 @@ WHOLE = Policy.of(label="buys", keep=["buys"], sensitive=["ill"])
         ("risk without a column", WHOLE, "a figure of single columns"),
     ],
 )
-def test_figures_that_no_release_has_are_refused_before_anything_is_run(name, policy, said):
-    with pytest.raises(MethodError, match=said):
+def test_figures_that_no_release_has_are_refused_before_anything_is_run(name, policy, message):
+    with pytest.raises(MethodError, match=message):
         aim_of(name, "risk", policy)
 
 
@@ -103,8 +103,8 @@ def test_exactly_the_attacks_without_trials_are_refused(case, people):
     known = attacks.cards()
 
     def tried(case):
-        told = {name: card.function(case, profiles(case)["all"], Clock()) for name, card in known.items()}
-        return {name for name, one in told.items() if one.trials}
+        results = {name: card.function(case, profiles(case)["all"], Clock()) for name, card in known.items()}
+        return {name for name, one in results.items() if one.trials}
 
     def without(*lacking):
         return {name for name, card in known.items() if not {*card.requires} & {*lacking}}
@@ -171,22 +171,24 @@ def test_honest_figures_and_attacks_have_their_own_intervals(case, people):
         assert 50 < found.value <= 100
         assert found.low < found.value < found.high
     attack = figure_of(aim_of("record linkage", "risk", case.policy), case, people, 4)
-    (told,) = shoal.attack(people, case.released, only=["record linkage"], policy=case.policy)
-    assert (attack.value, attack.low, attack.high) == (told.rate, *told.interval)
+    (results,) = shoal.attack(people, case.released, only=["record linkage"], policy=case.policy)
+    assert (attack.value, attack.low, attack.high) == (results.rate, *results.interval)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 7])
 def test_honest_separability_equals_the_figure_of_measure(people, case, seed):
     release = shoal.anonymize(people, policy=case.policy)
-    (told,) = (
+    (results,) = (
         one
         for one in shoal.measure(people, release, only=["honest separability %"], seed=seed)
         if one.name == "honest separability %"
     )
     aim = aim_of("honest separability %", "utility", case.policy)
     for folds in (3, 5, 10):
-        assert figure_of(aim, case_of(people, release, seed=seed), people, folds) == Figure(told.value, *told.interval)
+        assert figure_of(aim, case_of(people, release, seed=seed), people, folds) == Figure(
+            results.value, *results.interval
+        )
 
 
 def test_a_table_without_a_label_has_no_honest_separability(people):

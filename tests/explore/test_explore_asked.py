@@ -17,7 +17,7 @@ def file(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("wishes", "kind", "said"),
+    ("options", "kind", "message"),
     [
         ({"folds": 1}, PolicyError, "folds must be a whole number of at least 2"),
         ({"seeds": 0}, PolicyError, "seeds must be"),
@@ -49,9 +49,9 @@ def file(tmp_path_factory):
         ({"l": 2, "identifiers": ["diagnosis"]}, PolicyError, "."),
     ],
 )
-def test_wrong_arguments_are_reported_before_anything_is_run_or_written(file, tmp_path, wishes, kind, said):
-    with pytest.raises(kind, match=said):
-        explore(file, **{"methods": "mdav", "k": 3, "output": tmp_path / "explored", **wishes})
+def test_wrong_arguments_are_reported_before_anything_is_run_or_written(file, tmp_path, options, kind, message):
+    with pytest.raises(kind, match=message):
+        explore(file, **{"methods": "mdav", "k": 3, "output": tmp_path / "explored", **options})
     assert list(tmp_path.iterdir()) == []
 
 

@@ -19,7 +19,7 @@ from shoal.io.data_file import write_data
 from shoal.model.policy import Policy
 
 ROLES = {"identifiers": ["patient_id", "name"], "sensitive": ["diagnosis"]}
-WISHES = {"methods": ["mdav", "mondrian"], "k": 4, "jobs": 1, "seed": 1, **ROLES}
+OPTIONS = {"methods": ["mdav", "mondrian"], "k": 4, "jobs": 1, "seed": 1, **ROLES}
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def done(versions, tmp_path_factory):
     """A folder in which two points were done, and their table."""
     folder = tmp_path_factory.mktemp("done")
     (folder / "hospital.csv").write_bytes(versions[0])
-    return folder, explore(folder / "hospital.csv", output=folder / "explored", **WISHES)
+    return folder, explore(folder / "hospital.csv", output=folder / "explored", **OPTIONS)
 
 
 def meddling(monkeypatch, meddle):
@@ -63,7 +63,7 @@ def test_a_table_that_changes_meanwhile_ends_the_exploration_without_results(fil
     assert len(versions[0]) == len(versions[1])
     tried = meddling(monkeypatch, lambda: file.write_bytes(versions[1]))
     with pytest.raises(ReadError, match="explore: the table has changed since the exploration began. Start it again."):
-        explore(file, output=tmp_path / "explored", **WISHES)
+        explore(file, output=tmp_path / "explored", **OPTIONS)
     assert len(tried) == 1
     assert list((tmp_path / "explored" / "points").iterdir()) == []
     assert not (tmp_path / "explored" / "explore.json").exists()
@@ -77,7 +77,7 @@ def test_a_table_that_is_deleted_or_replaced_meanwhile_is_reported_too(file, ver
         with monkeypatch.context() as context:
             meddling(context, meddle)
             with pytest.raises(ReadError, match="the table has changed"):
-                explore(file, **WISHES)
+                explore(file, **OPTIONS)
 
 
 def test_a_table_that_changes_during_the_preflight_is_reported_before_anything_is_run(file, versions, monkeypatch):
@@ -85,7 +85,7 @@ def test_a_table_that_changes_during_the_preflight_is_reported_before_anything_i
     monkeypatch.setattr(running, "probe", lambda task: (file.write_bytes(versions[1]), real(task))[1])
     tried = meddling(monkeypatch, lambda: None)
     with pytest.raises(ReadError, match="the table has changed"):
-        explore(file, **WISHES)
+        explore(file, **OPTIONS)
     assert tried == []
 
 
@@ -101,7 +101,7 @@ def test_a_hierarchy_that_changes_meanwhile_ends_the_exploration(tmp_path, monke
 
 @pytest.mark.slow
 def test_after_a_touch_without_changes_the_run_is_repeated(file, versions, tmp_path, monkeypatch):
-    expected = explore(file, **WISHES)
+    expected = explore(file, **OPTIONS)
 
     def away_and_back():
         file.write_bytes(versions[1])
@@ -109,7 +109,7 @@ def test_after_a_touch_without_changes_the_run_is_repeated(file, versions, tmp_p
         os.utime(file, ns=(0, 0))
 
     tried = meddling(monkeypatch, away_and_back)
-    found = explore(file, output=tmp_path / "explored", **WISHES)
+    found = explore(file, output=tmp_path / "explored", **OPTIONS)
     assert len(tried) == 3
     assert tried[1:] == [tried[0], *({"mdav-k4", "mondrian-k4"} - {tried[0]})]
     assert [(one.data, one.utility) for one in found.outcomes] == [(one.data, one.utility) for one in expected.outcomes]
@@ -122,7 +122,7 @@ def test_after_repeated_touches_the_exploration_gives_up(file, monkeypatch):
         running, "attempt", lambda task: (os.utime(file, ns=(0, len(times))), times.append(1), real(task))[2]
     )
     with pytest.raises(ReadError, match="the table keeps changing"):
-        explore(file, **WISHES)
+        explore(file, **OPTIONS)
     assert len(times) == 3
 
 
@@ -172,12 +172,12 @@ def test_a_damaged_point_is_done_again(done, tmp_path, change):
     shutil.copytree(folder / "explored", tmp_path / "explored")
     first, _ = sorted((tmp_path / "explored" / "points").iterdir())
     damage(first, change)
-    again = explore(folder / "hospital.csv", output=tmp_path / "explored", **WISHES)
+    again = explore(folder / "hospital.csv", output=tmp_path / "explored", **OPTIONS)
     assert again.estimate.runs == 1
     assert [(one.name, one.utility, one.data) for one in again.outcomes] == [
         (one.name, one.utility, one.data) for one in found.outcomes
     ]
-    assert explore(folder / "hospital.csv", output=tmp_path / "explored", **WISHES).estimate.runs == 0
+    assert explore(folder / "hospital.csv", output=tmp_path / "explored", **OPTIONS).estimate.runs == 0
 
 
 @pytest.mark.slow
@@ -190,8 +190,8 @@ def test_a_point_under_the_name_of_another_is_not_used_even_if_its_seal_matches(
     with Folder(tmp_path / "explored") as held:
         for path in (held.place / "points").iterdir():
             held.keep(f"points/{path.stem}", {**held.kept(f"points/{path.stem}"), **change})
-    wishes = {**WISHES, "dry_run": True}
-    assert explore(folder / "hospital.csv", output=tmp_path / "explored", **wishes).estimate.runs == 2
+    options = {**OPTIONS, "dry_run": True}
+    assert explore(folder / "hospital.csv", output=tmp_path / "explored", **options).estimate.runs == 2
 
 
 @pytest.mark.slow
@@ -201,8 +201,8 @@ def test_damaged_trials_are_repeated(done, tmp_path, text):
     shutil.copytree(folder / "explored", tmp_path / "explored")
     (tmp_path / "explored" / "preflight.json").write_text(text)
     shutil.rmtree(tmp_path / "explored" / "points")
-    wishes = {**WISHES, "methods": "mdav", "dry_run": True}
-    assert explore(folder / "hospital.csv", output=tmp_path / "explored", **wishes).estimate.runs == 1
+    options = {**OPTIONS, "methods": "mdav", "dry_run": True}
+    assert explore(folder / "hospital.csv", output=tmp_path / "explored", **options).estimate.runs == 1
     assert len(json.loads((tmp_path / "explored" / "preflight.json").read_text())["facts"]) == 1
 
 
@@ -212,10 +212,10 @@ def test_a_second_exploration_in_a_folder_is_refused_and_does_not_harm_the_first
 
     def second():
         with pytest.raises(WriteError, match="another exploration uses the folder"):
-            explore(folder / "hospital.csv", output=tmp_path / "explored", **{**WISHES, "dry_run": True})
+            explore(folder / "hospital.csv", output=tmp_path / "explored", **{**OPTIONS, "dry_run": True})
 
     meddling(monkeypatch, second)
-    first = explore(folder / "hospital.csv", output=tmp_path / "explored", **WISHES)
+    first = explore(folder / "hospital.csv", output=tmp_path / "explored", **OPTIONS)
     assert [one.data for one in first.outcomes] == [one.data for one in found.outcomes]
 
 
@@ -223,8 +223,8 @@ def here(monkeypatch, megabytes):
     """Let trials report that a process needs this many megabytes of 1,000 free ones, and run all in this process."""
     real, seen = running.spread, []
 
-    def spread(work, tasks, jobs, until=math.inf, *, apart):
-        seen.append((jobs, apart))
+    def spread(work, tasks, jobs, until=math.inf, *, isolated):
+        seen.append((jobs, isolated))
         return real(work, tasks, 1, until)
 
     monkeypatch.setattr(memory, "free", lambda: 1_000.0)
@@ -238,9 +238,9 @@ def here(monkeypatch, megabytes):
 def test_more_processes_than_memory_or_tasks_leave_nothing_out(done, monkeypatch):
     folder, _ = done
     seen = here(monkeypatch, 300.0)
-    found = explore(folder / "hospital.csv", **{**WISHES, "k": [3, 4, 5], "jobs": 500, "dry_run": True})
+    found = explore(folder / "hospital.csv", **{**OPTIONS, "k": [3, 4, 5], "jobs": 500, "dry_run": True})
     assert (found.estimate.runs, found.estimate.jobs, found.skipped) == (6, 2, ())
-    found = explore(folder / "hospital.csv", **{**WISHES, "methods": "mdav", "jobs": 500, "dry_run": True})
+    found = explore(folder / "hospital.csv", **{**OPTIONS, "methods": "mdav", "jobs": 500, "dry_run": True})
     assert (found.estimate.runs, found.estimate.jobs, found.estimate.short) == (1, 1, False)
     assert seen == [(2, True), (1, True)]
 
@@ -248,7 +248,7 @@ def test_more_processes_than_memory_or_tasks_leave_nothing_out(done, monkeypatch
 def test_a_task_that_runs_alone_for_lack_of_memory_has_its_own_process(done, monkeypatch):
     folder, _ = done
     seen = here(monkeypatch, 500.0)
-    found = explore(folder / "hospital.csv", **{**WISHES, "jobs": 8})
+    found = explore(folder / "hospital.csv", **{**OPTIONS, "jobs": 8})
     assert seen == [(2, True), (1, True)]
     assert found.failed == ()
     assert found.skipped == ()
@@ -258,7 +258,7 @@ def test_a_task_that_runs_alone_for_lack_of_memory_has_its_own_process(done, mon
 def test_tasks_that_do_not_fit_into_memory_are_left_out_and_reported(done, monkeypatch):
     folder, _ = done
     here(monkeypatch, 900.0)
-    found = explore(folder / "hospital.csv", **{**WISHES, "jobs": 8})
+    found = explore(folder / "hospital.csv", **{**OPTIONS, "jobs": 8})
     assert found.outcomes == ()
     assert [one.name for one in found.skipped] == ["mdav", "mondrian"]
     assert all("one run would take about 900 MB; 1,000 MB are free." in one.reason for one in found.skipped)

@@ -159,19 +159,19 @@ def test_foreign_files_in_the_front_folder_stay(place):
 
 def test_an_edited_policy_stays_or_is_renamed_before_it_is_replaced(place):
     finish(place, mdav_k3="k = 3\n", mdav_k5="k = 5\n")
-    front, said = place / "front", []
+    front, messages = place / "front", []
     for edit in ("k = 33\n", "k = 34\n", "k = 33\n"):
         for name in ("mdav-k3", "mdav-k5"):
             (front / f"{name}.toml").write_text(edit)
-        with listening(lambda *_: None, said.append):
+        with listening(lambda *_: None, messages.append):
             finish(place, mdav_k5="k = 5\n")
         assert (front / "mdav-k3.toml").read_text() == edit  # not Pareto-optimal, and edited
         assert (front / "mdav-k5.toml").read_text().startswith("k = 5\n")
     aside = {path.name: path.read_text() for path in (front / "earlier").iterdir()}
     assert aside == {"mdav-k5.toml": "k = 33\n", "mdav-k5-2.toml": "k = 34\n"}
-    assert said[0] == "explore: front/mdav-k5.toml was edited; it has been moved to front/earlier/mdav-k5.toml."
+    assert messages[0] == "explore: front/mdav-k5.toml was edited; it has been moved to front/earlier/mdav-k5.toml."
     finish(place, mdav_k5="k = 5\n")
-    assert len(said) == 3
+    assert len(messages) == 3
 
 
 @pytest.mark.parametrize(

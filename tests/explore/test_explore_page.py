@@ -23,11 +23,11 @@ STRANGE = "<img src=x onerror=alert(1)>"
 
 
 def outcome(name, k, utility, risk, **more):
-    wishes = {"l": None, "t": None, "parameters": {}, "seeds": 1, "status": "done"} | more
+    options = {"l": None, "t": None, "parameters": {}, "seeds": 1, "status": "done"} | more
     verdicts = (Verdict("k-anonymity", None, k, k, holds=True),)
     figures = {"prosecutor risk": Figure(1 / k), "record linkage": Figure(0.1, 0.05, 0.2)}
     return Outcome(
-        f"{name}-k{k}", name, name, k, utility=utility, risk=risk, figures=figures, verdicts=verdicts, **wishes
+        f"{name}-k{k}", name, name, k, utility=utility, risk=risk, figures=figures, verdicts=verdicts, **options
     )
 
 
@@ -59,10 +59,10 @@ def exploration():
         },
     )
     notes = (f"column '{STRANGE}': fewer than 5 rows are strange.", "mdav: something of its own.")
-    said = {"notes": notes, "method_notes": notes[1:]}
+    given = {"notes": notes, "method_notes": notes[1:]}
     return made(
-        outcome("mdav", 3, Figure(9.0, 8.0, 10.0), Figure(0.3), attacks=tried, **said),
-        outcome("mdav", 5, Figure(14.0, 13.0, 15.0), Figure(0.19), **said),
+        outcome("mdav", 3, Figure(9.0, 8.0, 10.0), Figure(0.3), attacks=tried, **given),
+        outcome("mdav", 5, Figure(14.0, 13.0, 15.0), Figure(0.19), **given),
         outcome("mondrian", 3, Figure(18.0, 17.0, 19.0), Figure(0.3)),
         replace(outcome("mondrian", 5, None, None), status="failed", reason="verify: it does not hold."),
         skipped=[Skipped("exact", "exact: accepts at most 2,000 rows; the table has 5,000.")],

@@ -55,11 +55,11 @@ def test_a_value_out_of_range_is_refused_before_anything_is_run():
 
 def test_all_excludes_auto_and_methods_that_need_a_label_and_says_so():
     points, skipped = grid(Policy.of(), k=5)
-    told = {one.name: one.reason for one in skipped}
-    assert "chooses one of the other methods" in told["auto"]
-    assert all("needs a label" in told[name] for name in ("c_tca_pp", "k_tca_pp", "kde_pp"))
-    assert {point.method for point in points} | set(told) == set(methods.names())
-    assert not {point.method for point in points} & set(told)
+    reasons = {one.name: one.reason for one in skipped}
+    assert "chooses one of the other methods" in reasons["auto"]
+    assert all("needs a label" in reasons[name] for name in ("c_tca_pp", "k_tca_pp", "kde_pp"))
+    assert {point.method for point in points} | set(reasons) == set(methods.names())
+    assert not {point.method for point in points} & set(reasons)
 
 
 def test_with_a_label_methods_that_learn_from_it_are_included_and_auto_may_be_named():

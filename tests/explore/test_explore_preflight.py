@@ -28,30 +28,30 @@ def test_seconds_grow_as_the_rows_to_a_known_power_beside_a_fixed_part():
 
 def test_costs_of_other_k_are_interpolated():
     points, _ = grid(Policy.of(), "gower", k=[3, 8, 20])
-    told = Probed((1000, 1000), (3, 20), (1.0, 3.0), (0.0, 0.0), 300.0)
-    cheap, middle, dear = (seconds_of(point, told, 1000) for point in points)
+    probed = Probed((1000, 1000), (3, 20), (1.0, 3.0), (0.0, 0.0), 300.0)
+    cheap, middle, dear = (seconds_of(point, probed, 1000) for point in points)
     assert (cheap, dear) == (1.0, 3.0)
     assert cheap < middle < dear
 
 
 def test_beyond_its_cells_the_cost_of_a_method_is_linear_in_rows():
     (point,), _ = grid(Policy.of(), "hac", k=3)
-    told = Probed((1000,), (3,), (1.0,), (0.0,), 300.0)
-    assert seconds_of(point, told, 10_000) == pytest.approx(100.0)
-    assert seconds_of(point, told, 30_000) == pytest.approx(300.0)
+    probed = Probed((1000,), (3,), (1.0,), (0.0,), 300.0)
+    assert seconds_of(point, probed, 10_000) == pytest.approx(100.0)
+    assert seconds_of(point, probed, 30_000) == pytest.approx(300.0)
 
 
 def test_the_cost_of_measuring_grows_with_rows_and_is_multiplied_by_seeds():
     (point,), _ = grid(Policy.of(), "anneal", k=3, seeds=4)
-    told = Probed((1000,), (3,), (0.0,), (0.5,), 300.0)
-    assert seconds_of(point, told, 2000) == pytest.approx(4.0)
+    probed = Probed((1000,), (3,), (0.0,), (0.5,), 300.0)
+    assert seconds_of(point, probed, 2000) == pytest.approx(4.0)
 
 
 def test_the_cost_of_bounded_measures_does_not_grow_with_rows():
     (point,), _ = grid(Policy.of(), "mdav", k=3)
-    told = Probed((1000,), (3,), (0.0,), (0.5,), 300.0, bounded=(0.75,))
-    assert seconds_of(point, told, 2000) == pytest.approx(1.0 + 1.5)
-    assert seconds_of(point, told, 100_000) == pytest.approx(50.0 + 1.5)
+    probed = Probed((1000,), (3,), (0.0,), (0.5,), 300.0, bounded=(0.75,))
+    assert seconds_of(point, probed, 2000) == pytest.approx(1.0 + 1.5)
+    assert seconds_of(point, probed, 100_000) == pytest.approx(50.0 + 1.5)
 
 
 def test_honest_separability_is_bounded_and_counted_separately():
@@ -59,10 +59,10 @@ def test_honest_separability_is_bounded_and_counted_separately():
     aims = Aims(aim_of(None, "utility", policy), aim_of(None, "risk", policy))
     table = Table.of(pa.table({"age": [i * 7 % 97 for i in range(300)], "buys": ["no", "yes"] * 150}))
     points, _ = grid(policy, "mdav", k=4)
-    told = probe(probes(points, table, aims)[0])
-    assert len(told.bounded) == len(told.rows) == 2
-    assert min(told.bounded) > 0
-    assert min(told.measured) > 0
+    probed = probe(probes(points, table, aims)[0])
+    assert len(probed.bounded) == len(probed.rows) == 2
+    assert min(probed.bounded) > 0
+    assert min(probed.measured) > 0
 
 
 def test_methods_slower_than_the_limit_are_left_out_and_named_once():
@@ -94,8 +94,8 @@ def test_exact_is_left_out_without_a_trial_for_tables_that_it_refuses():
 
 def test_runs_that_need_more_than_the_free_memory_are_left_out():
     (point,), _ = grid(Policy.of(), "mdav", k=3)
-    told = Probed((1000,), (3,), (0.01,), (0.0,), 1e9)
-    kept, skipped, _, _ = affordable([point], {"mdav": told}, Shape(1_000, 10, 1.0))
+    probed = Probed((1000,), (3,), (0.01,), (0.0,), 1e9)
+    kept, skipped, _, _ = affordable([point], {"mdav": probed}, Shape(1_000, 10, 1.0))
     assert kept == []
     assert "one run would take about" in skipped[0].reason
 
@@ -121,41 +121,41 @@ def test_with_little_memory_fewer_processes_run_and_a_note_says_so(monkeypatch):
     assert str(estimate(points, seconds, megabytes, 500)) == "4 runs, about 13 s and 1,400 MB in 4 processes"
 
 
-@pytest.mark.parametrize("told", ["MemFree: 5 kB\nMemAvailable:  2000000 kB\n", "", "MemAvailable:\n", None])
-def test_free_memory_is_what_a_program_may_allocate(monkeypatch, tmp_path, told):
+@pytest.mark.parametrize("meminfo", ["MemFree: 5 kB\nMemAvailable:  2000000 kB\n", "", "MemAvailable:\n", None])
+def test_free_memory_is_what_a_program_may_allocate(monkeypatch, tmp_path, meminfo):
     monkeypatch.setattr(memory, "MEMINFO", tmp_path / "meminfo")
-    if told is not None:
-        (tmp_path / "meminfo").write_text(told)
+    if meminfo is not None:
+        (tmp_path / "meminfo").write_text(meminfo)
     found = memory.free()
-    assert found == pytest.approx(2048.0) if told and "2000000" in told else found is None or found > 0
+    assert found == pytest.approx(2048.0) if meminfo and "2000000" in meminfo else found is None or found > 0
 
 
 def test_a_trial_runs_a_method_with_the_smallest_and_the_largest_k():
     points, _ = grid(Policy.of(), "mdav", k=[3, 5, 10])
     table = Table.of(pa.table({"age": [i % 37 for i in range(400)], "pay": [i * 7 % 101 for i in range(400)]}))
     (task,) = probes(points, table, AIMS)
-    told = probe(task)
-    assert told.rows == (250, 400, 250, 400)
-    assert told.k == (3, 3, 10, 10)
-    assert min(told.made) > 0
-    assert Probed.from_dict(told.as_dict()) == told
+    probed = probe(task)
+    assert probed.rows == (250, 400, 250, 400)
+    assert probed.k == (3, 3, 10, 10)
+    assert min(probed.made) > 0
+    assert Probed.from_dict(probed.as_dict()) == probed
 
 
 def test_a_method_that_refuses_its_parameters_fails_in_the_trial():
     points, _ = grid(Policy.of(), "exact", k=9)
     table = Table.of(pa.table({"age": [i % 37 for i in range(100)]}))
     (task,) = probes(points, table, AIMS)
-    told = probe(task)
-    assert "exact: k must be at most 6" in told.reason
-    _, skipped, _, _ = affordable(points, {"exact": told}, Shape.of(table))
-    assert skipped[0].reason == told.reason
+    probed = probe(task)
+    assert "exact: k must be at most 6" in probed.reason
+    _, skipped, _, _ = affordable(points, {"exact": probed}, Shape.of(table))
+    assert skipped[0].reason == probed.reason
 
 
 def test_the_estimate_has_runs_seconds_megabytes_and_processes(monkeypatch):
     points, _ = grid(Policy.of(), "mdav", k=[3, 5])
     monkeypatch.setattr(preflight, "cores", lambda: 2)
     megabytes = {"mdav-k3": 200.0, "mdav-k5": 300.0}
-    told = estimate(points, {"mdav-k3": 30.0, "mdav-k5": 44.0}, megabytes, 2)
-    assert str(told) == "2 runs, about 47 s and 750 MB in 2 processes"
+    estimated = estimate(points, {"mdav-k3": 30.0, "mdav-k5": 44.0}, megabytes, 2)
+    assert str(estimated) == "2 runs, about 47 s and 750 MB in 2 processes"
     assert str(estimate(points[:1], {"mdav-k3": 0.1}, megabytes, 1)) == "1 run, about 3 s and 350 MB in 1 process"
     assert str(estimate([], {}, {}, 2)) == "nothing left to run"

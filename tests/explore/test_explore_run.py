@@ -123,14 +123,22 @@ def test_what_is_done_is_not_done_again(explored, file, monkeypatch):
 def test_another_table_policy_or_aim_is_run_again(explored, file, tmp_path):
     copy = tmp_path / "hospital.csv"
     text = file.read_text().splitlines()
-    wishes = {"methods": "mdav", "k": [3, 5, 8], "l": 2, "output": explored.folder, "dry_run": True, "jobs": 1, **ROLES}
+    options = {
+        "methods": "mdav",
+        "k": [3, 5, 8],
+        "l": 2,
+        "output": explored.folder,
+        "dry_run": True,
+        "jobs": 1,
+        **ROLES,
+    }
     copy.write_text("\n".join(text) + "\n")
-    assert explore(copy, **wishes).estimate.runs == 0
+    assert explore(copy, **options).estimate.runs == 0
     copy.write_text("\n".join(text[:-1]) + "\n")
-    assert explore(copy, **wishes).estimate.runs == 3
-    assert explore(file, **wishes, utility="query error %").estimate.runs == 3
-    assert explore(file, **wishes, seed=1).estimate.runs == 3
-    assert explore(file, **{**wishes, "k": [3, 6]}).estimate.runs == 1
+    assert explore(copy, **options).estimate.runs == 3
+    assert explore(file, **options, utility="query error %").estimate.runs == 3
+    assert explore(file, **options, seed=1).estimate.runs == 3
+    assert explore(file, **{**options, "k": [3, 6]}).estimate.runs == 1
 
 
 def test_a_dry_run_estimates_the_cost_and_runs_nothing(file, tmp_path):
@@ -151,14 +159,14 @@ def test_a_point_whose_process_dies_is_reported_and_tried_again_next_time(file, 
         yield 0, Failure("its process died (exit -9), perhaps for lack of memory.")
         yield from ((number + 1, result) for number, result in real(work, tasks[1:], 1))
 
-    wishes = {"methods": METHODS, "k": 4, "output": tmp_path / "explored", "jobs": 1, **ROLES}
+    options = {"methods": METHODS, "k": 4, "output": tmp_path / "explored", "jobs": 1, **ROLES}
     monkeypatch.setattr(running, "spread", deadly)
-    found = explore(file, **wishes)
+    found = explore(file, **options)
     (dead,) = found.failed
     assert dead.reason.startswith("its process died")
     assert len(found.outcomes) == 2
     monkeypatch.setattr(running, "spread", real)
-    again = explore(file, **wishes)
+    again = explore(file, **options)
     assert again.failed == ()
     assert again.estimate.runs == 1
 
@@ -240,11 +248,11 @@ def test_a_budget_leaves_out_what_does_not_fit_and_names_it(file, tmp_path):
 def test_progress_is_ticked_and_the_estimate_announced(file):
     from shoal.model.progress import listening
 
-    ticks, said = [], []
-    with listening(lambda step, done, total: ticks.append((step, done, total)), said.append):
+    ticks, messages = [], []
+    with listening(lambda step, done, total: ticks.append((step, done, total)), messages.append):
         explore(file, methods="mdav", k=[3, 5], jobs=1, **ROLES)
     assert ("explore", 2, 2) in ticks
-    assert any(sentence.startswith("explore: 2 runs, about") for sentence in said)
+    assert any(sentence.startswith("explore: 2 runs, about") for sentence in messages)
 
 
 def test_no_cell_of_the_table_is_written(tmp_path):
@@ -259,8 +267,8 @@ def test_no_cell_of_the_table_is_written(tmp_path):
         }
     )
     roles = {"identifiers": ["person"], "sensitive": ["ill"]}
-    wishes = {"methods": METHODS, "k": [3, 200], "l": 2, "jobs": 1, "attacks": True}
-    found = explore(table, output=tmp_path / "explored", **wishes, **roles)
+    options = {"methods": METHODS, "k": [3, 200], "l": 2, "jobs": 1, "attacks": True}
+    found = explore(table, output=tmp_path / "explored", **options, **roles)
     assert len(found.failed) == 2
     text = "".join(path.read_text() for path in (tmp_path / "explored").rglob("*") if path.is_file())
     text += repr(found) + found._repr_html_() + json.dumps(found.chart().to_dict()) + str(found.table().to_pydict())
@@ -290,10 +298,10 @@ def test_with_a_label_the_table_and_the_commonest_label_are_shown_for_comparison
 
 
 def test_an_exploration_draws_a_seed_once_and_its_folder_keeps_it(file, tmp_path):
-    wishes = {"methods": "mdav", "k": [3, 4], "jobs": 1, **ROLES}
-    found = explore(file, output=tmp_path / "one", dry_run=True, **wishes)
-    again = explore(file, output=tmp_path / "one", **{**wishes, "k": [4, 5]})
-    other = explore(file, output=tmp_path / "two", dry_run=True, **wishes)
+    options = {"methods": "mdav", "k": [3, 4], "jobs": 1, **ROLES}
+    found = explore(file, output=tmp_path / "one", dry_run=True, **options)
+    again = explore(file, output=tmp_path / "one", **{**options, "k": [4, 5]})
+    other = explore(file, output=tmp_path / "two", dry_run=True, **options)
     (seed,) = {one.seed for one in (*found.policies.values(), *again.policies.values())}
     assert seed != other.policy("mdav-k3").seed
     text = (tmp_path / "one" / "explore.json").read_text() + (tmp_path / "one" / "explore.html").read_text()

@@ -67,12 +67,12 @@ def test_a_stopped_run_leaves_no_process_and_the_next_run_continues(tmp_path, ho
     started = children(run.pid)
     assert len(started) >= 2
     run.send_signal(how)
-    _, said = run.communicate(timeout=60)
+    _, output = run.communicate(timeout=60)
     assert run.returncode == (-9 if how == signal.SIGKILL else 128 + how)
-    assert "Traceback" not in said
+    assert "Traceback" not in output
     if how != signal.SIGKILL:
-        assert "releases are kept in" in said
-        assert "the same command resumes from there" in said
+        assert "releases are kept in" in output
+        assert "the same command resumes from there" in output
     until(lambda: not any(alive(one) for one in started), 60)
     kept = {path.name: path.stat().st_mtime_ns for path in points.glob("*.json")}
     assert all(json.loads((points / name).read_text())["facts"]["status"] == "done" for name in kept)

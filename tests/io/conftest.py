@@ -1,11 +1,11 @@
-"""What the tests of reading share."""
+"""Shared by the tests of reading."""
 
 import pytest
 
 
 @pytest.fixture
 def put(tmp_path):
-    """Give a function that writes a file and returns its path."""
+    """Return a function that writes a file and returns its path."""
 
     def write(content, name="x.csv"):
         path = tmp_path / name

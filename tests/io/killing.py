@@ -1,4 +1,4 @@
-"""Kill a process at each point at which it touches the disk, one point after the other, and look at what is left.
+"""Kill a process at each point at which it accesses the disk, one point after the other, and inspect what is left.
 
 `killed(work)` runs `work` in a forked process that dies at its first call of the system that changes or opens anything,
 then in one that dies at the second, and so on, until one comes to its end. After each it gives the number of the point.
@@ -16,7 +16,7 @@ MOST = 2000
 
 
 class Count:
-    """How many calls were counted, at which one dies, and whether they are counted at all."""
+    """How many calls were counted, at which of them the process dies, and whether calls are counted at all."""
 
     calls, fatal, on = 0, 0, False
 
@@ -50,7 +50,7 @@ def _begin(fatal, at_once):
 
 
 def killed(work, before=lambda: None, at_once=True):
-    """Kill `work` at each of its points, or of those after it called `start`, and give the number of each."""
+    """Kill `work` at each of its points, or of those after it called `start`, and yield the number of each."""
     for number in range(1, MOST):
         before()
         child = os.fork()

@@ -1,4 +1,4 @@
-"""Folders appear whole or not at all."""
+"""Folders appear complete or not at all."""
 
 import hashlib
 import json
@@ -81,13 +81,13 @@ def test_a_file_or_a_link_in_the_way_is_refused(tmp_path):
         fill(tmp_path / "link", "new")
 
 
-def test_a_place_that_cannot_be_made_is_refused(tmp_path):
+def test_a_location_that_cannot_be_created_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(WriteError, match="cannot be written"):
         fill(tmp_path / "file" / "out", "new")
 
 
-def test_private_folders_are_for_the_owner_alone(tmp_path):
+def test_private_folders_are_accessible_to_the_owner_only(tmp_path):
     with draft(tmp_path / "out", OWNED, private=True) as made:
         (made / "mark").write_text("")
     assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o700
@@ -95,7 +95,7 @@ def test_private_folders_are_for_the_owner_alone(tmp_path):
 
 
 @pytest.mark.process
-def test_drafts_of_dead_processes_are_swept_up_and_others_left(tmp_path):
+def test_drafts_of_dead_processes_are_removed_and_others_left(tmp_path):
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
     dead = tmp_path / f".out.shoal-{gone.pid}-0a0b0c0d"
@@ -135,27 +135,27 @@ def at_work(tmp_path, target):
 
 
 @pytest.mark.process
-def test_the_draft_of_a_process_that_runs_is_left_alone_whatever_its_number(tmp_path):
+def test_the_draft_of_a_running_process_is_left_alone_whatever_its_pid(tmp_path):
     with at_work(tmp_path, tmp_path / "one"):
         (box,) = tmp_path.glob(".one.shoal-*")
-        renamed = box.rename(tmp_path / ".one.shoal-999999-0a0b0c0d")  # a number that no process has
+        renamed = box.rename(tmp_path / ".one.shoal-999999-0a0b0c0d")  # a pid that no process has
         fill(tmp_path / "two", "new")
         assert (renamed / "new" / "secret").read_text() == "a draft"
 
 
 @pytest.mark.process
-def test_drafts_for_any_target_are_swept_up_though_their_number_is_taken_by_another(tmp_path):
+def test_drafts_are_removed_even_if_their_pid_is_in_use_again(tmp_path):
     with at_work(tmp_path, tmp_path / "one") as running:
         running.kill()
         running.wait()
         (box,) = tmp_path.glob(".one.shoal-*")
-        box.rename(tmp_path / f".one.shoal-{os.getpid()}-0a0b0c0d")  # a number that is in use again
+        box.rename(tmp_path / f".one.shoal-{os.getpid()}-0a0b0c0d")  # a pid that is in use again
         fill(tmp_path / "two", "new")
     assert [path.name for path in tmp_path.iterdir()] == ["two"]
 
 
 @pytest.mark.process
-def test_without_locks_the_number_of_the_process_decides(tmp_path, monkeypatch):
+def test_without_locks_the_pid_decides(tmp_path, monkeypatch):
     monkeypatch.setattr(bundle, "try_lock", lambda _: None)
     with at_work(tmp_path, tmp_path / "one") as running:
         (box,) = tmp_path.glob(".one.shoal-*")
@@ -167,7 +167,7 @@ def test_without_locks_the_number_of_the_process_decides(tmp_path, monkeypatch):
         assert not box.exists()
 
 
-def test_a_file_is_replaced_whole_and_left_as_it_was_by_an_error(tmp_path):
+def test_a_file_is_replaced_completely_and_unchanged_by_an_error(tmp_path):
     place = tmp_path / "deep" / "report.html"
     with draft_file(place, 0o600) as made:
         made.write_text("old")
@@ -194,7 +194,7 @@ def test_two_folders_are_written_beside_each_other_at_the_same_time(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} >= {"two", "three", "four"}
 
 
-def test_what_somebody_puts_into_the_target_meanwhile_is_not_lost(tmp_path):
+def test_files_put_into_the_target_meanwhile_are_not_lost(tmp_path):
     fill(tmp_path / "out", "old")
     with pytest.raises(WriteError, match="holds other files"), draft(tmp_path / "out", OWNED) as made:
         (made / "mark").write_text("mark")
@@ -246,14 +246,14 @@ def test_a_kill_at_any_point_leaves_the_old_folder_or_the_complete_new_one(tmp_p
     assert not drafts(target)
 
 
-def test_a_folder_that_only_has_the_names_of_a_release_is_not_replaced(tmp_path):
+def test_a_folder_with_only_the_file_names_of_a_release_is_not_replaced(tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mark").write_text("something of my own")
     with pytest.raises(WriteError, match="holds other files"):
         fill(tmp_path / "out", "new")
 
 
-def test_the_folder_that_one_is_in_is_not_replaced(tmp_path, monkeypatch):
+def test_the_working_directory_is_not_replaced(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(WriteError, match="the folder that you are in"):
         fill(".", "new")

@@ -1,4 +1,4 @@
-"""A first line is a header, a row, or in doubt; in doubt the file is refused and nothing of the line is shown."""
+"""A first line is a header, a row, or doubtful; if doubtful, the file is refused without showing the line."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def lines(head, *columns):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("F1,Marked Person,1959-01-20,w,01069\nF2,Other,1960-01-01,w,01069\n", VALUES),
         ("w,01069\nm,01067\nw,01069\n", VALUES),
@@ -51,8 +51,8 @@ def lines(head, *columns):
         (lines("P0017,keine Angabe", [f"P{place:04d}" for place in range(60)], ["3", "4"] * 30), AGAIN),
     ],
 )
-def test_a_first_line_that_may_be_a_row_is_refused_and_not_shown(put, text, said):
-    with pytest.raises(ReadError, match=said) as caught:
+def test_a_first_line_that_may_be_a_row_is_refused_but_not_shown(put, text, message):
+    with pytest.raises(ReadError, match=message) as caught:
         read(put(text))
     shown = str(caught.value)
     assert "(header=True)" in shown
@@ -102,7 +102,7 @@ def test_faults_of_a_file_without_a_header_are_named_too(put):
         read(put('"Anna,34\nPaul,51\n'), header=False)
 
 
-def test_a_ragged_file_shows_nothing_of_its_first_line(put):
+def test_the_first_line_of_a_ragged_file_is_not_shown(put):
     assert "Anna" not in refusal(put("Paul,Anna\nx\n"))
     assert "header=False" in refusal(put("x,x\n1,2\n"))
     assert "header=False" in refusal(put("x,\n1,2\n"))
@@ -164,6 +164,6 @@ PUBLIC = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PUBLIC)
-def test_public_tables_are_read_without_a_word_about_their_header(data_file, name):
+def test_the_headers_of_public_tables_are_never_doubted(data_file, name):
     table = read(data_file(name))
     assert (table.n, len(table.names)) == PUBLIC[name]

@@ -30,7 +30,7 @@ def one(put, *cells):
 # Types
 
 
-def test_whole_numbers_stay_whole_though_some_are_missing(put):
+def test_whole_numbers_stay_integers_even_if_some_are_missing(put):
     assert one(put, "39", "", "-7", "?") == ("int64", [39, None, -7, None])
 
 
@@ -63,7 +63,7 @@ def test_long_whole_numbers_are_never_rounded(put):
     assert one(put, "900719925474099", "1.5") == ("double", [900719925474099.0, 1.5])
 
 
-def test_points_and_exponents_make_numbers(put):
+def test_decimal_points_and_exponents_make_numbers(put):
     assert one(put, "1", "2.5", ".5", "5.", "-1e-3", "1E+2") == ("double", [1.0, 2.5, 0.5, 5.0, -0.001, 100.0])
 
 
@@ -94,13 +94,13 @@ def test_dates_with_dots_are_dates_and_others_stay_text(put):
     assert read(put("a,b\n31.2.1999,1\n")).data.column("a").type == "string"
 
 
-def test_points_between_thousands_are_read_where_another_column_has_decimal_commas(put):
+def test_thousands_separators_are_read_where_another_column_has_decimal_commas(put):
     table = read(put("pay;q\n900;0,5\n1.200;1,5\n"))
     assert table.data.to_pydict() == {"pay": [900, 1200], "q": [0.5, 1.5]}
     assert columns(put("pay;q\n1.200;5\n"))["pay"] == [1.2]
 
 
-def test_commas_that_may_set_off_thousands_are_left_alone(put):
+def test_commas_that_may_separate_thousands_are_left_alone(put):
     assert columns(put("a;b\n1,234;1\n12,345;2\n"))["a"] == ["1,234", "12,345"]
 
 
@@ -119,14 +119,14 @@ def test_iso_dates_are_dates(put):
     assert one(put, "2023-02-29", "2024-01-01")[0] == "string"
 
 
-def test_iso_time_stamps_are_time_stamps(put):
+def test_iso_timestamps_are_timestamps(put):
     first, second = dt.datetime(2024, 1, 2, 3, 4), dt.datetime(2024, 1, 2, 3, 4, 5, 678900)
     assert one(put, "2024-01-02 03:04", "2024-01-02T03:04:05.6789") == ("timestamp[us]", [first, second])
     assert one(put, "2024-01-02", "2024-01-02T03:04") == ("timestamp[us]", [dt.datetime(2024, 1, 2), first])
     assert one(put, "2024-01-02T03:04:05.123456789")[0] == "timestamp[ns]"
 
 
-def test_time_stamps_keep_their_zone(put):
+def test_timestamps_keep_their_time_zone(put):
     assert one(put, "2024-01-02T03:04Z")[0] == "timestamp[us, tz=UTC]"
     kind, values = one(put, "2024-01-02T03:04+0230", "", "2024-01-02T03:04:00+02:30")
     assert kind == "timestamp[us, tz=UTC]"
@@ -181,22 +181,22 @@ def test_blank_lines_are_skipped(put):
     assert columns(put("\na,b\n\n1,2\n\n3,4\n\n\n")) == {"a": [1, 3], "b": [2, 4]}
 
 
-def test_all_line_ends_are_known(put):
+def test_all_line_endings_are_recognized(put):
     for end in ("\n", "\r\n", "\r"):
         assert columns(put(end.join(["a,b", "1,x", "2,y"]))) == {"a": [1, 2], "b": ["x", "y"]}
 
 
-def test_quoted_cells_may_hold_line_ends_delimiters_and_quotes(put):
+def test_quoted_cells_may_contain_line_breaks_delimiters_and_quotes(put):
     path = put('a,"b\nc"\n"1, ""2""\r\n3",x\n')
     assert columns(path, header=True) == {"a": ['1, "2"\r\n3'], "b\nc": ["x"]}
 
 
-def test_quotes_within_a_cell_are_plain_signs(put):
+def test_quotes_inside_a_cell_are_plain_characters(put):
     path = put('a,b\n5" pipe,x\ny,6"\nz,7"\n')
     assert columns(path, header=True) == {"a": ['5" pipe', "y", "z"], "b": ["x", '6"', '7"']}
 
 
-def test_a_file_of_one_column_is_legal(put):
+def test_a_file_with_one_column_is_read(put):
     assert columns(put('age\n39\n\n50\n""\nNA\n')) == {"age": [39, 50, None, None]}
     assert columns(put("note\nfirst; second\n"), header=True) == {"note": ["first; second"]}
 
@@ -214,7 +214,7 @@ def test_delimiters_are_found(put, sign, word):
     assert table.origin.notes == ("encoding utf-8", f"delimiter {word}")
 
 
-def test_the_delimiter_that_records_agree_on_wins(put):
+def test_the_delimiter_that_records_agree_on_is_used(put):
     path = put("name, first;age\nLovelace, Ada;36\nPlato;80\nHopper, Grace, Rear Admiral;85\n")
     assert columns(path)["age"] == [36, 80, 85]
 
@@ -225,7 +225,7 @@ simple = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0
 @pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(st.lists(st.tuples(simple, simple, simple), min_size=1, max_size=6), st.sampled_from(",;\t|"))
-def test_text_of_any_kind_comes_back_as_it_was_written(rows, delimiter):
+def test_any_text_is_read_back_as_written(rows, delimiter):
     text = io.StringIO(newline="")
     writer = csv.writer(text, delimiter=delimiter, quoting=csv.QUOTE_ALL)
     writer.writerows([("one", "two", "three"), *(("t" + row[0], *row[1:]) for row in rows), ("t", "t", "t")])
@@ -243,18 +243,18 @@ def test_any_bytes_are_read_or_refused_in_one_sentence(content):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "x.csv")
         path.write_bytes(content)
-        said = ""
+        message = ""
         try:
             assert read(path).n > 0
         except ReadError as refused:
-            said = str(refused)
-        assert "\n" not in said
+            message = str(refused)
+        assert "\n" not in message
 
 
 @pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(st.text(st.sampled_from('ab1,;"\r\n '), max_size=40))
-def test_rows_are_those_of_pythons_own_reader(text):
+def test_rows_equal_those_of_the_csv_module(text):
     """Whatever is read has as many rows as Python's csv finds, and whatever is ragged there is refused here."""
     records = [row for row in csv.reader(io.StringIO("a,b\n" + text, newline="")) if row]
     with tempfile.TemporaryDirectory() as folder:
@@ -271,7 +271,7 @@ def test_rows_are_those_of_pythons_own_reader(text):
             assert unclosed or len(records) == 1 or any(len(row) != 2 for row in records)
 
 
-# Faults of CSV files, each by its line
+# Faults of CSV files, named by their line
 
 
 def test_a_row_with_too_few_cells_is_named_by_line_and_column(put):
@@ -288,22 +288,22 @@ def test_a_row_with_too_many_cells_is_named_by_line(put):
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_line_numbers_are_physical_lines_also_after_quoted_line_ends(put, end):
+def test_line_numbers_count_physical_lines_even_after_quoted_line_breaks(put, end):
     text = end.join(["", "a,b", f'1,"x{end}y{end}z"', "", "3,4", MARK, "5,6", ""])
     assert "line 8: 1 cell where the header has 2" in refusal(put(text))
 
 
 def test_a_ragged_row_of_several_lines_hints_at_a_quote(put):
-    said = refusal(put(f'a,b\n1,2\n"{MARK},4\n5,6\n7,"8","9",1\n'))
-    assert "line 3: 3 cells" in said
-    assert said.endswith("It runs to line 5: is a quote left open?")
+    message = refusal(put(f'a,b\n1,2\n"{MARK},4\n5,6\n7,"8","9",1\n'))
+    assert "line 3: 3 cells" in message
+    assert message.endswith("It runs to line 5: is a quote left open?")
 
 
 def test_a_quote_left_open_is_named_by_the_line_where_it_starts(put):
-    said = "read: 'x.csv', line 3: a quote opens here and is never closed. Correct that line."
-    assert refusal(put(f'a,b\n1,2\n3,"{MARK}\n5,6\n')) == said
-    assert refusal(put(f'a,b\n1,5" pipe\n3,"{MARK}\n')) == said
-    assert refusal(put(f'a\n1\n"{MARK}')) == said
+    message = "read: 'x.csv', line 3: a quote opens here and is never closed. Correct that line."
+    assert refusal(put(f'a,b\n1,2\n3,"{MARK}\n5,6\n')) == message
+    assert refusal(put(f'a,b\n1,5" pipe\n3,"{MARK}\n')) == message
+    assert refusal(put(f'a\n1\n"{MARK}')) == message
     assert "line 5: a quote opens" in refusal(put(f'a,b\n1,2\n"3\n4\n5","{MARK}'))
 
 
@@ -311,7 +311,7 @@ def test_a_quote_left_open_in_the_header_is_named(put):
     assert "line 1: a quote opens" in refusal(put(f'a,"b\n1,{MARK}\n'))
 
 
-def test_names_given_twice_are_refused_by_position(put):
+def test_duplicate_names_are_refused_by_position(put):
     assert "columns 1 and 3 have the same name" in refusal(put(f"{MARK},b, {MARK}\n1,2,3\n"))
 
 
@@ -329,8 +329,8 @@ def test_a_header_without_rows_is_refused(put):
         assert refusal(put(text)) == "read: 'x.csv' has a header but no rows. Check the file."
 
 
-def test_adult_style_files_have_their_counts(put):
-    """The first rows of the original adult.data, with a header: blanks after commas and a final dot-less line."""
+def test_adult_style_files_have_the_right_counts(put):
+    """The first rows of the original adult.data, with a header and blanks after commas."""
     path = put("age, workclass, fnlwgt\n39, State-gov, 77516\n50, ?, 83311\n\n")
     assert kinds(path) == {"age": "int64", "workclass": "string", "fnlwgt": "int64"}
     assert columns(path)["workclass"] == [" State-gov", None]

@@ -22,7 +22,7 @@ from shoal.model.policy import Policy
 GUARDED = Policy.of({"columns": {"a": {"role": "sensitive"}}})
 
 
-def test_numbers_dates_and_gaps_are_written_plainly(tmp_path):
+def test_numbers_dates_and_missing_cells_are_written_plainly(tmp_path):
     table = pa.table(
         {
             "a": pa.array([1, None], pa.int64()),
@@ -37,7 +37,7 @@ def test_numbers_dates_and_gaps_are_written_plainly(tmp_path):
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "'"])
-def test_text_that_a_spreadsheet_would_run_gets_an_apostrophe_and_comes_back(tmp_path, start):
+def test_text_that_a_spreadsheet_would_run_gets_an_apostrophe_and_is_read_back(tmp_path, start):
     table = pa.table({"a": [f"{start}1+1", "plain"], "n": [-1, 2]})
     write_data(table, tmp_path, "csv")
     rows = list(csv.reader(io.StringIO((tmp_path / "data.csv").read_bytes().decode(), newline="")))
@@ -51,12 +51,12 @@ def test_a_header_that_a_spreadsheet_would_run_is_harmless_too(tmp_path):
     assert read_release(tmp_path / "data.csv", "data.csv", GUARDED).column_names == ["=a", "b"]
 
 
-def test_words_that_mean_missing_are_quoted_so_that_they_stay_words(tmp_path):
+def test_words_that_mean_missing_are_quoted_to_stay_words(tmp_path):
     write_data(pa.table({"a": ["NA", "", None, "x"], "b": [1, 2, 3, 4]}), tmp_path, "csv")
     assert read(tmp_path / "data.csv").column("a").to_pylist() == ["NA", "", None, "x"]
 
 
-def test_a_gap_in_a_table_of_one_column_is_not_an_empty_line(tmp_path):
+def test_a_missing_cell_in_a_single_column_is_not_an_empty_line(tmp_path):
     write_data(pa.table({"a": ["x", None]}), tmp_path, "csv")
     assert (tmp_path / "data.csv").read_text() == "a\nx\nNA\n"
 
@@ -66,7 +66,7 @@ texts = st.text(st.characters(codec="utf-8", exclude_categories=("Cs",), exclude
 
 @pytest.mark.slow
 @given(st.lists(st.tuples(st.one_of(st.none(), texts), st.integers()), min_size=1, max_size=8))
-def test_every_text_comes_back_from_a_csv_file(tmp_path_factory, rows):
+def test_any_text_is_read_back_from_a_csv_file(tmp_path_factory, rows):
     folder = tmp_path_factory.mktemp("csv")
     numbers = pa.array([str(row[1]) for row in rows])
     table = pa.table({"a": pa.array([row[0] for row in rows], pa.string()), "b": numbers})
@@ -86,7 +86,7 @@ def test_equal_tables_give_equal_bytes(tmp_path, format):
     assert files[0] == files[1]
 
 
-def test_no_metadata_goes_along(tmp_path):
+def test_no_metadata_are_written(tmp_path):
     field = pa.field("a", pa.int64(), metadata={"path": "/home/holder"})
     table = pa.table([[1, 2]], schema=pa.schema([field], metadata={"pandas": "index of persons"}))
     write_data(table, tmp_path, "parquet")
@@ -99,7 +99,7 @@ def test_no_metadata_goes_along(tmp_path):
     assert not pyarrow.feather.read_table(tmp_path / "data.feather").schema.metadata
 
 
-def test_gzip_carries_neither_time_nor_name(tmp_path):
+def test_gzip_headers_have_neither_time_nor_name(tmp_path):
     write_data(pa.table({"a": [1]}), tmp_path, "csv.gz")
     head = (tmp_path / "data.csv.gz").read_bytes()[:10]
     assert head[3] == 0

@@ -1,4 +1,4 @@
-"""Disassociated data sets on disk: what is written comes back, nothing else goes along, and damage is refused."""
+"""Disassociated data sets on disk: what is written is read back, nothing else is written, and damage is refused."""
 
 import json
 import random
@@ -29,7 +29,7 @@ def back(folder):
 
 
 def refused(folder):
-    """Say whether files are not read, or are no sound release to the judge."""
+    """Return whether files cannot be read, or fail a verdict."""
     try:
         return not verify(back(folder)).holds
     except ReadError:
@@ -56,7 +56,7 @@ def some(seed=4, terms="global"):
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_what_is_written_comes_back(format, tmp_path):
+def test_written_data_are_read_back(format, tmp_path):
     rng = random.Random(11)
     for turn in range(40):
         made, _ = release(rng, rng.choice(["global", "cluster"]))
@@ -78,7 +78,7 @@ def test_equal_data_give_equal_bytes(format, tmp_path):
     assert bytes_of[0] == bytes_of[1]
 
 
-def test_json_says_what_the_format_says(tmp_path):
+def test_json_has_the_documented_format(tmp_path):
     made = some(terms="cluster")
     write_disassociated(published(made), tmp_path, "json")
     document = json.loads((tmp_path / JSON_FILE).read_text(encoding="utf-8"))
@@ -111,7 +111,7 @@ def test_parquet_files_have_their_columns_and_no_metadata_but_the_parameters(tmp
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_labels_of_any_text_come_back(format, tmp_path):
+def test_labels_of_any_text_are_read_back(format, tmp_path):
     made = some()
     odd = ["", " a b", '"quoted"', "=1+1", "line\nend", "nul\0", "älter", "名前", "\u2028", "😀"]
     made["labels"] = sorted(odd[: len(made["labels"])], key=str.encode)
@@ -120,7 +120,7 @@ def test_labels_of_any_text_come_back(format, tmp_path):
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_what_cannot_be_written_is_refused_and_no_label_is_told(format, tmp_path):
+def test_labels_that_cannot_be_written_are_refused_but_not_shown(format, tmp_path):
     made = some()
     made["labels"][0] = "secret\ud800"
     with pytest.raises(WriteError, match="1 labels cannot be written") as raised:
@@ -134,7 +134,7 @@ def test_what_cannot_be_written_is_refused_and_no_label_is_told(format, tmp_path
         write_disassociated(published(some()), tmp_path, "csv")
 
 
-def test_a_json_file_beyond_measure_is_neither_written_nor_read(tmp_path, monkeypatch):
+def test_a_huge_json_file_is_neither_written_nor_read(tmp_path, monkeypatch):
     write_disassociated(published(some()), tmp_path, "json")
     monkeypatch.setattr("shoal.io.disassociated.MOST_JSON", 100)
     monkeypatch.setattr("shoal.certify.sets_bytes.MOST_JSON", 100)
@@ -168,7 +168,7 @@ EDITS = {
 
 
 @pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS.keys())
-def test_json_that_does_not_fit_together_is_refused(edit, tmp_path):
+def test_inconsistent_json_is_refused(edit, tmp_path):
     write_disassociated(published(some()), tmp_path, "json")
     document = json.loads((tmp_path / JSON_FILE).read_text())
     edit(document)
@@ -177,13 +177,13 @@ def test_json_that_does_not_fit_together_is_refused(edit, tmp_path):
 
 
 @pytest.mark.parametrize("text", [b"", b"[", b"[]", b"{}", b"\xff", b"[" * 100_000, b'{"format": 1, "format": 1}'])
-def test_what_is_no_json_of_this_format_is_refused(text, tmp_path):
+def test_json_of_another_format_is_refused(text, tmp_path):
     (tmp_path / JSON_FILE).write_bytes(text)
     with pytest.raises(ReadError, match="'disassociated.json' is not part of"):
         back(tmp_path)
 
 
-def test_what_is_not_there_is_refused(tmp_path):
+def test_missing_files_are_refused(tmp_path):
     with pytest.raises(ReadError, match="'clusters.parquet' is not part of"):
         back(tmp_path)
     write_disassociated(published(some()), tmp_path)
@@ -207,7 +207,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("name", "change"), CHANGES)
-def test_parquet_files_that_do_not_fit_together_are_refused(name, change, tmp_path):
+def test_inconsistent_parquet_files_are_refused(name, change, tmp_path):
     write_disassociated(published(some()), tmp_path)
     path = tmp_path / f"{name}.parquet"
     pq.write_table(change(pq.read_table(path)), path, store_schema=False)
@@ -222,7 +222,7 @@ def test_a_damaged_parquet_file_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_files_that_were_tampered_with_are_read_or_refused_and_never_crash(format, tmp_path):
+def test_tampered_files_are_read_or_refused_but_never_crash(format, tmp_path):
     rng = random.Random(5)
     names = write_disassociated(published(some()), tmp_path, format)
     before = {name: (tmp_path / name).read_bytes() for name in names}
@@ -241,7 +241,7 @@ def test_files_that_were_tampered_with_are_read_or_refused_and_never_crash(forma
     assert refused > 50
 
 
-def test_a_neighbour_is_lines_in_an_order_that_says_nothing(tmp_path):
+def test_the_order_of_the_lines_of_a_neighbour_reveals_nothing(tmp_path):
     records = [["b", "c"], ["a"], ["a", "b"], ["10", "9"]]
     assert write_neighbour(Transactions.of(records), tmp_path) == "neighbour.dat"
     text = (tmp_path / "neighbour.dat").read_bytes()
@@ -251,13 +251,13 @@ def test_a_neighbour_is_lines_in_an_order_that_says_nothing(tmp_path):
 
 
 @pytest.mark.parametrize("label", ["two words", "", "\ufeffmark", "line\nend"])
-def test_a_neighbour_with_blanks_in_a_label_is_a_list_of_lists(label, tmp_path):
+def test_labels_with_blanks_make_the_neighbour_a_list_of_lists(label, tmp_path):
     assert write_neighbour(Transactions.of([["b", label], ["b"]]), tmp_path) == "neighbour.json"
     found = json.loads((tmp_path / "neighbour.json").read_text(encoding="utf-8"))
     assert found == sorted([sorted(["b", label]), ["b"]])
 
 
-def test_a_neighbour_of_nothing_is_an_empty_file(tmp_path):
+def test_an_empty_neighbour_is_an_empty_file(tmp_path):
     assert write_neighbour(Transactions.of([]), tmp_path) == "neighbour.dat"
     assert (tmp_path / "neighbour.dat").read_bytes() == b""
     with pytest.raises(WriteError, match="1 labels cannot be written"):

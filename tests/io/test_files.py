@@ -1,4 +1,4 @@
-"""Reading files: formats, encodings, damage and bombs, and paths that lead nowhere."""
+"""Reading files: formats, encodings, damage and bombs, and invalid paths."""
 
 import contextlib
 import datetime as dt
@@ -20,7 +20,7 @@ from shoal.io.files import read
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-16-be", "cp1252"])
-def test_encodings_are_found(put, encoding):
+def test_encodings_are_detected(put, encoding):
     mark = "\ufeff" if encoding == "utf-16-be" else ""
     table = read(put(f"{mark}name,größe\nZoë €,1\n".encode(encoding)))
     assert table.data.to_pydict() == {"name": ["Zoë €"], "größe": [1]}
@@ -34,7 +34,7 @@ def test_bytes_that_windows_1252_lacks_are_latin_1(put):
     assert table.column("a").to_pylist() == ["é\x81"]
 
 
-def test_signs_cut_by_the_border_of_a_chunk_are_whole(put, monkeypatch):
+def test_characters_cut_by_a_chunk_boundary_are_decoded(put, monkeypatch):
     monkeypatch.setattr(files, "CHUNK", 3)
     assert columns(put("aé,b\n€€€,ö\n"), header=True) == {"aé": ["€€€"], "b": ["ö"]}
     assert columns(put("aé,b\n€€€,ö\n".encode("utf-16")), header=True) == {"aé": ["€€€"], "b": ["ö"]}
@@ -45,9 +45,9 @@ def test_a_false_byte_order_mark_is_refused(put):
 
 
 def test_a_binary_file_is_not_text(put):
-    said = "is not a text file"
-    assert said in refusal(put(f"a,b\n1,{MARK}\0\n"))
-    assert said in refusal(put(b"PK\x03\x04\xff\xfe" + MARK.encode(), "x.xlsx"))
+    message = "is not a text file"
+    assert message in refusal(put(f"a,b\n1,{MARK}\0\n"))
+    assert message in refusal(put(b"PK\x03\x04\xff\xfe" + MARK.encode(), "x.xlsx"))
 
 
 # Gzip
@@ -61,17 +61,17 @@ def test_gzipped_csv_is_read(put):
         assert (table.origin.name, table.origin.format) == (name, "csv.gz")
 
 
-def test_a_cut_or_damaged_gzip_file_is_refused(put):
+def test_a_truncated_or_damaged_gzip_file_is_refused(put):
     packed = gzip.compress(f"a,b\n{MARK},2\n".encode() * 1000)
     for content in (packed[:-9], packed[:20], packed[:-8] + bytes(8), packed[:12] + b"\xff" + packed[13:]):
         assert refusal(put(content, "x.csv.gz")) == "read: 'x.csv.gz' is damaged or cut off. Fetch it again."
 
 
-def test_a_name_that_promises_gzip_must_keep_it(put):
+def test_a_file_named_gz_must_be_gzip(put):
     assert "is not a gzip file" in refusal(put(f"a,b\n{MARK},2\n", "x.csv.gz"))
 
 
-def test_what_swells_too_much_or_grows_too_large_is_refused(put, monkeypatch):
+def test_files_that_expand_too_much_are_refused(put, monkeypatch):
     monkeypatch.setattr(files, "SURELY_FINE", 4 << 20)
     swelling = put(gzip.compress(b"a,b\n" + b"1,2\n" * (2 << 20)), "x.csv.gz")
     assert "more than 500 times its size" in refusal(swelling)
@@ -125,12 +125,12 @@ def test_column_formats_keep_their_types_and_lose_their_metadata(tmp_path, name,
 
 
 @pytest.mark.parametrize("name", ["x.parquet", "x.feather"])
-def test_the_first_bytes_tell_the_format_where_the_name_does_not(tmp_path, name):
+def test_the_first_bytes_identify_the_format_if_the_name_does_not(tmp_path, name):
     path = write(SAMPLE, tmp_path / name).rename(tmp_path / "table")
     assert read(path).origin.format == name[2:]
 
 
-def test_text_with_a_strange_name_is_read_as_csv(put):
+def test_text_with_an_unknown_extension_is_read_as_csv(put):
     assert columns(put("a,b\n1,2\n", "x.data")) == {"a": [1], "b": [2]}
 
 
@@ -172,7 +172,7 @@ def test_text_that_is_not_unicode_is_refused(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", ["x.parquet", "x.arrow"])
-def test_column_files_without_rows_or_columns_or_with_one_name_twice_are_refused(tmp_path, name):
+def test_column_files_without_rows_or_columns_or_with_duplicate_names_are_refused(tmp_path, name):
     path = tmp_path / name
 
     def put_table(table):
@@ -189,7 +189,7 @@ def test_column_files_without_rows_or_columns_or_with_one_name_twice_are_refused
     assert "the name 'a' is used by two or more columns" in refusal(put_table(twice))
 
 
-def test_a_parquet_file_that_unfolds_to_too_much_is_refused(tmp_path, monkeypatch):
+def test_a_parquet_file_that_expands_too_much_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "MOST_BYTES", 1 << 22)
     long = pa.DictionaryArray.from_arrays(pa.array([0] * 100), pa.array([MARK * 10_000]))
     plain = pa.schema([("a", pa.string())])
@@ -228,7 +228,7 @@ def test_dates_outside_the_calendar_are_refused(tmp_path, kind):
 # Paths
 
 
-def test_what_is_not_there_or_no_file_is_refused(tmp_path):
+def test_missing_paths_and_folders_are_refused(tmp_path):
     assert "nowhere.csv' does not exist" in refusal(tmp_path / "nowhere.csv")
     assert "is a folder" in refusal(tmp_path)
     assert "is a folder" in refusal(str(tmp_path))
@@ -238,7 +238,7 @@ def test_what_is_not_there_or_no_file_is_refused(tmp_path):
     assert "is not a regular file" in refusal(tmp_path / "pipe.csv")
 
 
-def test_a_file_that_may_not_be_read_is_refused(put, monkeypatch):
+def test_a_file_without_read_permission_is_refused(put, monkeypatch):
     path = put("a,b\n1,2\n")
 
     def denied(*_):

@@ -1,4 +1,4 @@
-"""Frames in and out: the index stays away, types come back, categories of the original do not."""
+"""Frames in and out: the index is dropped, types are restored, unused categories are not."""
 
 import datetime as dt
 import decimal
@@ -92,17 +92,17 @@ def test_lazy_frames_are_refused():
         (pa.chunked_array([[MARK]]), "a ChunkedArray of pyarrow"),
     ],
 )
-def test_what_is_no_table_is_refused_by_its_type(thing, called):
-    said = refusal(thing)
-    assert said.startswith(
+def test_anything_but_a_table_is_refused_by_its_type(thing, called):
+    message = refusal(thing)
+    assert message.startswith(
         f"read: {called} is not a table; expected the path of a file, or a frame of pandas, polars or"
     )
 
 
-def test_names_given_twice_are_refused():
-    said = "read: the name 'a' is used by two or more columns. Rename them."
-    assert refusal(pd.DataFrame([[1, 2]], columns=["a", "a"])) == said
-    assert refusal(pa.table([[1], [2]], names=["a", "a"])) == said
+def test_duplicate_names_are_refused():
+    message = "read: the name 'a' is used by two or more columns. Rename them."
+    assert refusal(pd.DataFrame([[1, 2]], columns=["a", "a"])) == message
+    assert refusal(pa.table([[1], [2]], names=["a", "a"])) == message
     assert "the name '1'" in refusal(pd.DataFrame([[1, 2]], columns=[1, "1"]))
 
 
@@ -113,14 +113,14 @@ def test_frames_without_rows_or_columns_are_refused():
         assert refusal(frame).startswith("read: the frame has no columns.")
 
 
-def test_labels_that_are_not_text_become_text_and_come_back():
+def test_column_labels_that_are_not_text_become_text_and_are_restored():
     for labels in ([0, 1], [("a", 1), ("a", 2)], [dt.date(2024, 1, 2), 3.5]):
         frame = pd.DataFrame([[1, "x"]], columns=labels)
         assert from_frame(frame).column_names == [str(label) for label in labels]
         assert list(there_and_back(frame).columns) == labels
 
 
-def test_labels_come_back_for_the_columns_that_are_left():
+def test_labels_of_the_remaining_columns_are_restored():
     frame = pd.DataFrame([[1, 2, 3]], columns=pd.Index([10, 20, 30], name="wave"))
     back = to_frame(from_frame(frame).select(["30", "10"]), frame)
     assert back.columns.equals(pd.Index([30, 10]))
@@ -177,7 +177,7 @@ def test_sparse_columns_stay_numbers():
         ([dt.date(2024, 1, 2), None], object, "date32[day]"),
     ],
 )
-def test_pandas_columns_arrive_in_their_type_with_gaps_kept(values, dtype, kind):
+def test_pandas_columns_keep_their_types_and_missing_values(values, dtype, kind):
     column = from_frame(pd.DataFrame({"a": pd.Series(values, dtype=dtype)})).column("a")
     assert str(column.type) == kind
     assert column.null_count == sum(value is None for value in values)
@@ -195,13 +195,13 @@ def test_pandas_columns_arrive_in_their_type_with_gaps_kept(values, dtype, kind)
         ([dt.datetime(2024, 1, 2), None], pl.Datetime("us", "UTC"), "timestamp[us, tz=UTC]"),
     ],
 )
-def test_polars_columns_arrive_in_their_type_with_gaps_kept(values, dtype, kind):
+def test_polars_columns_keep_their_types_and_missing_values(values, dtype, kind):
     column = from_frame(pl.DataFrame({"a": pl.Series(values, dtype=dtype)})).column("a")
     assert str(column.type) == kind
     assert column.null_count == 1
 
 
-def test_categories_of_any_kind_are_held_as_plain_values():
+def test_categories_of_any_kind_become_plain_values():
     frame = pd.DataFrame(
         {
             "number": pd.Categorical([2, 1, None], categories=[2, 1], ordered=True),
@@ -224,12 +224,12 @@ def test_categories_of_any_kind_are_held_as_plain_values():
 # Out
 
 
-def test_without_a_frame_the_arrow_table_comes_back():
+def test_without_a_frame_an_arrow_table_is_returned():
     table = pa.table(PLAIN)
     assert to_frame(table, None) is table
 
 
-def test_pandas_types_come_back():
+def test_pandas_types_are_restored():
     zoned = pd.date_range("2024-01-01", periods=3, tz="Europe/Berlin")
     frame = pd.DataFrame(
         {
@@ -260,7 +260,7 @@ def test_pandas_types_come_back():
     pd.testing.assert_frame_equal(there_and_back(frame), frame.reset_index(drop=True))
 
 
-def test_polars_types_come_back():
+def test_polars_types_are_restored():
     frame = pl.DataFrame(
         {
             "i8": pl.Series([1, None], dtype=pl.Int8),
@@ -285,7 +285,7 @@ def test_polars_types_come_back():
     assert isinstance(there_and_back(nw.from_native(frame)), nw.DataFrame)
 
 
-def test_arrow_types_come_back():
+def test_arrow_types_are_restored():
     frame = pa.table(
         {
             "i": pa.array([1, None], pa.int8()),
@@ -301,7 +301,7 @@ def test_arrow_types_come_back():
     assert back.schema.metadata is None
 
 
-def test_what_has_become_text_or_another_kind_stays_so():
+def test_columns_that_became_text_or_another_kind_stay_so():
     released = pa.table({"a": ["1-3", "1-3"], "b": [1.5, 1.5], "c": [300, 300]})
     frame = pd.DataFrame({"a": pd.array([1, 3], "Int64"), "b": [1, 2], "c": np.array([1, 2], np.uint8)})
     back = to_frame(released, frame)
@@ -312,23 +312,23 @@ def test_what_has_become_text_or_another_kind_stays_so():
     assert polars.to_dict(as_series=False) == released.to_pydict()
 
 
-def test_whole_numbers_with_gaps_take_what_pandas_has_for_them():
+def test_integers_with_missing_values_use_the_nullable_type_of_pandas():
     back = to_frame(pa.table({"a": [1, None]}), pd.DataFrame({"a": [1, 2]}))
     assert back["a"].dtype == np.float64
 
 
-def test_fewer_rows_and_columns_may_come_back():
+def test_fewer_rows_and_columns_may_be_returned():
     for frame in (pd.DataFrame(PLAIN), pl.DataFrame(PLAIN), pa.table(PLAIN)):
         back = from_frame(to_frame(pa.table({"job": ["x"]}), frame))
         assert back.to_pydict() == {"job": ["x"]}
 
 
-def test_a_pandas_frame_of_many_columns_comes_back():
+def test_a_pandas_frame_of_many_columns_is_restored():
     frame = pd.DataFrame({f"c{number}": pd.array([number], "Int64") for number in range(300)})
     pd.testing.assert_frame_equal(there_and_back(frame), frame)
 
 
-def test_categories_that_no_released_row_has_are_gone():
+def test_categories_that_no_released_row_has_are_removed():
     levels = ["low", MARK, "mid", "high"]
     released = pa.table({"a": ["high", "low", None, "high"]})
     ordered = pd.DataFrame({"a": pd.Categorical(["low"], categories=levels, ordered=True)})
@@ -350,7 +350,7 @@ def test_categories_that_no_released_row_has_are_gone():
     assert MARK not in str(pa.Array.from_pandas(to_frame(released, typed)["a"]))
 
 
-def test_released_values_that_were_no_categories_come_last_and_end_the_order():
+def test_released_values_that_were_no_categories_come_last_and_make_them_unordered():
     frame = pd.DataFrame({"a": pd.Categorical(["b", "a"], categories=["b", "a"], ordered=True)})
     back = to_frame(pa.table({"a": ["b..c", "a", "b"]}), frame)["a"]
     assert back.cat.categories.tolist() == ["b", "a", "b..c"]
@@ -363,7 +363,7 @@ def test_categories_of_numbers_may_become_text():
     assert to_frame(pa.table({"a": [9.5, 9.5, 9.5]}), frame)["a"].cat.categories.tolist() == [9.5]
 
 
-def test_categories_that_are_all_missing_come_back_empty():
+def test_categories_that_are_all_missing_are_restored_empty():
     frame = pd.DataFrame({"a": pd.Categorical([MARK])})
     for gaps in (pa.nulls(2, pa.string()), pa.nulls(2)):
         back = to_frame(pa.table({"a": gaps}), frame)["a"]
@@ -376,7 +376,7 @@ cells = st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=5
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.tuples(cells, st.none() | st.integers(-(2**63), 2**63 - 1), st.booleans()), min_size=1, max_size=8))
-def test_any_table_comes_back_from_every_kind_of_frame(rows):
+def test_any_table_survives_a_round_trip_through_every_kind_of_frame(rows):
     text, whole, truth = (list(column) for column in zip(*rows, strict=True))
     table = pa.table({"t": pa.array(text, pa.string()), "w": pa.array(whole, pa.int64()), "b": truth})
     pandas = table.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)

@@ -1,4 +1,4 @@
-"""Folders that belong together appear together or not at all, wherever the process that writes them is killed."""
+"""Folders that belong together appear together or not at all, wherever the writing process is killed."""
 
 import subprocess
 import sys
@@ -119,13 +119,13 @@ def run(script, *words, seconds=300):
 @pytest.mark.parametrize("apart", ["yes", "no"], ids=["apart", "beside"])
 @pytest.mark.parametrize("first", ["yes", "no"], ids=["new", "replaced"])
 @pytest.mark.parametrize("exchange", ["yes", "no"], ids=["exchanged", "renamed"])
-def test_two_folders_appear_together_or_not_at_all_at_any_kill(tmp_path, apart, first, exchange):
+def test_two_folders_appear_together_or_not_at_all_after_any_kill(tmp_path, apart, first, exchange):
     assert int(run(PAIR, tmp_path / "work", apart, exchange, first, "no")) > 40
 
 
 @pytest.mark.parametrize("first", ["yes", "no"], ids=["new", "replaced"])
 @pytest.mark.parametrize("exchange", ["yes", "no"], ids=["exchanged", "renamed"])
-def test_a_second_swap_that_fails_undoes_the_first_at_any_kill(tmp_path, first, exchange):
+def test_a_failing_second_swap_undoes_the_first_after_any_kill(tmp_path, first, exchange):
     assert int(run(PAIR, tmp_path / "work", "yes", exchange, first, "yes")) > 40
 
 
@@ -181,5 +181,5 @@ RELEASES = """
 
 
 @pytest.mark.parametrize("kind", ["table", "sets"])
-def test_a_release_and_its_map_belong_together_at_any_kill(tmp_path, kind):
+def test_a_release_and_its_map_match_after_any_kill(tmp_path, kind):
     assert int(run(RELEASES, tmp_path / "work", kind)) > 40

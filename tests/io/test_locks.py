@@ -1,4 +1,4 @@
-"""A lock that another process holds is waited for, with a word and not for ever."""
+"""Waiting for a lock of another process: with a message, and not for ever."""
 
 import os
 import subprocess
@@ -57,7 +57,7 @@ def write(folder, patience):
         (made / "mark").touch()
 
 
-def test_a_lock_that_stays_is_given_up_on_after_a_while(folder):
+def test_waiting_for_a_lock_ends_after_a_while(folder):
     with held(folder):
         start = time.monotonic()
         with pytest.raises(WriteError, match=r"another process has been writing into '.*here' for 0.3 seconds"):
@@ -66,23 +66,23 @@ def test_a_lock_that_stays_is_given_up_on_after_a_while(folder):
     assert list(folder.iterdir()) == []
 
 
-def test_it_is_said_once_what_is_being_waited_for(folder, monkeypatch):
+def test_the_reason_for_waiting_is_announced_once(folder, monkeypatch):
     monkeypatch.setattr(locks, "QUIET", 0.1)
-    heard = []
-    with held(folder), listening(lambda *_: None, heard.append), pytest.raises(WriteError):
+    messages = []
+    with held(folder), listening(lambda *_: None, messages.append), pytest.raises(WriteError):
         write(folder, 0.5)
-    assert heard == [f"write: another process is writing into {str(folder)!r}; waiting up to 0.5 seconds."]
+    assert messages == [f"write: another process is writing into {str(folder)!r}; waiting up to 0.5 seconds."]
 
 
-def test_a_short_wait_is_not_worth_a_word(folder):
-    heard = []
-    with held(folder, 0.3), listening(lambda *_: None, heard.append):
+def test_a_short_wait_is_not_announced(folder):
+    messages = []
+    with held(folder, 0.3), listening(lambda *_: None, messages.append):
         write(folder, 60)
-    assert heard == []
+    assert messages == []
     assert [path.name for path in folder.iterdir()] == ["out"]
 
 
-def test_a_process_that_is_killed_holds_nothing(folder):
+def test_a_killed_process_holds_no_lock(folder):
     with held(folder) as running:
         running.kill()
         write(folder, 10)
@@ -95,7 +95,7 @@ def test_one_folder_under_two_names_is_locked_once(folder, tmp_path):
         assert sure
 
 
-def test_a_disk_without_locks_is_written_to_and_said_to_have_none(folder, monkeypatch):
+def test_a_file_system_without_locks_is_used_and_announced(folder, monkeypatch):
     monkeypatch.setattr(locks, "try_lock", lambda _: None)
     with locked(folder, patience=0.2) as sure:
         assert not sure
@@ -103,7 +103,7 @@ def test_a_disk_without_locks_is_written_to_and_said_to_have_none(folder, monkey
     assert [path.name for path in folder.iterdir()] == ["out"]
 
 
-def test_a_process_that_runs_is_known_to_be_alive():
+def test_a_running_process_is_known_to_be_alive():
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
     assert alive(os.getpid())

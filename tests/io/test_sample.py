@@ -46,7 +46,7 @@ def test_columns_and_types_are_those_described():
     assert TABLE.num_rows == 5000
 
 
-def test_the_same_seed_gives_the_same_bytes_and_another_seed_others():
+def test_the_same_seed_gives_the_same_bytes_and_another_seed_does_not():
     assert bytes_of(sample(300, 1)) == bytes_of(sample(300, 1))
     assert bytes_of(sample(300, 1)) != bytes_of(sample(300, 2))
 
@@ -82,7 +82,7 @@ def test_diagnoses_are_skewed():
     assert counts[-1] > 5 * counts[1]
 
 
-def test_columns_hang_together():
+def test_columns_are_correlated():
     assert paired("height_cm", "weight_kg") > 0.4
     assert paired("days", "cost_eur") > 0.6
     age = TABLE["admitted"].cast(pa.int32()).to_numpy() - TABLE["birth_date"].cast(pa.int32()).to_numpy()

@@ -1,4 +1,4 @@
-"""An interrupted swap is finished or undone by whoever comes next, and strangers' folders are left alone."""
+"""An interrupted swap is finished or undone by the next process, and other folders are left alone."""
 
 import json
 import os
@@ -16,7 +16,7 @@ OWNED = {"mark": "mark", "data": ""}
 
 
 class Killed(BaseException):
-    """Stands for a kill: nothing is cleared up after it."""
+    """Simulates a kill: nothing is cleaned up after it."""
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def put(places, text):
 
 
 def interrupted(places, monkeypatch, swapped=1, text="new"):
-    """Write two folders, and stop dead when so many of them are in place."""
+    """Write two folders, and stop dead when this many of them are in place."""
     whole, count = swaps._swap, 0
 
     def swap(move):
@@ -65,7 +65,7 @@ def names(places):
 
 @pytest.mark.parametrize("swapped", [0, 1])
 @pytest.mark.parametrize("reader", [0, 1])
-def test_whoever_reads_either_folder_finishes_the_swap(places, monkeypatch, swapped, reader):
+def test_reading_either_folder_finishes_the_swap(places, monkeypatch, swapped, reader):
     interrupted(places, monkeypatch, swapped)
     assert found(places) == (["old", "old"] if swapped == 0 else ["old", "new"])
     settle(places[reader])
@@ -73,13 +73,13 @@ def test_whoever_reads_either_folder_finishes_the_swap(places, monkeypatch, swap
     assert names(places) == {"release", "private"}
 
 
-def test_whoever_writes_beside_them_finishes_the_swap(places, monkeypatch):
+def test_writing_beside_them_finishes_the_swap(places, monkeypatch):
     interrupted(places, monkeypatch)
     put((places[0].parent / "other", places[0].parent / "another"), "x")
     assert found(places) == ["new", "new"]
 
 
-def test_a_tree_that_was_moved_is_still_mended(places, monkeypatch, tmp_path):
+def test_a_moved_directory_is_still_repaired(places, monkeypatch, tmp_path):
     interrupted(places, monkeypatch)
     moved = [tmp_path / "moved" / place.parent.name / place.name for place in places]
     (tmp_path / "moved").mkdir()
@@ -89,7 +89,7 @@ def test_a_tree_that_was_moved_is_still_mended(places, monkeypatch, tmp_path):
     assert found(moved) == ["new", "new"]
 
 
-def test_a_draft_that_was_damaged_undoes_the_swap(places, monkeypatch):
+def test_a_damaged_draft_undoes_the_swap(places, monkeypatch):
     interrupted(places, monkeypatch)
     (box,) = places[0].parent.glob(".release.shoal-*-*")
     (box / "new" / "data").write_text("damaged")
@@ -98,29 +98,29 @@ def test_a_draft_that_was_damaged_undoes_the_swap(places, monkeypatch):
     assert names(places) == {"release", "private"}
 
 
-def test_a_target_that_was_deleted_gets_back_what_was_there(places, monkeypatch):
+def test_a_deleted_target_is_restored(places, monkeypatch):
     interrupted(places, monkeypatch)
     shutil.rmtree(places[1])
     settle(places[0])
     assert found(places) == ["old", "old"]
 
 
-def test_a_folder_of_a_stranger_in_the_place_of_a_target_is_left_alone(places, monkeypatch):
+def test_another_folder_in_place_of_a_target_is_left_alone(places, monkeypatch):
     interrupted(places, monkeypatch)
     shutil.rmtree(places[0])
     places[0].mkdir()
     (places[0] / "thesis.tex").write_text("years of work")
-    heard = []
-    with listening(lambda *_: None, heard.append):
+    messages = []
+    with listening(lambda *_: None, messages.append):
         settle(places[0])
-    assert len(heard) == 1
-    assert ".release.shoal-journal" in heard[0]
+    assert len(messages) == 1
+    assert ".release.shoal-journal" in messages[0]
     assert (places[0] / "thesis.tex").read_text() == "years of work"
     (places[0] / "thesis.tex").unlink()
     (places[0] / "mark").write_text("mark")
     with pytest.raises(WriteError, match="an earlier run was interrupted"):
         put(places, "newest")
-    put((places[0].parent / "other",), "x")  # what has nothing to do with it can be written
+    put((places[0].parent / "other",), "x")  # unrelated folders can be written
     for place in places:
         (place.parent / f".{place.name}.shoal-journal").unlink()
     put(places, "newest")
@@ -129,11 +129,11 @@ def test_a_folder_of_a_stranger_in_the_place_of_a_target_is_left_alone(places, m
 
 
 @pytest.mark.parametrize("gone", [0, 1])
-def test_a_disk_that_is_not_there_is_waited_for(places, monkeypatch, gone, tmp_path):
+def test_a_missing_disk_is_waited_for(places, monkeypatch, gone, tmp_path):
     interrupted(places, monkeypatch)
     away, here = places[gone].parent, places[1 - gone]
     away.rename(tmp_path / "unplugged")
-    away.mkdir()  # as the place of a disk is there without it
+    away.mkdir()  # as the mount point of a disk exists without it
     before = names(places)
     settle(here)
     assert names(places) == before
@@ -144,7 +144,7 @@ def test_a_disk_that_is_not_there_is_waited_for(places, monkeypatch, gone, tmp_p
     assert names(places) == {"release", "private"}
 
 
-def test_new_folders_of_which_one_disk_is_not_there_are_both_kept(monkeypatch, tmp_path):
+def test_new_folders_are_both_kept_if_one_disk_is_missing(monkeypatch, tmp_path):
     places = tmp_path / "a" / "release", tmp_path / "b" / "private"
     interrupted(places, monkeypatch, swapped=2)
     places[0].parent.rename(tmp_path / "unplugged")
@@ -172,7 +172,7 @@ def test_a_swap_that_fails_is_undone_at_once(places, monkeypatch):
     assert names(places) == {"release", "private"}
 
 
-def test_a_stop_between_the_swaps_ends_in_both_of_them(places, monkeypatch):
+def test_after_an_interrupt_between_the_swaps_both_are_finished(places, monkeypatch):
     whole = swaps._swap
 
     def stop(move):
@@ -223,7 +223,7 @@ def test_a_journal_of_another_user_moves_nothing(places, monkeypatch):
     assert found(places) == ["old", "new"]
 
 
-def test_without_locks_a_process_that_runs_is_not_interfered_with(places, monkeypatch):
+def test_without_locks_a_running_process_is_left_alone(places, monkeypatch):
     interrupted(places, monkeypatch)
     for place in places:
         journal = place.parent / f".{place.name}.shoal-journal"
@@ -237,5 +237,5 @@ def test_without_locks_a_process_that_runs_is_not_interfered_with(places, monkey
     assert found(places) == ["new", "new"]
 
 
-def test_names_that_no_system_has_are_nothing_to_settle():
+def test_names_that_no_system_allows_need_no_repair():
     settle("a\0b", "", "/", None, "https://example.org/x")

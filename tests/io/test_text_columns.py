@@ -42,7 +42,7 @@ def type_of(cells, **given):
         ([str(number) for number in range(N)], pa.int64()),
     ],
 )
-def test_text_that_is_a_date_or_a_number_throughout_is_read_as_one(cells, kind):
+def test_text_with_only_dates_or_numbers_is_read_as_such(cells, kind):
     assert type_of(cells) == kind
 
 
@@ -64,16 +64,16 @@ def test_other_text_stays_text(cells):
     "given",
     [{"kind": "nominal"}, {"role": "sensitive"}, {"role": "keep"}, {"order": sorted(set(ISO))}, {"hierarchy": "mask"}],
 )
-def test_what_a_policy_says_of_a_column_may_need_its_text(given):
+def test_a_policy_may_need_the_text_of_a_column(given):
     assert not pa.types.is_temporal(type_of(ISO, **given))
 
 
-def test_few_numbers_are_such_if_the_policy_says_so():
+def test_a_few_numbers_as_text_are_numbers_if_the_policy_says_so():
     assert type_of([str(place % 5) for place in range(N)], kind="numeric") == pa.int64()
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
-def test_dates_and_numbers_held_as_text_are_published_and_come_back_as_text(frame):
+def test_dates_and_numbers_stored_as_text_are_published_and_returned_as_text(frame):
     given = frame({"iso": ISO, "dotted": DOTTED, "moment": MOMENTS, "pay": PAY, "comma": COMMAS, "ill": ILL})
     release = shoal.anonymize(given, k=4, sensitive=["ill"], seed=3)
     if frame is pa.table:
@@ -89,9 +89,9 @@ def test_dates_and_numbers_held_as_text_are_published_and_come_back_as_text(fram
     assert not any("," in cell for cell in cells["pay"])
     assert all(float(cell.replace(",", ".")) for cell in cells["comma"])
     assert cells["ill"] == ILL
-    said = [note for note in release.notes if "text read as" in note]
-    assert len(said) == 5
-    assert said[0] == "read with text read as dates in column 'iso' (kind nominal keeps text)"
+    message = [note for note in release.notes if "text read as" in note]
+    assert len(message) == 5
+    assert message[0] == "read with text read as dates in column 'iso' (kind nominal keeps text)"
     [found] = shoal.measure(given, release, only=["k-anonymity"])
     assert found.value >= 4
 
@@ -111,14 +111,14 @@ def test_parquet_files_are_read_in_the_same_way_and_their_releases_verify(tmp_pa
     assert shoal.profile(tmp_path / "x.parquet").column("born").kind == "date"
 
 
-def test_moments_are_written_with_their_zone_and_their_fractions():
+def test_timestamps_are_written_with_time_zone_and_fractions():
     zoned = pa.chunked_array([pa.array([dt.datetime(2021, 3, 4, tzinfo=dt.UTC)], pa.timestamp("us", "+01:00"))])
     assert written_like(zoned, ["2021-03-04 10:00:00+01:00"]).to_pylist() == ["2021-03-04 01:00:00+0100"]
     fine = pa.chunked_array([pa.array([dt.datetime(2021, 3, 4, 1, 2, 3, 500)])])
     assert written_like(fine, ["2021-03-04T10:00:00"]).to_pylist() == ["2021-03-04T01:02:03.000500"]
 
 
-def test_decimal_commas_far_down_a_column_are_seen():
+def test_decimal_commas_far_down_a_column_are_found():
     cells = [str(row) for row in range(150)] + [f"{row},25" for row in range(150)]
     pay = shoal.anonymize(pd.DataFrame({"pay": cells}), k=5, seed=1).aligned()["pay"]
     assert pay.str.contains(",").any()

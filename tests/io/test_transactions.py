@@ -33,7 +33,7 @@ records_of_numbers = st.lists(st.lists(whole, max_size=5), max_size=20)
 
 
 def same(comp, ref):
-    """Compare two transactions in everything that they say."""
+    """Compare two transactions in every attribute."""
     assert comp.labels == ref.labels
     assert comp.indptr.tolist() == ref.indptr.tolist()
     assert comp.items.tolist() == ref.items.tolist()
@@ -44,13 +44,13 @@ def same(comp, ref):
 
 
 def refusal(source, **options):
-    """Return what is said when a source is refused, having searched the whole chain of errors for an item."""
+    """Return the error message of a refused source, after searching the whole chain of errors for an item."""
     with pytest.raises(ReadError) as caught:
         read_transactions(source, **options)
     assert MARK not in "".join(traceback.format_exception(caught.value))
-    said = str(caught.value)
-    assert said.startswith("read: ")
-    return said
+    message = str(caught.value)
+    assert message.startswith("read: ")
+    return message
 
 
 # Lines
@@ -64,7 +64,7 @@ def test_lines_are_read_as_python_would_split_them(records, end, block):
 
 
 @given(st.one_of(records_of_words, records_of_numbers), st.integers(1, 40))
-def test_items_with_a_separator_may_hold_blanks(records, block):
+def test_items_may_contain_blanks_if_a_separator_is_given(records, block):
     records = [[f"{item} {item}" for item in record] for record in records]
     text = "".join(" , ".join(record) + "\n" for record in records)
     with patch.object(item_lines, "BLOCK", block):
@@ -72,7 +72,7 @@ def test_items_with_a_separator_may_hold_blanks(records, block):
 
 
 @given(records_of_numbers, st.integers(1, 40))
-def test_the_ends_of_spmf_are_no_items_and_its_remarks_no_records(records, block):
+def test_spmf_terminators_are_not_items_and_its_comments_not_records(records, block):
     records = [[item for item in record if item not in ("-1", "-2")] for record in records]
     text = "@CONVERTED_FROM_TEXT\n# 5 6\n"
     text += "".join("".join(f"{item} -1 " for item in record) + "-2\n%7\n" for record in records)
@@ -81,14 +81,14 @@ def test_the_ends_of_spmf_are_no_items_and_its_remarks_no_records(records, block
 
 
 @pytest.mark.parametrize("name", ["x.dat", "x.fimi", "x.txt", "x", "x.dat.gz", "x.txt.gz"])
-def test_files_of_lines_are_read_whatever_they_are_called(put, name):
+def test_files_of_lines_are_read_with_any_name(put, name):
     text = "tea milk  tea\n\né\t10 \ntea".encode()
     path = put(gzip.compress(text) if name.endswith("gz") else text, name)
     assert same(read_transactions(path), Transactions.of(RECORDS))
     assert same(read_transactions(str(path), layout="lines"), Transactions.of(RECORDS))
 
 
-def test_spmf_is_told_by_its_content(put):
+def test_spmf_is_recognized_by_its_content(put):
     ref = Transactions.of([["3", "20"], ["3"]])
     assert same(read_transactions(put("20 -1 3 -1 -2\n3 -1 -2\n", "x.txt")), ref)
     plain = read_transactions(put("20 -1 3 -1 -2\n3 -1\n", "x.txt"))
@@ -97,7 +97,7 @@ def test_spmf_is_told_by_its_content(put):
     assert same(read_transactions(put("20 3\n3\n", "x.spmf")), ref)
 
 
-def test_a_byte_order_mark_is_no_part_of_the_first_item(put):
+def test_a_byte_order_mark_is_not_part_of_the_first_item(put):
     assert read_transactions(put(b"\xef\xbb\xbftea milk\n", "x.dat")).labels == ("milk", "tea")
     assert read_transactions(put(b"\xef\xbb\xbfid,item\n1,tea\n", "x.csv"), record="id", item="item").labels == ("tea",)
 
@@ -117,7 +117,7 @@ def test_numbers_are_ordered_as_numbers_and_text_by_its_bytes(put):
 
 @pytest.mark.parametrize("block", [8, 1 << 18])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_what_is_no_text_is_refused_with_its_line(put, monkeypatch, block, end):
+def test_bytes_that_are_not_text_are_refused_with_their_line(put, monkeypatch, block, end):
     monkeypatch.setattr(item_lines, "BLOCK", block)
     good = f"{MARK} é{end}{end}b{end}".encode()
     assert "line 4: bytes that are not UTF-8" in refusal(put(good + MARK.encode() + b" \xff\n", "x.dat"))
@@ -129,8 +129,8 @@ def test_what_is_no_text_is_refused_with_its_line(put, monkeypatch, block, end):
 def test_absurdly_long_items_are_refused_with_their_line(put):
     fine = "é" * 10_000
     assert read_transactions(put(f"a\n{fine} b\n", "x.dat")).n == 2
-    said = refusal(put(f"a\n\n{fine}{MARK} b\n", "x.dat"))
-    assert "line 3: an item of more than 10000 characters" in said
+    message = refusal(put(f"a\n\n{fine}{MARK} b\n", "x.dat"))
+    assert "line 3: an item of more than 10000 characters" in message
     assert "line 4: " in refusal(put(f"# a\n\n\n{fine}{MARK} -1 -2\n", "x.dat"), layout="spmf")
     assert "record 2: an item of more than" in refusal([["a"], ["b", fine + MARK]])
     assert "row 2: an item of more than" in refusal(pa.table({"it": [["a"], ["b", fine + MARK]]}))
@@ -143,7 +143,7 @@ def test_more_items_than_can_be_numbered_are_refused(put, monkeypatch):
     assert "has 3 different items; at most 2" in refusal(put(f"a b\n{MARK}\n", "x.dat"))
 
 
-def test_a_separator_of_lines_is_one_sign(put):
+def test_the_separator_of_lines_is_one_character(put):
     path = put("a::b\n", "x.dat")
     for separator in ("::", "", "é", "\n"):
         assert "expected one ASCII character" in refusal(path, separator=separator)
@@ -162,7 +162,7 @@ def test_a_bomb_is_refused(put, monkeypatch):
 
 @pytest.mark.slow
 @given(st.one_of(records_of_words, records_of_numbers), st.booleans())
-def test_what_is_written_is_read_again(tmp_path_factory, records, keep_empty):
+def test_written_lines_are_read_back(tmp_path_factory, records, keep_empty):
     data = Transactions.of(records)
     path = tmp_path_factory.mktemp("lines") / "x.dat"
     for separator in (" ", ","):
@@ -189,7 +189,7 @@ def test_labels_that_could_not_be_read_again_are_not_written(tmp_path, label):
     assert not (tmp_path / "x.dat").exists()
 
 
-def test_a_place_that_cannot_be_written_to_is_named(tmp_path):
+def test_a_location_that_cannot_be_written_to_is_named(tmp_path):
     with pytest.raises(WriteError, match="'x.dat' cannot be written"):
         write_lines(Transactions.of(RECORDS), tmp_path / "no such folder" / "x.dat")
 
@@ -212,7 +212,7 @@ def saved(table, path):
 @pytest.mark.parametrize(
     "kind", [None, pa.large_list(pa.large_string()), pa.list_(pa.dictionary(pa.int8(), pa.string()))]
 )
-def test_lists_of_every_kind_of_table_are_the_same(tmp_path, kind):
+def test_lists_in_every_kind_of_table_are_read_the_same(tmp_path, kind):
     ref, table = Transactions.of(RECORDS), lists(kind)
     sources = [
         table,
@@ -233,7 +233,7 @@ def test_sets_and_mixed_lists_of_a_pandas_column_are_read():
     assert "record 1 holds an item that is of type float" in refusal(pd.DataFrame({"items": [{1.5, "a"}]}))
 
 
-def test_missing_cells_and_missing_items_are_nothing():
+def test_missing_cells_and_missing_items_are_ignored():
     table = pa.table({"items": [["a", None, ""], None, [], ["b", "a"]]})
     assert same(read_transactions(table), Transactions.of([["a"], [], [], ["b", "a"]]))
     fixed = pa.table({"items": pa.array([["a", "b"], None, ["b", "b"]], pa.list_(pa.string(), 2))})
@@ -241,7 +241,7 @@ def test_missing_cells_and_missing_items_are_nothing():
     assert same(read_transactions([None, ["a", None]]), Transactions.of([[], ["a"]]))
 
 
-def test_a_list_column_of_csv_is_cut_at_its_separator(put):
+def test_a_list_column_of_csv_is_split_at_its_separator(put):
     path = put('id,items,n\n1,"tea; milk;;tea",0\n2,,0\n3,é;10,0\n4,tea,0\n', "x.csv")
     assert same(read_transactions(path, column="items", separator=";"), Transactions.of(RECORDS))
     blanks = put("id\titems\n1\ttea milk tea\n2\t\n3\té 10\n4\ttea\n", "x.tsv")
@@ -257,7 +257,7 @@ LONG = "7,tea\nx,\n7,milk\n3,é\n7,tea\n3,10\n9,tea\n"
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_the_long_form_numbers_records_as_they_appear(put, tmp_path, end):
+def test_the_long_format_numbers_records_in_order_of_appearance(put, tmp_path, end):
     ref = Transactions.of([["tea", "milk", "tea"], [], ["é", "10"], ["tea"]])
     path = put(("who,item\n" + LONG).replace("\n", end), "x.csv")
     tabs = put("who\titem\n" + LONG.replace(",", "\t"), "x.tsv")
@@ -291,7 +291,7 @@ def test_records_may_be_numbers_dates_or_categories():
     assert same(read_transactions(frame), ref)
 
 
-def test_tables_that_leave_a_doubt_are_refused(put):
+def test_ambiguous_tables_are_refused(put):
     three = put(f"a,b,c\n1,{MARK},3\n", "x.csv")
     assert "has 3 columns, 0 of them of lists" in refusal(three)
     assert "has 3 columns, and none is called 'd'" in refusal(three, column="d")
@@ -317,22 +317,22 @@ def test_faults_of_csv_are_refused_with_their_line(put):
     assert "is empty" in refusal(put("\n\n"))
 
 
-def test_items_that_are_no_text_are_refused():
+def test_items_that_are_not_text_are_refused():
     for values in ([[1.5]], [[["a"]]], [[{"a": 1}]]):
         assert "expected text, or whole numbers" in refusal(pa.table({"items": values}))
     assert "is lazy" in refusal(pl.DataFrame({"a": [[1]]}).lazy())
 
 
-def test_a_name_that_promises_parquet_must_keep_it(put):
+def test_a_file_named_parquet_must_be_parquet(put):
     assert "is not a Parquet file" in refusal(put(f"a\n{MARK}\n", "x.parquet"))
     assert "does not exist" in refusal("no such file.dat")
 
 
-# Python's own records and matrices
+# Python records and matrices
 
 
 @given(records_of_numbers)
-def test_whole_numbers_stand_for_their_text(records):
+def test_integers_are_converted_to_text(records):
     numbers = ((int(item) if place % 2 else np.int32(item) for place, item in enumerate(record)) for record in records)
     assert same(read_transactions(numbers), Transactions.of(records))
 
@@ -342,7 +342,7 @@ def test_items_other_than_text_and_whole_numbers_are_refused(item):
     assert "record 2 holds an item that is of type" in refusal([[1], [MARK, item]])
 
 
-def test_records_that_are_no_collections_are_refused():
+def test_records_that_are_not_collections_are_refused():
     assert "record 2 is text; expected a list" in refusal([["a"], MARK])
     assert "record 1 is of type int" in refusal([5])
     assert "contains no records" in refusal(5)
@@ -350,7 +350,7 @@ def test_records_that_are_no_collections_are_refused():
 
 
 @given(st.lists(st.lists(st.integers(0, 2), min_size=3, max_size=3), min_size=1, max_size=8))
-def test_a_matrix_says_how_often_each_record_has_each_item(cells):
+def test_a_matrix_has_the_count_of_each_item_in_each_record(cells):
     matrix = np.array(cells)
     ref = Transactions.of(
         [[label for label, times in zip("zxy", row, strict=True) for _ in range(times)] for row in cells]
@@ -382,7 +382,7 @@ def test_matrices_of_other_numbers_or_labels_are_refused():
 @pytest.mark.parametrize(
     ("name", "figures"), [("bms1.dat", (59_602, 497, 149_639, 267)), ("groceries.dat", (9_835, 169, 43_367, 32))]
 )
-def test_public_data_have_their_published_figures(data_file, tmp_path, name, figures):
+def test_public_data_have_the_published_figures(data_file, tmp_path, name, figures):
     path = data_file(name)
     data = read_transactions(path)
     assert (data.n, len(data.labels), data.items.size, int(data.lengths.max())) == figures

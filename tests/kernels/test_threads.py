@@ -21,17 +21,17 @@ def test_results_come_in_the_order_of_the_tasks(threads):
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_ticks_of_tasks_are_reported_as_parts_of_the_whole_in_one_thread(threads):
-    heard = []
+    ticks = []
 
     def work(_):
         for done in range(4):
             tick(done, 4)
             time.sleep(0.01)
 
-    with listening(lambda step, done, total: heard.append((threading.get_ident(), done / total))):
+    with listening(lambda step, done, total: ticks.append((threading.get_ident(), done / total))):
         each(work, range(3), threads)
-    assert {thread for thread, _ in heard} == {threading.get_ident()}
-    shares = [share for _, share in heard]
+    assert {thread for thread, _ in ticks} == {threading.get_ident()}
+    shares = [share for _, share in ticks]
     assert shares == sorted(shares)
     assert shares[-1] == 1
 

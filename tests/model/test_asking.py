@@ -24,13 +24,13 @@ def flags_of(command):
     return own.union(*(flags_of(one) for one in getattr(command, "commands", {}).values()))
 
 
-def test_every_flag_is_one_of_the_command_line():
+def test_every_flag_exists_on_the_command_line():
     known = flags_of(get_command(app))
     for name, flag in FLAGS.items():
         assert (f"--no-{name}" if name == "report" else flag) in known, name
 
 
-def test_every_keyword_is_one_of_a_python_function():
+def test_every_keyword_exists_in_a_python_function():
     functions = (Policy.of, case_of, shoal.attack, report, shoal.verify, shoal.measure, shoal.explore)
     functions = (*functions, shoal.sets.anonymize)
     known = {name for function in functions for name in signature(function).parameters}
@@ -38,7 +38,7 @@ def test_every_keyword_is_one_of_a_python_function():
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "message"),
     [
         ("quasi", "my col", "quasi=['my col'] in Python, --quasi 'my col' on the command line"),
         ("quasi", "COLUMN", "quasi=[COLUMN] in Python, --quasi COLUMN on the command line"),
@@ -48,9 +48,9 @@ def test_every_keyword_is_one_of_a_python_function():
         ("report", False, "report=False in Python, --no-report on the command line"),
     ],
 )
-def test_a_note_gives_both_spellings_and_an_error_the_readers_own(name, value, said):
-    assert either(name, value) == said
-    python, flag = said.removesuffix(" on the command line").split(" in Python, ")
+def test_a_note_gives_both_spellings_and_an_error_the_one_of_the_reader(name, value, message):
+    assert either(name, value) == message
+    python, flag = message.removesuffix(" on the command line").split(" in Python, ")
     assert option(name, value) == python
     with on_command_line():
         assert option(name, value) == flag
@@ -58,7 +58,7 @@ def test_a_note_gives_both_spellings_and_an_error_the_readers_own(name, value, s
     assert argument(name) == name
 
 
-def test_python_errors_name_arguments_and_errors_of_commands_name_options(tmp_path):
+def test_python_errors_name_arguments_and_command_line_errors_name_options(tmp_path):
     table = shoal.sample(30)
     with pytest.raises(shoal.PolicyError, match=r"Name one \(sensitive=\[COLUMN\]\), or leave"):
         shoal.anonymize(table, l=2)
@@ -66,19 +66,19 @@ def test_python_errors_name_arguments_and_errors_of_commands_name_options(tmp_pa
         shoal.anonymize(table, budget=0)
     place = tmp_path / "people.csv"
     place.write_text("age,zip\n" + "".join(f"{20 + i},{i % 3}\n" for i in range(30)))
-    for words, said in (
+    for words, message in (
         (["-l", "2"], r"Name one \(--sensitive COLUMN\), or"),
         (["--budget", "0"], "anonymize: --budget must"),
     ):
         done = CliRunner().invoke(app, ["anonymize", str(place), "-o", str(tmp_path / "out"), *words])
-        assert re.search(said, str(done.exception))
+        assert re.search(message, str(done.exception))
 
 
 def test_no_message_outside_the_command_line_names_an_option_by_itself(pytestconfig):
     for file in (pytestconfig.rootpath / "src/shoal").rglob("*.py"):
         if file.parent.name == "cli" or file.name == "asking.py":
             continue
-        said = [node.value for node in ast.walk(ast.parse(file.read_bytes())) if isinstance(node, ast.Constant)]
+        texts = [node.value for node in ast.walk(ast.parse(file.read_bytes())) if isinstance(node, ast.Constant)]
         commands = re.compile("shoal [a-z]+ |-o release ")  # a whole command, to be copied
-        alone = [text for text in said if isinstance(text, str) and OPTION.search(text) and not commands.search(text)]
+        alone = [text for text in texts if isinstance(text, str) and OPTION.search(text) and not commands.search(text)]
         assert not alone, (file.name, alone)

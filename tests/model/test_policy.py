@@ -55,7 +55,7 @@ def test_keyword_arguments_replace_what_the_file_says():
     assert policy.missing == "refuse"
 
 
-def test_numbers_of_numpy_are_numbers():
+def test_numpy_numbers_are_accepted():
     assert Policy.of(k=np.int64(7), t=np.float64(0.5)).as_dict() == {
         "constraints": {"k": 7, "t": 0.5},
         "method": {},
@@ -63,11 +63,11 @@ def test_numbers_of_numpy_are_numbers():
     }
 
 
-def test_a_single_name_may_stand_for_a_list():
+def test_a_single_name_is_accepted_for_a_list():
     assert Policy.of(sensitive="ill").names("sensitive") == ["ill"]
 
 
-def test_a_column_that_nobody_named_a_role_for_is_a_quasi_identifier():
+def test_a_column_without_a_role_is_a_quasi_identifier():
     assert Column().role == "quasi"
 
 
@@ -77,7 +77,7 @@ def test_a_column_has_one_role():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         ("k = 5", "there is no key 'k'"),
         ("[constraints]\nkk = 5", "there is no key 'constraints.kk'. Did you mean 'k'?"),
@@ -117,16 +117,16 @@ def test_a_column_has_one_role():
         ("[columns.Größe]", "in quotes"),
     ],
 )
-def test_a_mistake_is_one_sentence_that_names_its_place(text, said):
+def test_a_mistake_is_reported_in_one_sentence_with_its_key(text, expected):
     with pytest.raises(PolicyError) as caught:
         Policy.from_toml(text)
     message = str(caught.value)
     assert message.startswith("policy: ")
-    assert said in message
+    assert expected in message
     assert "\n" not in message
 
 
-def test_a_policy_file_that_is_not_there_or_no_text_is_refused(tmp_path):
+def test_a_policy_file_that_is_missing_or_not_text_is_refused(tmp_path):
     with pytest.raises(PolicyError, match="there is no file"):
         Policy.load(tmp_path / "none.toml")
     (tmp_path / "bad.toml").write_bytes(b"\xff\xfe\x00")
@@ -142,7 +142,7 @@ def test_a_policy_file_that_is_not_there_or_no_text_is_refused(tmp_path):
         Policy.from_toml("a = " + "[" * 5000 + "]" * 5000)
 
 
-def test_the_published_policy_has_neither_seed_nor_codes_nor_levels_that_are_not_released():
+def test_the_published_policy_has_no_seed_codes_or_unreleased_levels():
     policy = Policy.from_toml(EXAMPLE).published({"ill": ["mild"]})
     text = policy.to_toml()
     for hidden in ("seed", "-999", "unknown", "low", "null_words"):
@@ -183,7 +183,7 @@ def test_the_schema_names_every_key():
 
 
 @pytest.mark.parametrize(("name", "strict", "lax"), [("k", 10, 2), ("l", 3, 2), ("t", 0.2, 0.9), ("m", 3, 2)])
-def test_a_constraint_that_is_asked_twice_must_be_the_same(name, strict, lax):
+def test_a_constraint_given_twice_must_be_the_same(name, strict, lax):
     with pytest.raises(PolicyError, match=f"{name} is given twice, as {strict} and as {lax}"):
         Policy.of(**{name: strict}, constraints={name: lax})
     assert getattr(Policy.of(**{name: strict}, constraints={name: strict}).constraints, name) == strict

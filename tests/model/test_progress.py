@@ -1,4 +1,4 @@
-"""Ticks, sentences and a budget of seconds: said by whoever works, heard by whoever wants to."""
+"""Ticks, sentences and a budget of seconds: sent by workers, received by listeners."""
 
 import math
 import time
@@ -7,48 +7,48 @@ from shoal.model.progress import announce, budget, cut_short, left, listening, p
 
 
 def collector():
-    heard = []
-    return heard, lambda *said: heard.append(said)
+    ticks = []
+    return ticks, lambda *given: ticks.append(given)
 
 
-def test_ticks_go_to_the_listener_with_their_step():
-    heard, listener = collector()
+def test_ticks_are_sent_to_the_listener_with_their_step():
+    ticks, listener = collector()
     with listening(listener):
         step("cluster")
         tick(3, 7)
     tick(4, 7)
-    assert heard == [("cluster", 0, 1), ("cluster", 3, 7)]
+    assert ticks == [("cluster", 0, 1), ("cluster", 3, 7)]
 
 
 def test_ticks_of_a_part_count_as_a_share_of_the_whole():
-    heard, listener = collector()
+    ticks, listener = collector()
     with listening(listener), part(1, 4):
         tick(1, 2)
-    assert heard[0][1] / heard[0][2] == 1.5 / 4
+    assert ticks[0][1] / ticks[0][2] == 1.5 / 4
 
 
-def test_sentences_go_to_whoever_wants_to_hear_them():
+def test_sentences_are_sent_to_the_hearer():
     ticks, listener = collector()
-    said, hearer = collector()
+    messages, hearer = collector()
     announce("nobody hears this")
     with listening(listener, hearer):
         announce("about 6 s")
         tick(1, 2)
     announce("nor this")
-    assert said == [("about 6 s",)]
+    assert messages == [("about 6 s",)]
     assert len(ticks) == 1
 
 
-def test_who_listens_to_ticks_alone_does_not_keep_sentences_from_others():
-    said, hearer = collector()
+def test_a_listener_for_ticks_alone_does_not_intercept_sentences():
+    messages, hearer = collector()
     with listening(lambda *_: None, hearer), part(0, 2), listening(lambda *_: None):
         announce("about 6 s")
     with listening(lambda *_: None):
         announce("nobody hears this")
-    assert said == [("about 6 s",)]
+    assert messages == [("about 6 s",)]
 
 
-def test_an_inner_hearer_hears_instead_of_the_outer_one():
+def test_an_inner_hearer_replaces_the_outer_one():
     outer, first = collector()
     inner, second = collector()
     with listening(lambda *_: None, first):
@@ -58,7 +58,7 @@ def test_an_inner_hearer_hears_instead_of_the_outer_one():
     assert (outer, inner) == ([("out",)], [("in",)])
 
 
-def test_a_budget_is_gone_when_its_seconds_are_and_only_who_asks_is_cut_short():
+def test_a_budget_ends_with_its_seconds_and_only_searches_that_check_it_end_early():
     with budget(60):
         assert 0 <= spent() < 1
         assert not cut_short()
@@ -72,7 +72,7 @@ def test_a_budget_is_gone_when_its_seconds_are_and_only_who_asks_is_cut_short():
     assert not cut_short()
 
 
-def test_who_looks_ahead_sees_the_end_of_a_budget_before_it_is_there():
+def test_the_end_of_a_budget_can_be_seen_ahead():
     assert left() == math.inf
     assert spent(1e9) == 0
     with budget(60):

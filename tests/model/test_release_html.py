@@ -1,4 +1,4 @@
-"""A release in a notebook: verdicts in words and colours, findings that fold away, nothing that runs."""
+"""A release in a notebook: verdicts in words and colours, collapsible findings, no scripts."""
 
 from dataclasses import replace
 
@@ -16,13 +16,13 @@ def release():
     return shoal.anonymize(table, k=3, l=2, sensitive=[NASTY], method="mdav")
 
 
-def test_names_of_columns_are_text(release):
+def test_column_names_are_escaped(release):
     page = release._repr_html_()
     assert "<img" not in page
     assert "&lt;img src=x onerror=alert(1)&gt;" in page
 
 
-def test_verdicts_have_a_word_and_a_colour_of_their_own(release):
+def test_verdicts_have_distinct_words_and_colours(release):
     page = release._repr_html_()
     assert page.count(">holds</span>") == 2
     failed = replace(release, verdicts=tuple(replace(one, holds=False) for one in release.verdicts))._repr_html_()
@@ -31,7 +31,7 @@ def test_verdicts_have_a_word_and_a_colour_of_their_own(release):
     assert len(colours) == 2
 
 
-def test_findings_fold_away_and_notes_are_open(release):
+def test_findings_are_collapsed_and_notes_are_not(release):
     page = replace(release, notes=(f"look at {NASTY}",))._repr_html_()
     assert f"<summary>Findings ({len(release.findings)}), for your eyes</summary>" in page
     assert "<details open><summary>Notes (1)</summary>" in page
@@ -39,6 +39,6 @@ def test_findings_fold_away_and_notes_are_open(release):
     assert "6 rows in 2 groups, by mdav, k = 3" in page
 
 
-def test_rows_that_were_left_out_are_told(release):
+def test_suppressed_rows_are_mentioned(release):
     assert "left out" not in release._repr_html_()
     assert "12 rows with missing values were left out" in replace(release, suppressed=12)._repr_html_()

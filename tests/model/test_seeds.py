@@ -1,4 +1,4 @@
-"""Random seeds that nobody chose."""
+"""Random seeds that are drawn or derived."""
 
 import subprocess
 import sys

@@ -22,7 +22,7 @@ def test_numbers_of_fewer_than_k_rows_are_left_out_and_others_stay():
     assert Sentence("{classes} classes", classes=3).suppressed(1000, 5) == "3 classes"
 
 
-def test_longer_sentences_keep_what_they_know():
+def test_joined_sentences_keep_what_their_numbers_count():
     longer = Sentence("by hand; {alone}", alone=ALONE) + "; mean over rows"
     assert longer == "by hand; 3 of 1,000 rows; mean over rows"
     assert longer.suppressed(1000, 5) == "by hand; fewer than 5 of 1,000 rows; mean over rows"
@@ -31,12 +31,12 @@ def test_longer_sentences_keep_what_they_know():
     assert Sentence.joined([]) == ""
 
 
-def test_braces_in_values_are_values():
-    said = Sentence("column {name!r}: {alone}", name="{a}", alone=ALONE)
-    assert said.suppressed(1000, 5) == "column '{a}': fewer than 5 of 1,000 rows"
+def test_braces_in_values_are_kept():
+    sentence = Sentence("column {name!r}: {alone}", name="{a}", alone=ALONE)
+    assert sentence.suppressed(1000, 5) == "column '{a}': fewer than 5 of 1,000 rows"
 
 
-def test_a_sentence_stays_one_in_another_process():
+def test_a_sentence_can_be_pickled():
     again = pickle.loads(pickle.dumps(Sentence("{alone}; {b}", alone=ALONE, b="{x}")))
     assert again == "3 of 1,000 rows; {x}"
     assert again.suppressed(1000, 5) == "fewer than 5 of 1,000 rows; {x}"

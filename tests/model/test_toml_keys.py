@@ -31,7 +31,7 @@ LONG = ".".join(["y"] * (MOST_PARTS + 1))
         f"a = 'x\"'\n{LONG} = 1",
     ],
 )
-def test_long_keys_are_found_wherever_they_stand(text):
+def test_long_keys_are_found_in_any_position(text):
     tomllib.loads(text)
     assert has_long_key(text)
 
@@ -51,7 +51,7 @@ def test_long_keys_are_found_wherever_they_stand(text):
         "".join(f"[a.b{place}]\nx = 1\n" for place in range(200)),
     ],
 )
-def test_other_dots_are_no_long_key(text):
+def test_other_dots_do_not_make_a_long_key(text):
     tomllib.loads(text)
     assert not has_long_key(text)
 
@@ -69,7 +69,7 @@ def test_other_dots_are_no_long_key(text):
     ],
     ids=["word", "chains", "escapes", "quotes", "open", "blanks", "triples"],
 )
-def test_any_text_is_looked_through_in_time(text):
+def test_any_text_is_scanned_in_linear_time(text):
     start = time.process_time()
     assert not has_long_key(text)
     assert time.process_time() - start < 3

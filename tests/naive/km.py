@@ -29,8 +29,8 @@ def checks(release):
 
 
 def tally(good):
-    said = [bool(word) for word in good]
-    return len(said), said.count(False)
+    flags = [bool(word) for word in good]
+    return len(flags), flags.count(False)
 
 
 def supports(chunk, m):

@@ -43,9 +43,9 @@ def test_every_constraint_has_a_case_here_and_says_what_answers_it():
 @pytest.mark.parametrize("name", [name for name in ASKED if name != "m"])
 def test_every_constraint_is_answered_by_a_verdict(name, installed):
     asked, figure = ASKED[name]
-    wishes = {"method": "mdav", "sensitive": ["ill"]}
+    options = {"method": "mdav", "sensitive": ["ill"]}
     found, without = (
-        {(one.model, one.asked) for one in shoal.anonymize(ILL, constraints=given, **wishes).verdicts}
+        {(one.model, one.asked) for one in shoal.anonymize(ILL, constraints=given, **options).verdicts}
         for given in ({"k": 3, **asked}, {"k": 3})
     )
     assert figure in {value for _, value in found - without}

@@ -119,12 +119,12 @@ def test_findings_of_groups_that_were_merged_since_are_left_out_and_notes_stay()
 
 
 def test_a_method_that_does_not_look_at_weights_is_named():
-    said = "row weights count in means and in SSE, but this method ignores them when it forms groups."
-    assert f"plain: {said}" in shoal.anonymize(table(), method="plain", k=3, weight="w", **ROLES).notes
-    assert said not in " ".join(shoal.anonymize(table(), method="plain", k=3, **ROLES).notes)
-    assert said not in " ".join(shoal.anonymize(table(), method="asks", k=3, weight="w", **ROLES).notes)
+    note = "row weights count in means and in SSE, but this method ignores them when it forms groups."
+    assert f"plain: {note}" in shoal.anonymize(table(), method="plain", k=3, weight="w", **ROLES).notes
+    assert note not in " ".join(shoal.anonymize(table(), method="plain", k=3, **ROLES).notes)
+    assert note not in " ".join(shoal.anonymize(table(), method="asks", k=3, weight="w", **ROLES).notes)
     zero = table().set_column(2, "w", pa.array([0] * 24))
-    assert said not in " ".join(shoal.anonymize(zero, method="plain", k=3, weight="w", **ROLES).notes)
+    assert note not in " ".join(shoal.anonymize(zero, method="plain", k=3, weight="w", **ROLES).notes)
 
 
 def test_weights_count_in_the_findings():
@@ -147,10 +147,10 @@ def test_what_is_infeasible_is_refused_before_the_method_runs():
 
 
 def test_sentences_of_a_method_are_heard_by_whoever_listens():
-    said = []
-    with listening(lambda *_: None, said.append):
+    messages = []
+    with listening(lambda *_: None, messages.append):
         shoal.anonymize(table(), method="asks", k=3)
-    assert said == ["asks: about 1 s"]
+    assert messages == ["asks: about 1 s"]
 
 
 def test_a_budget_that_ended_a_search_is_noted_and_not_published(tmp_path):

@@ -137,8 +137,8 @@ def test_without_a_seed_every_run_draws_its_own_and_the_private_folder_repeats_i
 
 def test_groups_of_tied_rows_differ_between_runs_without_a_seed():
     table = pa.table({"a": [1] * 12, "s": list("abcdefghijkl")})
-    wishes = {"method": "mdav", "k": 6, "sensitive": ["s"], "accept": ["unique-kept"]}
-    found = {tuple(shoal.anonymize(table, **wishes).labels.tolist()) for _ in range(5)}
+    options = {"method": "mdav", "k": 6, "sensitive": ["s"], "accept": ["unique-kept"]}
+    found = {tuple(shoal.anonymize(table, **options).labels.tolist()) for _ in range(5)}
     assert len(found) > 1
 
 
@@ -226,10 +226,10 @@ def test_a_release_shows_itself_without_cell_values(release):
 
 
 def test_progress_is_told_to_whoever_listens():
-    heard = []
-    with listening(lambda step, done, total: heard.append(step)):
+    steps = []
+    with listening(lambda step, done, total: steps.append(step)):
         shoal.anonymize(hospital(60), method="mdav", k=3, **ROLES)
-    assert list(dict.fromkeys(heard)) == [
+    assert list(dict.fromkeys(steps)) == [
         "read",
         "profile",
         "encode",
@@ -259,8 +259,8 @@ def test_weights_are_carried_into_the_means():
     assert release.aligned().column("a").to_pylist() == [7.5, 7.5, 105.0, 105.0]
 
 
-def notes_of(table, **wishes):
-    return " ".join(shoal.anonymize(pa.table(table), method="mdav", k=2, **wishes).notes)
+def notes_of(table, **options):
+    return " ".join(shoal.anonymize(pa.table(table), method="mdav", k=2, **options).notes)
 
 
 def test_notes_say_what_a_holder_should_know():
@@ -362,10 +362,10 @@ def test_nested_sensitive_columns_are_judged_cell_by_cell():
 def test_a_column_of_means_with_an_extreme_value_is_pointed_out():
     plain = pa.table({"pay": [float(30 + row % 17) for row in range(60)], "age": [20 + row % 23 for row in range(60)]})
     extreme = plain.set_column(0, "pay", pa.array([9_876.0, *plain["pay"].to_pylist()[1:]]))
-    said = [note for note in shoal.anonymize(extreme, k=5, seed=1).notes if "far from all others" in note]
-    assert len(said) == 1
-    assert "'pay'" in said[0]
-    assert "9876" not in said[0]
+    warnings = [note for note in shoal.anonymize(extreme, k=5, seed=1).notes if "far from all others" in note]
+    assert len(warnings) == 1
+    assert "'pay'" in warnings[0]
+    assert "9876" not in warnings[0]
     assert not [note for note in shoal.anonymize(plain, k=5, seed=1).notes if "far from all others" in note]
     mostly_zero = pa.table({"gain": [0.0] * 500 + [1e6]})
     for form in ({"method": "mdav"}, {"output": "truthful"}):

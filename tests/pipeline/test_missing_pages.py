@@ -55,7 +55,7 @@ def names(folder):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("problem", "said"),
+    ("problem", "message"),
     [
         (DrawingError("report: a picture cannot be drawn."), "report: a picture cannot be drawn."),
         (MemoryError("CANARY"), "memory is not enough"),
@@ -64,7 +64,7 @@ def names(folder):
     ],
     ids=lambda one: type(one).__name__,
 )
-def test_the_release_is_written_and_what_is_missing_is_said(release, folders, monkeypatch, problem, said):
+def test_the_release_is_written_and_what_is_missing_is_said(release, folders, monkeypatch, problem, message):
     public, private = folders
     for function in ("shoal.reports.drawing.svg", "shoal.reports.figures.svg"):
         monkeypatch.setattr(function, failing(problem))
@@ -77,7 +77,7 @@ def test_the_release_is_written_and_what_is_missing_is_said(release, folders, mo
         HOLDER,
         PICTURES,
     ]
-    assert all(said in note for note in release.missing)
+    assert all(message in note for note in release.missing)
     assert release.notes[-3:] == release.missing
     assert json.loads((private / "findings.json").read_text())["notes"] == list(release.notes)
     assert "CANARY" not in "".join(release.notes)
@@ -133,9 +133,9 @@ def test_with_too_little_address_space_to_draw_a_release_is_written(tmp_path):
         return done
 
     options = ("-k", "3", "--method", "kde", "--sensitive", "illness", "-o", "release", "--private", "private")
-    told = json.loads(run("anonymize", "table.csv", *options, "--json").stdout)
-    assert [note.partition(";")[0] + "; " for note in told["notes"][-3:]] == [PUBLIC, HOLDER, PICTURES]
-    assert all("the drawing process ended (SIG" in note for note in told["notes"][-3:])
+    printed = json.loads(run("anonymize", "table.csv", *options, "--json").stdout)
+    assert [note.partition(";")[0] + "; " for note in printed["notes"][-3:]] == [PUBLIC, HOLDER, PICTURES]
+    assert all("the drawing process ended (SIG" in note for note in printed["notes"][-3:])
     assert "Everything holds." in run("verify", "release").stdout
     assert names(tmp_path) == {"release", "private", "table.csv"}
     failed = run("report", "release", code=3)
@@ -151,11 +151,11 @@ def test_a_report_for_the_holder_without_the_original_is_said_to_be_missing(rele
     release.save(public, private=private, report=True)
     assert "report.html" in names(public)
     assert "report.html" not in names(private)
-    [said] = release.missing
-    assert said.startswith("The private folder has no report.html")
-    assert "original=" in said
-    assert said in release.notes
-    assert said in json.loads((private / "findings.json").read_text())["notes"]
+    [message] = release.missing
+    assert message.startswith("The private folder has no report.html")
+    assert "original=" in message
+    assert message in release.notes
+    assert message in json.loads((private / "findings.json").read_text())["notes"]
     release.save(public, private=private, report=True, original=table())
     assert release.missing == ()
     assert "report.html" in names(private)

@@ -16,7 +16,7 @@ ROWS, figures, table = (TABLES[name] for name in ("ROWS", "figures", "table"))
 ASKED = {"k": 3, "l": 2, "sensitive": ["ill"]}
 
 
-def said(release):
+def figures_and_notes(release):
     return [note for note in release.notes if note.startswith("minimality: ")]
 
 
@@ -26,11 +26,11 @@ def same(labels, other):
 
 @pytest.mark.slow
 def test_the_same_values_in_their_places_give_the_same_groups_again():
-    for wishes in ({"method": "mdav"}, {}, {"method": "mdav", "refine": "quick"}, {"protect": "minimality"}):
-        release = shoal.anonymize(table({0, 4, 8}), seed=5, **ASKED, **wishes)
+    for options in ({"method": "mdav"}, {}, {"method": "mdav", "refine": "quick"}, {"protect": "minimality"}):
+        release = shoal.anonymize(table({0, 4, 8}), seed=5, **ASKED, **options)
         regroup = case_of(table({0, 4, 8}), release).regroup
         made = [regroup(np.arange(ROWS), seed) for seed in range(5)]
-        assert any(same(release.labels, one) for one in made), wishes
+        assert any(same(release.labels, one) for one in made), options
 
 
 def test_groups_that_look_alike_are_one_class_in_a_repetition_too():
@@ -47,36 +47,36 @@ def test_small_tables_are_measured_and_larger_ones_are_told_that_groups_depend_o
     if "minimality, worst posterior" in names:  # a slow machine may not have the time
         assert names["minimality, worst posterior"].need == "groups"
         assert names["minimality, worst posterior"].value == 1.0
-    assert len(said(small)) == 1
+    assert len(figures_and_notes(small)) == 1
     large = shoal.anonymize(
         shoal.sample(60, seed=1), k=3, l=2, identifiers=["patient_id", "name"], sensitive=["diagnosis"]
     )
-    (note,) = said(large)
+    (note,) = figures_and_notes(large)
     assert "the groups depend on sensitive values, through distinct l-diversity." in note
     assert "only=['minimality'] in Python, --only minimality on the command line" in note
     assert "at the cost of more information loss: protect='minimality' in Python" in note
 
 
 @pytest.mark.parametrize(
-    "wishes",
+    "options",
     [
         {"k": 3, "l": 2, "method": "mdav", "sensitive": ["ill"]},  # every group has both values, and none was merged
         {"k": 3, "sensitive": ["ill"]},  # nothing is asked of the values
         {"k": 3, "l": 2, "sensitive": ["ill"], "protect": "minimality"},
     ],
 )
-def test_nothing_is_said_where_groups_do_not_depend_on_values(wishes):
-    assert said(shoal.anonymize(table({0, 4, 8}), seed=1, **wishes)) == []
+def test_nothing_is_said_where_groups_do_not_depend_on_values(options):
+    assert figures_and_notes(shoal.anonymize(table({0, 4, 8}), seed=1, **options)) == []
 
 
 def test_a_budget_is_not_spent_on_repetitions():
     release = shoal.anonymize(table({0, 1, 2}), seed=1, budget=60, **ASKED)
-    assert "the groups depend on sensitive values" in said(release)[0]
+    assert "the groups depend on sensitive values" in figures_and_notes(release)[0]
     assert not any("budget" in note for note in release.notes)
 
 
 @pytest.mark.parametrize(
-    ("wishes", "why"),
+    ("options", "why"),
     [
         ({"method": "mdav"}, "method.name must be 'auto' or 'bisection'; got 'mdav'"),
         ({"refine": "quick"}, "method.refine must be 'none'; got 'quick'"),
@@ -85,9 +85,9 @@ def test_a_budget_is_not_spent_on_repetitions():
         ({"protect": "everything"}, "protect: input should be 'minimality'"),
     ],
 )
-def test_a_protection_that_cannot_be_given_is_refused(wishes, why):
+def test_a_protection_that_cannot_be_given_is_refused(options, why):
     with pytest.raises(PolicyError, match=why.replace(".", r"\.")):
-        shoal.anonymize(table({0, 4, 8}), **{**ASKED, "protect": "minimality", **wishes})
+        shoal.anonymize(table({0, 4, 8}), **{**ASKED, "protect": "minimality", **options})
 
 
 @pytest.mark.slow
@@ -107,8 +107,8 @@ def test_a_protected_release_of_any_table_is_verified_and_says_what_it_costs(ask
 
 def test_a_protected_run_is_repeated_by_its_seed_and_row_weights_do_not_guide_it():
     people = pa.table({"age": range(40), "w": [1.0, 2.0] * 20, "ill": ["yes", "no", "no", "no"] * 10})
-    wishes = {"k": 3, "l": 2, "sensitive": ["ill"], "keep": ["w"], "weight": "w", "protect": "minimality"}
-    one, two = (shoal.anonymize(people, seed=9, **wishes) for _ in range(2))
+    options = {"k": 3, "l": 2, "sensitive": ["ill"], "keep": ["w"], "weight": "w", "protect": "minimality"}
+    one, two = (shoal.anonymize(people, seed=9, **options) for _ in range(2))
     assert one.table.equals(two.table)
     assert any("this method ignores them when it forms groups" in note for note in one.notes)
     found = shoal.Anonymizer(k=3, l=2, sensitive=["ill"], keep=["w"], protect="minimality").fit(people).release_
@@ -134,7 +134,7 @@ def test_on_the_tables_of_the_review_releases_are_safe_or_carry_the_warning(case
     found = figures(cases, range(2))
     assert found.proved  # the groups of the default method do prove an illness on some of these tables
     for ill in sorted(found.likely)[::4]:
-        assert said(shoal.anonymize(table(ill), **ASKED))
+        assert figures_and_notes(shoal.anonymize(table(ill), **ASKED))
 
 
 @pytest.mark.slow

@@ -107,14 +107,14 @@ def test_a_folder_and_its_table_give_the_figures_of_measure_and_attack(folders):
     facts = facts_of(TABLE, folder, private=private, attacks=True)
     measured = shoal.measure(TABLE, folder, private=private)
     figures = {one.name: one.value for one in measured}
-    told = {one["name"]: one["value"] for one in facts["findings"] if one["value"] is not None}
-    assert len(told) > 100
-    assert {name: figures[name] for name in told} == told
+    values = {one["name"]: one["value"] for one in facts["findings"] if one["value"] is not None}
+    assert len(values) > 100
+    assert {name: figures[name] for name in values} == values
     tried = shoal.attack(TABLE, folder, private=private)
-    told = next(part for part in facts["sections"] if part["id"] == "attacks")["blocks"][1]["rows"]
+    rows = next(part for part in facts["sections"] if part["id"] == "attacks")["blocks"][1]["rows"]
     few = [one.name for one in tried if 0 < one.successes < 3 or 0 < one.trials - one.successes < 3]
-    assert [row[0] for row in told] == [one.name for one in tried]
-    for row, one in zip(told, tried, strict=True):
+    assert [row[0] for row in rows] == [one.name for one in tried]
+    for row, one in zip(rows, tried, strict=True):
         assert row[1] == (f"{one.rate:.3f}" if one.trials else "–") or one.name in few
         assert row[6] == (one.outcome if one.trials else "not tried")
         assert one.trials or row[-1]
@@ -127,15 +127,15 @@ def test_a_report_tries_attacks_that_need_control_rows_if_it_has_some():
     strangers = table.set_column(1, "pay", pa.array([30 * age + 1 for age in ages]))
     release = shoal.anonymize(table, k=3, sensitive=["ill"], policy={"columns": {"age": {"form": "medoid"}}})
 
-    def told(**given):
+    def facts_with(**given):
         facts = facts_of(table, release, attacks=True, **given)
         rows = next(part for part in facts["sections"] if part["id"] == "attacks")["blocks"][1]["rows"]
         return {row[0]: row for row in rows}
 
-    without = told()
+    without = facts_with()
     assert {"exact combination", "near combination", "last member", "subset sum", "unchanged columns"} <= {*without}
     assert "--control" in without["exact combination"][-1]
-    assert "--control" not in told(control=strangers)["exact combination"][-1]
+    assert "--control" not in facts_with(control=strangers)["exact combination"][-1]
     with pytest.raises(DataError, match="control rows are for attacks"):
         facts_of(table, release, control=strangers)
 
@@ -234,7 +234,7 @@ def test_what_would_tell_that_few_cells_were_changed_is_left_out():
     release = shoal.anonymize(table, k=5, method="mdav", sensitive=["ill"])
     few = [change.column for change in release.ledger if 0 < change.changed < 5]
     assert few == ["city"]
-    told = json.loads(release.report(table, format="json"))
-    names = {finding["name"] for finding in told["findings"]}
+    facts = json.loads(release.report(table, format="json"))
+    names = {finding["name"] for finding in facts["findings"]}
     assert "cell loss %" in names
     assert not names & {"minimal distortion", "cells changed %", "mean squared error of the adversary, city"}

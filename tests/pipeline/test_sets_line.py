@@ -240,7 +240,7 @@ def test_a_release_in_memory_is_taken_as_a_folder_is(release):
 
 
 @pytest.mark.parametrize(
-    "wish",
+    "option",
     [
         {"k": 2.0},
         {"k": None},
@@ -255,12 +255,12 @@ def test_a_release_in_memory_is_taken_as_a_folder_is(release):
     ],
     ids=str,
 )
-def test_parameters_of_other_kinds_are_refused_in_a_sentence(wish):
+def test_parameters_of_other_kinds_are_refused_in_a_sentence(option):
     with pytest.raises((MethodError, PolicyError)):
-        shoal.sets.anonymize(baskets(60), **{"k": 2, "delta": 20, **wish})
+        shoal.sets.anonymize(baskets(60), **{"k": 2, "delta": 20, **option})
 
 
-def test_numbers_of_numpy_are_numbers(tmp_path):
+def test_numpy_numbers_are_accepted(tmp_path):
     release = shoal.sets.anonymize(baskets(60), k=np.int64(2), m=np.int32(2), delta=np.int64(20))
     assert shoal.verify(release.save(tmp_path / "release", format="json")).holds
 

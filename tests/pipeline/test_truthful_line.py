@@ -149,16 +149,16 @@ def test_rows_with_gaps_stay_or_go(method, missing):
     gappy = sum(None in row.values() for row in table.to_pylist())
     assert release.suppressed == (gappy if missing == "suppress-row" else 0)
     assert_truthful(table, release, 3)
-    told = [text for name in ("age", "town") for text in release.aligned().column(name).to_pylist()]
-    assert any(text is None or text.endswith(" or missing") for text in told) == (missing == "own-value")
+    published = [text for name in ("age", "town") for text in release.aligned().column(name).to_pylist()]
+    assert any(text is None or text.endswith(" or missing") for text in published) == (missing == "own-value")
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_rows_with_gaps_are_refused_if_asked(method):
-    wishes = {"policy": given(CARE), "method": method, "output": "truthful", "missing": "refuse", "k": 3, **ROLES}
+    options = {"policy": given(CARE), "method": method, "output": "truthful", "missing": "refuse", "k": 3, **ROLES}
     with pytest.raises(DataError, match=r"rows have missing values, in 'age', 'town', 'code', 'zip'"):
-        shoal.anonymize(people(), **wishes)
-    assert_truthful(people(gaps=False), shoal.anonymize(people(gaps=False), **wishes), 3)
+        shoal.anonymize(people(), **options)
+    assert_truthful(people(gaps=False), shoal.anonymize(people(gaps=False), **options), 3)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -180,8 +180,8 @@ def test_every_written_class_has_k_rows_and_the_folder_is_verified(method, forma
 
 @pytest.mark.parametrize("method", METHODS)
 def test_l_and_t_hold_in_every_class(method):
-    wishes = {"k": 4, "l": 3, "t": 0.4, **ROLES}
-    release = shoal.anonymize(people(), policy=given(CARE), method=method, output="truthful", **wishes)
+    options = {"k": 4, "l": 3, "t": 0.4, **ROLES}
+    release = shoal.anonymize(people(), policy=given(CARE), method=method, output="truthful", **options)
     assert all(verdict.holds for verdict in release.verdicts)
     held = defaultdict(list)
     for row in release.aligned().to_pylist():
@@ -216,11 +216,11 @@ def test_what_is_not_true_of_a_row_is_never_released(method, column, monkeypatch
     monkeypatch.setattr(recoding, "recode", damaged)
     with pytest.raises(GuaranteeError) as refused:
         shoal.anonymize(people(), policy=given(CARE), method=method, output="truthful", k=2, **ROLES)
-    said = str(refused.value)
-    assert f"published values of column {column!r} are not true of" in said
+    message = str(refused.value)
+    assert f"published values of column {column!r} are not true of" in message
     cells = {str(cell) for values in people().columns for cell in values.to_pylist() if not isinstance(cell, int)}
-    assert not any(cell in said for cell in cells)
-    assert not any(text in said for text in ("1–2", "nowhere", "lung", "heart", "99999"))
+    assert not any(cell in message for cell in cells)
+    assert not any(text in message for text in ("1–2", "nowhere", "lung", "heart", "99999"))
 
 
 def test_one_row_outside_its_range_is_counted(monkeypatch):

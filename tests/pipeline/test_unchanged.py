@@ -27,8 +27,8 @@ ILL = ["flu", "gout", "cold", "asthma"] * (N // 4)
 SALARY = RNG.lognormal(10, 1, N).round(2)
 
 
-def released(data, **wishes):
-    return shoal.anonymize(data, k=5, method="mdav", **wishes)
+def released(data, **options):
+    return shoal.anonymize(data, k=5, method="mdav", **options)
 
 
 def about(release, word):
@@ -38,27 +38,27 @@ def about(release, word):
 def test_one_rare_value_is_noted():
     rare = ["E75.2", *ILL[1:]]
     for role in ("sensitive", "keep"):
-        [said] = about(released(table(ill=rare), **{role: ["ill"]}), "has rare values")
-        assert said.startswith(
+        [message] = about(released(table(ill=rare), **{role: ["ill"]}), "has rare values")
+        assert message.startswith(
             "column 'ill' is published unchanged and has rare values, each in fewer than 5 rows "
             "(fewer than 5 rows in all)."
         )
-        assert "E75.2" not in said
+        assert "E75.2" not in message
     assert not about(released(table(ill=ILL), sensitive=["ill"]), "rare values")
 
 
 def test_many_rare_values_are_counted():
     rare = [f"rare {place // 2}" for place in range(20)] + ILL[20:]
-    [said] = about(released(table(ill=rare), sensitive=["ill"]), "has rare values")
-    assert "each in fewer than 5 rows (20 rows in all)" in said
+    [message] = about(released(table(ill=rare), sensitive=["ill"]), "has rare values")
+    assert "each in fewer than 5 rows (20 rows in all)" in message
 
 
 def test_one_row_that_is_unique_in_several_columns_is_noted():
     ill, town = list(ILL), ["Ulm", "Bonn", "Ulm", "Bonn"] * (N // 4)
     town[0] = "Bonn"  # the only flu in Bonn
     release = released(table(ill=ill, town=town), sensitive=["ill"], keep=["town"])
-    [said] = about(release, "unique in the columns")
-    assert said.startswith("fewer than 5 rows are unique in the columns that are published unchanged")
+    [message] = about(release, "unique in the columns")
+    assert message.startswith("fewer than 5 rows are unique in the columns that are published unchanged")
     assert not about(release, "has rare values")
 
 
@@ -81,15 +81,15 @@ def test_a_nearly_unique_column_is_refused_unless_it_is_accepted_by_name(role):
     for accept in ((), []):
         with pytest.raises(PolicyError) as caught:
             released(data, accept=accept, **{role: ["salary"]})
-        said = str(caught.value)
-        assert said.startswith("policy: 100 % of the rows are unique in the columns that are published unchanged")
-        assert "mostly by 'salary'" in said
-        assert "accept=['unique-kept']" in said
+        message = str(caught.value)
+        assert message.startswith("policy: 100 % of the rows are unique in the columns that are published unchanged")
+        assert "mostly by 'salary'" in message
+        assert "accept=['unique-kept']" in message
     for accept in ("unique-kept", ["unique-kept"]):
         release = released(data, accept=accept, **{role: ["salary"]})
         assert release.policy.accept == ("unique-kept",)
-        [said] = about(release, "are unique")
-        assert said.startswith("200 rows (100 %) are unique in the columns that are published unchanged")
+        [message] = about(release, "are unique")
+        assert message.startswith("200 rows (100 %) are unique in the columns that are published unchanged")
     with pytest.raises(PolicyError, match="accept"):
         released(data, accept=["everything"], **{role: ["salary"]})
 
@@ -176,8 +176,8 @@ def test_names_shared_by_k_people_are_dropped_unless_they_are_asked_for():
     release = released(data)
     assert "surname" not in release.aligned().column_names
     assert release.policy.columns["surname"].role == "identifier"
-    [said] = about(release, "IS DROPPED")
-    assert "quasi=['surname'] in Python, --quasi surname on the command line" in said
+    [message] = about(release, "IS DROPPED")
+    assert "quasi=['surname'] in Python, --quasi surname on the command line" in message
     assert "surname" in released(data, quasi=["surname"]).data.column_names
     assert not about(released(data, identifiers=["surname"]), "IS DROPPED")
     wards = table(name=["north", "south"] * (N // 2))
@@ -188,7 +188,7 @@ def test_unnamed_patient_numbers_are_dropped_and_never_averaged(tmp_path):
     data = table(patient=np.arange(N) + 100_000)
     release = released(data)
     assert "patient" not in release.aligned().column_names
-    [said] = about(release, "IS DROPPED")
-    assert "--quasi patient" in said
+    [message] = about(release, "IS DROPPED")
+    assert "--quasi patient" in message
     assert "patient" in released(data, quasi=["patient"]).data.column_names
     assert [verdict.holds for verdict in shoal.verify(data, k=2).verdicts] == [False]

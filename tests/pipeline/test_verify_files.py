@@ -65,8 +65,8 @@ def test_the_command_parses_if_asked_to_and_lists_every_role(tmp_path):
     assert shoal_command(*words, "--json").code == 1
     parsed = shoal_command(*words, "--json", "--parse")
     assert parsed.code == 0, parsed.err
-    said = json.loads(parsed.out)
-    assert [(one["column"], one["role"]) for one in said["columns"]] == [("size", "quasi"), ("ill", "keep")]
+    printed = json.loads(parsed.out)
+    assert [(one["column"], one["role"]) for one in printed["columns"]] == [("size", "quasi"), ("ill", "keep")]
     shown = shoal_command(*words).out
     assert "published" in shown
     assert "as in the file" in shown

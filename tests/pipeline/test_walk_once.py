@@ -74,12 +74,12 @@ def test_no_measure_is_taken_twice_of_a_release(people):
 @pytest.mark.parametrize("again", [False, True], ids=["the same file", "a frame of the same rows"])
 def test_a_release_tells_what_measure_tells(people, again):
     release = shoal.anonymize(people, k=4, sensitive=["ill"], keep=["weight"], weight="weight", accept=["unique-kept"])
-    told = {finding.name: finding.value for finding in release.findings}
+    values = {finding.name: finding.value for finding in release.findings}
     measured = shoal.measure(pa.csv.read_csv(people) if again else people, release)
     found = {finding.name: finding.value for finding in measured}
-    own = set(told) - {"loss by rounding %"}
+    own = set(values) - {"loss by rounding %"}
     assert own <= set(found)
-    assert {name: found[name] for name in own} == pytest.approx({name: told[name] for name in own})
+    assert {name: found[name] for name in own} == pytest.approx({name: values[name] for name in own})
 
 
 def test_another_table_is_not_taken_for_the_one_that_was_read(people, tmp_path):

@@ -1,4 +1,4 @@
-"""Rows to be released: typed, without the gaps that the policy refuses, in an order of their own."""
+"""Rows to be released: typed, without the missing values that the policy refuses, in a new order."""
 
 import datetime as dt
 import random
@@ -14,20 +14,20 @@ from shoal.model.table import Table
 from shoal.prepare.arrange import arrange
 
 
-def arranged(columns, data, **wishes):
-    return arrange(Table.of(pa.table(data)), Policy.of({"columns": columns}, **{"k": 2, "seed": 0, **wishes}))
+def arranged(columns, data, **options):
+    return arrange(Table.of(pa.table(data)), Policy.of({"columns": columns}, **{"k": 2, "seed": 0, **options}))
 
 
 NUMBER = {"role": "quasi", "kind": "numeric"}
 NAME = {"role": "quasi", "kind": "nominal"}
 
 
-def test_identifiers_are_gone():
+def test_identifiers_are_dropped():
     table = arranged({"id": {"role": "identifier", "kind": "nominal"}, "a": NUMBER}, {"id": ["x", "y"], "a": [1, 2]})
     assert table.names == ["a"]
 
 
-def test_rows_say_which_input_row_they_are():
+def test_rows_know_their_input_row():
     table = arranged({"a": NUMBER}, {"a": [30, 10, 20]})
     assert [[30, 10, 20][row] for row in table.rows] == table.column("a").to_pylist()
 
@@ -85,7 +85,7 @@ def test_codes_for_missing_are_found_however_they_are_spelled(values, code):
 
 
 @pytest.mark.parametrize("code", [-999.0, "word", "1.5", 1e300, "2000-13-01"])
-def test_codes_that_a_column_cannot_hold_are_found_nowhere(code):
+def test_codes_that_a_column_cannot_contain_match_nothing(code):
     for values, kind in ((pa.array([1, 2**64 - 1], pa.uint64()), "numeric"), (pa.array([1, 2], pa.date32()), "date")):
         table = arranged({"a": {"role": "quasi", "kind": kind, "missing_codes": [code]}}, {"a": values})
         assert table.data.column("a").null_count == 0
@@ -101,7 +101,7 @@ def test_text_that_the_policy_calls_numeric_becomes_numbers():
     assert sorted(table.column("a").to_pylist(), key=str) == [12, 7, None]
 
 
-def test_text_that_is_no_number_is_named_by_count_and_row_but_not_shown():
+def test_text_that_is_not_a_number_is_counted_and_located_but_not_shown():
     with pytest.raises(DataError, match=r"2 cells of column 'a' \(first in row 2\) are not numbers") as caught:
         arranged({"a": NUMBER}, {"a": ["1", "marked", "2", "marked too"]})
     assert "marked" not in str(caught.value)
@@ -115,7 +115,7 @@ def test_text_dates_become_dates_or_are_refused():
 
 
 @pytest.mark.parametrize("unit", ["s", "us", "ns"])
-def test_moments_at_midnight_are_days_where_they_are_published_as_text(unit):
+def test_timestamps_at_midnight_are_dates_where_they_are_published_as_text(unit):
     days = [dt.datetime(2024, 1, 31), None, dt.datetime(1890, 5, 1)]
     date = {"role": "quasi", "kind": "date"}
     for form, hours, is_day in (("range", 0, True), ("range", 1, False), ("mean", 0, False)):
@@ -142,19 +142,19 @@ def test_a_level_outside_the_order_is_refused_by_count():
     assert "marked" not in str(caught.value)
 
 
-def test_rows_with_gaps_are_suppressed_if_the_policy_says_so():
+def test_rows_with_missing_values_are_suppressed_if_the_policy_says_so():
     columns = {"a": NUMBER, "s": {"role": "sensitive", "kind": "nominal"}, "x": {"role": "keep", "kind": "numeric"}}
     data = {"a": [1, None, 3, 4], "s": ["p", "q", None, "r"], "x": [None, 1, 1, 1]}
     assert sorted(arranged(columns, data, missing="suppress-row").rows) == [0, 3]
 
 
-def test_rows_with_gaps_are_refused_if_the_policy_says_so():
+def test_rows_with_missing_values_are_refused_if_the_policy_says_so():
     with pytest.raises(DataError, match=r"1 rows have missing values, in 'a'"):
         arranged({"a": NUMBER}, {"a": [1, None, 3]}, missing="refuse")
     assert arranged({"a": NUMBER}, {"a": [1, 2, 3]}, missing="refuse").n == 3
 
 
-def test_fewer_rows_than_k_are_refused_with_the_k_that_would_do():
+def test_fewer_rows_than_k_are_refused_with_a_feasible_k():
     with pytest.raises(InfeasibleError, match=r"k is 5, but there are 3 rows to release. Lower k to 3"):
         arrange(Table.of(pa.table({"a": [1, 2, 3]})), Policy.of({"columns": {"a": NUMBER}}, k=5))
     with pytest.raises(InfeasibleError, match="No release is possible"):

@@ -1,4 +1,4 @@
-"""Bins of about equal width or frequency, whose limits are nobody's own values."""
+"""Bins of about equal width or frequency, whose limits are not values of individuals."""
 
 from bisect import bisect_right
 from decimal import Decimal
@@ -24,26 +24,26 @@ def narrowest(lines):
 
 
 @pytest.mark.parametrize("make", [equal_width, equal_frequency])
-def test_no_limit_is_a_value_that_few_hold(make):
+def test_no_limit_is_a_value_of_few_rows(make):
     limits = limits_of(make(SALARIES, ()))
     assert len(limits) > 32
     assert limits.isdisjoint(map(Decimal, SALARIES))
 
 
 @pytest.mark.parametrize("make", [equal_width, equal_frequency])
-def test_the_greatest_value_lies_behind_a_round_limit(make):
+def test_the_greatest_value_is_below_a_round_limit(make):
     lines = make(["900.5", "1000.25", "1100.75", "1210.5", "1300.25", "98765.43"], ())
     assert lines[-1][-2].endswith("–100000")
 
 
 @pytest.mark.parametrize("make", [equal_width, equal_frequency])
-def test_an_extreme_value_that_k_rows_hold_is_a_limit(make):
+def test_an_extreme_value_of_k_rows_is_a_limit(make):
     lines = make(["18", "31", "45", "57", "64"], ("18", "64"))
     assert (lines[0][-2].split("–")[0], lines[-1][-2].split("–")[1]) == ("18", "64")
 
 
 @pytest.mark.parametrize("make", [equal_width, equal_frequency])
-def test_no_bin_begins_at_its_end(make):
+def test_no_bin_is_empty(make):
     texts = ["1", "2", "3", "58", "60"]
     names = {name for line in make(texts, texts) for name in line[1:-1]}
     assert names
@@ -76,7 +76,7 @@ def test_bins_of_equal_width_are_about_equally_wide_and_join_in_pairs():
             assert below <= low < high <= above
 
 
-def test_bins_of_equal_frequency_hold_about_as_many_values():
+def test_bins_of_equal_frequency_have_about_equally_many_values():
     lines = equal_frequency(SALARIES, ())
     bins, numbers = narrowest(lines), [Decimal(text) for text in SALARIES]
     sizes = [sum(low <= number < high for number in numbers) for low, high in bins]
@@ -92,7 +92,7 @@ def test_whole_numbers_without_gaps_are_cut_at_multiples_of_five(make):
     assert all(limit % 5 == 0 for limit in limits)
 
 
-def test_whole_numbers_that_k_rows_hold_are_cut_anywhere():
+def test_whole_numbers_of_k_rows_each_are_cut_anywhere():
     limits = limits_of(equal_width(AGES, AGES[:40]))
     assert limits > {Decimal(19), Decimal(22), Decimal(24)}
     assert all(limit % 5 == 0 or str(limit) in AGES[:40] for limit in limits)
@@ -103,7 +103,7 @@ def test_values_that_are_too_close_share_a_bin():
     assert equal_frequency(["16", "17", "18", "19"], ()) == [[text, "*"] for text in ("16", "17", "18", "19")]
 
 
-def test_large_whole_numbers_are_told_apart():
+def test_large_integers_are_distinguished():
     lines = equal_width([str(2**60 + 2 * place) for place in range(64)], ())
     assert len({line[1] for line in lines}) > 25
 
@@ -118,7 +118,7 @@ def test_large_whole_numbers_are_told_apart():
     ),
     st.data(),
 )
-def test_limits_of_any_numbers(make, numbers, data):
+def test_limits_of_any_numbers_are_valid(make, numbers, data):
     texts = [f"{number!r}" for number in sorted({number + 0 for number in numbers})]
     common = data.draw(st.sets(st.sampled_from(texts)))
     lines = make(texts, common)
@@ -137,7 +137,7 @@ def test_limits_of_any_numbers(make, numbers, data):
             assert Decimal(line[0]) < high or (Decimal(line[0]) == high and line is lines[-1])
 
 
-def test_a_multiple_of_five_that_one_row_holds_is_no_limit_if_there_is_another_number():
+def test_a_multiple_of_five_of_one_row_is_no_limit_if_there_is_another_number():
     texts = [str(number) for number in (7401, 7405, 7409, 7410, 7427, 7430)]
     names = {name for line in equal_frequency(texts, common=()) for name in line[1:-1]}
     assert names

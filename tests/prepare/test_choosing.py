@@ -16,13 +16,13 @@ NAMES = {**NUMBERS, "sex": ["F", "M", "M"]}
 TREE = {"sex": {"all": ["F", "M"]}}
 
 
-def completed(cells, **wishes):
+def completed(cells, **options):
     table = Table.of(pa.table(cells))
-    return complete(Policy.of(k=2, **wishes), table, profile(table))
+    return complete(Policy.of(k=2, **options), table, profile(table))
 
 
 @pytest.mark.parametrize(
-    ("cells", "wishes", "method", "form"),
+    ("cells", "options", "method", "form"),
     [
         (NUMBERS, {}, "auto", "mean"),
         (NAMES, {}, "gower", "representative"),
@@ -38,11 +38,11 @@ def completed(cells, **wishes):
         (NAMES, {"method": "mdav", "output": "truthful"}, "mdav", "range"),
     ],
 )
-def test_kinds_and_output_choose_the_method_and_the_forms(cells, wishes, method, form):
-    policy, notes = completed(cells, **wishes)
+def test_kinds_and_output_choose_the_method_and_the_forms(cells, options, method, form):
+    policy, notes = completed(cells, **options)
     assert (policy.method.name, policy.columns["age"].form) == (method, form)
     chosen = [note for note in notes if note.startswith("auto: ")]
-    assert bool(chosen) == (wishes.get("method") is None and method != "auto")
+    assert bool(chosen) == (options.get("method") is None and method != "auto")
     assert all(note.startswith(f"auto: {method}, effort quick, because ") for note in chosen)
 
 
@@ -61,16 +61,16 @@ def test_a_form_that_is_not_truthful_is_noted_where_the_rest_is():
     ]
 
 
-def test_the_choice_is_said_with_its_cost():
-    said = completed({"sex": ["F", "M"] * 300_000}, parameters={"effort": "normal"})[1][0]
-    assert said.startswith("auto: gower, effort normal, because the table has nominal columns")
-    assert said.endswith("; about 200 s and 300 MB.")
+def test_the_choice_is_noted_with_its_cost():
+    note = completed({"sex": ["F", "M"] * 300_000}, parameters={"effort": "normal"})[1][0]
+    assert note.startswith("auto: gower, effort normal, because the table has nominal columns")
+    assert note.endswith("; about 200 s and 300 MB.")
 
 
-def test_it_is_said_before_the_work_begins_and_not_where_there_is_none():
-    heard = []
-    with listening(lambda *_: None, heard.append):
+def test_the_choice_is_announced_before_the_work_begins_if_there_is_one():
+    messages = []
+    with listening(lambda *_: None, messages.append):
         shoal.verify(pa.table(NAMES), k=2)
-        assert heard == []
+        assert messages == []
         shoal.anonymize(pa.table({"sex": ["F", "M"] * 4}), k=2)
-    assert [said.split(",")[0] for said in heard] == ["auto: gower"]
+    assert [message.split(",")[0] for message in messages] == ["auto: gower"]

@@ -21,10 +21,10 @@ def completed(policy: Policy, table: Table) -> tuple[Policy, tuple[str, ...]]:
 def refused(policy: Policy, table: Table) -> str:
     with pytest.raises(PolicyError) as caught:
         completed(policy, table)
-    said = str(caught.value)
-    assert said.startswith("policy: ")
-    assert "\n" not in said
-    return said
+    message = str(caught.value)
+    assert message.startswith("policy: ")
+    assert "\n" not in message
+    return message
 
 
 def with_columns(**columns: dict[str, object]) -> Policy:
@@ -86,19 +86,19 @@ def test_a_completed_policy_completes_to_itself_and_can_be_written():
     assert notes == ()
 
 
-def test_the_order_of_the_policy_goes_before_that_of_the_table():
+def test_the_order_of_the_policy_takes_precedence_over_that_of_the_table():
     policy, _ = completed(with_columns(stage={"order": ["high", "low"]}), held(stage=LEVELS))
     assert policy.columns["stage"].order == ("high", "low")
 
 
-def test_a_given_kind_goes_before_the_one_found():
+def test_a_given_kind_takes_precedence_over_the_detected_one():
     policy, _ = completed(with_columns(stage={"kind": "nominal"}), held(stage=LEVELS))
     assert policy.columns["stage"].kind == "nominal"
     assert policy.columns["stage"].order is None
 
 
 @pytest.mark.parametrize("ids", [[10, 20, 50], ["x10", "x20", "x50"]])
-def test_an_unnamed_column_that_names_rows_is_dropped_loudly(ids):
+def test_an_unlisted_column_that_identifies_rows_is_dropped_with_a_note(ids):
     table = held(id=ids, sex=["F", "M", "M"])
     policy, notes = completed(Policy.of(k=2, method="mdav"), table)
     assert policy.columns["id"].role == "identifier"
@@ -116,17 +116,17 @@ def test_an_unnamed_column_that_names_rows_is_dropped_loudly(ids):
     )
     judged, notes = complete(Policy.of(k=2, method="mdav"), table, profile(table), drop_direct=False)
     assert judged.columns["id"].role == "quasi"
-    [said] = notes
-    assert said.startswith(
+    [message] = notes
+    assert message.startswith(
         "column 'id' looks like an identifier (all values differ) and is a quasi-identifier by default"
     )
-    assert said.endswith("say so: identifiers=['id'] in Python, --identifier id on the command line.")
+    assert message.endswith("say so: identifiers=['id'] in Python, --identifier id on the command line.")
 
 
 def test_a_kept_column_of_names_is_pointed_out():
     table = held(name=["Ann Koch", "Bob Wolf", "Eva Berg"], sex=["F", "M", "M"])
-    [said] = completed(Policy.of(k=2, keep="name", method="mdav"), table)[1]
-    assert said == (
+    [message] = completed(Policy.of(k=2, keep="name", method="mdav"), table)[1]
+    assert message == (
         "column 'name' looks like a direct identifier (its name sounds like a person's name), and by its role keep "
         "every value is published unchanged. If it names people, drop it: identifiers=['name'] in Python, "
         "--identifier name on the command line."
@@ -134,7 +134,7 @@ def test_a_kept_column_of_names_is_pointed_out():
     assert completed(Policy.of(k=2, identifiers="name", method="mdav"), table)[1] == ()
 
 
-def test_a_role_is_open_until_something_is_said_that_only_a_quasi_identifier_has():
+def test_a_role_is_open_until_a_key_is_given_that_only_quasi_identifiers_have():
     people, codes = held(name=["Ann", "Bob", "Cid"], sex=["F", "M", "M"]), held(id=[10, 20, 50], sex=["F", "M", "M"])
     for given in ({"kind": "nominal"}, {"missing_codes": ["?"]}):
         assert completed(with_columns(name=given), people)[0].columns["name"].role == "identifier"
@@ -146,54 +146,57 @@ def test_numbers_that_may_be_codes_or_amounts_are_averaged_and_noted():
     amounts = [int(1.37**place) + 17 * place for place in range(30)]
     policy, notes = completed(Policy.of(k=2), held(a=amounts, b=amounts[::-1], sex=["F", "M"] * 15))
     assert policy.columns["a"].role == "quasi"
-    [said] = [note for note in notes if "nearly all differ" in note]
-    assert said.startswith("columns 'a', 'b': whole numbers of which nearly all differ, taken for amounts or measures")
+    [message] = [note for note in notes if "nearly all differ" in note]
+    assert message.startswith(
+        "columns 'a', 'b': whole numbers of which nearly all differ, taken for amounts or measures"
+    )
     assert not completed(Policy.of(k=2, quasi=["a", "b"], method="mdav"), held(a=amounts, b=amounts))[1]
 
 
-def test_a_table_of_codes_alone_is_refused_with_the_remedy():
-    said = refused(Policy.of(k=2), held(x=list(range(40))))
-    assert said.startswith("policy: no column is a quasi-identifier: 'x' look like identifiers and are dropped")
-    assert "quasi=[COLUMN]" in said
+def test_a_table_with_only_codes_is_refused_with_a_remedy():
+    message = refused(Policy.of(k=2), held(x=list(range(40))))
+    assert message.startswith("policy: no column is a quasi-identifier: 'x' look like identifiers and are dropped")
+    assert "quasi=[COLUMN]" in message
 
 
 def test_a_column_that_sounds_sensitive_is_noted():
     _, notes = completed(Policy.of(k=2, method="mdav"), held(**{"main diagnosis": ["a", "b"], "sex": ["F", "M"]}))
-    said = (
+    message = (
         "column 'main diagnosis' looks sensitive (its name sounds like a matter of health, which an attacker rarely "
         "knows) and is a quasi-identifier by default, as it is not named. "
         "If it is so, say so: sensitive=['main diagnosis'] in Python, --sensitive 'main diagnosis' on the command line."
     )
-    assert notes == (said,)
+    assert notes == (message,)
 
 
 def test_suspected_codes_are_noted_until_the_policy_says_what_they_are():
     table = held(x=[20, 31, 42, 53, 64, -999, -999])
-    said = "2 cells share one extreme value that looks like a code for missing; if so, name it in missing_codes"
-    assert completed(Policy.of(k=2), table)[1] == (f"column 'x': {said} in a policy.",)
-    assert completed(with_columns(x={"kind": "numeric"}), table)[1] == (f"column 'x': {said} in a policy.",)
+    message = "2 cells share one extreme value that looks like a code for missing; if so, name it in missing_codes"
+    assert completed(Policy.of(k=2), table)[1] == (f"column 'x': {message} in a policy.",)
+    assert completed(with_columns(x={"kind": "numeric"}), table)[1] == (f"column 'x': {message} in a policy.",)
     assert completed(with_columns(x={"missing_codes": [-999]}), table)[1] == ()
     assert completed(with_columns(x={"missing_codes": []}), table)[1] == ()
 
 
-def test_a_form_that_is_not_used_is_noted():
+def test_an_unused_form_is_noted():
     policy, notes = completed(with_columns(age={"role": "keep", "form": "mean"}), SMALL)
     assert notes[1:] == ("column 'age' is keep, so that its form 'mean' is not used.",)
     assert policy.columns["age"].form is None
 
 
 def test_unknown_columns_are_refused_with_the_nearest_name():
-    said = refused(Policy.of(k=2, quasi="zipcode"), SMALL)
+    message = refused(Policy.of(k=2, quasi="zipcode"), SMALL)
     assert (
-        said == "policy: column 'zipcode' is not in the table. The table has 'zip', 'age', 'sex'. Did you mean 'zip'?"
+        message
+        == "policy: column 'zipcode' is not in the table. The table has 'zip', 'age', 'sex'. Did you mean 'zip'?"
     )
     assert refused(Policy.of(label="Sex"), SMALL).startswith("policy: label 'Sex' is not in the table.")
     assert refused(Policy.of(weight="w"), SMALL).startswith("policy: weight 'w' is not in the table.")
 
 
 def test_the_label_is_sensitive_or_kept():
-    said = refused(Policy.of(label="sex"), SMALL)
-    assert said.startswith("policy: label 'sex' has the role quasi; expected sensitive or keep.")
+    message = refused(Policy.of(label="sex"), SMALL)
+    assert message.startswith("policy: label 'sex' has the role quasi; expected sensitive or keep.")
     assert completed(Policy.of(label="sex", keep="sex"), SMALL)[0].label == "sex"
     assert completed(Policy.of(label="sex", sensitive="sex"), SMALL)[0].label == "sex"
 
@@ -220,9 +223,9 @@ def test_every_constraint_on_sensitive_values_needs_a_sensitive_column(asked):
 
 
 @pytest.mark.parametrize(("kind", "word"), [("l_kind", "entropy"), ("l_kind", "distinct"), ("beta_kind", "enhanced")])
-def test_a_way_of_counting_needs_what_it_counts(kind, word):
-    said = refused(Policy.of(constraints={kind: word}, sensitive="sex"), SMALL)
-    assert said.startswith(f"policy: constraint {kind} says how {kind.removesuffix('_kind')} is counted")
+def test_a_kind_of_counting_needs_its_constraint(kind, word):
+    message = refused(Policy.of(constraints={kind: word}, sensitive="sex"), SMALL)
+    assert message.startswith(f"policy: constraint {kind} says how {kind.removesuffix('_kind')} is counted")
 
 
 def test_a_policy_without_quasi_identifiers_is_refused():
@@ -231,8 +234,8 @@ def test_a_policy_without_quasi_identifiers_is_refused():
 
 
 def test_an_ordinal_column_needs_its_order():
-    said = refused(with_columns(sex={"kind": "ordinal"}), SMALL)
-    assert said.startswith("policy: column 'sex' is ordinal, and its order is not known. Give `order`")
+    message = refused(with_columns(sex={"kind": "ordinal"}), SMALL)
+    assert message.startswith("policy: column 'sex' is ordinal, and its order is not known. Give `order`")
 
 
 @pytest.mark.parametrize(
@@ -248,8 +251,8 @@ def test_an_ordinal_column_needs_its_order():
     ],
 )
 def test_a_kind_that_the_type_cannot_have_is_refused(column, kind):
-    said = refused(with_columns(x={"kind": kind, "role": "keep"}), held(x=column, age=[31, 40]))
-    assert f"and cannot be {kind}; expected" in said
+    message = refused(with_columns(x={"kind": kind, "role": "keep"}), held(x=column, age=[31, 40]))
+    assert f"and cannot be {kind}; expected" in message
 
 
 @pytest.mark.parametrize("kind", ["numeric", "date", "boolean", "nominal"])
@@ -257,9 +260,9 @@ def test_text_may_be_of_any_kind_until_its_cells_are_read(kind):
     assert completed(with_columns(zip={"kind": kind}), SMALL)[0].columns["zip"].kind == kind
 
 
-def test_sets_are_no_quasi_identifiers():
-    said = refused(with_columns(zip={"kind": "set"}), SMALL)
-    assert said.startswith(
+def test_sets_cannot_be_quasi_identifiers():
+    message = refused(with_columns(zip={"kind": "set"}), SMALL)
+    assert message.startswith(
         "policy: column 'zip' is of kind set and cannot be a quasi-identifier: sets are not clustered"
     )
     policy, _ = completed(with_columns(zip={"kind": "set", "role": "sensitive"}), SMALL)
@@ -276,29 +279,29 @@ def test_sets_are_no_quasi_identifiers():
     ],
     ids=lambda column: str(column.type),
 )
-def test_nested_columns_are_no_quasi_identifiers_but_may_be_something_else(column):
+def test_nested_columns_cannot_be_quasi_identifiers_but_may_have_other_roles(column):
     table = held(tags=column, age=[31, 40, 40])
-    said = refused(Policy.of(k=2, quasi="tags"), table)
-    assert said.startswith(f"policy: column 'tags' contains {column.type} and cannot be a quasi-identifier")
+    message = refused(Policy.of(k=2, quasi="tags"), table)
+    assert message.startswith(f"policy: column 'tags' contains {column.type} and cannot be a quasi-identifier")
     for role in ("identifiers", "sensitive", "keep"):
         completed(Policy.of(k=2, **{role: "tags"}), table)
 
 
-def test_lists_that_nobody_names_are_items_and_other_nested_cells_are_refused():
+def test_unlisted_list_columns_are_items_and_other_nested_ones_are_refused():
     named = completed(Policy.of(k=2), held(tags=LISTS, age=[31, 40, 40]))[0].columns["tags"]
     assert (named.role, named.kind, named.separator) == ("items", "set", "|")
     assert "cannot be a quasi-identifier" in refused(Policy.of(k=2), held(tags=pa.array([b"a"] * 3), age=[31, 40, 40]))
 
 
 def test_a_form_that_does_not_suit_the_kind_found_is_refused():
-    said = refused(with_columns(sex={"form": "mean"}), SMALL)
-    assert said == (
+    message = refused(with_columns(sex={"form": "mean"}), SMALL)
+    assert message == (
         "policy: form 'mean' does not suit column 'sex', which is nominal (string); "
         "choose mode, representative, medoid, set, tree."
     )
 
 
-def test_no_refusal_shows_a_cell():
+def test_no_error_shows_a_cell():
     table = held(sex=["MARKER", "MARKER"], tags=[["MARKER"], ["MARKER"]], number=[918273645, 918273645])
     policies = [
         Policy.of(k=2, quasi="tags"),
@@ -312,12 +315,12 @@ def test_no_refusal_shows_a_cell():
         Policy.of({"columns": {"sex": {"form": "mean"}, "tags": {"role": "keep"}}}),
     ]
     for policy in policies:
-        said = refused(policy, table)
-        assert "MARKER" not in said
-        assert "918273645" not in said
+        message = refused(policy, table)
+        assert "MARKER" not in message
+        assert "918273645" not in message
 
 
-def test_durations_are_no_quasi_identifiers():
+def test_durations_cannot_be_quasi_identifiers():
     table = held(age=[1, 2, 2], stay=pa.array([1, 2, 2], pa.duration("s")))
     assert "'stay' contains durations, which cannot be quasi-identifiers. Give them as numbers" in refused(
         Policy.of(), table
@@ -325,7 +328,7 @@ def test_durations_are_no_quasi_identifiers():
     assert completed(Policy.of(k=2, keep="stay"), table)[0].columns["stay"].role == "keep"
 
 
-def test_text_that_looks_like_dates_is_mentioned_unless_its_kind_is_given():
+def test_text_that_looks_like_dates_is_noted_unless_its_kind_is_given():
     table = held(born=["1950-01-31", "1961-02-28", "1961-02-28"])
     assert [note for note in completed(Policy.of(k=2), table)[1] if "dates" in note] == [
         "column 'born': text that looks like dates; if so, call its kind \"date\" in a policy."
@@ -334,10 +337,10 @@ def test_text_that_looks_like_dates_is_mentioned_unless_its_kind_is_given():
         assert not any("looks like dates" in note for note in completed(with_columns(born={"kind": kind}), table)[1])
 
 
-def test_a_row_number_that_is_named_a_quasi_identifier_is_mentioned():
+def test_a_row_number_declared_as_a_quasi_identifier_is_noted():
     table = held(id=[1, 2, 3], age=[31, 40, 40])
-    [said] = [note for note in completed(Policy.of(k=2, quasi=["id"]), table)[1] if "'id'" in note]
-    assert said == "column 'id' counts the rows and is a quasi-identifier. A row number is an identifier."
+    [message] = [note for note in completed(Policy.of(k=2, quasi=["id"]), table)[1] if "'id'" in note]
+    assert message == "column 'id' counts the rows and is a quasi-identifier. A row number is an identifier."
 
 
 def test_the_view_of_a_column_is_kept():

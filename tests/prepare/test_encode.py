@@ -1,4 +1,4 @@
-"""The matrix: scales, names, gaps, and numbers that break other programs."""
+"""The matrix: scales, categories, missing values, and extreme numbers."""
 
 import math
 
@@ -28,14 +28,14 @@ def test_numbers_become_z_scores_by_the_population_deviation():
     assert X.std() == pytest.approx(1.0, abs=1e-11)
 
 
-def test_two_different_names_are_at_distance_one():
+def test_two_different_categories_have_distance_one():
     X = matrix({"a": "nominal"}, a=["x", "y", "z", "x", "y", "z"]).X
     assert np.linalg.norm(X[0] - X[1]) == pytest.approx(1.0)
     assert np.linalg.norm(X[1] - X[2]) == pytest.approx(1.0)
     assert np.linalg.norm(X[0] - X[3]) == 0
 
 
-def test_booleans_are_two_names():
+def test_booleans_are_two_categories():
     X = matrix({"a": "boolean"}, a=[True, False, True, False]).X
     assert np.linalg.norm(X[0] - X[1]) == pytest.approx(1.0)
 
@@ -71,7 +71,7 @@ def test_not_a_number_counts_as_missing():
     assert X.tolist() == [[-1, 0], [1, 0], [0, 1]]
 
 
-def test_a_missing_name_is_a_name():
+def test_a_missing_category_is_a_category():
     X = matrix({"a": "nominal"}, a=["x", None, "x"]).X
     assert np.linalg.norm(X[0] - X[1]) == pytest.approx(1.0)
 
@@ -126,14 +126,14 @@ def test_neither_an_offset_nor_a_unit_changes_a_bit_of_the_matrix(numbers):
     assert plain.tolist() == small.tolist()
 
 
-def test_rare_names_share_a_column_beyond_the_limit():
+def test_rare_categories_share_a_column_beyond_the_limit():
     names = [f"n{i}" for i in range(MOST_NAMES + 50)] * 2
     found = matrix({"a": "nominal"}, a=names)
     assert found.X.shape == (len(names), MOST_NAMES + 1)
     assert "50 rarer categories count as one" in found.notes[0]
 
 
-def test_names_that_fewer_than_k_rows_hold_share_a_column():
+def test_categories_of_fewer_than_k_rows_share_a_column():
     X = matrix({"a": "nominal"}, a=["x", "x", "rare", "odd"]).X
     assert X.shape == (4, 2)
     assert np.linalg.norm(X[2] - X[3]) == 0
@@ -142,32 +142,32 @@ def test_names_that_fewer_than_k_rows_hold_share_a_column():
     assert "no category has 2 rows" in found.notes[0]
 
 
-def weighed(weights, **wishes):
+def weighed(weights, **options):
     columns = {"a": {"role": "quasi", "kind": "numeric"}, "w": {"role": "identifier", "kind": "numeric"}}
     table = Table.of(pa.table({"a": list(range(len(weights))), "w": weights}))
     return encode(table, Policy.of({"columns": columns}, weight="w"))
 
 
-def test_row_weights_stand_beside_the_matrix():
+def test_row_weights_are_returned_beside_the_matrix():
     assert weighed([1, 4, 0]).weights.tolist() == [0.25, 1.0, 0.0]
     assert weighed([1.7e308, 1.7e308]).weights.tolist() == [1.0, 1.0]
     assert matrix({"a": "numeric"}, a=[1, 2]).weights is None
 
 
 @pytest.mark.parametrize("bad", [None, -1.0, math.inf, math.nan])
-def test_a_weight_that_is_none_is_refused_without_its_value(bad):
+def test_an_invalid_weight_is_refused_without_its_value(bad):
     with pytest.raises(DataError, match=r"^encode: 1 cells of the weight column 'w' are missing, negative or infinite"):
         weighed([1.0, bad, 2.0])
 
 
-def test_weights_that_are_all_zero_count_as_none_with_a_note():
+def test_all_zero_weights_are_ignored_with_a_note():
     found = weighed([0, 0, 0])
     assert found.weights is None
     assert "every weight is 0" in found.notes[0]
 
 
 @pytest.mark.parametrize("kind", ["numeric", "nominal"])
-def test_importance_multiplies_squared_distances_in_its_column_alone(kind):
+def test_importance_multiplies_squared_distances_in_its_column_only(kind):
     spec = {"a": {"kind": kind}, "b": {"kind": "numeric"}}
     table = Table.of(pa.table({"a": [1, 2, 2, 1, None], "b": [1, 2, 3, 4, 5]}))
     plain = encode(table, Policy.of({"columns": spec}, k=2)).X

@@ -1,4 +1,4 @@
-"""Hierarchies: read, checked, and asked for the node above two leaves."""
+"""Hierarchies: reading, checks, and the node above two leaves."""
 
 import random
 from itertools import pairwise
@@ -29,14 +29,14 @@ def names_above(tree, low, high):
         '\n"Paris";France;*\nLyon;"France";*\nRome;Italy;*\n',
     ],
 )
-def test_a_csv_file_is_a_line_a_value(text):
+def test_a_csv_file_has_one_line_per_value(text):
     tree = read_csv(text, "towns")
     assert tree.names == ("Paris", "Lyon", "Rome", "France", "*", "Italy")
     assert tree.parent.tolist() == [3, 3, 5, 4, -1, 4]
     assert tree.leaves == 3
 
 
-def test_a_value_may_hold_the_separator_in_quotes():
+def test_a_quoted_value_may_contain_the_separator():
     assert read_csv('"a, b",x,*\nc,x,*\n', "it").names == ("a, b", "c", "x", "*")
 
 
@@ -86,7 +86,7 @@ def test_a_list_may_hold_values_and_tables():
         ({"x": {"secret": ["a"]}, "y": {"secret": ["b"]}}, "at level 1 of the hierarchy a name belongs to two others"),
     ],
 )
-def test_nested_tables_that_are_no_tree_are_refused(given, why):
+def test_nested_tables_that_are_not_a_tree_are_refused(given, why):
     with pytest.raises(PolicyError, match=why) as refused:
         from_nested(given, "column 'c'")
     assert str(refused.value).startswith("column 'c': ")
@@ -122,7 +122,7 @@ def test_more_than_64_levels_are_refused():
         (f"a;*\n{'secret' * 30_000};*\n", "line 2 of the hierarchy cannot be read"),
     ],
 )
-def test_lines_that_are_no_tree_are_refused_without_a_name(text, why):
+def test_lines_that_are_not_a_tree_are_refused_without_showing_names(text, why):
     with pytest.raises(PolicyError, match=why) as refused:
         read_csv(text, "column 'c'")
     assert str(refused.value).startswith("column 'c': ")
@@ -138,7 +138,7 @@ def test_one_value_is_a_tree():
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_a_value_to_which_others_belong_is_a_leaf_below_its_own_name(turned):
+def test_a_value_with_others_below_it_is_a_leaf_below_its_own_name(turned):
     lines = [["I21", "I21", "*"], ["I21.0", "I21", "*"], ["J", "J", "*"]]
     tree = from_lines(lines[::-1] if turned else lines, "codes")
     assert tree.paths()["I21.0"] == ("I21.0", "I21", "*")
@@ -149,7 +149,7 @@ def test_a_value_to_which_others_belong_is_a_leaf_below_its_own_name(turned):
 
 
 @pytest.mark.parametrize("lines", [[["a", "*"], ["*", "*"]], [["b", "x", "*"], ["a", "*", "*"]]])
-def test_a_tree_has_one_root_whatever_is_called_like_it(lines):
+def test_a_tree_has_one_root_even_if_others_share_its_name(lines):
     tree = from_lines(lines, "it")
     assert (tree.parent < 0).sum() == 1
     assert names_above(tree, 0, 1) == "*"
@@ -208,15 +208,15 @@ def test_levels_only_ever_join():
             assert len(set(zip(fine.tolist(), coarse.tolist(), strict=True))) == len(set(fine.tolist()))
 
 
-def test_commas_are_found_where_a_quoted_cell_holds_a_semicolon():
+def test_commas_are_detected_where_a_quoted_cell_contains_a_semicolon():
     assert read_csv('"a;b",A,*\n"c,d",A,*\n', "it").names[:2] == ("a;b", "c,d")
     assert read_csv('"a\nb";A;*\nc;A;*\n', "it").names[:2] == ("a\nb", "c")
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [('paris;"F;*\nlyon;F;*\n', "cannot be read as CSV; look at its quotes"), ("p;;*\nq;;*\n", "have an empty cell")],
 )
-def test_open_quotes_and_nodes_without_a_name_are_refused(text, said):
-    with pytest.raises(PolicyError, match=said):
+def test_open_quotes_and_nodes_without_a_name_are_refused(text, message):
+    with pytest.raises(PolicyError, match=message):
         read_csv(text, "it")

@@ -1,4 +1,4 @@
-"""Columns of codes: each kind with its algebra, its gaps and its weight."""
+"""Columns of codes: each kind with its algebra, its missing values and its weight."""
 
 import datetime as dt
 from decimal import Decimal
@@ -67,7 +67,7 @@ def test_only_quasi_identifiers_are_columns():
     assert found.codes.shape == (2, 1)
 
 
-def test_numbers_are_places_among_their_values():
+def test_numbers_are_positions_among_their_values():
     columns = of([30, 10, 20, 10], "numeric")
     assert codes(columns) == [2, 0, 1, 0]
     assert lost(columns, 1, 2) == pytest.approx(0.5)
@@ -75,7 +75,7 @@ def test_numbers_are_places_among_their_values():
     assert lost(columns, 1, 3) == 0
 
 
-def test_a_missing_number_is_one_value_of_so_many():
+def test_a_missing_number_counts_as_one_value():
     columns = of([30, 10, None, 20], "numeric")
     assert codes(columns) == [2, 0, 3, 1]
     assert lost(columns, 0, 2) == pytest.approx(1 / 4)
@@ -83,20 +83,20 @@ def test_a_missing_number_is_one_value_of_so_many():
     assert lost(columns, 2) == 0
 
 
-def test_levels_are_places_in_their_order_whether_they_occur_or_not():
+def test_levels_are_positions_in_their_order_whether_they_occur_or_not():
     columns = of(["high", "low", None, "high"], "ordinal", order=["low", "mid", "high"])
     assert codes(columns) == [2, 0, 3, 2]
     assert columns.width.tolist() == [3]
 
 
-def test_names_are_numbered_by_the_alphabet_and_a_missing_one_is_a_name():
+def test_categories_are_numbered_alphabetically_and_missing_is_a_category():
     columns = of(["b", None, "a", "c"], "nominal")
     assert codes(columns) == [1, 3, 0, 2]
     assert columns.width.tolist() == [4]
     assert lost(columns, 0, 1) == pytest.approx(1 / 3)
 
 
-def test_truth_values_are_names():
+def test_booleans_are_categories():
     assert codes(of([True, False, None], "boolean")) == [1, 0, 2]
 
 
@@ -122,7 +122,7 @@ def test_the_root_of_a_tree_loses_all_with_and_without_a_missing_value_below_it(
     assert lost(columns, 0, 2) == lost(columns, 0, 1, 2) == pytest.approx(1.0)
 
 
-def test_a_tree_of_one_value_has_room_for_missing_ones():
+def test_a_tree_of_one_value_allows_missing_values():
     for lines in ([["x"]], [["x", "*"]]):
         columns = of(["x", None, "x"], "nominal", from_lines(lines, "it"))
         assert codes(columns) == [0, 1, 0]
@@ -135,13 +135,13 @@ def test_a_tree_of_numbers_is_found_by_their_text():
     assert codes(of([10, 1, 2], "numeric", tree)) == [2, 0, 1]
 
 
-def test_values_without_a_place_are_counted_and_not_shown():
+def test_values_without_a_position_are_counted_but_not_shown():
     with pytest.raises(DataError) as refused:
         of(["I20", "secret", None, "secret", "hidden"], "nominal", CARE)
-    said = str(refused.value)
-    assert "3 cells of column 'a', with 2 different values, have no place in its hierarchy" in said
-    assert "secret" not in said
-    assert "hidden" not in said
+    message = str(refused.value)
+    assert "3 cells of column 'a', with 2 different values, have no place in its hierarchy" in message
+    assert "secret" not in message
+    assert "hidden" not in message
 
 
 def test_importance_is_the_share_of_a_column():
@@ -155,7 +155,7 @@ def test_importance_is_the_share_of_a_column():
 
 
 @pytest.mark.parametrize("gap", [[], [None]])
-def test_more_than_a_thousand_names_are_a_range_with_a_note(gap):
+def test_more_than_a_thousand_categories_are_a_range_with_a_note(gap):
     names = [f"n{number:04d}" for number in range(MOST_NAMES + 1)]
     found, notes = mixed({"a": [*names, *gap]}, a={"kind": "nominal"})
     assert found.kind.tolist() == [RANGE]
@@ -184,7 +184,7 @@ def test_one_category_loses_nothing():
     assert lost(of([7] * 3, "numeric"), 0, 1, 2) == 0
 
 
-def test_decimals_lie_where_they_are():
+def test_decimals_keep_their_positions():
     columns = of([Decimal("1.10"), Decimal("1.20"), None, Decimal("1.60")], "numeric")
     assert codes(columns) == [0, 1, 3, 2]
     assert lost(columns, 0, 1) == pytest.approx(0.2 * 3 / 4)
@@ -192,14 +192,14 @@ def test_decimals_lie_where_they_are():
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 @pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
-def test_moments_lie_where_they_are(unit, zone):
+def test_timestamps_keep_their_positions(unit, zone):
     moments = [dt.datetime(2024, 1, 1), dt.datetime(2024, 1, 4), None, dt.datetime(2023, 12, 31)]
     columns = of(pa.array(moments, pa.timestamp(unit, tz=zone)), "date")
     assert codes(columns) == [1, 2, 3, 0]
     assert lost(columns, 0, 3) == pytest.approx(3 / 4 / 4)
 
 
-def test_whole_numbers_beyond_53_bits_keep_apart():
+def test_integers_beyond_53_bits_stay_distinct():
     assert codes(of(pa.array([2**62 + 2, 2**62, 2**62 + 1], pa.int64()), "numeric")) == [2, 0, 1]
 
 

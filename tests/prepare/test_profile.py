@@ -1,4 +1,4 @@
-"""The profile counts rightly, says why, and gives no cell away."""
+"""The profile counts correctly, gives reasons, and reveals no cell."""
 
 import json
 from collections import Counter
@@ -53,7 +53,7 @@ def test_k_and_unique_rows_are_those_of_a_plain_count(columns):
 @pytest.mark.slow
 @given(tables)
 @settings(max_examples=300, deadline=None)
-def test_a_column_decides_another_as_a_dictionary_would_find(columns):
+def test_dependencies_between_columns_are_those_that_a_dictionary_finds(columns):
     found = profile(held(**{f"c{place}": pa.array(column, pa.int64()) for place, column in enumerate(columns)}))
     expected = []
     for a, first in enumerate(columns):
@@ -130,7 +130,7 @@ def test_cells_that_python_cannot_hold_count_as_different():
     assert (facts.distinct, facts.missing) == (2, 1)
 
 
-def test_many_chunks_are_one_column():
+def test_chunks_do_not_matter():
     column = pa.chunked_array([["x", "y"], ["y", None], []], pa.string())
     facts = profile(held(column=column)).columns[0]
     assert (facts.distinct, facts.missing, facts.alone) == (2, 1, 2)
@@ -139,20 +139,20 @@ def test_many_chunks_are_one_column():
 @pytest.mark.parametrize(
     "table", [pa.table({}), pa.table({"a": pa.array([], pa.int64()), "b": pa.array([], pa.string())})]
 )
-def test_a_table_of_nothing_has_a_profile(table):
+def test_an_empty_table_has_a_profile(table):
     found = profile(Table.of(table))
     assert (found.rows, found.k, found.unique_rows, found.decides) == (0, 0, 0, ())
     assert str(found).startswith("0 rows")
 
 
-def test_notes_name_what_decides_what():
+def test_notes_name_dependencies():
     found = profile(held(city=["x", "x", "y", "z"] * 9, land=["p", "p", "p", "q"] * 9))
     assert found.decides == (("city", "land"),)
     assert found.column("city").notes == ("decides column 'land'",)
     assert found.column("land").notes == ("is decided by column 'city'",)
 
 
-def test_a_dependency_broken_in_one_row_of_many_is_found_out():
+def test_a_dependency_violated_in_one_row_of_many_is_noticed():
     rows = 50_000
     city = np.arange(rows) % 10
     land = city // 2
@@ -161,7 +161,7 @@ def test_a_dependency_broken_in_one_row_of_many_is_found_out():
     assert profile(held(city=city, land=land)).decides == ()
 
 
-def test_a_column_that_makes_every_row_unique_says_so():
+def test_a_column_that_makes_every_row_unique_is_noted():
     found = profile(held(dose=np.linspace(0.1, 0.9, 50), sex=["F", "M"] * 25))
     assert found.column("dose").role == "quasi"
     assert found.column("dose").notes == ("makes every row unique",)
@@ -196,9 +196,9 @@ def test_no_cell_value_is_in_the_profile():
             ),
         )
     )
-    said = everything(found)
+    message = everything(found)
     for secret in ("MARKER", "marker", "918273645", "9999", "777", "1.0625", "2.0625", ".125"):
-        assert secret not in said
+        assert secret not in message
 
 
 def test_column_names_are_shown_as_text_only():

@@ -168,7 +168,7 @@ def test_everything_else_is_a_quasi_identifier(name, column, reason):
         ("diagnosis", [f"words about {place}" for place in range(ROWS)], "identifier"),
     ],
 )
-def test_what_sounds_sensitive_is_not_proposed_raw_if_rows_stand_out_by_it(name, column, role):
+def test_a_column_that_sounds_sensitive_is_not_proposed_raw_if_rows_stand_out_by_it(name, column, role):
     found = facts(name, column)
     assert found.role == role
     assert found.reason.startswith("its name sounds like a matter of ")
@@ -176,7 +176,7 @@ def test_what_sounds_sensitive_is_not_proposed_raw_if_rows_stand_out_by_it(name,
         assert found.reason.endswith("role sensitive, and accept unique-kept")
 
 
-def test_sensitive_columns_that_are_telling_together_are_not_proposed_raw_together():
+def test_sensitive_columns_that_identify_rows_together_are_not_proposed_raw_together():
     rng = np.random.default_rng(3)
     diagnosis, wage = rng.integers(0, 40, 300), rng.integers(0, 60, 300) * 500
     found = profile(Table.of(pa.table({"diagnosis": diagnosis.astype(str), "wage": wage})))
@@ -200,7 +200,7 @@ def test_sensitive_columns_that_are_telling_together_are_not_proposed_raw_togeth
         ("Phone", [30123456, 30123457, 30123457]),
     ],
 )
-def test_numbers_that_name_rows_are_direct_identifiers(name, column):
+def test_numbers_that_identify_rows_are_direct_identifiers(name, column):
     found = facts(name, column)
     assert found.direct
     assert found.role == "identifier"
@@ -224,7 +224,7 @@ def test_numbers_that_name_rows_are_direct_identifiers(name, column):
         ("born", [f"1990-05-{1 + place:02d}" for place in range(28)]),
     ],
 )
-def test_amounts_measures_and_categories_name_nobody(name, column):
+def test_amounts_measures_and_categories_are_not_direct_identifiers(name, column):
     assert not facts(name, column).direct
 
 
@@ -241,7 +241,7 @@ def test_amounts_measures_and_categories_name_nobody(name, column):
         ("name", pa.array(SHARED).dictionary_encode()),
     ],
 )
-def test_text_that_names_people_or_rows_is_a_direct_identifier(name, column):
+def test_text_that_identifies_people_or_rows_is_a_direct_identifier(name, column):
     assert facts(name, column).direct
 
 
@@ -317,7 +317,7 @@ def test_infinities_and_extremes_are_counted():
     )
 
 
-def test_the_ends_of_the_floats_do_no_harm():
+def test_extreme_floats_do_no_harm():
     assert facts("x", [1.7e308, -1.7e308, 1.7e308, -1.7e308, 0.0]).role == "quasi"
     assert facts("id", [float("inf"), 1e300, 5.0]).role == "quasi"
 
@@ -330,14 +330,14 @@ def test_constants_and_many_categories_are_noted():
     assert facts("x", [f"{place} b" for place in range(100)] * 3).notes == ()
 
 
-def test_text_of_dates_is_told_what_it_could_be():
+def test_text_that_looks_like_dates_gets_a_hint():
     days = [f"19{year}-0{1 + year % 9}-11" for year in range(50, 90)]
-    [said] = [note for note in facts("born", days).notes if "dates" in note]
-    assert said == 'text that looks like dates; if so, call its kind "date"'
+    [message] = [note for note in facts("born", days).notes if "dates" in note]
+    assert message == 'text that looks like dates; if so, call its kind "date"'
     assert not any("dates" in note for note in facts("born", ["11.1.1950", "12.1.1950"]).notes)
 
 
-def test_names_are_told_by_all_values_of_a_large_table():
+def test_names_are_recognized_by_all_values_of_a_large_table():
     syllables = [f"{first}{second}" for first in "bdfgklmnprst" for second in "aeiou"]
     lasts = [f"{first}{second}".title() for first in syllables for second in syllables[:40]]
     people = [

@@ -1,4 +1,4 @@
-"""Trees made from values: every name above a value is true of it."""
+"""Trees built from values: every name above a value is true of it."""
 
 import datetime as dt
 from decimal import Decimal
@@ -51,7 +51,7 @@ def test_a_float_just_below_a_limit_stays_below_it():
     assert paths("round", [0.0, 0.29999999999, 1.0])["0.29999999999"][1:3] == ("0.25–0.3", "0.2–0.3")
 
 
-def test_single_floats_are_put_where_they_are_published():
+def test_single_precision_floats_are_binned_as_published():
     found = build("round", [0.0, 0.30000001192092896, 1.0], ["0", "0.3", "1"], "it").paths()
     assert found["0.3"][1] == "0.3–0.35"
 
@@ -82,16 +82,16 @@ def test_numbers_of_any_size_lie_in_their_bins(word, numbers):
         st.lists(st.integers(-999, 999).map(lambda x: x / 100), min_size=1, max_size=30, unique=True),
     ),
 )
-def test_whatever_the_numbers_they_lie_in_their_bins(word, numbers):
+def test_any_numbers_lie_in_their_bins(word, numbers):
     assert_between(paths(word, sorted({number + 0 for number in numbers})))
 
 
 @pytest.mark.parametrize("word", ["round", "equal-width", "equal-frequency"])
-def test_infinite_numbers_make_no_false_bin(word):
+def test_infinite_numbers_make_no_wrong_bin(word):
     assert_between(paths(word, [float("-inf"), 1.0, 2.0, float("inf")]))
 
 
-def test_days_are_put_in_month_quarter_year_and_decade():
+def test_dates_are_grouped_by_month_quarter_year_and_decade():
     found = paths("calendar", [dt.date(1899, 12, 31), dt.date(2024, 2, 29)])
     assert found["1899-12-31"] == ("1899-12-31", "1899-12", "1899-Q4", "1899", "1890s", "*")
     assert found["2024-02-29"] == ("2024-02-29", "2024-02", "2024-Q1", "2024", "2020s", "*")
@@ -101,12 +101,12 @@ def test_an_early_year_has_four_digits():
     assert paths("calendar", [dt.date(987, 7, 1)])["0987-07-01"][1:] == ("0987-07", "0987-Q3", "0987", "0980s", "*")
 
 
-def test_moments_are_put_in_the_month_of_their_own_zone():
+def test_timestamps_are_grouped_by_the_month_of_their_own_time_zone():
     late = pa.array([dt.datetime(2023, 12, 31, 16)], pa.timestamp("us", tz="Asia/Tokyo"))
     assert next(iter(paths("calendar", late).values()))[1] == "2024-01"
 
 
-def test_codes_by_prefix_lose_a_sign_at_each_level():
+def test_codes_by_prefix_lose_a_character_at_each_level():
     found = paths("prefix", ["I2", "I21", "J"])
     assert found == {"I21": ("I21", "I2*", "I*", "*"), "I2": ("I2", "I*", "*"), "J": ("J", "*")}
     assert paths("prefix", ["", "I21"]) == {"": ("", "*"), "I21": ("I21", "I2*", "I*", "*")}
@@ -118,7 +118,7 @@ def test_codes_by_mask_keep_their_length():
 
 
 @pytest.mark.parametrize("word", ["prefix", "mask"])
-def test_codes_with_stars_are_codes(word):
+def test_codes_may_contain_stars(word):
     found = paths(word, ["***", "1**", "12*", "123", "456"])
     assert found["123"] == ("123", "12*", "1*" if word == "prefix" else "1**", "*")
     assert len(found) == 5
@@ -137,19 +137,19 @@ def test_codes_with_stars_are_codes(word):
         ([False, True], ("false", "*")),
     ],
 )
-def test_auto_takes_what_suits(values, names):
+def test_auto_chooses_a_suitable_tree(values, names):
     assert next(iter(paths("auto", values).values())) == names
 
 
 @pytest.mark.parametrize("word", WORDS)
-def test_one_value_is_below_the_root(word):
+def test_one_value_is_a_leaf_below_the_root(word):
     value = dt.date(2020, 5, 5) if word == "calendar" else "A12" if word in ("mask", "prefix") else 7
     [found] = paths(word, [value]).values()
     assert (found[0], found[-1]) == (str(value), "*")
 
 
 @pytest.mark.parametrize("word", WORDS)
-def test_no_value_is_a_root_alone(word):
+def test_without_values_there_is_only_a_root(word):
     assert build(word, [], [], "it").names == ("*",)
 
 
@@ -164,7 +164,7 @@ def test_no_value_is_a_root_alone(word):
         ("mask", ["secret", "secrets"], "must have the same length. Use 'prefix'"),
     ],
 )
-def test_a_word_for_another_kind_is_refused(word, values, why):
+def test_a_keyword_for_another_kind_is_refused(word, values, why):
     with pytest.raises(PolicyError, match=rf"^column 'c': .*{why}") as refused:
         paths(word, values)
     assert "secret" not in str(refused.value)
@@ -176,7 +176,7 @@ def made(columns, files=None, **spec):
     return hierarchies(table, Policy.of({"columns": spec}, k=2), files or {})
 
 
-def test_a_tree_is_made_where_a_word_is_given_or_the_form_is_tree():
+def test_a_tree_is_built_if_a_keyword_is_given_or_the_form_is_tree():
     found = made(
         {"a": [7, None, 41, 7], "b": ["x", "y", "x", None], "c": [1, 2, 3, 4], "s": ["p"] * 4},
         a={"hierarchy": "round", "kind": "numeric", "form": "tree"},
@@ -189,13 +189,13 @@ def test_a_tree_is_made_where_a_word_is_given_or_the_form_is_tree():
     assert found["b"].paths() == {"x": ("x", "*"), "y": ("y", "*")}
 
 
-def test_a_tree_that_was_given_is_kept():
+def test_a_given_tree_is_kept():
     tree = from_nested({"p": ["x", "y"]}, "it")
     found = made({"b": ["x", "y"]}, {"b": tree}, b={"hierarchy": {"p": ["x", "y"]}, "form": "tree"})
     assert found["b"] is tree
 
 
-def test_values_without_a_place_in_the_tree_that_was_given_are_refused():
+def test_values_missing_from_a_given_tree_are_refused():
     tree = from_nested({"p": ["x", "y"]}, "it")
     with pytest.raises(DataError, match="2 cells of column 'b', with 1 different values, have no place") as refused:
         made({"b": ["x", "secret", None, "secret"]}, {"b": tree}, b={"hierarchy": {"p": ["x", "y"]}, "form": "tree"})
@@ -208,12 +208,12 @@ def test_decimals_are_numbers():
     assert_between(found["a"].paths())
 
 
-def test_a_column_without_a_value_is_a_root_alone():
+def test_a_column_without_values_is_only_a_root():
     assert made({"a": pa.array([None, None], pa.int64())}, a={"hierarchy": "auto", "form": "tree"})["a"].names == ("*",)
 
 
 @pytest.mark.parametrize("word", ["equal-width", "equal-frequency"])
-def test_limits_of_bins_are_values_that_k_rows_hold_or_nobody_does(word):
+def test_limits_of_bins_are_values_of_k_rows_or_of_none(word):
     common, rare = [20, 31, 42, 53], [17, 26, 37, 48, 59, 64, 97]
     found = made({"a": [*rare, *common, *common]}, a={"hierarchy": word, "form": "tree"})["a"]
     inner = {limit for name in found.names[found.leaves :] if name != "*" for limit in name.split("–")}

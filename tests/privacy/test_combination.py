@@ -121,15 +121,15 @@ def test_a_raw_copy_leaks_and_shuffled_columns_do_not(attack, values):
 
 def test_medoids_leak_and_ranges_have_no_combination():
     table, control = whole_numbers(600, 2), whole_numbers(900, 3)
-    wishes = {"k": 5, "sensitive": ["ill"], "method": "mdav"}
-    medoids = shoal.anonymize(table, policy={"columns": {name: {"form": "medoid"} for name in "abc"}}, **wishes)
+    options = {"k": 5, "sensitive": ["ill"], "method": "mdav"}
+    medoids = shoal.anonymize(table, policy={"columns": {name: {"form": "medoid"} for name in "abc"}}, **options)
     found = judging.attack(table, medoids, control=control, only=["exact combination"])[0]
     assert (found.rate, found.outcome) == (1.0, "leak")
-    ranges = shoal.anonymize(table, policy={"columns": {name: {"form": "range"} for name in "abc"}}, **wishes)
+    ranges = shoal.anonymize(table, policy={"columns": {name: {"form": "range"} for name in "abc"}}, **options)
     for found in judging.attack(table, ranges, control=control, only=["exact combination", "near combination"]):
         assert (found.trials, found.outcome) == (0, "not tried")
         assert "ranges, sets and trees have no exact combination" in found.note
-    some = shoal.anonymize(table, policy={"columns": {"a": {"form": "range"}}}, **wishes)
+    some = shoal.anonymize(table, policy={"columns": {"a": {"form": "range"}}}, **options)
     found = judging.attack(table, some, control=control, only=["exact combination"])[0]
     assert found.trials > 0
     assert found.note.endswith("columns published by range, set or tree are left out")

@@ -19,8 +19,8 @@ from shoal.privacy.measures import space
 from shoal.privacy.measures.case import Case
 
 
-def released(k=5, **wishes):
-    return shoal.anonymize(people(), k=k, l=2, sensitive=["ill"], keep=["town"], method="mdav", **wishes)
+def released(k=5, **options):
+    return shoal.anonymize(people(), k=k, l=2, sensitive=["ill"], keep=["town"], method="mdav", **options)
 
 
 def small():

@@ -25,16 +25,16 @@ def people(n, seed, *, towns=TOWNS, older=0, ages=60):
     )
 
 
-def said(table, control):
+def doubts_about(table, control):
     return " / ".join(doubts(case_of(table, control=Table.of(control))))
 
 
 def test_people_of_the_same_population_raise_no_doubt():
     for seed in range(40):
         both = people(240 + 10 * seed, seed)
-        assert not said(both.slice(0, 120), both.slice(120))
+        assert not doubts_about(both.slice(0, 120), both.slice(120))
         few = both.select(["town", "ill"])  # everybody has a twin
-        assert not said(few.slice(0, 120), few.slice(120))
+        assert not doubts_about(few.slice(0, 120), few.slice(120))
 
 
 def test_without_a_control_there_is_no_doubt():
@@ -43,27 +43,27 @@ def test_without_a_control_there_is_no_doubt():
 
 def test_rows_of_the_table_among_them_are_found():
     table = people(300, 1)
-    found = said(table, table.slice(0, 100))
+    found = doubts_about(table, table.slice(0, 100))
     assert "100% of them equal a row of the table in all columns, 0% expected by chance: they may be in it" in found
     some = pa.concat_tables([people(300, 2), table.slice(0, 30)])
-    assert "9% of them equal a row" in said(table, some)
+    assert "9% of them equal a row" in doubts_about(table, some)
 
 
 def test_values_that_the_table_does_not_have_are_found():
-    found = said(people(300, 1), people(300, 2, towns=["Rom", "Bari", "Ulm"]))
+    found = doubts_about(people(300, 1), people(300, 2, towns=["Rom", "Bari", "Ulm"]))
     assert found == "many have values of 'town' that the table does not have"
     text = people(300, 2)
     words = text.set_column(0, "age", text["age"].cast(pa.string()))
-    assert not said(people(300, 1), words)  # the same values in another type
+    assert not doubts_about(people(300, 1), words)  # the same values in another type
     strange = text.set_column(0, "age", pa.array(["young", "old"] * 150))
-    assert said(people(300, 1), strange).startswith("many have values of 'age'")
+    assert doubts_about(people(300, 1), strange).startswith("many have values of 'age'")
 
 
 @pytest.mark.parametrize(
     ("other", "name"), [({"older": 25}, "'age'"), ({"towns": ["Ulm", *["Bonn"] * 8, "Jena", "Kiel"]}, "'town'")]
 )
 def test_other_distributions_are_found(other, name):
-    found = said(people(400, 1), people(400, 2, **other))
+    found = doubts_about(people(400, 1), people(400, 2, **other))
     assert found == f"{name}: distributed quite differently from the table"
 
 

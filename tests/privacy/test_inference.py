@@ -60,10 +60,10 @@ def shuffled(data, seed=5):
 
 def case_of(original, released=None, sensitive=("ill",), form=None, **more):
     """Return the case of a release, the original itself if none is given."""
-    wished = {"columns": {name: {"role": "sensitive"} for name in sensitive}} if form is None else form
+    given_policy = {"columns": {name: {"role": "sensitive"} for name in sensitive}} if form is None else form
     table = Table.of(original)
-    others = [name for name in original.column_names if name not in wished.get("columns", {})]
-    policy, _ = complete(Policy.of(wished, k=5, quasi=others), table, profile_of(table))
+    others = [name for name in original.column_names if name not in given_policy.get("columns", {})]
+    policy, _ = complete(Policy.of(given_policy, k=5, quasi=others), table, profile_of(table))
     return Case(original if released is None else released, policy, original=table, **more)
 
 
@@ -71,14 +71,14 @@ def attacked(attack, case, clock=None):
     return attack(case, profiles(case)["all"], clock or Clock())
 
 
-def anonymized(table, l=2, **wishes):
+def anonymized(table, l=2, **options):
     release = shoal.anonymize(
         table,
         k=5,
         l=l,
         sensitive=["ill"],
         accept=["unique-kept"],
-        **{"keep": ["town", "cost"], "method": "mdav"} | wishes,
+        **{"keep": ["town", "cost"], "method": "mdav"} | options,
     )
     return Case(release.aligned(), release.policy, original=Table.of(table))
 
@@ -170,13 +170,13 @@ def test_guesses_of_names_worked_out_by_hand():
 
 def test_guesses_of_numbers_worked_out_by_hand():
     truth = np.arange(101.0)
-    told = truth.copy()
-    told[:5] = [10, 20, 30, np.nan, np.nan]
+    published = truth.copy()
+    published[:5] = [10, 20, 30, np.nan, np.nan]
     # The mean of 10, 20 and 30 is 20, and 5 per cent of the range of 10 to 100 is 4.75; of two gaps there is no mean.
     truth[:5] = [24.7, 24.8, 15.3, np.nan, 7]
-    secret = Secret(np.arange(101), np.arange(101), told, truth)
+    secret = Secret(np.arange(101), np.arange(101), published, truth)
     assert secret.span == 95
-    secret = secret._replace(numbers=np.where(told > 90, 90.0, told))
+    secret = secret._replace(numbers=np.where(published > 90, 90.0, published))
     assert secret.span == 85  # 4.25 on either side
     found = FOUND._replace(who=np.array([0, 0, 0, 1, 1]))
     assert guessed(found, secret, np.arange(5)).tolist() == [0, 0, 0, 1, 0]
@@ -195,10 +195,10 @@ def test_what_is_given_away_worked_out_by_hand():
 
 
 def test_values_close_to_each_other_are_given_away_too():
-    told = np.array([10, 11, 14, 10, 15.0, 0, 100, 10, np.nan])
+    published = np.array([10, 11, 14, 10, 15.0, 0, 100, 10, np.nan])
     found = Suspects(np.array([0, 0, 1, 2]), np.array([0, 0, 0, 1, 1, 2, 2]), np.array([0, 1, 2, 3, 4, 7, 8]))
     truth = np.array([14.5, 14.6, 12, 10, 0, 0, 100, 0, 0])
-    secret = Secret(np.arange(9), np.arange(9) + 20, told, truth)
+    secret = Secret(np.arange(9), np.arange(9) + 20, published, truth)
     # 10, 11 and 14 span 4 of 100: the window is 12 ± 2.5. 10 and 15 span 5, which is too much; a gap spoils the third.
     assert revealed(found, secret, np.array([0, 1, 2, 3])).tolist() == [True, False, False, False]
 

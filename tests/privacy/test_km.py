@@ -262,9 +262,9 @@ def test_the_verifier_loads_no_maker_and_no_compiled_loop():
 def test_what_was_found_is_plain_values_without_labels():
     made, _ = release(random.Random(2))
     made["labels"] = [f"secret{label}" for label in made["labels"]]
-    said = verify(published(made)).as_dict()
-    assert {"id", "what", "ok", "n_checked", "n_bad", "where"} == set(said["checks"][0])
-    assert "secret" not in repr(said)
+    facts = verify(published(made)).as_dict()
+    assert {"id", "what", "ok", "n_checked", "n_bad", "where"} == set(facts["checks"][0])
+    assert "secret" not in repr(facts)
 
 
 @pytest.mark.slow

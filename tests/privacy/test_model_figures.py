@@ -20,8 +20,8 @@ KINDS = {"age": "numeric", "ill": "nominal", "pay": "numeric"}
 
 def case_of(columns, sensitive=("ill",), **constraints):
     named = {name: {"kind": KINDS[name], "form": "mode"} for name in columns}
-    wishes = {"constraints": constraints} if constraints else {}
-    return Case(pa.table(columns), Policy.of({"columns": named}, k=2, sensitive=list(sensitive), **wishes))
+    options = {"constraints": constraints} if constraints else {}
+    return Case(pa.table(columns), Policy.of({"columns": named}, k=2, sensitive=list(sensitive), **options))
 
 
 def value(function, case):

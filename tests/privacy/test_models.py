@@ -28,9 +28,9 @@ from shoal.privacy.verdict.models import (
 from shoal.privacy.verdict.values import Values, read_column
 
 
-def policy(**wishes):
+def policy(**options):
     return Policy.of(
-        {"columns": {"age": {"kind": "numeric"}, "ill": {"kind": "nominal"}, "pay": {"kind": "numeric"}}}, **wishes
+        {"columns": {"age": {"kind": "numeric"}, "ill": {"kind": "nominal"}, "pay": {"kind": "numeric"}}}, **options
     )
 
 

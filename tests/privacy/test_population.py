@@ -87,9 +87,9 @@ def test_columns_that_the_population_lacks_are_named():
 
 
 def test_types_that_cannot_be_compared_are_an_error_without_cells():
-    with pytest.raises(DataError, match="column 'age' is list") as told:
+    with pytest.raises(DataError, match="column 'age' is list") as caught:
         k_map(case_of(RELEASED, {"age": [[4711]], "sex": ["f"]}))
-    assert "4711" not in str(told.value)
+    assert "4711" not in str(caught.value)
 
 
 def test_without_a_population_or_rows_there_is_no_finding():

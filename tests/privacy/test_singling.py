@@ -18,7 +18,7 @@ from shoal.privacy.measures import space
 from shoal.privacy.measures.case import Case
 
 
-def said(**parts):
+def statements(**parts):
     """Return statements of which nothing is said but what is given."""
     nothing = {
         "column": np.zeros(0, np.int64),
@@ -31,8 +31,8 @@ def said(**parts):
 
 
 def numbers(released, cells):
-    told = np.array(released, np.float64)
-    return Column(np.arange(told.size), np.array(cells, np.float64), told, told)
+    values = np.array(released, np.float64)
+    return Column(np.arange(values.size), np.array(cells, np.float64), values, values)
 
 
 def names(released, cells):
@@ -41,7 +41,7 @@ def names(released, cells):
 
 def test_statements_about_one_column_worked_out_by_hand():
     column = numbers([2, 3, 9], [1, 2, 3, 3, 9])
-    one, several = isolating([column], said(column=np.zeros(3, int), row=np.arange(3)), Clock())
+    one, several = isolating([column], statements(column=np.zeros(3, int), row=np.arange(3)), Clock())
     # 2 and 9 occur once and 3 twice; two cells are at most 2, and one is at least 9.
     assert one.tolist() == [True, False, True, False, True]
     assert several.size == 0
@@ -50,7 +50,7 @@ def test_statements_about_one_column_worked_out_by_hand():
 def test_statements_about_several_columns_worked_out_by_hand():
     columns = [numbers([10, 20, 30], [10, 11, 20, 30]), names([0, 1, 1], [0, 0, 1, 0])]
     spread = np.std([10, 20, 30])
-    parts = said(
+    parts = statements(
         rows=np.array([0, 0, 1, 2]),
         chosen=np.array([[True, True], [True, True], [True, False], [True, True]]),
         tolerance=np.array([0, 1.01 / spread, 0, 0]),
@@ -61,29 +61,29 @@ def test_statements_about_several_columns_worked_out_by_hand():
 
 def test_missing_cells_are_stated_too():
     column = numbers([np.nan, 1, np.nan], [np.nan, 1, 1, 2])
-    one, _ = isolating([column], said(column=np.zeros(2, int), row=np.arange(2)), Clock())
+    one, _ = isolating([column], statements(column=np.zeros(2, int), row=np.arange(2)), Clock())
     assert one[:2].tolist() == [True, False]
 
 
 def test_rare_values_are_those_that_fewer_than_2k_rows_have():
     column = names([0] * 10 + [1] * 9 + [2], range(20))
-    told = stated([column], 5, np.random.default_rng(0), Clock())
-    assert sorted(column.codes[told.row].tolist()) == [1, 2]
+    found = stated([column], 5, np.random.default_rng(0), Clock())
+    assert sorted(column.codes[found.row].tolist()) == [1, 2]
 
 
 def test_tolerance_reaches_to_where_released_rows_look_otherwise():
     # The standard deviation is about 29: 0.03 of it is less than the step of 1, and 0.1 is more.
     columns = [numbers(np.arange(100), np.arange(100))] * 2
-    told = stated(columns, 5, np.random.default_rng(0), Clock())
-    assert set(told.tolerance) == {0.03}
-    assert told.chosen.all()
+    found = stated(columns, 5, np.random.default_rng(0), Clock())
+    assert set(found.tolerance) == {0.03}
+    assert found.chosen.all()
     assert set(stated(columns, 5, np.random.default_rng(0), Clock(0.0)).tolerance) == {0.0}
 
 
 def test_the_same_words_are_said_once():
     columns = [names([0, 1] * 50, range(100)), names([0] * 100, range(100))]
-    told = stated(columns, 5, np.random.default_rng(0), Clock())
-    assert told.rows.size == 2
+    found = stated(columns, 5, np.random.default_rng(0), Clock())
+    assert found.rows.size == 2
 
 
 def test_a_raw_copy_leaks_and_shuffled_columns_do_not():
@@ -98,9 +98,9 @@ def test_a_raw_copy_leaks_and_shuffled_columns_do_not():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("wishes", [{"method": "mdav", "keep": ["town"]}, {"method": "grow", "output": "truthful"}])
-def test_an_ordinary_release_with_k_and_l_shows_no_leak(wishes):
-    release = shoal.anonymize(people(), k=5, l=2, sensitive=["ill"], **wishes)
+@pytest.mark.parametrize("options", [{"method": "mdav", "keep": ["town"]}, {"method": "grow", "output": "truthful"}])
+def test_an_ordinary_release_with_k_and_l_shows_no_leak(options):
+    release = shoal.anonymize(people(), k=5, l=2, sensitive=["ill"], **options)
     case = Case(release.aligned(), release.policy, original=Table.of(people()), control=Table.of(people(600, seed=1)))
     found = attacked(singling_out, case)
     assert found.outcome == "no evidence"
@@ -194,15 +194,15 @@ def test_an_attack_whose_time_is_up_says_so(monkeypatch):
 def test_counts_are_those_of_a_slow_twin_and_do_not_depend_on_the_order_of_rows(rows, rng):
     cells, kinds = np.array(rows).T
     columns = [numbers(cells, cells), names(kinds, kinds)]
-    told = stated(columns, 2, np.random.default_rng(rng.randrange(1000)), Clock())
-    one, several = isolating(columns, told, Clock())
+    drawn = stated(columns, 2, np.random.default_rng(rng.randrange(1000)), Clock())
+    one, several = isolating(columns, drawn, Clock())
     order = np.array(rng.sample(range(len(rows)), len(rows)))
     moved = [column.some(order) for column in columns]
-    again = isolating(moved, told, Clock())
+    again = isolating(moved, drawn, Clock())
     assert (one == again[0]).all()
     assert (several == again[1]).all()
     spread = columns[0].spread
-    for row, chosen, width, found in zip(told.rows, told.chosen, told.tolerance, several, strict=True):
+    for row, chosen, width, found in zip(drawn.rows, drawn.chosen, drawn.tolerance, several, strict=True):
         true = 0
         for cell, kind in rows:
             near = abs(cell - cells[row]) <= width * spread + 1e-12 or not chosen[0]

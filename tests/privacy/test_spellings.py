@@ -48,8 +48,8 @@ WORDS = [cell for group in ALIKE for cell in group if cell is not None]
 def numbered(cells, kind=None):
     """The numbers that privacy and certify give to cells, both from 0 in the order in which they come."""
     column = pa.chunked_array([pa.array(cells, kind or pa.string())])
-    told = read_column(column, folded=True).codes.tolist(), meanings(column, exact=False).to_pylist()
-    return tuple([list(dict.fromkeys(each)).index(one) for one in each] for each in told)
+    read = read_column(column, folded=True).codes.tolist(), meanings(column, exact=False).to_pylist()
+    return tuple([list(dict.fromkeys(each)).index(one) for one in each] for each in read)
 
 
 @pytest.mark.parametrize("group", ALIKE, ids=lambda group: repr(group[-1]))
@@ -161,10 +161,10 @@ def table():
 def test_a_release_counts_meanings_publishes_spellings_and_says_so(tmp_path, format):
     release = shoal.anonymize(table(), k=4, l=3, sensitive=["ill"])
     assert sorted(release.aligned()["ill"].to_pylist(), key=str) == sorted(table()["ill"].to_pylist(), key=str)
-    said = [note for note in release.notes if "spelling" in note]
-    assert len(said) == 1
-    assert "'ill': 4 spellings" in said[0]
-    assert not any(word in said[0] for word in ("Flu", "gout", "-1"))
+    notes = [note for note in release.notes if "spelling" in note]
+    assert len(notes) == 1
+    assert "'ill': 4 spellings" in notes[0]
+    assert not any(word in notes[0] for word in ("Flu", "gout", "-1"))
     assert shoal.verify(release.save(tmp_path / "out", format=format)).holds
 
 

@@ -10,9 +10,9 @@ def opened(browser, path, width, scheme, *, script=True):
         reduced_motion="reduce",
     )
     page = context.new_page()
-    asked, said = [], []
+    asked, logged = [], []
     page.on("request", lambda request: asked.append(request.url))
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda problem: said.append(str(problem)))
+    page.on("console", lambda message: logged.append(message.text))
+    page.on("pageerror", lambda problem: logged.append(str(problem)))
     page.goto(path.as_uri())
-    return page, asked, said
+    return page, asked, logged

@@ -26,13 +26,13 @@ WAYS = {
 def reported(request, tmp_path_factory):
     """A release of one method, its folders, and its two reports in all formats."""
     table = marked_table()
-    wishes = dict(WAYS[request.param])
+    options = dict(WAYS[request.param])
     if request.param == "cover":  # a tree has a place for every value
         names = {f"town {place}": [f"{MARK}-town-{place}"] for place in range(3)}
-        wishes["hierarchies"] = {"town": {**wishes["hierarchies"]["town"], **names}}
-    wishes.setdefault("keep", ["kept"])
-    wishes.setdefault("accept", ["unique-kept"])
-    release = shoal.anonymize(table, k=K, method=request.param, identifiers=["person"], sensitive=["ill"], **wishes)
+        options["hierarchies"] = {"town": {**options["hierarchies"]["town"], **names}}
+    options.setdefault("keep", ["kept"])
+    options.setdefault("accept", ["unique-kept"])
+    release = shoal.anonymize(table, k=K, method=request.param, identifiers=["person"], sensitive=["ill"], **options)
     place = tmp_path_factory.mktemp(request.param)
     folder, private = place / "release", place / "private"
     write(release, folder, private=private, format="csv", report=True, original=table)

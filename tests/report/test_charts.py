@@ -27,7 +27,7 @@ def named(*names, limit=150):
     return bars.encode(y=y, x="value:Q", description="name:N")
 
 
-def said(picture):
+def texts_of(picture):
     """Return every text of a picture, and every description."""
     parts = list(ElementTree.fromstring(picture).iter())
     texts = [part.text for part in parts if part.tag.endswith("}text") and part.text]
@@ -37,13 +37,13 @@ def said(picture):
 @pytest.mark.slow
 @pytest.mark.parametrize("sign", NO_SIGNS, ids=ascii)
 def test_what_is_no_sign_is_drawn_as_one_wherever_it_stands(sign):
-    texts, descriptions = said(svg(named(f"as{sign}thma", "flu")))
+    texts, descriptions = texts_of(svg(named(f"as{sign}thma", "flu")))
     assert texts.count("as\ufffdthma") == 3
     assert descriptions == ["as\ufffdthma", "flu"]
 
 
 def test_names_that_differ_in_what_is_no_sign_have_bars_of_their_own():
-    texts, descriptions = said(svg(named("a\x01b", "a\x02b", "a\ufffdb")))
+    texts, descriptions = texts_of(svg(named("a\x01b", "a\x02b", "a\ufffdb")))
     assert descriptions == ["a\ufffdb"] * 3
     assert texts.count("a\ufffdb") == 5
 
@@ -51,7 +51,7 @@ def test_names_that_differ_in_what_is_no_sign_have_bars_of_their_own():
 @pytest.mark.slow
 @pytest.mark.parametrize("limit", range(20, 180, 13))
 def test_a_name_of_emoji_is_never_cut_inside_one(limit):
-    texts, descriptions = said(svg(named(FACE * 25, f"a{FACE * 9}", limit=limit)))
+    texts, descriptions = texts_of(svg(named(FACE * 25, f"a{FACE * 9}", limit=limit)))
     assert descriptions == [FACE * 25, f"a{FACE * 9}"]
     cut = [text for text in texts if text.endswith("…")]
     assert cut
@@ -60,7 +60,7 @@ def test_a_name_of_emoji_is_never_cut_inside_one(limit):
 
 def test_signs_of_private_use_and_wide_spaces_stay_what_they_are():
     name = f"\ue000\u2003{FACE}\u2003\ue001\uf8ff"
-    texts, descriptions = said(svg(named(name, "\ue000")))
+    texts, descriptions = texts_of(svg(named(name, "\ue000")))
     assert texts.count(name) == 3
     assert descriptions == [name, "\ue000"]
 
@@ -68,7 +68,7 @@ def test_signs_of_private_use_and_wide_spaces_stay_what_they_are():
 @pytest.mark.slow
 def test_more_signs_than_there_are_stand_ins_are_still_drawn():
     many = "".join(chr(0x20000 + place) for place in range(7000))
-    _, (description,) = said(svg(named(many)))
+    _, (description,) = texts_of(svg(named(many)))
     assert description.rstrip("\ufffd") == many[:6400]
 
 
@@ -97,12 +97,12 @@ def test_two_charts_on_one_page_are_drawn_and_ask_for_nothing(browser, tmp_path)
     path = tmp_path / "notebook.html"
     shown = [moving(chart())._repr_mimebundle_()["text/html"] for _ in range(2)]
     path.write_text(f"<!doctype html><title>notebook</title>{''.join(shown)}", encoding="utf-8")
-    page, asked, said = opened(browser, path, 1280, "light")
+    page, asked, logged = opened(browser, path, 1280, "light")
     for number in range(2):
         frame = page.frame_locator("iframe").nth(number)
         frame.locator("canvas, svg").first.wait_for(state="visible")
     assert [url for url in asked if url != "about:srcdoc"] == [path.as_uri()]
-    assert said == []
+    assert logged == []
     page.context.close()
 
 

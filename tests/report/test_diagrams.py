@@ -33,8 +33,8 @@ def comparison(count=6, sets=9, seeds=3, gap=0.6, names=None, left_out=(), highe
     return MethodComparison(tuple(called), held, tuple(left_out), (one,), 5, seeds, 5, 0.5, "last")
 
 
-def facts(**wishes):
-    return comparison(**wishes).as_dict()["measures"][0]
+def facts(**options):
+    return comparison(**options).as_dict()["measures"][0]
 
 
 def layers(chart):
@@ -247,8 +247,8 @@ def test_a_saved_comparison_is_the_owners_alone_and_replaces_an_earlier_one(tmp_
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (1200, "dark"), (380, "light"), (380, "dark")])
 def test_a_browser_shows_the_page_without_a_request_or_an_overflow(browser, tmp_path, width, scheme):
     folder = comparison(count=9, names=[f"a_long_name_of_method_{place}" for place in range(9)]).save(tmp_path / "out")
-    page, asked, said = opened(browser, folder / "compare.html", width, scheme)
-    assert said == []
+    page, asked, logged = opened(browser, folder / "compare.html", width, scheme)
+    assert logged == []
     assert asked == [(folder / "compare.html").as_uri()]
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.context.close()

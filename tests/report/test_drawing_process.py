@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from shoal.errors import DrawingError
-from shoal.reports import converter
-from shoal.reports import drawing_process as apart
+from shoal.reports import converter, drawing_process
 from shoal.reports.drawing_process import converted, prepare
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
@@ -28,9 +27,9 @@ TEXT = json.dumps(CHART)
 
 @pytest.fixture(autouse=True)
 def _fresh():
-    apart._end()
+    drawing_process._end()
     yield
-    apart._end()
+    drawing_process._end()
 
 
 @pytest.fixture
@@ -54,35 +53,35 @@ def run(program):
 
 
 def test_a_chart_is_drawn_and_the_drawing_library_is_not_in_this_process():
-    told = run(f"""
+    output = run(f"""
         import sys
         from shoal.reports.drawing_process import converted
         assert converted({TEXT!r}).startswith("<svg")
         print("vl_convert" in sys.modules)
     """)
-    assert told == "False\n"
+    assert output == "False\n"
 
 
 def test_one_process_draws_all_charts_and_the_same_chart_alike():
     first = converted(TEXT)
-    number = apart._drawer.process.pid
+    number = drawing_process._drawer.process.pid
     assert converted(TEXT) == first
-    assert apart._drawer.process.pid == number
+    assert drawing_process._drawer.process.pid == number
 
 
 def test_what_is_prepared_is_used():
     prepare()
-    number = apart._drawer.process.pid
+    number = drawing_process._drawer.process.pid
     prepare()
     converted(TEXT)
-    assert apart._drawer.process.pid == number
+    assert drawing_process._drawer.process.pid == number
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT])
 def test_a_process_that_is_killed_is_an_error_and_the_next_chart_is_drawn(number):
     converted(TEXT)
-    os.kill(apart._drawer.process.pid, number)
+    os.kill(drawing_process._drawer.process.pid, number)
     with pytest.raises(DrawingError, match=number.name) as caught:
         converted(TEXT)
     assert caught.value.exit_code == 3
@@ -107,7 +106,7 @@ def test_a_chart_that_takes_too_long_is_ended(instead):
 
 
 @pytest.mark.parametrize(
-    ("program", "said"),
+    ("program", "message"),
     [
         ("raise RuntimeError('CANARY')", "exit 1"),
         ("import os; os._exit(7)", "exit 7"),
@@ -115,9 +114,9 @@ def test_a_chart_that_takes_too_long_is_ended(instead):
         ("import os; os.write(1, bytes(7) + bytes([9]) + b'+half')", "exit 0"),
     ],
 )
-def test_whatever_happens_in_that_process_is_one_sentence(instead, capfd, program, said):
+def test_whatever_happens_in_that_process_is_one_sentence(instead, capfd, program, message):
     instead(program)
-    with pytest.raises(DrawingError, match=said) as caught:
+    with pytest.raises(DrawingError, match=message) as caught:
         converted(TEXT)
     assert "CANARY" not in str(caught.value)
     assert capfd.readouterr() == ("", "")
@@ -146,20 +145,20 @@ def test_a_stop_in_the_middle_of_a_chart_leaves_nothing_in_the_pipe(monkeypatch)
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
 def test_a_forked_process_draws_by_itself():
-    told = run(f"""
+    output = run(f"""
         import os
-        from shoal.reports import drawing_process as apart
-        first = apart.converted({TEXT!r})
+        from shoal.reports import drawing_process
+        first = drawing_process.converted({TEXT!r})
         child = os.fork()
         if child == 0:
-            assert apart._drawer is None
-            same = apart.converted({TEXT!r}) == first
-            apart._end()
+            assert drawing_process._drawer is None
+            same = drawing_process.converted({TEXT!r}) == first
+            drawing_process._end()
             os._exit(0 if same else 1)
         assert os.waitpid(child, 0)[1] == 0
-        print(apart.converted({TEXT!r}) == first)
+        print(drawing_process.converted({TEXT!r}) == first)
     """)
-    assert told == "True\n"
+    assert output == "True\n"
 
 
 def runs(number):
@@ -174,9 +173,9 @@ def runs(number):
 def test_it_ends_with_the_process_that_it_draws_for():
     program = textwrap.dedent(f"""
         import os, signal
-        from shoal.reports import drawing_process as apart
-        apart.converted({TEXT!r})
-        print(apart._drawer.process.pid, flush=True)
+        from shoal.reports import drawing_process
+        drawing_process.converted({TEXT!r})
+        print(drawing_process._drawer.process.pid, flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
     """)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=120)
@@ -190,6 +189,6 @@ def test_it_ends_with_the_process_that_it_draws_for():
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it looks into /proc")
 def test_a_fault_in_it_leaves_no_core_file():
     converted(TEXT)
-    limits = Path(f"/proc/{apart._drawer.process.pid}/limits").read_text()
+    limits = Path(f"/proc/{drawing_process._drawer.process.pid}/limits").read_text()
     (line,) = [line for line in limits.splitlines() if line.startswith("Max core file size")]
     assert line.split()[4:6] == ["0", "0"]

@@ -8,9 +8,9 @@ from browsing import opened
 @pytest.mark.parametrize("kind", ["release", "private"])
 def test_a_report_fits_asks_for_nothing_and_is_read_in_light_and_dark(browser, reported, kind, width, scheme):
     path = reported.folder.parent / kind / "report.html"
-    page, asked, said = opened(browser, path, width, scheme)
+    page, asked, logged = opened(browser, path, width, scheme)
     assert asked == [path.as_uri()]
-    assert said == []
+    assert logged == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     ground, ink = page.evaluate(
         "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('svg text')).fill]"
@@ -22,7 +22,7 @@ def test_a_report_fits_asks_for_nothing_and_is_read_in_light_and_dark(browser, r
 
 
 def test_a_mark_says_what_it_is_when_it_is_pointed_at(browser, reported):
-    page, _, said = opened(browser, reported.folder / "report.html", 1280, "light")
+    page, _, logged = opened(browser, reported.folder / "report.html", 1280, "light")
     mark = page.locator("#classes .picture path[aria-label]").first
     mark.hover()
     page.wait_for_timeout(500)  # the page is still scrolling to it, which hides what is said
@@ -30,7 +30,7 @@ def test_a_mark_says_what_it_is_when_it_is_pointed_at(browser, reported):
     mark.hover()
     page.locator("#tip").wait_for(state="visible")
     assert "rows" in page.locator("#tip").inner_text()
-    assert said == []
+    assert logged == []
     page.context.close()
 
 

@@ -209,16 +209,16 @@ def test_our_words_among_the_names_are_told_apart_and_counted_over_k_rows(cells,
             assert gaps in (0, cells.count(None))
 
 
-@pytest.mark.parametrize(("after", "told"), [(10, True), (12, False), (15, True)])
-def test_gaps_are_not_told_where_few_were_filled_or_emptied(after, told):
+@pytest.mark.parametrize(("after", "shown"), [(10, True), (12, False), (15, True)])
+def test_gaps_are_not_told_where_few_were_filled_or_emptied(after, shown):
     before = pa.chunked_array([[None] * 10 + [float(i % 20) for i in range(90)]])
     released = pa.chunked_array([[None] * after + [float(i % 20) for i in range(100 - after)]])
     steps = of_column(released, Column(kind="numeric", role="quasi", form="mean"), 5, before)
-    assert (steps["missing"] is not None) == told
-    assert sum(steps["after"]) == (100 - after if told else 100)
+    assert (steps["missing"] is not None) == shown
+    assert sum(steps["after"]) == (100 - after if shown else 100)
     names = [
         pa.chunked_array([[None] * gaps + ["x", "y"] * ((100 - gaps) // 2) + ["x"] * (gaps % 2)])
         for gaps in (after, 10)
     ]
     bars = of_column(names[0], Column(kind="nominal", role="quasi", form="mode"), 5, names[1])
-    assert ("missing" in bars["labels"]) == told
+    assert ("missing" in bars["labels"]) == shown

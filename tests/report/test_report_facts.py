@@ -131,14 +131,14 @@ def test_the_holders_report_compares_before_and_after(reported):
 @pytest.mark.slow
 def test_figures_are_those_of_measure(reported):
     found = shoal.measure(reported.table, reported.folder, private=reported.private)
-    told = reported.facts["holder"]["findings"]
+    findings = reported.facts["holder"]["findings"]
     if any(0 < change.changed < K for change in reported.release.ledger):
         sums = ("minimal distortion", "cells changed %", "mean squared error of the adversary")
-        shown = {one["name"] for one in told}
+        shown = {one["name"] for one in findings}
         assert all(one.name in shown or one.name.startswith(sums) for one in found)
         found = [one for one in found if one.name in shown]
-    assert [one["name"] for one in told] == [one.name for one in found]
-    for one, finding in zip(told, found, strict=True):
+    assert [one["name"] for one in findings] == [one.name for one in found]
+    for one, finding in zip(findings, found, strict=True):
         if one["value"] is not None:
             assert one["value"] == finding.value
             assert one["interval"] == finding.interval
@@ -176,19 +176,19 @@ def test_accepted_unique_rows_are_said_first(accept):
     )
     release = shoal.anonymize(table, k=3, sensitive=["cost"], accept=accept, seed=1)
     done = json.loads(release.report(format="json"))["sections"][0]
-    said = [block["text"] for block in done["blocks"] if block["type"] == "note"]
-    assert [text.startswith("The data holder accepted that many rows are unique") for text in said] == [True] * len(
+    notes = [block["text"] for block in done["blocks"] if block["type"] == "note"]
+    assert [text.startswith("The data holder accepted that many rows are unique") for text in notes] == [True] * len(
         accept
     )
 
 
 def test_protection_from_minimality_is_said():
     table = pa.table({"age": list(range(40)), "ill": ["a", "b"] * 20})
-    said = [
+    notes = [
         shoal.anonymize(table, k=3, l=2, sensitive=["ill"], protect=protect, seed=1).report(format="md")
         for protect in (None, "minimality")
     ]
-    assert ["asks for protection from minimality" in text for text in said] == [False, True]
+    assert ["asks for protection from minimality" in text for text in notes] == [False, True]
 
 
 @pytest.mark.parametrize("cells", [[["a"], ["b"], ["a", "b"]] * 10, [b"a", b"\xff", b"b"] * 10])

@@ -81,9 +81,9 @@ def test_the_verdict_stands_above_everything(reported):
 
 def test_json_holds_the_facts(reported):
     for kind in ("public", "holder"):
-        told = json.loads(reported.texts[kind, "json"])
-        assert told["kind"] == kind
-        assert told["sections"] == json.loads(json.dumps(reported.facts[kind]["sections"]))
+        loaded = json.loads(reported.texts[kind, "json"])
+        assert loaded["kind"] == kind
+        assert loaded["sections"] == json.loads(json.dumps(reported.facts[kind]["sections"]))
 
 
 def test_markdown_has_every_section_and_the_figures_of_its_pictures(reported):

@@ -21,7 +21,7 @@ KINDS = [(kind, form) for kind in ("public", "holder") for form in FORMS]
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory):
+def reported(tmp_path_factory):
     """A release whose items are all marked, and both of its reports."""
     rng = np.random.default_rng(5)
     weights = 1 / np.arange(1, 41)
@@ -41,14 +41,14 @@ def told(tmp_path_factory):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "form"), KINDS)
-def test_no_item_is_named(told, kind, form):
-    assert MARK not in told.texts[kind, form]
+def test_no_item_is_named(reported, kind, form):
+    assert MARK not in reported.texts[kind, form]
 
 
 @pytest.mark.parametrize("kind", ["public", "holder"])
-def test_the_page_is_valid_small_and_fetches_nothing(told, kind):
+def test_the_page_is_valid_small_and_fetches_nothing(reported, kind):
     html5lib = pytest.importorskip("html5lib", reason="html5lib is not installed")
-    text = told.texts[kind, "html"]
+    text = reported.texts[kind, "html"]
     strict = html5lib.HTMLParser(strict=True)
     strict.parse(text)
     assert len(text) < 1_000_000
@@ -62,8 +62,8 @@ def test_the_page_is_valid_small_and_fetches_nothing(told, kind):
     assert all(link.startswith("#") for link in links)
 
 
-def test_the_holder_reads_every_figure_of_the_report_command(told):
-    shown = json.loads(told.texts["holder", "json"])
+def test_the_holder_reads_every_figure_of_the_report_command(reported):
+    shown = json.loads(reported.texts["holder", "json"])
     titles = [section["title"] for section in shown["sections"]]
     for title in (
         "Utility",
@@ -74,12 +74,12 @@ def test_the_holder_reads_every_figure_of_the_report_command(told):
     ):
         assert title in titles
     cells = {cell for section in shown["sections"] for block in section["blocks"] for cell in rows_of(block)}
-    for figures in (told.figures["Risk of the km neighbour"], told.figures["Neighbours, raw: pairs"]):
+    for figures in (reported.figures["Risk of the km neighbour"], reported.figures["Neighbours, raw: pairs"]):
         for name, value in figures.items():
             assert name in cells
             if isinstance(value, int) and not isinstance(value, bool):
                 assert f"{value:,}" in cells
-    assert ">Utility<" not in told.texts["public", "html"]
+    assert ">Utility<" not in reported.texts["public", "html"]
 
 
 def rows_of(block):
@@ -87,26 +87,28 @@ def rows_of(block):
     return [cell for row in block.get("rows", ()) for cell in row] if block["type"] == "table" else []
 
 
-def test_records_are_counted_before_and_after_and_never_fewer_than_k(told):
-    before, after = (told.figures[f"Records by their items, {when}"] for when in ("before", "after"))
+def test_records_are_counted_before_and_after_and_never_fewer_than_k(reported):
+    before, after = (reported.figures[f"Records by their items, {when}"] for when in ("before", "after"))
     assert list(before) == list(after)
     assert sum(before.values()) == sum(after.values()) == N
     assert all(count == 0 or count >= K for counts in (before, after) for count in counts.values())
-    single = sum(len(set(record)) == 1 for record in told.records)
+    single = sum(len(set(record)) == 1 for record in reported.records)
     assert before["1 item"] == single
 
 
-def test_items_are_counted_by_their_records(told):
-    before, after = (told.figures[f"Items by their records, {when}"] for when in ("before", "after"))
-    supports = {item: sum(item in record for record in told.records) for record in told.records for item in record}
+def test_items_are_counted_by_their_records(reported):
+    before, after = (reported.figures[f"Items by their records, {when}"] for when in ("before", "after"))
+    supports = {
+        item: sum(item in record for record in reported.records) for record in reported.records for item in record
+    }
     assert sum(before.values()) == len(supports)
     assert sum(after.values()) <= len(supports)
     assert before["fewer than 5 records"] == sum(support < 5 for support in supports.values())
 
 
 @pytest.mark.parametrize("damage", ["subrecords.parquet", "neighbour.dat", "extra", "gone"])
-def test_a_folder_that_does_not_hold_what_it_claims_has_no_report(told, tmp_path, damage):
-    folder = shutil.copytree(told.folder, tmp_path / "release")
+def test_a_folder_that_does_not_hold_what_it_claims_has_no_report(reported, tmp_path, damage):
+    folder = shutil.copytree(reported.folder, tmp_path / "release")
     if damage == "gone":
         (folder / "neighbour.dat").unlink()
     else:
@@ -116,22 +118,22 @@ def test_a_folder_that_does_not_hold_what_it_claims_has_no_report(told, tmp_path
         set_page(folder)
 
 
-def test_the_published_neighbour_is_the_one_that_is_measured(told):
-    assert told.figures["Where neighbours come from"] == {"raw": "drawn for this report", "km": "as published"}
-    lines = (told.folder / "neighbour.dat").read_text().splitlines()
-    after = told.figures["Records by their items, after"]
+def test_the_published_neighbour_is_the_one_that_is_measured(reported):
+    assert reported.figures["Where neighbours come from"] == {"raw": "drawn for this report", "km": "as published"}
+    lines = (reported.folder / "neighbour.dat").read_text().splitlines()
+    after = reported.figures["Records by their items, after"]
     assert after["1 item"] == sum(len(line.split()) == 1 for line in lines)
-    assert "The km neighbour is as published." in told.texts["holder", "html"]
+    assert "The km neighbour is as published." in reported.texts["holder", "html"]
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (380, "light"), (380, "dark")])
 @pytest.mark.parametrize("kind", ["public", "holder"])
-def test_it_fits_and_asks_for_nothing_in_a_browser(browser, told, tmp_path, kind, width, scheme):
+def test_it_fits_and_asks_for_nothing_in_a_browser(browser, reported, tmp_path, kind, width, scheme):
     path = tmp_path / "report.html"
-    path.write_text(told.texts[kind, "html"], encoding="utf-8")
-    page, asked, said = opened(browser, path, width, scheme)
+    path.write_text(reported.texts[kind, "html"], encoding="utf-8")
+    page, asked, logged = opened(browser, path, width, scheme)
     assert asked == [path.as_uri()]
-    assert said == []
+    assert logged == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.locator(".picture svg").count() >= (3 if kind == "public" else 6)
     page.context.close()

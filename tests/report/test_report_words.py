@@ -23,22 +23,22 @@ def test_few_rows_are_hidden_by_themselves_and_by_what_is_left():
 
 
 def test_findings_that_count_fewer_than_k_rows_are_not_written():
-    def said(value, **given):
+    def written(value, **given):
         return shown(Finding("rows", value, "", "release", **given), 100, 5)
 
-    assert said(2.0, counts_rows=True) == "fewer than 5"
-    assert said(97.0, counts_rows=True) == "all but fewer than 5"
-    assert said(40.0, counts_rows=True) == "40"
-    assert said(97.0, counts_rows=True, whole=1000) == "97"
-    assert said(3.0, counts_rows=True, unit="%") == "below 5"
-    assert said(0.5, counts_rows=True, unit="%", whole=1000) == "0.5"
-    assert said(0.3, counts_rows=True, unit="%", whole=1000) == "below 0.5"
-    assert said(0.02, counts_rows=True, share=True) == "below 0.05"
-    assert said(2.0, counts_rows=False) == "2"
+    assert written(2.0, counts_rows=True) == "fewer than 5"
+    assert written(97.0, counts_rows=True) == "all but fewer than 5"
+    assert written(40.0, counts_rows=True) == "40"
+    assert written(97.0, counts_rows=True, whole=1000) == "97"
+    assert written(3.0, counts_rows=True, unit="%") == "below 5"
+    assert written(0.5, counts_rows=True, unit="%", whole=1000) == "0.5"
+    assert written(0.3, counts_rows=True, unit="%", whole=1000) == "below 0.5"
+    assert written(0.02, counts_rows=True, share=True) == "below 0.05"
+    assert written(2.0, counts_rows=False) == "2"
 
 
 @pytest.mark.parametrize(
-    ("unit", "value", "told"),
+    ("unit", "value", "wanted"),
     [
         ("", 0.02, "below 0.05"),
         ("%", 2.0, "below 5"),
@@ -50,8 +50,8 @@ def test_findings_that_count_fewer_than_k_rows_are_not_written():
         ("", 2.0, "2"),
     ],
 )
-def test_a_share_that_may_be_of_fewer_than_k_rows_is_not_written(unit, value, told):
-    assert shown(Finding("share", value, "", "pair", unit=unit), 100, 5) == told
+def test_a_share_that_may_be_of_fewer_than_k_rows_is_not_written(unit, value, wanted):
+    assert shown(Finding("share", value, "", "pair", unit=unit), 100, 5) == wanted
     assert shown(Finding("share", value, "", "pair", unit=unit, counts_rows=False), 100, 5) == figure(value)
 
 
@@ -70,7 +70,7 @@ def test_every_model_of_the_judge_has_its_words():
 
 def test_what_is_asked_is_said_in_a_few_characters():
     policy = Policy.of(k=5, l=3, l_kind="recursive", constraints={"c": 2.0})
-    said = {
+    texts = {
         "k-anonymity": "k = 2",
         "t-closeness": "t = 2 for ill",
         "distinct l-diversity": "l = 2 for ill",
@@ -79,7 +79,7 @@ def test_what_is_asked_is_said_in_a_few_characters():
         "basic beta-likeness": "beta = 2 for ill",
         "strange": "strange = 2 for ill",
     }
-    for model, expected in said.items():
+    for model, expected in texts.items():
         column = None if model == "k-anonymity" else "ill"
         assert asked_for(Verdict(model, column, 2.0, 2.0, holds=True), policy) == expected
 

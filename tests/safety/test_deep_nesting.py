@@ -73,11 +73,11 @@ def test_policy_files_are_refused_with_exit_2(table, tmp_path, monkeypatch, caps
     for text in policies(depth):
         (tmp_path / "policy.toml").write_text(text)
         how = ("--policy", tmp_path / "policy.toml", "-k", 2, "-o", tmp_path / "release")
-        code, said = run(monkeypatch, capsys, "anonymize", table, *how)
+        code, output = run(monkeypatch, capsys, "anonymize", table, *how)
         assert code == 2, text[:80]
-        assert said.startswith("shoal: policy: ")
-        assert len(said.splitlines()) == 1
-        assert len(said) < 1000
+        assert output.startswith("shoal: policy: ")
+        assert len(output.splitlines()) == 1
+        assert len(output) < 1000
 
 
 @pytest.mark.parametrize("depth", DEPTHS[:-1])
@@ -85,8 +85,8 @@ def test_policy_files_are_refused_with_exit_2(table, tmp_path, monkeypatch, caps
 def test_files_of_hierarchies_are_refused_with_exit_2(table, tmp_path, monkeypatch, capsys, depth, column):
     (tmp_path / "tree.csv").write_text(lines(depth, ["a", "b"] if column == "code" else ["x", "y"]))
     how = ("--sensitive", "ill", "--hierarchy", f"{column}={tmp_path / 'tree.csv'}", "-k", 2)
-    code, said = run(monkeypatch, capsys, "anonymize", table, *how, "-o", tmp_path / "release")
-    assert (code, said) == (2, f"shoal: policy: column {column!r}: the hierarchy has more than 64 levels.\n")
+    code, output = run(monkeypatch, capsys, "anonymize", table, *how, "-o", tmp_path / "release")
+    assert (code, output) == (2, f"shoal: policy: column {column!r}: the hierarchy has more than 64 levels.\n")
 
 
 @pytest.mark.parametrize("depth", DEPTHS)

@@ -18,15 +18,15 @@ def table(values):
     return pa.table({name: values[:, place] for place, name in enumerate("abc")})
 
 
-def certified(source, **wishes):
-    wishes = {"k": 5, **wishes}
-    release = shoal.anonymize(source, **wishes)
+def certified(source, **options):
+    options = {"k": 5, **options}
+    release = shoal.anonymize(source, **options)
     assert all(verdict.holds for verdict in release.verdicts)
     cells = zip(*(column.to_pylist() for column in release.table.columns), strict=True)
     counts = {}
     for cell in cells:
         counts[cell] = counts.get(cell, 0) + 1
-    assert min(counts.values()) >= wishes["k"]
+    assert min(counts.values()) >= options["k"]
     assert sum(counts.values()) + release.suppressed == release._making.inputs
     return release
 
@@ -78,7 +78,7 @@ def test_a_k_that_makes_no_sense_is_refused(k):
         shoal.anonymize(table(PLAIN), k=k)
 
 
-def test_fewer_rows_than_k_are_refused_with_the_k_that_would_do():
+def test_fewer_rows_than_k_are_refused_with_a_feasible_k():
     with pytest.raises(InfeasibleError, match="Lower k to 4 or less"):
         shoal.anonymize(table(PLAIN[:4]), k=5)
 

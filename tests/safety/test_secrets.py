@@ -115,8 +115,8 @@ def breakages(folder):
     (folder / "bytes.csv").write_bytes(b"who,num\n" + MARK.encode() + b"\x00\xff,1\n")
     (folder / "utf.csv").write_bytes(b"\xff\xfe" + f"who,num\n{MARK},".encode("utf-16-le") + b"\xd8")
 
-    def anonymize(path, **wishes):
-        return lambda: shoal.anonymize(path, **wishes).save(folder / "out")
+    def anonymize(path, **options):
+        return lambda: shoal.anonymize(path, **options).save(folder / "out")
 
     quasi = {"kind": "numeric"}
     for path in (
@@ -167,15 +167,15 @@ def test_no_cell_value_is_in_any_message_log_or_traceback_on_any_error_path(tmp_
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             try:
                 attempt()
-                said = ""
+                shown = ""
             except ShoalError as problem:
                 failures += 1
-                said = "".join(traceback.format_exception(problem))
+                shown = "".join(traceback.format_exception(problem))
                 assert "\n" not in str(problem), name
         for value in (MARK, "918273"):
-            assert value not in said.replace(f'"{MARK}', ""), (name, said)
+            assert value not in shown.replace(f'"{MARK}', ""), (name, shown)
             assert value not in out.getvalue() + err.getvalue() + caplog.text, name
-        assert not (tmp_path / "out").exists() or not said
+        assert not (tmp_path / "out").exists() or not shown
     assert failures >= 30
 
 

@@ -14,8 +14,8 @@ import shoal
 from shoal.errors import DataError, ShoalError
 
 
-def saved(table, folder, format="csv", **wishes):
-    release = shoal.anonymize(table, **{"k": 2, **wishes})
+def saved(table, folder, format="csv", **options):
+    release = shoal.anonymize(table, **{"k": 2, **options})
     place = release.save(folder / "out", format=format)
     assert shoal.verify(place).holds
     return release, place
@@ -190,10 +190,10 @@ def test_a_cell_of_some_megabytes_is_written_and_verified(tmp_path):
 @pytest.mark.parametrize("role", ["quasi", "sensitive", "keep", "identifier"])
 def test_a_column_of_any_type_and_role_is_released_or_refused_in_a_sentence(column, role, tmp_path):
     table = pa.table({"SECRET": column, "n": [1, 1, 2, 2]})
-    wishes = {"identifiers" if role == "identifier" else role: ["SECRET"]}
+    options = {"identifiers" if role == "identifier" else role: ["SECRET"]}
     for format in ("csv", "parquet"):
         try:
-            release = shoal.anonymize(table, k=2, **wishes)
+            release = shoal.anonymize(table, k=2, **options)
             release.save(tmp_path / format, format=format)
         except ShoalError as refusal:
             assert "\n" not in str(refusal)

@@ -50,7 +50,7 @@ def chunks_of(p, mine):
     return found
 
 
-def told(p):
+def document(p):
     """Return a release in the form of the twin."""
     clusters = [(int(size), chunks_of(p, p.chunk_cluster == c), bool(p.opened[c])) for c, size in enumerate(p.sizes)]
     cuts = p.joint_ptr.tolist()
@@ -75,7 +75,7 @@ def test_the_release_is_that_of_the_twin(terms, compiled):
             continue
         levels = rng.randint(0, 3)
         made = disassociate(words(records), k, m, delta, levels=levels, terms=terms)
-        assert told(made.published) == naive.release(records, k, m, delta, levels, terms)
+        assert document(made.published) == naive.release(records, k, m, delta, levels, terms)
 
 
 @pytest.mark.parametrize("terms", ["global", "drop", "suppress"])
@@ -110,7 +110,7 @@ def test_the_private_map_leads_to_the_records_of_each_cluster():
     records, _ = random_records(rng, most=80, items=9, least=80)
     data = words(records)
     made = disassociate(data, 2, 2, 9, levels=0)
-    clusters, _, _ = told(made.published)
+    clusters, _, _ = document(made.published)
     for c, (_, chunks, _) in enumerate(clusters):
         mine = [records[row] for row in np.flatnonzero(made.cluster_of == c)]
         for chunk in chunks:
@@ -196,7 +196,7 @@ def test_long_records_are_published():
 def test_k_of_1_publishes_records_as_they_are_and_says_so():
     records = [[0, 1], [2], [0, 1], [1, 2]]
     made = disassociate(words(records), 1, 2, 10)
-    assert told(made.published)[0] == [(4, [naive.chunk(records, {0, 1, 2})], False)]
+    assert document(made.published)[0] == [(4, [naive.chunk(records, {0, 1, 2})], False)]
     assert "protects nobody" in made.notes[0]
 
 
@@ -211,8 +211,8 @@ def test_m_beyond_the_number_of_items_or_the_longest_record_is_allowed():
 def test_rules_bring_their_items_into_one_chunk():
     records = [[0, 1], [0, 1], [0, 1, 2], [1, 2], [0, 2], [0, 2], [1]]
     plain, ruled = (disassociate(words(records), 3, 2, 7, rules=rules).published for rules in (None, [[0, 2]]))
-    assert {0, 1} in [{i for items, _ in chunk for i in items} for chunk in told(plain)[0][0][1]]
-    assert {0, 2} in [{i for items, _ in chunk for i in items} for chunk in told(ruled)[0][0][1]]
+    assert {0, 1} in [{i for items, _ in chunk for i in items} for chunk in document(plain)[0][0][1]]
+    assert {0, 2} in [{i for items, _ in chunk for i in items} for chunk in document(ruled)[0][0][1]]
 
 
 @pytest.mark.parametrize("partition", ["rules", "ugac"])
@@ -255,12 +255,12 @@ def test_what_makes_no_sense_is_refused_without_naming_an_item(wrong, message):
 
 
 def test_what_is_made_shows_no_item_and_says_how_far_it_is():
-    heard = []
-    with listening(lambda _step, done, total: heard.append((done, total))):
+    ticks = []
+    with listening(lambda _step, done, total: ticks.append((done, total))):
         made = disassociate(Transactions.of([["secret", "hidden"]] * 5), 2)
     assert "secret" not in repr(made)
-    assert heard[0] == (0, 5)
-    assert heard[-1] == (5, 5)
+    assert ticks[0] == (0, 5)
+    assert ticks[-1] == (5, 5)
 
 
 def bms1(data_file):

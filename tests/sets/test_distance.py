@@ -210,12 +210,12 @@ def test_large_data_get_bounds_unless_the_distance_is_wished_for(monkeypatch):
 
 def test_progress_is_told_over_all_three_alignments(monkeypatch):
     monkeypatch.setattr(alignment, "PIECE", 40)
-    heard = []
-    with listening(lambda _step, done, total: heard.append(done / total)):
+    ticks = []
+    with listening(lambda _step, done, total: ticks.append(done / total)):
         tree_distance(of([[i] for i in range(20)]), of([[i] for i in range(20)]))
-    assert heard == sorted(heard)
-    assert heard[-1] == 1
-    assert len(heard) > 10
+    assert ticks == sorted(ticks)
+    assert ticks[-1] == 1
+    assert len(ticks) > 10
 
 
 def test_prefix_trees_share_what_records_begin_with():

@@ -155,11 +155,11 @@ def test_work_beyond_the_limit_is_refused_and_the_same_everywhere(m):
 
 
 def test_progress_goes_from_size_to_size():
-    heard = []
-    with listening(lambda _step, done, total: heard.append((done, total))):
+    ticks = []
+    with listening(lambda _step, done, total: ticks.append((done, total))):
         harden_km(Transactions.of(["abc", "abc", "abd"]), 2, 3)
-    assert heard == sorted(heard)
-    assert {total for _, total in heard} == {3}
+    assert ticks == sorted(ticks)
+    assert {total for _, total in ticks} == {3}
 
 
 @pytest.mark.parametrize(("name", "k", "m"), [("k", 0, 2), ("m", 2, 0)])

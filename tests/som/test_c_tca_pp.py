@@ -202,8 +202,8 @@ def test_parameters_out_of_range_are_refused(wrong):
 def test_without_labels_it_is_refused():
     with pytest.raises(MethodError) as caught:
         c_tca_pp(np.zeros((9, 2)), 3)
-    said = "there are no labels to learn from. Name the label column (label=COLUMN), or use c_tca."
-    assert str(caught.value) == f"c_tca_pp: {said}"
+    message = "there are no labels to learn from. Name the label column (label=COLUMN), or use c_tca."
+    assert str(caught.value) == f"c_tca_pp: {message}"
 
 
 def test_labels_must_be_one_a_row():

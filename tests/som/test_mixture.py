@@ -74,7 +74,7 @@ def test_a_mixture_is_between_the_best_matching_unit_and_the_best_one(seed):
         near, heavy = around(map_, cell), 1e4
         away = np.linalg.norm(row - mixed)
         assert away <= np.linalg.norm(row - near[0]) + 1e-12
-        # With so heavy a wish that shares add up to 1, the least distance is a little below the true one.
+        # With a heavy penalty for sums other than 1, the least distance is a little below the true one.
         least = nnls(np.vstack([near.T, np.full(len(near), heavy)]), np.append(row, heavy))[1]
         assert least - 1e-9 <= away <= least + 0.25
 

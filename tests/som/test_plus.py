@@ -28,8 +28,8 @@ def test_labels_become_numbers_in_the_order_of_their_names():
 def test_without_a_label_it_is_refused_with_what_to_take():
     with pytest.raises(MethodError) as caught:
         classes_of(None, 4, "kde_pp")
-    said = "there are no labels to learn from. Name the label column (label=COLUMN), or use kde."
-    assert str(caught.value) == f"kde_pp: {said}"
+    message = "there are no labels to learn from. Name the label column (label=COLUMN), or use kde."
+    assert str(caught.value) == f"kde_pp: {message}"
 
 
 @pytest.mark.parametrize("label", [[1, 2, 3], [[1], [2], [3], [4]], "a", []])

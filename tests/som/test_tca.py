@@ -136,14 +136,14 @@ def test_cells_are_those_of_a_map_of_the_codes():
     assert (len(found.views), len(found.log)) == (3, 3)
 
 
-@pytest.mark.parametrize(("columns", "said"), [(2, "1 view,"), (6, "3 views,")])
-def test_notes_say_what_the_views_learnt(columns, said):
+@pytest.mark.parametrize(("columns", "message"), [(2, "1 view,"), (6, "3 views,")])
+def test_notes_say_what_the_views_learnt(columns, message):
     X = np.random.default_rng(4).normal(size=(36, columns))
     found = topology(X, dealt(columns, 3, 0), rounds=2, training=QUICK)
     kept = sum(one.accepted for one in found.log)
     sides = f"maps of {found.map.grid.rows} x {found.map.grid.columns} units"
     rest = f"; {kept} of 6 collaborative updates were kept" if columns == 6 else ""
-    assert found.notes("k_tca") == (f"k_tca: {said} {sides}{rest}.",)
+    assert found.notes("k_tca") == (f"k_tca: {message} {sides}{rest}.",)
 
 
 def test_rows_published_alike_have_one_label():

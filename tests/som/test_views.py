@@ -22,8 +22,8 @@ def learnt(monkeypatch, X, views, own, strength, printed=False):
     falling = iter(range(99, 0, -1))
     with monkeypatch.context() as patch:
         patch.setattr(module, "davies_bouldin", lambda *_: float(next(falling)))
-        view, told = module._learn(X, views, own, views[0].map.grid.kernel(1.0), strength, printed, 1)
-    assert told == (99.0, 98.0, True)
+        view, measured = module._learn(X, views, own, views[0].map.grid.kernel(1.0), strength, printed, 1)
+    assert measured == (99.0, 98.0, True)
     return view
 
 

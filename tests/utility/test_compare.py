@@ -161,7 +161,7 @@ def test_the_order_of_data_sets_changes_nothing(values, rng):
 
 
 @pytest.mark.parametrize(
-    ("values", "names", "said"),
+    ("values", "names", "message"),
     [
         ([[1.0, None], [1.0, 2.0]], ["a", "b"], "1 of 4 figures are missing"),
         ([[1.0, np.inf], [1.0, 2.0]], ["a", "b"], "1 of 4 figures are missing"),
@@ -171,6 +171,6 @@ def test_the_order_of_data_sets_changes_nothing(values, rng):
         ([[1.0, 2.0], [2.0, 1.0]], ["a", "a"], "same name"),
     ],
 )
-def test_figures_that_cannot_be_ranked_are_refused_with_a_sentence(values, names, said):
-    with pytest.raises(DataError, match=said):
+def test_figures_that_cannot_be_ranked_are_refused_with_a_sentence(values, names, message):
+    with pytest.raises(DataError, match=message):
         compare(values, names)

@@ -67,6 +67,6 @@ def test_classes_of_one_label_are_counted_on_what_is_released():
 def test_a_release_warns_of_a_column_that_decides_the_label():
     table = pa.table({"stab": ROWS - 59.5, "other": ROWS % 7, "y": Y})
     release = shoal.anonymize(table, k=4, keep=["y"], label="y", method="mdav")
-    [said] = [note for note in release.notes if "determines the label" in note]
-    assert said.startswith("column 'stab' alone determines the label")
+    [note] = [note for note in release.notes if "determines the label" in note]
+    assert note.startswith("column 'stab' alone determines the label")
     assert release.finding("classes of one label %") > 90
