@@ -1,1 +1,1 @@
-"""Benchmarks: bars of quality and speed, measured beside a plain program in the same run."""
+"""Benchmarks: targets for quality and speed, measured next to a plain program in the same run."""

@@ -1,8 +1,8 @@
-"""The defaults under attack: `python -m benchmarks.attacks [PART ...]`.
+"""Attacks on the defaults: `python -m benchmarks.attacks [PART ...]`.
 
-Parts: combination (membership by exact and near combinations, and what the release is still worth: Adult, german
-credit, the hospital sample), last (the last member of a class, from its mean), subset (the members of a class, from its
-means). «before» is what a review measured before the defaults were made safe; a bar is what they have to reach.
+Parts: combination (membership by exact and near combinations, and the remaining utility: Adult, German credit, the
+hospital sample), last (the last member of a class, from its mean), subset (the members of a class, from its means).
+"before" was measured before the defaults were made safe; a target is what they must reach.
 """
 
 import sys
@@ -170,5 +170,5 @@ PARTS: dict[str, Callable[[], Iterator[Line]]] = {
 }
 
 if __name__ == "__main__":
-    print(f"{'attack':<30} {'table':<24} {'k':>3} {'before':>8} {'now':>8}  {'bar':<15} {'met?':<7} note")
+    print(f"{'attack':<30} {'table':<24} {'k':>3} {'before':>8} {'now':>8}  {'target':<15} {'met?':<7} note")
     sys.exit(measure(PARTS, __doc__))

@@ -1,8 +1,8 @@
-"""Methods over nine UCI sets, with the analysis of Demšar: `python -m benchmarks.compare [-o FOLDER]`.
+"""Comparison of methods on nine UCI data sets, with the analysis of Demšar: `python -m benchmarks.compare [-o FOLDER]`.
 
 Wine, Glass, Ecoli, Yeast, Page blocks, Waveform, Satimage (its 4,435 training rows), Grid stability (without the column
-that decides the label) and Spambase, at k = 5, by combined utility, honest accuracy and cell loss. What is printed is
-held against scikit-posthocs and autorank, if they are installed. About two minutes on one core.
+that determines the label) and Spambase, at k = 5, by combined utility, honest accuracy and cell loss. The results are
+checked against scikit-posthocs and autorank, if these are installed. About two minutes on one core.
 """
 
 import argparse

@@ -1,14 +1,14 @@
 """Random changes to folders of set-valued releases: `python -m benchmarks.forged_sets [N] [SEED]`.
 
-Honest folders of several parameters, kinds of neighbours and formats are changed at random, and the digests of their
-certificates put right, so that only the content can give a change away. Changes are single bytes, stretches of bytes,
-records of the neighbour, values of JSON documents in the very form that shoal writes, Parquet files written in another
-way or with other values, and files more or less. Every changed folder must be refused, and nothing may fail but by an
-error of shoal.
+Valid folders with several parameters, kinds of neighbours and formats are changed at random, and the digests in their
+certificates are corrected, so that only the content can reveal a change. Changed are single bytes, ranges of bytes,
+records of the neighbour, values of JSON documents in exactly the form that shoal writes, and Parquet files (written
+differently, or with other values); files are added or removed. Every changed folder must be refused, and nothing may
+fail except by an error of shoal.
 
 All folders have neighbours. Without one, chunks that were changed consistently are simply another release, which nobody
-can tell from an honest one. One thing may differ: the version of shoal that a certificate names. Nobody can check it,
-so it is noted and counted apart.
+can distinguish from a valid one. One thing may differ: the version of shoal that a certificate names. Nobody can check
+it, so it is noted and counted separately.
 """
 
 import hashlib

@@ -1,13 +1,14 @@
 """Random forgeries of release folders: `python -m benchmarks.forgeries [N]`.
 
-N changes (2,000 if not given) of folders of all formats, with and without a report: flipped bits, bytes and lines put
-in, taken out, doubled or swapped, other cells, metadata, categories, row groups, values in the certificate's JSON.
-Digests and the policy in the certificate are put right after each change, so that only the content can tell.
+N changes (2,000 if not given) to folders of all formats, with and without a report: bits flipped; bytes and lines
+inserted, removed, doubled or swapped; other cells, metadata, categories, row groups, and values in the certificate's
+JSON. Digests and the policy in the certificate are corrected after each change, so that only the content can reveal it.
 
-Two figures must be 0: crashes (any exception that is no ShoalError, or the end of the process), and accepted changes.
-Claims are not put right. Still, a changed cell may leave all claims true: such a folder is honest for other data. It is
-counted apart if a plain recount says so, and only if there is no report, which names the digest of the data. So is a
-certificate that names another version of a library, where the file does not tell: `verify` repeats that name.
+Two figures must be 0: crashes (any exception that is not a ShoalError, or the end of the process), and accepted
+changes. Claims are not corrected. Still, a changed cell may leave all claims true: such a folder is a valid release of
+other data. It is counted separately if a plain recount confirms it, and only if there is no report, which names the
+digest of the data. So is a certificate that names another version of a library if the file does not show the
+difference: `verify` repeats that name.
 """
 
 import csv
@@ -32,8 +33,8 @@ import pyarrow.feather
 import pyarrow.parquet
 
 import shoal
+from shoal.catalogue import formats
 from shoal.errors import ShoalError
-from shoal.io.data_file import FORMATS
 
 ROWS, K, L = 60, 4, 2
 BATCH = 50
@@ -62,7 +63,7 @@ def honest(place: Path) -> list[Path]:
     )
     return [
         release.save(place / f"{ending} {report}", format=ending, report=report)
-        for ending in FORMATS
+        for ending in formats.built_in
         for report in (False, True)
     ]
 

@@ -1,8 +1,8 @@
-"""The judge against its bars: `python -m benchmarks.judge [PART ...]`.
+"""Targets of the judge: `python -m benchmarks.judge [PART ...]`.
 
-Parts: pycanon (500 random tables, in a virtual environment of its own), million (all models of 1,000,000 x 8 rows in a
-process of its own), pair (all measures of a 30,000-row pair), separability (MDAV on nine UCI sets, beside the accuracy
-that was measured elsewhere on releases of the training rows alone).
+Parts: pycanon (500 random tables, in a separate virtual environment), million (all models on 1,000,000 x 8 rows, in a
+separate process), pair (all measures of a pair with 30,000 rows), separability (MDAV on nine UCI data sets, compared
+with the accuracy that was measured elsewhere on releases of the training rows alone).
 """
 
 import json

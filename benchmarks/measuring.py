@@ -1,4 +1,4 @@
-"""What the benchmarks share: data, clocks, and lines that say whether a bar is reached."""
+"""What the benchmarks share: data, timing, and lines that say whether a target is reached."""
 
 import argparse
 import csv
@@ -49,12 +49,12 @@ class Line:
         if self.stretch is not None:
             away = 100 * (self.stretch / self.measured - 1 if self.higher else self.measured / self.stretch - 1)
             far = "stretch reached" if self.reaches(self.stretch) else f"{away:.1f} % from the stretch"
-        bar = "" if self.bar is None else f"bar {self.bar:g}"
+        bar = "" if self.bar is None else f"target {self.bar:g}"
         limit = "" if self.within is None else f" of {self.within:g}"
         walled = "" if self.walled is None else f" of {self.walled:g}"
         figure = f"{self.measured:,.3f}" if self.measured >= 1 else f"{self.measured:.5f}"
         return (
-            f"{self.name:<22} {self.case:<34} {figure:>12}  {bar:<9} {verdict:<8} {far:<23}"
+            f"{self.name:<22} {self.case:<34} {figure:>12}  {bar:<12} {verdict:<8} {far:<23}"
             f"{self.cpu:8.2f}{limit:<7} CPU s {self.wall:8.2f}{walled} s  {self.note}"
         )
 
@@ -91,7 +91,7 @@ def normal(n: int, d: int = 10, seed: int = 42) -> np.ndarray:
 
 
 def measure(parts: dict[str, Callable[[], Iterator[Line]]], about: str) -> int:
-    """Run the parts that the command line asks for; return 1 unless every bar is reached."""
+    """Run the parts that the command line asks for; return 1 unless every target is reached."""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(parts))
     parser.add_argument("--json", type=Path, help="where to put the figures")
@@ -107,7 +107,7 @@ def measure(parts: dict[str, Callable[[], Iterator[Line]]], about: str) -> int:
     if given.json:
         save(lines, given.json)
     missed = [line for line in lines if line.reaches(line.bar) is False]
-    print(f"{len(missed)} of {sum(line.bar is not None for line in lines)} bars are missed.")
+    print(f"{len(missed)} of {sum(line.bar is not None for line in lines)} targets are missed.")
     return int(bool(missed))
 
 

@@ -1,8 +1,8 @@
-"""The bars of microaggregation: `python -m benchmarks.micro [PART ...] [--json FILE]`.
+"""Targets of microaggregation: `python -m benchmarks.micro [PART ...] [--json FILE]`.
 
 Parts: census, exact, mdav, rows, cells, refined, million, diverse, close, hac. Without a part, all of them, which takes
-about 20 minutes. CPU seconds are those of all threads after warm-up; ratios are to the careful NumPy program beside
-this one, in the same run.
+about 20 minutes. CPU seconds are those of all threads after warm-up; ratios are to a careful NumPy program, measured in
+the same run.
 """
 
 import sys

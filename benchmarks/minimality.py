@@ -3,12 +3,12 @@
     python -m benchmarks.minimality
 
 Nine rows, k = 3, l = 2, and every placement of two and of three cases of an illness on them: 36 + 84 tables. Each is
-released from every seed of a list, so that for each release the posterior probability of every person's illness is
+released with every seed of a list, so that for each release the posterior probability of every person's illness is
 known: an attacker who knows all quasi-identifiers, the policy and the code gives a placement the probability with which
 it leads to the published classes.
 
-Before: with the seed 0 known, 15 of the 84 tables with three cases proved somebody's illness on the review's nine rows.
-Those rows were not published; the rows here are fixed, and the same attack is run on them.
+Before: with a known seed of 0, 15 of the 84 tables with three cases proved somebody's illness, on nine other rows. The
+rows here are fixed, and the same attack is run on them.
 """
 
 import itertools
@@ -64,7 +64,7 @@ def table(ill: Iterable[int]) -> pa.Table:
 def releases(cases: int, seeds: Iterable[int], **options: str) -> Iterator[tuple[Placement, Release, float]]:
     """Release every placement of so many cases from every seed; give the classes and their SSE.
 
-    The steps between encoding and recoding are repeated, as the attack «minimality» repeats them.
+    The steps between encoding and recoding are repeated, as the attack minimality repeats them.
     """
     placements = list(itertools.combinations(range(ROWS), cases))
     made = shoal.anonymize(table(placements[0]), seed=1, **ASKED, **options)

@@ -1,10 +1,10 @@
-"""The bars of mixed tables: `python -m benchmarks.mixed [PART ...] [--json FILE]`.
+"""Targets of mixed tables: `python -m benchmarks.mixed [PART ...] [--json FILE]`.
 
-Parts: trees, sets, fast, perturbed, million, limits, tables. ARX's Adult extract with its own trees; wall seconds on
-two cores after warm-up, the median of five seeds. (a) is the plain mean over cells of (leaves - 1) / (all leaves - 1),
-ARXagg the same with ARX's weights (1 - 1/L) of columns, (b) that of sets and ranges. ARX 3.9.2 local recoding, measured
-elsewhere: 0.0755 / 0.0832 (f = 0.1) and 0.0506 / 0.0550 (f = 0.0003, 18 s) at k = 5; 0.111 / 0.121 and 0.0736 / 0.0798
-(31 s) at k = 10.
+Parts: trees, sets, fast, perturbed, million, limits, tables. ARX's Adult extract with its own trees; wall-clock seconds
+on two cores after warm-up, the median of five seeds. (a) is the plain mean over cells of
+(leaves - 1) / (all leaves - 1), ARXagg the same with ARX's weights (1 - 1/L) of columns, (b) that of sets and ranges.
+Local recoding by ARX 3.9.2, measured elsewhere: 0.0755 / 0.0832 (f = 0.1) and 0.0506 / 0.0550 (f = 0.0003, 18 s) at
+k = 5; 0.111 / 0.121 and 0.0736 / 0.0798 (31 s) at k = 10.
 """
 
 import sys

@@ -1,14 +1,14 @@
-"""Mixed tables through the whole line: under l and t beside a lower bound, and other tables beside Mondrian.
+"""Mixed tables in the whole pipeline: under l and t against a lower bound, and other tables against Mondrian.
 
-The lower bound is proved, and loose: without limits, what is reached lies at 1.8 (trees) and 2.6 times (sets) of it.
+The lower bound is proved, and loose: without limits, the results are 1.8 (trees) and 2.6 times (sets) the bound.
 
-1. A row loses at least b, what its join loses with its (k - 1)th nearest row; under l also with its nearest row of
+1. A row loses at least b, the loss of its join with its (k - 1)th nearest row; under l also with its nearest row of
    another sensitive value.
-2. Under t, a group of p rows of the value that is too frequent and q others has q >= s p. So each of the p can be given
-   s rows of the others in parts, none of these being given away more than once. Both lose at least what their join
-   does.
-   The cheapest way to give rows away is a transport problem, and every price for the others, with which each row
-   buys where it is cheapest, bounds it from below. Prices come from a few hundred steps of a subgradient method.
+2. Under t, a group of p rows of the value that is too frequent and q others has q >= s p. So s of the other rows, in
+   parts, can be assigned to each of the p rows without assigning any of them more than once. Both lose at least the
+   loss of their join.
+   The cheapest assignment is a transport problem. Any prices of the other rows, where each row buys at the lowest
+   price, give a lower bound of its cost. Prices come from a few hundred steps of a subgradient method.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
-"""MDAV as a careful programmer writes it in NumPy alone: the yardstick of speed.
+"""MDAV as a careful programmer writes it in NumPy alone: the reference for speed.
 
-One distance vector serves the farthest and the nearest rows, nearest rows come by partition and not by sorting, and
-rows that have a group are overwritten by the last ones, so that no array is ever copied. Distances are sums of squared
-differences, column by column: the shorter form |x|^2 - 2 x c + |c|^2 rounds so much that other rows win.
+One distance vector serves the farthest and the nearest rows, nearest rows are found by partition instead of sorting,
+and rows that have a group are overwritten by the last ones, so that no array is ever copied. Distances are sums of
+squared differences, column by column: the shorter form |x|^2 - 2 x c + |c|^2 rounds so much that other rows are chosen.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """What a written release must meet, counted in plain Python from its files: nothing of shoal is imported here.
 
-Every function takes rows as lists of texts, None for a missing cell, and returns what is wrong, in words.
+Every function takes rows as lists of texts, None for a missing cell, and describes what is wrong.
 """
 
 import csv

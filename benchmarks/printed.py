@@ -1,10 +1,10 @@
-"""The papers' own pipelines beside what was printed of them: `python -m benchmarks.printed`.
+"""The published pipelines, compared with the published figures: `python -m benchmarks.printed`.
 
 A is the published measure: a decision tree, tested by ten folds *inside* the released table. It sees how pure groups
 are and nothing of the values: the control publishes random numbers for each group and gets the same. H1 learns from the
-released rows and is asked about original ones: the honest figure. Means of three seeds. Tables stand as the papers had
-them: not scaled, Glass with its row number, Yeast as MIT against the rest. What cannot be reproduced is told in
-docs/methods/k_tca.md.
+released rows and is tested on original ones: the honest figure. Means of three seeds. Tables are used as in the papers:
+not scaled, Glass with its row number, Yeast as MIT against the rest. docs/methods/k_tca.md lists what cannot be
+reproduced.
 """
 
 import sys

@@ -1,9 +1,9 @@
 """Random tables, methods and constraints, written and counted: `python -m benchmarks.random_releases [N] [SEED]`.
 
-Each of N releases (5,000 if not given) is made from a small random table with gaps, ties, extreme and rare values, by a
-random method and policy, and written. `benchmarks.plain_counts`, which imports nothing of shoal, then counts in its
-files what was asked, looks for what fewer than k rows hold, and compares ranges and sets with the rows that they were
-made from. A refusal is fine; a violation, or an error that is not one of shoal's, is not.
+Each of N releases (5,000 if not given) is made from a small random table with missing cells, ties, extreme and rare
+values, by a random method and policy, and written. `benchmarks.plain_counts`, which imports nothing of shoal, then
+counts in its files what was required, looks for values of fewer than k rows, and compares ranges and sets with the rows
+from which they were made. A refusal is fine; a violation, or an error that is not one of shoal's, is not.
 """
 
 import csv

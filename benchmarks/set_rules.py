@@ -1,11 +1,10 @@
-"""Rules kept by disassociation: `python -m benchmarks.set_rules [PART ...]`; parts: geom, lin, top; without one, all.
+"""Rules preserved by disassociation: `python -m benchmarks.set_rules [PART ...]`; parts: geom, lin, top; default: all.
 
-Three sets of 70 pairs of BMS1, which anybody can make again, stand for the rules of the publication, which are not
-listed there. The table is that of section 4.2 of the specification: on the records that hold a rule, the absolute
-relative error of certain supports, over all pairs (GA) and over the rules (UR). Ratios are to the plain iterative
-partition of the publication, which takes records in the order of the file. «sorted» is the same partition as
-`disassociate` does it, of records in lexicographic order: that alone puts many like records together. CPU seconds are
-those of the partition of all of BMS1 alone, after warm-up.
+Three reproducible sets of 70 pairs of BMS1 stand for the rules of the publication, which it does not list. The table
+gives, over the records that contain a rule, the absolute relative error of certain supports, over all pairs (GA) and
+over the rules (UR). Ratios are to the plain iterative partition of the publication, which takes records in the order of
+the file. "sorted" is the same partition as `disassociate` makes it, of records in lexicographic order: that alone puts
+many similar records together. CPU seconds are those of the partition of all of BMS1 alone, after warm-up.
 """
 
 import sys

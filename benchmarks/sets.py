@@ -1,8 +1,8 @@
-"""Sets against their bars: `python -m benchmarks.sets [PART ...]`.
+"""Targets of sets: `python -m benchmarks.sets [PART ...]`.
 
 Parts: speed (B1 to B3), million (a generated million records), verifier (B4, B13), rules (B5, B6), quality (B7 to B9),
-neighbour (B10), distance (B11, B12), cold (the command from a cold start). BMS1 and groceries; BMS2 and retail too
-where the data folder has `bms2.dat` and `retail.dat`. CPU seconds of one thread after warm-up.
+neighbour (B10), distance (B11, B12), cold (the command from a cold start). BMS1 and groceries; also BMS2 and retail if
+the data folder has `bms2.dat` and `retail.dat`. CPU seconds of one thread after warm-up.
 """
 
 import subprocess

@@ -1,9 +1,9 @@
-"""Maps, densities and labels against their bars: `python -m benchmarks.topological [PART ...]`.
+"""Targets of maps, densities and labels: `python -m benchmarks.topological [PART ...]`.
 
-Nine UCI sets, z-scored, without the row number of Glass and without the column of the electrical grid that decides the
-label; of Satimage the 4,435 training rows. One thread, CPU seconds after warm-up. What the publications print is
-compared with in `benchmarks.printed`. The part «peer» needs xpysom (`pip install xpysom`) and somoclu with its core,
-which is compiled only where no nvcc is found: `PATH=/usr/bin:/bin pip install --no-build-isolation somoclu`, after
+Nine UCI data sets, z-scored, without the row number of Glass and without the column of the electrical grid that
+determines the label; of Satimage the 4,435 training rows. One thread, CPU seconds after warm-up. `benchmarks.printed`
+compares with the published figures. The part "peer" needs xpysom (`pip install xpysom`) and somoclu with its core,
+which is compiled only if no nvcc is found: `PATH=/usr/bin:/bin pip install --no-build-isolation somoclu`, after
 numpy and setuptools.
 """
 

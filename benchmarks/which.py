@@ -1,8 +1,8 @@
-"""The table and the picture of «Which method?»: `python -m benchmarks.which [METHOD ...]`.
+"""The table and the picture of the page "Which method?": `python -m benchmarks.which [METHOD ...]`.
 
 Every method with its defaults on four tables at k = 5. Loss and CPU seconds go to docs/methods/which.json, the table
-into docs/methods/which.md between its two marks, the picture to docs/pictures/which.svg. Where methods are named, the
-others stay as they were measured before.
+to docs/methods/which.md between its two marks, the picture to docs/pictures/which.svg. If methods are named, the
+figures of the others stay as they were.
 """
 
 import json

@@ -37,7 +37,7 @@ def of_method(card: Any) -> tuple[str, ...]:
 
 
 def of_model(card: Any) -> tuple[str, ...]:
-    return card.name, f"`{card.symbol}`", card.summary, "high" if card.high else "low"
+    return card.name, ", ".join(f"`{key}`" for key in card.set_by), card.summary, "high" if card.high else "low"
 
 
 def of_measure(card: Any) -> tuple[str, ...]:

@@ -15,4 +15,4 @@ print(f"information loss: {release.finding('information loss %'):.1f} %")
 with tempfile.TemporaryDirectory() as place:
     folder = release.save(Path(place) / "release", private=Path(place) / "private")
     print("files:", sorted(path.name for path in folder.iterdir()))
-    print("checked from its bytes:", shoal.verify(folder).holds)
+    print("verified from its bytes:", shoal.verify(folder).holds)

@@ -1,4 +1,4 @@
-"""A policy as a file: reviewed once, used every time, and refused if the table has changed."""
+"""A policy as a text: reviewed once, used every time, and refused if it does not fit the table."""
 
 import shoal
 

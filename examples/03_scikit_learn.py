@@ -1,4 +1,4 @@
-"""scikit-learn: what anonymity costs a model that is trained on released rows and asked about original ones."""
+"""scikit-learn: the cost of anonymization for a model that is trained on released rows and scored on original ones."""
 
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import GridSearchCV
@@ -9,7 +9,7 @@ import shoal
 X, y = load_breast_cancer(return_X_y=True)
 
 released = shoal.Anonymizer("mdav", k=5, random_state=0).fit_transform(X)
-print(f"{len(released)} released rows, in the order of X: for the holder")
+print(f"{len(released)} released rows, in the order of X: confidential")
 
 model = shoal.ReleaseThenFit(DecisionTreeClassifier(random_state=0), method="mdav", random_state=0)
 search = GridSearchCV(model, {"k": [2, 5, 10, 20]}, cv=4).fit(X, y)

@@ -1,7 +1,7 @@
 """Golden digests of the results of small fixed inputs, so that a refactoring that changes any result is noticed.
 
 Each case is a name and a function that returns bytes or plain values. `python tests/golden_cases.py` writes the digests
-of all cases to `golden/digests.json`; renew them only with an entry under «Changed results» in the changelog.
+of all cases to `golden/digests.json`; renew them only with an entry under *Changed results* in the changelog.
 
 Left out of every digest: versions, digests of packed files (which depend on the version of pyarrow) and everything
 beyond nine significant digits.

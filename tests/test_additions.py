@@ -4,14 +4,21 @@ The plug-in is a folder as pip would install it: a module and a distribution wit
 changed for it.
 """
 
+import errno
 import json
+import os
+import sys
+import traceback
 
 import pyarrow as pa
 import pytest
+from pyarrow.csv import write_csv
 
 import shoal
 from command_line import shoal_command
+from shoal.catalogue.sections import _guarded
 from shoal.conformance import check_attack, check_measure, check_model
+from shoal.errors import Stopped
 
 MODULE = '''
 import numpy as np
@@ -143,8 +150,18 @@ def test_a_model_from_outside_is_met_and_recounted_in_the_written_file(outside, 
     checked = shoal.verify(folder)
     assert checked.holds
     assert checked.verdicts[1].found >= 2
-    with pytest.raises(shoal.InfeasibleError, match="Lower values to 13 or less"):
+    with pytest.raises(shoal.InfeasibleError, match="Lower values of a class to 13 or less"):
         shoal.anonymize(people, k=5, sensitive=["diagnosis"], constraints={"others": {"values of a class": 50}})
+
+
+@pytest.mark.slow
+def test_a_model_from_outside_is_requested_on_the_command_line(outside, people, tmp_path):
+    write_csv(people, tmp_path / "people.csv")
+    words = ("anonymize", "people.csv", "-k", 5, "--sensitive", "diagnosis", "-o", "release", "--no-report", "--json")
+    done = shoal_command(*words, "--constraint", "values of a class=2", cwd=tmp_path)
+    assert [one["model"] for one in json.loads(done.out)["verdicts"]] == ["k-anonymity", "values of a class"]
+    policy = shoal.Policy.of({"constraints": {"others": {"another model": 3}}}, constraints={"others": {"one": 2}})
+    assert policy.constraints.others == {"another model": 3, "one": 2}
 
 
 def test_a_measure_from_outside_is_computed_and_in_the_holders_report(outside, people):
@@ -175,3 +192,157 @@ def test_a_format_from_outside_is_read_written_and_verified(outside, people, tmp
     damaged = (folder / "data.orc").read_bytes()
     (folder / "data.orc").write_bytes(damaged[:-1])
     assert not shoal.verify(folder).holds
+
+
+FAILING = """
+from shoal.catalogue import Whole, method
+from shoal.model.partition import Partition
+
+
+@method("failing", data="numeric", ensures={"k"}, params={"k": Whole(2, help="Rows in a group.")})
+def failing(X, k):
+    \"\"\"Fail with a cell in the message.\"\"\"
+    raise KeyError(f"{X[0, 0]} SECRET")
+
+
+@method("talking", data="numeric", ensures={"k"}, params={"k": Whole(2, help="Rows in a group.")})
+def talking(X, k):
+    \"\"\"Put all rows into one group, and count rows in a note.\"\"\"
+    return Partition.of([0] * len(X), notes=("3 rows are far from all others", "one group"))
+"""
+
+
+@pytest.fixture
+def failing(tmp_path, monkeypatch):
+    """A plug-in with a method that fails, and one whose notes count rows."""
+    information = tmp_path / "failing-1.0.dist-info"
+    information.mkdir()
+    (tmp_path / "failing_plug_in.py").write_text(FAILING)
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: failing\nVersion: 1.0\n")
+    entries = "[shoal.methods]\nfailing = failing_plug_in:failing\ntalking = failing_plug_in:talking\n"
+    (information / "entry_points.txt").write_text(entries)
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+
+def test_an_error_of_a_plug_in_is_reported_without_its_text(failing, people):
+    with pytest.raises(shoal.UseError, match=r"plug-in: 'failing' failed \(KeyError\)") as caught:
+        shoal.anonymize(people, method="failing", k=5)
+    assert "SECRET" not in "".join(traceback.format_exception(caught.value))
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.ENOENT])
+def test_an_error_of_the_system_in_a_plug_in_keeps_its_number_but_not_its_text(code):
+    def write():
+        raise OSError(code, "SECRET", "SECRET")
+
+    with pytest.raises(OSError, match=os.strerror(code)) as caught:
+        _guarded(write, "mine")()
+    assert caught.value.errno == code
+    assert "SECRET" not in "".join(traceback.format_exception(caught.value))
+
+
+def raised(problem):
+    """Return what shoal raises if a plug-in raises this."""
+
+    def fail():
+        raise problem
+
+    with pytest.raises(shoal.ShoalError, match="plug-in") as caught:
+        _guarded(fail, "mine")()
+    assert "SECRET" not in "".join(traceback.format_exception(caught.value))
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [OSError("SECRET", "SECRET"), OSError(10**30, "SECRET"), OSError("SECRET"), SystemExit(0), GeneratorExit()],
+)
+def test_an_error_of_any_kind_in_a_plug_in_is_one_of_shoal(problem):
+    found = raised(problem)
+    assert isinstance(found, shoal.UseError)
+    assert str(found).startswith(f"plug-in: 'mine' failed ({type(problem).__name__})")
+
+
+@pytest.mark.parametrize("kind", [shoal.DataError, shoal.InfeasibleError])
+def test_an_error_of_shoal_in_a_plug_in_keeps_its_kind_but_not_its_text(kind):
+    assert type(raised(kind("SECRET"))) is kind
+
+    class Own(kind):
+        pass
+
+    assert type(raised(Own("SECRET"))) is shoal.UseError
+
+
+def test_what_a_plug_in_yields_is_taken_where_its_errors_are_reported():
+    def several():
+        yield 1
+        raise KeyError("SECRET")
+
+    with pytest.raises(shoal.UseError, match=r"'mine' failed \(KeyError\)"):
+        _guarded(several, "mine")()
+    assert _guarded(lambda: iter("ab"), "mine")() == ("a", "b")
+
+
+@pytest.mark.parametrize("problem", [KeyboardInterrupt, Stopped])
+def test_a_plug_in_does_not_keep_the_program_from_being_stopped(problem):
+    def fail():
+        raise problem
+
+    with pytest.raises(problem):
+        _guarded(fail, "mine")()
+
+
+def test_notes_of_a_plug_in_that_contain_numbers_are_left_out(failing, people):
+    notes = shoal.anonymize(people, method="talking", k=5).notes
+    assert "one group" in notes
+    assert not any("far from all others" in note for note in notes)
+
+
+@pytest.mark.parametrize("source", ["def (", "import no_such_module", "1 / 0", "other = 1", "import sys; sys.exit(0)"])
+def test_a_plug_in_that_cannot_be_loaded_is_named(tmp_path, monkeypatch, source):
+    information = tmp_path / "broken-1.0.dist-info"
+    information.mkdir()
+    (tmp_path / "broken_plug_in.py").write_text(source)
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
+    (information / "entry_points.txt").write_text("[shoal.methods]\nbroken = broken_plug_in:broken\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "broken_plug_in", raising=False)
+    done = shoal_command("methods", "broken")
+    assert done.code == 2
+    assert "plug-in: 'broken' cannot be loaded" in done.err
+
+
+@pytest.fixture
+def broken(tmp_path, monkeypatch):
+    """A package with a plug-in of each kind, which ends the process when it is imported."""
+    place = tmp_path / "site"
+    information = place / "ending-1.0.dist-info"
+    information.mkdir(parents=True)
+    (place / "ending_plug_in.py").write_text("import sys\nsys.exit(0)\n")
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: ending\nVersion: 1.0\n")
+    kinds = ("methods", "models", "measures", "attacks", "formats")
+    entries = "".join(f"[shoal.{kind}]\nending = ending_plug_in:ending\n" for kind in kinds)
+    (information / "entry_points.txt").write_text(entries)
+    monkeypatch.syspath_prepend(str(place))
+
+
+def test_a_broken_plug_in_does_not_disturb_work_without_it(broken, people, tmp_path):
+    write_csv(people, tmp_path / "people.csv")
+    release = shoal.anonymize(tmp_path / "people.csv", k=5, method="mdav", sensitive=["diagnosis"])
+    folder = release.save(tmp_path / "release", report=True)
+    assert shoal.verify(folder).holds
+    (folder / "policy.toml").write_text((folder / "policy.toml").read_text().replace('"mdav"', '"ending"'))
+    assert not shoal.verify(folder).holds
+    assert shoal_command("verify", folder).code == 1
+    assert "k = 5" in release.report(people, format="md")
+    with pytest.raises(shoal.MethodError, match=r"'ending' cannot be loaded \(SystemExit\)"):
+        shoal.anonymize(people, k=5, method="ending")
+
+
+@pytest.mark.parametrize("section", ["methods", "models", "measures", "attacks", "formats"])
+def test_lists_name_the_plug_ins_that_cannot_be_loaded(broken, section):
+    done = shoal_command(section, "--json")
+    assert done.code == 0
+    assert "plug-in: 'ending' cannot be loaded (SystemExit)" in done.err
+    assert json.loads(done.out)
+    assert "ending" not in {one["name"] for one in getattr(shoal, section)()}

@@ -7,10 +7,12 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.catalogue import attack, attacks, measure, measures, model
+from shoal.catalogue import attack, attacks, measure, measures, model, models
 from shoal.conformance import check_attack, check_measure, check_model
-from shoal.errors import PolicyError
+from shoal.errors import MethodError, PolicyError
 from shoal.model.findings import Finding
+from shoal.model.sentences import Rows, Sentence
+from shoal.pipeline.reporting import public_page
 from shoal.privacy.attacks.attack import concluded
 from shoal.privacy.verdict.classes import Counts
 
@@ -41,11 +43,11 @@ def test_a_model_conforms_or_is_refused_with_a_sentence():
         check_model(model("gaps")(lambda counts, _: np.full(counts.sizes.size, np.nan)))
 
 
-def counted(value, name="rows", how="of the release", need="release", counts_rows=True):
+def counted(value, name="rows", how="of the release", need="release", counts_rows=True, **more):
     @measure("rows", formula="n", low=0, high=1000, better="high", need="release", cost="O(1)")
     def rows(case):
         """Return the number of rows."""
-        return (Finding(name, value(case), how, need, counts_rows=counts_rows),)
+        return (Finding(name, value(case), how, need, counts_rows=counts_rows, **more),)
 
     return rows
 
@@ -55,15 +57,66 @@ def test_a_measure_conforms_or_is_refused_with_a_sentence():
     for wrong, message in (
         (counted(lambda case: case.n * 1e6), "range of the card"),
         (counted(lambda case: float("nan")), "NaN"),
-        (counted(lambda case: float(case.n), name="other"), "begins with the name"),
-        (counted(lambda case: float(case.n), how="canary"), "quote no cell"),
+        (counted(lambda case: float(case.n), name="other"), "have the name of the measure"),
+        (counted(lambda case: float(case.n), how="canary"), "must not quote a cell"),
         (counted(lambda case: float(case.n), counts_rows=None), "whether it counts rows"),
-        (counted(lambda case: float(case.n), how="3 records of the file have it"), "those of a Sentence"),
-        (counted(lambda case: float(case.released.column("age")[0].as_py())), "order"),
+        (
+            counted(lambda case: float(case.n), how="3 records of the file have it"),
+            "must be a Sentence if it contains numbers",
+        ),
+        (counted(lambda case: 2 * case.released.column("age")[0].as_py()), "order"),
         (lambda case: (), "decorated"),
     ):
         with pytest.raises(AssertionError, match=message):
             check_measure(wrong)
+
+
+class Loud(Sentence):
+    """A sentence that writes all of its numbers."""
+
+    def suppressed(self, n, k):
+        return str(self)
+
+
+def test_a_measure_that_would_print_counts_or_cells_is_refused_with_a_sentence():
+    def least(case):
+        return min(case.released.column("age").to_pylist())
+
+    check_measure(counted(lambda case: 0.3, share=True, whole=2, interval=(0.2, 0.4)))
+    for wrong, message in (
+        (counted(lambda case: 3.0, counts_rows=0), "counts_rows must be True, False or None"),
+        (counted(lambda case: 3.0, counts_rows=np.bool_(False)), "counts_rows must be True, False or None"),
+        (counted(lambda case: 3.0, share=1), "share must be True or False"),
+        (counted(lambda case: 3.0, share=True), "declared a share must lie between 0 and 1"),
+        (counted(lambda case: 300.0, unit="%"), "declared a share must lie between 0 and 100"),
+        (counted(lambda case: 3.0, unit="%", whole=10**9), "`whole` must be None"),
+        (counted(lambda case: -3.0), "must not be negative"),
+        (counted(lambda case: 30.0, interval=(2.0, 3.0)), "within its interval"),
+        (counted(lambda case: "3 rows"), "must be a number"),
+        (counted(lambda case: 3.0, how="Ⅲ rows"), "must be a Sentence if it contains numbers"),
+        (counted(lambda case: 3.0, how=Loud("{rows} rows", rows=Rows(3))), "not a subclass"),
+        (counted(lambda case: 3.0, part="Ⅲ rows"), "`part` of a finding must not contain a number"),
+        (counted(lambda case: 3.0, column="canary town 1"), "name of a column"),
+        (counted(least, counts_rows=False), "the value of a cell"),
+    ):
+        with pytest.raises(AssertionError, match=message):
+            check_measure(wrong)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"part": "3 rows"}, "`part` of a finding must not contain a number"),
+        ({"name": "3 rows"}, "must be that of the card"),
+        ({"column": "157.5"}, "must be the name of a column"),
+    ],
+)
+def test_a_plug_in_measure_cannot_show_a_number_or_a_cell_in_its_name(install, given, message):
+    install("measures", rows=counted(lambda _: 40.0, **given))
+    table = pa.table({"age": [30, 31, 32, 33, 34, 60, 61, 62, 63, 64], "ill": ["a", "b"] * 5})
+    release = shoal.anonymize(table, k=5, sensitive=["ill"], seed=1)
+    with pytest.raises(MethodError, match=f"measure 'rows': .*{message}"):
+        shoal.measure(table, release, only=["rows"])
 
 
 def test_an_attack_that_never_succeeds_is_refused():
@@ -72,7 +125,7 @@ def test_an_attack_that_never_succeeds_is_refused():
         """Try nothing."""
         return concluded("idle", profile, np.zeros(case.n), baseline=0.0)
 
-    with pytest.raises(AssertionError, match="raw copy must be called a leak"):
+    with pytest.raises(AssertionError, match="unchanged copy must be reported as a leak"):
         check_attack(idle)
 
 
@@ -107,3 +160,40 @@ def test_a_policy_may_request_a_plug_in_model(install, tmp_path):
     assert not shoal.verify(table, k=2, sensitive=["ill"], constraints={"others": {"rows of a class": 8}}).holds
     with pytest.raises(PolicyError, match="Did you mean 'rows of a class'"):
         shoal.anonymize(table, k=3, sensitive=["ill"], constraints={"others": {"row of a class": 8}})
+
+
+@model("rarest rows", high=True)
+def rarest_rows(counts, _):
+    """Count the rows that have the rarest value of each class."""
+    least = np.full(counts.sizes.size, np.inf)
+    np.minimum.at(least, counts.owner, counts.count)
+    return least
+
+
+@pytest.mark.slow
+def test_reports_do_not_show_a_plug_in_models_count_of_fewer_than_k_rows(install, monkeypatch, tmp_path):
+    install("models", {"rarest rows": rarest_rows})
+    table = shoal.sample(120, seed=4).select(["height_cm", "weight_kg", "days", "diagnosis"])
+    asked = {"others": {"rarest rows": 1}}
+    release = shoal.anonymize(table, k=10, sensitive=["diagnosis"], constraints=asked, seed=1)
+    found = release.verdicts[1].found
+    assert 1 <= found < 10
+    private = tmp_path / "private"
+    folder = release.save(tmp_path / "release", format="csv", private=private, report=True)
+    for original, source, more in (
+        (None, release, {}),
+        (table, release, {}),
+        (None, folder, {}),
+        (table, folder, {"private": private}),
+    ):
+        line = json.loads(shoal.report(original, source, format="json", **more))["verdicts"][1]
+        assert (line["found"], line["claimed"], line["more"]) == (None, None, "found fewer than 10")
+        claimed = "" if source is release else "fewer than 10 | "
+        row = f"| rarest rows | diagnosis | 1 | {claimed}fewer than 10 | holds |"
+        assert row in shoal.report(original, source, format="md", **more).splitlines()
+        assert ">fewer than 10<" in shoal.report(original, source, format="html", **more)
+    claims = json.loads((folder / "certificate.json").read_text(encoding="utf-8"))["predicate"]["claims"]
+    assert claims[1]["found"] == found  # anyone can recount it from the data
+    monkeypatch.undo()
+    assert "rarest rows" not in models.names()
+    assert public_page(folder, release.verdicts) == (folder / "report.html").read_text(encoding="utf-8")

@@ -102,6 +102,17 @@ def test_an_l_above_the_values_of_the_column_is_refused_with_a_feasible_l():
         enforce(Partition.of([0, 0]), points(1, 2), Constraints(k=2, l=2), {"ill": column(["a", "a"])})
 
 
+def test_of_several_columns_the_one_with_the_fewest_values_is_named_first():
+    few, fewer, enough = column(["a", "b", "b", "c"]), column(["a", "b", "b", "b"]), column(list("abcd"))
+    with pytest.raises(InfeasibleError) as caught:
+        check_feasible(4, Constraints(k=2, l=4), {"enough": enough, "few": few, "fewer": fewer})
+    message = str(caught.value)
+    assert "the whole column 'fewer' only reaches 2. Lower l to 2 or less" in message
+    assert message.endswith("The same applies to 'few'.")
+    with pytest.raises(InfeasibleError, match="the whole column 'fewer' only reaches 0.75. Raise alpha to 0.75"):
+        check_feasible(4, Constraints(k=2, alpha=0.3), {"enough": enough, "few": few, "fewer": fewer})
+
+
 def test_the_l_named_in_the_error_is_feasible():
     ill = column(["a", "b", "b", "b"])
     made = enforce(

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import shoal
@@ -44,8 +45,62 @@ def test_an_unknown_argument_is_refused_with_a_suggestion(function):
 def test_a_method_parameter_in_the_wrong_place_gets_a_hint():
     with pytest.raises(shoal.PolicyError, match="unknown option 'kk'. Did you mean 'k'?"):
         shoal.anonymize(shoal.sample(10), kk=3)
-    with pytest.raises(shoal.PolicyError, match=r"unknown option 'effort'.*parameters=\{'effort': 'quick'\}"):
+    with pytest.raises(shoal.PolicyError, match=r"unknown option 'effort'.*parameters=\{'effort': \.\.\.\}"):
         shoal.anonymize(shoal.sample(10), effort="quick")
+
+
+def test_a_constraint_and_names_of_other_libraries_get_a_hint():
+    with pytest.raises(shoal.PolicyError, match=r"unknown option 'alpha'. Write constraints=\{'alpha': \.\.\.\}"):
+        shoal.anonymize(shoal.sample(10), alpha=0.5)
+    with pytest.raises(shoal.PolicyError, match="unknown option 'qi'. Did you mean 'quasi'?"):
+        shoal.anonymize(shoal.sample(10), qi=["age"])
+    with pytest.raises(shoal.PolicyError, match="unknown option 'estimator'. Did you mean 'model'?"):
+        shoal.ReleaseThenFit(estimator=None)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda table, wrong: shoal.anonymize(table, k=wrong),
+        lambda table, wrong: shoal.anonymize(table, threads=wrong),
+        lambda table, wrong: shoal.anonymize(table, budget=wrong),
+        lambda table, wrong: shoal.anonymize(table, method=wrong),
+        lambda table, wrong: shoal.anonymize(table, keep=[wrong]),
+        lambda table, wrong: shoal.anonymize(table, k=2, method="mdav").save("nowhere", format=wrong),
+        lambda table, wrong: shoal.measure(table, table, fraction=wrong),
+        lambda table, wrong: shoal.attack(table, table, k=2, profile=wrong),
+        lambda table, wrong: shoal.explore(table, jobs=wrong),
+        lambda table, wrong: shoal.explore(table, methods=[wrong]),
+        lambda table, wrong: shoal.compare([table, table], alpha=wrong),
+        lambda table, wrong: shoal.report(None, "nowhere", format=wrong),
+        lambda table, wrong: shoal.profile(table).column(wrong),
+        lambda _, wrong: shoal.sample(wrong),
+        lambda _, wrong: shoal.sets.anonymize([["a"]] * 9, k=wrong),
+        lambda _, wrong: shoal.sets.anonymize([["a"]] * 9, terms=wrong),
+        lambda _, wrong: shoal.sets.anonymize([["a"]] * 9, partition=wrong),
+        lambda table, wrong: shoal.sets.read(table, column=wrong),
+        lambda _, wrong: shoal.sets.read([["a"]], layout=wrong),
+        lambda _, wrong: shoal.sets.distance([["a"]], [["a"]], seed=wrong),
+    ],
+)
+@pytest.mark.parametrize("kind", ["pandas", "column", "numpy", "list"])
+def test_a_table_in_the_place_of_a_value_is_refused_and_not_quoted(use, kind):
+    table = pa.table({"age": [4711.5] * 8, "size": [4712.5] * 8})
+    frame = table.to_pandas()
+    wrong = {"pandas": frame, "column": frame["age"], "numpy": frame.to_numpy(), "list": [[4711.5]]}[kind]
+    with pytest.raises(shoal.ShoalError) as caught:
+        use(table, wrong)
+    assert "471" not in str(caught.value)
+
+
+def test_a_release_in_the_place_of_a_table_gets_a_hint():
+    table = shoal.sample(20).select(["height_cm", "days"])
+    release = shoal.anonymize(table, k=3, method="mdav")
+    for judge in (shoal.measure, shoal.attack):
+        with pytest.raises(shoal.DataError, match="Give the original table first, then the release"):
+            judge(release, table)
+    with pytest.raises(shoal.ReadError, match=r"a Release of shoal is not a table.*Give its `aligned\(\)`"):
+        shoal.attack(table, release, other=release)
 
 
 @pytest.mark.parametrize("function", [shoal.measure, shoal.attack, report, shoal.sets.report, shoal.sets.distance])
@@ -94,6 +149,8 @@ def test_mypy_accepts_the_python_code_of_every_page_and_rejects_misspellings(tmp
         (tmp_path / f"page_{name}.py").write_text("\n".join(blocks), encoding="utf-8")
     assert all(pages[ROOT / page] for page in ("README.md", "docs/reference.md", "docs/index.md", "docs/sets.md"))
     wrong = {
+        "wrong_function.py": "import shoal\nshoal.anonymise('a.csv')\n",
+        "wrong_set_function.py": "import shoal.sets\nshoal.sets.anonymise('a.dat')\n",
         "wrong_name.py": "import shoal\nshoal.anonymize('a.csv', senstive=['ill'])\n",
         "wrong_type.py": "import shoal\nshoal.verify('a.csv', k='five')\n",
         "wrong_word.py": "import shoal\nshoal.anonymize('a.csv', missing='drop')\n",

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from naive.minimality import blur as naive_blur
+from naive.minimality import randomization as naive_randomization
 from shoal import protect
 from shoal.cluster.methods.bisection import cut_in_halves
 from shoal.errors import InfeasibleError
 from shoal.model.policy import Constraints
 from shoal.privacy.verdict.judge import failing
 from shoal.privacy.verdict.values import Values
-from shoal.protect import blur_of, protected
+from shoal.protect import Randomization, protected, randomization_of
 
 
 def column_of(counts):
@@ -43,23 +43,27 @@ def test_p_and_excess_are_those_of_all_placements(counts, epsilon):
         (Constraints(k=2, l=3), distinct(3)),
         (Constraints(k=2, alpha=0.6), share_above(Fraction(3, 5))),
     ):
-        found = blur_of(counts, first, constraints, column_of(counts), epsilon, generator())
-        p, excess = naive_blur(counts.tolist(), first, fails, Fraction(epsilon))
+        found = randomization_of(counts, first, constraints, column_of(counts), epsilon, generator())
+        p, excess = naive_randomization(counts.tolist(), first, fails, Fraction(epsilon))
         assert found.p == pytest.approx(float(p), abs=1e-9)
         assert found.excess == pytest.approx(max(0.0, float(excess)), abs=1e-9)
         assert found.excess <= epsilon + 1e-9
 
 
-def test_equal_halves_need_no_blur():
+def test_equal_halves_need_no_randomization():
     counts = np.array([3, 5])
-    assert blur_of(counts, 4, Constraints(k=2, l=2), column_of(counts), 0.1, generator()) == protect.Blur(0.0, 0.0)
+    assert randomization_of(counts, 4, Constraints(k=2, l=2), column_of(counts), 0.1, generator()) == Randomization(
+        0.0, 0.0
+    )
 
 
-def test_parts_that_cannot_fail_need_no_blur_and_parts_that_cannot_pass_reveal_nothing():
+def test_parts_that_cannot_fail_need_no_randomization_and_parts_that_cannot_pass_reveal_nothing():
     safe = np.array([6, 7])
-    assert blur_of(safe, 7, Constraints(k=2, alpha=1.0), column_of(safe), 0.1, generator()) == protect.Blur(0.0, 0.0)
+    assert randomization_of(safe, 7, Constraints(k=2, alpha=1.0), column_of(safe), 0.1, generator()) == Randomization(
+        0.0, 0.0
+    )
     lost = np.array([1, 6])
-    assert blur_of(lost, 4, Constraints(k=2, l=2), column_of(lost), 0.1, generator()) == protect.Blur(
+    assert randomization_of(lost, 4, Constraints(k=2, l=2), column_of(lost), 0.1, generator()) == Randomization(
         0.0, pytest.approx(0.0, abs=1e-12)
     )
 
@@ -67,11 +71,11 @@ def test_parts_that_cannot_fail_need_no_blur_and_parts_that_cannot_pass_reveal_n
 def test_sampled_counts_come_near_to_all_counts_and_never_below(monkeypatch):
     counts = np.array([3, 4, 2, 4])
     for constraints in (Constraints(k=2, l=3), Constraints(k=2, alpha=0.5), Constraints(k=2, t=0.2)):
-        exact = blur_of(counts, 7, constraints, column_of(counts), 0.0, generator())
+        exact = randomization_of(counts, 7, constraints, column_of(counts), 0.0, generator())
         with monkeypatch.context() as patch:
             patch.setattr(protect, "ALL", 0)
             patch.setattr(protect, "DRAWN", 100_000)
-            drawn = blur_of(counts, 7, constraints, column_of(counts), 0.0, generator())
+            drawn = randomization_of(counts, 7, constraints, column_of(counts), 0.0, generator())
         assert exact.p <= drawn.p <= exact.p + 0.35
         assert drawn.excess == pytest.approx(exact.excess, abs=0.02)
 
@@ -80,8 +84,8 @@ def test_a_sample_without_failures_assumes_the_worst(monkeypatch):
     monkeypatch.setattr(protect, "ALL", 0)
     monkeypatch.setattr(protect, "DRAWN", 50)
     counts = np.array([200, 201])
-    found = blur_of(counts, 201, Constraints(k=2, l=2), column_of(counts), 0.1, generator())
-    assert found == protect.Blur(0.0, pytest.approx(1 - 200 / 401))
+    found = randomization_of(counts, 201, Constraints(k=2, l=2), column_of(counts), 0.1, generator())
+    assert found == Randomization(0.0, pytest.approx(1 - 200 / 401))
 
 
 def test_all_counts_of_a_half_are_listed_with_their_probabilities():
@@ -130,7 +134,7 @@ def test_a_part_that_could_be_cut_is_left_whole_as_often_as_p_says():
     X = np.arange(9.0)[:, None]
     sensitive = {"s": Values(np.array([1, 0, 0, 0, 0, 1, 0, 0, 0]))}  # one case in each half
     constraints, cuts = Constraints(k=3, l=2), cut_in_halves(X, 3)
-    p = blur_of(np.array([7, 2]), 5, constraints, sensitive["s"], 0.01, generator()).p
+    p = randomization_of(np.array([7, 2]), 5, constraints, sensitive["s"], 0.01, generator()).p
     assert 0.1 < p < 0.9
     made = [protected(cuts, constraints, sensitive, seed, 0.01) for seed in range(400)]
     whole = sum(one.groups == 1 for one in made)

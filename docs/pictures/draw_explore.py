@@ -1,4 +1,4 @@
-"""Draw the front of an exploration of the table of `shoal demo`: a minute or two on two cores."""
+"""Draw the Pareto front of an exploration of the table of `shoal demo`: a minute or two on two cores."""
 
 from pathlib import Path
 

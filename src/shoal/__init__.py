@@ -3,29 +3,32 @@
 Each public name is loaded on first use, so that `import shoal` is fast.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from shoal.errors import (
+    DataError,
+    DrawingError,
+    GuaranteeError,
+    InfeasibleError,
+    MethodError,
+    PolicyError,
+    ReadError,
+    ShoalError,
+    UseError,
+    WriteError,
+)
 
 if TYPE_CHECKING:
     from shoal import sets
     from shoal.catalogue import method
     from shoal.certify.check import VerificationReport
-    from shoal.errors import (
-        DataError,
-        DrawingError,
-        GuaranteeError,
-        InfeasibleError,
-        MethodError,
-        PolicyError,
-        ReadError,
-        ShoalError,
-        UseError,
-        WriteError,
-    )
     from shoal.exploration.compare import compare
     from shoal.exploration.comparison import MethodComparison
     from shoal.exploration.exploration import Exploration
     from shoal.exploration.run import explore
+    from shoal.exploration.warmup import warmup
     from shoal.io.sample import sample
     from shoal.model.findings import Attack, Finding, Verdict
     from shoal.model.partition import Partition
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
     from shoal.pipeline.private import seed_of
     from shoal.pipeline.release_then_fit import ReleaseThenFit
     from shoal.pipeline.reporting import report
+
+    __version__: str
 
 __all__ = [
     "Anonymizer",
@@ -77,26 +82,16 @@ __all__ = [
     "seed_of",
     "sets",
     "verify",
+    "warmup",
 ]
 
 _MODULES = {
     "shoal.certify.check": ("VerificationReport",),
-    "shoal.errors": (
-        "DataError",
-        "DrawingError",
-        "GuaranteeError",
-        "InfeasibleError",
-        "MethodError",
-        "PolicyError",
-        "ReadError",
-        "ShoalError",
-        "UseError",
-        "WriteError",
-    ),
     "shoal.exploration.compare": ("compare",),
     "shoal.exploration.comparison": ("MethodComparison",),
     "shoal.exploration.exploration": ("Exploration",),
     "shoal.exploration.run": ("explore",),
+    "shoal.exploration.warmup": ("warmup",),
     "shoal.io.sample": ("sample",),
     "shoal.model.findings": ("Attack", "Finding", "Verdict"),
     "shoal.model.partition": ("Partition",),
@@ -145,17 +140,19 @@ def _cards(section: str) -> list[dict[str, Any]]:
     return [card.as_dict() for card in getattr(sections, section).cards().values()]
 
 
-def __getattr__(name: str) -> Any:
-    """Load a public name on first use."""
-    if name == "__version__":
-        from importlib.metadata import version
+if not TYPE_CHECKING:  # so that type checkers report a misspelt name
 
-        return version("shoal")
-    if name == "sets":
-        return import_module("shoal.sets")
-    if name in _MODULE_OF:
-        return getattr(import_module(_MODULE_OF[name]), name)
-    raise AttributeError(f"module 'shoal' has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        """Load a public name on first use."""
+        if name == "__version__":
+            from importlib.metadata import version
+
+            return version("shoal")
+        if name == "sets":
+            return import_module("shoal.sets")
+        if name in _MODULE_OF:
+            return getattr(import_module(_MODULE_OF[name]), name)
+        raise AttributeError(f"module 'shoal' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
 
 
 def __dir__() -> list[str]:

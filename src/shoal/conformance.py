@@ -1,12 +1,13 @@
 """Checks for authors of plug-ins: whether a model, a measure or an attack follows the rules of the judge.
 
-Each function raises AssertionError with a sentence, or returns nothing. In your own test: `from shoal.conformance
-import check_measure; check_measure(my_measure)`.
+Each takes the decorated function, as installed under an entry point, and raises AssertionError with a sentence, or
+returns nothing. In your own test: `from shoal.conformance import check_measure; check_measure(my_measure)`.
 """
 
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,10 @@ from numpy.typing import NDArray
 from shoal.catalogue import AttackCard, MeasureCard, ModelCard
 from shoal.certify.recount import tally
 from shoal.certify.recounted_models import Cells
+from shoal.errors import MethodError
 from shoal.model.findings import Attack, Finding
 from shoal.model.policy import Constraints
-from shoal.model.sentences import Sentence
+from shoal.model.sentences import Sentence, has_number
 from shoal.model.table import Table
 from shoal.pipeline.judging import case_of
 from shoal.privacy.attacks.attack import Clock, profiles
@@ -34,17 +36,11 @@ CLOSE = 1e-9
 
 
 def check_model(function: Any) -> None:
-    """Check a model: a figure for each class, never NaN, the same in any order of the rows.
-
-    Parameters
-    ----------
-    function : callable
-        As it is installed under the entry point group `shoal.models`.
-    """
+    """Check a model: a figure for each class, never NaN, the same in any order of the rows."""
     model: Any = getattr(function, "card", None)
-    _must(isinstance(model, ModelCard), "a model is decorated with @model")
+    _must(isinstance(model, ModelCard), "a model must be decorated with @model")
     asked = Constraints(others={model.name: 1.0})
-    _must(model.asks(asked) == 1.0, "a policy must be able to ask for it by its name")
+    _must(model.asks(asked) == 1.0, "a policy must be able to request it by its name")
     _must(model.asks(Constraints()) is None, "it must require nothing if the policy does not name it")
     rng = np.random.default_rng(0)
     for labels, codes in ((rng.integers(0, 9, ROWS), rng.integers(0, 5, ROWS)), (np.zeros(4, int), np.zeros(4, int))):
@@ -64,20 +60,19 @@ def check_model(function: Any) -> None:
 
 
 def check_measure(function: Any) -> None:
-    """Check a measure: its card, its range, any order of rows, odd tables, and that it quotes no cell.
-
-    Parameters
-    ----------
-    function : callable
-        As it is installed under the entry point group `shoal.measures`.
-    """
+    """Check a measure: its card, range, any order of rows, odd tables, what it counts, and that it quotes no cell."""
     card: Any = getattr(function, "card", None)
-    _must(isinstance(card, MeasureCard), "a measure is decorated with @measure")
-    _must(all((card.name, card.formula, card.cost, card.summary)), "its card must say name, formula, cost and summary")
+    _must(isinstance(card, MeasureCard), "a measure must be decorated with @measure")
+    _must(
+        all((card.name, card.formula, card.cost, card.summary)), "its card must state name, formula, cost and summary"
+    )
     for case in _cases():
-        found = card.function(case)
-        _must(isinstance(found, tuple), "a measure returns a tuple of findings")
-        _check_findings(found, card)
+        try:
+            found = card.function(case)
+        except MethodError as problem:  # a finding that cannot be made
+            raise AssertionError(str(problem)) from None
+        _must(isinstance(found, tuple), "a measure must return a tuple of findings")
+        _check_findings(found, card, case)
         if card.chance:
             continue
         mixed = card.function(_reordered(case, np.random.default_rng(1).permutation(case.n)))
@@ -87,26 +82,20 @@ def check_measure(function: Any) -> None:
 
 
 def check_attack(function: Any) -> None:
-    """Check an attack: a raw copy is a leak, a shuffled one is not, and it ends when its time is up.
-
-    Parameters
-    ----------
-    function : callable
-        As it is installed under the entry point group `shoal.attacks`.
-    """
+    """Check an attack: an unchanged copy is a leak, a shuffled one is not, and it ends when its time is up."""
     card: Any = getattr(function, "card", None)
-    _must(isinstance(card, AttackCard), "an attack is decorated with @attack")
+    _must(isinstance(card, AttackCard), "an attack must be decorated with @attack")
     table = _people(np.random.default_rng(2))
     profile = profiles(_case(table, table))["all"]
     raw = card.function(_case(table, table), profile, Clock())
     shuffled = card.function(_case(table, _shuffled(table)), profile, Clock())
     for found in (raw, shuffled):
-        _must(isinstance(found, Attack), "an attack returns an Attack")
+        _must(isinstance(found, Attack), "an attack must return an Attack")
         if found.interval is not None and found.rate is not None:
             _must(found.interval[0] <= found.rate <= found.interval[1], "the rate must lie within its interval")
-        _must(MARK not in str(found), "an attack must quote no cell")
-    _must(raw.outcome == "leak", "a raw copy must be called a leak")
-    _must(shuffled.outcome != "leak", "a copy whose columns were shuffled must not be called a leak")
+        _must(MARK not in str(found), "an attack must not quote a cell")
+    _must(raw.outcome == "leak", "an unchanged copy must be reported as a leak")
+    _must(shuffled.outcome != "leak", "a copy whose columns were shuffled must not be reported as a leak")
     hurried = card.function(_case(table, table), profile, Clock(0.0))
     _must(hurried.trials <= raw.trials, "an attack must end when its time is up")
 
@@ -117,29 +106,64 @@ def _must(holds: Any, sentence: str) -> None:
         raise AssertionError(sentence)
 
 
-def _check_findings(found: tuple[Finding, ...], card: MeasureCard) -> None:
+def _check_findings(found: tuple[Finding, ...], card: MeasureCard, case: Case) -> None:
     """Check what a measure returns."""
     if found:
-        _must(found[0].name.startswith(card.name), "the first finding begins with the name of the measure")
-    own = card.function.__module__.startswith("shoal.")
+        _must(found[0].measure == card.name, "the first finding must have the name of the measure")
+    own, cells = card.function.__module__.startswith("shoal."), _numbers(case)
     for one in found:
-        _must(own or one.counts_rows is not None, "a finding must say by counts_rows whether it counts rows or people")
-        typed = isinstance(one.how, Sentence) or not any(letter.isdigit() for letter in one.how)
-        _must(own or typed, "numbers in `how` must be those of a Sentence, or pages omit it")
-        _must(MARK not in f"{one.name}{one.how}", "a finding must quote no cell")
-        _must(one.need in (card.need, "release"), "a finding must say what it was measured from")
+        _must(
+            own or one.counts_rows is not None, "a finding must state by counts_rows whether it counts rows or people"
+        )
+        _must(
+            type(one.how) in (str, Sentence),
+            "`how` must be a str or a Sentence, not a subclass of these: reports omit others",
+        )
+        typed = isinstance(one.how, Sentence) or not has_number(one.how)
+        _must(own or typed, "`how` must be a Sentence if it contains numbers: reports omit other text with numbers")
+        wrong = "" if own else card.misnamed(one, case)
+        _must(not wrong, wrong)
+        _must(MARK not in f"{one.name}{one.how}", "a finding must not quote a cell")
+        _must(one.need in (card.need, "release"), "the `need` of a finding must be that of the card, or release")
+        _must(isinstance(one.value, Real), "a figure must be a number")
         _must(not math.isnan(one.value), "a figure must not be NaN")
+        _check_count(one, case)
+        ends = one.interval or (one.value, one.value)
+        _must(ends[0] - CLOSE <= one.value <= ends[1] + CLOSE, "a figure must lie within its interval")
+        quoted = any(value in cells and not float(value).is_integer() for value in (one.value, *ends))
+        _must(not quoted, "a figure must not be the value of a cell")
     if found and math.isfinite(found[0].value):
         _must(card.low - CLOSE <= found[0].value <= card.high + CLOSE, "the figure must lie in the range of the card")
 
 
+def _check_count(one: Finding, case: Case) -> None:
+    """Check that a finding that may count rows or cells has a value that fits what it declares."""
+    whole = "`whole` must be None or a number of rows or cells, at most the number of cells of the table"
+    _must(one.whole is None or 0 <= one.whole <= case.n * len(case.policy.columns), whole)
+    if one.counts_rows is False or not math.isfinite(one.value):
+        return
+    most = 100.0 if one.unit == "%" else 1.0
+    if one.unit == "%" or one.share:
+        inside = -CLOSE <= one.value <= most + CLOSE
+        _must(inside, f"a figure that may count rows and is declared a share must lie between 0 and {most:g}")
+    elif one.counts_rows:
+        _must(one.value >= 0, "a number of rows must not be negative")
+
+
+def _numbers(case: Case) -> set[float]:
+    """Return the cells of the numeric columns of both tables."""
+    tables = (case.released, *(() if case.original is None else (case.original.data,)))
+    columns = [column for table in tables for column in table.columns if pa.types.is_floating(column.type)]
+    return {cell for column in columns for cell in column.to_pylist()}
+
+
 def _people(rng: np.random.Generator, rows: int = ROWS) -> pa.Table:
-    """Return people whose illness depends on what is known of them; every category is marked."""
-    age, height = rng.normal(50, 15, rows).round(2), rng.normal(170, 9, rows).round(1)
-    weight, pressure = (
-        (height - 100 + rng.normal(0, 9, rows)).round(1),
-        (100 + age / 2 + rng.normal(0, 9, rows)).round(1),
-    )
+    """Return people whose illness depends on what is known of them; every category is marked.
+
+    Numbers are not rounded, so that no figure equals one by chance.
+    """
+    age, height = rng.normal(50, 15, rows), rng.normal(170, 9, rows)
+    weight, pressure = height - 100 + rng.normal(0, 9, rows), 100 + age / 2 + rng.normal(0, 9, rows)
     town = rng.integers(0, 5, rows)
     ill = (age > 50).astype(int) + (town > 2)
     return pa.table(

@@ -16,15 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.catalogue import ModelCard
-from shoal.errors import InfeasibleError
+from shoal.errors import InfeasibleError, listed
 from shoal.model.partition import Partition
 from shoal.model.policy import Constraints
 from shoal.model.progress import tick
 from shoal.privacy.verdict.classes import Counts
 from shoal.privacy.verdict.judge import asked_of, failing
 from shoal.privacy.verdict.values import Values
-
-__all__ = ["check_feasible", "enforce"]
 
 Flags = NDArray[np.bool_]
 Matrix = NDArray[np.float64]
@@ -81,7 +79,7 @@ class _Merging:
 
         self._cheapest, self._increases = cheapest, increases
         self.constraints, self.sensitive = constraints, sensitive
-        self.notes = partition.notes
+        self.n, self.notes = partition.n, partition.notes
         self.members = partition.members()
         self.centres, self.masses = _centres(X, partition, weights)
         self.alive = np.ones(partition.groups, bool)
@@ -89,7 +87,7 @@ class _Merging:
         self.partner = np.full(partition.groups, -1, np.int64)
         self.cost = np.full(partition.groups, np.inf)
         for group in np.flatnonzero(bad):
-            self._look(int(group))
+            self._find_partner(int(group))
 
     def merge_cheapest(self) -> None:
         """Merge the failing group that costs least with its partner, and update the others."""
@@ -107,7 +105,7 @@ class _Merging:
         partner = self.partner[waiting]
         stale = (partner == group) | (partner == other) | (waiting == group)
         for one in waiting[stale]:
-            self._look(int(one))
+            self._find_partner(int(one))
         rest = waiting[~stale]
         if rest.size:
             cost = self._increases(self.centres, self.masses, rest, group)
@@ -117,12 +115,12 @@ class _Merging:
 
     def result(self) -> Partition:
         """Return the remaining groups."""
-        labels = np.empty(sum(map(len, (self.members[g] for g in np.flatnonzero(self.alive)))), np.int64)
+        labels = np.empty(self.n, np.int64)
         for group in np.flatnonzero(self.alive):
             labels[self.members[group]] = group
         return Partition.of(labels, self.notes)
 
-    def _look(self, group: int) -> None:
+    def _find_partner(self, group: int) -> None:
         """Find the cheapest partner of a group."""
         self.partner[group], self.cost[group] = self._cheapest(self.centres, self.masses, self.alive, group)
 
@@ -153,21 +151,24 @@ def check_feasible(n: int, constraints: Constraints, sensitive: Mapping[str, Val
     """Raise InfeasibleError for constraints that not even a single group of all n rows would meet."""
     if n < constraints.k:
         raise InfeasibleError(f"enforce: k is {constraints.k}, but the table has {n} rows. Lower k to {n} or less.")
-    for name, column in sensitive.items():
-        counts = Counts.of(np.zeros(n, np.int64), column)
-        for model, asked in asked_of(constraints):
-            figures = model.function(counts, constraints)
-            if model.fails(figures, asked).any():
-                raise InfeasibleError(_out_of_reach(model, name, asked, float(figures[0]), constraints))
+    whole = {name: Counts.of(np.zeros(n, np.int64), column) for name, column in sensitive.items()}
+    for model, asked in asked_of(constraints):
+        figures = {name: model.figures(counts, constraints) for name, counts in whole.items()}
+        short = {name: float(one[0]) for name, one in figures.items() if model.fails(one, asked).any()}
+        if short:
+            # What the worst column can reach, the others can reach as well.
+            worst, *others = sorted(short, key=lambda name: short[name] if model.high else -short[name])
+            raise InfeasibleError(_out_of_reach(model, worst, asked, short[worst], others))
 
 
-def _out_of_reach(model: ModelCard, column: str, asked: float, found: float, constraints: Constraints) -> str:
+def _out_of_reach(model: ModelCard, column: str, asked: float, found: float, others: list[str]) -> str:
     """Say how far a whole column falls short of what is required of each class, and what to request instead."""
-    *_, letter = model.short(constraints).split()
+    more = f" The same applies to {listed(others)}." if others else ""
+    letter = model.set_by[0]
     where = f"enforce: {model.name}: {letter} = {asked:g} is required of every class, but the whole column {column!r}"
     if not np.isfinite(found):
-        return f"{where} has too few values. Relax the constraint, or give the column another role."
+        return f"{where} has too few values. Relax the constraint, or give the column another role.{more}"
     shown = f"{(np.floor(found * 1000) if model.high else np.ceil(found * 1000)) / 1000:g}"
     change = f"Lower {letter} to {shown} or less" if model.high else f"Raise {letter} to {shown} or more"
     change = f"Raise {letter} above {shown}" if model.strict else change
-    return f"{where} only reaches {shown}. {change}, or give the column another role."
+    return f"{where} only reaches {shown}. {change}, or give the column another role.{more}"

@@ -6,8 +6,8 @@
     ├── UseError (also a ValueError)      exit 2   the caller can correct it
     │   ├── ReadError                              a file or frame that cannot be read
     │   ├── PolicyError                            a policy that is inconsistent, or does not fit the table
-    │   ├── DataError                              cells that do not fit the kind of their column
-    │   ├── MethodError                            an unknown method, or a parameter out of range
+    │   ├── DataError                              cells that do not fit, or tables that do not belong together
+    │   ├── MethodError                            an unknown method, measure or attack, or a parameter out of range
     │   └── WriteError                             a location that cannot be written to
     ├── GuaranteeError                    exit 1   a verdict failed, nothing was written
     ├── InfeasibleError (also a ValueError) exit 3 no release can meet these constraints
@@ -20,6 +20,8 @@ A cell value never appears in a message: counts, column names and positions only
 import traceback
 from collections.abc import Iterable
 from difflib import get_close_matches
+from numbers import Number
+from os import PathLike
 from pathlib import Path
 
 __all__ = [
@@ -33,11 +35,18 @@ __all__ = [
     "ShoalError",
     "UseError",
     "WriteError",
+    "counted",
+    "kind_of",
     "listed",
     "near",
     "place_of",
     "reason_of",
+    "shortened",
 ]
+
+
+LONG = 60  # characters of a value that a message shows
+VOWELS = (*"AEIOUaeiou", "nd")  # an int, an ndarray
 
 
 class ShoalError(Exception):
@@ -47,7 +56,7 @@ class ShoalError(Exception):
 
 
 class UseError(ShoalError, ValueError):
-    """Something that the caller gave is wrong and can be corrected."""
+    """An argument, a file or a table is wrong, and the caller can correct it."""
 
 
 class ReadError(UseError):
@@ -59,11 +68,11 @@ class PolicyError(UseError):
 
 
 class DataError(UseError):
-    """Cells do not fit the kind of their column."""
+    """Cells do not fit the kind of their column, or tables do not belong together."""
 
 
 class MethodError(UseError):
-    """A method is unknown, or one of its parameters is out of range."""
+    """A method, measure or attack is unknown, or a parameter is out of range."""
 
 
 class WriteError(UseError):
@@ -83,13 +92,17 @@ class InfeasibleError(ShoalError, ValueError):
 
 
 class DrawingError(ShoalError):
-    """A chart cannot be drawn, for lack of memory or because of a fault in the drawing library."""
+    """A chart or a page cannot be drawn, for lack of memory or because of a fault in the drawing library."""
 
     exit_code = 3
 
 
+class Stopped(SystemExit):
+    """The command line was asked to stop by a signal; unlike another SystemExit, it is let through by plug-ins."""
+
+
 def place_of(problem: BaseException) -> str:
-    """Return the type and the source line of a fault, without its message, which might quote a cell."""
+    """Return the type and the source line of an error, without its message, which might quote a cell."""
     frames = traceback.extract_tb(problem.__traceback__)
     place = f", {Path(frames[-1].filename).name} line {frames[-1].lineno}" if frames else ""
     return f"{type(problem).__name__}{place}"
@@ -100,15 +113,42 @@ def reason_of(problem: BaseException) -> str:
     if isinstance(problem, ShoalError):
         return str(problem)
     if isinstance(problem, MemoryError):
-        return "memory is not enough for this table."
-    return f"a fault in shoal itself ({place_of(problem)}). Please report it."
+        return "there is not enough memory for this table."
+    return f"an internal error of shoal ({place_of(problem)}). Please report it."
 
 
-def near(word: str, words: Iterable[str]) -> str:
+def near(word: object, words: Iterable[str]) -> str:
     """Return " Did you mean 'x'?" for the most similar word, or an empty string."""
+    if not isinstance(word, str):
+        return ""
     by_fold = {known.casefold(): known for known in words}
     found = get_close_matches(word.casefold(), by_fold, n=1, cutoff=0.6)
     return f" Did you mean {by_fold[found[0]]!r}?" if found else ""
+
+
+def kind_of(thing: object) -> str:
+    """Return the type of an object with its article: a message names the type, never the value.
+
+    Examples
+    --------
+    >>> kind_of(5), kind_of([]), kind_of(None)
+    ('an int', 'a list', 'None')
+    """
+    if thing is None:
+        return "None"
+    name = type(thing).__name__
+    return f"{'an' if name.startswith(VOWELS) else 'a'} {name}"
+
+
+def counted(number: int, one: str, several: str = "") -> str:
+    """Return a number with its noun: 1 row, 2,000 rows.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(2000, "row"), counted(3, "class", "classes")
+    ('1 row', '2,000 rows', '3 classes')
+    """
+    return f"{number:,} {one if number == 1 else several or f'{one}s'}"
 
 
 def listed(words: Iterable[str], most: int = 12) -> str:
@@ -116,3 +156,20 @@ def listed(words: Iterable[str], most: int = 12) -> str:
     every = list(words)
     shown = ", ".join(repr(word) for word in every[:most])
     return shown if len(every) <= most else f"{shown} and {len(every) - most} more"
+
+
+def shortened(value: object) -> str:
+    """Return a given value as a message shows it, cut if long; of a table or list, which may hold cells, its type.
+
+    Examples
+    --------
+    >>> shortened("x"), shortened(10**300)[:8], shortened(["x"])
+    ("'x'", '10000000', 'a list')
+    """
+    if not isinstance(value, str | Number | PathLike):
+        return kind_of(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not print integers of very many digits
+        return "a number of very many digits"
+    return text if len(text) <= LONG else f"{text[:LONG]}..."

@@ -42,8 +42,6 @@ from shoal.privacy.verdict.classes import Counts
 from shoal.privacy.verdict.judge import asked_of, failing
 from shoal.privacy.verdict.values import Values
 
-__all__ = ["EPSILON", "Blur", "blur_of", "protected"]
-
 EPSILON = 0.1  # how much the posterior of a value may exceed its share in the class
 ALL = 5_000  # possible counts of a half up to which all are enumerated
 DRAWN = 5_000  # counts that are sampled if there are more
@@ -54,7 +52,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Blur:
+class Randomization:
     """How a decision to cut a part is randomized."""
 
     p: float  # probability that a part whose halves meet the constraints is published whole
@@ -79,13 +77,13 @@ def protected(
     Cost
     ----
     For each part of an odd size, O(v) time for v possible counts of its first half, at most 5,000 of which are
-    examined; O(n log n) besides.
+    examined; in addition O(n log n).
     """
     rng = np.random.default_rng((seed, 61))
     if _fails(cuts, 0, constraints, sensitive):
         raise InfeasibleError("protect: the table as a whole misses the constraints on sensitive values. Relax them.")
     labels = np.empty(cuts.n, np.int64)
-    known: dict[tuple[object, ...], Blur] = {}
+    known: dict[tuple[object, ...], Randomization] = {}
     waiting, worst, held = [0], 0.0, 0
     while waiting:
         part = waiting.pop()
@@ -94,10 +92,11 @@ def protected(
         if halves is None:
             labels[rows] = part
             continue
-        blurs = [
-            _blur(cuts, part, name, column, constraints, epsilon, seed, known) for name, column in sensitive.items()
+        each = [
+            _randomization_of_part(cuts, part, name, column, constraints, epsilon, seed, known)
+            for name, column in sensitive.items()
         ]
-        p = max((blur.p for blur in blurs), default=0.0)
+        p = max((one.p for one in each), default=0.0)
         bad = [
             any(_fails(cuts, half, constraints, {name: column}) for half in halves)
             for name, column in sensitive.items()
@@ -107,8 +106,8 @@ def protected(
                 waiting += reversed(halves)
                 continue
             held += rows.size
-            bad = [blur.p > 0 for blur in blurs]
-        worst = max([worst, *(blur.excess for blur, failed in zip(blurs, bad, strict=True) if failed)])
+            bad = [one.p > 0 for one in each]
+        worst = max([worst, *(one.excess for one, failed in zip(each, bad, strict=True) if failed)])
         labels[rows] = part
     how = "posterior of a person's value for an attacker who repeats the run, less its share; worst class"
     findings = (
@@ -120,9 +119,9 @@ def protected(
     return Partition.of(labels, (), findings)
 
 
-def blur_of(
+def randomization_of(
     counts: Whole, first: int, constraints: Constraints, column: Values, epsilon: float, rng: np.random.Generator
-) -> Blur:
+) -> Randomization:
     """Return how the decision to cut a part with these `counts` of each sensitive value is randomized.
 
     `first` is the number of rows of its first half, and `column` the whole column, since models compare with its
@@ -130,7 +129,7 @@ def blur_of(
     """
     n = int(counts.sum())
     if 2 * first == n:
-        return Blur(0.0, 0.0)
+        return Randomization(0.0, 0.0)
     held = np.flatnonzero(counts)
     own, share = counts[held], counts[held] / n
     everything = _ways(own, first) <= ALL
@@ -147,7 +146,7 @@ def blur_of(
         bad |= _missing(side, size, held, constraints, column)
     if not bad.any():
         # A sample without a failure shows that failures are rare, not what one would reveal.
-        return Blur(0.0, 0.0 if everything else float(1 - share.min()))
+        return Randomization(0.0, 0.0 if everything else float(1 - share.min()))
     p, both = 0.0, []
     for side, size in zip(sides, sizes, strict=True):
         over = side / size - share - epsilon
@@ -159,10 +158,10 @@ def blur_of(
         both.append(side / size)
     mass = weights * np.where(bad, 1.0, p)
     posterior = np.max([mass @ one / mass.sum() for one in both], axis=0)
-    return Blur(float(p), max(0.0, float((posterior - share).max())))
+    return Randomization(float(p), max(0.0, float((posterior - share).max())))
 
 
-def _blur(
+def _randomization_of_part(
     cuts: Cuts,
     part: int,
     name: str,
@@ -170,14 +169,16 @@ def _blur(
     constraints: Constraints,
     epsilon: float,
     seed: int,
-    known: dict[tuple[object, ...], Blur],
-) -> Blur:
-    """Return the blur of a part for one column; parts with equal counts share it."""
+    known: dict[tuple[object, ...], Randomization],
+) -> Randomization:
+    """Return how the decision to cut a part is randomized for one column; parts with equal counts share it."""
     counts = np.bincount(column.codes[cuts.part(part)], minlength=column.distinct)
     first = int(cuts.high[cuts.first[part]] - cuts.low[part])
     key = (name, first, counts.tobytes())
     if key not in known:
-        known[key] = blur_of(counts, first, constraints, column, epsilon, np.random.default_rng((seed, 62, part)))
+        known[key] = randomization_of(
+            counts, first, constraints, column, epsilon, np.random.default_rng((seed, 62, part))
+        )
     return known[key]
 
 
@@ -195,7 +196,7 @@ def _missing(side: Whole, size: int, values: Whole, constraints: Constraints, co
     counts = Counts(owner, values[place], side[owner, place], sizes, column.shares, column)
     bad = np.zeros(len(side), bool)
     for model, asked in asked_of(constraints):
-        bad |= model.fails(model.function(counts, constraints), asked)
+        bad |= model.fails(model.figures(counts, constraints), asked)
     return bad
 
 

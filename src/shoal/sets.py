@@ -1,5 +1,6 @@
 """Set-valued data: the functions of `shoal.sets`, each loaded on first use."""
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -25,12 +26,14 @@ _MODULES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    """Load a function on first use."""
-    if name in _MODULES:
-        module, function = _MODULES[name]
-        return getattr(import_module(module), function)
-    raise AttributeError(f"module 'shoal.sets' has no attribute {name!r}")
+if not TYPE_CHECKING:  # so that type checkers report a misspelt name
+
+    def __getattr__(name: str) -> Any:
+        """Load a function on first use."""
+        if name in _MODULES:
+            module, function = _MODULES[name]
+            return getattr(import_module(module), function)
+        raise AttributeError(f"module 'shoal.sets' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
 
 
 def __dir__() -> list[str]:

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.certify.check import check_folder
-from shoal.certify.released import read_release
+from shoal.certify.check import check_folder, holds_sets
+from shoal.certify.released import read_cells
 from shoal.errors import ReadError
 
 RNG = np.random.default_rng(3)
@@ -141,6 +141,13 @@ def test_a_missing_file_is_found(plain):
     assert "file policy.toml" in failed(plain)
 
 
+@pytest.mark.parametrize("name", ["data.csv", "policy.toml"])
+def test_a_missing_file_is_named_where_the_checks_end(plain, name):
+    (plain / name).unlink()
+    lines = {line.what: line.found for line in check_folder(plain).lines if not line.holds}
+    assert lines == {f"file {name}": "not in the folder", name.split(".")[0]: f"{name} is not in the folder"}
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"subject": 1}', "\ud800".encode("utf-8", "surrogatepass")])
 def test_an_unreadable_certificate_is_found(plain, text):
     (plain / "certificate.json").write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -266,7 +273,15 @@ def test_anything_but_a_release_folder_is_refused(tmp_path):
     with pytest.raises(ReadError, match=r"has no certificate.json"):
         check_folder(tmp_path)
     with pytest.raises(ReadError, match="cannot be read as a released table"):
-        read_release(tmp_path / "data.xls", "data.xls", shoal.Policy())
+        read_cells(tmp_path / "data.xls", "data.xls")
+
+
+def test_a_table_whose_certificate_mentions_sets_is_a_table(plain):
+    assert not holds_sets(plain)
+    change(plain, lambda statement: statement["predicate"]["policy"].update(label="urn:shoal:sets:v1"))
+    assert not holds_sets(plain)
+    change(plain, lambda statement: statement.update(predicateType="urn:shoal:sets:v1"))
+    assert holds_sets(plain)
 
 
 def test_the_certificate_is_a_statement_without_seed_or_time(plain):

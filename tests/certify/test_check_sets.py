@@ -38,6 +38,14 @@ def test_an_untouched_folder_holds_in_every_format(folder):
     assert checks >= {"k^m-anonymity of chunks", "cover condition", "k^m-anonymity of the neighbour", "records"}
 
 
+def test_a_release_with_a_k_that_shoal_refuses_is_refused(plain):
+    def weaken(statement):
+        statement["predicate"]["parameters"]["k"] = statement["predicate"]["neighbour"]["k"] = 1
+
+    change(plain, weaken)
+    assert [(line.what, line.holds) for line in check_release(plain).lines] == [("certificate", False)]
+
+
 def test_a_neighbour_that_is_not_redrawn_is_not_vouched_for(folder):
     checked = check_folder(folder)
     assert not checked.holds
@@ -46,6 +54,17 @@ def test_a_neighbour_that_is_not_redrawn_is_not_vouched_for(folder):
         "neighbour": "not compared: there is nothing to draw it with",
         "k^m-anonymity of the neighbour": "not counted",
     }
+
+
+def test_without_its_neighbour_the_other_files_are_checked(plain):
+    before = {line.what for line in check_release(plain).lines}
+    (neighbour,) = plain.glob("neighbour.*")
+    neighbour.unlink()
+    checked = check_release(plain)
+    failing = {line.what: line.found for line in checked.lines if not line.holds}
+    assert failing["neighbour"] == f"{neighbour.name} is not in the folder"
+    assert set(failing) == {f"file {neighbour.name}", "neighbour", "k^m-anonymity of the neighbour"}
+    assert {line.what for line in checked.lines} == before - {"bytes of the certificate"}
 
 
 @pytest.mark.slow

@@ -232,6 +232,17 @@ def test_a_report_of_another_version_fails_with_a_remedy(copy):
     assert "not drawn again" in left.notes[0]
 
 
+def test_without_its_report_all_else_of_a_folder_is_checked(copy):
+    folder = copy("csv")
+    before = verify(folder, report=False)
+    (folder / "report.html").unlink()
+    checked = verify(folder)
+    assert [line.what for line in checked.lines] == [line.what for line in before.lines]
+    assert [line.what for line in checked.lines if not line.holds] == ["file report.html"]
+    assert "report.html, which the certificate lists, is missing" in checked.notes[0]
+    assert checked.columns == before.columns
+
+
 def test_a_report_that_cannot_be_drawn_fails_without_details(copy):
     def broken(*_):
         raise RuntimeError("SECRET")
@@ -266,7 +277,7 @@ def test_without_enough_memory_the_report_could_not_be_compared(copy):
 
     checked = check.check_folder(copy("csv"), broken)
     assert [line.found for line in checked.lines if not line.holds] == ["could not be compared"]
-    assert "memory is not enough" in checked.notes[0]
+    assert "there is not enough memory" in checked.notes[0]
     assert "SECRET" not in str(checked)
 
 
@@ -278,8 +289,8 @@ def test_a_raw_column_called_kept_is_listed_as_such(copy):
         "ill": "sensitive",
         "note": "keep",
     }
-    assert "column 'note': keep, as it is" in str(checked)
-    assert checked.as_dict()["columns"][3] == {"column": "note", "role": "keep", "kind": "nominal", "form": "as it is"}
+    assert "column 'note': keep, unchanged" in str(checked)
+    assert checked.as_dict()["columns"][3] == {"column": "note", "role": "keep", "kind": "nominal", "form": "unchanged"}
 
 
 def test_apostrophes_do_not_make_different_rows_equal(tmp_path):

@@ -74,7 +74,7 @@ def test_init_names_the_form_that_numbers_have_by_default(tmp_path):
         (tmp_path / "x.csv").write_text(f"age{town}\n{rows}")
         run("init", tmp_path / "x.csv", "-o", tmp_path / "policy.toml", "--force")
         text = (tmp_path / "policy.toml").read_text()
-        assert f'per class\n#   (quasi: {description}, or form = "range")' in text
+        assert f'per class\n# (quasi: {description}, or form = "range")' in text
         release = shoal.anonymize(tmp_path / "x.csv", policy=tmp_path / "policy.toml")
         assert release.policy.columns["age"].form == ("representative" if town else "mean")
 
@@ -244,7 +244,7 @@ def test_a_command_line_parameter_reaches_the_policy(table, tmp_path):
     [
         (["anonymize", "{table}"], 2, "Missing option"),
         (["anonymize", "{table}", "-o", "out", "-k", "x"], 2, "'-k'"),
-        (["anonymize", "{table}", "-o", "out", "-k", "1"], 2, "constraints.k"),
+        (["anonymize", "{table}", "-o", "out", "-k", "1"], 2, "policy: -k must be at least 2; got 1."),
         (["anonymize", "{table}", "-o", "out", "-k", "201"], 3, "Lower k to 200 or less"),
         (["anonymize", "{table}", "-o", "out", "-l", "99", "--sensitive", "diagnosis"], 3, "Lower l to"),
         (["anonymize", "{table}", "-o", "out", "-l", "2"], 2, "sensitive"),
@@ -254,7 +254,7 @@ def test_a_command_line_parameter_reaches_the_policy(table, tmp_path):
         (["anonymize", "{table}", "-o", "out", "--missing", "refuse"], 2, "rows have missing values"),
         (["anonymize", "{table}", "-o", "out", "--format", "xls"], 2, "format 'xls'"),
         (["anonymize", "{table}", "-o", "{table}"], 2, "is not a folder"),
-        (["anonymize", "{table}", "-o", "out", "--private", "out/x"], 2, "inside each other"),
+        (["anonymize", "{table}", "-o", "out", "--private", "out/x"], 2, "inside the other"),
         (["anonymize", "{table}", "-o", "out", "--policy", "none.toml"], 2, "there is no file 'none.toml'"),
         (["anonymize", "none.csv", "-o", "out"], 2, "none.csv"),
         (["profile", "none.csv"], 2, "none.csv"),
@@ -264,7 +264,7 @@ def test_a_command_line_parameter_reaches_the_policy(table, tmp_path):
         (["methods", "mdaw"], 2, "Did you mean 'mdav'?"),
         (["anonymize", "{table}", "-o", "out", "--parameter", "effort"], 2, "--parameter takes NAME=VALUE"),
         (["anonymize", "{table}", "-o", "out", "--parameter", "=quick"], 2, "--parameter takes NAME=VALUE"),
-        (["anonymize", "{table}", "-o", "out", "--parameter", "k=3"], 2, "set constraints.k"),
+        (["anonymize", "{table}", "-o", "out", "--parameter", "k=3"], 2, "set it as a constraint"),
         (
             ["anonymize", "{table}", "-o", "out", "--method", "mdav", "--parameter", "gap=3"],
             2,
@@ -272,7 +272,7 @@ def test_a_command_line_parameter_reaches_the_policy(table, tmp_path):
         ),
         (["anonymize", "{table}", "-o", "out", "--threads", "0"], 2, "'--threads'"),
         (["anonymize", "{table}", "-o", "out", "--budget", "0"], 2, "budget must be a number of seconds above 0"),
-        (["anonymize", "{table}", "-o", "out", "--refine", "well"], 2, "method.refine"),
+        (["anonymize", "{table}", "-o", "out", "--refine", "well"], 2, "policy: --refine must be 'none'"),
     ],
 )
 def test_wrong_usage_prints_one_clear_sentence_and_writes_nothing(words, code, message, table, tmp_path):
@@ -333,6 +333,26 @@ def test_errors_are_json_if_json_was_requested(table, tmp_path):
     assert json.loads(done.out)["error"]["kind"] == "InfeasibleError"
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["anonymize"], "Missing argument 'file'"),
+        (["anonymize", "{table}", "-o", "out", "--sensitve", "a"], "No such option: --sensitve"),
+        (["anonymize", "{table}", "-o", "out", "-k", "five"], "Invalid value for '-k'"),
+        (["verify", ".", "-k", 3], "contains its own policy"),
+        (["sets", "anonymise"], "No such command 'anonymise'"),
+    ],
+)
+def test_usage_errors_are_json_too(table, tmp_path, words, message):
+    words = [table if word == "{table}" else word for word in words]
+    done = shoal_run(*words, "--json", cwd=tmp_path, code=2)
+    error = json.loads(done.out)["error"]
+    assert error["kind"] == "UsageError"
+    assert error["exit"] == 2
+    assert message in error["message"]
+    assert message in done.err
+
+
 def test_a_column_name_is_never_interpreted_as_markup(tmp_path):
     (tmp_path / "odd.csv").write_text("[/b],[bold]\n1,2\n3,4\n")
     output = run("profile", tmp_path / "odd.csv")
@@ -342,6 +362,14 @@ def test_a_column_name_is_never_interpreted_as_markup(tmp_path):
 
 def test_the_version_is_printed():
     assert run("--version").strip() == shoal.__version__
+
+
+def test_help_leaves_half_of_a_narrow_terminal_to_the_text_of_most_options(monkeypatch):
+    monkeypatch.setattr("typer.rich_utils.MAX_WIDTH", 80)
+    panels = run("anonymize", "--help").split("╭─ ")[1:]
+    assert {"Privacy", "Column roles", "Method"} <= {panel.split(" ─")[0] for panel in panels}
+    [roles] = [panel for panel in panels if panel.startswith("Column roles")]
+    assert "--sensitive         COLUMN  A sensitive attribute: published unchanged," in roles
 
 
 def test_help_names_every_command_with_an_example():
@@ -413,7 +441,7 @@ def test_a_run_can_be_repeated_from_its_private_folder(table, tmp_path):
     run(*asked, "-o", tmp_path / "two", "--seed-from", tmp_path / "mine")
     assert (tmp_path / "one" / "data.csv").read_bytes() == (tmp_path / "two" / "data.csv").read_bytes()
     output = run(*asked, "-o", tmp_path / "three", "--seed-from", tmp_path / "mine", "--seed", 3, code=2)
-    assert "both give a random seed" in output
+    assert "both set the random seed" in output
     assert not (tmp_path / "three").exists()
     with pytest.raises(ReadError, match="contains no random seed"):
         CliRunner().invoke(
@@ -428,7 +456,7 @@ def test_protection_from_minimality_is_requested_and_refused_by_its_option(table
     output = run(*asked, "-l", 2, "--protect", "minimality", "-o", tmp_path / "one")
     assert "minimality, excess" in output
     assert tomllib.loads((tmp_path / "one" / "policy.toml").read_text())["protect"] == "minimality"
-    with pytest.raises(PolicyError, match="ask for l, t, alpha, beta or delta"):
+    with pytest.raises(PolicyError, match="set l, t, alpha, beta or delta"):
         CliRunner().invoke(
             commands.app,
             [str(word) for word in (*asked, "--protect", "minimality", "-o", tmp_path / "two")],

@@ -23,7 +23,7 @@ def test_figures_ranks_and_tests_are_shown(place, tmp_path):
     words = ("compare", place, "--methods", "mdav,mondrian, one_pass", "--label", "last", "--seeds", 2, "--folds", 2)
     code, out, err = run(*words, "-k", 4, "-o", tmp_path / "out")
     assert (code, err) == (0, "")
-    assert "combined utility at k = 4, more is better" in out
+    assert "combined utility at k = 4, higher is better" in out
     assert "ward3" in out
     assert "mean rank" in out
     assert "score" in out
@@ -53,7 +53,7 @@ def test_a_data_set_that_cannot_be_released_is_named(place, tmp_path):
     csv.write_csv(shoal.sample(3).select(["height_cm", "weight_kg"]), few)
     code, out, _ = run("compare", place, few, "--methods", "mdav,mondrian", "--seeds", 1)
     assert code == 0
-    assert "Left out: few: mdav: arrange: k is 5" in out
+    assert "Left out: few: mdav: encode: k is 5" in out
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_it_prints_the_pareto_front_and_the_next_command_and_chooses_nothing(tab
     output = run(table, "--methods", "mdav,kde_pp", "-k", "3,6", "-l", "2", "--jobs", 1, "-o", out, *ROLES)
     assert "mdav-k3-l2" in output
     assert "mdav-k6-l2" in output
-    assert "Left out: kde_pp: needs a label" in output
+    assert "Left out: kde_pp: it needs a label" in output
     assert "2 releases were verified and measured" in output
     assert "can itself leak information" in output
     assert "front/NAME.toml -o release --private mine" in output
@@ -106,7 +106,7 @@ def test_a_folder_in_use_by_another_process_is_refused_with_2(table, tmp_path):
     from shoal.exploration.folder import Folder
 
     words = ["--methods", "mdav", "--dry-run", "-o", tmp_path / "explored", *ROLES]
-    with Folder(tmp_path / "explored"), pytest.raises(ShoalError, match="another exploration uses") as caught:
+    with Folder(tmp_path / "explored"), pytest.raises(ShoalError, match="another exploration is using") as caught:
         run(table, *words, code=None)
     assert caught.value.exit_code == 2
 

@@ -49,6 +49,13 @@ def test_the_public_report_needs_the_folder_alone(program, made, tmp_path, monke
     assert (tmp_path / "report.html").read_text() == report(None, made / "release")
 
 
+@pytest.mark.slow
+def test_the_holders_report_has_a_name_of_its_own(program, made, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run(program, made / "people.csv", made / "release", "--private", made / "private", "--format", "md")
+    assert [path.name for path in tmp_path.iterdir()] == ["confidential-report.md"]
+
+
 def test_the_holders_report_needs_the_table_and_the_private_folder(program, made, tmp_path):
     out = tmp_path / "mine.md"
     output = run(
@@ -74,7 +81,6 @@ def test_the_file_extension_determines_the_format(program, made, tmp_path):
         ("r.md", "# What"),
         ("r.json", '{\n  "shoal"'),
         ("r.html", "<!doctype html>"),
-        ("r", "<!doctype"),
     ):
         run(program, made / "release", "-o", tmp_path / name)
         assert (tmp_path / name).read_text().startswith(start)
@@ -84,3 +90,15 @@ def test_options_of_the_holders_report_are_refused_without_the_table(program, ma
     run(program, made / "release", "--private", made / "private", code=2)
     run(program, made / "release", "--attacks", code=2)
     run(program, made / "release", "--control", made / "private", code=2)
+
+
+@pytest.mark.parametrize("name", ["report.pdf", "report.txt", "report"])
+def test_an_output_file_of_an_unknown_kind_is_refused(program, made, tmp_path, name):
+    output = " ".join(run(program, made / "release", "-o", tmp_path / name, code=2).replace("│", "").split())
+    assert ".html, .htm, .md, .markdown, .json" in output
+    assert not (tmp_path / name).exists()
+
+
+def test_an_output_file_may_have_any_name_if_the_format_is_given(program, made, tmp_path):
+    run(program, made / "release", "-o", tmp_path / "report.txt", "--format", "md")
+    assert (tmp_path / "report.txt").read_text().startswith("# ")

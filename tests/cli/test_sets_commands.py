@@ -66,12 +66,12 @@ def test_an_earlier_release_is_replaced_but_no_other_folder(baskets, tmp_path):
     folder = tmp_path / "release"
     for _ in range(2):
         run("anonymize", baskets, "-o", folder, "--delta", 30)
-    stranger = tmp_path / "stranger"
-    stranger.mkdir()
-    (stranger / "letter.txt").write_text("mine")
-    done = CliRunner().invoke(commands.app, ["sets", "anonymize", str(baskets), "-o", str(stranger)])
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "letter.txt").write_text("mine")
+    done = CliRunner().invoke(commands.app, ["sets", "anonymize", str(baskets), "-o", str(foreign)])
     assert "holds other files" in str(done.exception)
-    assert (stranger / "letter.txt").read_text() == "mine"
+    assert (foreign / "letter.txt").read_text() == "mine"
 
 
 def test_a_run_can_be_repeated_from_its_private_folder(baskets, tmp_path):

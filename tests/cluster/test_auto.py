@@ -31,7 +31,7 @@ def test_it_announces_its_choice_before_it_starts_and_in_a_note():
     with listening(lambda *_: None, messages.append):
         partition = auto(X, 20, "quick")
     assert partition.notes[0].startswith(
-        "auto: anneal, effort quick, because a search gives the lowest information loss; about "
+        "auto: anneal, effort quick, because a search gives the lowest information loss; expected cost: about "
     )
     assert messages == [partition.notes[0].rstrip(".")]
 

@@ -5,11 +5,14 @@ from inspect import signature
 import numpy as np
 import pytest
 
-from shoal.catalogue import Choice, Whole
+from shoal.catalogue import Choice, Whole, methods
 from shoal.cluster.declaring import Run, mixed_method, numeric_method
+from shoal.cluster.search.limits import Limits
 from shoal.errors import InfeasibleError, MethodError
 from shoal.kernels.columns import Set, columns_of
 from shoal.model.partition import Partition
+from shoal.model.policy import Constraints
+from shoal.privacy.verdict.values import Values
 
 SEEN = []
 
@@ -65,6 +68,16 @@ def test_a_method_is_given_checked_numbers_defaults_and_the_run():
 def test_parameters_that_the_card_does_not_allow_are_refused(given, message):
     with pytest.raises(MethodError, match=message):
         halves([[1.0], [2.0]], 2, **given)
+
+
+def test_limits_of_another_table_are_refused_by_every_method_that_uses_them():
+    limits = Limits.of(Constraints(k=2, l=2), {"ill": Values(np.arange(8) % 2)})
+    cards = [card for card in map(methods.load, methods.names()) if "limits" in card.uses]
+    assert {card.data for card in cards} == {"numeric", "mixed"}
+    for card in cards:
+        table = np.zeros((9, 2)) if card.data == "numeric" else columns_of([np.zeros(9, int)], [Set(1)])
+        with pytest.raises(MethodError, match=rf"^{card.name}: limits must hold the .* of 9 rows.*got 8\.$"):
+            card.function(table, 3, limits=limits)
 
 
 def test_options_that_a_method_does_not_use_are_refused():

@@ -12,7 +12,7 @@ from figures import sse
 from naive.exact import least_sse, left_side, partitions, squares
 from shoal.cluster.exact import generation
 from shoal.cluster.exact.branching import branch
-from shoal.cluster.exact.cuts import PATTERNS, broken, coefficients, index_of, no_cuts
+from shoal.cluster.exact.cuts import PATTERNS, coefficients, index_of, no_cuts, violated
 from shoal.cluster.exact.generation import Search, Work
 from shoal.cluster.exact.master import Master, choose, tidy
 from shoal.cluster.exact.pricing import below, costs, distances, lowered, nearest_sums
@@ -125,13 +125,13 @@ def test_coefficients_of_groups_are_their_weights_over_the_divisor_rounded_down(
 def test_cuts_that_are_found_are_violated_and_raise_the_bound():
     # Half of each of three pairs: every row is covered once, but two of three rows are together one and a half times.
     groups = np.array([[0, 1, -1], [1, 2, -1], [0, 2, -1]])
-    rows, weight, divisor = broken(groups, np.full(3, 0.5), 3, 10, set())
+    rows, weight, divisor = violated(groups, np.full(3, 0.5), 3, 10, set())
     assert rows[0][:3].tolist() == [0, 1, 2]
     assert (weight[0][:3].tolist(), divisor[0]) == ([1, 1, 1], 2)
     known = set()
-    assert len(broken(groups, np.full(3, 0.5), 3, 10, known)[0]) == len(known) > 0
-    assert len(broken(groups, np.full(3, 0.5), 3, 10, known)[0]) == 0
-    assert len(broken(groups, np.array([1.0, 0.0, 0.0]), 3, 10, set())[0]) == 0
+    assert len(violated(groups, np.full(3, 0.5), 3, 10, known)[0]) == len(known) > 0
+    assert len(violated(groups, np.full(3, 0.5), 3, 10, known)[0]) == 0
+    assert len(violated(groups, np.array([1.0, 0.0, 0.0]), 3, 10, set())[0]) == 0
 
 
 def test_every_group_below_the_limit_is_found(compiled):

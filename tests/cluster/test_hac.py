@@ -190,7 +190,9 @@ def test_redundant_columns_do_not_change_mahalanobis_and_are_noted(extra):
 
 
 def test_mahalanobis_of_columns_that_do_not_vary_is_refused():
-    with pytest.raises(MethodError, match=r"^hac: metric 'mahalanobis' needs a column that varies; the 2 there are do"):
+    with pytest.raises(
+        MethodError, match=r"^hac: metric 'mahalanobis' needs a column that varies; none of the 2 columns"
+    ):
         hac(np.full((9, 2), 4711.0), 3, metric="mahalanobis")
 
 

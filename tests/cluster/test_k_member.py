@@ -246,12 +246,6 @@ def test_diverse_groups_need_a_sensitive_column():
     )
 
 
-def test_limits_of_another_table_are_refused():
-    limits = Limits.of(Constraints(k=2, l=2), sensitive(np.arange(8) % 2))
-    with pytest.raises(MethodError, match=r"^k_member: limits must hold the sensitive values of 9 rows.*got 8\.$"):
-        k_member(np.zeros((9, 2)), 3, diverse=True, limits=limits)
-
-
 @pytest.mark.parametrize("diverse", ["yes", 1, None])
 def test_diverse_is_true_or_false(diverse):
     with pytest.raises(MethodError, match=r"^k_member: (diverse must be true or false|parameter 'diverse' is missing)"):

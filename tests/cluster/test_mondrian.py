@@ -225,9 +225,3 @@ def test_an_unknown_kind_of_cut_is_refused():
     with pytest.raises(MethodError) as caught:
         mondrian(np.zeros((9, 2)), 3, split="even")
     assert str(caught.value) == "mondrian: split must be one of 'strict', 'relaxed'; got 'even'."
-
-
-def test_limits_of_another_table_are_refused():
-    limits = Limits.of(Constraints(k=2, l=2), {"ill": Values(np.arange(8) % 2)})
-    with pytest.raises(MethodError, match=r"^mondrian: limits must hold the sensitive values of 9 rows.*got 8\.$"):
-        mondrian(np.zeros((9, 2)), 3, limits=limits)

@@ -23,6 +23,7 @@ from shoal.model.progress import listening
 from shoal.model.table import Table
 from shoal.prepare.complete import complete
 from shoal.prepare.profile import profile
+from shoal.reports.diagrams import critical_words
 from shoal.utility.structure import structural_utility
 
 pytestmark = pytest.mark.slow
@@ -119,6 +120,18 @@ def test_a_fold_is_released_as_the_pipeline_would():
         assert sorted(rows.tolist()) == list(range(120))
 
 
+def test_a_fold_is_released_with_the_hierarchies_of_the_policy():
+    table = shoal.sample(120, seed=3).select(["height_cm", "education", "smoker"])
+    first, *others = sorted(set(table.column("education").drop_null().to_pylist()))
+    given = {"hierarchies": {"education": {"one": [first], "many": others}}, "label": "smoker", "keep": ["smoker"]}
+    whole, policy = named(table, k=4, method="gower", seed=2, **given)
+    release = shoal.anonymize(table, policy=policy)
+    assert "many" in release.table.column("education").to_pylist()
+    assert sorted(map(str, released(whole, policy)[0].to_pylist())) == sorted(map(str, release.table.to_pylist()))
+    with pytest.raises(DataError, match="honest accuracy needs a quasi-identifier that keeps its type"):
+        honest(whole, policy, 5, 0)
+
+
 def test_honest_accuracy_is_high_for_a_label_that_the_columns_decide_but_not_for_a_random_one():
     rng = np.random.default_rng(0)
     x = rng.normal(size=300)
@@ -144,7 +157,7 @@ def test_a_failed_pair_is_named_and_its_data_set_left_out():
 
 def test_too_few_remaining_data_sets_are_an_error_with_reasons():
     given = {"a": shoal.sample(3).select(NUMBERS), "b": shoal.sample(60).select(NUMBERS)}
-    with pytest.raises(DataError, match="1 of 2 data sets .* 'a': mdav: arrange: k is 5"):
+    with pytest.raises(DataError, match="1 of 2 data sets .* 'a': mdav: encode: k is 5"):
         compare(given, methods=["mdav", "mondrian"], jobs=1)
 
 
@@ -155,13 +168,16 @@ def test_too_few_remaining_data_sets_are_an_error_with_reasons():
         ({"methods": ["mdav", "mdaw"]}, MethodError, "Did you mean 'mdav'"),
         ({"measure": "honest"}, DataError, "needs a label"),
         ({"measure": "nonsense"}, MethodError, "unknown measure 'nonsense'"),
+        ({"measure": "honst"}, MethodError, "unknown measure 'honst'. Did you mean 'honest'"),
         ({"measure": []}, MethodError, "from 1 to 100 measures"),
-        ({"measure": "class sizes"}, MethodError, "has no better direction"),
+        ({"measure": "class sizes"}, MethodError, "cannot be ranked: neither high nor low"),
         ({"label": "lable", "measure": "honest"}, DataError, "'ward 0', 'ward 1' have no column 'lable'"),
         ({"seeds": 0}, DataError, "seeds must be a whole number of at least 1"),
         ({"folds": 1}, DataError, "folds must be a whole number of at least 2"),
         ({"k": True}, DataError, "k must be a whole number"),
         ({"alpha": 2}, DataError, "alpha must lie between 0 and 1"),
+        ({"methods": 5}, DataError, "methods must be one or more names; got an int"),
+        ({"header": "no"}, DataError, "header must be True or False; got 'no'"),
         ({"identifiers": ["heigth_cm"]}, DataError, "no data set has a column 'heigth_cm'. Did you mean 'height_cm'"),
     ],
 )
@@ -299,3 +315,7 @@ def test_frames_without_names_and_no_processes_are_refused():
         compare(frames, methods=["mdav", "mondrian"])
     with pytest.raises(DataError, match="jobs must be a whole number of at least 1"):
         compare(dict(enumerate(frames)), methods=["mdav", "mondrian"], jobs=0)
+
+
+def test_the_conclusion_is_part_of_the_printed_comparison(found):
+    assert all(critical_words(one) in str(found) for one in found.as_dict()["measures"])

@@ -60,7 +60,7 @@ def test_measures_findings_and_attacks_can_be_aims():
 def test_unknown_figures_and_those_without_a_direction_are_refused():
     with pytest.raises(MethodError, match="unknown utility 'cel loss %'.*Did you mean 'cell loss %'"):
         aim_of("cel loss %", "utility", Policy.of())
-    with pytest.raises(MethodError, match="'degree of anonymity class' is not a risk: it has no better direction"):
+    with pytest.raises(MethodError, match="'degree of anonymity class' cannot be the risk: neither high"):
         aim_of("degree of anonymity class", "risk", Policy.of())
 
 
@@ -76,10 +76,10 @@ WHOLE = Policy.of(label="buys", keep=["buys"], sensitive=["ill"])
         ("homogeneity", Policy.of(), "needs a sensitive column"),
         ("attribute inference", Policy.of(), "needs a sensitive column"),
         ("journalist risk", WHOLE, "needs a population"),
-        ("intersection", WHOLE, "needs another release, which explorations lack"),
-        ("exact combination", WHOLE, "needs control rows, which explorations lack"),
+        ("intersection", WHOLE, "needs another release, which explorations do not have"),
+        ("exact combination", WHOLE, "needs control rows, which explorations do not have"),
         ("(k,k^m)-anonymity", WHOLE, "needs a column of sets"),
-        ("risk without a column", WHOLE, "a figure of single columns"),
+        ("risk without a column", WHOLE, "describes single columns"),
     ],
 )
 def test_figures_that_no_release_has_are_refused_before_anything_is_run(name, policy, message):

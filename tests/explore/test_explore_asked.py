@@ -3,8 +3,7 @@
 import pytest
 
 import shoal
-from shoal.errors import MethodError, PolicyError
-from shoal.exploration.asked import shortened
+from shoal.errors import MethodError, PolicyError, shortened
 from shoal.exploration.run import explore
 from shoal.io.data_file import write_data
 
@@ -28,12 +27,17 @@ def file(tmp_path_factory):
         ({"budget": 10**400}, PolicyError, "budget must be a number of seconds above 0; got 1000.*\\.\\.\\."),
         ({"seeds": 10**9}, PolicyError, "seeds must be a whole number of at least 1 and at most 10,000"),
         ({"methods": None}, MethodError, "methods must be names of methods, or 'all'; got None"),
-        ({"methods": [5]}, MethodError, "methods must be names of methods, or 'all'; got \\[5\\]"),
+        ({"methods": [5]}, MethodError, "methods must be names of methods, or 'all'; got a list"),
         ({"methods": []}, MethodError, "no method is named"),
         ({"utility": 5}, MethodError, "the utility must be the name of a measure or an attack; got 5"),
         ({"risk": ["marketer risk"]}, MethodError, "the risk must be the name"),
         ({"risk": "intersection"}, MethodError, "needs another release"),
         ({"output": 5}, PolicyError, "output must be the path of a folder; got 5"),
+        (
+            {"output": "truthful"},
+            PolicyError,
+            "write policy={'output': 'truthful'}; for a folder of this name, './truthful'",
+        ),
         ({"output": "a\0b"}, PolicyError, "output must be the path of a folder"),
         ({"parameters": 5}, MethodError, "parameters must be a mapping of names to values; got 5"),
         ({"parameters": {5: 1}}, MethodError, "parameters must be a mapping of names to values"),
@@ -43,6 +47,7 @@ def file(tmp_path_factory):
         ({"l": 10**400}, PolicyError, "l must be numbers of at most"),
         ({"k": range(2, 10**12)}, PolicyError, "at most 10,000 are possible"),
         ({"identifers": ["name"]}, PolicyError, "explore: unknown option 'identifers'. Did you mean 'identifiers'"),
+        ({"random_state": 1}, PolicyError, "explore: unknown option 'random_state'. Did you mean 'seed'"),
         ({"method": "mdav"}, PolicyError, "explore: unknown option 'method'"),
         ({"utility": "beauty"}, MethodError, "unknown utility 'beauty'"),
         ({"identifiers": ["nobody"]}, PolicyError, "'nobody'"),

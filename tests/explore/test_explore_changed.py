@@ -11,12 +11,10 @@ import pytest
 import shoal
 import shoal.exploration.run as running
 from shoal.errors import ReadError, WriteError
-from shoal.exploration import memory, preflight, sources
+from shoal.exploration import memory, preflight
 from shoal.exploration.folder import Folder
 from shoal.exploration.run import explore
-from shoal.exploration.sources import Seal, Source
 from shoal.io.data_file import write_data
-from shoal.model.policy import Policy
 
 ROLES = {"identifiers": ["patient_id", "name"], "sensitive": ["diagnosis"]}
 OPTIONS = {"methods": ["mdav", "mondrian"], "k": 4, "jobs": 1, "seed": 1, **ROLES}
@@ -99,51 +97,15 @@ def test_a_hierarchy_that_changes_meanwhile_ends_the_exploration(tmp_path, monke
         explore(table, methods="mondrian", k=3, jobs=1, hierarchies={"town": str(tree)})
 
 
-@pytest.mark.slow
-def test_after_a_touch_without_changes_the_run_is_repeated(file, versions, tmp_path, monkeypatch):
-    expected = explore(file, **OPTIONS)
-
-    def away_and_back():
+def test_a_table_that_was_changed_and_changed_back_ends_the_exploration(file, versions, monkeypatch):
+    def there_and_back():
         file.write_bytes(versions[1])
         file.write_bytes(versions[0])
         os.utime(file, ns=(0, 0))
 
-    tried = meddling(monkeypatch, away_and_back)
-    found = explore(file, output=tmp_path / "explored", **OPTIONS)
-    assert len(tried) == 3
-    assert tried[1:] == [tried[0], *({"mdav-k4", "mondrian-k4"} - {tried[0]})]
-    assert [(one.data, one.utility) for one in found.outcomes] == [(one.data, one.utility) for one in expected.outcomes]
-
-
-def test_after_repeated_touches_the_exploration_gives_up(file, monkeypatch):
-    real, times = running.attempt, []
-    monkeypatch.setattr(running, "TURNS", 3)
-    monkeypatch.setattr(
-        running, "attempt", lambda task: (os.utime(file, ns=(0, len(times))), times.append(1), real(task))[2]
-    )
-    with pytest.raises(ReadError, match="the table keeps changing"):
-        explore(file, **OPTIONS)
-    assert len(times) == 3
-
-
-def test_an_old_file_is_not_read_again_while_untouched(file, monkeypatch):
-    monkeypatch.setattr(sources, "RECENT", -1)
-    seal = Seal(Source(str(file)), Policy.of())
-    seal.mark(b"0" * 32)
-    monkeypatch.setattr(sources, "fingerprint", None)
-    assert seal.untouched()
-
-
-def test_a_recent_file_is_read_again_because_its_time_may_not_show_a_change(file, versions, monkeypatch):
-    monkeypatch.setattr(sources, "RECENT", 1e18)
-    seal = Seal(Source(str(file)), Policy.of())
-    seal.mark(b"0" * 32)
-    assert seal.untouched()
-    look = seal._look()
-    monkeypatch.setattr(Seal, "_look", lambda _: look)  # a clock that ticks too slowly
-    file.write_bytes(versions[1])
+    meddling(monkeypatch, there_and_back)
     with pytest.raises(ReadError, match="the table has changed"):
-        seal.untouched()
+        explore(file, **OPTIONS)
 
 
 def damage(path, change):
@@ -211,7 +173,7 @@ def test_a_second_exploration_in_a_folder_is_refused_and_does_not_harm_the_first
     folder, found = done
 
     def second():
-        with pytest.raises(WriteError, match="another exploration uses the folder"):
+        with pytest.raises(WriteError, match="another exploration is using the folder"):
             explore(folder / "hospital.csv", output=tmp_path / "explored", **{**OPTIONS, "dry_run": True})
 
     meddling(monkeypatch, second)

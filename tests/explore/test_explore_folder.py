@@ -111,7 +111,7 @@ def test_a_folder_is_used_by_one_exploration_at_a_time(place):
         draft = place / "points" / f".a.json.{os.getpid()}.draft"
         draft.write_text("{")
         before = seen(place)
-        with pytest.raises(WriteError, match="another exploration uses the folder"):
+        with pytest.raises(WriteError, match="another exploration is using the folder"):
             Folder(place)
         assert seen(place) == before
         draft.unlink()
@@ -127,7 +127,7 @@ def test_a_killed_process_does_not_lock_the_folder(place):
     other = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         assert other.stdout.readline() == "held\n"
-        with pytest.raises(WriteError, match="another exploration uses"):
+        with pytest.raises(WriteError, match="another exploration is using"):
             Folder(place)
     finally:
         other.kill()
@@ -227,5 +227,5 @@ def test_a_file_is_refused_as_a_folder(tmp_path):
 def test_a_release_folder_is_refused_for_an_exploration(tmp_path):
     table = shoal.sample(60).select(["days", "cost_eur"])
     shoal.anonymize(table, k=3, method="mdav").save(tmp_path / "release")
-    with pytest.raises(WriteError, match="lies inside a folder that shoal wrote"):
+    with pytest.raises(WriteError, match="is inside a folder that shoal wrote"):
         Folder(tmp_path / "release" / "explored")

@@ -83,7 +83,7 @@ def test_the_page_shows_the_front_every_point_and_what_was_left_out(page):
         ">verify: it does not hold.</td>",
         ">not tried</td>",
         "exact: accepts at most 2,000 rows",
-        "is itself a channel",
+        "can itself leak information",
         "clearly better in one of them",
         "4 runs, about 12 s and 300 MB in 2 processes.",
         "shoal anonymize people.csv --policy front/NAME.toml",
@@ -164,7 +164,7 @@ def test_it_shows_itself_in_a_notebook(exploration):
     assert shown.startswith("<div")
     assert "<svg" in shown
     assert "mdav-k5" in shown
-    assert "is itself a channel" in shown
+    assert "can itself leak information" in shown
 
 
 def test_it_can_be_saved_later(exploration, tmp_path):

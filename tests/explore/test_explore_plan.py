@@ -69,7 +69,7 @@ def test_with_a_label_methods_that_learn_from_it_are_included_and_auto_may_be_na
 
 
 def test_a_grid_without_a_method_is_refused_with_the_reason():
-    with pytest.raises(MethodError, match="no method remains. kde_pp: needs a label"):
+    with pytest.raises(MethodError, match="no method remains. kde_pp: it needs a label"):
         grid(Policy.of(), "kde_pp", k=5)
     with pytest.raises(MethodError, match="unknown method 'mdaf'"):
         grid(Policy.of(), "mdaf")

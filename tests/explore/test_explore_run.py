@@ -77,8 +77,8 @@ def test_policies_of_the_front_make_the_same_bytes_and_verdicts_again(explored, 
 def test_of_points_with_the_same_release_the_first_is_on_the_front_and_the_other_is_named(file):
     found = explore(file, methods=["cover", "grow"], k=4, l=2, jobs=1, seed=0, **ROLES)
     assert [one.name for one in found.front] == ["cover-k4-l2"]
-    assert found.twins == {"grow-k4-l2": "cover-k4-l2"}
-    assert found.table()["twin"].to_pylist() == [None, "cover-k4-l2"]
+    assert found.same_as == {"grow-k4-l2": "cover-k4-l2"}
+    assert found.table()["same_as"].to_pylist() == [None, "cover-k4-l2"]
     page = explore_html(found.as_dict())
     assert "Others give the same release, byte for byte: grow-k4-l2 as cover-k4-l2." in page
     assert 'aria-label="grow-k4-l2;' in page
@@ -104,7 +104,7 @@ def test_the_folder_is_private_and_complete(explored):
     assert stat.S_IMODE(explored.folder.stat().st_mode) == 0o700
     facts = json.loads((explored.folder / "explore.json").read_text())
     assert facts["front"] == [one.name for one in explored.front]
-    assert "is itself a channel" in facts["channel"]
+    assert "can itself leak information" in facts["caution"]
     assert len(list((explored.folder / "points").iterdir())) == 6
 
 
@@ -278,23 +278,23 @@ def test_no_cell_of_the_table_is_written(tmp_path):
 
 def test_an_exploration_shows_its_size_and_refuses_unknown_points(file):
     found = shoal.explore(file, methods="mdav", k=3, jobs=1, **ROLES)
-    assert repr(found) == "<Exploration: 1 points, 1 on the Pareto front; 0 left out>"
-    with pytest.raises(KeyError, match="unknown point 'mdav'"):
+    assert repr(found) == "<Exploration: 1 point, 1 on the Pareto front; 0 left out>"
+    with pytest.raises(shoal.UseError, match="unknown point 'mdav'. Known: 'mdav-k3'. Did you mean 'mdav-k3'?"):
         found.policy("mdav")
 
 
-def test_with_a_label_the_table_and_the_commonest_label_are_shown_for_comparison(file):
+def test_with_a_label_the_table_and_the_most_frequent_label_are_shown_for_comparison(file):
     roles = {"identifiers": ["patient_id", "name"], "sensitive": ["diagnosis"], "keep": ["smoker"], "label": "smoker"}
     found = explore(file, methods="mdav", k=[4], jobs=1, **roles)
     labels = shoal.sample(160, seed=3)["smoker"].to_pylist()
-    assert found.beside["the commonest label alone"] == 100 * max(labels.count(True), labels.count(False)) / 160
+    assert found.references["the most frequent label alone"] == 100 * max(labels.count(True), labels.count(False)) / 160
     release = shoal.anonymize(file, policy=found.policy("mdav-k4"))
     honest = {one.name: one.value for one in shoal.measure(file, release, only=["honest separability %"])}
     assert found.outcomes[0].utility.value == honest["honest separability %"]
     page = explore_html(found.as_dict())
-    assert f"the commonest label alone: {found.beside['the commonest label alone']:.4g}" in page
+    assert f"the most frequent label alone: {found.references['the most frequent label alone']:.4g}" in page
     assert "the table itself" in page
-    assert explore(file, methods="mdav", k=[4], jobs=1, **ROLES).beside == {}
+    assert explore(file, methods="mdav", k=[4], jobs=1, **ROLES).references == {}
 
 
 def test_an_exploration_draws_a_seed_once_and_its_folder_keeps_it(file, tmp_path):
@@ -306,3 +306,9 @@ def test_an_exploration_draws_a_seed_once_and_its_folder_keeps_it(file, tmp_path
     assert seed != other.policy("mdav-k3").seed
     text = (tmp_path / "one" / "explore.json").read_text() + (tmp_path / "one" / "explore.html").read_text()
     assert str(seed) not in text
+
+
+def test_the_text_of_an_exploration_says_why_points_were_not_released():
+    table = pa.table({"age": [34, 36, 35, 61, 60, 62]})
+    found = shoal.explore(table, methods=["mdav"], k=[500])
+    assert "; 1 not released, the first: encode: k is 500, but there are 6 rows" in repr(found)

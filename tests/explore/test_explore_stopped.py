@@ -16,7 +16,7 @@ from shoal.io.data_file import write_data
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are looked up in /proc")
-METHODS, K = ["mdav", "mondrian", "one_pass", "tfrp"], [3, 5, 7, 9]
+METHODS, K = ["mdav", "mondrian", "one_pass", "tfrp"], [3, 5]
 ROLES = {"identifiers": ["patient_id", "name"], "sensitive": ["diagnosis"]}
 SCRIPT = """
 import sys
@@ -71,7 +71,7 @@ def test_a_stopped_run_leaves_no_process_and_the_next_run_continues(tmp_path, ho
     assert run.returncode == (-9 if how == signal.SIGKILL else 128 + how)
     assert "Traceback" not in output
     if how != signal.SIGKILL:
-        assert "releases are kept in" in output
+        assert "kept in" in output
         assert "the same command resumes from there" in output
     until(lambda: not any(alive(one) for one in started), 60)
     kept = {path.name: path.stat().st_mtime_ns for path in points.glob("*.json")}

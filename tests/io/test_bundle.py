@@ -255,7 +255,7 @@ def test_a_folder_with_only_the_file_names_of_a_release_is_not_replaced(tmp_path
 
 def test_the_working_directory_is_not_replaced(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(WriteError, match="the folder that you are in"):
+    with pytest.raises(WriteError, match="the current folder"):
         fill(".", "new")
 
 

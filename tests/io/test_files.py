@@ -64,7 +64,7 @@ def test_gzipped_csv_is_read(put):
 def test_a_truncated_or_damaged_gzip_file_is_refused(put):
     packed = gzip.compress(f"a,b\n{MARK},2\n".encode() * 1000)
     for content in (packed[:-9], packed[:20], packed[:-8] + bytes(8), packed[:12] + b"\xff" + packed[13:]):
-        assert refusal(put(content, "x.csv.gz")) == "read: 'x.csv.gz' is damaged or cut off. Fetch it again."
+        assert refusal(put(content, "x.csv.gz")) == "read: 'x.csv.gz' is damaged or truncated. Obtain it again."
 
 
 def test_a_file_named_gz_must_be_gzip(put):
@@ -140,7 +140,7 @@ def test_damaged_column_files_are_refused(tmp_path, name):
     whole = path.read_bytes()
     for content in (whole[:-20], whole[: len(whole) // 2], whole[:12], whole[:-12] + bytes(12)):
         path.write_bytes(content)
-        assert "is damaged or cut off" in refusal(path)
+        assert "is damaged or truncated" in refusal(path)
 
 
 @pytest.mark.parametrize("name", ["x.parquet", "x.feather"])
@@ -245,7 +245,7 @@ def test_a_file_without_read_permission_is_refused(put, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "open", denied)
-    assert "is not readable by you" in refusal(path)
+    assert "cannot be read with your permissions" in refusal(path)
 
 
 def test_the_origin_has_the_name_without_folders(put):

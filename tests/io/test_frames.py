@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from shoal.errors import ReadError
 from shoal.io.files import read
-from shoal.io.frames import from_frame, to_frame
+from shoal.io.frames import from_frame, reordered, to_frame
 
 MARK = "Zebedee4711"
 PLAIN = {"age": [39, 50, 38], "job": ["x", None, "z"]}
@@ -85,8 +85,8 @@ def test_lazy_frames_are_refused():
         ([MARK], "a list"),
         ({"a": [MARK]}, "a dict"),
         (MARK.encode(), "a bytes"),
-        (None, "a NoneType"),
-        (np.array([[MARK]]), "a ndarray of numpy"),
+        (None, "None"),
+        (np.array([[MARK]]), "an ndarray of numpy"),
         (pd.Series([MARK]), "a Series of pandas"),
         (pl.Series([MARK]), "a Series of polars"),
         (pa.chunked_array([[MARK]]), "a ChunkedArray of pyarrow"),
@@ -301,6 +301,16 @@ def test_arrow_types_are_restored():
     assert back.schema.metadata is None
 
 
+def test_rows_of_string_views_are_reordered():
+    words = pa.array(["a", None, "b"], pa.string_view())
+    frame = pa.table({"v": words, "c": pa.DictionaryArray.from_arrays(pa.array([0, 1, 2]), words)})
+    for source in (frame, nw.from_native(frame)):
+        taken = reordered(source, np.array([2, 1, 0]))
+        native = taken if source is frame else taken.to_native()
+        assert native.schema == frame.schema
+        assert native.to_pydict() == {"v": ["b", None, "a"], "c": ["b", None, "a"]}
+
+
 def test_columns_that_became_text_or_another_kind_stay_so():
     released = pa.table({"a": ["1-3", "1-3"], "b": [1.5, 1.5], "c": [300, 300]})
     frame = pd.DataFrame({"a": pd.array([1, 3], "Int64"), "b": [1, 2], "c": np.array([1, 2], np.uint8)})
@@ -312,7 +322,7 @@ def test_columns_that_became_text_or_another_kind_stay_so():
     assert polars.to_dict(as_series=False) == released.to_pydict()
 
 
-def test_integers_with_missing_values_use_the_nullable_type_of_pandas():
+def test_integers_with_missing_values_become_floats_in_pandas():
     back = to_frame(pa.table({"a": [1, None]}), pd.DataFrame({"a": [1, 2]}))
     assert back["a"].dtype == np.float64
 

@@ -154,7 +154,7 @@ def test_a_bomb_is_refused(put, monkeypatch):
     monkeypatch.setattr(files, "MOST_BYTES", 1 << 20)
     assert "unpacks to more than" in refusal(path)
     assert "is not a gzip file" in refusal(put("1 2\n", "y.dat.gz"))
-    assert "is damaged or cut off" in refusal(put(gzip.compress(b"1 2\n" * 1000)[:-9], "z.dat.gz"))
+    assert "is damaged or truncated" in refusal(put(gzip.compress(b"1 2\n" * 1000)[:-9], "z.dat.gz"))
 
 
 # Writing lines
@@ -293,16 +293,16 @@ def test_records_may_be_numbers_dates_or_categories():
 
 def test_ambiguous_tables_are_refused(put):
     three = put(f"a,b,c\n1,{MARK},3\n", "x.csv")
-    assert "has 3 columns, 0 of them of lists" in refusal(three)
+    assert "has 3 columns, 0 of them list columns" in refusal(three)
     assert "has 3 columns, and none is called 'd'" in refusal(three, column="d")
-    assert "which of 3 columns have record and item" in refusal(three, record="a")
+    assert "which of 3 columns have the records and the items" in refusal(three, record="a")
     assert "which of 3 columns has the items" in refusal(three, layout="list")
     assert "Name one or the other" in refusal(three, column="a", record="b")
-    assert "has 2 columns, 2 of them of lists" in refusal(pa.table({"a": [[MARK]], "b": [[MARK]]}))
+    assert "has 2 columns, 2 of them list columns" in refusal(pa.table({"a": [[MARK]], "b": [[MARK]]}))
     assert "has no lines" in refusal(pa.table({"a": [[MARK]]}), layout="lines")
     assert "layout 'line' is not known" in refusal(three, layout="line")
     assert "lines, which have no columns" in refusal(three, layout="lines", column="a")
-    assert "has lists already" in refusal(pa.table({"a": [[MARK]]}), separator=",")
+    assert "contains lists" in refusal(pa.table({"a": [[MARK]]}), separator=",")
     assert "has one item per row" in refusal(put(f"a,b\n1,{MARK}\n", "y.csv"), separator=",")
     assert "is the name of two or more columns" in refusal(put(f"a,a\n1,{MARK}\n", "y.csv"), column="a")
     assert "labels are for a matrix" in refusal([["a"]], labels=["b"])
@@ -313,7 +313,7 @@ def test_faults_of_csv_are_refused_with_their_line(put):
     assert "line 2: a quote opens here and is never closed" in refusal(put(f'a,b\n1,"{MARK}\n2,3\n'))
     assert "line 1: 2 of its 2 cells look like those of the rows below" in refusal(put("4,11\n4,12\n5,11\n"))
     assert "line 1: " in refusal(put("1,2\n1,3\n"))
-    assert "row 2: the record is missing, as in 1 rows" in refusal(put(f"a,b\n1,x\n,{MARK}\n"))
+    assert "row 2: the record is missing (1 such row)" in refusal(put(f"a,b\n1,x\n,{MARK}\n"))
     assert "is empty" in refusal(put("\n\n"))
 
 

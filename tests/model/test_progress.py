@@ -27,11 +27,11 @@ def test_ticks_of_a_part_count_as_a_share_of_the_whole():
     assert ticks[0][1] / ticks[0][2] == 1.5 / 4
 
 
-def test_sentences_are_sent_to_the_hearer():
+def test_sentences_are_sent_to_the_recipient():
     ticks, listener = collector()
-    messages, hearer = collector()
+    messages, recipient = collector()
     announce("nobody hears this")
-    with listening(listener, hearer):
+    with listening(listener, recipient):
         announce("about 6 s")
         tick(1, 2)
     announce("nor this")
@@ -40,15 +40,15 @@ def test_sentences_are_sent_to_the_hearer():
 
 
 def test_a_listener_for_ticks_alone_does_not_intercept_sentences():
-    messages, hearer = collector()
-    with listening(lambda *_: None, hearer), part(0, 2), listening(lambda *_: None):
+    messages, recipient = collector()
+    with listening(lambda *_: None, recipient), part(0, 2), listening(lambda *_: None):
         announce("about 6 s")
     with listening(lambda *_: None):
         announce("nobody hears this")
     assert messages == [("about 6 s",)]
 
 
-def test_an_inner_hearer_replaces_the_outer_one():
+def test_an_inner_recipient_replaces_the_outer_one():
     outer, first = collector()
     inner, second = collector()
     with listening(lambda *_: None, first):

@@ -33,12 +33,12 @@ def test_verdicts_have_distinct_words_and_colours(release):
 
 def test_findings_are_collapsed_and_notes_are_not(release):
     page = replace(release, notes=(f"look at {NASTY}",))._repr_html_()
-    assert f"<summary>Findings ({len(release.findings)}), for your eyes</summary>" in page
+    assert f"<summary>Findings ({len(release.findings)}), for the data holder</summary>" in page
     assert "<details open><summary>Notes (1)</summary>" in page
     assert "<img" not in page
     assert "6 rows in 2 groups, by mdav, k = 3" in page
 
 
 def test_suppressed_rows_are_mentioned(release):
-    assert "left out" not in release._repr_html_()
-    assert "12 rows with missing values were left out" in replace(release, suppressed=12)._repr_html_()
+    assert "Left out" not in release._repr_html_()
+    assert "Left out: 12 rows with missing values." in replace(release, suppressed=12)._repr_html_()

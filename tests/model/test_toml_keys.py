@@ -69,7 +69,7 @@ def test_other_dots_do_not_make_a_long_key(text):
     ],
     ids=["word", "chains", "escapes", "quotes", "open", "blanks", "triples"],
 )
-def test_any_text_is_scanned_in_linear_time(text):
+def test_any_text_is_scanned_quickly(text):
     start = time.process_time()
     assert not has_long_key(text)
     assert time.process_time() - start < 3

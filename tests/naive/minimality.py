@@ -26,7 +26,7 @@ def posteriors(classes, values, likely):
     return found
 
 
-def blur(counts, first, fails, epsilon):
+def randomization(counts, first, fails, epsilon):
     """The p of a part and its excess, from all placements of its values on its rows; `fails` is asked for each half."""
     values = [value for value, count in enumerate(counts) for _ in range(count)]
     n = len(values)

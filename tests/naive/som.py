@@ -1,4 +1,4 @@
-"""Self-organising maps from their definitions: every row, every unit and every weight one by one, in lists.
+"""Self-organizing maps from their definitions: every row, every unit and every weight one by one, in lists.
 
 A grid is (rows, columns); where its units stand and how far apart they are is counted anew for each pair.
 """

@@ -1,4 +1,4 @@
-"""What a policy asks for gets a verdict, or the policy is refused: nothing is dropped in silence."""
+"""What a policy requires gets a verdict, or the policy is refused: nothing is silently ignored."""
 
 import pyarrow as pa
 import pytest
@@ -30,18 +30,18 @@ ASKED = {
 
 @pytest.fixture
 def installed(install):
-    """A model beside those of shoal, as an entry point would bring it."""
+    """A plug-in model, as from an entry point."""
     from shoal.privacy.verdict import models
 
     install("models", {"most shares": model("most shares")(lambda counts, _: models.alpha(counts))})
 
 
-def test_every_constraint_has_a_case_here_and_says_what_answers_it():
+def test_every_constraint_has_a_case_here_and_a_model_that_checks_it():
     assert set(ASKED) == set(ANSWERED_BY) == set(Constraints.model_fields)
 
 
 @pytest.mark.parametrize("name", [name for name in ASKED if name != "m"])
-def test_every_constraint_is_answered_by_a_verdict(name, installed):
+def test_every_constraint_gets_a_verdict(name, installed):
     asked, figure = ASKED[name]
     options = {"method": "mdav", "sensitive": ["ill"]}
     found, without = (
@@ -51,7 +51,7 @@ def test_every_constraint_is_answered_by_a_verdict(name, installed):
     assert figure in {value for _, value in found - without}
 
 
-def test_m_is_answered_by_the_verdict_on_sets():
+def test_m_gets_the_verdict_on_sets():
     pairs = pa.table({"sex": ["F"] * 6, "tags": [["x"], ["x"], ["y"], ["y"], ["x", "y"], ["z"]]})
     common = pa.table({"sex": ["F"] * 5, "tags": [["x"], ["x"], ["y"], ["y"], ["x", "y"]]})
     assert [one.holds for one in shoal.verify(common, k=2, m=1).verdicts] == [True, True]
@@ -60,7 +60,7 @@ def test_m_is_answered_by_the_verdict_on_sets():
 
 
 @pytest.mark.parametrize("name", [name for name in ASKED if name != "k"])
-def test_every_constraint_that_nothing_answers_is_refused(name, tmp_path, installed):
+def test_every_constraint_without_a_verdict_is_refused(name, tmp_path, installed):
     asked, _ = ASKED[name]
     for call in (shoal.anonymize, shoal.verify, shoal.explore):
         with pytest.raises(PolicyError, match="^policy: constraint"):
@@ -69,7 +69,7 @@ def test_every_constraint_that_nothing_answers_is_refused(name, tmp_path, instal
         shoal.anonymize(PLAIN, policy=Policy.of(constraints=asked))
 
 
-def test_a_constraint_that_nobody_declared_is_refused(monkeypatch):
+def test_an_undeclared_constraint_is_refused(monkeypatch):
     monkeypatch.delitem(ANSWERED_BY, "alpha")
     with pytest.raises(PolicyError, match="constraint alpha is not answered by any verdict"):
         shoal.anonymize(ILL, k=3, constraints={"alpha": 0.9}, sensitive=["ill"])
@@ -82,7 +82,7 @@ def test_k_needs_a_column_to_count():
 
 
 @pytest.mark.parametrize("asked", [{"alpha": 0.3}, {"l_kind": "entropy"}])
-def test_a_folder_whose_policy_asks_for_what_nothing_answers_does_not_hold(asked, tmp_path, resigned):
+def test_a_folder_whose_policy_has_a_constraint_without_a_verdict_does_not_hold(asked, tmp_path, resigned):
     shoal.anonymize(PLAIN, k=3, method="mdav").save(tmp_path / "out", format="csv")
     assert shoal.verify(tmp_path / "out").holds
     policy = Policy.load(tmp_path / "out" / "policy.toml")
@@ -93,7 +93,7 @@ def test_a_folder_whose_policy_asks_for_what_nothing_answers_does_not_hold(asked
 
 @pytest.fixture
 def resigned():
-    """Put another policy into a release folder, with a certificate that agrees with it."""
+    """Replace the policy of a release folder, with a matching certificate."""
     import hashlib
     import json
 

@@ -23,9 +23,16 @@ CHECKED = [
 ]
 
 
+class Unreadable:
+    """A cell that quotes itself in an exception."""
+
+    def __float__(self):
+        raise KeyError("SECRET")
+
+
 @pytest.mark.slow
 @parametrize_with_checks(CHECKED, expected_failed_checks=lambda _: EXPECTED_FAILURES)
-def test_scikit_learns_own_checks(estimator, check):
+def test_the_checks_of_scikit_learn_pass(estimator, check):
     check(estimator)
 
 
@@ -34,7 +41,7 @@ def X():
     return load_iris().data
 
 
-def test_rows_of_a_group_are_published_alike(X):
+def test_rows_of_a_group_are_published_equally(X):
     anonymizer = shoal.Anonymizer(method="mdav", k=5)
     released = anonymizer.fit_transform(X)
     assert released.shape == X.shape
@@ -45,14 +52,14 @@ def test_rows_of_a_group_are_published_alike(X):
         assert (np.abs(released[rows][0] - X[rows].mean(axis=0)) <= 0.2 * X[rows].std(axis=0).max() + 0.05).all()
 
 
-def test_output_comes_as_the_frame_that_was_asked_for(X):
+def test_output_has_the_requested_frame_type(X):
     pandas_out = shoal.Anonymizer("mdav").set_output(transform="pandas").fit_transform(X)
     assert isinstance(pandas_out, pd.DataFrame)
     assert list(pandas_out.columns) == ["x0", "x1", "x2", "x3"]
     assert isinstance(shoal.Anonymizer("mdav").set_output(transform="polars").fit_transform(X), pl.DataFrame)
 
 
-def test_mixed_frames_are_welcome_and_identifiers_dropped():
+def test_mixed_frames_are_accepted_and_identifiers_dropped():
     frame = shoal.sample(60).to_pandas()
     anonymizer = shoal.Anonymizer(k=3, identifiers=("patient_id", "name"), sensitive=("diagnosis",), l=2)
     released = anonymizer.fit_transform(frame)
@@ -62,12 +69,12 @@ def test_mixed_frames_are_welcome_and_identifiers_dropped():
     assert all(verdict.holds for verdict in anonymizer.release_.verdicts)
 
 
-def test_it_ends_a_pipeline(X):
+def test_it_can_end_a_pipeline(X):
     released = make_pipeline(StandardScaler(), shoal.Anonymizer("mdav", k=4)).fit_transform(X)
     assert np.unique(released, axis=0, return_counts=True)[1].min() >= 4
 
 
-def test_missing_numbers_are_welcome_and_infinite_ones_are_not(X):
+def test_missing_numbers_are_accepted_and_infinite_ones_are_not(X):
     gappy = X.copy()
     gappy[3, 1] = np.nan
     assert shoal.Anonymizer("mdav").fit_transform(gappy).shape == X.shape
@@ -76,20 +83,43 @@ def test_missing_numbers_are_welcome_and_infinite_ones_are_not(X):
         shoal.Anonymizer("mdav").fit(gappy)
 
 
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        (10**400, "int too large to convert to float"),
+        ({"SECRET": 1}, "float() argument must be a string or a real number"),
+        ("SECRET", "could not convert string to float"),
+        (Unreadable(), "X or y cannot be read as numbers (KeyError)"),
+    ],
+    ids=lambda given: type(given).__name__,
+)
+def test_cells_that_are_no_numbers_are_refused_without_being_quoted(cell, message):
+    with pytest.raises(DataError) as caught:
+        shoal.Anonymizer(k=5).fit(np.array([[cell, 1]] * 30, object))
+    assert str(caught.value) == f"Anonymizer: {message}."
+    assert caught.value.__context__ is None
+
+
+def test_text_does_not_fit_into_an_array_and_is_not_quoted(X):
+    with pytest.raises(shoal.DataError, match="would be published as text.*Give X as a frame") as refusal:
+        shoal.Anonymizer(k=4, output="truthful").fit_transform(X)
+    assert "–" not in str(refusal.value)
+
+
 @pytest.mark.slow
-def test_threads_budget_and_refine_reach_the_line(X):
+def test_threads_budget_and_refine_reach_the_pipeline(X):
     plain = shoal.Anonymizer("mdav", k=5, random_state=0).fit(X).release_
     better = shoal.Anonymizer("mdav", k=5, refine="quick", threads=1, random_state=0).fit(X).release_
     assert better.finding("partition SSE") < plain.finding("partition SSE")
     assert better.policy.method.refine == "quick"
     early = shoal.Anonymizer("mdav", k=5, refine="thorough", budget=1e-6).fit(X).release_
-    assert "a budget of 1e-06 seconds ended the search early" in " ".join(early.notes)
+    assert "a budget of 1e-06 s ended the search early" in " ".join(early.notes)
     for wrong in ({"budget": 0}, {"threads": 0}, {"refine": "well"}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             shoal.Anonymizer(k=5, **wrong).fit(X)
 
 
-def test_there_is_no_transform_for_rows_that_were_not_there():
+def test_there_is_no_transform_for_new_rows():
     assert not hasattr(shoal.Anonymizer(), "transform")
     with pytest.raises(AttributeError, match="belongs to no class.*fit_transform.*ReleaseThenFit"):
         shoal.Anonymizer().transform([[1.0]])
@@ -98,7 +128,7 @@ def test_there_is_no_transform_for_rows_that_were_not_there():
 
 
 @pytest.mark.slow
-def test_labels_beside_an_array_teach_a_method_that_learns_from_them():
+def test_labels_given_with_an_array_reach_a_method_that_learns_from_them():
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]
     taught = shoal.Anonymizer("kde_pp", k=5, random_state=0)
@@ -116,7 +146,7 @@ def test_labels_beside_an_array_teach_a_method_that_learns_from_them():
 
 
 @pytest.mark.parametrize("y", [[1, 2], np.zeros((150, 2)), ["SECRET"], [[1], [2, 3]], 3, [{}] * 149], ids=str)
-def test_labels_that_are_not_one_a_row_are_refused_without_being_quoted(y):
+def test_labels_other_than_one_per_row_are_refused_without_being_quoted(y):
     with pytest.raises(DataError, match="Anonymizer: y must be 150 labels, one per row") as caught:
         shoal.Anonymizer("kde_pp", k=5).fit(load_iris().data, y)
     assert "SECRET" not in str(caught.value)

@@ -1,4 +1,4 @@
-"""What a method is handed by the run, what becomes of what it says, and the search that may follow it."""
+"""What a method is given by the run, what happens to its notes and findings, and the search that may follow it."""
 
 import numpy as np
 import pyarrow as pa
@@ -30,7 +30,7 @@ def runs(X, k):
     uses={*USES},
 )
 def asks(X, k, mood="calm", *, label=None, limits=None, seed=0, threads=None, view_of=None, weights=None):
-    """Cut sorted rows into runs, and remember what came along."""
+    """Cut sorted rows into runs, and record the arguments."""
     HANDED.update(label=label, limits=limits, seed=seed, threads=threads, view_of=view_of, weights=weights)
     HANDED.update(mood=mood, spent=spent())
     announce("asks: about 1 s")
@@ -39,13 +39,13 @@ def asks(X, k, mood="calm", *, label=None, limits=None, seed=0, threads=None, vi
 
 @method("plain", data="numeric", ensures=set(), params={"k": Whole(2)})
 def plain(X, k):
-    """Cut sorted rows into runs, without being handed anything."""
+    """Cut sorted rows into runs, without further arguments."""
     return shoal.Partition.of(runs(X, k))
 
 
 @method("single", data="numeric", ensures=set(), params={"k": Whole(2)})
 def single(X, k):
-    """Put every row into a group of its own, and say something about it."""
+    """Put every row into its own group, with a note."""
     return shoal.Partition.of(np.arange(len(X)), ("single: everyone alone.",), (BOUND,))
 
 
@@ -76,7 +76,7 @@ def table(rows=24, seed=3):
 ROLES = {"keep": ["w"], "sensitive": ["ill"]}
 
 
-def test_a_method_is_handed_what_its_card_says_that_it_uses():
+def test_a_method_is_given_what_its_card_says_that_it_uses():
     overrides = {"k": 3, "l": 2, "seed": 41, "weight": "w", "label": "ill", "parameters": {"mood": "loud"}}
     overrides["policy"] = {"columns": {"b": {"view": "lab"}}}
     shoal.anonymize(table(), method="asks", threads=2, **overrides, **ROLES)
@@ -88,13 +88,13 @@ def test_a_method_is_handed_what_its_card_says_that_it_uses():
     assert HANDED["view_of"].tolist() == [0, 1]
 
 
-def test_a_method_that_does_not_look_at_views_says_so():
+def test_a_method_that_ignores_views_is_noted():
     views = {"columns": {"b": {"view": "lab"}}}
     notes = {method: shoal.anonymize(table(), k=3, method=method, policy=views).notes for method in ("mdav", "k_tca")}
     assert [any("names views" in note for note in notes[method]) for method in ("mdav", "k_tca")] == [True, False]
 
 
-def test_what_the_policy_does_not_have_is_none_and_threads_are_all_cores():
+def test_inputs_that_the_policy_lacks_are_none_and_threads_are_all_cores():
     shoal.anonymize(table(), method="asks", k=3)
     assert HANDED["limits"] is None
     assert HANDED["weights"] is HANDED["label"] is HANDED["view_of"] is None
@@ -106,19 +106,19 @@ def test_unknown_parameters_are_refused_with_the_known_ones():
         shoal.anonymize(table(), method="asks", k=3, parameters={"mod": "loud"})
 
 
-def test_what_a_method_says_and_found_goes_into_the_release():
+def test_notes_and_findings_of_a_method_go_into_the_release():
     release = shoal.anonymize(table(), method="asks", k=3)
     assert "asks: I cut runs." in release.notes
     assert release.finding("bound") == 1.5
 
 
-def test_findings_of_groups_that_were_merged_since_are_left_out_and_notes_stay():
+def test_findings_of_groups_that_were_merged_later_are_dropped_and_notes_kept():
     release = shoal.anonymize(table(), method="single", k=3)
     assert "single: everyone alone." in release.notes
     assert BOUND not in release.findings
 
 
-def test_a_method_that_does_not_look_at_weights_is_named():
+def test_a_method_that_ignores_weights_is_noted():
     note = "row weights count in means and in SSE, but this method ignores them when it forms groups."
     assert f"plain: {note}" in shoal.anonymize(table(), method="plain", k=3, weight="w", **ROLES).notes
     assert note not in " ".join(shoal.anonymize(table(), method="plain", k=3, **ROLES).notes)
@@ -140,13 +140,13 @@ def test_a_method_that_loses_a_row_is_refused():
         shoal.anonymize(table(), method="short", k=3)
 
 
-def test_what_is_infeasible_is_refused_before_the_method_runs():
+def test_infeasible_constraints_are_refused_before_the_method_runs():
     with pytest.raises(InfeasibleError, match="Lower l to 3"):
         shoal.anonymize(table(), method="asks", k=3, l=9, **ROLES)
     assert not HANDED
 
 
-def test_sentences_of_a_method_are_heard_by_whoever_listens():
+def test_sentences_of_a_method_are_sent_to_the_recipient():
     messages = []
     with listening(lambda *_: None, messages.append):
         shoal.anonymize(table(), method="asks", k=3)
@@ -155,7 +155,7 @@ def test_sentences_of_a_method_are_heard_by_whoever_listens():
 
 def test_a_budget_that_ended_a_search_is_noted_and_not_published(tmp_path):
     release = shoal.anonymize(table(), method="asks", k=3, budget=1.25e-7, threads=3)
-    assert any(note.startswith("a budget of 1.25e-07 seconds ended the search early") for note in release.notes)
+    assert any(note.startswith("a budget of 1.25e-07 s ended the search early") for note in release.notes)
     release.save(tmp_path / "out")
     for path in (tmp_path / "out").iterdir():
         assert b"budget" not in path.read_bytes()
@@ -165,13 +165,13 @@ def test_a_budget_that_ended_a_search_is_noted_and_not_published(tmp_path):
 
 
 @pytest.mark.parametrize("bad", [0, -1, float("nan"), float("inf"), "60", True])
-def test_a_budget_that_is_no_positive_number_is_refused(bad):
+def test_a_budget_other_than_a_positive_number_is_refused(bad):
     with pytest.raises(PolicyError, match="^anonymize: budget must be a number of seconds above 0; got"):
         shoal.anonymize(table(), method="mdav", k=3, budget=bad)
 
 
 @pytest.mark.parametrize("bad", [0, -1, 1.5, "2", True])
-def test_a_number_of_threads_that_is_none_is_refused(bad):
+def test_an_invalid_number_of_threads_is_refused(bad):
     with pytest.raises(MethodError, match="^anonymize: threads must be a whole number of at least 1; got"):
         shoal.anonymize(table(), method="mdav", k=3, threads=bad)
 
@@ -191,13 +191,13 @@ def test_refining_lowers_the_loss_and_keeps_every_guarantee():
 
 
 @pytest.mark.compiled
-def test_refining_gives_the_same_groups_whatever_the_threads():
+def test_refining_gives_the_same_groups_with_any_number_of_threads():
     one, two = (shoal.anonymize(table(100), k=3, method="plain", refine="quick", threads=n, seed=1) for n in (1, 3))
     assert one.table.equals(two.table)
 
 
 @pytest.mark.compiled
-def test_groups_that_cannot_be_better_keep_their_findings():
+def test_groups_that_cannot_be_improved_keep_their_findings():
     best = pa.table({"a": [1.0, 1.0, 9.0, 9.0]})
     assert shoal.anonymize(best, k=2, method="asks", refine="quick").finding("bound") == 1.5
     equal = pa.table({"a": [1.0] * 5})

@@ -1,4 +1,4 @@
-"""Measuring and attacking through the doors: releases, folders and strangers' tables, aligned or refused."""
+"""Measuring and attacking releases, folders and tables of others, which are aligned or refused."""
 
 import datetime as dt
 import json
@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.errors import DataError, MethodError, ReadError
+from shoal.errors import DataError, MethodError, PolicyError, ReadError
+from shoal.model.asking import on_command_line
 from shoal.pipeline.judging import case_of
 
 
@@ -37,7 +38,7 @@ def figures(found):
     return {finding.name: finding.value for finding in found}
 
 
-def test_a_release_and_its_folder_are_measured_alike(made):
+def test_a_release_and_its_folder_give_the_same_figures(made):
     release, place = made
     held = figures(shoal.measure(table(), release))
     read = figures(shoal.measure(table(), place / "release", private=place / "private"))
@@ -46,7 +47,7 @@ def test_a_release_and_its_folder_are_measured_alike(made):
     assert len(held) > 30
 
 
-def test_rows_of_a_folder_are_put_beside_those_of_the_table(made):
+def test_rows_of_a_folder_are_aligned_with_those_of_the_table(made):
     release, place = made
     case = case_of(table(), place / "release", private=place / "private")
     assert case.released.column("ill").to_pylist() == table().column("ill").to_pylist()
@@ -55,7 +56,19 @@ def test_rows_of_a_folder_are_put_beside_those_of_the_table(made):
     assert sorted(case.places.tolist()) == list(range(90))
 
 
-def test_rows_that_were_left_out_are_left_out(tmp_path):
+def test_columns_that_the_release_was_not_made_from_are_ignored(made):
+    release, place = made
+    wider = table().add_column(1, "later", pa.array([{"SECRET": 1}] * 90)).append_column("more", pa.array(range(90)))
+    expected = figures(shoal.measure(table(), release))
+    assert figures(shoal.measure(wider, release)) == pytest.approx(expected)
+    folders = (place / "release", place / "private")
+    assert figures(shoal.measure(wider, folders[0], private=folders[1])) == pytest.approx(expected)
+    found, again = (shoal.attack(one, release, seed=1) for one in (table(), wider))
+    assert [one.rate for one in found] == [one.rate for one in again]
+    assert "SECRET" not in shoal.report(wider, folders[0], private=folders[1])
+
+
+def test_suppressed_rows_are_left_out(tmp_path):
     release = shoal.anonymize(table(gaps=True), k=4, sensitive=["ill"], missing="suppress-row")
     release.save(tmp_path / "release", private=tmp_path / "private")
     for given, more in ((release, {}), (tmp_path / "release", {"private": tmp_path / "private"})):
@@ -74,7 +87,7 @@ def test_without_the_original_only_the_release_is_measured(made):
         shoal.measure(None, release, only=["correlation"])
 
 
-def test_a_table_that_others_made_is_measured_row_by_row():
+def test_a_table_made_by_others_is_measured_row_by_row():
     copy = table().set_column(0, "age", pa.array([50] * 90))
     found = figures(shoal.measure(table(), copy, sensitive=["ill"], only=["k-anonymity", "normalised variance"]))
     assert found["normalised variance, age"] == pytest.approx(1.0)
@@ -101,7 +114,7 @@ def test_a_folder_without_its_map_is_refused(made, tmp_path):
         shoal.measure(table(), place / "release", private=tmp_path / "private")
 
 
-def test_another_table_than_that_of_the_release_is_refused(made):
+def test_a_table_other_than_that_of_the_release_is_refused(made):
     release, place = made
     for other in (table(rows=80), table().drop_columns(["zip"]), table(rows=120)):
         with pytest.raises(DataError, match="another table"):
@@ -118,14 +131,14 @@ def test_the_same_rows_in_another_order_are_refused(made):
             shoal.measure(turned, given, **more)
 
 
-def test_a_folder_that_was_tampered_with_is_refused(made, tmp_path):
+def test_a_tampered_folder_is_refused(made, tmp_path):
     release, _ = made
     release.save(tmp_path / "release", private=tmp_path / "private")
     certificate = tmp_path / "release" / "certificate.json"
     facts = json.loads(certificate.read_text())
     facts["predicate"]["rows"] = 7
     certificate.write_text(json.dumps(facts))
-    with pytest.raises(DataError, match="does not confirm its claims"):
+    with pytest.raises(DataError, match="does not pass verification"):
         shoal.measure(table(), tmp_path / "release", private=tmp_path / "private")
 
 
@@ -139,12 +152,12 @@ def test_a_map_that_is_not_one_to_one_is_refused(made, tmp_path, entry):
 
 
 @pytest.mark.parametrize("fraction", [0, 1.5, -1, float("nan")])
-def test_a_fraction_that_is_none_is_refused(made, fraction):
+def test_an_invalid_fraction_is_refused(made, fraction):
     with pytest.raises(DataError, match="fraction must be above 0"):
         shoal.measure(table(), made[0], fraction=fraction)
 
 
-def test_every_card_says_what_it_is():
+def test_every_card_is_complete():
     for card in shoal.measures():
         assert card["formula"]
         assert card["cost"]
@@ -154,7 +167,7 @@ def test_every_card_says_what_it_is():
         assert card["summary"].endswith(".")
 
 
-def test_dates_that_are_text_are_read_alike_in_every_table():
+def test_dates_stored_as_text_are_read_the_same_in_every_table():
     days = [(dt.date(1950, 1, 1) + dt.timedelta(31 * row)).strftime("%d.%m.%Y") for row in range(120)]
     table = pd.DataFrame({"born": days, "size": np.random.default_rng(1).normal(size=120)})
     release = shoal.anonymize(table, k=6, seed=1)
@@ -165,3 +178,98 @@ def test_dates_that_are_text_are_read_alike_in_every_table():
     assert attack.trials
     tried = shoal.attack(table, release.aligned(), control=table.iloc[::2], only=["record linkage"])
     assert not any("values of 'born'" in one.note for one in tried)
+
+
+@pytest.mark.parametrize("roles", [{}, {"sensitive": "ill"}])
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "file"])
+def test_rows_in_the_published_order_are_refused_and_aligned_ones_are_not(kind, roles, tmp_path):
+    polars = pytest.importorskip("polars")
+    frame = {"pandas": table().to_pandas(), "polars": polars.from_arrow(table())}.get(kind, table())
+    release = shoal.anonymize(frame, k=4, sensitive=["ill"], seed=2)
+    published = release.save(tmp_path / "release", format="csv") / "data.csv" if kind == "file" else release.data
+    for judge in (shoal.measure, shoal.attack):
+        with pytest.raises(DataError, match=r"release: its rows are in the published order.*or its `aligned\(\)`"):
+            judge(frame, published, **roles)
+    expected = figures(shoal.measure(frame, release, only="cell loss %"))
+    assert figures(shoal.measure(frame, release.aligned(), only="cell loss %", sensitive="ill")) == expected
+    assert shoal.measure(None, published, only="classes", **roles)
+
+
+def test_the_published_order_is_recognized_without_a_column_published_unchanged():
+    numbers = table().select(["age", "zip"])
+    release = shoal.anonymize(numbers, k=4, seed=2)
+    with pytest.raises(DataError, match="release: its rows are in the published order"):
+        shoal.measure(numbers, release.data)
+    with pytest.raises(DataError, match="other: its rows are in the published order"):
+        shoal.measure(numbers, release, other=release.data)
+    assert shoal.measure(numbers, release.aligned(), only="cell loss %")
+
+
+def test_a_sorted_table_is_not_taken_for_one_in_another_order():
+    numbers = table().select(["age"]).sort_by("age")
+    release = shoal.anonymize(numbers, k=4, seed=2)
+    assert figures(shoal.measure(numbers, release.data, only="cell loss %"))["cell loss %"] < 50
+
+
+def test_one_name_is_as_good_as_a_list_of_one(made):
+    release, _ = made
+    assert shoal.measure(table(), release, only="classes") == shoal.measure(table(), release, only=["classes"])
+    [found] = shoal.attack(table(), release, only="record linkage")
+    assert found.name == "record linkage"
+
+
+@pytest.mark.parametrize(
+    ("judge", "options", "message"),
+    [
+        (shoal.measure, {"only": 5}, "measure: only must be one or more names; got an int"),
+        (shoal.measure, {"only": [5]}, "measure: the name of a measure must be text; got an int"),
+        (shoal.measure, {"seed": "x"}, "measure: seed must be a whole number from 0 to 4294967295; got 'x'"),
+        (shoal.measure, {"fraction": "x"}, "fraction must be above 0 and at most 1; got 'x'"),
+        (shoal.attack, {"budget": 0}, "attack: budget must be a number of seconds above 0; got 0"),
+        (shoal.attack, {"budget": 10**400}, "attack: budget must be a number of seconds above 0; got 1000"),
+        (shoal.attack, {"profile": "al"}, "unknown profile 'al' for this table. Known: 'all'.* Did you mean 'all'?"),
+    ],
+)
+def test_wrong_arguments_are_refused_in_a_sentence(made, judge, options, message):
+    with pytest.raises(shoal.UseError, match=message):
+        judge(table(), made[0], **options)
+
+
+def test_releases_of_sets_are_not_measured_as_tables(tmp_path):
+    release = shoal.sets.anonymize([["a", "b"]] * 6, k=3)
+    for given in (release, release.save(tmp_path / "sets")):
+        for judge in (shoal.measure, shoal.attack, shoal.report):
+            with pytest.raises(DataError, match="this is a release of sets, not of a table"):
+                judge(table(), given)
+
+
+def test_a_frame_whose_labels_are_in_another_order_is_refused():
+    frame = table().to_pandas()
+    release = shoal.anonymize(frame, k=4, sensitive=["ill"], seed=2)
+    turned = release.aligned().iloc[::-1]
+    message = r"its index has the labels of the original in another order; reorder it with {}\.loc\[original\.index\]"
+    for judge in (shoal.measure, shoal.attack):
+        with pytest.raises(DataError, match="^release: " + message.format("release")):
+            judge(frame, turned, sensitive="ill")
+    with pytest.raises(DataError, match="^other: " + message.format("other")):
+        shoal.measure(frame, release, other=turned)
+    expected = shoal.measure(frame, release.aligned(), sensitive="ill", only="cell loss %")
+    assert shoal.measure(frame, turned.loc[frame.index], sensitive="ill", only="cell loss %") == expected
+    mixed = frame.iloc[::-1]
+    plain = shoal.anonymize(mixed, k=4, sensitive=["ill"], seed=2).aligned().reset_index(drop=True)
+    assert shoal.measure(mixed, plain, sensitive="ill", only="cell loss %")
+
+
+def test_a_release_has_its_own_policy(made):
+    release, place = made
+    for given, more in ((release, {}), (place / "release", {"private": place / "private"})):
+        for judge in (shoal.measure, shoal.attack):
+            with pytest.raises(PolicyError, match="has its own policy. Give no other: leave out sensitive, k"):
+                judge(table(), given, sensitive=["nosuchcolumn"], k=3, **more)
+        with on_command_line(), pytest.raises(PolicyError, match="leave out policy, --label"):
+            shoal.measure(table(), given, policy={}, label="ill", **more)
+
+
+def test_a_measure_without_a_figure_is_refused_if_it_was_asked_for(made):
+    with pytest.raises(DataError, match="'honest separability %', which needs a label"):
+        shoal.measure(table(), made[0], only=["classes", "honest separability %"])

@@ -1,4 +1,4 @@
-"""A page or a picture that cannot be drawn costs nothing but itself, and is said to be missing."""
+"""A page or a picture that cannot be drawn affects nothing else, and is reported as missing."""
 
 import json
 import random
@@ -58,13 +58,13 @@ def names(folder):
     ("problem", "message"),
     [
         (DrawingError("report: a picture cannot be drawn."), "report: a picture cannot be drawn."),
-        (MemoryError("CANARY"), "memory is not enough"),
-        (RuntimeError("CANARY"), "a fault in shoal itself (RuntimeError, test_missing_pages.py line "),
-        (OSError(12, "CANARY"), "a fault in shoal itself (OSError, "),
+        (MemoryError("CANARY"), "there is not enough memory"),
+        (RuntimeError("CANARY"), "an internal error of shoal (RuntimeError, test_missing_pages.py line "),
+        (OSError(12, "CANARY"), "an internal error of shoal (OSError, "),
     ],
     ids=lambda one: type(one).__name__,
 )
-def test_the_release_is_written_and_what_is_missing_is_said(release, folders, monkeypatch, problem, message):
+def test_the_release_is_written_and_missing_parts_are_reported(release, folders, monkeypatch, problem, message):
     public, private = folders
     for function in ("shoal.reports.drawing.svg", "shoal.reports.figures.svg"):
         monkeypatch.setattr(function, failing(problem))
@@ -86,7 +86,7 @@ def test_the_release_is_written_and_what_is_missing_is_said(release, folders, mo
 
 
 @pytest.mark.slow
-def test_what_can_be_drawn_again_is_no_longer_missing(release, folders, monkeypatch):
+def test_a_part_that_can_be_drawn_later_is_no_longer_missing(release, folders, monkeypatch):
     public, private = folders
     with monkeypatch.context() as patched:
         patched.setattr("shoal.reports.figures.svg", failing(RuntimeError()))
@@ -116,7 +116,7 @@ def test_an_explicit_report_that_cannot_be_drawn_is_an_error(release, folders, m
 @pytest.mark.slow
 @pytest.mark.process
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="address space is limited on Linux")
-def test_with_too_little_address_space_to_draw_a_release_is_written(tmp_path):
+def test_a_release_is_written_even_without_enough_address_space_to_draw(tmp_path):
     import pyarrow.csv
 
     pyarrow.csv.write_csv(table(), tmp_path / "table.csv")
@@ -146,7 +146,7 @@ def test_with_too_little_address_space_to_draw_a_release_is_written(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_report_for_the_holder_without_the_original_is_said_to_be_missing(release, folders):
+def test_a_holders_report_is_reported_missing_without_the_original(release, folders):
     public, private = folders
     release.save(public, private=private, report=True)
     assert "report.html" in names(public)

@@ -1,4 +1,4 @@
-"""Public data sets through the whole line, judged by counts that share nothing with shoal."""
+"""Public data sets through the whole pipeline, checked by counts that share no code with shoal."""
 
 import csv
 import gzip
@@ -35,7 +35,7 @@ def classes_of(path, sensitive):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("missing", "rows"), [("own-value", 8000), ("suppress-row", None)])
-def test_adult_is_verified_with_gaps_by_policy(missing, rows, data_folder, tmp_path):
+def test_adult_is_verified_with_missing_values_as_the_policy_says(missing, rows, data_folder, tmp_path):
     with gzip.open(data_folder / "adult.csv.gz", "rt") as file:
         lines = [line for _, line in zip(range(8001), file, strict=False)]
     (tmp_path / "adult.csv").write_text("".join(lines))
@@ -50,8 +50,8 @@ def test_adult_is_verified_with_gaps_by_policy(missing, rows, data_folder, tmp_p
     assert release.suppressed == (0 if rows else 8000 - complete)
 
 
-def test_adult_with_gaps_is_refused_if_the_policy_refuses_gaps(data_folder):
-    with pytest.raises(shoal.ShoalError, match="3620 rows have missing values, in 'workclass', 'occupation'"):
+def test_adult_is_refused_if_the_policy_refuses_missing_values(data_folder):
+    with pytest.raises(shoal.ShoalError, match="3,620 rows have missing values, in 'workclass', 'occupation'"):
         shoal.anonymize(data_folder / "adult.csv.gz", k=5, l=2, sensitive=["income"], missing="refuse")
 
 

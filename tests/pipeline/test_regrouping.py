@@ -1,4 +1,4 @@
-"""The run repeated: what the line says about minimality, and what protects from it."""
+"""Repeated runs: what the pipeline notes about minimality, and protection from it."""
 
 import runpy
 from pathlib import Path
@@ -25,7 +25,7 @@ def same(labels, other):
 
 
 @pytest.mark.slow
-def test_the_same_values_in_their_places_give_the_same_groups_again():
+def test_unchanged_values_give_the_same_groups_again():
     for options in ({"method": "mdav"}, {}, {"method": "mdav", "refine": "quick"}, {"protect": "minimality"}):
         release = shoal.anonymize(table({0, 4, 8}), seed=5, **ASKED, **options)
         regroup = case_of(table({0, 4, 8}), release).regroup
@@ -33,7 +33,7 @@ def test_the_same_values_in_their_places_give_the_same_groups_again():
         assert any(same(release.labels, one) for one in made), options
 
 
-def test_groups_that_look_alike_are_one_class_in_a_repetition_too():
+def test_groups_with_equal_published_values_are_one_class_in_a_repetition_too():
     people = pa.table({"town": ["a"] * 12, "ill": ["yes", "no"] * 6})
     release = shoal.anonymize(people, k=3, l=2, sensitive=["ill"], method="mdav", seed=1)
     assert release._making.partition.groups > 1
@@ -41,7 +41,7 @@ def test_groups_that_look_alike_are_one_class_in_a_repetition_too():
     assert set(regroup(np.arange(12), 3).tolist()) == {0}
 
 
-def test_small_tables_are_measured_and_larger_ones_are_told_that_groups_depend_on_values():
+def test_small_tables_are_measured_and_larger_ones_get_a_note_that_groups_depend_on_values():
     small = shoal.anonymize(table({0, 1, 2}), seed=1, **ASKED)
     names = {finding.name: finding for finding in small.findings}
     if "minimality, worst posterior" in names:  # a slow machine may not have the time
@@ -54,18 +54,18 @@ def test_small_tables_are_measured_and_larger_ones_are_told_that_groups_depend_o
     (note,) = figures_and_notes(large)
     assert "the groups depend on sensitive values, through distinct l-diversity." in note
     assert "only=['minimality'] in Python, --only minimality on the command line" in note
-    assert "at the cost of more information loss: protect='minimality' in Python" in note
+    assert "with a higher information loss: protect='minimality' in Python" in note
 
 
 @pytest.mark.parametrize(
     "options",
     [
         {"k": 3, "l": 2, "method": "mdav", "sensitive": ["ill"]},  # every group has both values, and none was merged
-        {"k": 3, "sensitive": ["ill"]},  # nothing is asked of the values
+        {"k": 3, "sensitive": ["ill"]},  # nothing is required of the values
         {"k": 3, "l": 2, "sensitive": ["ill"], "protect": "minimality"},
     ],
 )
-def test_nothing_is_said_where_groups_do_not_depend_on_values(options):
+def test_there_is_no_note_if_groups_do_not_depend_on_values(options):
     assert figures_and_notes(shoal.anonymize(table({0, 4, 8}), seed=1, **options)) == []
 
 
@@ -78,14 +78,14 @@ def test_a_budget_is_not_spent_on_repetitions():
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"method": "mdav"}, "method.name must be 'auto' or 'bisection'; got 'mdav'"),
-        ({"refine": "quick"}, "method.refine must be 'none'; got 'quick'"),
-        ({"l": None}, "the policy has none. Name a sensitive column and ask for l, t, alpha, beta or delta"),
+        ({"method": "mdav"}, "the method must be 'auto' or 'bisection'; got 'mdav'"),
+        ({"refine": "quick"}, "refine must be 'none'; got 'quick'"),
+        ({"l": None}, "the policy has none. Name a sensitive column and set l, t, alpha, beta or delta"),
         ({"sensitive": [], "keep": ["ill"]}, "the policy has none"),
-        ({"protect": "everything"}, "protect: input should be 'minimality'"),
+        ({"protect": "everything"}, "protect must be 'minimality'"),
     ],
 )
-def test_a_protection_that_cannot_be_given_is_refused(options, why):
+def test_an_impossible_protection_is_refused(options, why):
     with pytest.raises(PolicyError, match=why.replace(".", r"\.")):
         shoal.anonymize(table({0, 4, 8}), **{**ASKED, "protect": "minimality", **options})
 
@@ -93,7 +93,7 @@ def test_a_protection_that_cannot_be_given_is_refused(options, why):
 @pytest.mark.slow
 @pytest.mark.parametrize("asked", [{"l": 2}, {"t": 0.5}, {"constraints": {"alpha": 0.8}}, {"constraints": {"beta": 3}}])
 @pytest.mark.parametrize("output", ["same-schema", "truthful"])
-def test_a_protected_release_of_any_table_is_verified_and_says_what_it_costs(asked, output, tmp_path):
+def test_a_protected_release_of_any_table_is_verified_and_states_its_cost(asked, output, tmp_path):
     people = shoal.sample(150, seed=2)
     roles = {"identifiers": ["patient_id", "name"], "sensitive": ["diagnosis", "smoker"]}
     release = shoal.anonymize(people, k=4, protect="minimality", output=output, **asked, **roles)
@@ -115,12 +115,12 @@ def test_a_protected_run_is_repeated_by_its_seed_and_row_weights_do_not_guide_it
     assert found.policy.protect == "minimality"
 
 
-def test_what_a_whole_table_cannot_meet_is_refused_with_the_protection_too():
+def test_constraints_that_the_whole_table_misses_are_refused_under_protection_too():
     with pytest.raises(InfeasibleError):
         shoal.anonymize(table(set()), protect="minimality", **ASKED)
 
 
-def test_explorations_try_no_other_method_under_the_protection():
+def test_explorations_try_no_other_method_under_protection():
     found = shoal.explore(table({0, 4, 8}), k=3, l=2, sensitive=["ill"], protect="minimality", jobs=1, dry_run=True)
     assert found.estimate.runs == 1
     assert any("which only bisection gives" in one.reason for one in found.skipped)
@@ -129,8 +129,8 @@ def test_explorations_try_no_other_method_under_the_protection():
 @pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize("cases", [2, 3])
-def test_on_the_tables_of_the_review_releases_are_safe_or_carry_the_warning(cases):
-    """All placements of two and three cases among nine rows, k = 3, l = 2, and a seed that the attacker has not."""
+def test_releases_of_the_review_tables_are_safe_or_have_the_warning(cases):
+    """All placements of two and three cases among nine rows, k = 3, l = 2, and a seed unknown to the attacker."""
     found = figures(cases, range(2))
     assert found.proved  # the groups of the default method do prove an illness on some of these tables
     for ill in sorted(found.likely)[::4]:
@@ -140,7 +140,7 @@ def test_on_the_tables_of_the_review_releases_are_safe_or_carry_the_warning(case
 @pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize("cases", [2, 3])
-def test_on_the_tables_of_the_review_the_protection_keeps_the_excess_below_a_tenth(cases):
+def test_on_the_review_tables_protection_keeps_the_excess_below_a_tenth(cases):
     safe = figures(cases, range(40), protect="minimality")
     assert not safe.proved
     assert safe.posterior <= 0.75

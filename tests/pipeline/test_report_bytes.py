@@ -1,4 +1,4 @@
-"""The public report follows from the folder: no clock, language, hash seed, thread or font changes a byte of it."""
+"""The public report depends on the folder alone: no clock, language, hash seed, thread or font changes a byte of it."""
 
 import hashlib
 import json
@@ -96,7 +96,7 @@ def drawn(folder, fonts="", **other):
     ],
     ids=["time and hash seed", "language", "threads"],
 )
-def test_the_surroundings_do_not_change_the_report(folder, other):
+def test_the_environment_does_not_change_the_report(folder, other):
     assert drawn(folder, **other) == hashlib.sha256((folder / "report.html").read_bytes()).hexdigest()
 
 
@@ -119,7 +119,7 @@ SHOW = textwrap.dedent(
 
 @pytest.mark.slow
 @pytest.mark.process
-def test_the_font_of_the_test_is_one_that_would_change_it(fonts):
+def test_the_font_of_the_test_would_change_the_report_if_used(fonts):
     words = [sys.executable, "-c", SHOW, str(fonts)]
     widths = [
         subprocess.run([*words, font], capture_output=True, text=True, check=True).stdout
@@ -134,12 +134,12 @@ def test_twice_in_one_process_gives_the_same_report(folder):
     assert public_page(folder, verdicts) == public_page(folder, verdicts) == (folder / "report.html").read_text()
 
 
-def test_the_versions_that_drew_it_stand_in_the_certificate(folder):
+def test_the_versions_that_drew_it_are_in_the_certificate(folder):
     made = json.loads((folder / "certificate.json").read_text())["predicate"]["made_with"]
     assert set(made) == {"altair", "jinja2", "vl-convert-python"}
 
 
-def test_measures_of_plug_ins_are_no_part_of_the_public_report(folder, install):
+def test_measures_of_plug_ins_are_not_in_the_public_report(folder, install):
     @measure("strange", formula="1", better="low", need="release", cost="1")
     def strange(case):
         """Return 1."""

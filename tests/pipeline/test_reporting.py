@@ -1,5 +1,6 @@
 """Reports from releases and folders, and reports inside release folders."""
 
+import html
 import json
 import re
 import stat
@@ -56,14 +57,14 @@ def test_a_report_in_a_folder_is_listed_with_its_digest(folders):
     assert stat.S_IMODE((private / "report.html").stat().st_mode) == 0o600
 
 
-def test_a_report_that_was_changed_or_taken_away_or_added_is_noticed(release, folders, tmp_path):
+def test_a_changed_removed_or_added_report_is_noticed(release, folders, tmp_path):
     folder, _ = folders
     text = (folder / "report.html").read_text()
     (folder / "report.html").write_text(text.replace("holds", "HOLDS"))
     assert not check_folder(folder).holds
     (folder / "report.html").unlink()
     assert not check_folder(folder).holds
-    with pytest.raises(GuaranteeError, match="does not confirm its claims"):
+    with pytest.raises(GuaranteeError, match="does not pass verification"):
         report(None, folder)
     write(release, tmp_path / "plain", format="csv")
     assert check_folder(tmp_path / "plain").holds
@@ -85,13 +86,19 @@ def test_without_the_original_the_private_folder_has_no_report(release, tmp_path
     assert not (tmp_path / "private" / "report.html").exists()
 
 
-def test_slow_measures_are_left_out_when_a_release_is_written_and_are_named(folders):
+def test_slow_measures_are_skipped_when_a_release_is_written_and_named(folders):
     written = (folders[1] / "report.html").read_text()
     assert "Not measured here" in written
     assert "pMSE" in re.search(r"Not measured here[^<]*", written).group()
 
 
-def test_of_very_many_rows_the_pair_is_not_measured_again(release, tmp_path, monkeypatch):
+def test_measures_that_need_a_label_are_not_announced_without_one(folders):
+    written = html.unescape((folders[1] / "report.html").read_text())
+    assert "honest accuracy" not in re.search(r"Not measured here[^<]*", written).group()
+    assert "that needs a label" in written
+
+
+def test_measures_of_very_many_rows_are_not_repeated(release, tmp_path, monkeypatch):
     monkeypatch.setattr(reporting, "LARGE", 9)
     write(release, tmp_path / "release", private=tmp_path / "private", report=True, original=TABLE)
     written = (tmp_path / "private" / "report.html").read_text()
@@ -124,8 +131,10 @@ def test_a_folder_and_its_table_give_the_figures_of_measure_and_attack(folders):
 def test_a_report_tries_attacks_that_need_control_rows_if_it_has_some():
     ages = list(range(20, 50))
     table = pa.table({"age": ages, "pay": [30 * age for age in ages], "ill": ["x", "y", "z"] * 10})
-    strangers = table.set_column(1, "pay", pa.array([30 * age + 1 for age in ages]))
-    release = shoal.anonymize(table, k=3, sensitive=["ill"], policy={"columns": {"age": {"form": "medoid"}}})
+    others = table.set_column(1, "pay", pa.array([30 * age + 1 for age in ages]))
+    release = shoal.anonymize(
+        table, k=3, method="mdav", sensitive=["ill"], policy={"columns": {"age": {"form": "medoid"}}}
+    )
 
     def facts_with(**given):
         facts = facts_of(table, release, attacks=True, **given)
@@ -135,12 +144,12 @@ def test_a_report_tries_attacks_that_need_control_rows_if_it_has_some():
     without = facts_with()
     assert {"exact combination", "near combination", "last member", "subset sum", "unchanged columns"} <= {*without}
     assert "--control" in without["exact combination"][-1]
-    assert "--control" not in facts_with(control=strangers)["exact combination"][-1]
+    assert "--control" not in facts_with(control=others)["exact combination"][-1]
     with pytest.raises(DataError, match="control rows are for attacks"):
-        facts_of(table, release, control=strangers)
+        facts_of(table, release, control=others)
 
 
-def test_what_is_wrong_is_said(release, folders, tmp_path):
+def test_errors_are_reported(release, folders, tmp_path):
     with pytest.raises(PolicyError, match="unknown format 'pdf'"):
         report(None, release, format="pdf")
     with pytest.raises(DataError, match="Give the original"):
@@ -150,7 +159,7 @@ def test_what_is_wrong_is_said(release, folders, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_report_is_written_whole_and_replaces_only_a_report(release, folders, tmp_path):
+def test_a_report_is_written_completely_and_replaces_only_a_report(release, folders, tmp_path):
     facts = facts_of(None, release)
     place = tmp_path / "new" / "report.md"
     for form in ("md", "html", "json", "md"):
@@ -176,7 +185,7 @@ def test_a_report_is_written_whole_and_replaces_only_a_report(release, folders, 
         ("data.json", '{\n  "shoal": "a fish"\n}\n'),
     ],
 )
-def test_a_file_that_only_speaks_of_shoal_is_not_replaced(release, tmp_path, name, text):
+def test_a_file_that_only_mentions_shoal_is_not_replaced(release, tmp_path, name, text):
     (tmp_path / name).write_text(text)
     with pytest.raises(WriteError, match="is not an earlier report"):
         write_report(facts_of(None, release), tmp_path / name, "html")
@@ -184,18 +193,18 @@ def test_a_file_that_only_speaks_of_shoal_is_not_replaced(release, tmp_path, nam
 
 
 @pytest.mark.parametrize("name", ["certificate.json", "explore.json", "compare.json"])
-def test_nothing_is_written_into_a_folder_of_shoal(release, tmp_path, name):
+def test_no_report_is_written_into_a_release_folder(release, tmp_path, name):
     marks = {
         "certificate.json": "urn:shoal:sets",
         "explore.json": "shoal exploration",
         "compare.json": "shoal comparison",
     }
     (tmp_path / name).write_text(f'{{"kind": "{marks[name]}"}}')
-    with pytest.raises(WriteError, match="lies inside a folder that shoal wrote"):
+    with pytest.raises(WriteError, match="is inside a folder that shoal wrote"):
         write_report(facts_of(None, release), tmp_path / "report.html", "html")
 
 
-def test_a_folder_or_a_name_too_long_is_no_place_for_a_report(release, tmp_path, monkeypatch):
+def test_a_folder_or_an_overlong_name_is_refused(release, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for place in (tmp_path, Path(), tmp_path / ("x" * 300)):
         with pytest.raises(WriteError, match=r"^write: "):
@@ -203,12 +212,12 @@ def test_a_folder_or_a_name_too_long_is_no_place_for_a_report(release, tmp_path,
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_holders_report_is_for_nobody_else_to_read(release, tmp_path):
+def test_only_the_owner_can_read_the_holders_report(release, tmp_path):
     write_report(facts_of(TABLE, release), tmp_path / "report.html", "html")
     assert stat.S_IMODE((tmp_path / "report.html").stat().st_mode) == 0o600
 
 
-def test_released_text_is_read_back_without_what_guards_spreadsheets(tmp_path):
+def test_released_text_is_read_back_without_spreadsheet_guards(tmp_path):
     table = TABLE.rename_columns(["age", "=town", "ill"])
     table = table.set_column(1, "=town", pa.array([f"-{town}" for town in table.column("=town").to_pylist()]))
     release = shoal.anonymize(table, k=3, sensitive=["ill"])
@@ -220,15 +229,15 @@ def test_released_text_is_read_back_without_what_guards_spreadsheets(tmp_path):
         assert "-a" in (tmp_path / form / "report.html").read_text()
 
 
-def test_a_release_reports_of_itself_to_everybody_and_to_its_holder():
+def test_a_release_has_a_public_and_a_holders_report():
     table = shoal.sample(120)
     release = shoal.anonymize(table, k=5, identifiers=["patient_id", "name"], sensitive=["diagnosis"])
     assert "k = 5: holds" in release.report(format="md")
     assert '"kind": "holder"' in release.report(table, format="json")
 
 
-def test_what_would_tell_that_few_cells_were_changed_is_left_out():
-    """Sums over columns, less what the ledger says of the others, would tell it."""
+def test_figures_that_would_reveal_that_few_cells_were_changed_are_left_out():
+    """Sums over columns, less the ledger entries of the others, would reveal it."""
     age = [40 + i % 20 for i in range(100)]
     table = pa.table({"age": age, "city": ["x"] * 60 + ["y"] * 39 + ["x"], "ill": ["a", "b"] * 50})
     release = shoal.anonymize(table, k=5, method="mdav", sensitive=["ill"])
@@ -238,3 +247,26 @@ def test_what_would_tell_that_few_cells_were_changed_is_left_out():
     names = {finding["name"] for finding in facts["findings"]}
     assert "cell loss %" in names
     assert not names & {"minimal distortion", "cells changed %", "mean squared error of the adversary, city"}
+
+
+def test_a_release_of_sets_has_a_public_report_in_memory_and_as_a_folder(tmp_path):
+    made = shoal.sets.anonymize([["tea", "milk"]] * 6 + [["gin"]], k=3)
+    folder = made.save(tmp_path / "sets")
+    held, read = (json.loads(report(None, given, format="json")) for given in (made, folder))
+    assert held["kind"] == read["kind"] == "public"
+    assert held["holds"]
+    assert [one["constraint"] for one in held["verdicts"]] == [one["constraint"] for one in read["verdicts"]]
+
+
+@pytest.mark.parametrize(("given", "called"), [(TABLE, "a Table"), (None, "None"), (5, "an int")])
+def test_what_is_not_a_release_is_refused(given, called):
+    with pytest.raises(DataError, match=f"report: {called} is not a release; expected a Release or a release folder"):
+        report(None, given)
+
+
+@pytest.mark.parametrize("wrong", [None, 5])
+def test_a_folder_must_be_a_path(release, wrong):
+    with pytest.raises(WriteError, match="expected the path of a folder; got"):
+        release.save(wrong)
+    with pytest.raises(shoal.ReadError, match="expected the path of a private folder; got"):
+        shoal.seed_of(wrong)

@@ -1,4 +1,4 @@
-"""The frame for others has its own order and labels; the holder's has those of the input."""
+"""The public frame has its own order and labels; the holder's has those of the input."""
 
 import numpy as np
 import pandas as pd
@@ -27,21 +27,21 @@ def test_the_holders_frame_has_the_index_of_the_input(frame, release):
     assert (frame["age"] - aligned["age"]).abs().max() <= 2
 
 
-def test_differences_after_a_shuffle_are_right(frame):
+def test_differences_after_a_shuffle_are_correct(frame):
     numbers = frame.reset_index(drop=True).sample(frac=1, random_state=2)
     aligned = shoal.anonymize(numbers, k=3, sensitive=["ill"], method="mdav").aligned()
     assert (numbers["age"] - aligned["age"]).abs().max() <= 2
 
 
 @pytest.mark.parametrize("index", [list("uvwxyz"), range(6), [f"id {n}" for n in range(6)]], ids=str)
-def test_arithmetic_of_the_frame_for_others_with_the_original_matches_no_row(frame, index):
+def test_arithmetic_of_the_public_frame_with_the_original_matches_no_row(frame, index):
     labelled = frame.set_axis(index)
     data = shoal.anonymize(labelled, k=3, sensitive=["ill"], method="mdav").data
     assert (labelled["age"] - data["age"]).isna().all()
     assert data.index.name == "released_row"
 
 
-def test_the_frame_for_others_is_the_file_that_is_written(release, tmp_path):
+def test_the_public_frame_equals_the_written_file(release, tmp_path):
     folder = release.save(tmp_path / "release", private=tmp_path / "mine", format="csv")
     data = release.data.reset_index(drop=True)
     assert data.equals(pd.read_csv(folder / "data.csv").astype(data.dtypes.to_dict()))
@@ -50,13 +50,30 @@ def test_the_frame_for_others_is_the_file_that_is_written(release, tmp_path):
     assert list(release.data.index) == [f"r{place}" for place in range(6)]
 
 
-def test_its_order_does_not_follow_from_that_of_the_input(frame):
+def test_its_order_does_not_depend_on_that_of_the_input(frame):
     table = shoal.sample(200, seed=4).to_pandas()
     options = {"k": 5, "method": "mdav", "identifiers": ["patient_id", "name"], "sensitive": ["diagnosis"], "seed": 1}
     one = shoal.anonymize(table, **options)
     other = shoal.anonymize(table.iloc[::-1], **options)
     pd.testing.assert_frame_equal(one.data, other.data)
     assert not np.array_equal(one._making.position, np.arange(200))
+
+
+def test_categories_do_not_show_whose_value_came_first():
+    table = pa.table({"age": [34, 36, 35, 61, 60, 62], "ill": list("bcabac"), "ward": [9, 3, 7, 9, 3, 7]})
+    frame = table.to_pandas()
+    for place, name in ((1, "ill"), (2, "ward")):
+        table = table.set_column(place, name, table.column(name).dictionary_encode())
+        frame[name] = pd.Categorical(frame[name], categories=frame[name].unique())
+    options = {"k": 3, "sensitive": ["ill", "ward"], "method": "mdav", "accept": ["unique-kept"]}
+    data = shoal.anonymize(table, **options).data
+    assert data["ill"].chunk(0).dictionary.to_pylist() == ["a", "b", "c"]
+    assert data["ward"].chunk(0).dictionary.to_pylist() == [3, 7, 9]
+    data = shoal.anonymize(frame, **options).data
+    assert data["ill"].cat.categories.tolist() == ["a", "b", "c"]
+    assert data["ward"].cat.categories.tolist() == [3, 7, 9]
+    frame["ill"] = pd.Categorical(frame["ill"], categories=["c", "a", "d", "b"], ordered=True)
+    assert shoal.anonymize(frame, **options).data["ill"].cat.categories.tolist() == ["c", "a", "b"]
 
 
 def test_suppressed_rows_have_no_label(frame):
@@ -75,10 +92,10 @@ def test_frames_without_an_index_have_two_orders_too():
         assert list(release.data["age"].to_numpy()) == [35, 35, 35, 61, 61, 61]
 
 
-def test_a_release_shows_no_plumbing(release):
+def test_a_release_shows_no_internals(release):
     shown = {name for name in dir(release) if not name.startswith("_")}
     assert shown == {
         "aligned", "data", "finding", "findings", "labels", "ledger", "missing", "notes", "policy", "report", "rows",
         "save", "suppressed", "table", "verdicts",
     }  # fmt: skip
-    assert repr(release) == "<Release: 6 rows in 2 groups; 1 x verified>"
+    assert repr(release) == "<Release: 6 rows in 2 groups; 1 guarantee verified>"

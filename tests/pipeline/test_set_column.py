@@ -1,4 +1,4 @@
-"""Tables with a column of sets, along the whole line."""
+"""Tables with a column of sets, through the whole pipeline."""
 
 import random
 
@@ -62,7 +62,7 @@ def test_text_with_a_separator_stays_text(tmp_path):
 
 
 @pytest.mark.parametrize("frame", [pa.Table.to_pandas, pl.from_arrow, lambda table: table])
-def test_lists_come_back_as_lists_of_the_same_frame(frame):
+def test_lists_are_returned_as_lists_of_the_same_frame_type(frame):
     given = frame(visits())
     release = shoal.anonymize(given, k=5, sensitive=["pay"], seed=3)
     assert type(release.aligned()) is type(given)
@@ -72,7 +72,7 @@ def test_lists_come_back_as_lists_of_the_same_frame(frame):
         assert len(release.aligned()["ills"][0]) >= 0
 
 
-def test_a_table_of_nothing_but_sets_is_released_too(tmp_path):
+def test_a_table_with_only_sets_is_released_too(tmp_path):
     release = shoal.anonymize(visits().select(["ills"]), k=5, m=2)
     assert release.verdicts[1].holds
     assert shoal.verify(release.save(tmp_path / "release", format="csv")).holds
@@ -95,7 +95,7 @@ def test_a_tampered_set_is_found(tmp_path):
     assert not checked.verdicts[1].holds
 
 
-def test_bad_wishes_are_refused_in_a_sentence(tmp_path):
+def test_invalid_arguments_are_refused_in_a_sentence(tmp_path):
     table = visits()
     with pytest.raises(PolicyError, match="2 columns have the role items"):
         shoal.anonymize(table.append_column("more", table["ills"]), k=5)
@@ -124,7 +124,7 @@ def test_items_that_a_spreadsheet_would_run_are_written_and_verified(tmp_path):
     assert shoal.verify(folder).verdicts[1].found == 17
 
 
-def test_the_measures_tell_of_sets_and_strange_columns_are_refused():
+def test_sets_are_measured_and_unknown_columns_refused():
     table = visits()
     raw = shoal.measure(None, table, sensitive=["pay"], only=["(k,k^m)-anonymity"])
     assert [finding.value for finding in raw] == [1.0]

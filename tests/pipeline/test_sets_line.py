@@ -1,4 +1,4 @@
-"""The line of set-valued data: a release, its folder, its report, and what is refused."""
+"""The pipeline of set-valued data: a release, its folder, its report, and what is refused."""
 
 import json
 import random
@@ -8,7 +8,7 @@ import pytest
 
 import shoal
 import shoal.sets
-from shoal.errors import DataError, GuaranteeError, MethodError, PolicyError, ReadError, WriteError
+from shoal.errors import DataError, GuaranteeError, InfeasibleError, MethodError, PolicyError, ReadError, WriteError
 from shoal.model.transactions import Transactions
 from shoal.pipeline import sets as line
 from shoal.pipeline.set_neighbours import neighbour_seed
@@ -54,11 +54,11 @@ def test_the_same_seed_gives_the_same_bytes_and_the_order_of_records_does_not_ma
         place: {p.name: p.read_bytes() for p in (tmp_path / place).iterdir()} for place in ("one", "two", "three")
     }
     assert bytes_of["one"] == bytes_of["two"]
-    # The neighbour follows from what is published, and these clusters need no chance.
+    # The neighbour follows from what is published, and these clusters need no random numbers.
     assert bytes_of["one"] == bytes_of["three"]
 
 
-def test_a_rare_label_stands_nowhere_in_the_folder(release, tmp_path):
+def test_a_rare_label_is_nowhere_in_the_folder(release, tmp_path):
     folder = release.save(tmp_path / "release", private=tmp_path / "private", format="json")
     for path in folder.iterdir():
         assert MARK.encode() not in path.read_bytes()
@@ -67,7 +67,7 @@ def test_a_rare_label_stands_nowhere_in_the_folder(release, tmp_path):
     assert MARK not in json.dumps(shoal.sets.report(baskets(), folder, top=5, draws=1))
 
 
-def test_a_km_neighbour_is_km_anonymous_and_a_raw_one_says_that_it_is_not(tmp_path):
+def test_a_km_neighbour_is_km_anonymous_and_a_raw_one_has_a_warning(tmp_path):
     raw = shoal.sets.anonymize(baskets(), k=3, m=2, delta=30, neighbour="raw", seed=1)
     assert any("not itself k^m-anonymous" in note for note in raw.notes)
     none = shoal.sets.anonymize(baskets(), k=3, m=2, delta=30, neighbour="none", seed=1)
@@ -114,7 +114,7 @@ def test_distance_to_a_folder_is_that_to_its_neighbour(release, tmp_path):
         shoal.sets.distance(baskets(), bare)
 
 
-def test_mining_tells_itemsets_and_rules():
+def test_mining_returns_itemsets_and_rules():
     found = shoal.sets.mine(baskets(), support=0.05, confidence=0.9, most=5)
     assert found["itemsets"][0]["support"] >= found["itemsets"][-1]["support"]
     assert {"if": ["milk"], "then": "tea"}.items() <= found["rules"][0].items()
@@ -146,21 +146,21 @@ def test_a_failed_verdict_writes_nothing(monkeypatch, tmp_path):
         shoal.sets.anonymize(baskets(), k=3, m=2, delta=30, neighbour="none", seed=1)
 
 
-def test_a_folder_that_was_tampered_with_is_not_drawn_from(release, tmp_path):
+def test_no_neighbour_is_drawn_from_a_tampered_folder(release, tmp_path):
     folder = release.save(tmp_path / "release", format="json")
     text = (folder / "disassociated.json").read_text()
     (folder / "disassociated.json").write_text(text.replace('"count": 3', '"count": 4', 1))
     assert not shoal.verify(folder).holds
-    with pytest.raises(DataError, match="does not confirm its claims"):
+    with pytest.raises(DataError, match="does not pass verification"):
         shoal.sets.reassociate(folder, tmp_path / "x.dat")
 
 
-def test_bad_wishes_are_refused_in_a_sentence(tmp_path):
+def test_invalid_arguments_are_refused_in_a_sentence(tmp_path):
     with pytest.raises(MethodError, match="2k - 1"):
         shoal.sets.anonymize(baskets(), k=20, delta=30)
     with pytest.raises(PolicyError, match="neighbour must be one of"):
         shoal.sets.anonymize(baskets(), neighbour="dp")
-    with pytest.raises(ReadError, match="line 1 has 1 items that are not in the data"):
+    with pytest.raises(ReadError, match="line 1 has 1 item not found in the data"):
         shoal.sets.anonymize(baskets(), rules="tea whisky\ntea milk\n")
     (tmp_path / "rules.txt").write_bytes(b"tea milk\ntea \xff\n")
     with pytest.raises(ReadError, match="line 2: not UTF-8"):
@@ -169,39 +169,63 @@ def test_bad_wishes_are_refused_in_a_sentence(tmp_path):
         shoal.sets.verify(
             shoal.sets.anonymize(baskets(60), k=2, delta=20).save(tmp_path / "release"), original=baskets(60)
         )
-    with pytest.raises(WriteError, match="inside each other"):
+    with pytest.raises(WriteError, match="inside the other"):
         shoal.sets.anonymize(baskets(60), k=2, delta=20).save(tmp_path / "a", private=tmp_path / "a" / "b")
     with pytest.raises(AttributeError):
         _ = shoal.sets.nothing_like_it
 
 
-def test_empty_and_tiny_data_have_stated_releases(tmp_path):
-    nothing = shoal.sets.anonymize([], k=3)
-    assert shoal.verify(nothing.save(tmp_path / "nothing")).holds
-    few = shoal.sets.anonymize([["a"], ["b"]], k=3)
-    assert any("fewer than k=3" in note for note in few.notes)
-    assert shoal.verify(few.save(tmp_path / "few")).holds
+@pytest.mark.parametrize(
+    ("records", "options", "error", "message"),
+    [
+        ([], {"k": 3}, InfeasibleError, "k is 3, but there are 0 records with items. No release is possible."),
+        ([[], []], {"k": 3}, InfeasibleError, "there are 0 records with items. No release is possible."),
+        ([["jane"]], {"k": 3}, InfeasibleError, "there are 1 records with items. No release is possible."),
+        ([["a"], ["b"], []], {"k": 3}, InfeasibleError, "there are 2 records with items. Lower k to 2 or less."),
+        ([["a"]] * 9, {"k": 1}, PolicyError, "sets: k must be at least 2; got 1."),
+        ([["a"]] * 9, {"k": True}, PolicyError, "sets: k must be a whole number; got True."),
+        ([["a"]] * 9, {"k": 2.5}, PolicyError, "sets: k must be a whole number; got 2.5."),
+    ],
+)
+def test_fewer_than_k_records_or_a_k_below_2_are_refused(records, options, error, message):
+    with pytest.raises(error) as caught:
+        shoal.sets.anonymize(records, **options)
+    assert message in str(caught.value)
+    assert "jane" not in str(caught.value)
+
+
+@pytest.mark.parametrize("k", [1, 0, 2.5, "5"])
+def test_a_wrong_k_is_refused_in_the_words_used_for_tables(k):
+    refusals = []
+    for refuse in (lambda: shoal.sets.anonymize([["a"]] * 9, k=k), lambda: shoal.anonymize(shoal.sample(9), k=k)):
+        with pytest.raises(PolicyError) as caught:
+            refuse()
+        refusals.append(str(caught.value))
+    assert refusals[0].removeprefix("sets: ") == refusals[1].removeprefix("policy: ")
+
+
+def test_records_without_items_and_duplicate_items_are_noted():
     some = shoal.sets.anonymize([["a"], [], ["a", "a"], ["a"]], k=3)
-    assert any("fewer than 3 of 4 records have no items" in note for note in some.notes)
+    assert any("fewer than 3 of the records have no items" in note for note in some.notes)
     assert any("occurred twice" in note for note in some.notes)
     assert some.cluster_of.tolist() == [0, -1, 0, 0]
     assert isinstance(some.neighbour, Transactions)
 
 
-def test_of_fewer_than_k_records_nothing_is_told_not_even_labels(tmp_path):
-    release = shoal.sets.anonymize([["jane", "gout"]], k=3, neighbour="none")
+def test_an_item_of_fewer_than_k_records_is_not_published_not_even_its_label(tmp_path):
+    release = shoal.sets.anonymize([["jane", "gout"], ["ann"], ["eve"]], k=3, neighbour="none")
     assert release.published.labels == ()
     folder = release.save(tmp_path / "release", format="json")
     assert b"gout" not in b"".join(path.read_bytes() for path in folder.iterdir())
 
 
 @pytest.mark.parametrize("terms", ["global", "cluster", "suppress"])
-def test_only_labels_of_chunks_are_published_whatever_is_said_of_terms(terms, tmp_path):
+def test_only_labels_of_chunks_are_published_for_any_treatment_of_terms(terms, tmp_path):
     release = shoal.sets.anonymize(baskets(), k=3, m=2, delta=30, levels=0, terms=terms, seed=2)
     published = release.published
     assert published.term_item.size
     assert set(published.term_item.tolist()) <= set(published.items.tolist()) == set(range(len(published.labels)))
-    assert any("items in no chunk are not named" in note for note in release.notes)
+    assert any("in no chunk" in note and "not named" in note for note in release.notes)
     folder = release.save(tmp_path / "release", private=tmp_path / "private", format="json")
     assert MARK.encode() not in b"".join(path.read_bytes() for path in folder.iterdir())
     assert shoal.sets.verify(folder, original=baskets(), private=tmp_path / "private").holds
@@ -209,7 +233,7 @@ def test_only_labels_of_chunks_are_published_whatever_is_said_of_terms(terms, tm
         shoal.sets.anonymize(baskets(), publish_rare_labels=True)
 
 
-def test_what_was_taken_for_records_and_items_is_said(tmp_path):
+def test_columns_taken_as_records_and_items_are_noted(tmp_path):
     place = tmp_path / "visits.csv"
     place.write_text("patient,ill\n" + "".join(f"{i % 20},{'abc'[i % 3]}\n" for i in range(60)))
     notes = shoal.sets.anonymize(place, k=2, delta=20).notes
@@ -217,7 +241,7 @@ def test_what_was_taken_for_records_and_items_is_said(tmp_path):
     assert not any("taken for" in note for note in shoal.sets.anonymize(place, k=2, record="patient", item="ill").notes)
 
 
-def test_labels_with_blanks_go_through_every_door(tmp_path):
+def test_labels_with_blanks_are_accepted_everywhere(tmp_path):
     records = [["high blood pressure", "flu"]] * 6 + [["dry cough", "flu"]] * 6
     release = shoal.sets.anonymize(records, k=3, delta=12, seed=1)
     folder = release.save(tmp_path / "release")
@@ -234,7 +258,7 @@ def test_labels_with_blanks_go_through_every_door(tmp_path):
     assert ruled.published.partition == "rules"
 
 
-def test_a_release_in_memory_is_taken_as_a_folder_is(release):
+def test_a_release_in_memory_is_accepted_like_a_folder(release):
     assert shoal.sets.verify(release).holds
     assert shoal.sets.report(baskets(), release, top=3, draws=1, distance=False)
 
@@ -255,7 +279,7 @@ def test_a_release_in_memory_is_taken_as_a_folder_is(release):
     ],
     ids=str,
 )
-def test_parameters_of_other_kinds_are_refused_in_a_sentence(option):
+def test_parameters_of_wrong_types_are_refused_in_a_sentence(option):
     with pytest.raises((MethodError, PolicyError)):
         shoal.sets.anonymize(baskets(60), **{"k": 2, "delta": 20, **option})
 
@@ -271,4 +295,39 @@ def test_columns_without_any_item_are_empty_data():
     for cells in ([[], []], [None, None]):
         table = pa.table({"age": [1, 1], "ills": pa.array(cells, pa.list_(pa.string()))})
         assert shoal.anonymize(table, k=2).verdicts[1].holds
-        assert shoal.sets.anonymize(table.select(["ills"]), k=2).published.n == 0
+        with pytest.raises(InfeasibleError, match="there are 0 records with items"):
+            shoal.sets.anonymize(table.select(["ills"]), k=2)
+
+
+def test_a_release_in_memory_is_compared_with_the_original_records():
+    release = shoal.sets.anonymize(baskets(), k=3, m=2, delta=30, seed=2)
+    report = shoal.sets.verify(release, original=baskets())
+    assert report.holds
+    assert any(line.what.startswith("against the records") for line in report.lines)
+    with pytest.raises(DataError, match="does not have the records that the release was made from"):
+        shoal.sets.verify(release, original=baskets()[:9])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda release: shoal.sets.mine(baskets(), support="x"), "mine: support must be a number; got 'x'"),
+        (
+            lambda release: shoal.sets.report(baskets(), release, top=0),
+            "report: top must be a whole number of at least 1",
+        ),
+        (lambda release: shoal.sets.reassociate(release, 5), "expected the path of a file; got an int"),
+        (lambda release: shoal.sets.reassociate(release, "x", seed=-1), "seed must be a whole number of at least 0"),
+        (lambda release: shoal.sets.anonymize(baskets(), beta="x"), "sets: beta must be a number; got 'x'"),
+        (lambda release: shoal.sets.anonymize(baskets(), rules=[5]), "each rule must be a list of items"),
+        (lambda release: shoal.sets.read(baskets(), layout=5), "layout 5 is not known"),
+        (lambda release: shoal.sets.read(np.eye(2), labels=5), "labels must be a list of names; got an int"),
+        (lambda release: shoal.sets.verify(5), "expected the path of a folder; got an int"),
+        (lambda release: release.finding("cluster"), "unknown finding 'cluster'. .* Did you mean 'clusters'?"),
+        (shoal.verify, "a release in memory has been verified: see its `verdicts`"),
+    ],
+)
+def test_wrong_arguments_are_refused_in_a_sentence(call, message):
+    release = shoal.sets.anonymize([["a", "b"]] * 6, k=3)
+    with pytest.raises(shoal.ShoalError, match=message):
+        call(release)

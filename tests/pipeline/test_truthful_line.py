@@ -1,4 +1,4 @@
-"""Truthful output through the whole line: ranges, sets and names of trees."""
+"""Truthful output through the whole pipeline: ranges, sets and nodes of trees."""
 
 import csv
 import datetime as dt
@@ -44,7 +44,7 @@ def given(care, **more):
 
 
 def is_true(text, value, column):
-    """Say by plain Python whether a published text is true of a value."""
+    """Return by plain Python whether a published text is true of a value."""
     if text is None or value is None:
         return text is value or (value is None and (text == "*" or text.endswith(" or missing")))
     text = text.removesuffix(" or missing")
@@ -70,7 +70,7 @@ def assert_truthful(table, release, k):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_what_is_published_is_true_of_every_row(method):
+def test_published_values_are_true_of_every_row(method):
     release = shoal.anonymize(people(), policy=given(CARE), method=method, output="truthful", k=4, **ROLES)
     assert {name: release.policy.columns[name].form for name in ("age", "town", "code", "zip")} == {
         "age": "range",
@@ -97,7 +97,7 @@ def test_a_file_a_table_and_a_policy_beside_the_file_give_the_same_release(metho
 
 @pytest.mark.parametrize("word", ["equal-width", "equal-frequency", "round", "auto"])
 @pytest.mark.parametrize("kind", ["whole", "cents"])
-def test_trees_of_numbers_show_no_value_that_few_hold(word, kind):
+def test_trees_of_numbers_show_no_value_of_few_rows(word, kind):
     rng = random.Random(3)
     pay = sorted({1500 + round(rng.lognormvariate(7.5, 0.6), 2 if kind == "cents" else None) for _ in range(150)})
     table = pa.table({"pay": [*pay, *[2500] * 20, 98763], "ill": [rng.choice("abcd") for _ in range(len(pay) + 21)]})
@@ -134,14 +134,14 @@ def test_names_of_trees_cover_k_rows(word):
         assert len(below) >= names[name] >= 4
 
 
-def test_a_hierarchy_alone_asks_for_truthful_output():
+def test_a_hierarchy_implies_truthful_output():
     release = shoal.anonymize(people(), policy=given(CARE), method="cover", k=4, **ROLES)
     assert release.policy.columns["age"].form == "range"
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("missing", ["own-value", "suppress-row"])
-def test_rows_with_gaps_stay_or_go(method, missing):
+def test_rows_with_missing_values_are_kept_or_suppressed(method, missing):
     table = people()
     release = shoal.anonymize(
         table, policy=given(CARE), method=method, output="truthful", missing=missing, k=3, **ROLES
@@ -154,7 +154,7 @@ def test_rows_with_gaps_stay_or_go(method, missing):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_rows_with_gaps_are_refused_if_asked(method):
+def test_rows_with_missing_values_are_refused_on_request(method):
     options = {"policy": given(CARE), "method": method, "output": "truthful", "missing": "refuse", "k": 3, **ROLES}
     with pytest.raises(DataError, match=r"rows have missing values, in 'age', 'town', 'code', 'zip'"):
         shoal.anonymize(people(), **options)
@@ -205,7 +205,7 @@ DAMAGE = {
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("column", DAMAGE)
-def test_what_is_not_true_of_a_row_is_never_released(method, column, monkeypatch):
+def test_values_that_are_not_true_of_a_row_are_never_released(method, column, monkeypatch):
     def damaged(table, partition, policy, encoded):
         made = line_recode(table, partition, policy, encoded)
         place = made.data.column_names.index(column)
@@ -237,7 +237,7 @@ def test_one_row_outside_its_range_is_counted(monkeypatch):
 
 
 @pytest.mark.parametrize("word", ["by table", "by file"])
-def test_the_published_policy_tells_neither_a_hierarchy_nor_a_path(word, tmp_path):
+def test_the_published_policy_contains_neither_a_hierarchy_nor_a_path(word, tmp_path):
     (tmp_path / "care.csv").write_text(CARE_FILE + "Z99;never;*\n")
     care = str(tmp_path / "care.csv") if word == "by file" else {**CARE, "never": ["Z99"]}
     folder = shoal.anonymize(people(), policy=given(care), method="cover", k=4, **ROLES).save(tmp_path / "out")
@@ -249,19 +249,30 @@ def test_the_published_policy_tells_neither_a_hierarchy_nor_a_path(word, tmp_pat
 
 @pytest.mark.parametrize("method", [*METHODS, "mdav"])
 def test_a_value_without_a_position_is_refused_but_not_quoted(method):
-    with pytest.raises(DataError, match="cells of column 'code', with 2 different values, have no place") as refused:
+    with pytest.raises(DataError, match="cells of column 'code', with 2 distinct values, cannot be found") as refused:
         shoal.anonymize(people(), policy=given({"heart": CARE["heart"]}), method=method, k=4, **ROLES)
     assert "J18" not in str(refused.value)
 
 
-@pytest.mark.parametrize("word", ["nothing.csv", "no such word", "a" * 5000])
-def test_a_file_that_is_not_there_is_refused(word):
+@pytest.mark.parametrize("word", ["nothing.csv", "no such word"])
+def test_a_missing_file_is_refused(word):
     with pytest.raises(PolicyError, match="column 'code': hierarchy .* is neither an existing file nor one"):
         shoal.anonymize(people(), policy=given(word), method="cover", k=4, **ROLES)
 
 
+@pytest.mark.parametrize(
+    "text", ["SECRET;heart", "SECRET\n", "SECRET" * 11, "SECRET" * 1000, f"/a/{'long/' * 12}SECRET.csv"], ids=len
+)
+def test_a_hierarchy_that_may_be_given_as_text_is_refused_but_not_quoted(text):
+    with pytest.raises(
+        PolicyError, match="column 'code': the hierarchy is neither an existing file nor one of the keywords auto"
+    ) as refused:
+        shoal.anonymize(people(), policy=given(text), method="cover", k=4, **ROLES)
+    assert "SECRET" not in str(refused.value)
+
+
 @pytest.mark.parametrize("method", METHODS)
-def test_odd_values_go_through(method, tmp_path):
+def test_odd_values_are_released(method, tmp_path):
     table = pa.table(
         {
             "note": ["unknown or missing", "unknown or missing", None, "a, b", "{c}", "\\"],
@@ -273,3 +284,14 @@ def test_odd_values_go_through(method, tmp_path):
     release = shoal.anonymize(table, policy=spec, method=method, output="truthful", k=2)
     assert release.aligned().column("none").to_pylist() == [None] * 6
     assert shoal.verify(release.save(tmp_path / "out", format="csv")).holds
+
+
+@pytest.mark.parametrize(("others", "noted"), [(2, True), (0, False), (9, False)])
+def test_a_frequent_category_that_is_hidden_with_rare_ones_is_noted(others, noted):
+    rng = random.Random(1)
+    sexes = ["X"] * others + ["M"] * 40 + ["F"] * 60
+    table = pa.table({"sex": sexes, "age": [rng.randint(20, 90) for _ in sexes]})
+    release = shoal.anonymize(table, k=5, output="truthful", seed=1)
+    assert ("M" not in release.table["sex"].to_pylist()) == noted
+    notes = [note for note in release.notes if "a more frequent category is published as *" in note]
+    assert bool(notes) == noted

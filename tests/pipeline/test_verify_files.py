@@ -25,7 +25,7 @@ def table(tmp_path, pairs, name="people.csv"):
         ("2024-01-02", "2024-01-02 00:00:00"),
     ],
 )
-def test_two_spellings_are_two_values_to_a_reader(tmp_path, spellings):
+def test_two_spellings_are_two_values(tmp_path, spellings):
     rows = [(spellings[0], "a")] * 2 + [(spellings[1], "b")] * 2 + [("0.5", "c")] * 4
     place = table(tmp_path, rows)
     checked = shoal.verify(place, k=4, quasi=["size"], sensitive=["ill"], header=True)
@@ -34,7 +34,7 @@ def test_two_spellings_are_two_values_to_a_reader(tmp_path, spellings):
 
 
 @pytest.mark.parametrize("spellings", [("0.3", "0.30"), ("NA", "?"), ("null", "NaN"), ("1e3", "1000")])
-def test_if_asked_to_parse_they_are_one(tmp_path, spellings):
+def test_if_parsed_they_are_one_value(tmp_path, spellings):
     rows = [(spellings[0], "a")] * 2 + [(spellings[1], "b")] * 2 + [("0.5", "c")] * 4
     checked = shoal.verify(table(tmp_path, rows), parse=True, k=4, quasi=["size"], sensitive=["ill"], header=True)
     assert checked.holds
@@ -59,7 +59,7 @@ def test_a_distance_between_numbers_is_counted_on_numbers(tmp_path):
     assert stands.verdicts == parsed.verdicts
 
 
-def test_the_command_parses_if_asked_to_and_lists_every_role(tmp_path):
+def test_the_command_parses_on_request_and_lists_every_role(tmp_path):
     place = table(tmp_path, [("0.3", "a")] * 2 + [("0.30", "b")] * 2)
     words = ("verify", place, "-k", 4, "--quasi", "size", "--keep", "ill", "--header")
     assert shoal_command(*words, "--json").code == 1

@@ -1,4 +1,4 @@
-"""Every step is taken once for a release, up to the holder's report; only the written bytes are read again."""
+"""Every step runs once per release, up to the holder's report; only the written bytes are read again."""
 
 import sys
 from collections import Counter
@@ -38,7 +38,7 @@ def people(tmp_path):
 
 
 def called(work):
-    """Count how often each step of the line is taken."""
+    """Count how often each step of the pipeline runs."""
     counts = Counter()
 
     def look(frame, event, _):
@@ -55,7 +55,7 @@ def called(work):
 
 
 @pytest.mark.slow
-def test_each_step_is_taken_once_up_to_the_holders_report(people, tmp_path):
+def test_each_step_runs_once_up_to_the_holders_report(people, tmp_path):
     def work():
         release = shoal.anonymize(people, k=4, l=2, sensitive=["ill"], keep=["weight"], accept=["unique-kept"], seed=1)
         release.save(tmp_path / "out", private=tmp_path / "mine", report=True, original=people)
@@ -63,7 +63,7 @@ def test_each_step_is_taken_once_up_to_the_holders_report(people, tmp_path):
     assert called(work) == {step: 1 for steps in STEPS.values() for step in steps}
 
 
-def test_no_measure_is_taken_twice_of_a_release(people):
+def test_no_measure_is_computed_twice_for_a_release(people):
     release = shoal.anonymize(people, k=4, sensitive=["ill"])
     before = dict(release._making.case.taken)
     assert set(before) == {card.name for card in measures.cards().values() if card.always}
@@ -72,7 +72,7 @@ def test_no_measure_is_taken_twice_of_a_release(people):
 
 
 @pytest.mark.parametrize("again", [False, True], ids=["the same file", "a frame of the same rows"])
-def test_a_release_tells_what_measure_tells(people, again):
+def test_findings_of_a_release_equal_those_of_measure(people, again):
     release = shoal.anonymize(people, k=4, sensitive=["ill"], keep=["weight"], weight="weight", accept=["unique-kept"])
     values = {finding.name: finding.value for finding in release.findings}
     measured = shoal.measure(pa.csv.read_csv(people) if again else people, release)
@@ -82,7 +82,7 @@ def test_a_release_tells_what_measure_tells(people, again):
     assert {name: found[name] for name in own} == pytest.approx({name: values[name] for name in own})
 
 
-def test_another_table_is_not_taken_for_the_one_that_was_read(people, tmp_path):
+def test_another_table_is_not_mistaken_for_the_one_that_was_read(people, tmp_path):
     release = shoal.anonymize(people, k=4, sensitive=["ill"])
     assert case_of(people, release) is case_of(str(people), release) is release._making.case
     assert case_of(people, release, seed=3).seed == 3

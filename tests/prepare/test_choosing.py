@@ -56,15 +56,15 @@ def test_a_hierarchy_is_published_as_a_tree_only_where_output_is_truthful():
 def test_a_form_that_is_not_truthful_is_noted_where_the_rest_is():
     columns = {"columns": {"age": {"form": "mean"}, "dose": {"form": "range"}}}
     _, notes = completed(NAMES, policy=columns, output="truthful")
-    assert [note for note in notes if "truthful, though" in note] == [
-        "column 'age': its form is mean, so that it is not truthful, though the rest is."
+    assert [note for note in notes if "its form is" in note] == [
+        "column 'age': its form is mean, so its values need not be true of every row, although the output is truthful."
     ]
 
 
 def test_the_choice_is_noted_with_its_cost():
     note = completed({"sex": ["F", "M"] * 300_000}, parameters={"effort": "normal"})[1][0]
     assert note.startswith("auto: gower, effort normal, because the table has nominal columns")
-    assert note.endswith("; about 200 s and 300 MB.")
+    assert note.endswith("; expected cost: about 200 s and 300 MB.")
 
 
 def test_the_choice_is_announced_before_the_work_begins_if_there_is_one():

@@ -105,8 +105,8 @@ def test_an_unlisted_column_that_identifies_rows_is_dropped_with_a_note(ids):
     assert notes == (
         (
             "column 'id' IS DROPPED: its role is not given, and it looks like an identifier (all values differ). "
-            "To publish it by class all the same: quasi=['id'] in Python, --quasi id on the command line. "
-            "If it is an identifier, say so: identifiers=['id'] in Python, --identifier id on the command line."
+            "To publish it per class anyway: quasi=['id'] in Python, --quasi id on the command line. "
+            "If it is an identifier, declare it: identifiers=['id'] in Python, --identifier id on the command line."
         ),
     )
     policy, notes = completed(Policy.of(k=2, quasi="id", method="mdav"), table)
@@ -120,15 +120,15 @@ def test_an_unlisted_column_that_identifies_rows_is_dropped_with_a_note(ids):
     assert message.startswith(
         "column 'id' looks like an identifier (all values differ) and is a quasi-identifier by default"
     )
-    assert message.endswith("say so: identifiers=['id'] in Python, --identifier id on the command line.")
+    assert message.endswith("declare it: identifiers=['id'] in Python, --identifier id on the command line.")
 
 
 def test_a_kept_column_of_names_is_pointed_out():
     table = held(name=["Ann Koch", "Bob Wolf", "Eva Berg"], sex=["F", "M", "M"])
     [message] = completed(Policy.of(k=2, keep="name", method="mdav"), table)[1]
     assert message == (
-        "column 'name' looks like a direct identifier (its name sounds like a person's name), and by its role keep "
-        "every value is published unchanged. If it names people, drop it: identifiers=['name'] in Python, "
+        "column 'name' looks like a direct identifier (the column name suggests a person's name), but has the role "
+        "keep: every value is published unchanged. If it names people, drop it: identifiers=['name'] in Python, "
         "--identifier name on the command line."
     )
     assert completed(Policy.of(k=2, identifiers="name", method="mdav"), table)[1] == ()
@@ -148,30 +148,35 @@ def test_numbers_that_may_be_codes_or_amounts_are_averaged_and_noted():
     assert policy.columns["a"].role == "quasi"
     [message] = [note for note in notes if "nearly all differ" in note]
     assert message.startswith(
-        "columns 'a', 'b': whole numbers of which nearly all differ, taken for amounts or measures"
+        "columns 'a', 'b': whole numbers of which nearly all differ. Their distribution suggests amounts"
     )
     assert not completed(Policy.of(k=2, quasi=["a", "b"], method="mdav"), held(a=amounts, b=amounts))[1]
 
 
 def test_a_table_with_only_codes_is_refused_with_a_remedy():
     message = refused(Policy.of(k=2), held(x=list(range(40))))
-    assert message.startswith("policy: no column is a quasi-identifier: 'x' look like identifiers and are dropped")
+    assert message.startswith(
+        "policy: no column is a quasi-identifier: columns that look like identifiers ('x') are dropped"
+    )
     assert "quasi=[COLUMN]" in message
 
 
 def test_a_column_that_sounds_sensitive_is_noted():
     _, notes = completed(Policy.of(k=2, method="mdav"), held(**{"main diagnosis": ["a", "b"], "sex": ["F", "M"]}))
     message = (
-        "column 'main diagnosis' looks sensitive (its name sounds like a matter of health, which an attacker rarely "
-        "knows) and is a quasi-identifier by default, as it is not named. "
-        "If it is so, say so: sensitive=['main diagnosis'] in Python, --sensitive 'main diagnosis' on the command line."
+        "column 'main diagnosis' looks sensitive (the column name suggests health information, which an attacker "
+        "rarely knows) and is a quasi-identifier by default, as it is not listed. "
+        "If it is sensitive, declare it: sensitive=['main diagnosis'] in Python, "
+        "--sensitive 'main diagnosis' on the command line."
     )
     assert notes == (message,)
 
 
 def test_suspected_codes_are_noted_until_the_policy_says_what_they_are():
     table = held(x=[20, 31, 42, 53, 64, -999, -999])
-    message = "2 cells share one extreme value that looks like a code for missing; if so, name it in missing_codes"
+    message = (
+        "2 cells share one extreme value that looks like a code for missing; if it is one, list it in missing_codes"
+    )
     assert completed(Policy.of(k=2), table)[1] == (f"column 'x': {message} in a policy.",)
     assert completed(with_columns(x={"kind": "numeric"}), table)[1] == (f"column 'x': {message} in a policy.",)
     assert completed(with_columns(x={"missing_codes": [-999]}), table)[1] == ()
@@ -180,7 +185,7 @@ def test_suspected_codes_are_noted_until_the_policy_says_what_they_are():
 
 def test_an_unused_form_is_noted():
     policy, notes = completed(with_columns(age={"role": "keep", "form": "mean"}), SMALL)
-    assert notes[1:] == ("column 'age' is keep, so that its form 'mean' is not used.",)
+    assert notes[1:] == ("column 'age' has the role keep, so its form 'mean' is not used.",)
     assert policy.columns["age"].form is None
 
 
@@ -263,26 +268,34 @@ def test_text_may_be_of_any_kind_until_its_cells_are_read(kind):
 def test_sets_cannot_be_quasi_identifiers():
     message = refused(with_columns(zip={"kind": "set"}), SMALL)
     assert message.startswith(
-        "policy: column 'zip' is of kind set and cannot be a quasi-identifier: sets are not clustered"
+        "policy: column 'zip' is of kind set and cannot be a quasi-identifier: methods for tables do not"
     )
     policy, _ = completed(with_columns(zip={"kind": "set", "role": "sensitive"}), SMALL)
     assert policy.columns["zip"].kind == "set"
 
 
 @pytest.mark.parametrize(
-    "column",
+    ("column", "called"),
     [
-        LISTS,
-        pa.array([{"x": 1}] * 3),
-        pa.array([b"a"] * 3),
-        pa.array([[("a", 1)]] * 3, pa.map_(pa.string(), pa.int64())),
+        (LISTS, "lists"),
+        (pa.array([[{"SECRET": 1}]] * 3), "lists"),
+        (pa.array([{"SECRET": 1}] * 3), "structs"),
+        (pa.array([b"a"] * 3), "binary"),
+        (pa.array([[("a", 1)]] * 3, pa.map_(pa.string(), pa.int64())), "maps"),
+        (pa.UnionArray.from_sparse(pa.array([0] * 3, pa.int8()), [pa.array([1] * 3)], ["SECRET"]), "nested values"),
+        (
+            pa.ExtensionArray.from_storage(
+                pa.fixed_shape_tensor(pa.int64(), [1]), pa.array([[1]] * 3, pa.list_(pa.int64(), 1))
+            ),
+            "arrow.fixed_shape_tensor",
+        ),
     ],
-    ids=lambda column: str(column.type),
+    ids=lambda given: given if isinstance(given, str) else "",
 )
-def test_nested_columns_cannot_be_quasi_identifiers_but_may_have_other_roles(column):
+def test_nested_columns_cannot_be_quasi_identifiers_but_may_have_other_roles(column, called):
     table = held(tags=column, age=[31, 40, 40])
     message = refused(Policy.of(k=2, quasi="tags"), table)
-    assert message.startswith(f"policy: column 'tags' contains {column.type} and cannot be a quasi-identifier")
+    assert message.startswith(f"policy: column 'tags' contains {called} and cannot be a quasi-identifier")
     for role in ("identifiers", "sensitive", "keep"):
         completed(Policy.of(k=2, **{role: "tags"}), table)
 
@@ -322,7 +335,7 @@ def test_no_error_shows_a_cell():
 
 def test_durations_cannot_be_quasi_identifiers():
     table = held(age=[1, 2, 2], stay=pa.array([1, 2, 2], pa.duration("s")))
-    assert "'stay' contains durations, which cannot be quasi-identifiers. Give them as numbers" in refused(
+    assert "'stay' contains durations, which cannot be quasi-identifiers. Convert them to numbers" in refused(
         Policy.of(), table
     )
     assert completed(Policy.of(k=2, keep="stay"), table)[0].columns["stay"].role == "keep"
@@ -331,7 +344,7 @@ def test_durations_cannot_be_quasi_identifiers():
 def test_text_that_looks_like_dates_is_noted_unless_its_kind_is_given():
     table = held(born=["1950-01-31", "1961-02-28", "1961-02-28"])
     assert [note for note in completed(Policy.of(k=2), table)[1] if "dates" in note] == [
-        "column 'born': text that looks like dates; if so, call its kind \"date\" in a policy."
+        "column 'born': text that looks like dates; if it is, set kind = \"date\" in a policy."
     ]
     for kind in ("date", "nominal"):
         assert not any("looks like dates" in note for note in completed(with_columns(born={"kind": kind}), table)[1])
@@ -340,7 +353,10 @@ def test_text_that_looks_like_dates_is_noted_unless_its_kind_is_given():
 def test_a_row_number_declared_as_a_quasi_identifier_is_noted():
     table = held(id=[1, 2, 3], age=[31, 40, 40])
     [message] = [note for note in completed(Policy.of(k=2, quasi=["id"]), table)[1] if "'id'" in note]
-    assert message == "column 'id' counts the rows and is a quasi-identifier. A row number is an identifier."
+    assert message == "column 'id' contains row numbers, but is a quasi-identifier. Make it an identifier."
+    for name in ("year", "age", "income"):  # consecutive by chance
+        table = held(**{name: [1999, 2000, 2001], "height": [31, 40, 40]})
+        assert not any("contains row numbers" in note for note in completed(Policy.of(k=2, quasi=[name]), table)[1])
 
 
 def test_the_view_of_a_column_is_kept():

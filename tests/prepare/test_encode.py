@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from shoal.errors import DataError
 from shoal.model.policy import Policy
 from shoal.model.table import Table
-from shoal.prepare.encode import MOST_NAMES, encode
+from shoal.prepare.encode import MOST_CATEGORIES, encode
 
 
 def matrix(kinds, orders=None, **columns):
@@ -82,7 +82,7 @@ def test_a_column_without_a_single_value_is_left_out():
 
 @pytest.mark.parametrize("bad", [math.inf, -math.inf])
 def test_infinity_is_refused_in_a_sentence(bad):
-    with pytest.raises(DataError, match=r"column 'a' has 1 infinite values.*missing_codes"):
+    with pytest.raises(DataError, match=r"column 'a' has 1 infinite value.*missing_codes"):
         matrix({"a": "numeric"}, a=[1.0, bad, 2.0])
 
 
@@ -127,9 +127,9 @@ def test_neither_an_offset_nor_a_unit_changes_a_bit_of_the_matrix(numbers):
 
 
 def test_rare_categories_share_a_column_beyond_the_limit():
-    names = [f"n{i}" for i in range(MOST_NAMES + 50)] * 2
+    names = [f"n{i}" for i in range(MOST_CATEGORIES + 50)] * 2
     found = matrix({"a": "nominal"}, a=names)
-    assert found.X.shape == (len(names), MOST_NAMES + 1)
+    assert found.X.shape == (len(names), MOST_CATEGORIES + 1)
     assert "50 rarer categories count as one" in found.notes[0]
 
 
@@ -156,7 +156,7 @@ def test_row_weights_are_returned_beside_the_matrix():
 
 @pytest.mark.parametrize("bad", [None, -1.0, math.inf, math.nan])
 def test_an_invalid_weight_is_refused_without_its_value(bad):
-    with pytest.raises(DataError, match=r"^encode: 1 cells of the weight column 'w' are missing, negative or infinite"):
+    with pytest.raises(DataError, match=r"^encode: the weight column 'w' has 1 cell missing, negative or infinite"):
         weighed([1.0, bad, 2.0])
 
 

@@ -80,9 +80,9 @@ def test_a_list_may_hold_values_and_tables():
         ({"secret": []}, "the hierarchy is empty"),
         ({"secret": "secret"}, "must be in lists"),
         ({"x": [["secret"]]}, "is inside another list"),
-        ({"x": ["a", "\ud800"]}, "1 labels of the hierarchy contain unpaired surrogates"),
-        ({"x": ["secret", "secret"]}, "1 values of the hierarchy are given more than once"),
-        ({"secret": {"x": ["secret"]}}, "1 labels of the hierarchy are at two levels with others between"),
+        ({"x": ["a", "\ud800"]}, "the hierarchy has 1 label with unpaired surrogates"),
+        ({"x": ["secret", "secret"]}, "the hierarchy repeats 1 value. "),
+        ({"secret": {"x": ["secret"]}}, "the hierarchy has 1 label at two levels with another label in between"),
         ({"x": {"secret": ["a"]}, "y": {"secret": ["b"]}}, "at level 1 of the hierarchy a name belongs to two others"),
     ],
 )
@@ -110,15 +110,15 @@ def test_more_than_64_levels_are_refused():
         ("", "the hierarchy is empty"),
         ("\n\n", "the hierarchy is empty"),
         ("level0;level1\n", "the hierarchy is empty"),
-        ("a;x;*\nsecret;*\nb;x;*\nsecret\n", "2 lines .* first, which has 3 cells; the first of them is line 2[.]"),
-        ("level0;level1\n\na;*\nb;*\nsecret\n", "1 lines .* the first of them is line 5[.]"),
-        ("secret;x;*\nsecret;x;*\na;x;*\n", "1 values of the hierarchy are given more than once"),
+        ("a;x;*\nsecret;*\nb;x;*\nsecret\n", "line 2 .* 3 cells, as the first line does .2 such lines[)][.]"),
+        ("level0;level1\n\na;*\nb;*\nsecret\n", "line 5 .* as the first line does .1 such line[)][.]"),
+        ("secret;x;*\nsecret;x;*\na;x;*\n", "the hierarchy repeats 1 value. "),
         ("a;x;secret\nb;x;*\n", "end in 2 different names"),
         ("a;secret;x;*\nb;secret;y;*\n", "at level 1 of the hierarchy a name belongs to two others"),
         ("secret;a;*\na;secret;*\n", "at level 0 of the hierarchy a name belongs to two others"),
         ("a;secret;x;*\nb;c;secret;*\n", "a name belongs to two others"),
         ("*;secret;*\na;*;*\n", "a name belongs to two others"),
-        ("secret;x;secret;*\n", "1 labels of the hierarchy are at two levels with others between"),
+        ("secret;x;secret;*\n", "the hierarchy has 1 label at two levels with another label in between"),
         (f"a;*\n{'secret' * 30_000};*\n", "line 2 of the hierarchy cannot be read"),
     ],
 )
@@ -215,7 +215,10 @@ def test_commas_are_detected_where_a_quoted_cell_contains_a_semicolon():
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [('paris;"F;*\nlyon;F;*\n', "cannot be read as CSV; look at its quotes"), ("p;;*\nq;;*\n", "have an empty cell")],
+    [
+        ('paris;"F;*\nlyon;F;*\n', "cannot be read as CSV. Check its quotes"),
+        ("p;;*\nq;;*\n", "has an empty cell in 2 lines"),
+    ],
 )
 def test_open_quotes_and_nodes_without_a_name_are_refused(text, message):
     with pytest.raises(PolicyError, match=message):

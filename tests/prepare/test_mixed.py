@@ -12,7 +12,7 @@ from shoal.kernels.columns import RANGE, SET, TREE, add, hulls_of, loss
 from shoal.model.policy import Policy
 from shoal.model.table import Table
 from shoal.prepare.hierarchy import from_lines, from_nested
-from shoal.prepare.mixed import MOST_NAMES, mixed_columns
+from shoal.prepare.mixed import MOST_CATEGORIES, mixed_columns
 
 
 def mixed(columns, trees=None, **spec):
@@ -139,7 +139,7 @@ def test_values_without_a_position_are_counted_but_not_shown():
     with pytest.raises(DataError) as refused:
         of(["I20", "secret", None, "secret", "hidden"], "nominal", CARE)
     message = str(refused.value)
-    assert "3 cells of column 'a', with 2 different values, have no place in its hierarchy" in message
+    assert "3 cells of column 'a', with 2 distinct values, cannot be found in its hierarchy" in message
     assert "secret" not in message
     assert "hidden" not in message
 
@@ -156,10 +156,10 @@ def test_importance_is_the_share_of_a_column():
 
 @pytest.mark.parametrize("gap", [[], [None]])
 def test_more_than_a_thousand_categories_are_a_range_with_a_note(gap):
-    names = [f"n{number:04d}" for number in range(MOST_NAMES + 1)]
+    names = [f"n{number:04d}" for number in range(MOST_CATEGORIES + 1)]
     found, notes = mixed({"a": [*names, *gap]}, a={"kind": "nominal"})
     assert found.kind.tolist() == [RANGE]
-    assert codes(found) == list(range(MOST_NAMES + 1 + len(gap)))
+    assert codes(found) == list(range(MOST_CATEGORIES + 1 + len(gap)))
     assert notes == ("column 'a': more than 1,000 categories, which are treated as alphabetical ranges",)
     found, notes = mixed({"a": [*names[1:], *gap]}, a={"kind": "nominal"})
     assert (found.kind.tolist(), notes) == ([SET], ())
@@ -204,7 +204,7 @@ def test_integers_beyond_53_bits_stay_distinct():
 
 
 def test_infinity_is_refused_in_a_sentence():
-    with pytest.raises(DataError, match="column 'a' has 1 infinite values"):
+    with pytest.raises(DataError, match="column 'a' has 1 infinite value"):
         of([1.0, float("inf")], "numeric")
 
 

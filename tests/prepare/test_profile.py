@@ -40,12 +40,12 @@ def test_k_and_unique_rows_are_those_of_a_plain_count(columns):
     # Text of few rows and few values is never taken for an identifier, so that all columns count.
     texts = [[None if cell is None else f"x{cell} y" for cell in column] for column in columns]
     found = profile(held(**{f"c{place}": pa.array(texts[place], pa.string()) for place in range(len(texts))}))
-    assert found.quasi == tuple(f"c{place}" for place in range(len(texts)))
+    assert found.compared_columns == tuple(f"c{place}" for place in range(len(texts)))
     assert (found.k, found.unique_rows) == naive_counts(columns)
     for place, facts in enumerate(found.columns):
         others = [column for other, column in enumerate(columns) if other != place] or [[0] * len(columns[0])]
-        assert facts.alone == naive_counts([columns[place]])[1]
-        assert facts.without == naive_counts(others)[1]
+        assert facts.unique_alone == naive_counts([columns[place]])[1]
+        assert facts.unique_without == naive_counts(others)[1]
         assert facts.missing == columns[place].count(None)
         assert facts.distinct == len({cell for cell in columns[place] if cell is not None})
 
@@ -65,23 +65,30 @@ def test_dependencies_between_columns_are_those_that_a_dictionary_finds(columns)
             agrees = all(beside.setdefault(x, y) == y for x, y in zip(first, second, strict=True))
             if a != b and agrees and len(set(second)) > 1:
                 expected.append((f"c{a}", f"c{b}"))
-    assert found.decides == tuple(expected)
+    assert found.determines == tuple(expected)
 
 
 def test_plain_figures_of_a_small_table():
     found = profile(held(sex=["F", "F", "M", None], smoker=[True, True, False, False]))
     assert (found.rows, found.k, found.unique_rows) == (4, 1, 2)
     sex, smoker = found.columns
-    assert (sex.kind, sex.type, sex.distinct, sex.missing, sex.alone, sex.without) == ("nominal", "string", 2, 1, 2, 0)
-    assert (smoker.kind, smoker.alone, smoker.without) == ("boolean", 0, 2)
+    assert (sex.kind, sex.type, sex.distinct, sex.missing, sex.unique_alone, sex.unique_without) == (
+        "nominal",
+        "string",
+        2,
+        1,
+        2,
+        0,
+    )
+    assert (smoker.kind, smoker.unique_alone, smoker.unique_without) == ("boolean", 0, 2)
     assert sex.uniqueness == pytest.approx(2 / 3)
-    assert found.decides == ()
+    assert found.determines == ()
 
 
 def test_identifiers_are_not_counted():
     found = profile(held(id=[1, 2, 3, 4], sex=["F", "F", "M", "M"]))
-    assert found.quasi == ("sex",)
-    assert (found.k, found.unique_rows, found.column("id").without) == (2, 0, 0)
+    assert found.compared_columns == ("sex",)
+    assert (found.k, found.unique_rows, found.column("id").unique_without) == (2, 0, 0)
 
 
 def test_kinds_are_read_from_the_types():
@@ -121,7 +128,13 @@ def test_kinds_are_read_from_the_types():
 )
 def test_columns_of_any_type_are_counted(column):
     facts = profile(held(odd=column)).columns[0]
-    assert (facts.distinct, facts.missing, facts.alone) == (1, 1, 1)
+    assert (facts.distinct, facts.missing, facts.unique_alone) == (1, 1, 1)
+
+
+def test_the_type_of_a_column_does_not_name_the_keys_of_its_cells():
+    found = profile(held(odd=pa.array([{"SECRET": 1}]), more=pa.array([[{"SECRET": 1}]])))
+    assert [facts.type for facts in found.columns] == ["structs", "lists"]
+    assert "SECRET" not in everything(found)
 
 
 def test_cells_that_python_cannot_hold_count_as_different():
@@ -133,7 +146,7 @@ def test_cells_that_python_cannot_hold_count_as_different():
 def test_chunks_do_not_matter():
     column = pa.chunked_array([["x", "y"], ["y", None], []], pa.string())
     facts = profile(held(column=column)).columns[0]
-    assert (facts.distinct, facts.missing, facts.alone) == (2, 1, 2)
+    assert (facts.distinct, facts.missing, facts.unique_alone) == (2, 1, 2)
 
 
 @pytest.mark.parametrize(
@@ -141,31 +154,31 @@ def test_chunks_do_not_matter():
 )
 def test_an_empty_table_has_a_profile(table):
     found = profile(Table.of(table))
-    assert (found.rows, found.k, found.unique_rows, found.decides) == (0, 0, 0, ())
+    assert (found.rows, found.k, found.unique_rows, found.determines) == (0, 0, 0, ())
     assert str(found).startswith("0 rows")
 
 
 def test_notes_name_dependencies():
     found = profile(held(city=["x", "x", "y", "z"] * 9, land=["p", "p", "p", "q"] * 9))
-    assert found.decides == (("city", "land"),)
-    assert found.column("city").notes == ("decides column 'land'",)
-    assert found.column("land").notes == ("is decided by column 'city'",)
+    assert found.determines == (("city", "land"),)
+    assert found.column("city").notes == ("determines column 'land'",)
+    assert found.column("land").notes == ("is determined by column 'city'",)
 
 
 def test_a_dependency_violated_in_one_row_of_many_is_noticed():
     rows = 50_000
     city = np.arange(rows) % 10
     land = city // 2
-    assert profile(held(city=city, land=land)).decides == (("city", "land"),)
+    assert profile(held(city=city, land=land)).determines == (("city", "land"),)
     land[-1] = 0
-    assert profile(held(city=city, land=land)).decides == ()
+    assert profile(held(city=city, land=land)).determines == ()
 
 
 def test_a_column_that_makes_every_row_unique_is_noted():
     found = profile(held(dose=np.linspace(0.1, 0.9, 50), sex=["F", "M"] * 25))
     assert found.column("dose").role == "quasi"
     assert found.column("dose").notes == ("makes every row unique",)
-    assert (found.unique_rows, found.column("dose").without, found.column("sex").without) == (50, 0, 50)
+    assert (found.unique_rows, found.column("dose").unique_without, found.column("sex").unique_without) == (50, 0, 50)
 
 
 def test_the_profile_is_the_same_each_time():
@@ -218,7 +231,7 @@ def test_education_decides_its_number_in_adult(data_file):
     options = pyarrow.csv.ConvertOptions(null_values=["?"], strings_can_be_null=True)
     found = profile(Table.of(pyarrow.csv.read_csv(path, convert_options=options)))
     assert found.rows == 48842
-    assert set(found.decides) == {("education", "education-num"), ("education-num", "education")}
+    assert set(found.determines) == {("education", "education-num"), ("education-num", "education")}
     assert sum(facts.missing for facts in found.columns) == 6465
     roles = {facts.name: facts.role for facts in found.columns}
     assert roles.pop("income") == "sensitive"

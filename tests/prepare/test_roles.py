@@ -17,6 +17,7 @@ LAST = ["Koch", "O'Neill", "Meyer-Graf", "Silva", "Weiß", "Kim", "Rossi", "Nova
 PEOPLE = [f"{first} {last}" for first in FIRST for last in LAST]
 DIFFERENT = [f"{first}{second}".title() for first in "bcdfghjk" for second in "aeiouyrl"]  # more than there are people
 SHARED = [*(f"{last.lower()}{end}" for last in LAST for end in "aeiouy"), *["koch"] * 7, *["kim"] * 5]
+UNKNOWN = "nothing recognised; default role"
 FREE = "text of which most values differ, as in names and free text"
 
 
@@ -27,8 +28,8 @@ def facts(name: str, column: object) -> ColumnFacts:
 @pytest.mark.parametrize(
     ("name", "column", "reason"),
     [
-        ("a", list(range(100, 100 + ROWS)), "all values differ and count the rows"),
-        ("a", [5, 3, 4], "all values differ and count the rows"),
+        ("a", list(range(100, 100 + ROWS)), "all values differ and number the rows"),
+        ("a", [5, 3, 4], "all values differ and number the rows"),
         ("a", list(range(10_000_000, 10_000_000 + 97 * ROWS, 97)), "all values differ"),
         ("a", RNG.permutation(10**6)[:ROWS], "all values differ"),
         ("id", [17, 3, 912], "all values differ"),
@@ -39,58 +40,82 @@ def facts(name: str, column: object) -> ColumnFacts:
         (
             "a",
             [f"AB-{place:04d}" for place in range(ROWS)] + ["AB-0000"] * 4,
-            "nearly all values differ and have one shape",
+            "nearly all values differ and follow one pattern",
         ),
         (
             "record_no",
             [f"{place} b" for place in range(ROWS)] + ["0 b"] * 4,
-            "its name sounds like a key and nearly all values differ",
+            "the column name suggests a key, and nearly all values differ",
         ),
-        ("patient_id", [1, 2, 2, 9, 9, 9], "its name sounds like a person's number or address"),
-        ("patientID", ["q", "r", "r"], "its name sounds like a person's number or address"),
-        ("Phone", [30123456, 30123457, 30123457], "its name sounds like a person's number or address"),
-        ("home_address", [f"Road {place}" for place in range(9)], "its name sounds like an address"),
-        ("a", [str(uuid.UUID(int=place)) for place in (1, 2, 2)], "its values look like random identifiers"),
-        ("a", ["x@y.org", "z@y.org", "z@y.org"], "its values look like e-mail addresses"),
-        ("a", ["+49 30 123456", "+49 30 123457", "+49 30 123457"], "its values look like phone numbers"),
-        ("a", ["030/1234567", "(030) 123-456", "212-555-0188"], "its values look like phone numbers"),
-        ("a", ["123-45-6789", "123-45-6780", "123-45-6780"], "its values look like identity numbers"),
-        ("a", ["DE89 3704 0044 0532 0130 00", "GB82WEST12345698765432"], "its values look like bank account numbers"),
-        ("a", ["192.168.0.1", "192.168.0.2", "192.168.0.2"], "its values look like network addresses"),
-        ("name", ["x", "x", "y"], "its name sounds like a person's name"),
-        ("surname", ["x", "x", "y"], "its name sounds like a person's name"),
-        ("FirstName", ["x", "x", "y"], "its name sounds like a person's name"),
-        ("patient_name", ["x", "x", "y"], "its name sounds like a person's name"),
-        ("Prénom", ["x", "x", "y"], "its name sounds like a person's name"),
-        ("nombre", ["x", "x", "y"], "its name sounds like a person's name"),
-        ("who", PEOPLE + PEOPLE[:20], "its values look like people's names"),
-        ("column_2", PEOPLE * 25, "its values look like people's names"),
+        ("patient_id", [1, 2, 2, 9, 9, 9], "the column name suggests an identification number or contact details"),
+        ("patientID", ["q", "r", "r"], "the column name suggests an identification number or contact details"),
+        (
+            "Phone",
+            [30123456, 30123457, 30123457],
+            "the column name suggests an identification number or contact details",
+        ),
+        ("home_address", [f"Road {place}" for place in range(9)], "the column name suggests an address"),
+        ("a", [str(uuid.UUID(int=place)) for place in (1, 2, 2)], "the values look like random identifiers"),
+        ("a", ["x@y.org", "z@y.org", "z@y.org"], "the values look like e-mail addresses"),
+        ("a", ["+49 30 123456", "+49 30 123457", "+49 30 123457"], "the values look like phone numbers"),
+        ("a", ["030/1234567", "(030) 123-456", "212-555-0188"], "the values look like phone numbers"),
+        ("a", ["123-45-6789", "123-45-6780", "123-45-6780"], "the values look like identity numbers"),
+        ("a", ["DE89 3704 0044 0532 0130 00", "GB82WEST12345698765432"], "the values look like bank account numbers"),
+        ("a", ["192.168.0.1", "192.168.0.2", "192.168.0.2"], "the values look like network addresses"),
+        ("name", ["x", "x", "y"], "the column name suggests a person's name"),
+        ("surname", ["x", "x", "y"], "the column name suggests a person's name"),
+        ("FirstName", ["x", "x", "y"], "the column name suggests a person's name"),
+        ("patient_name", ["x", "x", "y"], "the column name suggests a person's name"),
+        ("Prénom", ["x", "x", "y"], "the column name suggests a person's name"),
+        ("nombre", ["x", "x", "y"], "the column name suggests a person's name"),
+        ("who", PEOPLE + PEOPLE[:20], "the values look like people's names"),
+        ("column_2", PEOPLE * 25, "the values look like people's names"),
         (
             "column_2",
             [*PEOPLE * 25, *["Ward 7", "unclear", "Ludwig van Beethoven"] * 9],
-            "its values look like people's names",
+            "the values look like people's names",
         ),
-        ("column_2", [", ".join(reversed(one.split())) for one in PEOPLE] * 25, "its values look like people's names"),
+        ("column_2", [", ".join(reversed(one.split())) for one in PEOPLE] * 25, "the values look like people's names"),
         (
             "column_2",
             [unicodedata.normalize("NFD", f"{one} É") for one in PEOPLE] * 9,
-            "its values look like people's names",
+            "the values look like people's names",
         ),
-        ("name", SHARED, "its name sounds like a person's name"),
+        ("name", SHARED, "the column name suggests a person's name"),
         *(
-            (name, [f"P{row % 100:05}" for row in range(3000)], "its name sounds like a person's number or address")
-            for name in ("patient_no", "PatientID", "pid", "mrn", "insurance_number")
+            (
+                name,
+                [f"P{row % 100:05}" for row in range(3000)],
+                "the column name suggests an identification number or contact details",
+            )
+            for name in ("patient_no", "PatientID", "pid", "mrn", "insurance_number", "NHS number", "nhs_no")
         ),
         *(
-            (name, [f"B{row % 40:04}" for row in range(480)], "its name sounds like a person, and its values are codes")
+            (
+                name,
+                [f"B{row % 40:04}" for row in range(480)],
+                "the column name suggests a person, and the values are codes",
+            )
             for name in ("patient", "subject", "participant", "badge_no", "pseudonym", "case_id")
         ),
-        ("patient_no", [7000 + row % 100 for row in range(3000)], "its name sounds like a person's number or address"),
-        ("last name", LAST * 40, "its name sounds like a person's name"),
-        ("nom", SHARED, "its name sounds like a person's name"),
+        *(
+            (
+                name,
+                [7000 + row % 100 for row in range(3000)],
+                "the column name suggests an identification number or contact details",
+            )
+            for name in ("patient_no", "NHS number", "nhs_no", "NHSNumber", "hospital_no", "Hospital Number", "loan_no")
+        ),
+        (
+            "diagnosis_id",
+            list(range(100, 200)),
+            "the column name suggests health information, and nearly all values differ",
+        ),
+        ("last name", LAST * 40, "the column name suggests a person's name"),
+        ("nom", SHARED, "the column name suggests a person's name"),
         ("who", SHARED, FREE),
         ("remarks", [f"words {place} and more" for place in range(40)] + ["none"] * 30, FREE),
-        ("address", [f"Main Street {place % 150}" for place in range(600)], "its name sounds like an address"),
+        ("address", [f"Main Street {place % 150}" for place in range(600)], "the column name suggests an address"),
     ],
 )
 def test_identifiers_are_proposed_with_their_reason(name, column, reason):
@@ -107,6 +132,8 @@ def test_identifiers_are_proposed_with_their_reason(name, column, reason):
         ("annual-income", [20_000, 30_000, 40_000] * 20),
         ("Salary", [1.5, 2.5] * 3),
         ("religion", ["a", "b"]),
+        ("loan_amount", [5_000, 10_000, 20_000] * 20),
+        ("diagnosis_code", [401, 402, 403] * 20),
     ],
 )
 def test_names_that_sound_sensitive_are_proposed_as_such(name, column):
@@ -118,36 +145,53 @@ def test_names_that_sound_sensitive_are_proposed_as_such(name, column):
 @pytest.mark.parametrize(
     ("name", "column", "reason"),
     [
-        ("zip", [f"{place:05d}" for place in range(ROWS)], "its name sounds like a postcode, which is widely known"),
+        (
+            "zip",
+            [f"{place:05d}" for place in range(ROWS)],
+            "the column name suggests a postcode, which is widely known",
+        ),
         (
             "birth_date",
             pa.array(range(ROWS), pa.date32()),
-            "its name sounds like a date of birth, which is widely known",
+            "the column name suggests a date of birth, which is widely known",
         ),
-        ("age", list(range(20, 20 + ROWS)), "its name sounds like an age, which is widely known"),
-        ("Gender", ["F", "M"], "its name sounds like the sex, which is widely known"),
-        ("year", list(range(1960, 1960 + ROWS)), "its name sounds like a date, which is widely known"),
-        ("place", ["01067", "80331", "80331"], "its values look like postcodes"),
-        ("a", [f"{1 + place % 12:02d}/05/1990" for place in range(9)], "its values look like dates"),
-        ("a", [f"1990-05-{1 + place:02d}" for place in range(28)], "its values look like dates"),
-        ("measure", RNG.normal(size=ROWS), "no rule matched"),
-        ("amount", (1000 * RNG.lognormal(3, 1, 500)).astype(int) * 500 + np.arange(500), "no rule matched"),
-        ("product_name", ["Red Wine", "Oat Milk"] * 30, "no rule matched"),
-        ("name", ["Red Wine", "Oat Milk", "Tea"] * 30, "no rule matched"),
-        ("name", [f"Ward {place % 25}" for place in range(60)], "no rule matched"),
-        ("ward_name", [f"ward {chr(97 + place % 26)}" for place in range(600)], "no rule matched"),
-        ("street", [f"{last} Street" for last in LAST] * 40, "no rule matched"),
-        ("column_2", PEOPLE[:19] * 25, "no rule matched"),
-        ("column_2", [one.lower() for one in PEOPLE] * 25, "no rule matched"),
-        ("column_2", [f"{one} {DIFFERENT[place]}" for place, one in enumerate(PEOPLE)] * 25, "no rule matched"),
-        ("column_2", [f"{DIFFERENT[place]} {one}" for place, one in enumerate(PEOPLE)] * 25, "no rule matched"),
-        ("column_2", [*PEOPLE, *(f"ward {place}" for place in range(7))] * 25, "no rule matched"),
-        ("phone", ["landline", "mobile"] * 30, "no rule matched"),
-        ("hospital_id", [1, 2, 3] * 20, "no rule matched"),
-        ("moment", pa.array(range(ROWS), pa.timestamp("us")), "no rule matched"),
-        ("few", ["a", "b", "c"], "no rule matched"),
-        ("few", [31, 45, 27, 62], "no rule matched"),
-        ("sure", [True, False], "no rule matched"),
+        ("age", list(range(20, 20 + ROWS)), "the column name suggests an age, which is widely known"),
+        ("Gender", ["F", "M"], "the column name suggests sex, which is widely known"),
+        ("year", list(range(1960, 1960 + ROWS)), "the column name suggests a date, which is widely known"),
+        ("place", ["01067", "80331", "80331"], "the values look like postcodes"),
+        ("a", [f"{1 + place % 12:02d}/05/1990" for place in range(9)], "the values are dates, which others may know"),
+        ("a", [f"1990-05-{1 + place:02d}" for place in range(28)], "the values are dates, which others may know"),
+        ("measure", RNG.normal(size=ROWS), UNKNOWN),
+        (
+            "amount",
+            (1000 * RNG.lognormal(3, 1, 500)).astype(int) * 500 + np.arange(500),
+            UNKNOWN,
+        ),
+        ("product_name", ["Red Wine", "Oat Milk"] * 30, UNKNOWN),
+        ("name", ["Red Wine", "Oat Milk", "Tea"] * 30, UNKNOWN),
+        ("name", [f"Ward {place % 25}" for place in range(60)], UNKNOWN),
+        ("ward_name", [f"ward {chr(97 + place % 26)}" for place in range(600)], UNKNOWN),
+        ("street", [f"{last} Street" for last in LAST] * 40, UNKNOWN),
+        ("column_2", PEOPLE[:19] * 25, UNKNOWN),
+        ("column_2", [one.lower() for one in PEOPLE] * 25, UNKNOWN),
+        (
+            "column_2",
+            [f"{one} {DIFFERENT[place]}" for place, one in enumerate(PEOPLE)] * 25,
+            UNKNOWN,
+        ),
+        (
+            "column_2",
+            [f"{DIFFERENT[place]} {one}" for place, one in enumerate(PEOPLE)] * 25,
+            UNKNOWN,
+        ),
+        ("column_2", [*PEOPLE, *(f"ward {place}" for place in range(7))] * 25, UNKNOWN),
+        ("phone", ["landline", "mobile"] * 30, UNKNOWN),
+        ("hospital_id", [1, 2, 3] * 20, UNKNOWN),
+        ("moment", pa.array(range(ROWS), pa.timestamp("us")), "the values are dates, which others may know"),
+        ("admitted", pa.array(range(ROWS), pa.date32()), "the values are dates, which others may know"),
+        ("few", ["a", "b", "c"], UNKNOWN),
+        ("few", [31, 45, 27, 62], UNKNOWN),
+        ("sure", [True, False], UNKNOWN),
         ("empty", pa.array([None, None], pa.string()), "every cell is missing"),
     ],
 )
@@ -162,6 +206,7 @@ def test_everything_else_is_a_quasi_identifier(name, column, reason):
         ("annual-income", list(range(0, 7000, 100)), "quasi"),
         ("Salary", RNG.lognormal(10, 1, ROWS).round(2), "quasi"),
         ("salary", [*RNG.lognormal(10, 1, 13), *[1000.0] * 47], "quasi"),
+        ("cost_eur", RNG.lognormal(7, 1, ROWS).round(2), "quasi"),
         ("wage", [31.5, 27.25, 40.0, 12.75, 33.0, 28.5], "quasi"),
         ("diagnosis_date", pa.array(range(ROWS), pa.date32()), "quasi"),
         ("diagnosis", [f"code {place}" for place in range(15)] + ["a"] * 45, "quasi"),
@@ -171,9 +216,9 @@ def test_everything_else_is_a_quasi_identifier(name, column, reason):
 def test_a_column_that_sounds_sensitive_is_not_proposed_raw_if_rows_stand_out_by_it(name, column, role):
     found = facts(name, column)
     assert found.role == role
-    assert found.reason.startswith("its name sounds like a matter of ")
+    assert found.reason.startswith(("the column name suggests health ", "the column name suggests financial "))
     if role == "quasi":
-        assert found.reason.endswith("role sensitive, and accept unique-kept")
+        assert found.reason.endswith("give it the role sensitive and accept the risk unique-kept")
 
 
 def test_sensitive_columns_that_identify_rows_together_are_not_proposed_raw_together():
@@ -268,7 +313,7 @@ def test_a_float_measurement_is_never_an_identifier():
         assert found.notes[-1] == "makes every row unique"
 
 
-CODE = "looks like a code for missing; if so, name it in missing_codes"
+CODE = "looks like a code for missing; if it is one, list it in missing_codes"
 
 
 @pytest.mark.parametrize(
@@ -280,7 +325,7 @@ CODE = "looks like a code for missing; if so, name it in missing_codes"
         ([1, 2, 3, 4, 5, 99.0, 99.0], f"2 cells share one extreme value that {CODE}"),
         (
             [1, 2, 3, 4, 5, 88, 88, 99, 99],
-            "4 cells share 2 extreme values that look like codes for missing; if so, name it in missing_codes",
+            "4 cells share 2 extreme values that look like codes for missing; if they are, list them in missing_codes",
         ),
         ([*range(100), 2**31 - 1, 2**31 - 1], f"2 cells share one extreme value that {CODE}"),
     ],
@@ -306,14 +351,14 @@ def test_other_numbers_are_not_taken_for_codes(column):
 
 def test_words_for_missing_are_suspected():
     found = facts("town", ["Ulm", "Unknown", " n/a ", "Ulm", "Bonn"])
-    assert "a word that looks like a code for missing in 2 cells; if so, name it in missing_codes" in found.notes
+    assert "a word that looks like a code for missing in 2 cells; if it is one, list it in missing_codes" in found.notes
 
 
 def test_infinities_and_extremes_are_counted():
     found = facts("x", [float("inf"), float("-inf"), 1e300, *np.linspace(0, 1, 20).round(1)])
     assert found.notes[:2] == (
         "infinite in 2 cells",
-        "more than 1000 interquartile ranges from the middle half in 1 cell",
+        "more than 1,000 interquartile ranges from the middle half in 1 cell",
     )
 
 
@@ -333,7 +378,7 @@ def test_constants_and_many_categories_are_noted():
 def test_text_that_looks_like_dates_gets_a_hint():
     days = [f"19{year}-0{1 + year % 9}-11" for year in range(50, 90)]
     [message] = [note for note in facts("born", days).notes if "dates" in note]
-    assert message == 'text that looks like dates; if so, call its kind "date"'
+    assert message == 'text that looks like dates; if it is, set kind = "date"'
     assert not any("dates" in note for note in facts("born", ["11.1.1950", "12.1.1950"]).notes)
 
 
@@ -343,4 +388,4 @@ def test_names_are_recognized_by_all_values_of_a_large_table():
     people = [
         f"{first.title()} {last}" for first in syllables for last in lasts[::3]
     ]  # 1,000 of them share few surnames
-    assert facts("column_2", people * 3).reason == "its values look like people's names"
+    assert facts("column_2", people * 3).reason == "the values look like people's names"

@@ -197,7 +197,7 @@ def test_a_given_tree_is_kept():
 
 def test_values_missing_from_a_given_tree_are_refused():
     tree = from_nested({"p": ["x", "y"]}, "it")
-    with pytest.raises(DataError, match="2 cells of column 'b', with 1 different values, have no place") as refused:
+    with pytest.raises(DataError, match="2 cells of column 'b', with 1 distinct value, cannot be found") as refused:
         made({"b": ["x", "secret", None, "secret"]}, {"b": tree}, b={"hierarchy": {"p": ["x", "y"]}, "form": "tree"})
     assert "secret" not in str(refused.value)
 

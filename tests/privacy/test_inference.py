@@ -314,7 +314,7 @@ def test_levels_are_attacked_by_their_order():
 def test_an_attack_whose_time_is_up_says_so(attack, monkeypatch):
     monkeypatch.setattr(space, "BLOCK", 60_000)
     found = attacked(attack, case_of(people()), Clock(0.0))
-    assert "the time was up after 100 of 600 targets" in found.note
+    assert "time ran out after 100 of 600 targets" in found.note
     assert found.trials in (100, 400)
     assert found.outcome == "leak"
 

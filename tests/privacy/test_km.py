@@ -47,7 +47,6 @@ def test_a_release_that_is_well_made_holds_and_says_what_is_true_of_its_records(
         made, truth = release(rng, terms)
         found = verify(published(made))
         assert found.holds
-        assert found.exit_code == (2 if found.warnings else 0)
         data, cluster_of = Transactions.of(record for record, _ in truth), np.array([c for _, c in truth], np.int64)
         assert all(check.ok for check in verify_against(published(made), data, cluster_of))
 
@@ -243,7 +242,6 @@ def test_nothing_at_all_and_k_of_1_are_fine():
     single = {**made, "k": 1, "labels": ["a", "b"], "clusters": [everything], "joints": [], "term_global": []}
     found = verify(published(single))
     assert found.holds
-    assert found.exit_code == 2
     assert "nothing is protected" in found.warnings[0]
 
 
@@ -278,7 +276,7 @@ def test_releases_of_public_data_hold_for_nine_parameter_sets(name, data_file):
         for delta in (20, 40, 60):
             made = disassociate(data, k, k, delta)
             found = verify(made.published)
-            assert (found.holds, found.exit_code) == (True, 0)
+            assert (found.holds, found.warnings) == (True, ())
             assert [check.id for check in verify_against(made.published, data, made.cluster_of) if not check.ok] == []
 
 

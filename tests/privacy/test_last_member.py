@@ -145,6 +145,6 @@ def test_what_is_not_tried_is_said(monkeypatch):
     assert (found.trials, found.note) == (0, "no known column of numbers is published")
     late = attacked(last_member, case_of(people()), Clock(0.0))
     assert late.trials == 600
-    assert "the time was up after 1 of 4 columns" in late.note
+    assert "time ran out after 1 of 4 columns" in late.note
     monkeypatch.setattr("shoal.privacy.attacks.last_member.MOST", 50)
     assert attacked(last_member, rounded(600, 3, 2)).trials == 50

@@ -331,7 +331,7 @@ def test_the_attack_ends_when_the_time_is_up(attack, monkeypatch):
     monkeypatch.setattr(measured, "BLOCK", 600 * 50)
     found = tried(attack, case_of(generated(0)), seconds=0)
     assert found.trials == 50
-    assert "the time was up after 50 of 600 targets" in found.note
+    assert "time ran out after 50 of 600 targets" in found.note
     assert found.outcome == "leak"
 
 

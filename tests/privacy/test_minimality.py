@@ -174,7 +174,7 @@ def test_time_that_is_up_is_said():
     case = case_of(nine({0, 3}), shoal.anonymize(nine({0, 3}), k=3, l=2, sensitive=["ill"], method="mdav"))
     found = module.minimality(case, profiles(case)["all"], Clock(0))
     assert found.outcome == "not tried"
-    assert found.note.startswith("the time was up")
+    assert found.note.startswith("time ran out")
 
 
 def test_a_run_that_cannot_be_repeated_has_no_power():

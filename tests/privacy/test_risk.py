@@ -130,7 +130,7 @@ def test_without_a_column_the_classes_of_the_others_are_left():
     assert values(found) == pytest.approx(
         {"risk without a column, a": 2 / 5, "risk without a column, b": 2 / 5, "risk without a column, c": 4 / 5}
     )
-    assert found[0].how == "2 of 4 classes are left"
+    assert found[0].how == "2 of 4 classes remain"
 
 
 def test_contributions_add_up_to_what_is_above_chance():

@@ -186,7 +186,7 @@ def test_somebody_who_knows_nothing_has_nothing_to_state():
 def test_an_attack_whose_time_is_up_says_so(monkeypatch):
     monkeypatch.setattr(space, "BLOCK", 60_000)
     found = attacked(singling_out, case_of(people()), Clock(0.0))
-    assert "the time was up" in found.note
+    assert "time ran out" in found.note
     assert found.trials < 300
 
 

@@ -163,7 +163,7 @@ def test_a_release_counts_meanings_publishes_spellings_and_says_so(tmp_path, for
     assert sorted(release.aligned()["ill"].to_pylist(), key=str) == sorted(table()["ill"].to_pylist(), key=str)
     notes = [note for note in release.notes if "spelling" in note]
     assert len(notes) == 1
-    assert "'ill': 4 spellings" in notes[0]
+    assert "'ill': 4 variant spellings" in notes[0]
     assert not any(word in notes[0] for word in ("Flu", "gout", "-1"))
     assert shoal.verify(release.save(tmp_path / "out", format=format)).holds
 

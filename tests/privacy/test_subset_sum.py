@@ -153,7 +153,7 @@ def test_what_is_not_tried_is_said():
     large = attacked(subset_sum, averaged(normal(300, 8), 11))
     assert (large.trials, large.note) == (0, "no class without missing values has at most 10 rows")
     late = attacked(subset_sum, averaged(normal(300, 8)), Clock(0.0))
-    assert (late.trials, late.note) == (0, "the time was up after 0 of 40 classes")
+    assert (late.trials, late.note) == (0, "time ran out after 0 of 40 classes")
     table = pa.table({"x": np.arange(40) ** 2 / 100, "w": np.arange(40) % 3 + 1.0})
     weighted = judging.attack(table, shoal.anonymize(table, k=4, keep=["w"], weight="w"), only=["subset sum"])[0]
     assert (weighted.trials, weighted.note) == (0, "means are weighted, and no unweighted mean fits them")

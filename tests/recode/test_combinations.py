@@ -27,7 +27,7 @@ def combinations(table, names):
 
 
 def held_by_few(before, after, names, k):
-    """Return the published combinations that some rows hold, but fewer than k, counted in plain Python."""
+    """Return the published combinations of at least one but fewer than k rows, counted in plain Python."""
     rows = Counter(combinations(before, names))
     return [
         one for one in set(combinations(after, names)) if 0 < rows[one] < k and any(cell is not None for cell in one)
@@ -43,7 +43,7 @@ def exchanged(columns, labels, published, k):
     return list(zip(*(one.to_pylist() for one in found), strict=True)), changed
 
 
-def test_a_combination_of_one_person_is_exchanged_for_one_that_nobody_holds():
+def test_a_combination_of_one_person_is_replaced_by_one_of_nobody():
     rows = [("a", "x")] * 2 + [("b", "y")] * 2 + [("a", "y")]
     columns = list(zip(*rows, strict=True))
     found, changed = exchanged(columns, [0, 0, 1, 1, 0], [["a", "b"], ["y", "y"]], 2)
@@ -51,25 +51,25 @@ def test_a_combination_of_one_person_is_exchanged_for_one_that_nobody_holds():
     assert found == [("a", "x"), ("b", "y")]  # held by k rows; (b, x) would cost the class more
 
 
-def test_a_combination_that_k_rows_hold_is_left_alone():
+def test_a_combination_of_k_rows_is_left_alone():
     rows = [("a", "x")] * 3 + [("b", "y")] * 3
     found, changed = exchanged(list(zip(*rows, strict=True)), [0] * 3 + [1] * 3, [["a", "b"], ["x", "y"]], 3)
     assert (found, changed) == ([("a", "x"), ("b", "y")], 0)
 
 
-def test_where_every_combination_is_held_by_few_the_class_gets_gaps():
+def test_a_class_gets_missing_cells_if_all_its_combinations_are_rare():
     rows = [(a, b) for a in "pq" for b in "uv"] * 2  # every combination is held by 2 of k = 3 rows
     found, changed = exchanged(list(zip(*rows, strict=True)), [0] * 4 + [1] * 4, [["p", "q"], ["u", "v"]], 3)
     assert changed == 2
     assert all(None in one for one in found)
 
 
-def test_a_single_column_is_no_combination():
+def test_a_single_column_is_not_a_combination():
     found, changed = exchanged([[1, 2, 3]], [0, 0, 0], [[2]], 3)
     assert (found, changed) == ([(2,)], 0)
 
 
-def test_no_class_becomes_like_another_if_they_must_stay_apart():
+def test_no_class_becomes_equal_to_another_if_they_must_stay_distinct():
     rows = [("a", "x")] * 2 + [("a", "y"), ("b", "y"), ("b", "y")]
     columns = [pa.chunked_array([pa.array(column)]) for column in zip(*rows, strict=True)]
     cells = [Cells(columns[0], pa.array(["a", "a"])), Cells(columns[1], pa.array(["x", "y"]))]
@@ -84,7 +84,7 @@ rows = st.tuples(names, names, st.integers(0, 4), st.booleans(), st.integers(0, 
 @pytest.mark.slow
 @settings(max_examples=150)
 @given(st.lists(rows, min_size=6, max_size=40), st.integers(2, 4), st.sampled_from(["representative", "mode"]))
-def test_what_is_published_is_held_by_nobody_or_by_k_rows(rows, k, form):
+def test_published_combinations_have_no_rows_or_at_least_k(rows, k, form):
     first, second, number, truth, labels = zip(*rows, strict=True)
     table = Table.of(pa.table({"first": first, "second": second, "number": number, "truth": truth}))
     kinds = {"first": "nominal", "second": "nominal", "number": "numeric", "truth": "boolean"}
@@ -95,7 +95,7 @@ def test_what_is_published_is_held_by_nobody_or_by_k_rows(rows, k, form):
 
 
 @pytest.mark.parametrize("method", ["auto", "gower", "mdav", "kmeans"])
-def test_releases_of_mixed_tables_show_nobody(method):
+def test_releases_of_mixed_tables_show_no_rare_combination(method):
     rng = np.random.default_rng(7)
     n = 300
     table = pa.table(
@@ -110,7 +110,7 @@ def test_releases_of_mixed_tables_show_nobody(method):
     assert held_by_few(table, release.aligned(), table.column_names, 5) == []
 
 
-def test_in_a_sparse_table_no_row_differs_from_a_class_in_one_cell_alone():
+def test_in_a_sparse_table_no_row_differs_from_a_class_in_just_one_cell():
     rng = np.random.default_rng(3)
     table = pa.table({f"c{j}": rng.choice(["u", "v", "w"], 200) for j in range(12)})
     release = shoal.anonymize(table, k=5, seed=1)
@@ -120,7 +120,7 @@ def test_in_a_sparse_table_no_row_differs_from_a_class_in_one_cell_alone():
         assert beside != 1
 
 
-def test_medoids_are_rows_and_the_release_says_so():
+def test_medoids_are_rows_and_the_release_notes_it():
     rng = np.random.default_rng(3)
     table = pa.table({f"c{j}": rng.choice(["u", "v", "w"], 200) for j in range(6)})
     policy = {"columns": {name: {"form": "medoid"} for name in table.column_names}}

@@ -1,4 +1,4 @@
-"""Means of classes that only their own rows fit are published between those rows and others."""
+"""Means that fit only the rows of their class are moved towards other rows."""
 
 from itertools import combinations
 
@@ -17,7 +17,7 @@ def grouped(n, d, k, seed=0):
 
 
 def stands_out(X, members, place, steps):
-    """Say whether a class is the only set of rows that fits, or by far the closest one: all sets are tried."""
+    """Return whether a class is the only set of rows that fits, or by far the closest: all sets are tried."""
     sets = np.array(list(combinations(range(len(X)), len(members))))
     away = (np.abs(X[sets].mean(axis=1) - place) / steps).max(axis=1)
     own = (sets == np.sort(members)).all(axis=1)
@@ -55,19 +55,19 @@ def test_moves_cost_at_most_one_part_in_a_hundred():
         assert moves(X, labels, steps).any()
 
 
-def test_nothing_moves_where_no_search_helps():
+def test_nothing_moves_where_no_attack_succeeds():
     X, labels = grouped(300, 7, 3)
     assert not moves(X, labels, np.full(7, 0.05)).any()  # too many columns
     X, labels = grouped(300, 3, 12)
     assert not moves(X, labels, np.full(3, 0.05)).any()  # large classes
     X, labels = grouped(300, 3, 3)
-    assert not moves(X, labels, np.full(3, 5.0)).any()  # steps that cost too much as it is
+    assert not moves(X, labels, np.full(3, 5.0)).any()  # steps that already cost too much
     X[:, 0] = np.nan
     assert not moves(X, labels, np.full(3, 0.05)).any()  # missing values
     assert not moves(np.zeros((6, 2)), np.arange(6) // 3, np.ones(2)).any()  # no spread
 
 
-def test_a_gap_leaves_its_class_alone_and_no_other():
+def test_a_missing_value_keeps_only_its_own_class_in_place():
     X, labels = grouped(60, 2, 3)
     steps = np.full(2, 1 / 64)
     X[labels == 0, 0] = np.nan
@@ -77,7 +77,7 @@ def test_a_gap_leaves_its_class_alone_and_no_other():
     assert (here[1:] == moves(X[labels > 0], labels[labels > 0] - 1, steps)).all()
 
 
-def test_the_same_rows_elsewhere_and_larger_move_alike():
+def test_shifted_and_scaled_rows_move_the_same_way():
     X, labels = grouped(60, 2, 3)
     steps = np.full(2, 1 / 64)
     here = moves(X, labels, steps)

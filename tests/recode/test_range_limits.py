@@ -1,4 +1,4 @@
-"""Limits: no end of a range, and no name of a set, that fewer than k rows hold."""
+"""Limits: no end of a range, and no category of a set, of fewer than k rows."""
 
 import datetime as dt
 
@@ -17,17 +17,17 @@ def ends(values, counts, k, step=None):
     return list(zip(found.low, found.high, strict=True))
 
 
-def test_a_value_that_k_rows_hold_is_a_limit():
+def test_a_value_of_k_rows_is_a_limit():
     assert ends([3, 4, 9], [5, 6, 7], 5) == [("3", "3"), ("4", "4"), ("9", "9")]
 
 
-def test_an_extreme_value_lies_behind_a_round_number():
+def test_an_extreme_value_is_covered_by_a_round_number():
     assert ends([30, 31, 97], [5, 5, 1], 5)[-1] == ("31", "100")
     assert ends([1250.5, 2747.83, 98765.43], [9, 1, 1], 5)[-1] == ("1250.5", "100000")
     assert ends([dt.date(1911, 4, 7), dt.date(1960, 1, 1)], [1, 9], 5)[0] == ("1863-01-01", "1960-01-01")
 
 
-def test_between_limits_lie_k_rows():
+def test_there_are_k_rows_between_limits():
     values = [1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5]
     assert ends(values, [1] * 7, 3) == [("0", "4")] * 3 + [("4", "10")] * 4
 
@@ -40,7 +40,7 @@ def test_limits_are_multiples_of_a_step_that_the_policy_sets():
     assert ends([11, 18, 29, 44], [1, 1, 1, 1], 2, step=5) == [("10", "20")] * 2 + [("20", "45")] * 2
 
 
-def test_a_plain_day_is_a_limit_only_if_k_rows_hold_it():
+def test_an_ordinary_day_is_a_limit_only_if_k_rows_have_it():
     days = [dt.date(1980, 3, day) for day in (4, 6, 9, 20, 25)]
     assert ends(days, [2] * 5, 3) == [("1980-03-01", "1980-04-01")] * 5
     assert ends(days[:1], [1], 3) == [("1980-03-01", "1980-04-01")]
@@ -49,7 +49,7 @@ def test_a_plain_day_is_a_limit_only_if_k_rows_hold_it():
     assert held[-1] == ("1980-03-09", "1980-04-01")
 
 
-def test_moments_have_limits_within_a_month_only_on_days_on_which_k_rows_fall():
+def test_timestamps_have_limits_within_a_month_only_on_days_of_k_rows():
     busy = [dt.datetime(2021, 3, 4, hour, 7) for hour in range(6, 18)]
     assert ends(busy, [1] * 12, 3)[4] == ("2021-03-04 09:00:00.000000", "2021-03-04 12:00:00.000000")
     quiet = [dt.datetime(2021, 3, day, 7) for day in range(6, 18)]
@@ -61,7 +61,7 @@ def test_a_range_that_would_leave_the_calendar_is_open():
     assert ends([dt.date(1, 1, 1), dt.date(1980, 3, 4)], [1, 5], 3)[0] == ("*", "1980-03-04")
 
 
-def test_a_truthful_release_shows_round_dates_alone(tmp_path):
+def test_a_truthful_release_shows_only_round_dates(tmp_path):
     rng = np.random.default_rng(3)
     born = [dt.date(1950, 1, 1) + dt.timedelta(int(day)) for day in rng.integers(0, 400, 120)]
     table = pa.table({"born": [*born[:-1], dt.date(9999, 12, 31)], "age": rng.integers(20, 30, 120)})
@@ -74,7 +74,7 @@ def test_a_truthful_release_shows_round_dates_alone(tmp_path):
     assert shoal.verify(tmp_path / "out").holds
 
 
-def test_levels_that_few_hold_are_no_limits():
+def test_rare_levels_are_not_limits():
     found = level_ends(["none", "low", "mid", "high"], np.array([1, 5, 0, 2]), 3)
     assert found.low == ["*", "low", "low", "low"]
     assert found.high == ["low", "low", "*", "*"]
@@ -85,7 +85,7 @@ kinds = st.sampled_from(["whole", "float", "day"])
 
 @settings(max_examples=200)
 @given(st.lists(st.integers(-300, 300), min_size=1, max_size=60), st.integers(2, 6), kinds)
-def test_ranges_cover_their_values_and_show_none_that_few_rows_hold(numbers, k, kind):
+def test_ranges_cover_their_values_and_show_none_of_few_rows(numbers, k, kind):
     made = {"whole": int, "float": lambda x: x / 8, "day": lambda x: dt.date(2000, 1, 1) + dt.timedelta(x)}[kind]
     values, counts = np.unique(numbers, return_counts=True)
     cells = [made(int(value)) for value in values]
@@ -111,14 +111,14 @@ def test_a_truthful_release_shows_no_value_of_one_person(hierarchies):
     assert "*" in text
 
 
-def test_other_names_stand_for_k_rows_at_least():
+def test_other_categories_cover_at_least_k_rows():
     table = pa.table({"job": ["a"] * 8 + ["b"] * 5 + ["c"], "age": [30, 31] * 7})
     release = shoal.anonymize(table, k=5, output="truthful", seed=0)
     cells = set(release.aligned()["job"].to_pylist())
     assert not any("c" in cell or "b" in cell for cell in cells)  # b joins c, which one row alone holds
 
 
-def test_single_precision_and_wide_numbers_have_limits_that_nobody_holds():
+def test_limits_of_single_precision_and_wide_numbers_are_nobodys_values():
     single = pa.array(np.float32(1) + np.arange(8, dtype=np.float32) * np.float32(1.2e-7))
     held = set(single.cast(pa.string()).to_pylist())
     assert not {end for pair in ends(single, [1] * 8, 2) for end in pair} & held

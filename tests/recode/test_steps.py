@@ -29,7 +29,7 @@ def test_the_default_step_leaves_a_tenth_of_the_standard_deviation():
     assert step_of(pa.array([Decimal("0.000"), Decimal("1.000")] * 50), k=2) == 0.025
 
 
-def test_decimals_and_days_have_a_step_of_their_own_unit():
+def test_decimals_and_dates_have_a_step_in_their_own_unit():
     assert step_of(pa.array([Decimal("0.0"), Decimal("1.0")] * 50), k=5) == pytest.approx(0.1)
     assert step_of([dt.date(2000, 1, 1), dt.date(2000, 1, 3)] * 9, kind="date") == 1
     assert step_of([dt.date(1900, 1, 1), dt.date(2000, 1, 1)] * 9, kind="date") == 400
@@ -39,7 +39,7 @@ def test_missing_values_make_the_step_wider():
     assert step_of([0.0, 10.0] * 50 + [None], k=5) > step_of([0.0, 10.0] * 50, k=5)
 
 
-def test_one_extreme_value_does_not_blur_all_others():
+def test_one_extreme_value_does_not_widen_the_step_for_all():
     values = np.random.default_rng(1).normal(size=1000)
     assert step_of(np.append(values, 1e6), k=5) < 3 * step_of(values, k=5)
 
@@ -101,7 +101,7 @@ def test_rounding_costs_at_most_one_part_in_a_hundred_of_the_loss():
         assert shoal.anonymize(table, k=k, seed=1).finding("loss by rounding %") < 1.05
 
 
-def test_a_step_that_the_policy_sets_is_kept():
+def test_a_step_set_by_the_policy_is_kept():
     table = pa.table({"a": [1.0, 2.0, 4.0, 80.0, 90.0, 101.0]})
     release = shoal.anonymize(table, policy={"columns": {"a": {"step": 0.5}}}, k=3, seed=0)
     assert sorted(set(release.aligned()["a"].to_pylist())) == [2.5, 90.5]

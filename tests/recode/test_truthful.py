@@ -1,4 +1,4 @@
-"""What is true of every row of a group, word by word."""
+"""What is published is true of every row of a group, word by word."""
 
 import datetime as dt
 from decimal import Decimal
@@ -19,7 +19,7 @@ TWO = [0, 0, 0, 1, 1, 1]
 
 
 def published(values, labels, kind, form, order=None, tree=None):
-    """Return what is published of rows that all stand in the table twice, so that k = 2 rows hold every value."""
+    """Return what is published of rows that are all in the table twice, so that k = 2 rows have every value."""
     n, labels = len(labels), [*labels, *labels]
     values = pa.concat_arrays([array := values if isinstance(values, pa.Array) else pa.array(values), array])
     column = {"role": "quasi", "kind": kind, "form": form, **({"order": order} if order else {})}
@@ -57,7 +57,7 @@ def test_levels_become_the_lowest_and_the_highest_by_their_order():
     assert of_one(["high", "low", "low"], "ordinal", "set", order=order) == "{low, high}"
 
 
-def test_names_become_all_that_occur():
+def test_categories_become_the_set_of_those_that_occur():
     assert published(["b", "a", "b", "c", "c", "c"], TWO, "nominal", "set") == ["{a, b}"] * 3 + ["c"] * 3
     assert of_one([True, False], "boolean", "set") == "{false, true}"
     assert of_one(["", "a"], "nominal", "set") == "{, a}"
@@ -81,14 +81,14 @@ FORMS = [
 
 
 @pytest.mark.parametrize(("values", "kind", "form", "order", "text"), FORMS)
-def test_missing_values_are_told_of_where_there_are_some(values, kind, form, order, text):
+def test_missing_values_are_mentioned_if_there_are_any(values, kind, form, order, text):
     rows = [*values, *values, None, None, None]
     found = published(rows, [0, 0, 1, 1, 1, 2, 2], kind, form, order=order)
     assert found == [text] * 2 + [f"{text} or missing"] * 3 + [None] * 2
 
 
 @pytest.mark.parametrize(("values", "kind", "form", "order", "text"), FORMS)
-def test_one_value_beside_missing_ones_is_told_of(values, kind, form, order, text):
+def test_one_value_beside_missing_ones_is_published_with_a_mention_of_them(values, kind, form, order, text):
     single = "false" if values == [True, False] else str(values[-1])
     assert published([values[-1], None, None], [0] * 3, kind, form, order=order) == [f"{single} or missing"] * 3
 
@@ -123,19 +123,19 @@ def test_a_root_of_another_name_is_published_under_it():
         (" or missing", r"\ or missing"),
     ],
 )
-def test_signs_of_a_value_are_no_part_of_the_form(value, text):
+def test_special_characters_of_a_value_are_escaped(value, text):
     assert of_one([value] * 2, "nominal", "set") == text
     assert of_one([value, value, None], "nominal", "set") == f"{text} or missing"
     assert of_one([value, "~"], "nominal", "set") == f"{{{text}, ~}}"
     assert of_one([value, "~"], "ordinal", "range", order=[value, "~"]) == f"{text}–~"
 
 
-def test_two_values_that_look_like_one_are_published_apart():
+def test_two_values_that_look_like_one_are_published_as_two():
     forms = [["a", "b"], ["a, b"], ["{a", "b}"], [r"a\, b"], ["{a, b}"], ["a or missing"], ["a", None]]
     found = {of_one(form, "nominal", "set") for form in forms}
     assert len(found) == len(forms)
 
 
-def test_names_of_a_tree_are_published_as_they_are_given():
+def test_nodes_of_a_tree_are_published_under_their_given_names():
     tree = from_nested({"0–9, few": ["1", "2"]}, "it")
     assert of_one(["1", "2"], "nominal", "tree", tree=tree) == "0–9, few"

@@ -1,8 +1,8 @@
-"""A page in a real browser: what it asks for, and what it complains of."""
+"""A page in a real browser: its requests and its console messages."""
 
 
 def opened(browser, path, width, scheme, *, script=True):
-    """Return a page, what it asked for and what it complained of."""
+    """Return a page, its requests and its console messages."""
     context = browser.new_context(
         viewport={"width": width, "height": 900},
         color_scheme=scheme,

@@ -27,7 +27,7 @@ def reported(request, tmp_path_factory):
     """A release of one method, its folders, and its two reports in all formats."""
     table = marked_table()
     options = dict(WAYS[request.param])
-    if request.param == "cover":  # a tree has a place for every value
+    if request.param == "cover":  # a tree contains every value
         names = {f"town {place}": [f"{MARK}-town-{place}"] for place in range(3)}
         options["hierarchies"] = {"town": {**options["hierarchies"]["town"], **names}}
     options.setdefault("keep", ["kept"])

@@ -1,4 +1,4 @@
-"""A table of people in which every secret can be told from everything else."""
+"""A table of people in which every secret can be recognized."""
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +10,7 @@ N, K = 300, 5
 
 
 def marked_table():
-    """A table of people in which every secret can be told from everything else."""
+    """A table of people in which every secret can be recognized."""
     rng = np.random.default_rng(3)
     pay, height = rng.normal(3000, 500, N).round(2), rng.normal(170, 9, N).round(1)
     pay[7], pay[8], height[9] = EXTREMES

@@ -1,4 +1,4 @@
-"""Charts: any name can be drawn; for notebooks they move, several of them on one page, and nothing is fetched."""
+"""Charts: any name can be drawn; in notebooks they are interactive, also several on one page; nothing is fetched."""
 
 import html
 import json
@@ -36,13 +36,13 @@ def texts_of(picture):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sign", NO_SIGNS, ids=ascii)
-def test_what_is_no_sign_is_drawn_as_one_wherever_it_stands(sign):
+def test_control_characters_are_drawn_as_stand_ins_in_any_position(sign):
     texts, descriptions = texts_of(svg(named(f"as{sign}thma", "flu")))
     assert texts.count("as\ufffdthma") == 3
     assert descriptions == ["as\ufffdthma", "flu"]
 
 
-def test_names_that_differ_in_what_is_no_sign_have_bars_of_their_own():
+def test_names_that_differ_in_control_characters_have_separate_bars():
     texts, descriptions = texts_of(svg(named("a\x01b", "a\x02b", "a\ufffdb")))
     assert descriptions == ["a\ufffdb"] * 3
     assert texts.count("a\ufffdb") == 5
@@ -50,7 +50,7 @@ def test_names_that_differ_in_what_is_no_sign_have_bars_of_their_own():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("limit", range(20, 180, 13))
-def test_a_name_of_emoji_is_never_cut_inside_one(limit):
+def test_a_name_of_emoji_is_never_cut_inside_an_emoji(limit):
     texts, descriptions = texts_of(svg(named(FACE * 25, f"a{FACE * 9}", limit=limit)))
     assert descriptions == [FACE * 25, f"a{FACE * 9}"]
     cut = [text for text in texts if text.endswith("…")]
@@ -58,7 +58,7 @@ def test_a_name_of_emoji_is_never_cut_inside_one(limit):
     assert all(set(text) <= {"a", FACE, "…"} for text in cut)
 
 
-def test_signs_of_private_use_and_wide_spaces_stay_what_they_are():
+def test_private_use_characters_and_wide_spaces_stay_unchanged():
     name = f"\ue000\u2003{FACE}\u2003\ue001\uf8ff"
     texts, descriptions = texts_of(svg(named(name, "\ue000")))
     assert texts.count(name) == 3
@@ -66,7 +66,7 @@ def test_signs_of_private_use_and_wide_spaces_stay_what_they_are():
 
 
 @pytest.mark.slow
-def test_more_signs_than_there_are_stand_ins_are_still_drawn():
+def test_more_characters_than_stand_ins_are_still_drawn():
     many = "".join(chr(0x20000 + place) for place in range(7000))
     _, (description,) = texts_of(svg(named(many)))
     assert description.rstrip("\ufffd") == many[:6400]
@@ -82,7 +82,7 @@ def test_any_name_at_all_can_be_drawn(name):
 
 
 @pytest.mark.slow
-def test_a_chart_that_moves_has_no_name_that_ends_the_process_or_its_script():
+def test_no_name_ends_the_process_or_the_script_of_an_interactive_chart():
     made = moving(named("as\x01thma\ud800", "</script><script>alert(1)</script>"))
     for one in (made, made.properties(width=100)):
         spec = json.dumps(one.to_dict(), ensure_ascii=False)
@@ -93,7 +93,7 @@ def test_a_chart_that_moves_has_no_name_that_ends_the_process_or_its_script():
     assert "\\u003c/script>" in page
 
 
-def test_two_charts_on_one_page_are_drawn_and_ask_for_nothing(browser, tmp_path):
+def test_two_charts_on_one_page_are_drawn_without_requests(browser, tmp_path):
     path = tmp_path / "notebook.html"
     shown = [moving(chart())._repr_mimebundle_()["text/html"] for _ in range(2)]
     path.write_text(f"<!doctype html><title>notebook</title>{''.join(shown)}", encoding="utf-8")
@@ -107,7 +107,7 @@ def test_two_charts_on_one_page_are_drawn_and_ask_for_nothing(browser, tmp_path)
 
 
 @pytest.mark.slow
-def test_it_is_still_a_chart_of_altair():
+def test_it_is_still_an_altair_chart():
     made = moving(chart())
     assert isinstance(made, alt.Chart)
     assert "text/html" in made.properties(width=100)._repr_mimebundle_()

@@ -1,4 +1,4 @@
-"""The critical-difference diagram and the page of a comparison: right places, right words, and nothing that runs."""
+"""The critical-difference diagram and the page of a comparison: positions, wording, and no scripts."""
 
 import itertools
 import os
@@ -38,7 +38,7 @@ def facts(**options):
 
 
 def layers(chart):
-    """Return the rows of every layer, layers of layers too."""
+    """Return the rows of every layer, including nested ones."""
     for layer in chart.get("layer", []):
         if "data" in layer:
             yield layer["mark"], layer["data"]["values"]
@@ -56,7 +56,7 @@ def drawn(measure):
     return dots, bars[0] if bars else [], texts, lines
 
 
-def test_dots_stand_at_the_mean_ranks_with_the_best_on_the_left():
+def test_dots_are_at_the_mean_ranks_with_the_best_on_the_left():
     measure = facts()
     dots, _, texts, _ = drawn(measure)
     ticks = {int(one["words"]): one["x"] for one in texts if one["words"].isdigit()}
@@ -82,7 +82,7 @@ def test_bars_join_the_groups_and_the_ruler_is_the_critical_difference_long():
     assert any(one["words"] == f"critical difference {found['critical']:.3f}" for one in texts)
 
 
-def test_bars_that_touch_lie_in_lanes_of_their_own():
+def test_overlapping_bars_are_in_separate_lanes():
     _, bars, _, _ = drawn(facts(count=10, sets=20))
     for place, one in enumerate(bars):
         for other in bars[:place]:
@@ -90,7 +90,7 @@ def test_bars_that_touch_lie_in_lanes_of_their_own():
 
 
 @pytest.mark.parametrize("count", [2, 3, 7, 12])
-def test_no_name_runs_over_another_and_no_lines_cross(count):
+def test_no_names_overlap_and_no_lines_cross(count):
     names = [f"method_{place}_" + "x" * (4 * place) for place in range(count)]
     measure = facts(count=count, names=names)
     dots, bars, texts, lines = drawn(measure)
@@ -109,7 +109,7 @@ def test_no_name_runs_over_another_and_no_lines_cross(count):
     assert all(bar["y"] < min(one["y"] for one in shown) for bar in bars)
 
 
-def test_text_has_the_colour_of_the_page_and_the_ground_none():
+def test_text_has_the_colour_of_the_page_and_the_background_is_transparent():
     for chart in (diagram(facts()), figure_chart(facts())):
         picture = svg(chart)
         root = ElementTree.fromstring(picture)
@@ -121,7 +121,7 @@ def test_text_has_the_colour_of_the_page_and_the_ground_none():
     assert "method5: mean rank" in svg(diagram(facts()))
 
 
-def test_a_diagram_that_stands_alone_knows_light_and_dark():
+def test_a_standalone_diagram_has_a_light_and_a_dark_theme():
     picture = standing_alone(svg(diagram(facts())))
     ElementTree.fromstring(picture)
     assert "prefers-color-scheme:dark" in picture
@@ -136,7 +136,7 @@ def test_no_ruler_is_drawn_where_no_difference_was_found():
     assert "does not mean that there is none" in critical_words(measure)
 
 
-def test_two_methods_are_told_by_wilcoxons_test():
+def test_two_methods_are_compared_by_wilcoxons_test():
     clear = facts(count=2, sets=9, gap=5.0)
     assert critical_words(clear).endswith("method1 is better than method0.")
     assert "p = 0.0039" in critical_words(clear)
@@ -146,7 +146,7 @@ def test_two_methods_are_told_by_wilcoxons_test():
     assert "No difference could have been found: with 4 data sets p is at least 0.125" in few
 
 
-def test_words_name_statistic_and_critical_difference():
+def test_the_text_names_statistic_and_critical_difference():
     measure = facts()
     words = critical_words(measure)
     assert f"chi-square {measure['comparison']['friedman']['statistic']:.3f}" in words
@@ -158,7 +158,7 @@ def test_words_name_statistic_and_critical_difference():
 
 
 class Stack(HTMLParser):
-    """Sees that tags are closed in order, and keeps text."""
+    """Checks that tags are closed in order, and collects text."""
 
     def __init__(self):
         super().__init__()
@@ -211,7 +211,7 @@ def test_markdown_has_the_same_figures():
     assert "Lower is better" in comparison(higher=False).report("html")
 
 
-def test_figures_are_written_with_the_digits_that_count():
+def test_figures_are_written_with_significant_digits():
     one = Measured(
         "x", "x", "x", True, np.array([[[83.1, 83.3]] * 2, [[80.0, 80.0]] * 2]), compare([[1, 1], [2, 2]], ["a", "b"])
     )
@@ -230,7 +230,7 @@ def test_charts_stay_interactive_in_notebooks():
     assert str(found).startswith("honest accuracy %\nmethod5: mean rank")
 
 
-def test_a_saved_comparison_is_the_owners_alone_and_replaces_an_earlier_one(tmp_path):
+def test_a_saved_comparison_is_private_and_replaces_an_earlier_one(tmp_path):
     folder = comparison().save(tmp_path / "out")
     assert sorted(path.name for path in folder.iterdir()) == ["compare.html", "compare.json", "diagram.svg"]
     if os.name == "posix":

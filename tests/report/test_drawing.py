@@ -1,4 +1,4 @@
-"""Pictures: parts and names are told apart, whatever the names of a table are."""
+"""Pictures: bins and names are distinguished, whatever the names in a table are."""
 
 import itertools
 import re
@@ -20,7 +20,7 @@ def steps(limits):
 
 
 @pytest.mark.parametrize(("low", "high"), [(1e6, 1e6 + 50), (1e9, 1e9 + 0.01), (0.3, 0.3000001), (-1e300, 1e300)])
-def test_every_part_has_a_name_of_its_own(low, high):
+def test_every_bin_has_its_own_name(low, high):
     picture = steps(round_limits(low, high, whole=False).tolist())
     names = [row[0] for row in parts_of(picture)[1]]
     assert len(set(names)) == len(names) > 9
@@ -34,7 +34,7 @@ def test_round_limits_are_written_with_few_digits():
     assert names == ["below 0.2", "0.2 to 0.3", "0.3 and above"]
 
 
-def test_heights_are_those_of_a_part_of_the_usual_width():
+def test_heights_are_those_of_a_bin_of_the_usual_width():
     picture = {**steps([0.0, 1.0, 2.0, 4.0]), "after": [8, 8, 8]}
     tops = [float(one) for one in re.findall(r'aria-label="[^"]*rows"[^>]* d="M[-\d.]+,([-\d.]+)h', draw(picture))]
     assert tops == [0, 0, 60]
@@ -50,7 +50,7 @@ PICTURES = [
 
 
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture["kind"])
-def test_any_names_can_be_drawn_and_have_places_of_their_own(picture):
+def test_any_names_can_be_drawn_and_have_their_own_positions(picture):
     drawn = draw(picture)
     marks = [part for part in ElementTree.fromstring(drawn).iter() if part.get("aria-roledescription")]
     places = [(part.get("d"), part.get("transform")) for part in marks if part.get("aria-label")]

@@ -1,4 +1,4 @@
-"""Charts are drawn in a process of their own, whose death is an error like any other."""
+"""Charts are drawn in a separate process, whose death is an error like any other."""
 
 import json
 import os
@@ -34,7 +34,7 @@ def _fresh():
 
 @pytest.fixture
 def instead(tmp_path, monkeypatch):
-    """Let another program stand in for the one that draws."""
+    """Replace the program that draws by another one."""
 
     def put(program):
         path = tmp_path / "program.py"
@@ -52,7 +52,7 @@ def run(program):
     return done.stdout
 
 
-def test_a_chart_is_drawn_and_the_drawing_library_is_not_in_this_process():
+def test_a_chart_is_drawn_without_loading_the_drawing_library_in_this_process():
     output = run(f"""
         import sys
         from shoal.reports.drawing_process import converted
@@ -62,14 +62,14 @@ def test_a_chart_is_drawn_and_the_drawing_library_is_not_in_this_process():
     assert output == "False\n"
 
 
-def test_one_process_draws_all_charts_and_the_same_chart_alike():
+def test_one_process_draws_all_charts_and_equal_charts_equally():
     first = converted(TEXT)
     number = drawing_process._drawer.process.pid
     assert converted(TEXT) == first
     assert drawing_process._drawer.process.pid == number
 
 
-def test_what_is_prepared_is_used():
+def test_a_prepared_process_is_used():
     prepare()
     number = drawing_process._drawer.process.pid
     prepare()
@@ -79,7 +79,7 @@ def test_what_is_prepared_is_used():
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT])
-def test_a_process_that_is_killed_is_an_error_and_the_next_chart_is_drawn(number):
+def test_a_killed_process_is_an_error_and_the_next_chart_is_drawn(number):
     converted(TEXT)
     os.kill(drawing_process._drawer.process.pid, number)
     with pytest.raises(DrawingError, match=number.name) as caught:
@@ -88,10 +88,10 @@ def test_a_process_that_is_killed_is_an_error_and_the_next_chart_is_drawn(number
     assert "<svg" in converted(TEXT)
 
 
-def test_a_chart_that_makes_no_sense_is_an_error_that_quotes_nothing():
+def test_an_invalid_chart_is_an_error_that_quotes_nothing():
     wrong = json.dumps(CHART | {"mark": {"type": "CANARY"}})
     for chart in (wrong, "{CANARY"):
-        with pytest.raises(DrawingError, match=r"vl-convert fails \(\w+\)") as caught:
+        with pytest.raises(DrawingError, match=r"vl-convert failed \(\w+\)") as caught:
             converted(chart)
         assert "CANARY" not in str(caught.value)
     assert "<svg" in converted(TEXT)
@@ -114,7 +114,7 @@ def test_a_chart_that_takes_too_long_is_ended(instead):
         ("import os; os.write(1, bytes(7) + bytes([9]) + b'+half')", "exit 0"),
     ],
 )
-def test_whatever_happens_in_that_process_is_one_sentence(instead, capfd, program, message):
+def test_any_failure_of_the_process_is_reported_in_one_sentence(instead, capfd, program, message):
     instead(program)
     with pytest.raises(DrawingError, match=message) as caught:
         converted(TEXT)
@@ -123,14 +123,14 @@ def test_whatever_happens_in_that_process_is_one_sentence(instead, capfd, progra
 
 
 @pytest.mark.parametrize("program", ["", "/no/such/python"])
-def test_where_no_process_can_be_started_that_is_said(monkeypatch, program):
+def test_a_process_that_cannot_be_started_is_reported(monkeypatch, program):
     monkeypatch.setattr(sys, "executable", program)
     prepare()
     with pytest.raises(DrawingError, match="can(not)? be started"):
         converted(TEXT)
 
 
-def test_a_stop_in_the_middle_of_a_chart_leaves_nothing_in_the_pipe(monkeypatch):
+def test_an_interrupt_during_a_chart_leaves_nothing_in_the_pipe(monkeypatch):
     first = converted(TEXT)
 
     def stop(_):
@@ -162,7 +162,7 @@ def test_a_forked_process_draws_by_itself():
 
 
 def runs(number):
-    """Say whether a process is there, and not only waits for somebody to hear that it ended."""
+    """Return whether a process is running, and not a zombie."""
     try:
         return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
@@ -187,7 +187,7 @@ def test_it_ends_with_the_process_that_it_draws_for():
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it looks into /proc")
-def test_a_fault_in_it_leaves_no_core_file():
+def test_a_crash_leaves_no_core_file():
     converted(TEXT)
     limits = Path(f"/proc/{drawing_process._drawer.process.pid}/limits").read_text()
     (line,) = [line for line in limits.splitlines() if line.startswith("Max core file size")]

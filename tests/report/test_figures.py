@@ -27,7 +27,7 @@ def texts(svg):
     return [node.text for node in ElementTree.fromstring(svg).iter() if node.text and node.text.strip()]
 
 
-def test_every_sketch_has_its_picture():
+def test_every_sketch_has_a_picture():
     made = pictures([MAP, CURVE, VIEWS, PLANE], COLUMNS)
     assert tuple(made) == NAMES
     assert {"ridges", "rows", "age", COLUMNS[1]} <= set(texts(made["self-organising-map.svg"]))
@@ -43,14 +43,14 @@ def test_views_have_the_names_of_the_policy():
     assert {"habits: age, sex", f"view 2: {COLUMNS[1]}", "habits, round 1", "view 2, round 2"} <= set(shown)
 
 
-def test_pictures_hold_no_scripts_and_fetch_nothing():
+def test_pictures_have_no_scripts_and_fetch_nothing():
     for svg in pictures([MAP, CURVE, VIEWS, PLANE], COLUMNS).values():
         ElementTree.fromstring(svg)
         assert "<script" not in svg
         assert not re.search(r"(?:href|src)\s*=|url\((?!#)|@import", svg)
 
 
-def test_every_column_comes_before_more_of_the_same_and_these_are_counted():
+def test_every_column_is_drawn_once_before_any_twice_and_the_rest_are_counted():
     planes = MapSketch(PLACES, False, MAP.ridges, MAP.hits, RNG.random((12, 26)))
     shown = texts(pictures([planes], ("sex", "sex", *(f"x{place}" for place in range(24))))["self-organising-map.svg"])
     assert [name for name in shown if name.startswith(("x", "sex"))] == [
@@ -74,13 +74,13 @@ def test_columns_of_one_or_two_values_have_no_curve():
 def test_the_private_folder_holds_the_pictures_of_a_method(method, held, tmp_path):
     table = shoal.sample(150, seed=5).select(["height_cm", "weight_kg", "systolic", "days", "cost_eur"])
     release = shoal.anonymize(table, k=5, method=method, missing="suppress-row")
-    for _ in range(2):  # a folder that is there is replaced
+    for _ in range(2):  # an existing folder is replaced
         release.save(tmp_path / "out", private=tmp_path / "mine")
     assert {path.name for path in (tmp_path / "mine").glob("*.svg")} == held
     assert not list((tmp_path / "out").glob("*.svg"))
 
 
-def test_the_units_of_a_map_are_drawn_in_few_words_and_where_they_stand():
+def test_the_units_of_a_map_are_drawn_in_compact_form_at_their_positions():
     svg = pictures([MAP], COLUMNS)["self-organising-map.svg"]
     marks = [node for node in ElementTree.fromstring(svg).iter() if "mark-symbol role-mark" in node.get("class", "")]
     assert len(marks) == 5
@@ -92,7 +92,7 @@ def test_the_units_of_a_map_are_drawn_in_few_words_and_where_they_stand():
     assert len(places) == 12
 
 
-def test_a_curve_ends_where_one_row_could_be_seen():
+def test_a_curve_ends_where_single_rows_would_show():
     far = CurveSketch(0, np.linspace(-9, 31, 400), np.ones(400), np.array([0.5, 20.0]), np.array([0.0, 31.0]))
     svg = pictures([far], COLUMNS)["densities.svg"]
     assert "x: 20" not in svg

@@ -1,4 +1,4 @@
-"""Pages of explorations and comparisons, on a phone and on paper: nothing is cut off, and all can be read."""
+"""Pages of explorations and comparisons, on a phone and on paper: nothing is cut off, and everything is legible."""
 
 import altair as alt
 import pytest
@@ -53,7 +53,7 @@ def compared(tmp_path_factory):
 
 
 @pytest.mark.parametrize("kind", ["explored", "compared"])
-def test_on_a_phone_a_wide_picture_keeps_its_size_and_moves_in_its_frame(browser, request, kind):
+def test_on_a_phone_a_wide_picture_keeps_its_size_and_scrolls(browser, request, kind):
     shown, _, _ = opened(browser, request.getfixturevalue(kind), PHONE, "light")
     sizes = shown.evaluate(
         "[...document.querySelectorAll('.picture svg')].map(one => [+one.getAttribute('width'),"
@@ -80,7 +80,7 @@ def test_on_paper_every_table_fits(browser, request, kind):
     shown.context.close()
 
 
-def test_on_paper_what_is_folded_away_is_there_too(browser, reported):
+def test_on_paper_collapsed_sections_are_printed_too(browser, reported):
     shown, _, _ = opened(browser, reported.folder / "report.html", PAPER, "light")
     folded = "details:not([open]) td"
     assert not shown.locator(folded).first.evaluate("one => one.checkVisibility({contentVisibilityAuto: true})")

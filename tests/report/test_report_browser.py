@@ -1,4 +1,4 @@
-"""Reports in a browser: wide and narrow, light and dark; nothing is fetched, nothing overflows, nothing complains."""
+"""Reports in a browser: wide and narrow, light and dark; nothing is fetched, nothing overflows, nothing is logged."""
 
 import pytest
 from browsing import opened
@@ -6,7 +6,7 @@ from browsing import opened
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (380, "light"), (380, "dark")])
 @pytest.mark.parametrize("kind", ["release", "private"])
-def test_a_report_fits_asks_for_nothing_and_is_read_in_light_and_dark(browser, reported, kind, width, scheme):
+def test_a_report_fits_makes_no_requests_and_is_legible_in_light_and_dark(browser, reported, kind, width, scheme):
     path = reported.folder.parent / kind / "report.html"
     page, asked, logged = opened(browser, path, width, scheme)
     assert asked == [path.as_uri()]
@@ -21,11 +21,11 @@ def test_a_report_fits_asks_for_nothing_and_is_read_in_light_and_dark(browser, r
     page.context.close()
 
 
-def test_a_mark_says_what_it_is_when_it_is_pointed_at(browser, reported):
+def test_a_mark_shows_a_tooltip(browser, reported):
     page, _, logged = opened(browser, reported.folder / "report.html", 1280, "light")
     mark = page.locator("#classes .picture path[aria-label]").first
     mark.hover()
-    page.wait_for_timeout(500)  # the page is still scrolling to it, which hides what is said
+    page.wait_for_timeout(500)  # the page is still scrolling to it, which hides the tooltip
     page.mouse.move(0, 0)
     mark.hover()
     page.locator("#tip").wait_for(state="visible")

@@ -1,4 +1,4 @@
-"""Pictures of columns hold no rows or at least k in every part, and no extreme."""
+"""Pictures of columns have no rows or at least k in every bin, and no extreme."""
 
 import datetime as dt
 
@@ -31,7 +31,7 @@ def counts(picture):
     st.lists(st.integers(0, 12), min_size=20, max_size=20),
     st.integers(2, 6),
 )
-def test_joined_parts_cover_everything_and_hold_no_rows_or_at_least_k(after, before, k):
+def test_joined_bins_cover_everything_and_have_no_rows_or_at_least_k(after, before, k):
     both = [np.array(one, float) for one in (after, before[: len(after)])]
     runs = joined(both, k)
     if any(0 < one.sum() < k for one in both):
@@ -45,7 +45,7 @@ def test_joined_parts_cover_everything_and_hold_no_rows_or_at_least_k(after, bef
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=5, max_size=60), st.integers(2, 5), st.booleans())
-def test_every_part_of_a_column_of_numbers_holds_no_rows_or_at_least_k(cells, k, with_before):
+def test_every_bin_of_a_column_of_numbers_has_no_rows_or_at_least_k(cells, k, with_before):
     before = column([*cells[:-1], None]) if with_before else None
     picture = of_column(column(cells), NUMBERS, k, before)
     assert picture is not None
@@ -54,7 +54,7 @@ def test_every_part_of_a_column_of_numbers_holds_no_rows_or_at_least_k(cells, k,
 
 
 @given(st.lists(st.sampled_from("abcdefgh"), min_size=5, max_size=60), st.integers(2, 5))
-def test_every_name_that_is_shown_has_at_least_k_rows(cells, k):
+def test_every_category_shown_has_at_least_k_rows(cells, k):
     picture = of_column(column(cells), NAMES, k)
     if picture is not None:
         assert all(rows >= k for rows in counts(picture))
@@ -94,7 +94,7 @@ def test_limits_of_any_two_numbers_are_few_finite_and_ascending(one, other, whol
         [1e308, float("inf")],
     ],
 )
-def test_numbers_that_no_limit_can_tell_apart_are_still_drawn(cells):
+def test_numbers_that_no_limit_can_separate_are_still_drawn(cells):
     held = column(cells * 20)
     for before in (None, held):
         picture = of_column(held, NUMBERS, 5, before)
@@ -108,14 +108,14 @@ def test_numbers_that_no_limit_can_tell_apart_are_still_drawn(cells):
     assert of_column(column([float("inf")] * 40 + [3.5, 4.5]), NUMBERS, 5) is None
 
 
-def test_numbers_that_differ_by_rounding_are_one_part():
+def test_numbers_that_differ_by_rounding_are_one_bin():
     for cells in ([0.30000000000000004, 0.3], [1e9 + place * 1e-7 for place in range(10)], [5e-324, 1e-310]):
         picture = of_column(column(cells * 20), NUMBERS, 5)
         assert picture["after"] == [len(cells) * 20]
         assert parts_of(picture)[1] == [["all values", len(cells) * 20]]
 
 
-def test_dates_are_counted_between_first_days():
+def test_dates_are_counted_between_the_first_days_of_months_or_years():
     days = [dt.date(1950, 3, 7) + dt.timedelta(days=100 * place) for place in range(200)]
     picture = of_column(column(days), Column(kind="date", form="mean"), 3)
     assert all(limit.endswith("-01-01") for limit in picture["limits"])
@@ -126,7 +126,7 @@ def test_dates_are_counted_between_first_days():
     assert sum(of_column(column(weeks), Column(kind="date"), 3)["after"]) == 200
 
 
-def test_a_range_stands_for_its_values_in_equal_shares():
+def test_a_range_counts_for_its_values_in_equal_shares():
     given = Column(kind="numeric", form="range")
     released = column(["0–10"] * 40 + ["20–30 or missing"] * 40)
     picture = of_column(released, given, 5)
@@ -137,7 +137,7 @@ def test_a_range_stands_for_its_values_in_equal_shares():
     assert sum(dates["after"]) == 30
 
 
-def test_a_node_that_says_nothing_is_a_gap_and_one_that_is_no_range_is_a_name():
+def test_the_root_counts_as_missing_and_a_node_that_is_no_range_as_a_category():
     given = Column(kind="numeric", form="tree")
     picture = of_column(column(["10–19"] * 20 + ["*"] * 10), given, 5)
     assert picture["missing"] == [10]
@@ -145,14 +145,14 @@ def test_a_node_that_says_nothing_is_a_gap_and_one_that_is_no_range_is_a_name():
     assert named["labels"] == ["young", "old"]
 
 
-def test_of_a_set_only_names_that_stand_alone_are_shown():
+def test_of_sets_only_single_categories_are_shown():
     released = column(["{rare, a}"] * 10 + ["a"] * 10)
     picture = of_column(released, Column(kind="nominal", form="set"), 5, column(["a"] * 19 + ["rare"]))
     assert picture["labels"] == ["a or another value", Own.SEVERAL.value]
     assert picture["before"] == [20, 0]
 
 
-def test_few_missing_cells_are_not_told():
+def test_few_missing_cells_are_not_shown():
     cells = [*range(40), None, None]
     picture = of_column(column(cells), NUMBERS, 5)
     assert picture["missing"] is None
@@ -160,19 +160,19 @@ def test_few_missing_cells_are_not_told():
     assert of_column(column([*range(40), *[None] * 7]), NUMBERS, 5)["missing"] == [7]
 
 
-def test_a_column_of_rare_names_has_no_picture():
+def test_a_column_of_rare_categories_has_no_picture():
     assert of_column(column([str(place) for place in range(50)]), NAMES, 5) is None
     assert of_column(column([None] * 9), NUMBERS, 5) is None
 
 
-def test_a_gap_is_shown_beside_names_if_enough_rows_have_it():
+def test_missing_is_shown_beside_categories_if_enough_rows_have_it():
     labels, (after, before) = names_of([{"a": 9.0, Own.GAPS: 6.0}, {"a": 15.0}], 5)
     assert labels == ["a", Own.GAPS]
     assert (after.tolist(), before.tolist()) == ([9, 6], [15, 0])
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
-def test_categories_are_read_as_their_values(kind):
+def test_categorical_columns_are_read_as_their_values(kind):
     cells = pa.chunked_array([pa.array(["a", "b"] * 6, kind).dictionary_encode()])
     assert of_column(cells, NAMES, 5)["labels"] == ["a", "b"]
 
@@ -181,24 +181,24 @@ WORDS = [word.value for word in Own]
 
 
 @pytest.mark.parametrize("word", WORDS)
-def test_a_name_that_is_one_of_our_words_is_shown_in_quotes(word):
-    picture = of_column(column([word] * 9 + [f"«{word}»"] * 8 + ["rare"] * 2 + ["rarer"] * 4 + [None] * 7), NAMES, 5)
-    assert picture["labels"] == [f"«{word}»", f"««{word}»»", "other values", "missing"]
+def test_a_category_named_like_a_reserved_word_is_quoted(word):
+    picture = of_column(column([word] * 9 + [f"“{word}”"] * 8 + ["rare"] * 2 + ["rarer"] * 4 + [None] * 7), NAMES, 5)
+    assert picture["labels"] == [f"“{word}”", f"““{word}””", "other values", "missing"]
     assert picture["after"] == [9, 8, 6, 7]
 
 
-def test_a_name_that_ends_like_one_of_ours_is_shown_in_quotes():
+def test_a_category_that_ends_like_a_reserved_word_is_quoted():
     picture = of_column(column(["b or another value"] * 9 + ["b"] * 8 + ["rare"]), NAMES, 5)
-    assert picture["labels"] == ["«b or another value»", "b or another value"]
+    assert picture["labels"] == ["“b or another value”", "b or another value"]
     assert picture["after"] == [9, 9]
 
 
 @given(
-    st.lists(st.sampled_from([*WORDS, "«missing»", "a", "a or another value", None]), min_size=5, max_size=60),
+    st.lists(st.sampled_from([*WORDS, "“missing”", "a", "a or another value", None]), min_size=5, max_size=60),
     st.lists(st.sampled_from([*WORDS, "a", None]), min_size=60, max_size=60),
     st.integers(2, 5),
 )
-def test_our_words_among_the_names_are_told_apart_and_counted_over_k_rows(cells, before, k):
+def test_reserved_words_among_the_categories_are_distinguished_and_counted(cells, before, k):
     for old in (None, before[: len(cells)]):
         picture = of_column(column(cells), NAMES, k, None if old is None else column(old))
         if picture is not None:
@@ -210,7 +210,7 @@ def test_our_words_among_the_names_are_told_apart_and_counted_over_k_rows(cells,
 
 
 @pytest.mark.parametrize(("after", "shown"), [(10, True), (12, False), (15, True)])
-def test_gaps_are_not_told_where_few_were_filled_or_emptied(after, shown):
+def test_missing_cells_are_not_shown_where_few_were_filled_or_emptied(after, shown):
     before = pa.chunked_array([[None] * 10 + [float(i % 20) for i in range(90)]])
     released = pa.chunked_array([[None] * after + [float(i % 20) for i in range(100 - after)]])
     steps = of_column(released, Column(kind="numeric", role="quasi", form="mean"), 5, before)

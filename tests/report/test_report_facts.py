@@ -1,4 +1,4 @@
-"""What both kinds of report say, and what they never say."""
+"""What both kinds of report contain, and what they never contain."""
 
 import json
 import math
@@ -28,7 +28,7 @@ def walk(part):
 
 
 def numbers(text):
-    """Return the whole numbers of a cell of a table."""
+    """Return the integers in a cell of a table."""
     return [int(one.replace(",", "")) for one in re.findall(r"(?<![\d.])\d[\d,]*(?![\d.]*\d)", text)]
 
 
@@ -84,7 +84,7 @@ def test_every_number_of_rows_is_0_or_at_least_k(reported, kind):
 
 
 @pytest.mark.parametrize("kind", ["public", "holder"])
-def test_sentences_tell_of_no_rows_or_of_at_least_k(reported, kind):
+def test_sentences_mention_no_rows_or_at_least_k(reported, kind):
     parts = list(walk(reported.facts[kind]))
     words = [part[key] for part in parts for key in ("how", "text", "caption", "lead", "more") if key in part]
     words += [cell for part in parts if part.get("type") == "table" for row in part["rows"] for cell in row[1:]]
@@ -105,7 +105,7 @@ def test_the_public_report_is_made_from_the_release_alone(reported):
 
 
 @pytest.mark.slow
-def test_the_report_in_the_release_is_the_one_that_anybody_can_make_again(reported):
+def test_the_report_in_the_release_can_be_made_again_by_anyone(reported):
     written = (reported.folder / "report.html").read_text(encoding="utf-8")
     assert written == reported.texts["public", "html"]
     assert shoal.verify(reported.folder).holds
@@ -129,7 +129,7 @@ def test_the_holders_report_compares_before_and_after(reported):
 
 
 @pytest.mark.slow
-def test_figures_are_those_of_measure(reported):
+def test_figures_equal_those_of_measure(reported):
     found = shoal.measure(reported.table, reported.folder, private=reported.private)
     findings = reported.facts["holder"]["findings"]
     if any(0 < change.changed < K for change in reported.release.ledger):
@@ -153,11 +153,16 @@ def test_figures_are_those_of_measure(reported):
     ]
 
 
-def test_every_figure_says_how_to_read_it(reported):
+def test_every_figure_has_an_explanation(reported):
     for kind in ("public", "holder"):
         drawn = [part for part in walk(reported.facts[kind]) if part.get("type") == "figure"]
         assert drawn
         assert all(part["caption"].endswith(".") for part in drawn)
+
+
+@pytest.mark.parametrize("kind", ["public", "holder"])
+def test_every_finding_says_how_it_was_computed(reported, kind):
+    assert [one["name"] for one in reported.facts[kind]["findings"] if not one["how"]] == []
 
 
 def test_more_sections_can_be_added():
@@ -170,7 +175,7 @@ def test_more_sections_can_be_added():
 
 
 @pytest.mark.parametrize("accept", [(), ("unique-kept",)])
-def test_accepted_unique_rows_are_said_first(accept):
+def test_accepted_unique_rows_are_mentioned_first(accept):
     table = pa.table(
         {"age": [20, 21, 22, 40, 41, 42] * 5, "cost": [float(row // (1 if accept else 6)) for row in range(30)]}
     )
@@ -182,7 +187,7 @@ def test_accepted_unique_rows_are_said_first(accept):
     )
 
 
-def test_protection_from_minimality_is_said():
+def test_protection_from_minimality_is_mentioned():
     table = pa.table({"age": list(range(40)), "ill": ["a", "b"] * 20})
     notes = [
         shoal.anonymize(table, k=3, l=2, sensitive=["ill"], protect=protect, seed=1).report(format="md")

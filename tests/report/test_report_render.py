@@ -1,4 +1,4 @@
-"""Reports are one valid file: nothing in it runs but our own script, and nothing is fetched."""
+"""Reports are one valid file, with no script but our own, and fetch nothing."""
 
 import json
 import re
@@ -8,6 +8,7 @@ import pytest
 from marked_report import HOSTILE
 
 from shoal.errors import WriteError
+from shoal.reports import blocks
 from shoal.reports.charts import svg
 from shoal.reports.render import TEMPLATES, as_html, as_markdown
 
@@ -15,7 +16,7 @@ SVG = '<svg xmlns="http://www.w3.org/2000/svg">{}</svg>'
 
 
 class Tags(HTMLParser):
-    """Notes what a page holds."""
+    """Records the contents of a page."""
 
     def __init__(self):
         super().__init__()
@@ -42,7 +43,7 @@ def test_the_page_is_valid_html(reported, kind):
 
 
 @pytest.mark.parametrize("kind", ["public", "holder"])
-def test_the_page_is_small_whole_and_fetches_nothing(reported, kind):
+def test_the_page_is_small_complete_and_fetches_nothing(reported, kind):
     text = reported.texts[kind, "html"]
     assert len(text.encode()) < 1_000_000
     tags = parsed(text)
@@ -66,20 +67,20 @@ def test_a_hostile_name_is_shown_as_text(reported, kind):
 
 
 @pytest.mark.parametrize("kind", ["public", "holder"])
-def test_every_entry_of_the_contents_leads_somewhere(reported, kind):
+def test_every_link_of_the_contents_has_a_target(reported, kind):
     tags = parsed(reported.texts[kind, "html"])
     links = [held["href"][1:] for tag, held in tags.seen if tag == "a"]
     assert len(links) >= 8
     assert set(links) <= set(tags.ids)
 
 
-def test_the_verdict_stands_above_everything(reported):
+def test_the_verdict_comes_first(reported):
     text = reported.texts["public", "html"]
     assert text.index("k = 5</b>: holds") < text.index("<nav")
     assert reported.texts["public", "md"].splitlines()[4] == "- **k = 5: holds**"
 
 
-def test_json_holds_the_facts(reported):
+def test_json_contains_the_facts(reported):
     for kind in ("public", "holder"):
         loaded = json.loads(reported.texts[kind, "json"])
         assert loaded["kind"] == kind
@@ -91,6 +92,31 @@ def test_markdown_has_every_section_and_the_figures_of_its_pictures(reported):
     for part in reported.facts["public"]["sections"]:
         assert f"## {part['title']}" in text
     assert "| class size | rows |" in text
+
+
+def test_markdown_explains_figures_and_not_how_they_are_drawn(reported):
+    for kind in ("public", "holder"):
+        text = as_markdown(reported.facts[kind])
+        assert not re.search(r"\b(bars?|ticks?|blue|orange|darker|pale|dots?)\b", text, re.IGNORECASE)
+        assert "How to read it" not in text
+        assert "`shoal measure`" in text
+        assert "\\`" not in text
+    assert "How to read it" in reported.texts["public", "html"]
+
+
+def test_only_whole_pairs_of_backticks_are_code_in_markdown():
+    facts = {"title": "t", "kicker": "k", "lead": "l", "sections": []}
+    text = as_markdown({**facts, "head": [blocks.text("run `shoal *x*` or ``a *b* `c")]})
+    assert "run `shoal *x*` or \\`\\`a \\*b\\* \\`c" in text
+
+
+def test_the_shares_of_risk_add_up_to_all_of_it(reported):
+    sections = {part["id"]: part for part in reported.facts["public"]["sections"]}
+    drawn = [block["picture"] for block in sections["risk"]["blocks"] if block["type"] == "figure"]
+    for picture in drawn:
+        assert picture["unit"] == "share of the mean risk in %"
+        assert sum(picture["values"]) == pytest.approx(100)
+    assert drawn
 
 
 def test_the_script_is_short():
@@ -108,17 +134,17 @@ def test_the_script_is_short():
     ],
 )
 def test_a_picture_that_could_run_or_fetch_is_refused(inside):
-    with pytest.raises(WriteError, match="run or fetch"):
+    with pytest.raises(WriteError, match="run code or load data"):
         as_html(bare({"kind": "svg", "svg": SVG.format(inside)}))
 
 
-def test_parts_of_two_pictures_do_not_share_their_names():
+def test_ids_of_two_pictures_differ():
     one = {"kind": "svg", "svg": SVG.format('<defs><clipPath id="c"/></defs><g clip-path="url(#c)"/>')}
     ids = parsed(as_html(bare(one, one))).ids
     assert {"p1-c", "p2-c"} <= set(ids)
 
 
-def test_text_of_a_chart_takes_the_colour_of_the_page():
+def test_text_of_a_chart_has_the_colour_of_the_page():
     import altair as alt
 
     chart = alt.Chart(alt.Data(values=[{"x": 1}])).mark_point().encode(x="x:Q")

@@ -94,6 +94,8 @@ def test_records_are_counted_before_and_after_and_never_fewer_than_k(reported):
     assert all(count == 0 or count >= K for counts in (before, after) for count in counts.values())
     single = sum(len(set(record)) == 1 for record in reported.records)
     assert before["1 item"] == single
+    assert list(before)[-1].endswith(" items and more")
+    assert not any(" up to " in name for name in before)
 
 
 def test_items_are_counted_by_their_records(reported):
@@ -114,7 +116,7 @@ def test_a_folder_that_does_not_hold_what_it_claims_has_no_report(reported, tmp_
     else:
         with (folder / damage).open("ab") as file:
             file.write(b"x y\n")
-    with pytest.raises(GuaranteeError, match="does not confirm its claims"):
+    with pytest.raises(GuaranteeError, match="does not pass verification"):
         set_page(folder)
 
 

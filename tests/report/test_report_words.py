@@ -2,12 +2,15 @@
 
 import re
 
+import numpy as np
 import pytest
 
 from shoal.catalogue import methods, models
 from shoal.catalogue.model_card import OTHER
+from shoal.errors import MethodError
 from shoal.model.findings import Finding, Verdict
 from shoal.model.policy import Policy
+from shoal.reports.facts import shown_between, shown_findings
 from shoal.reports.wording import asked_for, few, figure, method_words, promise, say, shown, words
 
 
@@ -35,6 +38,46 @@ def test_findings_that_count_fewer_than_k_rows_are_not_written():
     assert written(0.3, counts_rows=True, unit="%", whole=1000) == "below 0.5"
     assert written(0.02, counts_rows=True, share=True) == "below 0.05"
     assert written(2.0, counts_rows=False) == "2"
+
+
+@pytest.mark.parametrize("counts_rows", [True, None])
+@pytest.mark.parametrize("declared", [{"share": True}, {"unit": "%"}])
+def test_shares_and_percentages_out_of_their_range_are_treated_as_numbers_of_rows(declared, counts_rows):
+    def written(value):
+        return shown(Finding("rows", value, "", "release", counts_rows=counts_rows, **declared), 1000, 200)
+
+    assert [written(value) for value in (-3.0, 150.0, 900.0)] == ["fewer than 200"] * 2 + ["all but fewer than 200"]
+    assert (written(400.0), written(float("inf")), written(float("nan"))) == ("400", "without limit", "none")
+
+
+def test_negative_numbers_of_rows_are_hidden_as_positive_ones_are():
+    texts = [shown(Finding("rows", value, "", "release", counts_rows=True), 100, 5) for value in (-3.0, -40.0, -97.0)]
+    assert texts == ["fewer than 5", "-40", "all but fewer than 5"]
+
+
+@pytest.mark.parametrize(
+    ("value", "interval", "wanted"),
+    [
+        (40.0, (20.0, 60.0), "20 to 60"),
+        (40.0, (2.0, 60.0), ""),
+        (40.0, (20.0, 98.0), ""),
+        (3.0, (20.0, 60.0), ""),
+        (40.0, None, ""),
+    ],
+)
+def test_an_interval_is_left_out_if_the_value_or_an_end_must_not_be_shown(value, interval, wanted):
+    one = Finding("rows", value, "", "pair", interval, counts_rows=True)
+    assert shown_between(one, 100, 5) == (shown(one, 100, 5), wanted)
+    [line] = shown_findings([one], 100, 5)
+    assert line["interval"] == (interval if wanted else None)
+
+
+@pytest.mark.parametrize(
+    "given", [{"counts_rows": 0}, {"counts_rows": np.bool_(False)}, {"share": 1}, {"share": None}, {"share": "no"}]
+)
+def test_declarations_of_a_finding_are_of_their_exact_type(given):
+    with pytest.raises(MethodError, match="measure 'rows': .* must be True"):
+        Finding("rows", 3.0, "", "release", **given)
 
 
 @pytest.mark.parametrize(
@@ -94,4 +137,6 @@ def test_every_method_says_in_its_own_words_what_it_does():
 
 def test_all_paragraphs_can_be_said():
     for key in words()["says"]:
-        assert not re.search(r"[{}]", say(key, k=5, n="100", columns="'a'"))
+        assert not re.search(r"[{}]", say(key, k=5, n="100", columns="'a'", measures="pMSE"))
+    for key, text in words()["legends"].items():
+        assert text.endswith("."), key

@@ -1,5 +1,6 @@
 """What breaks other programs: each input is certified, or refused in one clear sentence."""
 
+import datetime as dt
 import math
 
 import numpy as np
@@ -35,7 +36,7 @@ def certified(source, **options):
 def test_infinity_is_refused_by_column_and_count(odd):
     values = PLAIN.copy()
     values[7, 1] = odd
-    with pytest.raises(DataError, match="column 'b' has 1 infinite values"):
+    with pytest.raises(DataError, match="column 'b' has 1 infinite value"):
         shoal.anonymize(table(values), k=5)
     policy = {"columns": {"b": {"missing_codes": [odd]}}}
     certified(table(values), policy=policy)
@@ -74,7 +75,7 @@ def test_scattered_gaps_never_make_a_class_below_k():
 
 @pytest.mark.parametrize("k", [0, 1, -5, 2.5, "5"])
 def test_a_k_that_makes_no_sense_is_refused(k):
-    with pytest.raises(PolicyError, match=r"constraints\.k"):
+    with pytest.raises(PolicyError, match=r"^policy: k must be"):
         shoal.anonymize(table(PLAIN), k=k)
 
 
@@ -116,7 +117,7 @@ def test_one_column_of_all_different_text_is_published_empty():
     table = pa.table({"a": [f"text {i}" for i in range(20)]})
     release = certified(table, quasi=["a"])
     assert release.table.column("a").null_count == 20
-    with pytest.raises(PolicyError, match="look like identifiers and are dropped by default"):
+    with pytest.raises(PolicyError, match="look like identifiers .* are dropped by default"):
         shoal.anonymize(table)
 
 
@@ -150,3 +151,15 @@ def test_released_order_says_nothing_of_the_order_of_the_input(tmp_path):
 def test_what_is_no_table_is_refused(bad):
     with pytest.raises(UseError):
         shoal.anonymize(bad, k=2)
+
+
+@pytest.mark.parametrize("ends", [(dt.date(9999, 12, 31), dt.datetime(7731, 1, 1)), (dt.date(1, 1, 1),) * 2], ids=str)
+def test_dates_at_the_ends_of_the_calendar_are_released_as_dates(ends):
+    release = certified(pd.DataFrame({"a": ends * 20, "b": range(40)}), k=5)
+    assert {type(day) for day in release.data["a"]} == {dt.date}
+
+
+def test_string_views_are_released_as_such():
+    words = pa.array(["a", "b"] * 20, pa.string_view())
+    release = certified(pa.table({"age": range(40), "town": words}), k=5)
+    assert release.data.schema.field("town").type == release.aligned().schema.field("town").type == pa.string_view()

@@ -151,6 +151,13 @@ def breakages(folder):
     yield "form", anonymize(plain, policy={"columns": {"cat": {"kind": "nominal", "form": "mean"}}})
     nested = pa.table({"a": [[MARK], [MARK]], "b": [1, 2]})
     yield "nested", lambda: shoal.anonymize(nested, k=2)
+    structs = pa.table({"a": [{f"{MARK}": 918273}] * 3, "b": [1, 2, 3]})
+    for role in ({}, {"quasi": "a"}, {"items": "a"}, {"policy": {"columns": {"a": {"kind": "numeric"}}}}):
+        yield "struct", lambda role=role: shoal.anonymize(structs, k=2, **role)
+    yield "struct as an item", lambda: shoal.sets.anonymize(pa.table({"a": [[{MARK: 1}]] * 9}), k=3)
+    plain_ages = pa.table({"a": [1, 1, 1], "b": [1, 1, 1]})
+    yield "struct measured", lambda: shoal.measure(plain_ages, structs, quasi=["a", "b"])
+    yield "struct as population", lambda: shoal.measure(None, plain_ages, k=2, population=structs)
     yield (
         "judge",
         lambda: shoal.verify(

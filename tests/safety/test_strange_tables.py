@@ -1,4 +1,4 @@
-"""Tables that strangers sent: odd names, types, categories, weights; nothing leaks, nothing is lost."""
+"""Unusual tables: odd names, types, categories, weights; nothing leaks, nothing is lost."""
 
 import datetime as dt
 from decimal import Decimal

@@ -48,7 +48,7 @@ def test_shares_are_those_computed_by_hand():
 
 
 def test_supports_that_do_not_fit_are_refused():
-    with pytest.raises(DataError, match="rae: 2 supports were given and 1 that are left"):
+    with pytest.raises(DataError, match="rae: 2 supports and 1 remaining supports were given"):
         rae([1, 2], [1])
     with pytest.raises(DataError, match="alpha: supports must be finite and at least 0"):
         alpha([1, -2], [1, 1])

@@ -179,10 +179,10 @@ def test_labels_with_blanks_are_read_from_json():
 
 
 def test_an_unknown_item_is_refused_by_its_line_and_never_named():
-    with pytest.raises(ReadError, match="line 2 has 1 items that are not in the data") as caught:
+    with pytest.raises(ReadError, match="line 2 has 1 item not found in the data") as caught:
         read_rules("a b\na SECRET\n", LABELS)
     assert "SECRET" not in str(caught.value)
-    with pytest.raises(ReadError, match="rule 1 has 2 items that are not in the data") as caught:
+    with pytest.raises(ReadError, match="rule 1 has 2 items not found in the data") as caught:
         read_rules('[["SECRET", "OTHER"]]', LABELS)
     assert "SECRET" not in str(caught.value)
     assert [rule.tolist() for rule in read_rules("a SECRET\na b", LABELS, missing="ignore")] == [[0, 1]]

@@ -195,5 +195,5 @@ def test_rules_that_want_more_records_than_there_are_are_said_to():
     data = Transactions.of([["a", "b", "c"]] * 6)
     rules = [np.array(pair, np.int32) for pair in ([0, 1], [0, 2], [1, 2])]
     notes = [disassociate(data, 2, 2, 6, partition="ugac", rules=rules, beta=beta).notes for beta in (0.9, 0.3)]
-    assert any("want 18 records at beta=0.9, and 6 hold one" in note for note in notes[0])
+    assert any("need 18 records at beta=0.9, but only 6 contain all items of a rule" in note for note in notes[0])
     assert notes[1] == ()

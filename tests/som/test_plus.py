@@ -6,9 +6,10 @@ import pytest
 import shoal.som.plus as module
 from figures import standardized
 from naive import lvq as naive
+from shoal.cluster.search.finish import as_printed
 from shoal.errors import GuaranteeError, MethodError
 from shoal.som.lvq import wlvq2
-from shoal.som.plus import MOST_CLASSES, classes_of, plus, plus_as_printed, printed_plus, taught
+from shoal.som.plus import MOST_CLASSES, classes_of, plus, printed_plus, taught
 
 
 def telling_and_noise(n=120, seed=1):
@@ -120,8 +121,9 @@ def test_as_printed_the_nearest_prototype_is_published():
 
 def test_as_printed_prototypes_of_fewer_than_k_rows_are_refused():
     X, codes = telling_and_noise()
-    smallest = printed_plus(X, codes).k
-    partition = plus_as_printed("it", X, codes, smallest, None, 0)
+    found = printed_plus(X, codes)
+    smallest = found.k
+    partition = as_printed("it", found.labels, smallest, None)
     assert partition.sizes.min() == smallest
     with pytest.raises(GuaranteeError, match=f"^it: in the published form, the smallest group has {smallest} row"):
-        plus_as_printed("it", X, codes, smallest + 1, None, 0)
+        as_printed("it", found.labels, smallest + 1, None)

@@ -16,7 +16,7 @@ from shoal.som.nearest import nearest
 from shoal.som.tca import (
     Printed,
     coded_by_views,
-    columns_of,
+    columns_of_views,
     dissolved,
     printed_c_tca,
     printed_k_tca,
@@ -86,12 +86,12 @@ def test_cells_are_dissolved_by_hand():
 
 
 def test_views_may_be_given():
-    found = columns_of(5, [7, -1, 7, 3, -1], 99, 0, "k_tca")
+    found = columns_of_views(5, [7, -1, 7, 3, -1], 99, 0, "k_tca")
     assert [some.tolist() for some in found] == [[1, 4], [3], [0, 2]]
 
 
 def test_views_are_dealt_if_none_are_given():
-    comp, ref = columns_of(9, None, 3, 4, "k_tca"), dealt(9, 3, 4)
+    comp, ref = columns_of_views(9, None, 3, 4, "k_tca"), dealt(9, 3, 4)
     assert all(np.array_equal(one, two) for one, two in zip(comp, ref, strict=True))
 
 

@@ -1,4 +1,4 @@
-"""Self-organising maps: where they start, how they learn, what they tell, and the errors of published data."""
+"""Self-organizing maps: where they start, how they learn, what they tell, and the errors of published data."""
 
 import csv
 import random

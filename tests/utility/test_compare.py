@@ -9,7 +9,7 @@ from scipy import stats
 from shoal.errors import DataError
 from shoal.utility.rank_tests import alike, compare, critical_difference, friedman, ranks, score, wilcoxon
 
-# Demšar (2006), table 6: AUC of C4.5 as it is, with m, with cf, and with both, on 14 data sets. Two figures of «voting»
+# Demšar (2006), table 6: AUC of C4.5 as it is, with m, with cf, and with both, on 14 data sets. Two figures of voting
 # are equal as printed, but ranked 2 and 3 there: the last one is a little lower here.
 METHODS = ["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"]
 AUC = np.array(
@@ -41,7 +41,7 @@ def test_the_example_of_demsar():
     assert found.friedman.f == pytest.approx(3.69, abs=0.005)
     assert found.friedman.p < 0.05
     assert found.critical == pytest.approx(1.25, abs=0.005)
-    # None of the differences is as large as 1.25: «the post-hoc test is not powerful enough».
+    # None of the differences is as large as 1.25: "the post-hoc test is not powerful enough".
     assert found.groups == (found.methods,)
     assert critical_difference(4, 14, 0.10) == pytest.approx(1.12, abs=0.005)
     assert found.wilcoxon is None

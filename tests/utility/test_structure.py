@@ -107,7 +107,7 @@ def blobs(seed, n=60, d=2, classes=6):
 def test_indices_worked_out_by_hand():
     X, labels = np.array([[0.0], [2.0], [10.0], [12.0]]), np.array([0, 0, 1, 1])
     # Both classes have a spread of 1, their means 1 and 11 are 10 apart.
-    assert davies_bouldin(X, labels) == pytest.approx(0.2)
+    assert davies_bouldin(X, labels) == (pytest.approx(0.2), 2)
     # Of 0 and 12: a = 2, b = 11; of 2 and 10: a = 2, b = 9.
     assert silhouette(X, labels) == (pytest.approx((9 / 11 + 7 / 9) / 2), 4)
     # SSE = 4, SST = 4 + 4 x 25: (100 / 1) / (4 / 2).
@@ -117,7 +117,7 @@ def test_indices_worked_out_by_hand():
 @pytest.mark.parametrize("seed", range(10))
 def test_indices_are_those_of_scikit_learn(seed):
     X, labels = blobs(seed)
-    assert davies_bouldin(X, labels) == pytest.approx(davies_bouldin_score(X, labels))
+    assert davies_bouldin(X, labels)[0] == pytest.approx(davies_bouldin_score(X, labels))
     assert silhouette(X, labels)[0] == pytest.approx(silhouette_score(X, labels))
     assert calinski_harabasz(X, labels) == pytest.approx(calinski_harabasz_score(X, labels))
 
@@ -126,7 +126,7 @@ def test_indices_are_those_of_scikit_learn(seed):
 def test_indices_do_not_know_the_order_of_rows(seed):
     X, labels = blobs(seed, n=40)
     order = np.random.default_rng(seed).permutation(40)
-    for index in (davies_bouldin, calinski_harabasz, lambda X, labels: silhouette(X, labels)[0]):
+    for index in (davies_bouldin, calinski_harabasz, silhouette):
         assert index(X, labels) == pytest.approx(index(X[order], labels[order]))
 
 
@@ -139,6 +139,13 @@ def test_a_silhouette_of_some_rows_is_close_to_that_of_all(monkeypatch):
     some, asked = silhouette(X, labels)
     assert (rows, asked) == (400, 200)
     assert some == pytest.approx(whole, abs=0.05)
+
+
+def test_a_sample_of_classes_is_counted_as_it_is_drawn(monkeypatch):
+    X, labels = blobs(0, n=400, classes=100)
+    monkeypatch.setattr(validity, "SAMPLED", 60)
+    monkeypatch.setattr(validity, "DISTANCES", 100 * 30)
+    assert davies_bouldin(X, labels)[1] == 30
 
 
 @pytest.mark.parametrize(
@@ -158,7 +165,7 @@ def test_rows_that_are_all_alone_or_all_alike_have_no_index_of_spread():
     X = np.arange(3.0)[:, None]
     assert silhouette(X, np.arange(3)) is calinski_harabasz(X, np.arange(3)) is None
     assert calinski_harabasz(np.array([[0.0], [0.0], [1.0], [1.0]]), np.array([0, 0, 1, 1])) is None
-    assert davies_bouldin(np.ones((4, 1)), np.array([0, 0, 1, 1])) == 0.0
+    assert davies_bouldin(np.ones((4, 1)), np.array([0, 0, 1, 1])) == (0.0, 2)
 
 
 def test_standardized_columns_have_one_scale_and_no_gaps():

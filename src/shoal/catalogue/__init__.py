@@ -6,7 +6,7 @@ from shoal.catalogue.measure_card import MeasureCard, measure
 from shoal.catalogue.method_card import Growth, MethodCard, method
 from shoal.catalogue.model_card import ModelCard, model
 from shoal.catalogue.parameters import Choice, Flag, Number, Whole
-from shoal.catalogue.sections import attacks, formats, measures, methods, models
+from shoal.catalogue.sections import attacks, formats, measures, methods, models, requested_model
 
 __all__ = [
     "AttackCard",
@@ -29,4 +29,5 @@ __all__ = [
     "methods",
     "model",
     "models",
+    "requested_model",
 ]

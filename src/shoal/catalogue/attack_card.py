@@ -8,8 +8,6 @@ from shoal.catalogue.card import Card
 from shoal.catalogue.measure_card import Requirement
 from shoal.model.findings import Attack
 
-__all__ = ["AttackCard", "attack"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class AttackCard(Card[Callable[[Any, Any, Any], Attack]]):

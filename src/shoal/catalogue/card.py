@@ -4,8 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any, Generic, TypeVar
 
-__all__ = ["Card"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -42,3 +40,8 @@ class Card(Generic[F]):
     def _set(self, name: str, value: object) -> None:
         """Complete the card while it is being declared; from then on it is frozen."""
         object.__setattr__(self, name, value)
+
+
+def first_paragraph(docstring: str | None) -> str:
+    """Return the first paragraph of a docstring on one line."""
+    return (docstring or "").split("\n\n", 1)[0].replace("\n", " ")

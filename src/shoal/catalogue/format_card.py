@@ -10,8 +10,6 @@ from shoal.catalogue.card import Card
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["FormatCard", "file_format"]
-
 Write = Callable[["pa.Table", BinaryIO], None]
 Read = Callable[[Path], "pa.Table"]
 

@@ -6,13 +6,22 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from shoal.catalogue.card import Card
+from shoal.errors import DataError, MethodError
 from shoal.model.findings import Finding, Need
 from shoal.model.progress import tick
-
-__all__ = ["Better", "MeasureCard", "Requirement", "measure", "taken"]
+from shoal.model.sentences import has_number
 
 Better = Literal["low", "high", "neither"]
 Requirement = Literal["label", "sensitive", "items", "population", "other", "control"]
+
+NEEDS = {  # what a measure requires, in words
+    "label": "a label",
+    "sensitive": "a sensitive column",
+    "items": "a column of sets",
+    "population": "a population",
+    "other": "another release",
+    "control": "control rows",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +55,8 @@ class MeasureCard(Card[Callable[[Any], tuple[Finding, ...]]]):
         Whether it draws random numbers, from the seed of the case: another order of the rows may change the figure.
     bounded : bool
         Whether it uses a bounded number of rows, however large the table is.
+    counts_changes : bool
+        Whether the number of changed cells follows from it: reports leave it out where few cells of a column changed.
     words : mapping of str to str
         Explanations of its findings, by name. Reports list findings that have one: those of the release alone under
         risk, others under utility.
@@ -67,6 +78,7 @@ class MeasureCard(Card[Callable[[Any], tuple[Finding, ...]]]):
     always: bool = False
     chance: bool = False
     bounded: bool = False
+    counts_changes: bool = False
     words: Mapping[str, str] = field(default_factory=dict)
     rank: int = 1_000
     aliases: tuple[str, ...] = ()
@@ -74,15 +86,28 @@ class MeasureCard(Card[Callable[[Any], tuple[Finding, ...]]]):
     def take(self, case: Any) -> tuple[Finding, ...]:
         """Return the findings of the measure, computed once per case.
 
-        A plug-in's figure that does not declare what it counts is treated as counting rows.
+        A plug-in's figure that does not declare what it counts is treated as counting rows, and its name must not
+        have a number or a cell in it: reports show it.
         """
         if self.name not in case.taken:
             found = self.function(case)
             if not self.function.__module__.startswith("shoal."):
+                for one in found:
+                    if wrong := self.misnamed(one, case):
+                        raise MethodError(f"measure {self.name!r}: {wrong}.")
                 found = tuple(replace(one, counts_rows=True) if one.counts_rows is None else one for one in found)
             case.taken[self.name] = found
         held: tuple[Finding, ...] = case.taken[self.name]
         return held
+
+    def misnamed(self, one: Finding, case: Any) -> str:
+        """Return what is wrong with the name of a plug-in's finding; an empty text if nothing."""
+        if has_number(one.part):
+            return "the `part` of a finding must not contain a number"
+        if one.measure not in (self.name, *self.also) and has_number(one.measure):
+            return "the name of a finding that contains a number must be that of the card, or one of its `also`"
+        columns = (None, *case.policy.columns)
+        return "" if one.column in columns else "the `column` of a finding must be the name of a column"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the card as plain values; None for an unlimited range."""
@@ -99,3 +124,16 @@ def taken(case: Any, wanted: Sequence[MeasureCard]) -> tuple[Finding, ...]:
         tick(number, len(wanted))
         found += card.take(case)
     return tuple(found)
+
+
+def refuse_empty(lacking: Sequence[MeasureCard]) -> None:
+    """Refuse measures that were asked for and have no figure, and say what each needs."""
+    if not lacking:
+        return
+    needs = [f"{card.name!r}, which needs {_needs(card)}" for card in lacking]
+    raise DataError(f"measure: this table and release have no figure for {'; '.join(needs)}.")
+
+
+def _needs(card: MeasureCard) -> str:
+    """Return what a measure needs besides quasi-identifiers."""
+    return " and ".join(NEEDS[one] for one in card.requires) or "columns of another kind, such as two numeric ones"

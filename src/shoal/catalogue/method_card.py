@@ -7,12 +7,10 @@ from functools import wraps
 from inspect import signature
 from typing import Any
 
-from shoal.catalogue.card import Card
+from shoal.catalogue.card import Card, first_paragraph
 from shoal.catalogue.parameters import Parameter, as_dict
-from shoal.errors import MethodError, listed, near
+from shoal.errors import MethodError, listed, near, shortened
 from shoal.model.partition import Partition
-
-__all__ = ["Growth", "MethodCard", "method"]
 
 Method = Callable[..., Partition]
 USES = {  # what a run can give to a method, and its name for people
@@ -101,8 +99,7 @@ class MethodCard(Card[Method]):
             return function(**{**given, **self.check({key: given[key] for key in given if key in self.params})})
 
         if not self.words:
-            first = (sys.modules[function.__module__].__doc__ or "").split("\n\n", 1)[0]
-            self._set("words", first.replace("\n", " "))
+            self._set("words", first_paragraph(sys.modules[function.__module__].__doc__))
         return super().__call__(checked)
 
     def check(self, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -119,7 +116,7 @@ class MethodCard(Card[Method]):
                 raise MethodError(f"{self.name}: parameter {name!r} is missing.")
             expected = parameter.wrong(value)
             if expected:
-                raise MethodError(f"{self.name}: {name} must be {expected}; got {value!r}.")
+                raise MethodError(f"{self.name}: {name} must be {expected}; got {shortened(value)}.")
             checked[name] = value
         return checked
 

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.catalogue.card import Card
+from shoal.errors import MethodError
 from shoal.model.policy import Constraints
-
-__all__ = ["About", "ModelCard", "model"]
 
 SLACK = 1e-9  # figures are ratios of counts: a difference this small is rounding
 About = Literal["classes", "sensitive", "items", "records"]
@@ -50,6 +49,9 @@ class ModelCard(Card[Callable[..., Any]]):
         Whether a figure equal to the requested value fails.
     symbol : str
         A short name for the requested value, such as t; by default the name. Constraints fill in names in braces.
+    set_by : tuple of str
+        The keys of `constraints` that request it, such as l, or l_kind=entropy for a key with a fixed value; the first
+        one has the requested value. A plug-in needs none.
     promise, leaves_open : str
         The guarantee and its limits for readers of a report; `{asked}` and `{column}` are filled in.
     """
@@ -59,19 +61,29 @@ class ModelCard(Card[Callable[..., Any]]):
     high: bool = False
     strict: bool = False
     symbol: str = ""
+    set_by: tuple[str, ...] = ()
     promise: str = OTHER[0]
     leaves_open: str = OTHER[1]
 
     def __post_init__(self) -> None:
         self._set("symbol", self.symbol or self.name)
+        self._set("set_by", self.set_by or (self.name,))
         if self.asks is _other:
             self._set("asks", lambda constraints: constraints.others.get(self.name))
 
     def fails(self, figures: Figures, asked: float) -> NDArray[np.bool_]:
-        """Return which figures are not good enough."""
+        """Return which figures are not good enough; NaN never is."""
         if self.high:
-            return figures < asked - SLACK
-        return figures >= asked - SLACK if self.strict else figures > asked + SLACK
+            return ~(figures >= asked - SLACK)
+        return ~(figures < asked - SLACK) if self.strict else ~(figures <= asked + SLACK)
+
+    def figures(self, counts: Any, constraints: Constraints) -> Figures:
+        """Return the figure of each class; MethodError is raised if a plug-in does not give one for each."""
+        if self.name not in constraints.others:
+            return np.asarray(self.function(counts, constraints))
+        if not counts.sizes.size:
+            return np.empty(0)
+        return one_each(self.name, self.function(counts, constraints), counts.sizes.size)
 
     def short(self, constraints: Constraints) -> str:
         """Return the short name of the requested value."""
@@ -79,3 +91,15 @@ class ModelCard(Card[Callable[..., Any]]):
 
 
 model = ModelCard
+
+
+def one_each(name: str, found: object, classes: int) -> Figures:
+    """Return the figures that a plug-in's model gave, or raise MethodError if they are not one number per class."""
+    good = isinstance(found, np.ndarray) and found.shape == (classes,) and found.dtype.kind in "iuf"
+    figures = np.array(found, np.float64) if good else np.full(1, np.nan)
+    if np.isnan(figures).any():
+        raise MethodError(
+            f"plug-in: the model {name!r} must give an array of one number for each class, and none may be NaN. "
+            "Report this to its authors."
+        )
+    return figures

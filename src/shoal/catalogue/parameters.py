@@ -8,8 +8,6 @@ from typing import Any
 
 from shoal.errors import listed
 
-__all__ = ["Choice", "Flag", "Number", "Parameter", "Whole"]
-
 
 @dataclass(frozen=True)
 class Whole:

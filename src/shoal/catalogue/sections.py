@@ -5,13 +5,17 @@ decorated function as an entry point of the section's group, under the name of i
 """
 
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping
+from copy import copy
+from dataclasses import dataclass, fields
+from errno import errorcode
+from functools import cache, cached_property, wraps
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from os import strerror
 from typing import Any, Generic, TypeVar
 
+from shoal import errors
 from shoal.catalogue.attack_card import AttackCard
 from shoal.catalogue.card import Card
 from shoal.catalogue.format_card import FormatCard
@@ -19,10 +23,7 @@ from shoal.catalogue.measure_card import MeasureCard
 from shoal.catalogue.method_card import MethodCard
 from shoal.catalogue.model_card import ModelCard
 from shoal.catalogue.source_index import Declaration, declarations
-from shoal.errors import MethodError, PolicyError, ShoalError, WriteError, listed, near
-
-__all__ = ["Section", "attacks", "formats", "measures", "methods", "models"]
-
+from shoal.errors import MethodError, PolicyError, ShoalError, Stopped, UseError, WriteError, kind_of, listed, near
 
 C = TypeVar("C", bound=Card[Any])
 
@@ -51,7 +52,7 @@ class Section(Generic[C]):
         """The built-in declarations by name, without loading them."""
         return declarations(self.decorators, self.packages)
 
-    @property
+    @cached_property
     def aliases(self) -> dict[str, str]:
         """Alternative names of built-in cards."""
         return {alias: name for name, one in self.built_in.items() for alias in one.keywords.get("aliases", ())}
@@ -62,25 +63,46 @@ class Section(Generic[C]):
 
     def load(self, name: str) -> C:
         """Return the card of this name or alias."""
+        if not isinstance(name, str):
+            raise self.error(f"{self.kind}: the name of a {self.kind} must be text; got {kind_of(name)}.")
         built_in = self.built_in
         name = self.aliases.get(name, name)
         if name in built_in:
             return self._card(getattr(import_module(built_in[name].module), built_in[name].function), name)
         installed = self._installed()
         if name in installed:
-            return self._card(_loaded(installed[name], self.error), name)
+            return _without_cells(self._card(_loaded(installed[name], self.error), name))
         known = self.names()
         raise self.error(f"{self.kind}: unknown {self.kind} {name!r}. Known: {listed(known, 30)}.{near(name, known)}")
 
     def cards(self) -> dict[str, C]:
-        """Return all cards by name, sorted."""
-        return {name: self.load(name) for name in self.names()}
+        """Return all cards by name, sorted, without plug-ins that cannot be loaded; these are in `broken`."""
+        broken = self.broken()
+        return {name: self.load(name) for name in self.names() if name not in broken}
+
+    def broken(self) -> dict[str, str]:
+        """Return the plug-ins that cannot be loaded, and for each a sentence that names it."""
+        found = {}
+        for name in sorted(self._installed().keys() - self.built_in):
+            try:
+                self.load(name)
+            except self.error as problem:
+                found[name] = str(problem)
+        return found
 
     def declared(self, name: str, keyword: str) -> Any:
         """Return a plain attribute of a card, without loading a built-in one."""
         name = self.aliases.get(name, name)
         built_in = self.built_in.get(name)
         return getattr(self.load(name), keyword) if built_in is None else built_in.keywords.get(keyword)
+
+    def having(self, keyword: str) -> list[str]:
+        """Return the names of the cards with a true attribute, sorted, without loading built-in ones."""
+        found = {name: one.keywords.get(keyword) for name, one in self.built_in.items()}
+        broken = self.broken()
+        for name in self._installed().keys() - self.built_in - broken.keys():
+            found[name] = getattr(self.load(name), keyword)
+        return sorted(name for name, value in found.items() if value)
 
     def _installed(self) -> Mapping[str, EntryPoint]:
         """Return the entry points of plug-ins by name."""
@@ -107,10 +129,53 @@ def _loaded(point: EntryPoint, error: type[ShoalError]) -> object:
     """Return the target of an entry point; the message of a failing import is hidden, as it might quote a cell."""
     try:
         return point.load()
-    except (ImportError, AttributeError) as problem:
-        raise error(
-            f"plug-in: {point.name!r} cannot be loaded ({type(problem).__name__}). Reinstall its package."
-        ) from None
+    except (KeyboardInterrupt, Stopped):
+        raise
+    except BaseException as problem:  # noqa: BLE001 - a plug-in may fail in any way, and must not end the process
+        kind = type(problem).__name__
+    raise error(f"plug-in: {point.name!r} cannot be loaded ({kind}). Reinstall its package.")
+
+
+def _without_cells(card: C) -> C:
+    """Return the card of a plug-in whose functions fail without the text of their errors, which might quote a cell."""
+    guarded = copy(card)
+    for one in fields(card):
+        if callable(function := getattr(card, one.name)):
+            guarded._set(one.name, _guarded(function, card.name))
+    return guarded
+
+
+@cache
+def _guarded(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Return a function of a plug-in that raises errors of shoal; lack of memory or disk space is reported as such.
+
+    Errors of shoal keep their type, and lose their text. What an iterator yields is taken here, where its errors are.
+    """
+
+    @wraps(function)
+    def guarded(*args: Any, **kwargs: Any) -> Any:
+        try:
+            result = function(*args, **kwargs)
+            return tuple(result) if isinstance(result, Iterator) else result
+        except (KeyboardInterrupt, Stopped, MemoryError):
+            raise
+        except BaseException as problem:  # noqa: BLE001 - a plug-in may fail in any way, and must not end the process
+            failure = _failure(problem, name)
+        raise failure from None
+
+    return guarded
+
+
+def _failure(problem: BaseException, name: str) -> Exception:
+    """Return what is raised instead of an error of a plug-in: nothing of its text, only its type or number."""
+    kind = type(problem)
+    number = problem.errno if isinstance(problem, OSError) else None
+    if type(number) is int and number in errorcode:
+        return OSError(number, strerror(number))
+    reason = f"plug-in: {name!r} failed ({kind.__name__}). Report this to its authors."
+    if isinstance(problem, ShoalError) and kind in vars(errors).values():
+        return type(problem)(reason)
+    return UseError(reason)
 
 
 methods = Section(
@@ -124,3 +189,22 @@ measures = Section("measure", MeasureCard, ("shoal.privacy.measures", "shoal.uti
 attacks = Section("attack", AttackCard, ("shoal.privacy.attacks",), MethodError, ("attack",))
 models = Section("model", ModelCard, ("shoal.privacy.verdict",), PolicyError, ("model",))
 formats = Section("format", FormatCard, ("shoal.io",), WriteError, ("file_format",))
+
+
+def requested_model(name: str) -> ModelCard:
+    """Return the card of a model that a policy requests in `constraints.others`.
+
+    PolicyError is raised unless it is a plug-in's model of sensitive values: another one would lead to no verdict.
+    """
+    if name in models.built_in:
+        keys = listed(f"constraints.{key}" for key in models.load(name).set_by)
+        raise PolicyError(
+            f"policy: constraints.others is for the models of plug-ins, and {name!r} is built in. Use {keys} instead."
+        )
+    card = models.load(name)
+    if card.about != "sensitive":
+        raise PolicyError(
+            f"policy: constraints.others: the model {name!r} of a plug-in is about {card.about}, and only models about "
+            "sensitive values are judged. Leave it out."
+        )
+    return card

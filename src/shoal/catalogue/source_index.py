@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Declaration", "declarations"]
+from shoal.catalogue.card import first_paragraph
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def declarations(decorators: tuple[str, ...], packages: tuple[str, ...]) -> dict
 
 def _in_file(tree: ast.Module, decorators: tuple[str, ...], module: str) -> dict[str, Declaration]:
     """Return the declarations of one file."""
-    first = (ast.get_docstring(tree) or "").split("\n\n", 1)[0].replace("\n", " ")
+    first = first_paragraph(ast.get_docstring(tree))
     found = {}
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):

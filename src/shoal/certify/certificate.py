@@ -11,52 +11,22 @@ import math
 import re
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import pyarrow as pa
 
 from shoal.catalogue import formats
 from shoal.io.disassociated import FORMAT, PARAMETERS
-from shoal.model.disassociated import Disassociated
+from shoal.model.disassociated import Disassociated, TermPolicy
 from shoal.model.findings import Verdict
 from shoal.model.policy import Policy
-
-__all__ = [
-    "CERTIFICATE",
-    "FAULTS",
-    "POLICY",
-    "PREDICATE",
-    "REPORT",
-    "SETS_PREDICATE",
-    "Claims",
-    "Stated",
-    "data_files",
-    "drawn_with",
-    "figure",
-    "numbers_of",
-    "once",
-    "own_version",
-    "read_statement",
-    "sets_predicate",
-    "sound_parameters",
-    "statement",
-    "table_predicate",
-    "write_certificate",
-    "written_with",
-]
 
 CERTIFICATE = "certificate.json"
 POLICY = "policy.toml"
 REPORT = "report.html"
-
-
-def data_files() -> tuple[str, ...]:
-    """Return the possible names of a released data file."""
-    return tuple(f"data.{name}" for name in formats.names())
-
-
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "urn:shoal:release:v1"
 SETS_PREDICATE = "urn:shoal:sets:v1"
@@ -64,10 +34,10 @@ BUILDS = ("wheel", "other")
 DRAWING = ("altair", "jinja2", "vl-convert-python")
 VERSION = re.compile(r"(\d{1,4}(\.\d{1,4}){1,3})((a|b|rc)\d{1,6})?(\.post\d{1,6})?(\.dev\d{1,6})?(\.zlib-ng)?")
 MOST_PARAMETER = 10**9
-NUMBERS = {"k": (1, MOST_PARAMETER), "m": (1, MOST_PARAMETER), "delta": (1, MOST_PARAMETER), "levels": (0, 16)}
+NUMBERS = {"k": (2, MOST_PARAMETER), "m": (1, MOST_PARAMETER), "delta": (1, MOST_PARAMETER), "levels": (0, 16)}
 WORDS = {
     "partition": ("recursive", "iterative", "rules", "ugac"),
-    "terms": ("global", "drop", "cluster", "suppress"),
+    "terms": get_args(TermPolicy),
 }
 FAULTS = (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
 
@@ -87,6 +57,11 @@ class Stated(NamedTuple):
     def made(self) -> dict[str, str]:
         """The versions of shoal and of the libraries that it names."""
         return {"shoal": self.predicate["shoal"], **self.predicate.get("made_with", {})}
+
+
+def data_files() -> tuple[str, ...]:
+    """Return the possible names of a released data file."""
+    return tuple(f"data.{name}" for name in formats.names())
 
 
 def write_certificate(folder: Path, kind: str, names: Iterable[str], predicate: Mapping[str, Any]) -> Path:
@@ -143,17 +118,17 @@ def sets_predicate(
     }
 
 
-def _claimed(verdicts: Sequence[Verdict], figure: Callable[[float], float]) -> list[dict[str, Any]]:
-    """Return the figures of verdicts as claims."""
+def _claimed(verdicts: Sequence[Verdict], written: Callable[[float], float]) -> list[dict[str, Any]]:
+    """Return verdicts as claims; `written` returns a figure as the certificate has it."""
     return [
-        {"model": one.model, "column": one.column, "asked": figure(one.asked), "found": figure(one.found)}
+        {"model": one.model, "column": one.column, "asked": written(one.asked), "found": written(one.found)}
         for one in verdicts
     ]
 
 
 def read_statement(text: str) -> Stated:
     """Read an untrusted certificate; raise one of `FAULTS` on a duplicate, surplus or missing key or a wrong type."""
-    content = json.loads(text, object_pairs_hook=once)
+    content = json.loads(text, object_pairs_hook=unique_keys)
     predicate, entries, kind = content["predicate"], content["subject"], content["predicateType"]
     subject = {str(entry["name"]): str(entry["digest"]["sha256"]) for entry in entries}
     sound = (
@@ -161,21 +136,21 @@ def read_statement(text: str) -> Stated:
         and content["_type"] == STATEMENT
         and len(subject) == len(entries)
         and all(set(entry) == {"name", "digest"} and set(entry["digest"]) == {"sha256"} for entry in entries)
-        and (_speaks_of_sets(predicate) if kind == SETS_PREDICATE else _speaks_of_a_table(predicate, subject))
+        and (_is_about_sets(predicate) if kind == SETS_PREDICATE else _is_about_a_table(predicate, subject))
     )
     if not sound or kind not in (PREDICATE, SETS_PREDICATE):
         raise ValueError
     return Stated(text, kind, subject, predicate, _claims(predicate["claims"]))
 
 
-def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Refuse a duplicate key."""
     if len({key for key, _ in pairs}) < len(pairs):
         raise ValueError
     return dict(pairs)
 
 
-def _speaks_of_a_table(predicate: Any, subject: Mapping[str, str]) -> bool:
+def _is_about_a_table(predicate: Any, subject: Mapping[str, str]) -> bool:
     """Return whether a predicate has the fields and types of a table's."""
     data, made = predicate["data"], {"shoal": predicate["shoal"], **predicate["made_with"]}
     return (
@@ -187,7 +162,7 @@ def _speaks_of_a_table(predicate: Any, subject: Mapping[str, str]) -> bool:
     )
 
 
-def _speaks_of_sets(predicate: Any) -> bool:
+def _is_about_sets(predicate: Any) -> bool:
     """Return whether a predicate has the fields and types of a set-valued release's."""
     neighbour, parameters = predicate["neighbour"], predicate["parameters"]
     return (
@@ -259,6 +234,7 @@ def drawn_with() -> dict[str, str]:
     return {name: _plain(version(name)) for name in DRAWING}
 
 
+@cache
 def own_version() -> str:
     """Return the installed version of shoal."""
     return _plain(version("shoal"))

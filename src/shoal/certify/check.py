@@ -11,6 +11,7 @@
 `check_data` does step 4 for any table.
 """
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -46,6 +47,7 @@ from shoal.certify.checked import (
     compared,
     compared_files,
     is_plain,
+    missing_file,
     name_of,
     published_as,
     same_bytes,
@@ -53,13 +55,13 @@ from shoal.certify.checked import (
 )
 from shoal.certify.data_bytes import compared_bytes, starts_with
 from shoal.certify.recount import recount
-from shoal.certify.released import read_cells, unguarded
+from shoal.certify.released import is_csv, read_cells, unguarded
 from shoal.certify.row_order import ascends
-from shoal.errors import DrawingError, PolicyError, ReadError, ShoalError, listed
+from shoal.errors import DrawingError, PolicyError, ReadError, ShoalError, counted, listed
 from shoal.io.data_file import csv_header
 from shoal.model.asking import either
 from shoal.model.findings import Verdict
-from shoal.model.policy import Policy
+from shoal.model.policy import SEPARATOR, Policy
 
 __all__ = ["Line", "Page", "VerificationReport", "check_data", "check_folder", "holds_sets"]
 
@@ -102,7 +104,7 @@ def check_folder(folder: str | Path, page: Page | None = None, redraw: Redraw | 
 def holds_sets(folder: str | Path) -> bool:
     """Return whether the certificate of a folder is about sets; it is not verified here."""
     try:
-        return f'"{SETS_PREDICATE}"' in small_text(Path(folder) / CERTIFICATE)
+        return bool(json.loads(small_text(Path(folder) / CERTIFICATE))["predicateType"] == SETS_PREDICATE)
     except FAULTS:
         return False
 
@@ -117,20 +119,22 @@ def _check_table(place: Path, stated: Stated, page: Page | None) -> Verification
     data = stated.predicate["data"]
     expected = {data, POLICY} | ({REPORT} & set(stated.subject))
     lines = [Line("certificate", PREDICATE, PREDICATE, holds=True), *compared_files(place, stated.subject, expected)]
-    if not all(is_plain(place / name) for name in expected):
-        return VerificationReport((*lines, Line("data and policy", "plain files", "not so", holds=False)))
+    if not is_plain(place / POLICY):
+        return VerificationReport((*lines, missing_file("policy", place / POLICY)))
     try:
         text = small_text(place / POLICY, MOST_POLICY)
         policy = Policy.from_toml(text)
         lines += _policy(policy, text, stated.predicate["policy"])
     except (PolicyError, ValueError, RecursionError):
         return VerificationReport((*lines, Line("policy", "readable, of at most 1 MB", "cannot be read", holds=False)))
+    if not is_plain(place / data):
+        return VerificationReport((*lines, missing_file("data", place / data)))
     public = [name for name in policy.columns if policy.columns[name].role != "identifier"]
-    if data.startswith("data.csv") and not starts_with(place / data, data, csv_header(public)):
-        return VerificationReport((*lines, Line("columns", listed(public), "others, or in another order", holds=False)))
+    if is_csv(data) and not starts_with(place / data, data, csv_header(public)):
+        return VerificationReport((*lines, Line("columns", listed(public), "different columns or order", holds=False)))
     try:
         cells = read_cells(place / data, data)
-        released = unguarded(cells, policy) if data.startswith("data.csv") else cells
+        released = unguarded(cells, policy) if is_csv(data) else cells
         found = recount(released, policy)
         more, note = _data(place / data, cells, released, public, policy, stated)
     except (ShoalError, KeyError, pa.ArrowException):
@@ -139,7 +143,9 @@ def _check_table(place: Path, stated: Stated, page: Page | None) -> Verification
     claimed = [_as_claimed(one, stated.claims) for one in found]
     lines.append(_certificate(place, policy, claimed, released.num_rows, stated))
     notes = [note] if note else []
-    if REPORT in expected and page is None:
+    if REPORT in expected and not is_plain(place / REPORT):
+        notes.append(f"{REPORT}, which the certificate lists, is missing from the folder. All else was checked.")
+    elif REPORT in expected and page is None:
         notes.append(f"{REPORT} was compared with its digest, and not drawn again.")
     elif REPORT in expected and page is not None and all(line.holds for line in lines):
         line, remedy = _report(place, page, claimed, stated)
@@ -159,9 +165,9 @@ def check_data(data: pa.Table, policy: Policy) -> VerificationReport:
 def _policy(policy: Policy, text: str, stated: Any) -> Iterable[Line]:
     """Compare a policy with the certificate and with what shoal writes, and say why shoal would not accept it."""
     same = policy.as_dict() == stated
-    yield Line("policy", "as in the certificate", "the same" if same else "another", same)
+    yield Line("policy", "as in the certificate", "the same" if same else "different", same)
     why = next(refusals(policy), "")
-    yield Line("policy", "one that shoal accepts", why or "it is", not why)
+    yield Line("policy", "accepted by shoal", why or "yes", not why)
     yield same_bytes("policy bytes", not why and text == published_text(policy))
 
 
@@ -172,21 +178,26 @@ def _data(
     names, rows = set(cells.column_names), stated.predicate["rows"]
     dropped = sum(name in names for name in policy.names("identifier"))
     same = cells.column_names == public
-    found = f"{len(names)} columns" + (f", {dropped} of them identifiers" if dropped else "")
+    found = counted(len(names), "column") + (f", {dropped} of them identifiers" if dropped else "")
     lines = [
-        Line("columns", f"{len(public)} columns", found if same else f"{found}, others or in another order", same),
-        Line("rows", str(rows), str(cells.num_rows), rows == cells.num_rows),
+        Line(
+            "columns",
+            counted(len(public), "column"),
+            found if same else f"{found}, not these or in a different order",
+            same,
+        ),
+        Line("rows", f"{rows:,}", f"{cells.num_rows:,}", rows == cells.num_rows),
     ]
     here = written_with(path.name)
     made = {name: stated.made[name] for name in here}
     bytes_ = compared_bytes(path, path.name, cells, made, here)
-    lines.append(Line("data bytes", "those of its cells", bytes_.found, bytes_.holds))
-    separators = {name: policy.columns[name].separator or "|" for name in policy.names("items")}
+    lines.append(Line("data bytes", "as shoal writes them", bytes_.found, bytes_.holds))
+    separators = {name: policy.columns[name].separator or SEPARATOR for name in policy.names("items")}
     order = ascends(cells, separators)
-    lines.append(Line("order of rows", "ascending", "ascending" if order else "another", order))
+    lines.append(Line("order of rows", "ascending", "ascending" if order else "not ascending", order))
     lines += contradicted(released, policy)
     if unexpected := unused_levels(policy, released):
-        lines.append(Line("levels", "those that occur", f"others as well, in {listed(unexpected)}", holds=False))
+        lines.append(Line("levels", "only those that occur", f"unused ones in {listed(unexpected)}", holds=False))
     return lines, bytes_.note
 
 
@@ -201,7 +212,10 @@ def _as_claimed(verdict: Verdict, claims: Claims) -> Verdict:
 def _certificate(place: Path, policy: Policy, claimed: list[Verdict], rows: int, stated: Stated) -> Line:
     """Compare a certificate with what shoal writes for this folder."""
     data = stated.predicate["data"]
-    digests = {name: digest(place / name) for name in (data, POLICY, *({REPORT} & set(stated.subject)))}
+    digests = {name: digest(place / name) for name in (data, POLICY)}
+    if REPORT in stated.subject:
+        there = is_plain(place / REPORT)
+        digests[REPORT] = digest(place / REPORT) if there else stated.subject[REPORT]
     expected = table_predicate(data, policy, claimed, rows, stated.made)
     return same_bytes("certificate bytes", stated.text == statement(PREDICATE, digests, expected))
 
@@ -210,22 +224,22 @@ def _report(place: Path, page: Page, claimed: list[Verdict], stated: Stated) -> 
     """Render the report again and compare; return the line, and a remedy if it was drawn elsewhere or cannot be."""
     try:
         same = page(place, claimed).encode() == (place / REPORT).read_bytes()
-        found = "the same" if same else "another"
+        found = "the same" if same else "different"
     except (DrawingError, MemoryError) as problem:
         # Charts are drawn in a separate process, so this one survives a crash there.
-        why = str(problem) if isinstance(problem, DrawingError) else "memory is not enough."
-        remedy = f"{REPORT} could not be compared: {why} To check all but it: {either('report', value=False)}."
-        return Line("report", "as shoal draws it", "could not be compared", holds=False), remedy
+        why = str(problem) if isinstance(problem, DrawingError) else "there is not enough memory."
+        remedy = f"{REPORT} could not be compared: {why} To check everything else: {either('report', value=False)}."
+        return Line("report", "as shoal renders it", "could not be compared", holds=False), remedy
     except Exception:  # noqa: BLE001 - untrusted cells may break the drawing, and a message might quote them
         same, found = False, "cannot be drawn"
     here = {"shoal": own_version(), **drawn_with()}
     made = {name: stated.made[name] for name in here}
     if same or made == here:
-        return Line("report", "as shoal draws it", found, same), ""
+        return Line("report", "as shoal renders it", found, same), ""
     by = ", ".join(f"{name} {made[name]}" for name in made if made[name] != here[name])
     remedy = (
         f"{REPORT} was drawn with {by}, which are not the versions installed here. Install them to compare it, or "
-        "leave it unread: `shoal report FOLDER` draws another one, and `shoal verify` checks all but it if you ask so "
+        "ignore it: `shoal report FOLDER` draws another one, and `shoal verify` can check everything else "
         f"({either('report', value=False)})."
     )
     return Line("report", f"as drawn with {by}", found, holds=False), remedy

@@ -16,9 +16,8 @@ import pyarrow.compute as pc
 from shoal.certify.checked import Line
 from shoal.errors import listed
 from shoal.model.exposure import stands_out
-from shoal.model.policy import Column, Policy
-
-__all__ = ["contradicted"]
+from shoal.model.options import UNIQUE_KEPT
+from shoal.model.policy import TRUTHFUL_FORMS, Column, Policy
 
 SLACK = 1e-6  # of a step
 PRECISION = {pa.float16(): -10, pa.float32(): -23}  # powers of two: twice the relative rounding error
@@ -42,20 +41,20 @@ def contradicted(data: pa.Table, policy: Policy) -> Iterator[Line]:
     empty = {name for name, column in cells.items() if column.null_count == data.num_rows}
     unexpected = [name for name, column in cells.items() if not _plain(column.type, named=name not in empty)]
     if unexpected:
-        yield Line("types", "plain ones", f"others, of {listed(unexpected)}", holds=False)
-    other = [name for name in policy.names("quasi") if name in cells and not unexpected]
-    for name in other:
-        fault = _against(cells[name], policy.columns[name])
-        if fault:
+        yield Line("types", "plain ones only", f"others in {listed(unexpected)}", holds=False)
+    for name in policy.names("quasi"):
+        if name in cells and not unexpected and (fault := _against(cells[name], policy.columns[name])):
             yield Line(f"column {name!r}", "as its policy says", fault, holds=False)
     names = [name for name in (*policy.names("sensitive"), *policy.names("keep")) if name in cells]
     if (
         names
         and not unexpected
-        and "unique-kept" not in policy.accept
+        and UNIQUE_KEPT not in policy.accept
         and stands_out(_alone([cells[name] for name in names]), data.num_rows)
     ):
-        yield Line("unchanged columns", "few unique rows", "too many, and not accepted by name", holds=False)
+        yield Line(
+            "unchanged columns", "few unique rows", "too many, and the policy does not accept unique-kept", holds=False
+        )
 
 
 def _plain(kind: pa.DataType, *, named: bool) -> bool:
@@ -75,14 +74,16 @@ def _plain(kind: pa.DataType, *, named: bool) -> bool:
 def _against(cells: pa.ChunkedArray, given: Column) -> str:
     """Say what is wrong with the cells of a quasi-identifier; an empty string if nothing is."""
     if given.step is not None and given.kind not in ("numeric", "date"):
-        return "a step without numbers"
+        return "a step, though it has no numbers or dates"
     cells = cells.cast(cells.type.value_type) if pa.types.is_dictionary(cells.type) else cells
     if wrong := _unsuited(cells, given):
         return wrong
     if given.form not in ("mean", "median", "representative") or given.kind not in ("numeric", "date"):
         return ""
     if given.step is None:
-        return "rounded values without a step" if pc.count_distinct(cells, mode="only_valid").as_py() > 1 else ""
+        return (
+            "no step, though its values are rounded" if pc.count_distinct(cells, mode="only_valid").as_py() > 1 else ""
+        )
     if given.form == "representative":
         return ""
     near = _are_multiples(cells, given.step) if given.kind == "numeric" else _are_steps_of_days(cells, given.step)
@@ -91,15 +92,15 @@ def _against(cells: pa.ChunkedArray, given: Column) -> str:
 
 def _unsuited(cells: pa.ChunkedArray, given: Column) -> str:
     """Say whether cells have a type or notation that their kind and form do not allow."""
-    text, form = _is_text(cells.type), given.form in ("range", "set", "tree")
-    if not text and (form or not any(suits(cells.type) for suits in SUITING.get(given.kind or "", PLAIN))):
-        return "cells of a type that its kind and form do not have"
-    wanted = RANGE if given.form == "range" else None if form else WRITTEN.get(given.kind or "")
+    text, truthful = _is_text(cells.type), given.form in TRUTHFUL_FORMS
+    if not text and (truthful or not any(suits(cells.type) for suits in SUITING.get(given.kind or "", PLAIN))):
+        return "a type that does not suit its kind and form"
+    wanted = RANGE if given.form == "range" else None if truthful else WRITTEN.get(given.kind or "")
     if not text or wanted is None or given.kind not in WORDS:
         return ""
     if pc.all(pc.match_substring_regex(cells, wanted)).as_py() is not False:
         return ""
-    return f"cells that are not {'ranges of ' * form}{WORDS[given.kind]}"
+    return f"cells that are not {'ranges of ' * truthful}{WORDS[given.kind]}"
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -9,12 +9,10 @@ from collections.abc import Iterable, Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.catalogue import methods
-from shoal.errors import MethodError, PolicyError
+from shoal.catalogue import methods, requested_model
+from shoal.errors import MethodError, PolicyError, ShoalError
 from shoal.model.column import FORMS
 from shoal.model.policy import Policy
-
-__all__ = ["MOST_POLICY", "published_text", "refusals", "unused_levels"]
 
 MOST_POLICY = 1 << 20
 
@@ -41,6 +39,7 @@ def refusals(policy: Policy) -> Iterator[str]:
         yield "several columns hold items"
     yield from _columns(policy)
     yield from _named(policy)
+    yield from _others(policy)
     yield from _method(policy)
 
 
@@ -52,13 +51,13 @@ def _columns(policy: Policy) -> Iterator[str]:
         elif column.role == "quasi" and column.kind == "set":
             yield f"column {name!r} holds sets and is a quasi-identifier"
         elif column.role == "quasi" and (column.form is None or column.form not in FORMS[column.kind]):
-            yield f"column {name!r} has no form that suits it"
+            yield f"column {name!r} has no suitable form"
         elif column.role == "items" and not column.separator:
             yield f"column {name!r} has no separator"
         elif column.role == "sensitive" and column.kind == "ordinal" and not column.order:
-            yield f"column {name!r} is ordinal without levels"
+            yield f"column {name!r} is ordinal and has no levels"
         elif isinstance(column.hierarchy, str):
-            yield f"column {name!r} names a file or a word as its hierarchy"
+            yield f"the hierarchy of column {name!r} is a file or a keyword"
 
 
 def _named(policy: Policy) -> Iterator[str]:
@@ -69,23 +68,32 @@ def _named(policy: Policy) -> Iterator[str]:
             continue
         column = policy.columns.get(name)
         if column is None or column.role not in fitting or (what == "weight" and column.kind != "numeric"):
-            yield f"the {what} is not a column that can be one"
+            yield f"the {what} is missing or has an unsuitable role or kind"
+
+
+def _others(policy: Policy) -> Iterator[str]:
+    """Yield which models cannot be requested in `constraints.others`."""
+    for name in policy.constraints.others:
+        try:
+            requested_model(name)
+        except ShoalError:
+            yield f"constraints.others names {name!r}, which is not the model of an installed plug-in"
 
 
 def _method(policy: Policy) -> Iterator[str]:
     """Yield what is wrong with the method; its parameters could otherwise carry arbitrary text."""
     name, given = policy.method.name, policy.method.parameters
     if name not in {*methods.aliases, *methods.names()}:
-        yield f"there is no method {name!r} here"
+        yield f"method {name!r} is not installed"
     elif given:
         try:
             methods.load(name).check({"k": policy.constraints.k, **given})
         except (MethodError, PolicyError):
-            yield f"method {name!r} has no such parameters"
+            yield f"parameters of method {name!r} are unknown or out of range"
 
 
 def unused_levels(policy: Policy, data: pa.Table) -> list[str]:
-    """Return sensitive columns whose levels or trees name values absent from the data, without spreadsheet guards."""
+    """Return the sensitive columns whose levels or trees name values that `data`, without spreadsheet guards, lacks."""
     found = []
     held = dict(zip(data.column_names, data.columns, strict=True))
     for name in policy.names("sensitive"):

@@ -14,10 +14,10 @@ from pathlib import Path
 import pyarrow as pa
 
 from shoal.certify.certificate import SETS_PREDICATE, Stated, own_version, sets_predicate, statement
-from shoal.certify.checked import Line, VerificationReport, compared, compared_files, is_plain, same_bytes
+from shoal.certify.checked import Line, VerificationReport, compared, compared_files, is_plain, missing_file, same_bytes
 from shoal.certify.sets_bytes import TABLES, Files, read_files
 from shoal.certify.sets_form import shown_labels, written_bytes
-from shoal.certify.sets_neighbour import Redraw, check_neighbour
+from shoal.certify.sets_neighbour import DRAWN, NEIGHBOUR_MODEL, Redraw, check_neighbour
 from shoal.errors import InfeasibleError, ReadError
 from shoal.io.disassociated import JSON_FILE, NEIGHBOURS
 from shoal.model.disassociated import Disassociated
@@ -25,8 +25,6 @@ from shoal.model.findings import Verdict
 from shoal.privacy.verdict.km import verify
 
 __all__ = ["Redraw", "check_sets"]
-
-COUNTED: tuple[str, str | None] = ("k^m-anonymity of the neighbour", None)
 
 
 def check_sets(place: Path, stated: Stated, redraw: Redraw | None = None) -> VerificationReport:
@@ -54,8 +52,8 @@ def check_sets(place: Path, stated: Stated, redraw: Redraw | None = None) -> Ver
         Line("certificate", SETS_PREDICATE, SETS_PREDICATE, holds=True),
         *compared_files(place, stated.subject, expected),
     ]
-    if not all(is_plain(place / name) for name in expected):
-        return VerificationReport((*lines, Line("data", "plain files", "not so", holds=False)))
+    if absent := [missing_file("data", place / name) for name in sorted(data) if not is_plain(place / name)]:
+        return VerificationReport((*lines, *absent))
     try:
         files = read_files(place)
         found = verify(files.published)
@@ -75,9 +73,8 @@ def check_sets(place: Path, stated: Stated, redraw: Redraw | None = None) -> Ver
         verdicts += plain
         if neighbour["kind"] == "raw":
             notes.append("The neighbour is drawn from the release and is not k^m-anonymous as it stands.")
-        elif not plain and COUNTED in claims:
-            del claims[COUNTED]
-            lines.append(Line(COUNTED[0], "claimed", "not counted", holds=False))
+        elif not plain and claims.pop((NEIGHBOUR_MODEL, None), None) is not None:
+            lines.append(Line(NEIGHBOUR_MODEL, "claimed", "not counted", holds=False))
     lines += compared(claims, verdicts)
     if all(line.holds for line in lines):
         # Everything in the certificate is known by now, so it must be what shoal would write.
@@ -93,8 +90,8 @@ def _same(published: Disassociated, stated: Stated) -> Iterator[Line]:
     """Compare parameters and number of records of the files and the certificate."""
     parameters, records = stated.predicate["parameters"], stated.predicate["records"]
     same = {name: getattr(published, name) for name in parameters} == parameters
-    yield Line("parameters", "as in the certificate", "the same" if same else "others", same)
-    yield Line("records", str(records), str(published.n), records == published.n)
+    yield Line("parameters", "as in the certificate", "the same" if same else "different", same)
+    yield Line("records", f"{records:,}", f"{published.n:,}", records == published.n)
 
 
 def _versions(stated: Stated, files: Files) -> Iterator[str]:
@@ -108,7 +105,9 @@ def _neighbour(
     path: Path, stated: Stated, files: Files, redraw: Redraw | None, *, sound: bool
 ) -> tuple[list[Line], list[Verdict]]:
     """Check the neighbour of a release on which every verdict holds; nothing is drawn from any other."""
+    if not is_plain(path):
+        return [missing_file("neighbour", path)], []
     if not sound:
-        return [Line("neighbour", "drawn from the release", "not compared: the release does not hold", holds=False)], []
+        return [Line("neighbour", DRAWN, "not compared: the release does not hold", holds=False)], []
     size = sum(map(len, files.raw.values())) + path.stat().st_size
     return check_neighbour(path, stated.predicate["neighbour"], files.published, redraw, stated.made["shoal"], size)

@@ -10,19 +10,6 @@ from shoal.certify.recounted_models import SLACK
 from shoal.model.findings import Verdict
 from shoal.model.policy import MOST_TEXT, Policy
 
-__all__ = [
-    "Line",
-    "Published",
-    "VerificationReport",
-    "compared",
-    "compared_files",
-    "is_plain",
-    "name_of",
-    "published_as",
-    "same_bytes",
-    "small_text",
-]
-
 
 @dataclass(frozen=True)
 class Line:
@@ -46,7 +33,19 @@ class Published:
 
 @dataclass(frozen=True)
 class VerificationReport:
-    """Everything that was checked of a release; `holds` only if every line does."""
+    """Everything that was checked in a release.
+
+    Attributes
+    ----------
+    lines : tuple of Line
+        Each check: what was checked, what is claimed, what was found, and whether it holds.
+    verdicts : tuple of Verdict
+        The constraints, counted in the release.
+    notes : tuple of str
+        What a recipient should know.
+    columns : tuple of Published
+        The role and the published form of each column.
+    """
 
     lines: tuple[Line, ...]
     verdicts: tuple[Verdict, ...] = ()
@@ -86,7 +85,7 @@ def published_as(policy: Policy, names: Iterable[str]) -> tuple[Published, ...]:
     for name in names:
         column = policy.columns.get(name)
         role = "quasi" if column is None else column.role
-        changed = {"sensitive": "as it is", "keep": "as it is", "items": "items exchanged within groups"}
+        changed = {"sensitive": "unchanged", "keep": "unchanged", "items": "items exchanged within groups"}
         form = changed.get(role) or (column.form if column is not None and column.form else "as in the file")
         found.append(Published(name, role, None if column is None else column.kind, form))
     return tuple(found)
@@ -110,11 +109,21 @@ def compared_files(place: Path, subject: dict[str, str], expected: set[str]) -> 
     for name in sorted(expected | set(subject)):
         claimed = subject.get(name, "not listed")
         inside = name in present and is_plain(place / name)
-        found = digest(place / name) if inside else "not in the folder"
+        found = digest(place / name) if inside else _fault(place / name)
         holds = inside and found == claimed and name in expected
         yield Line(f"file {name}", claimed[:16], found[:16] if inside else found, holds)
     for name in sorted(present - expected - set(subject)):
         yield Line(f"file {name}", "not listed", "in the folder", holds=False)
+
+
+def missing_file(what: str, path: Path) -> Line:
+    """Return the line of something that cannot be checked, because its file is missing."""
+    return Line(what, "a regular file", f"{path.name} is {_fault(path)}", holds=False)
+
+
+def _fault(path: Path) -> str:
+    """Say why a path is not a regular file."""
+    return "not a regular file" if path.exists() or path.is_symlink() else "not in the folder"
 
 
 def compared(claims: Claims, found: Iterable[Verdict]) -> Iterable[Line]:
@@ -140,7 +149,7 @@ def _close(claimed: float, found: float) -> bool:
 
 def same_bytes(what: str, same: bool) -> Line:
     """Return the line of a file that must have the bytes that shoal writes."""
-    return Line(what, "as shoal writes them", "the same" if same else "others", same)
+    return Line(what, "as shoal writes them", "the same" if same else "different bytes", same)
 
 
 def name_of(verdict: Verdict) -> str:

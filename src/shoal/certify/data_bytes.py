@@ -21,10 +21,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.certify.data_layout import unexpected_layout
+from shoal.certify.released import CSV
 from shoal.io.data_file import packing, write_table, write_text
 from shoal.io.files import CHUNK
-
-__all__ = ["Bytes", "compared_bytes", "starts_with"]
 
 PACKED = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"  # gzip: no name, no comment, no time, no system
 NUMBER = r"^-[0-9.]+([eE][+-]?[0-9]+)?$"
@@ -46,7 +45,7 @@ def compared_bytes(path: Path, name: str, cells: pa.Table, made: dict[str, str],
     libraries that wrote it, by the certificate, and `here` those installed.
     """
     format = name.removeprefix("data.")  # noqa: A001
-    if format.startswith("csv"):
+    if format in CSV:
         runs = any(_would_run(column) for column in cells.columns)
         if runs:
             return Bytes(holds=False, found="cells that a spreadsheet would run")
@@ -95,7 +94,7 @@ def _same(path: Path, cells: pa.Table, format: str, *, packed: bool = False) -> 
     """Write the cells again and compare with the bytes, or with the unpacked text, of the file."""
     with path.open("rb") as file:
         beside = _Beside(_Unpacked(file) if format == "csv.gz" and not packed else file)
-        if not format.startswith("csv"):
+        if format not in CSV:
             write_table(cells, cast(BinaryIO, beside), format)
         elif packed:
             with packing(beside) as sink:

@@ -22,8 +22,6 @@ import pyarrow.parquet as pq
 from shoal.io import arrow_messages, parquet_pages
 from shoal.io.data_file import BATCH, GROUP, write_table
 
-__all__ = ["unexpected_layout"]
-
 NOTED = (b"ARROW:schema",)
 EXACT = (7, 8)  # the fields of statistics that say whether maximum and minimum are exact
 FAULTS = (pa.ArrowException, OSError, ValueError, KeyError, TypeError, OverflowError)

@@ -1,7 +1,7 @@
 """What the cells of a sensitive column mean, and how meanings are ordered: the verifier's own implementation.
 
-The rules are those of docs/judge/models.md, «Spellings», and the makers have theirs in another package. Here a column
-becomes an Arrow column of meanings, in which cells are equal if and only if they count as one value:
+The rules are those of docs/judge/models.md, section Spellings, and the makers have theirs in another package. Here a
+column becomes an Arrow column of meanings, in which cells are equal if and only if they count as one value:
 
 - text becomes folded text, and a number in it the canonical notation of that number;
 - both floating-point zeros become one, and NaN becomes missing;
@@ -20,8 +20,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.model.policy import NULL_WORDS
-
-__all__ = ["ascending", "meanings", "plain"]
 
 LONG = 500  # characters; Unicode normalization is quadratic in a run of accents
 DIGITS, POWER = 400, 10**6  # numbers with more significant digits or a larger power of ten count as text
@@ -110,9 +108,9 @@ def canonical(text: str) -> str:
     >>> [canonical(text) for text in ("+01.50", "-0", "15e-1", "1e99", "one")]
     ['1.5', '0', '1.5', '1e99', 'one']
     """
-    endless = INFINITY.fullmatch(text)
-    if endless:
-        return "-inf" if endless[1] == "-" else "inf"
+    infinite = INFINITY.fullmatch(text)
+    if infinite:
+        return "-inf" if infinite[1] == "-" else "inf"
     parts = _parts(text)
     if parts is None:
         return text
@@ -142,9 +140,9 @@ def _parts(text: str) -> tuple[str, str, int] | None:
 
 def _key(text: str) -> tuple[int, int, int, str, str]:
     """Return the sort key of a text: numbers by value, then other text; equal numbers by their text."""
-    endless = INFINITY.fullmatch(text)
-    if endless:
-        return 0, -2 if endless[1] == "-" else 2, 0, "", text
+    infinite = INFINITY.fullmatch(text)
+    if infinite:
+        return 0, -2 if infinite[1] == "-" else 2, 0, "", text
     parts = _parts(text)
     if parts is None:
         return 1, 0, 0, "", text
@@ -203,7 +201,7 @@ def _is_binary(kind: pa.DataType) -> bool:
 
 
 def _decoded(cells: pa.Array) -> pa.Array:
-    """Return bytes as UTF-8 text, or as hexadecimal digits if they are not UTF-8."""
+    """Return bytes as UTF-8 text; those that are not UTF-8 are written as hexadecimal escapes."""
     texts = [None if cell is None else cell.decode(errors="backslashreplace") for cell in cells.to_pylist()]
     return pa.array(texts, pa.string())
 

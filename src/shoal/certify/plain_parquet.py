@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 
 from shoal.io.parquet_pages import Compact
 
-__all__ = ["Plain", "read_plain", "with_creator"]
-
 MAGIC = b"PAR1"
 MOST_FOOTER = 1 << 20
 NUMBERS: dict[str, np.dtype[Any]] = {"int32": np.dtype("<i4"), "int64": np.dtype("<i8")}

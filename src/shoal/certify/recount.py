@@ -24,9 +24,7 @@ from shoal.certify.recounted_sets import recount_sets
 from shoal.errors import DataError
 from shoal.model.column import Column
 from shoal.model.findings import Verdict
-from shoal.model.policy import MOST_KNOWN, Policy
-
-__all__ = ["recount", "tally"]
+from shoal.model.policy import MOST_KNOWN, SEPARATOR, Policy
 
 Labels = NDArray[np.int64]
 
@@ -62,7 +60,7 @@ def _verdicts(data: pa.Table, policy: Policy) -> Iterator[Verdict]:
                 yield _verdict(model, name, model.figures(counts) if data.num_rows else np.empty(0))
     for name in policy.names("items"):
         _check_there(cells, name, f"the column {name!r} of items")
-        separator = policy.columns[name].separator or "|"
+        separator = policy.columns[name].separator or SEPARATOR
         yield recount_sets(name, cells[name], separator, label, asked.k, asked.m or MOST_KNOWN)
 
 
@@ -77,7 +75,7 @@ def _verdict(model: Asked, column: str | None, figures: NDArray[np.float64]) -> 
     if not figures.size:
         return Verdict(model.name, column, float(model.asked), 0.0, holds=False, note="the release has no rows")
     failing = int((~model.holds(figures)).sum())
-    note = f"{failing} of {figures.size} classes fail" if failing else ""
+    note = f"{failing:,} of {figures.size:,} classes fail" if failing else ""
     worst = float(figures.min() if model.high else figures.max())
     return Verdict(model.name, column, float(model.asked), worst, failing == 0, note)
 

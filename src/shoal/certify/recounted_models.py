@@ -13,11 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.catalogue import models
-from shoal.errors import PolicyError
+from shoal.catalogue import requested_model
+from shoal.errors import MethodError
 from shoal.model.policy import Constraints
-
-__all__ = ["SLACK", "Asked", "Cells", "Tally", "asked_models"]
 
 SLACK = 1e-9  # figures are ratios of counts: a difference this small is rounding
 
@@ -136,16 +134,21 @@ def asked_models(asked: Constraints) -> list[Asked]:
 
 
 def _installed(name: str, value: float, asked: Constraints) -> Asked:
-    """Return a model of a plug-in; it is given a `Tally`, and its figures are compared here."""
-    model = models.load(name)
+    """Return a model of a plug-in; it is given a `Tally`, and its figures are checked and compared here.
+
+    PolicyError is raised for any other model, as the policy of a folder need not have been checked.
+    """
+    model = requested_model(name)
 
     def figures(tally: Tally) -> Figures:
-        found = np.asarray(model.function(tally, asked), np.float64)
-        if found.shape != tally.sizes.shape:
-            raise PolicyError(
-                f"policy: model {name!r} must give one figure for each class. Its author must correct it."
+        found = model.function(tally, asked)
+        numbers = isinstance(found, np.ndarray) and found.dtype.kind in "iuf" and found.shape == tally.sizes.shape
+        if not numbers or bool(np.isnan(found).any()):
+            raise MethodError(
+                f"plug-in: the model {name!r} must give one number for each class, and none may be NaN. "
+                "Report this to its authors."
             )
-        return found
+        return np.array(found, np.float64)
 
     return Asked(name, value, figures, high=bool(model.high), strict=bool(model.strict))
 
@@ -258,9 +261,8 @@ def _between_quantiles(tally: Tally) -> Figures:
     """
     n, whole, value = tally.n, tally.whole, tally.value
     ends = np.cumsum(whole)  # where the positions of each rank end
-    summed = np.concatenate(
-        [[0], np.cumsum(whole * np.arange(whole.size))]
-    )  # sum of ranks of all positions before each rank
+    # The sum of the ranks of all positions before each rank.
+    summed = np.concatenate([[0], np.cumsum(whole * np.arange(whole.size))])
 
     def before(place: Figures) -> Figures:
         rank = np.minimum(np.searchsorted(ends, place, side="right"), whole.size - 1)

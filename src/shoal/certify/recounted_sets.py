@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from shoal.errors import InfeasibleError
 from shoal.model.findings import Verdict
 
-__all__ = ["recount_sets"]
-
 MOST, MOST_A_ROW = 3e7, 200  # limits on the combinations counted, per table and per row
 MOST_DISTINCT = 4e6  # distinct combinations of a class, which are held in memory
 

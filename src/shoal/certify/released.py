@@ -13,19 +13,18 @@ from shoal.io.data_file import csv_gap
 from shoal.io.files import opened, unpacked
 from shoal.model.policy import Policy
 
-__all__ = ["read_cells", "read_release", "unescaped", "unguarded"]
+CSV = ("csv", "csv.gz")  # the formats whose cells are judged as text
 
 
-def read_release(path: Path, name: str, policy: Policy) -> pa.Table:
-    """Read a released data file as it is judged; see `read_cells` and `unguarded`."""
-    cells = read_cells(path, name)
-    return unguarded(cells, policy) if name.startswith("data.csv") else cells
+def is_csv(name: str) -> bool:
+    """Return whether a format, or a released data file of this name, is CSV, plain or gzipped."""
+    return name.removeprefix("data.") in CSV
 
 
 def read_cells(path: Path, name: str) -> pa.Table:
     """Read a released data file, whose `name` gives the format: the text of CSV cells, typed values otherwise."""
     try:
-        if name.endswith((".csv", ".csv.gz")):
+        if is_csv(name):
             return _read_text(path, name)
         read = formats.load(name.removeprefix("data.")).read
         if read is None:

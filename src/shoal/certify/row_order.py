@@ -15,8 +15,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-__all__ = ["ascends"]
-
 Ints = NDArray[np.int64]
 
 

@@ -16,14 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.certify.certificate import FAULTS as DOCUMENT_FAULTS
-from shoal.certify.certificate import once, sound_parameters
+from shoal.certify.certificate import sound_parameters, unique_keys
 from shoal.certify.plain_parquet import read_plain
 from shoal.errors import ReadError
 from shoal.io.disassociated import FORMAT, JSON_FILE, MOST_JSON
 from shoal.io.files import MOST_BYTES
 from shoal.model.disassociated import Disassociated
-
-__all__ = ["TABLES", "Files", "read_files"]
 
 TABLES = {
     "clusters.parquet": {"cluster": "int32", "size": "int64", "opened": "bool"},
@@ -80,7 +78,7 @@ def _bytes(path: Path, most: int) -> bytes:
 
 def _loaded(raw: bytes) -> Any:
     """Read JSON that has integers only, and no duplicate key."""
-    return json.loads(raw.decode(), object_pairs_hook=once, parse_float=_refused, parse_constant=_refused)
+    return json.loads(raw.decode(), object_pairs_hook=unique_keys, parse_float=_refused, parse_constant=_refused)
 
 
 def _refused(_: str) -> None:

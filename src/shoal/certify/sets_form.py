@@ -17,8 +17,6 @@ from shoal.errors import ShoalError
 from shoal.io.disassociated import JSON_FILE, encoded
 from shoal.model.disassociated import Disassociated
 
-__all__ = ["shown_labels", "written_bytes"]
-
 
 def written_bytes(files: Files) -> Iterator[Line]:
     """Compare the bytes of each file with those that the writer makes, one line per file.
@@ -35,7 +33,7 @@ def written_bytes(files: Files) -> Iterator[Line]:
     versions = f" (pyarrow {files.creator}, compared with {pa.__version__})" if files.creator else ""
     for name in sorted(files.raw):
         holds = same.get(name, False)
-        found = "the same" if holds else "others" + versions
+        found = "the same" if holds else "different bytes" + versions
         yield Line(f"bytes of {name}", "as shoal writes them", found, holds)
 
 
@@ -44,7 +42,12 @@ def shown_labels(published: Disassociated) -> Line:
     lengths = np.diff(published.sub_ptr)
     times = np.bincount(published.items, np.repeat(published.counts, lengths), minlength=len(published.labels))
     rare = int((times < published.k).sum())
-    return Line("labels", f"each in {published.k} records of chunks", f"{rare} are not", rare == 0)
+    return Line(
+        "labels",
+        f"each in at least {published.k} records of chunks",
+        "all of them" if rare == 0 else f"{rare:,} of them are not",
+        rare == 0,
+    )
 
 
 def _same(files: Files, name: str, content: bytes) -> bool:

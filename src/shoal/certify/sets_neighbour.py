@@ -25,8 +25,7 @@ from shoal.model.findings import Verdict
 from shoal.model.transactions import Transactions
 from shoal.privacy.verdict.km import verify_plain
 
-__all__ = ["Redraw", "check_neighbour", "neighbour_verdict", "read_neighbour"]
-
+NEIGHBOUR_MODEL = "k^m-anonymity of the neighbour"  # as certificates claim it
 DRAWN = "drawn from the release"
 RECORD_BYTES, ITEM_BYTES = 200, 60  # memory per record and per item while drawing and comparing
 COPIES = 3  # of the text of the neighbour: as text, as bytes, and as read from the file
@@ -59,7 +58,7 @@ def check_neighbour(
         return [Line("neighbour", DRAWN, "not compared: it cannot be drawn", holds=False)], []
     if path.name != name or not is_plain(path) or path.stat().st_size != len(content) or path.read_bytes() != content:
         here = own_version()
-        other = "another" if by == here else f"another (by shoal {by}, drawn again by {here})"
+        other = "different" if by == here else f"different (by shoal {by}, drawn again by {here})"
         return [Line("neighbour", DRAWN, other, holds=False)], []
     lines = [Line("neighbour", DRAWN, "the same", holds=True)]
     if stated["kind"] == "raw":
@@ -67,13 +66,13 @@ def check_neighbour(
     try:
         return lines, [neighbour_verdict(read_neighbour(content, name, published.labels), stated["k"], stated["m"])]
     except (ReadError, InfeasibleError):
-        return [*lines, Line("neighbour", "records that can be counted", "not so", holds=False)], []
+        return [*lines, Line("neighbour", "records that can be counted", "no", holds=False)], []
 
 
 def neighbour_verdict(neighbour: Transactions, k: int, m: int) -> Verdict:
-    """Return the verdict on a neighbour of kind "km", under the name by which certificates claim it."""
+    """Return the verdict on a neighbour of kind "km", as certificates claim it."""
     plain = verify_plain(neighbour, k, m)
-    return Verdict("k^m-anonymity of the neighbour", None, plain.asked, plain.found, plain.holds, plain.note)
+    return Verdict(NEIGHBOUR_MODEL, None, plain.asked, plain.found, plain.holds, plain.note)
 
 
 def read_neighbour(raw: bytes, name: str, labels: tuple[str, ...]) -> Transactions:

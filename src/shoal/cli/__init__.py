@@ -1,1 +1,1 @@
-"""The command line: each command is a few lines that call the line and show facts."""
+"""The command line: each command is a few lines that call the pipeline and print facts."""

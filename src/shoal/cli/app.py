@@ -5,11 +5,11 @@ import signal
 import sys
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, NoReturn, Unpack
+from typing import Annotated, Any, NoReturn, Unpack
 
 import typer
 
-from shoal.cli import comparing, exploring, judging, listing, reporting, sets, show
+from shoal.cli import comparing, exploring, judging, listing, reporting, sets, show, warming
 from shoal.cli.options import (
     Constraints,
     File,
@@ -22,10 +22,8 @@ from shoal.cli.options import (
     given_options,
     with_shared_options,
 )
-from shoal.errors import ShoalError, place_of
+from shoal.errors import ShoalError, Stopped, place_of
 from shoal.model.asking import on_command_line
-
-__all__ = ["app", "main"]
 
 app = typer.Typer(
     name="shoal",
@@ -38,6 +36,7 @@ app = typer.Typer(
 )
 
 WHOLE = "A release folder is either complete or absent."
+USAGE_ERROR: Any = typer.BadParameter.__base__  # of every unknown, missing or invalid option and argument
 
 
 def _version(wanted: bool) -> None:
@@ -107,7 +106,15 @@ def init(
 
 
 @app.command()
-def profile(file: File, policy: PolicyFile = None, header: Header = None, json: Json = False) -> None:
+def profile(
+    file: File,
+    policy: Annotated[
+        Path | None,
+        typer.Option("--policy", "-p", help="A policy file, of which only `null_words` and `header` are used."),
+    ] = None,
+    header: Header = None,
+    json: Json = False,
+) -> None:
     """Describe each column and how unique the rows are: `shoal profile patients.csv`."""
     from shoal.pipeline.line import profile as look
 
@@ -122,19 +129,32 @@ def anonymize(
     file: File,
     output: Annotated[
         Path,
-        typer.Option("-o", "--output", help="The release folder; an earlier release is replaced.", show_default=False),
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FOLDER",
+            help="The release folder; an earlier release is replaced.",
+            show_default=False,
+        ),
     ],
     policy: PolicyFile = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="Number of threads. [default: all cores]")] = None,
-    budget: Annotated[float | None, typer.Option(help="Seconds after which a search stops: `--budget 60`.")] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Number of threads. [default: all cores]")
+    ] = None,
+    budget: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="Time after which a search stops: `--budget 60`.")
+    ] = None,
     private: Annotated[
         Path | None,
-        typer.Option(help="A second folder for what only the data holder may see: row map, findings, pictures."),
+        typer.Option(
+            metavar="FOLDER", help="A second folder for what only the data holder may see: row map, findings, pictures."
+        ),
     ] = None,
     format: Annotated[  # noqa: A002
-        str | None, typer.Option(help="A file format; `shoal formats` lists them. [default: that of the input]")
+        str | None,
+        typer.Option(metavar="NAME", help="A file format; `shoal formats` lists them. [default: that of the input]"),
     ] = None,
-    report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html into both folders.")] = True,
+    report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html to both folders.")] = True,
     json: Json = False,
     **options: Unpack[MakingOptions],
 ) -> None:
@@ -182,7 +202,7 @@ def verify(
     given = given_options(**options)
     if path.is_dir() and (parse or given):
         raise typer.BadParameter(
-            "A release folder carries its own policy: give no options, or the data file inside it."
+            "A release folder contains its own policy. Give no options, or verify the data file inside it."
         )
     with show.progress():
         checked = check(path, parse=parse, report=report, **given)
@@ -191,7 +211,11 @@ def verify(
 
 
 @app.command()
-def schema(json: Json = True) -> None:  # noqa: ARG001 - the output is JSON either way
+def schema(
+    json: Annotated[  # noqa: ARG001 - the output is JSON either way
+        bool, typer.Option("--json", help="Accepted for uniformity: the output is always JSON.")
+    ] = False,
+) -> None:
     """Print the JSON schema of policy files: `shoal schema > policy.schema.json`."""
     from shoal.model.policy import Policy
 
@@ -199,6 +223,7 @@ def schema(json: Json = True) -> None:  # noqa: ARG001 - the output is JSON eith
 
 
 listing.add_to(app)
+warming.add_to(app)
 reporting.add_to(app)
 exploring.add_to(app)
 comparing.add_to(app)
@@ -214,7 +239,9 @@ def main() -> None:
     signal.signal(signal.SIGINT, _stop)
     signal.signal(signal.SIGTERM, _stop)
     try:
-        app()
+        sys.exit(app(standalone_mode="--json" not in sys.argv))  # else typer prints usage errors itself, as text
+    except USAGE_ERROR as problem:
+        _fail("UsageError", problem.format_message(), problem.exit_code)
     except ShoalError as problem:
         _fail(type(problem).__name__, str(problem), problem.exit_code)
     except MemoryError:
@@ -237,7 +264,7 @@ def _fail(kind: str, message: str, code: int) -> NoReturn:
 def _stop(number: int, _: object) -> NoReturn:
     """Exit in an orderly way, so that drafts are removed."""
     show.error(f"stopped. {WHOLE}")
-    sys.exit(128 + number)
+    raise Stopped(128 + number)
 
 
 if __name__ == "__main__":

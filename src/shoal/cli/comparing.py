@@ -12,8 +12,6 @@ from shoal.cli.options import Header, Identifier, Json, K, Sensitive
 if TYPE_CHECKING:
     from shoal.exploration.comparison import Measured, MethodComparison
 
-__all__ = ["add_to"]
-
 Sources = Annotated[
     list[Path], typer.Argument(help="Tables, or folders of tables: at least two data sets.", show_default=False)
 ]
@@ -39,8 +37,8 @@ def compare(
     label: Annotated[
         str | None, typer.Option(help="The column to predict; `last` for the last column of each data set.")
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Random seeds per method and data set.")] = 3,
-    folds: Annotated[int, typer.Option(min=2, help="Folds of the honest accuracy.")] = 5,
+    seeds: Annotated[int, typer.Option(min=1, help="Number of random seeds per method and data set.")] = 3,
+    folds: Annotated[int, typer.Option(min=2, help="Number of folds for `honest` and `combined`.")] = 5,
     alpha: Annotated[float, typer.Option(min=0, max=1, help="Weight of honest accuracy in `combined`.")] = 0.5,
     identifier: Identifier = None,
     sensitive: Sensitive = None,
@@ -96,7 +94,7 @@ def _show(one: "Measured", found: "MethodComparison") -> None:
     """Show the figures of a measure, the mean ranks and the results of the tests."""
     order = [found.methods.index(name) for name in one.comparison.methods]
     means, halves = one.means, one.halves
-    show.say(f"{one.title} at k = {found.k}, {'more' if one.higher else 'less'} is better")
+    show.say(f"{one.title} at k = {found.k}, {'higher' if one.higher else 'lower'} is better")
     table = drawing.table_of("data set", *(f">{found.methods[place]}" for place in order))
     for column, data in enumerate(found.sets):
         cells = []
@@ -108,7 +106,6 @@ def _show(one: "Measured", found: "MethodComparison") -> None:
     if one.comparison.scores is not None:
         drawing.row(table, "score", *(f"{score:.3f}" for score in one.comparison.scores))
     drawing.console().print(table)
-    # The first lines of a comparison are the mean ranks, already in the table.
-    for line in str(one.comparison).splitlines()[len(order) :]:
+    for line in one.comparison.results():
         show.say(line)
     show.say("")

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-__all__ = ["as_json", "console", "figure", "mark", "plain", "printable", "row", "say", "table_of"]
-
 
 def say(text: str) -> None:
     """Print a line of words."""

@@ -26,12 +26,11 @@ from shoal.cli.options import (
     with_shared_options,
 )
 from shoal.cli.words import parameters
+from shoal.errors import counted
 
 if TYPE_CHECKING:
     from shoal.exploration.aims import Figure
     from shoal.exploration.exploration import Exploration
-
-__all__ = ["add_to"]
 
 
 class TableOptions(Roles, total=False):
@@ -54,7 +53,7 @@ def explore(
     file: File,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="A private folder for the results; an existing one resumes its run."),
+        typer.Option("-o", "--output", help="A private folder for the results; an interrupted run in it is resumed."),
     ] = None,
     policy: PolicyFile = None,
     methods: Annotated[str, typer.Option(help="Methods separated by commas, or all.")] = "all",
@@ -73,10 +72,13 @@ def explore(
     ] = None,
     utility: Annotated[
         str | None,
-        typer.Option(help="A measure, or honest. [default: honest separability % with a label, else cell loss %]"),
+        typer.Option(
+            help="A measure, or `honest`: accuracy on original rows that are not in the release. [default: honest "
+            "separability % with a label, else cell loss %]"
+        ),
     ] = None,
     risk: Annotated[str | None, typer.Option(help="A measure or an attack. [default: marketer risk]")] = None,
-    folds: Annotated[int, typer.Option(min=2, help="Folds of the jackknife intervals and of `honest`.")] = 5,
+    folds: Annotated[int, typer.Option(min=2, help="Number of folds for jackknife intervals and `honest`.")] = 5,
     seeds: Annotated[int, typer.Option(min=1, help="Number of random seeds per randomized method.")] = 1,
     attacks: Annotated[bool, typer.Option("--attacks", help="Attack every release as well.")] = False,
     budget: Annotated[float | None, typer.Option(help="Total seconds; runs that would not fit are skipped.")] = None,
@@ -131,22 +133,24 @@ def _kept(output: Path | None) -> Iterator[None]:
     except SystemExit:
         if output is not None and (output / "points").is_dir():
             done = sum(path.suffix == ".json" for path in (output / "points").iterdir())
-            show.error(f"{done} releases are kept in {output}; the same command resumes from there.")
+            show.error(f"{counted(done, 'release')} kept in {output}; the same command resumes from there.")
         raise
 
 
 def _expected(found: "Exploration") -> None:
     """Show what an exploration would cost."""
     _left_out(found)
-    before = f" {len(found.outcomes)} points were already done." if found.outcomes else ""
+    before = f" Already done: {counted(len(found.outcomes), 'point')}." if found.outcomes else ""
     show.say(f"Expected: {found.estimate}.{before}")
 
 
 def _found(found: "Exploration", file: Path) -> None:
     """Show the Pareto front, what was skipped, and the next command."""
+    from shoal.exploration.points import RISKS
+
     utility, risk = found.aims.utility, found.aims.risk
-    heads = [f">{aim.name} ({'more' if aim.higher else 'less'} is better)" for aim in (utility, risk)]
-    shown = [name for name in found.risks if name not in (utility.name, risk.name)]
+    heads = [f">{aim.name} ({'higher' if aim.higher else 'lower'} is better)" for aim in (utility, risk)]
+    shown = [name for name in RISKS if name not in (utility.name, risk.name)]
     table = table_of("point", *heads, *(f">{name}" for name in shown))
     table.columns[0].no_wrap = True
     for one in found.front:
@@ -158,17 +162,17 @@ def _found(found: "Exploration", file: Path) -> None:
     for one in found.outcomes:
         if one.reason:
             show.say(f"{one.name}: {one.status}: {one.reason}")
-    if found.beside and found.front:
-        given = ", ".join(f"{name} {value:.4g}" for name, value in found.beside.items())
+    if found.references and found.front:
+        given = ", ".join(f"{name} {value:.4g}" for name, value in found.references.items())
         show.say(f"For comparison, {utility.name}: {given}.")
     if not found.front:
         return
-    for name, other in found.twins.items():
+    for name, other in found.same_as.items():
         if other in {one.name for one in found.front}:
-            show.say(f"{name}: makes the same release as {other}, byte for byte.")
-    many = "1 release was" if len(found.weighed) == 1 else f"{len(found.weighed)} releases were"
+            show.say(f"{name}: the same release as {other}, byte for byte.")
+    many = "1 release was" if len(found.compared) == 1 else f"{len(found.compared)} releases were"
     show.say(f"{many} verified and measured; Pareto-optimal: {len(found.front)}.")
-    show.say("Choosing by looking at the data can itself leak information: see the page.")
+    show.say("A choice based on the data can itself leak information: see the page.")
     show.say(f"Confidential: {found.folder}. Open {found.folder}/explore.html, choose a point, then:")
     place = f"{shlex.quote(str(found.folder))}/front/NAME.toml"
     show.say(f"shoal anonymize {shlex.quote(str(file))} --policy {place} -o release --private mine")

@@ -7,16 +7,13 @@ import typer
 
 from shoal.cli import show
 from shoal.cli.options import File, Header, Json, Names, PolicyFile, Roles, given_options, with_shared_options
-from shoal.errors import DataError, listed
-
-__all__ = ["add_to"]
 
 ReleaseArgument = Annotated[
     Path,
     typer.Argument(help="A release folder, or a table with its rows in the order of the original.", show_default=False),
 ]
-Only = Annotated[Names, typer.Option("--only", help="Only this one. Repeat for more. [default: all]")]
-NOTHING = "Some need a label, a sensitive column, two numeric columns or a population: `shoal measures` says which."
+OnlyMeasure = Annotated[Names, typer.Option("--only", help="Run only this measure. Repeat for more. [default: all]")]
+OnlyAttack = Annotated[Names, typer.Option("--only", help="Run only this attack. Repeat for more. [default: all]")]
 
 
 class PairOptions(Roles, total=False):
@@ -24,7 +21,7 @@ class PairOptions(Roles, total=False):
 
     private: Annotated[Path | None, typer.Option(help="The private folder of the release, whose map aligns its rows.")]
     policy: PolicyFile
-    control: Annotated[Path | None, typer.Option(help="Similar people who are not in the release.")]
+    control: Annotated[Path | None, typer.Option(help="A table of similar people who are not in the release.")]
     seed: Annotated[int | None, typer.Option(help="Random seed. [default: 0]")]
     header: Header
 
@@ -39,10 +36,12 @@ def add_to(app: typer.Typer) -> None:
 def measure(
     original: File,
     release: ReleaseArgument,
-    only: Only = None,
+    only: OnlyMeasure = None,
     population: Annotated[
         Path | None,
-        typer.Option(help="The population that the table is a sample of, with columns in the released form."),
+        typer.Option(
+            help="A table of the population from which the sample was drawn, with columns in the released form."
+        ),
     ] = None,
     fraction: Annotated[float | None, typer.Option(help="The share of the population that is in the release.")] = None,
     json: Json = False,
@@ -54,8 +53,6 @@ def measure(
     given = given_options(population=population, fraction=fraction, **options)
     with show.progress():
         found = run(original, release, only=only or (), **given)
-    if only and not found:
-        raise DataError(f"measure: this table and release have no figure for {listed(only)}. {NOTHING}")
     show.findings(found, json=json)
 
 
@@ -63,9 +60,11 @@ def measure(
 def attack(
     original: File,
     release: ReleaseArgument,
-    profile: Annotated[str, typer.Option(help="What the attacker knows: all, all-but-one or three.")] = "all",
+    profile: Annotated[
+        str, typer.Option(help="Which quasi-identifiers the attacker knows: all, all-but-one or three.")
+    ] = "all",
     budget: Annotated[float | None, typer.Option(help="Seconds for all attacks together: `--budget 60`.")] = None,
-    only: Only = None,
+    only: OnlyAttack = None,
     other: Annotated[
         Path | None, typer.Option(help="Another release of the same people, with rows in the order of the original.")
     ] = None,

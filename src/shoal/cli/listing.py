@@ -1,13 +1,15 @@
 """The commands that list the catalogue: methods, models, measures, attacks and file formats."""
 
-from typing import Annotated, Any
+import shlex
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from shoal.cli import show
-from shoal.cli.options import Json
+from shoal.cli.options import Constraints, Json
 
-__all__ = ["add_to"]
+if TYPE_CHECKING:
+    from shoal.catalogue import ModelCard
 
 
 def add_to(app: typer.Typer) -> None:
@@ -24,7 +26,7 @@ def methods(
     from shoal.catalogue import methods as section
 
     if name is None:
-        show.methods(list(section.cards().values()), json=json)
+        show.methods(_all(section), json=json)
     else:
         show.method(section.load(name), json=json)
 
@@ -33,17 +35,17 @@ def models(json: Json = False) -> None:
     """List the privacy models, what each guarantees and what it leaves open: `shoal models`."""
     from shoal.catalogue import models as section
 
-    heads = ("model", "option", "guarantees", "leaves open")
-    show.cards(
-        heads, [(card, card.symbol, _plain(card.promise), card.leaves_open) for card in _all(section)], json=json
-    )
+    heads = ("model", "set by", "guarantees", "leaves open")
+    cards = _all(section)
+    lines = [(card, requested(card), _plain(card), card.leaves_open) for card in cards]
+    show.cards(heads, lines, json=json)
 
 
 def measures(json: Json = False) -> None:
     """List the measures with formula, range and required data: `shoal measures`."""
     from shoal.catalogue import measures as section
 
-    show.measures(list(section.cards().values()), json=json)
+    show.measures(_all(section), json=json)
 
 
 def attacks(json: Json = False) -> None:
@@ -63,10 +65,30 @@ def formats(json: Json = False) -> None:
 
 
 def _all(section: Any) -> list[Any]:
-    """Return the cards of a section."""
+    """Return the cards of a section, and say on stderr which plug-ins cannot be loaded."""
+    for sentence in section.broken().values():
+        show.error(sentence)
     return list(section.cards().values())
 
 
-def _plain(promise: str) -> str:
-    """Return a promise without figures."""
-    return promise.format(asked="the number asked for", column="a sensitive column")
+def requested(card: "ModelCard") -> str:
+    """Return how a model is requested on the command line."""
+    words = []
+    for name, _, fixed in (key.partition("=") for key in card.set_by):
+        value = fixed or _placeholder(name).upper()
+        own = name in get_type_hints(Constraints)
+        option = f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
+        words.append(f"{option} {value}" if own else f"--constraint {shlex.quote(f'{name}={value}')}")
+    return " ".join(words)
+
+
+def _plain(card: "ModelCard") -> str:
+    """Return the guarantee of a model, with letters instead of figures."""
+    return card.promise.format(asked=_placeholder(card.set_by[0]), column="a sensitive column")
+
+
+def _placeholder(name: str) -> str:
+    """Return what stands for the value of a constraint: its own name, unless a plug-in may have chosen it."""
+    from shoal.model.policy import Constraints as Keys
+
+    return name if name in Keys.model_fields else "VALUE"

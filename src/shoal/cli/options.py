@@ -14,28 +14,11 @@ import typer
 
 from shoal.cli.words import constraints, hierarchies, parameters
 
-__all__ = [
-    "Accept",
-    "Constraints",
-    "File",
-    "Header",
-    "Identifier",
-    "Json",
-    "K",
-    "Label",
-    "MakingOptions",
-    "Names",
-    "PolicyFile",
-    "Roles",
-    "Seed",
-    "SeedFrom",
-    "Sensitive",
-    "given_options",
-    "with_shared_options",
-]
-
 Command = Callable[..., None]
 Names = list[str] | None
+# Panels of `--help`: each has columns of its own width, so that short options leave space for the text.
+PRIVACY, ROLES, METHOD, FORM, RUN = "Privacy", "Column roles", "Method", "Input and published form", "Random seed"
+
 File = Annotated[Path, typer.Argument(help="A table: CSV (also .gz), Parquet or Feather.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Header = Annotated[
@@ -43,27 +26,63 @@ Header = Annotated[
     typer.Option(
         "--header/--no-header",
         help="Whether the first line of a CSV file is a header. [default: detected; refused if unclear]",
+        rich_help_panel=FORM,
     ),
 ]
-PolicyFile = Annotated[Path | None, typer.Option("--policy", "-p", help="A policy file; see `shoal init`.")]
-K = Annotated[int | None, typer.Option("-k", help="Minimum size of an equivalence class. [default: 5]")]
+PolicyFile = Annotated[
+    Path | None, typer.Option("--policy", "-p", metavar="FILE", help="A policy file; see `shoal init`.")
+]
+K = Annotated[
+    int | None,
+    typer.Option("-k", help="Minimum size of an equivalence class. [default: 5]", rich_help_panel=PRIVACY),
+]
 Accept = Annotated[
     Names,
-    typer.Option("--accept", metavar="RISK", help="Accept a risk that is otherwise refused: `--accept unique-kept`."),
+    typer.Option(
+        "--accept",
+        metavar="RISK",
+        help="Accept a risk that is otherwise refused: `--accept unique-kept`.",
+        rich_help_panel=PRIVACY,
+    ),
 ]
-Identifier = Annotated[Names, typer.Option("--identifier", help="A column to drop. Repeat for more.")]
+Identifier = Annotated[
+    Names,
+    typer.Option("--identifier", metavar="COLUMN", help="A column to drop. Repeat for more.", rich_help_panel=ROLES),
+]
 Sensitive = Annotated[
-    Names, typer.Option("--sensitive", help="A sensitive attribute: published unchanged, protected by l and t.")
+    Names,
+    typer.Option(
+        "--sensitive",
+        metavar="COLUMN",
+        help="A sensitive attribute: published unchanged, protected by l and t.",
+        rich_help_panel=ROLES,
+    ),
 ]
 Label = Annotated[
-    str | None, typer.Option(help="The column that analysts predict, sensitive or kept; `_pp` methods need it.")
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="The column that analysts predict, sensitive or kept; `_pp` methods need it.",
+        rich_help_panel=ROLES,
+    ),
 ]
 Seed = Annotated[
     int | None,
-    typer.Option(min=0, help="Random seed, never published. [default: drawn from the system]", show_default=False),
+    typer.Option(
+        min=0,
+        metavar="N",
+        help="Random seed, never published. [default: drawn from the system]",
+        show_default=False,
+        rich_help_panel=RUN,
+    ),
 ]
 SeedFrom = Annotated[
-    Path | None, typer.Option(help="The private folder of an earlier run whose random seed is used again.")
+    Path | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="The private folder of an earlier run whose random seed is used again.",
+        rich_help_panel=RUN,
+    ),
 ]
 
 
@@ -73,51 +92,107 @@ class Roles(TypedDict, total=False):
     identifier: Identifier
     sensitive: Sensitive
     keep: Annotated[
-        Names, typer.Option("--keep", help="A column to publish unchanged. Must not help to re-identify anyone.")
+        Names,
+        typer.Option(
+            "--keep",
+            metavar="COLUMN",
+            help="A column to publish unchanged. Must not help to re-identify anyone.",
+            rich_help_panel=ROLES,
+        ),
     ]
-    quasi: Annotated[Names, typer.Option("--quasi", help="A quasi-identifier, the default role. Repeat for more.")]
+    quasi: Annotated[
+        Names,
+        typer.Option(
+            "--quasi",
+            metavar="COLUMN",
+            help="A quasi-identifier, the default role. Repeat for more.",
+            rich_help_panel=ROLES,
+        ),
+    ]
 
 
 class Constraints(TypedDict, total=False):
-    """What a release must meet."""
+    """What a release must meet, and the column of sets that m concerns."""
 
     k: K
-    l: Annotated[float | None, typer.Option("-l", help="Minimum number of sensitive values per class.")]  # noqa: E741
-    l_kind: Annotated[str | None, typer.Option("--l-kind", help="How l is counted: distinct, entropy or recursive.")]
-    t: Annotated[
-        float | None, typer.Option("-t", help="Maximum distance of a class from the whole table, from 0 to 1.")
+    l: Annotated[  # noqa: E741
+        float | None,
+        typer.Option("-l", help="Minimum number of sensitive values per class.", rich_help_panel=PRIVACY),
     ]
-    m: Annotated[int | None, typer.Option("-m", help="Items of a set that an attacker may know. [default: 2]")]
+    l_kind: Annotated[
+        str | None,
+        typer.Option(
+            "--l-kind",
+            metavar="KIND",
+            help="How l is counted: distinct, entropy or recursive. [default: distinct]",
+            rich_help_panel=PRIVACY,
+        ),
+    ]
+    t: Annotated[
+        float | None,
+        typer.Option(
+            "-t",
+            help="Maximum distance between the sensitive values of a class and of the whole release, 0 to 1.",
+            rich_help_panel=PRIVACY,
+        ),
+    ]
+    m: Annotated[
+        int | None,
+        typer.Option(
+            "-m", help="Number of items of a set that an attacker may know. [default: 2]", rich_help_panel=PRIVACY
+        ),
+    ]
     constraint: Annotated[
         Names,
         typer.Option(
             "--constraint",
             metavar="NAME=VALUE",
             help="Any other constraint, by its name in a policy: `--constraint alpha=0.5`.",
+            rich_help_panel=PRIVACY,
         ),
     ]
     items: Annotated[
         Names,
-        typer.Option("--items", help="A column of sets, reshuffled within each group; list columns are detected."),
+        typer.Option(
+            "--items",
+            metavar="COLUMN",
+            help="A column of sets, reshuffled within each group; list columns are detected.",
+            rich_help_panel=ROLES,
+        ),
     ]
 
 
 class MakingOptions(Constraints, Roles, total=False):
     """How a release is made, besides its policy file."""
 
-    method: Annotated[str | None, typer.Option(help="A method of `shoal methods`. [default: auto]")]
+    method: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="A method listed by `shoal methods`. [default: auto]", rich_help_panel=METHOD
+        ),
+    ]
     parameter: Annotated[
-        Names, typer.Option(metavar="NAME=VALUE", help="A parameter of the method: `--parameter effort=quick`.")
+        Names,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="A parameter of the method: `--parameter effort=quick`.",
+            rich_help_panel=METHOD,
+        ),
     ]
     refine: Annotated[
         str | None,
-        typer.Option(help="Improve the groups by local search: none, swift, quick, normal, thorough. [default: none]"),
+        typer.Option(
+            metavar="EFFORT",
+            help="Improve the groups by local search: none, swift, quick, normal, thorough. [default: none]",
+            rich_help_panel=METHOD,
+        ),
     ]
     hierarchy: Annotated[
         Names,
         typer.Option(
             metavar="COLUMN=TREE",
             help="A generalization hierarchy: a CSV file, or a keyword that builds one: `--hierarchy zip=mask`.",
+            rich_help_panel=METHOD,
         ),
     ]
     truthful: Annotated[
@@ -126,19 +201,33 @@ class MakingOptions(Constraints, Roles, total=False):
             "--truthful/--same-schema",
             help="Publish ranges, sets and tree nodes that are true of each row, or values of the original type. "
             "[default: truthful with hierarchies, else same-schema]",
+            rich_help_panel=FORM,
         ),
     ]
     label: Label
     weight: Annotated[
-        str | None, typer.Option(help="A column of row weights, such as survey weights: kept, or an identifier.")
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="A column of row weights, such as survey weights: kept, or an identifier.",
+            rich_help_panel=ROLES,
+        ),
     ]
     missing: Annotated[
         str | None,
-        typer.Option(help="Missing values: own-value, suppress-row or refuse. [default: own-value]"),
+        typer.Option(
+            metavar="RULE",
+            help="Missing values: own-value, suppress-row or refuse. [default: own-value]",
+            rich_help_panel=FORM,
+        ),
     ]
     protect: Annotated[
         str | None,
-        typer.Option(help="minimality: form groups almost independently of sensitive values; more information loss."),
+        typer.Option(
+            metavar="minimality",
+            help="Form groups almost independently of sensitive values; information loss is higher.",
+            rich_help_panel=PRIVACY,
+        ),
     ]
     seed: Seed
     seed_from: SeedFrom
@@ -193,7 +282,7 @@ def _chosen_seed(seed: int | None, private: Path | None) -> int | None:
     if private is None:
         return seed
     if seed is not None:
-        raise typer.BadParameter("--seed and --seed-from both give a random seed: use one of them.")
+        raise typer.BadParameter("--seed and --seed-from both set the random seed: use only one of them.")
     from shoal.pipeline.private import seed_of
 
     return seed_of(private)

@@ -14,17 +14,16 @@ from shoal.prepare.choosing import choose
 from shoal.prepare.complete import usual_forms
 from shoal.prepare.profile import Profile
 
-__all__ = ["check_demo", "propose", "write_policy", "write_sample"]
-
 HEAD = """\
 # A policy for shoal, proposed from the table itself. Read every line before you use it:
 #   identifier = dropped (give the column another role to keep it)
 #   quasi      = quasi-identifier, published as one value per group (the default)
 #   sensitive  = published unchanged, protected by l and t     keep = published unchanged
-#   Numbers that matter, such as a salary, can be published per class
-#   (quasi: {form}, or form = "range") or unchanged (sensitive).
-#   If nearly all differ, the latter makes rows unique and needs accept = ["unique-kept"].
 #   items      = a set of which an attacker may know some items: reshuffled within each group
+# Sensitive numbers, such as salaries, can be published per class
+# (quasi: {form}, or form = "range") or unchanged (sensitive).
+# If nearly all of them differ, publishing them unchanged makes rows unique and must be accepted:
+# accept = ["unique-kept"]
 """
 
 

@@ -9,8 +9,6 @@ import typer
 from shoal.cli import show
 from shoal.cli.options import Json
 
-__all__ = ["add_to", "ending"]
-
 Paths = Annotated[
     list[Path],
     typer.Argument(
@@ -21,9 +19,21 @@ Paths = Annotated[
 ]
 Private = Annotated[Path | None, typer.Option(help="The private folder of the release, whose map aligns its rows.")]
 Attacks = Annotated[bool, typer.Option("--attacks", help="Attack the release as well; this takes a while.")]
-Control = Annotated[Path | None, typer.Option(help="Similar people who are not in the release, for attacks.")]
-Output = Annotated[Path | None, typer.Option("-o", "--output", help="The file to write. [default: report.html]")]
-Format = Annotated[str | None, typer.Option(help="html, md or json. [default: by the file extension]")]
+Control = Annotated[
+    Path | None, typer.Option(help="A table of similar people who are not in the release, for attacks.")
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "-o",
+        "--output",
+        help="The file to write: .html, .md or .json. [default: report.html, or confidential-report.html]",
+    ),
+]
+Format = Annotated[
+    str | None, typer.Option(help="Format of the report: html, md or json. [default: by the file extension]")
+]
+ENDINGS = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".json": "json"}
 
 
 def add_to(app: typer.Typer) -> None:
@@ -32,9 +42,13 @@ def add_to(app: typer.Typer) -> None:
 
 
 def ending(output: Path | None) -> str:
-    """Return the format that a file extension implies; HTML by default."""
-    known = {".md": "md", ".markdown": "md", ".json": "json"}
-    return "html" if output is None else known.get(output.suffix.lower(), "html")
+    """Return the format that a file extension implies; HTML without an output file."""
+    if output is None:
+        return "html"
+    if output.suffix.lower() not in ENDINGS:
+        known = ", ".join(ENDINGS)
+        raise typer.BadParameter(f"{str(output)!r} does not have the extension of a report; expected one of {known}.")
+    return ENDINGS[output.suffix.lower()]
 
 
 def report(
@@ -53,17 +67,19 @@ def report(
     from shoal.reports.drawing_process import prepare
 
     if len(paths) > 2:
-        raise typer.BadParameter(f"report takes a release folder, and the original before it; got {len(paths)} paths.")
+        raise typer.BadParameter(
+            f"report takes a release folder, optionally preceded by the original table; got {len(paths)} paths."
+        )
     original, folder = paths if len(paths) == 2 else (None, paths[0])
     format = format or ending(output)  # noqa: A001
     check_format(format)
     if original is None and (private is not None or attacks):
         raise typer.BadParameter(
-            "--private and --attacks are for the data holder's report: give the original table as well."
+            "--private and --attacks are for the data holder's report. Give the original table as well."
         )
     if control is not None and not attacks:
-        raise typer.BadParameter("--control is for attacks: give --attacks and the original table as well.")
-    place = output or Path(f"report.{format}")
+        raise typer.BadParameter("--control is for attacks. Give --attacks and the original table as well.")
+    place = output or Path(f"{'report' if original is None else 'confidential-report'}.{format}")
     if format == "html":
         prepare()
     with show.progress():

@@ -9,12 +9,10 @@ from shoal.cli import show, show_sets
 from shoal.cli.options import Json, Seed, SeedFrom, given_options, with_shared_options
 from shoal.cli.reporting import ending
 
-__all__ = ["add_to"]
-
 sets = typer.Typer(
     name="sets",
     no_args_is_help=True,
-    help="Records that are sets of items: baskets, clicks, diagnoses. `shoal sets anonymize baskets.dat -o release`",
+    help="Work with records that are sets of items, such as baskets: `shoal sets anonymize baskets.dat -o release`.",
     rich_markup_mode="markdown",
 )
 
@@ -23,15 +21,17 @@ Records = Annotated[
     typer.Argument(help="Records: lines of items (FIMI, SPMF), CSV, Parquet or Feather, also .gz.", show_default=False),
 ]
 Folder = Annotated[Path, typer.Argument(help="A release folder of `shoal sets anonymize`.", show_default=False)]
-K = Annotated[int, typer.Option("-k", min=1, help="Minimum number of candidate records for an attacker.")]
+K = Annotated[int, typer.Option("-k", help="Minimum number of candidate records for an attacker, at least 2.")]
 M = Annotated[int, typer.Option("-m", min=1, help="Items of a record that an attacker may know.")]
 
 
 class Reading(TypedDict, total=False):
     """How records are read."""
 
-    layout: Annotated[str | None, typer.Option(help="lines, spmf, long or list. [default: detected]")]
-    column: Annotated[str | None, typer.Option(help="The list column, for a table.")]
+    layout: Annotated[
+        str | None, typer.Option(help="Layout of the records: lines, spmf, long or list. [default: detected]")
+    ]
+    column: Annotated[str | None, typer.Option(help="The list column, for a table with one record per row.")]
     record: Annotated[str | None, typer.Option(help="The column of record numbers, for a table with one item per row.")]
     item: Annotated[str | None, typer.Option(help="The column of items, for a table with one item per row.")]
     separator: Annotated[str | None, typer.Option(help="Separator of items in a line or cell. [default: blanks]")]
@@ -52,27 +52,32 @@ def anonymize(
     ],
     k: K = 3,
     m: M = 2,
-    delta: Annotated[int, typer.Option(help="Maximum records per cluster: at least 2k - 1, better 10k.")] = 60,
+    delta: Annotated[
+        int, typer.Option(help="Maximum number of records per cluster: at least 2k - 1, preferably 10k or more.")
+    ] = 60,
     rules: Annotated[
         Path | None, typer.Option(help="Itemsets whose support should be preserved, one per line.")
     ] = None,
     neighbour: Annotated[
-        str, typer.Option(help="Plain records published with the chunks: km (themselves k^m-anonymous), raw or none.")
+        str, typer.Option(help="Plain records published with the chunks: km (k^m-anonymous themselves), raw or none.")
     ] = "km",
     partition: Annotated[
-        str | None, typer.Option(help="recursive, iterative, rules or ugac. [default: recursive; with rules: rules]")
+        str | None,
+        typer.Option(help="Clustering: recursive, iterative, rules or ugac. [default: recursive; rules with --rules]"),
     ] = None,
     levels: Annotated[
         int, typer.Option(min=0, max=16, help="Rounds of joining neighbouring clusters to share chunks.")
     ] = 6,
-    terms: Annotated[str, typer.Option(help="Items in no chunk: global, drop, cluster or suppress.")] = "global",
+    terms: Annotated[
+        str, typer.Option(help="How items in no chunk are published: global, drop, cluster or suppress.")
+    ] = "global",
     seed: Seed = None,
     seed_from: SeedFrom = None,
     private: Annotated[
         Path | None,
         typer.Option(help="A second folder for what only the data holder may see: clusters of records, findings."),
     ] = None,
-    format: Annotated[str, typer.Option(help="parquet, or json for small data.")] = "parquet",  # noqa: A002
+    format: Annotated[str, typer.Option(help="File format: parquet, or json for small data.")] = "parquet",  # noqa: A002
     json: Json = False,
     **reading: Unpack[Reading],
 ) -> None:
@@ -111,7 +116,7 @@ def verify(
     json: Json = False,
     **reading: Unpack[Reading],
 ) -> None:
-    """Check a set release from its bytes: `shoal sets verify release`."""
+    """Check a release folder of sets from its bytes: `shoal sets verify release`."""
     from shoal.pipeline.set_folders import verify_sets
 
     with show.progress():
@@ -124,8 +129,10 @@ def verify(
 def reassociate(
     folder: Folder,
     output: Annotated[Path, typer.Option("-o", "--output", help="The file of records to write.", show_default=False)],
-    neighbour: Annotated[str, typer.Option(help="km (itself k^m-anonymous) or raw.")] = "km",
-    terms: Annotated[str, typer.Option(help="Items in no chunk: omit, or once.")] = "omit",
+    neighbour: Annotated[str, typer.Option(help="Kind of neighbour: km (k^m-anonymous itself) or raw.")] = "km",
+    terms: Annotated[
+        str, typer.Option(help="Items in no chunk: omit them, or give each to one record (once).")
+    ] = "omit",
     nonempty: Annotated[bool, typer.Option("--nonempty", help="Leave no record empty where possible.")] = False,
     seed: Seed = None,
     json: Json = False,
@@ -195,16 +202,17 @@ def report(
     json: Json = False,
     **reading: Unpack[Reading],
 ) -> None:
-    """Measure utility and disclosure risk of a set release, confidential: `shoal sets report baskets.dat release`."""
+    """Report utility and risk of a release of sets; confidential: `shoal sets report baskets.dat release`."""
     from shoal.pipeline.reporting import write_report
     from shoal.pipeline.set_report import set_page, set_report
 
+    format = ending(output)  # noqa: A001
     with show.progress():
         facts = set_report(
             original, folder, top=top, draws=draws, distance=distance, seed=seed, **given_options(**reading)
         )
         if output is not None:
-            write_report(set_page(folder, facts), output, ending(output))
+            write_report(set_page(folder, facts), output, format)
     show_sets.report(facts, json=json)
     if output is not None and not json:
         show.say(f"Report: {output}    Confidential.")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.cli.drawing import as_json, console, figure, mark, plain, printable, row, say, table_of
+from shoal.errors import counted
 from shoal.model.progress import listening
 
 if TYPE_CHECKING:
@@ -19,8 +20,13 @@ if TYPE_CHECKING:
     from shoal.prepare.profile import ColumnFacts, Profile
 
 __all__ = [
+    "as_json",
+    "attacks",
+    "cards",
     "checked",
     "error",
+    "findings",
+    "measures",
     "method",
     "methods",
     "plain",
@@ -36,24 +42,24 @@ __all__ = [
 @contextmanager
 def progress() -> Iterator[None]:
     """Show the current step and its progress on stderr, if that is a terminal."""
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
-
     if not sys.stderr.isatty():
         yield
         return
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
     columns = (TextColumn("{task.description:<10}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     screen = console(stderr=True)
     # Streams are not redirected: an error printed while a bar is shown must not vanish with it.
     with Progress(*columns, console=screen, transient=True, redirect_stdout=False, redirect_stderr=False) as bars:
         bar = bars.add_task("read", total=None)
 
-        def hear(step: str, done: int, total: int) -> None:
+        def update(step: str, done: int, total: int) -> None:
             bars.update(bar, description=step or "write", completed=done, total=total if done else None)
 
         def announce(sentence: str) -> None:
             screen.print(printable(sentence), style="dim", highlight=False)
 
-        with listening(hear, announce):
+        with listening(update, announce):
             yield
 
 
@@ -77,7 +83,7 @@ def release(made: "Release", folder: Path, private: Path | None, *, json: bool) 
         row(verdicts, v.model, v.column or "", f"{v.asked:g}", f"{v.found:.6g}", mark(holds=v.holds))
     console().print(verdicts)
     if made.suppressed:
-        say(f"{made.suppressed} rows with missing values were suppressed.")
+        say(f"Suppressed: {counted(made.suppressed, 'row')} with missing values.")
     release_ending(made, folder, private)
 
 
@@ -109,7 +115,7 @@ def checked(found: "VerificationReport", *, json: bool) -> None:
     for note in found.notes:
         say(note)
     failed = sum(not line.holds for line in found.lines)
-    say("Everything holds." if found.holds else f"{failed} of {len(found.lines)} checks fail.")
+    say("Everything holds." if found.holds else f"{failed} of {counted(len(found.lines), 'check')} failed.")
 
 
 def profile(facts: "Profile", *, json: bool) -> None:
@@ -122,14 +128,14 @@ def profile(facts: "Profile", *, json: bool) -> None:
     heads = ("column", "kind", ">distinct", ">missing", ">unique alone", ">unique without", "role")
     columns = table_of(*heads, *(("why",) if wide else ()))
     for c in facts.columns:
-        counts = (f"{c.distinct:,}", f"{c.missing:,}", f"{c.alone:,}", f"{c.without:,}")
+        counts = (f"{c.distinct:,}", f"{c.missing:,}", f"{c.unique_alone:,}", f"{c.unique_without:,}")
         row(columns, c.name, c.kind, *counts, c.role, *((_why(c),) if wide else ()))
     out.print(columns)
     for c in () if wide else facts.columns:
         say(f"{c.name}: {_why(c)}")
     say(
-        f"{facts.rows:,} rows; before anonymization, k = {facts.k} and {facts.unique_rows:,} rows are unique "
-        f"in the {len(facts.quasi)} columns that are not identifiers."
+        f"{facts.rows:,} rows; before anonymization, k = {facts.k:,} and {facts.unique_rows:,} rows are unique "
+        f"in the {len(facts.compared_columns)} columns that are not identifiers."
     )
 
 
@@ -233,8 +239,8 @@ def attacks(found: "tuple[Attack, ...]", *, json: bool) -> None:
         *figures, outcome = one.shown().values()
         row(table, one.name, *figures, f"{one.trials:,}", outcome, one.note)
     console().print(table)
-    say("A leak has its whole interval above the bound: the rate that guessing, a control or the policy (1/k) allows.")
-    say("A failed attack proves nothing; a successful one does. These figures are confidential.")
+    say("A leak is shown if the whole interval is above the bound, which guessing, a control or the policy explains.")
+    say("A successful attack proves a leak; a failed one proves nothing. These figures are confidential.")
 
 
 def _value(default: object) -> str:

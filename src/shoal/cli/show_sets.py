@@ -9,8 +9,6 @@ from shoal.cli.show import release_ending
 if TYPE_CHECKING:
     from shoal.model.set_release import SetRelease
 
-__all__ = ["facts", "mined", "release", "report"]
-
 
 def release(made: "SetRelease", folder: Path, private: Path | None, *, json: bool) -> None:
     """Show what was released: verdicts, findings, notes."""

@@ -2,10 +2,9 @@
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 import typer
-
-__all__ = ["constraints", "hierarchies", "parameters"]
 
 Scalar = int | float | str | bool
 
@@ -22,10 +21,15 @@ def parameters(given: Iterable[str] | None) -> dict[str, Scalar]:
     return {name: _value(value) for name, value in named.items()}
 
 
-def constraints(given: Iterable[str] | None) -> dict[str, Scalar]:
-    """Return constraints from words such as `alpha=0.5`, as `parameters` does."""
+def constraints(given: Iterable[str] | None) -> dict[str, Any]:
+    """Return constraints from words such as `alpha=0.5`, as `parameters` does; those of plug-in models as `others`."""
+    from shoal.catalogue import models
+
     named = _named(given, "--constraint", "NAME=VALUE, such as alpha=0.5")
-    return {name: _value(value) for name, value in named.items()}
+    found: dict[str, Any] = {name: _value(value) for name, value in named.items()}
+    installed = {*models.names()} - {*models.built_in} if found else set()
+    others = {name: found.pop(name) for name in named if name in installed}
+    return {**found, "others": others} if others else found
 
 
 def hierarchies(given: Iterable[str] | None) -> dict[str, str]:
@@ -36,7 +40,7 @@ def hierarchies(given: Iterable[str] | None) -> dict[str, str]:
     >>> hierarchies(["zip=mask", "job=jobs.csv"])
     {'zip': 'mask', 'job': 'jobs.csv'}
     """
-    return _named(given, "--hierarchy", "COLUMN=FILE or COLUMN=WORD, such as zip=mask")
+    return _named(given, "--hierarchy", "COLUMN=FILE or COLUMN=KEYWORD, such as zip=mask")
 
 
 def _named(given: Iterable[str] | None, option: str, form: str) -> dict[str, str]:

@@ -24,12 +24,10 @@ from numpy.typing import ArrayLike
 from shoal.catalogue import Choice, Flag, Number, Whole, method
 from shoal.cluster.inputs import Floats, enough_rows, matrix, row_weights
 from shoal.cluster.search.limits import Limits
-from shoal.errors import MethodError
+from shoal.errors import MethodError, kind_of
 from shoal.kernels.columns import Columns
 from shoal.kernels.threads import thread_count
 from shoal.model.partition import Partition
-
-__all__ = ["K", "Parameter", "Run", "mixed_columns", "mixed_method", "numeric_method"]
 
 K = Whole(2, help="Minimum number of rows per group.")
 
@@ -73,8 +71,13 @@ class Run:
         """Check the options given for a table of n rows."""
         weights = row_weights(given.get("weights"), n, who)
         threads = thread_count(given.get("threads"), who)
-        others = (given.get(name) for name in ("limits", "label", "view_of"))
-        return cls(who, given, given.get("seed", 0), threads, weights, *others)
+        limits = given.get("limits")
+        if limits is not None and len(limits.codes) != n:
+            raise MethodError(
+                f"{who}: limits must hold the sensitive values of {n} rows, as many as the table has; "
+                f"got {len(limits.codes)}."
+            )
+        return cls(who, given, given.get("seed", 0), threads, weights, limits, given.get("label"), given.get("view_of"))
 
     @property
     def binding(self) -> Limits | None:
@@ -86,7 +89,7 @@ def mixed_columns(columns: Columns, k: int, who: str) -> Columns:
     """Return the columns, or refuse them."""
     if not isinstance(columns, Columns):
         raise MethodError(
-            f"{who}: it requires the columns of a mixed table, made by `columns_of`; got a {type(columns).__name__}."
+            f"{who}: it requires the columns of a mixed table, made by `columns_of`; got {kind_of(columns)}."
         )
     enough_rows(len(columns.codes), k, who)
     return columns

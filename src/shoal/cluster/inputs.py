@@ -5,8 +5,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.errors import InfeasibleError, MethodError
 
-__all__ = ["Floats", "Rows", "enough_rows", "finite", "matrix", "row_weights"]
-
 LARGEST = 2.0**300  # numbers beyond would overflow when squared
 
 Floats = NDArray[np.float64]

@@ -18,8 +18,6 @@ from math import pi, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BANDWIDTHS", "WIDER", "bandwidth"]
-
 Floats = NDArray[np.float64]
 
 BINS = 1024  # for isj

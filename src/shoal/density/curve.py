@@ -15,10 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.cluster.inputs import Floats, Rows
-from shoal.density.bandwidth import bandwidth
+from shoal.density.bandwidth import WIDER, bandwidth
 from shoal.kernels.loops import loop
-
-__all__ = ["KERNELS", "Curve", "curve", "density"]
 
 FEWEST, MOST = 1 << 10, 1 << 17  # bins
 STEP = 1 / 3  # greatest width of a bin, in bandwidths
@@ -28,7 +26,7 @@ NEGLIGIBLE = 1e-10  # of the highest density: less counts as zero
 FLAT = 1e-9  # of the highest density: smaller rises and falls are ignored
 TINY = 1e-100  # a column of smaller width is scaled to 1 first
 
-KERNELS = ("gaussian", "epanechnikov", "uniform", "biweight", "triweight", "triangular")
+KERNELS = tuple(WIDER)
 
 
 @dataclass(frozen=True, eq=False)

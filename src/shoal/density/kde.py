@@ -25,8 +25,6 @@ from shoal.model.partition import Partition
 from shoal.model.progress import part
 from shoal.model.sketches import CurveSketch
 
-__all__ = ["Coding", "coding", "density_cards", "kde"]
-
 POINTS = 200  # of a curve in a picture
 
 
@@ -77,9 +75,30 @@ def coding(
     least: int = 1,
     threads: int = 1,
 ) -> Coding:
-    """Code every column of a table by the peaks of its density; parameters as in `curve`.
+    """Code every column of a table by the peaks of its density.
 
-    The result does not depend on the number of threads. O(n + G log G) per column, for G bins.
+    Parameters
+    ----------
+    X : float64 array of shape (n, d), no missing values
+    kernel : {"gaussian", "epanechnikov", "uniform", "biweight", "triweight", "triangular"}
+        Shape of the kernel.
+    bandwidth : {"silverman", "scott", "isj", "lscv", "bcv"}
+        Rule for choosing the bandwidth.
+    width : float
+        Factor by which the bandwidth of the rule is multiplied.
+    least : int
+        Minimum number of rows per part of a column.
+    threads : int
+        Number of threads. The result does not depend on it.
+
+    Returns
+    -------
+    Coding
+        `.curves` has the density of each column, `.parts` the part of each cell, and `.published` its peak.
+
+    Cost
+    ----
+    O(n + G log G) per column with G bins.
     """
     columns = [np.ascontiguousarray(column) for column in X.T]
 
@@ -118,7 +137,7 @@ def kde(X: Floats, k: int, kernel: str, bandwidth: str, width: float, mode: str,
     Guarantee
     ---------
     Every group holds at least k rows, and meets the limits if the whole table does. The result does not depend on the
-    number of threads. As printed: GuaranteeError is raised unless every cell holds k rows.
+    number of threads. With mode="printed", GuaranteeError is raised unless every cell has at least k rows.
 
     Cost
     ----

@@ -19,8 +19,8 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.catalogue import MeasureCard, attacks, measures
-from shoal.errors import MethodError, near
-from shoal.exploration.asked import shortened
+from shoal.catalogue.measure_card import NEEDS
+from shoal.errors import MethodError, near, shortened
 from shoal.exploration.trials import HONEST, honest
 from shoal.io.text_columns import read_for
 from shoal.model.findings import Finding
@@ -30,24 +30,14 @@ from shoal.privacy.attacks.attack import Clock, profiles
 from shoal.privacy.measures.case import Case
 from shoal.privacy.measures.intervals import wilson
 
-__all__ = ["Aim", "Figure", "aim_of", "averaged", "beside", "figure_of"]
-
 SEPARABLE, LOSS, RISK = "honest separability %", "cell loss %", "marketer risk"
-# What a figure may need besides quasi-identifiers.
-REQUIRED = {
-    "label": "a label: name one with `label`",
-    "sensitive": "a sensitive column",
-    "items": "a column of sets",
-    "population": "a population, which explorations lack",
-    "other": "another release, which explorations lack",
-    "control": "control rows, which explorations lack",
-}
+ABSENT = ("population", "other", "control")  # what explorations do not have
 Kind = Literal["measure", "attack", "honest"]
 
 
 @dataclass(frozen=True)
 class Aim:
-    """A figure to be weighed: its name, its origin, and whether higher is better."""
+    """A figure to be compared: its name, its origin, and whether higher is better."""
 
     name: str
     kind: Kind
@@ -67,7 +57,7 @@ class Figure:
 
 
 def aim_of(name: str | None, what: Literal["utility", "risk"], policy: Policy) -> Aim:
-    """Return what is weighed, or raise `MethodError` before anything is run.
+    """Return what is compared, or raise `MethodError` before anything is run.
 
     `name` is a measure, one of its findings, an attack, or "honest": the accuracy of a tree trained on releases of the
     other folds. By default the risk is the marketer risk, and the utility is honest separability if the policy has a
@@ -93,10 +83,12 @@ def aim_of(name: str | None, what: Literal["utility", "risk"], policy: Policy) -
         )
     _refuse_impossible(wanted, card.requires, policy)
     if card.by_column:
-        raise MethodError(f"explore: {wanted!r} is a figure of single columns, not of a release. Choose another.")
+        raise MethodError(f"explore: {wanted!r} describes single columns, not a release. Choose another measure.")
     if card.better == "neither":
-        raise MethodError(f"explore: {wanted!r} is not a {what}: it has no better direction. Choose another.")
-    how = card.formula if card.name == wanted else f"beside {card.name}"
+        raise MethodError(
+            f"explore: {wanted!r} cannot be the {what}: neither high nor low figures are better. Choose another."
+        )
+    how = card.formula if card.name == wanted else f"measured together with {card.name}"
     return Aim(wanted, "measure", card.better == "high", how, card.need == "release", card.bounded)
 
 
@@ -110,7 +102,8 @@ def _refuse_impossible(name: str, requires: Sequence[str], policy: Policy) -> No
     there = {"label": policy.label is not None, "sensitive": policy.names("sensitive"), "items": policy.names("items")}
     for one in requires:
         if not there.get(one):
-            raise MethodError(f"explore: {name!r} needs {REQUIRED[one]}. Choose another figure.")
+            why = ", which explorations do not have" if one in ABSENT else ""
+            raise MethodError(f"explore: {name!r} needs {NEEDS[one]}{why}. Choose another figure.")
 
 
 def figure_of(aim: Aim, case: Case, source: Any, folds: int) -> Figure | None:
@@ -143,7 +136,7 @@ def figure_of(aim: Aim, case: Case, source: Any, folds: int) -> Figure | None:
     return Figure(value, max(min(card.low, value), value - half), min(max(card.high, value), value + half))
 
 
-def beside(aim: Aim, source: Any, policy: Policy) -> dict[str, float]:
+def references(aim: Aim, source: Any, policy: Policy) -> dict[str, float]:
     """Return reference figures of the utility by name: of the table itself, and of a prediction without any table.
 
     Only honest separability has them.
@@ -151,7 +144,7 @@ def beside(aim: Aim, source: Any, policy: Policy) -> dict[str, float]:
     if aim.name != SEPARABLE:
         return {}
     found = {one.name: one.value for one in measure(source, source, policy=policy, only=[SEPARABLE])}
-    names = {SEPARABLE: "the table itself", "majority rate %": "the commonest label alone"}
+    names = {SEPARABLE: "the table itself", "majority rate %": "the most frequent label alone"}
     return {name: found[finding] for finding, name in names.items() if finding in found}
 
 

@@ -19,18 +19,17 @@ from typing import Any
 import numpy as np
 
 from shoal.catalogue import formats, measures, methods
-from shoal.errors import DataError, MethodError, ReadError, listed, near
+from shoal.errors import DataError, MethodError, ReadError, listed, near, shortened
 from shoal.exploration.comparison import MOST, LeftOut, Measured, MethodComparison, Set
 from shoal.exploration.spawned import Failure, cores, spread
 from shoal.exploration.trials import COMBINED, HONEST, Trial, run
 from shoal.io.files import read
 from shoal.io.frames import from_frame
+from shoal.model.asking import one_or_several
 from shoal.model.options import with_options
 from shoal.model.progress import step, tick
 from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.utility.rank_tests import compare as tested
-
-__all__ = ["compare"]
 
 LAST = "last"
 USUAL = "cell loss %"
@@ -60,24 +59,25 @@ def compare(
     sources : path, list of paths, or mapping of str to path or frame
         At least two data sets. A folder means the tables in it.
     methods : iterable of str
-        Two methods or more of `shoal.methods()`.
+        At least two methods of `shoal.methods()`.
     measure : str or iterable of str, optional
-        "honest" (accuracy in % of a tree trained on released folds, on the original rows of the fold left out),
+        "honest" (accuracy in % of a tree that is trained on released folds and scored on original held-out rows),
         "combined" (alpha x honest + (1 - alpha) x structural utility), or names of `shoal.measures()`. By default
         "combined" with a label and "cell loss %" without.
     k : int
+        Minimum number of rows that share their published quasi-identifiers.
     label : str, optional
         The column to predict; "last" for the last column of each data set.
     seeds, folds : int
-        Number of random seeds of each pair, and folds of the honest accuracy.
+        Number of random seeds per method and data set, and of folds of the honest accuracy.
     alpha : float
         The weight of honest accuracy in the combined utility.
     identifiers, sensitive : iterable of str
-        Columns to drop, and to measure as sensitive, in the data sets that have them.
+        Columns to drop, and sensitive columns, in the data sets that have them.
     jobs : int, optional
         Number of processes at once; all cores by default. The figures do not depend on it.
     header : bool, optional
-        Whether the first line of CSV files is a header; by default, that must be clear from the files.
+        Whether the first line of CSV files is a header; detected if not given, and refused if unclear.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def compare(
     --------
     >>> import shoal
     >>> tables = {f"hospital {seed}": shoal.sample(60, seed=seed).select(["height_cm", "days"]) for seed in range(6)}
-    >>> found = compare(tables, methods=["mdav", "mondrian"], k=3, seeds=1, jobs=1)
+    >>> found = shoal.compare(tables, methods=["mdav", "mondrian"], k=3, seeds=1, jobs=1)
     >>> found.comparison.sets
     6
     """
@@ -96,11 +96,13 @@ def compare(
     workers = 1 if jobs is None else jobs
     for what, number, least in (("seeds", seeds, 1), ("folds", folds, 2), ("k", k, 2), ("jobs", workers, 1)):
         if isinstance(number, bool) or not isinstance(number, int) or number < least:
-            raise DataError(f"compare: {what} must be a whole number of at least {least}; got {number!r}.")
+            raise DataError(f"compare: {what} must be a whole number of at least {least}; got {shortened(number)}.")
     if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 <= alpha <= 1:
-        raise DataError(f"compare: alpha must lie between 0 and 1; got {alpha!r}.")
+        raise DataError(f"compare: alpha must lie between 0 and 1; got {shortened(alpha)}.")
+    if not isinstance(header, bool | None):
+        raise DataError(f"compare: header must be True or False; got {shortened(header)}.")
     given = _sources(sources)
-    asked = {"identifiers": _words(identifiers), "sensitive": _words(sensitive)}
+    asked = {"identifiers": _names(identifiers, "identifiers"), "sensitive": _names(sensitive, "sensitive")}
     settings: dict[str, Any] = {"measures": wanted, "k": k, "folds": folds, "alpha": alpha, "header": header}
     sets, trials = _trials(given, names, seeds, label, asked, settings)
     values = np.full((len(wanted), len(names), len(sets), seeds), np.nan)
@@ -142,7 +144,7 @@ def _measured(name: str, values: Any, methods: Sequence[str], folds: int) -> Mea
 
 def _methods(given: Iterable[str]) -> list[str]:
     """Return the names of methods, or refuse them."""
-    names = list(dict.fromkeys(methods.load(name).name for name in _words(given)))
+    names = list(dict.fromkeys(methods.load(name).name for name in _names(given, "methods")))
     if len(names) < 2:
         raise MethodError(f"compare: at least two methods are needed; got {listed(names) or 'none'}.")
     return names
@@ -151,16 +153,20 @@ def _methods(given: Iterable[str]) -> list[str]:
 def _measures(given: str | Iterable[str] | None, label: str | None) -> tuple[str, ...]:
     """Return the names of measures; refuse those without a direction and those that lack a label."""
     usual = USUAL if label is None else COMBINED
-    wanted = tuple(dict.fromkeys(_words(usual if given is None else given)))
+    wanted = tuple(dict.fromkeys(_names(usual if given is None else given, "measure")))
     if not 0 < len(wanted) <= MOST:
         raise MethodError(f"compare: from 1 to {MOST} measures can be compared; got {len(wanted)}.")
     for name in wanted:
         if name in (HONEST, COMBINED):
             if label is None:
-                raise DataError(f"compare: {name!r} needs a label: the column to predict, or 'last' for the last one.")
+                raise DataError(
+                    f"compare: {name!r} needs a label. Name the column to predict, or 'last' for the last one."
+                )
+        elif meant := near(name, (HONEST, COMBINED)) if name not in measures.names() else "":
+            raise MethodError(f"compare: unknown measure {name!r}.{meant}")
         elif measures.load(name).better == "neither":
             raise MethodError(
-                f"compare: {name!r} has no better direction, so it cannot be ranked. Choose another measure."
+                f"compare: {name!r} cannot be ranked: neither high nor low figures are better. Choose another measure."
             )
     return wanted
 
@@ -211,6 +217,11 @@ def _stem(path: Path) -> str:
     return path.name.removesuffix(ending) or path.name
 
 
+def _names(given: str | Iterable[str], option: str) -> list[str]:
+    """Return one name or several as a list."""
+    return one_or_several(given, "compare", option, DataError)
+
+
 def _trials(
     given: dict[str, Any],
     methods: list[str],
@@ -243,8 +254,3 @@ def _trials(
     for name in (one for names in asked.values() for one in names if one not in seen):
         raise DataError(f"compare: no data set has a column {name!r}.{near(name, seen)}")
     return sets, sorted(found, key=lambda one: -one.cells)
-
-
-def _words(given: str | Iterable[str]) -> list[str]:
-    """Return one name or several as a list."""
-    return [given] if isinstance(given, str) else list(given)

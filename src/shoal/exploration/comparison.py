@@ -13,11 +13,9 @@ from shoal.errors import DataError, MethodError, listed, near
 from shoal.io.bundle import check_outside, draft
 from shoal.reports.charts import moving, svg
 from shoal.reports.compare_page import compare_card, compare_html, compare_words
-from shoal.reports.diagrams import diagram, figure_chart, standing_alone
+from shoal.reports.diagrams import critical_words, diagram, figure_chart, standing_alone
 from shoal.reports.render import as_json
 from shoal.utility.rank_tests import Comparison
-
-__all__ = ["LeftOut", "Measured", "MethodComparison", "Set", "diagram_name", "owned_files"]
 
 PAGE, FACTS = "compare.html", "compare.json"
 MARK = "shoal comparison"
@@ -181,7 +179,9 @@ class MethodComparison:
 
     def __str__(self) -> str:
         """Summarize the comparison in a few lines."""
-        return "\n\n".join(f"{one.title}\n{one.comparison}" for one in self.measures)
+        return "\n\n".join(
+            f"{one.title}\n{one.comparison}\n{critical_words(self._facts(one))}" for one in self.measures
+        )
 
     def __repr__(self) -> str:
         """Describe what was compared."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from shoal.errors import UseError, counted, listed, near
 from shoal.exploration.asked import place
 from shoal.exploration.folder import Folder
 from shoal.exploration.front import front
@@ -22,16 +23,15 @@ from shoal.reports.exploring import explore_card, explore_html
 from shoal.reports.frontier import interactive
 from shoal.reports.render import as_json
 
-__all__ = ["CHANNEL", "RULE", "Exploration"]
-
 RULE = (
     "A point dominates another only if it is at least as good in risk and utility, and clearly better in one of them: "
-    "with its whole 95 % interval on the better side of the other's. Points that no other dominates are on the front."
+    "with its whole 95 % interval on the better side of the other's. "
+    "Points that no other dominates form the Pareto front."
 )
-CHANNEL = (
-    "Choosing by looking at the data is itself a channel: the chosen method and k reveal a little about the rows that "
-    "they were chosen on, and no guarantee of a release accounts for that. Choose by the purpose of the data, prefer a "
-    "choice that you could have made beforehand, and keep this folder private."
+CAUTION = (
+    "A choice based on the data can itself leak information: the chosen method and k reveal a little about the rows, "
+    "and no guarantee of a release accounts for that. Choose according to the purpose of the data, prefer a choice "
+    "that you could have made beforehand, and keep this folder private."
 )
 HEAD = """\
 # {name}: a Pareto-optimal policy of an exploration, made by shoal {version}.
@@ -41,12 +41,12 @@ HEAD = """\
 ENDS = {"value": "", "low": "_low", "high": "_high"}  # suffixes of column names
 TEXT, WHOLE, NUMBER = pa.string(), pa.int64(), pa.float64()
 COLUMNS = {"point": TEXT, "method": TEXT, "k": WHOLE, "l": NUMBER, "t": NUMBER, "parameters": TEXT, "seeds": WHOLE}
-COLUMNS |= {"status": TEXT, "front": pa.bool_(), "twin": TEXT}
+COLUMNS |= {"status": TEXT, "front": pa.bool_(), "same_as": TEXT}
 
 
 @dataclass(frozen=True, eq=False)
 class Exploration:
-    """The result of `shoal.explore`. It is private: its figures use the original table.
+    """The result of `shoal.explore`. It is confidential: its figures use the original table.
 
     Attributes
     ----------
@@ -55,16 +55,16 @@ class Exploration:
     skipped : tuple of Skipped
         Methods and points that were left out, with reasons.
     aims : Aims
-        The utility and the risk that are weighed.
+        The measures of utility and risk that are compared.
     rows, columns : int
-        Of the table.
+        Number of rows and columns of the table.
     estimate : Estimate
-        The expected cost of the runs that were left to do.
+        The expected cost of the runs that remained to be done.
     policies : dict of str to Policy
         The policy of every point, by name.
     folder : Path or None
         Where it was saved.
-    beside : dict of str to float
+    references : dict of str to float
         Reference figures of the utility, by what they describe; empty if there are none.
     """
 
@@ -79,12 +79,12 @@ class Exploration:
     frame: Any = field(default=None, repr=False)
     folder: Path | None = None
     label: str | None = None
-    beside: dict[str, float] = field(default_factory=dict)
+    references: dict[str, float] = field(default_factory=dict)
 
     @cached_property
     def front(self) -> tuple[Outcome, ...]:
         """The Pareto-optimal points, lowest risk first; of identical releases the first one."""
-        known = [one for one in self.weighed if one.name not in self.twins]
+        known = [one for one in self.compared if one.name not in self.same_as]
         risks, utilities = [one.risk for one in known if one.risk], [one.utility for one in known if one.utility]
         on = front((risks, self.aims.risk.higher), (utilities, self.aims.utility.higher))
         sign = -1 if self.aims.risk.higher else 1
@@ -92,13 +92,13 @@ class Exploration:
         return tuple(one for _, _, one in sorted(kept, key=lambda item: item[:2]))
 
     @property
-    def weighed(self) -> tuple[Outcome, ...]:
+    def compared(self) -> tuple[Outcome, ...]:
         """The points that were released and have both figures."""
         return tuple(one for one in self.outcomes if one.status == DONE and one.utility and one.risk)
 
     @cached_property
-    def twins(self) -> dict[str, str]:
-        """For each point whose release equals that of an earlier point byte for byte: the name of that point."""
+    def same_as(self) -> dict[str, str]:
+        """The name of the earlier point, for each point whose release is identical to that of an earlier one."""
         first: dict[str, str] = {}
         for one in self.outcomes:
             first.setdefault(one.data or one.name, one.name)
@@ -106,19 +106,15 @@ class Exploration:
         return {name: other for name, other in made.items() if other != name}
 
     @property
-    def risks(self) -> tuple[str, ...]:
-        """The names of those figures of every release that are risks."""
-        return RISKS
-
-    @property
     def failed(self) -> tuple[Outcome, ...]:
         """The points that could not be released, or were not started in time."""
         return tuple(one for one in self.outcomes if one.status != DONE)
 
     def policy(self, name: str) -> Policy:
-        """Return the policy of a point, with its seed: it is private."""
+        """Return the policy of a point. It contains the random seed, so it is confidential."""
         if name not in self.policies:
-            raise KeyError(f"unknown point {name!r}")
+            hint = near(name, self.policies)
+            raise UseError(f"explore: unknown point {name!r}. Known: {listed(self.policies)}.{hint}")
         return self.policies[name]
 
     def table(self) -> Any:
@@ -127,28 +123,28 @@ class Exploration:
         Returns
         -------
         frame
-            Of the type that was explored; an Arrow table for a file.
+            Of the input's type; an Arrow table for a file.
         """
         on, rows = {one.name for one in self.front}, []
         for one in self.outcomes:
             row = {name: getattr(one, name) for name in ("method", "k", "l", "t", "seeds", "status", "seconds")}
             row |= {"point": one.name, "parameters": json.dumps(one.parameters, sort_keys=True)}
-            row |= {"front": one.name in on, "twin": self.twins.get(one.name)}
+            row |= {"front": one.name in on, "same_as": self.same_as.get(one.name)}
             for what, figure in (("utility", one.utility), ("risk", one.risk)):
                 row |= {f"{what}{end}": getattr(figure, name, None) for name, end in ENDS.items()}
             rows.append({**row, **{name: figure.value for name, figure in one.figures.items()}})
-        weighed = [f"{what}{end}" for what in ("utility", "risk") for end in ENDS.values()]
+        compared = [f"{what}{end}" for what in ("utility", "risk") for end in ENDS.values()]
         figures = dict.fromkeys(name for one in self.outcomes for name in one.figures)
-        kinds = {**COLUMNS, **dict.fromkeys((*weighed, *figures, "seconds"), NUMBER)}
+        kinds = {**COLUMNS, **dict.fromkeys((*compared, *figures, "seconds"), NUMBER)}
         return to_frame(pa.Table.from_pylist(rows, pa.schema(kinds)), self.frame)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything except the policies as plain values, for JSON."""
-        on, weighed = {one.name for one in self.front}, {one.name for one in self.weighed}
+        on, compared = {one.name for one in self.front}, {one.name for one in self.compared}
         aims = (("utility", self.aims.utility), ("risk", self.aims.risk))
         points = []
         for one in self.outcomes:
-            placed = {"front": one.name in on, "weighed": one.name in weighed, "twin": self.twins.get(one.name)}
+            placed = {"front": one.name in on, "compared": one.name in compared, "same_as": self.same_as.get(one.name)}
             points.append({**one.as_dict(), **placed})
         return {
             "kind": "shoal exploration",
@@ -157,14 +153,14 @@ class Exploration:
             "rows": self.rows,
             "columns": self.columns,
             **{what: {"name": aim.name, "higher_is_better": aim.higher, "how": aim.how} for what, aim in aims},
-            "risks": self.risks,
+            "risks": RISKS,
             "folds": self.aims.folds,
             "rule": RULE,
-            "channel": CHANNEL,
+            "caution": CAUTION,
             "estimate": {**vars(self.estimate), "summary": str(self.estimate)},
             "points": points,
             "front": [one.name for one in self.front],
-            "beside": self.beside,
+            "references": self.references,
             "left_out": [vars(one) for one in self.skipped],
         }
 
@@ -191,9 +187,10 @@ class Exploration:
         return folder.place
 
     def __repr__(self) -> str:
-        """Describe the exploration by its size."""
-        points, front = len(self.outcomes), len(self.front)
-        return f"<Exploration: {points} points, {front} on the Pareto front; {len(self.skipped)} left out>"
+        """Describe the exploration by its size, and why points failed."""
+        points, front = counted(len(self.outcomes), "point"), len(self.front)
+        failed = f"; {len(self.failed)} not released, the first: {self.failed[0].reason}" if self.failed else ""
+        return f"<Exploration: {points}, {front} on the Pareto front; {len(self.skipped)} left out{failed.rstrip('.')}>"
 
     def _repr_html_(self) -> str:
         """Show the Pareto front in a notebook: a chart and a table."""

@@ -9,8 +9,6 @@ from shoal.exploration.folder import Folder
 from shoal.exploration.plan import Point
 from shoal.exploration.points import DONE, Aims, Outcome
 
-__all__ = ["known_points", "marks_of"]
-
 SAME = ("method", "k", "l", "t", "parameters", "seeds", "status")
 
 

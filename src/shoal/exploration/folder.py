@@ -33,8 +33,6 @@ from shoal.io.locks import try_lock
 from shoal.model.progress import announce
 from shoal.model.seeds import derived_seed
 
-__all__ = ["Folder"]
-
 KEY, LOCK, POINTS, FRONT, EARLIER = "key", "lock", "points", "front", "earlier"
 PAGE, FACTS = "explore.html", "explore.json"
 OWN = {KEY, LOCK, POINTS, FRONT, "preflight.json", PAGE, FACTS}
@@ -159,7 +157,7 @@ class Folder:
     def _with_seal(self, name: str, text: str) -> str:
         """Return a policy with a last line that reveals later edits."""
         text = text.rstrip("\n") + "\n"
-        return f"{text}# As it was written, if this fits: {self._seal(f'{FRONT}/{name}', text)}\n"
+        return f"{text}# Keyed digest of the lines above: {self._seal(f'{FRONT}/{name}', text)}\n"
 
     def _seal(self, name: str, text: str) -> str:
         """Return a keyed digest of a name and a text."""
@@ -172,7 +170,7 @@ class Folder:
         got = try_lock(self._handle)
         if got is False:
             raise WriteError(
-                f"explore: another exploration uses the folder {str(self.place)!r}. Wait until it ends, or choose "
+                f"explore: another exploration is using the folder {str(self.place)!r}. Wait until it ends, or choose "
                 "another folder."
             )
         return bool(got)

@@ -5,8 +5,8 @@ A point has a risk, where lower is better, and a utility. **One point dominates 
 1. it is at least as good in both figures, and
 2. in one of them its whole 95 % interval lies on the better side of the other's interval.
 
-A figure without an interval is exact, and is its own interval. Points that no other dominates are on the front. So two
-points whose difference may be due to chance both stay, as do points with the same figures.
+A figure without an interval is exact, and is its own interval. Points that no other dominates form the Pareto front,
+so two points whose difference may be due to chance both stay, as do points with the same figures.
 """
 
 from collections.abc import Sequence
@@ -15,8 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.exploration.aims import Figure
-
-__all__ = ["front"]
 
 
 def front(*aims: tuple[Sequence[Figure], bool]) -> NDArray[np.bool_]:

@@ -3,8 +3,6 @@
 import os
 from pathlib import Path
 
-__all__ = ["SPARE", "at_once", "free"]
-
 SPARE = 0.8  # share of the free memory to use
 MEMINFO = Path("/proc/meminfo")
 

@@ -14,11 +14,9 @@ from typing import Any
 
 from shoal.catalogue import MethodCard
 from shoal.catalogue import methods as known_methods
-from shoal.errors import MethodError, PolicyError, listed, near
-from shoal.exploration.asked import MOST, shortened
+from shoal.errors import MethodError, PolicyError, listed, near, shortened
+from shoal.exploration.asked import MOST
 from shoal.model.policy import BLIND, Policy
-
-__all__ = ["EVERY", "Point", "Skipped", "grid", "numbers"]
 
 EVERY = "all"
 USUAL_K = (3, 5, 10, 20)
@@ -56,7 +54,7 @@ class Point:
 
     @property
     def k(self) -> int:
-        """The least class size."""
+        """The minimum class size."""
         return self.policy.constraints.k
 
     @property
@@ -126,7 +124,7 @@ def numbers(given: Any, what: str, *, whole: bool = False) -> list[float]:
             expected = "whole numbers" if whole else "numbers"
             raise PolicyError(f"explore: {what} must be {expected}{most}; got {shortened(one)}.")
     if not every:
-        raise PolicyError(f"explore: {what} is empty. Give one value or more.")
+        raise PolicyError(f"explore: {what} is empty. Give at least one value.")
     if len(every) == COUNTED:
         _refuse_many(COUNTED)
     return sorted({float(one) for one in every})
@@ -145,19 +143,19 @@ def _cards(base: Policy, methods: str | Iterable[str]) -> tuple[list[MethodCard]
     if named is None or not all(isinstance(name, str) for name in named):
         raise MethodError(f"explore: methods must be names of methods, or {EVERY!r}; got {shortened(methods)}.")
     if not named:
-        raise MethodError(f"explore: no method is named. Name one or more, or {EVERY!r}.")
+        raise MethodError(f"explore: no method is named. Name at least one, or {EVERY!r}.")
     cards, skipped = [], []
-    for name in known_methods.names() if everything else dict.fromkeys(named):
+    for name in known_methods.cards() if everything else dict.fromkeys(named):
         card = known_methods.load(name)
         if card.data == "sets":
-            skipped.append(Skipped(card.name, f"{card.name}: works on sets of items, not on tables."))
+            skipped.append(Skipped(card.name, f"{card.name}: it works on sets of items, not on tables."))
         elif base.protect is not None and card.name not in ("auto", BLIND):
             reason = f"{card.name}: the policy asks for protection from {base.protect}, which only {BLIND} gives."
             skipped.append(Skipped(card.name, reason))
         elif "label" in card.uses and base.label is None:
-            skipped.append(Skipped(card.name, f"{card.name}: needs a label, and the policy names none."))
+            skipped.append(Skipped(card.name, f"{card.name}: it needs a label, and the policy names none."))
         elif everything and card.name == "auto":
-            skipped.append(Skipped("auto", "auto: chooses one of the other methods, which are listed themselves."))
+            skipped.append(Skipped("auto", "auto: it only chooses one of the other methods."))
         else:
             cards.append(card)
     return list({card.name: card for card in cards}.values()), skipped

@@ -21,8 +21,6 @@ from shoal.pipeline.judging import attack, case_of
 from shoal.pipeline.line import anonymize
 from shoal.pipeline.write import data_digest
 
-__all__ = ["DONE", "FAILED", "LATE", "RISKS", "Aims", "Outcome", "Task", "attempt", "one_run", "peak"]
-
 DONE, FAILED, LATE = "done", "failed", "not tried"
 ALWAYS = ("classes", "smallest class", "information loss %", "cell loss %", "class loss %", "2-way total variation %")
 LINKAGE = "record linkage"
@@ -31,7 +29,7 @@ RISKS = ("prosecutor risk", "marketer risk", LINKAGE)  # of the figures of every
 
 @dataclass(frozen=True)
 class Aims:
-    """What is measured for every point: the utility and the risk that are weighed, and whether to attack."""
+    """What is measured for every point: the utility and the risk that are compared, and whether to attack."""
 
     utility: Aim
     risk: Aim

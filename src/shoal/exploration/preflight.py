@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.catalogue import methods
-from shoal.errors import MethodError, ShoalError
+from shoal.errors import MethodError, ShoalError, counted
 from shoal.exploration.memory import SPARE, at_once, free
 from shoal.exploration.plan import Point, Skipped
 from shoal.exploration.points import Aims, one_run, peak
@@ -26,8 +26,6 @@ from shoal.exploration.spawned import cores
 from shoal.model.policy import Policy
 from shoal.model.progress import silently
 from shoal.model.table import Table
-
-__all__ = ["LONGEST", "Estimate", "Probe", "Probed", "Shape", "affordable", "estimate", "probe", "probes", "seconds_of"]
 
 FEW, SOME = 250, 1_000  # rows of the timing runs
 SLOW = 2.0  # seconds after which a timing run is repeated
@@ -106,10 +104,10 @@ class Estimate:
         """Summarize it in one line."""
         if not self.runs:
             return "nothing left to run"
-        runs = "1 run" if self.runs == 1 else f"{self.runs:,} runs"
-        many = "process" if self.jobs == 1 else "processes"
+        processes = counted(self.jobs, "process", "processes")
         more = "; not enough memory for more at once" if self.short else ""
-        return f"{runs}, about {_round(self.seconds)} s and {_round(self.megabytes)} MB in {self.jobs} {many}{more}"
+        cost = f"about {_round(self.seconds)} s and {_round(self.megabytes)} MB"
+        return f"{counted(self.runs, 'run')}, {cost} in {processes}{more}"
 
 
 def probes(points: Sequence[Point], table: Table, aims: Aims) -> list[Probe]:

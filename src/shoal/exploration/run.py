@@ -18,10 +18,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, Unpack
 
-from shoal.errors import ReadError
-from shoal.exploration.aims import aim_of, beside
-from shoal.exploration.asked import MOST, ExploreOptions, base_of, place, whole
-from shoal.exploration.asked import seconds as in_seconds
+from shoal.exploration.aims import aim_of, references
+from shoal.exploration.asked import MOST, ExploreOptions, base_of, folder_of, whole
 from shoal.exploration.exploration import Exploration
 from shoal.exploration.fingerprints import known_points, marks_of
 from shoal.exploration.folder import Folder
@@ -29,9 +27,10 @@ from shoal.exploration.memory import at_once
 from shoal.exploration.plan import EVERY, Point, Skipped, grid
 from shoal.exploration.points import DONE, FAILED, Aims, Outcome, Task, attempt
 from shoal.exploration.preflight import LIGHT, LONGEST, Probe, Probed, Shape, affordable, estimate, probe, probes
-from shoal.exploration.sources import Seal, shared
+from shoal.exploration.sources import Watched, fingerprint, shared
 from shoal.exploration.spawned import Failure, cores, spread
 from shoal.io.text_columns import read_for
+from shoal.model.asking import in_seconds
 from shoal.model.options import with_options
 from shoal.model.policy import Policy, PolicySource
 from shoal.model.progress import announce, step, tick
@@ -41,10 +40,6 @@ from shoal.prepare.arrange import arrange
 from shoal.prepare.complete import complete
 from shoal.prepare.profile import profile
 from shoal.privacy.attacks.unchanged import refuse_unique_kept
-
-__all__ = ["explore"]
-
-TURNS = 100  # times that runs are repeated because files were touched
 
 
 @without_arrow_errors
@@ -75,38 +70,40 @@ def explore(
     Parameters
     ----------
     source : path or frame
+        A CSV, Parquet or Feather file, or a pandas, polars or pyarrow frame.
     policy : Policy, mapping or path, optional
-        Roles, and l and t where none are given here. Its method and k are not used.
+        The roles of columns and all other settings, except the method and k. The options below override it.
     methods : str or iterable of str
         Names of `shoal.methods()`, or "all".
     k, l, t : number or iterable of numbers, optional
-        k is 3, 5, 10 and 20 by default.
+        Values to try; for k 3, 5, 10 and 20 by default.
     parameters : mapping, optional
-        One value or several by parameter name, or by METHOD.NAME.
+        Parameters of methods: one value or several, by name or by METHOD.NAME.
     utility, risk : str, optional
-        A measure of `shoal.measures()`, an attack, or "honest" for the utility. Defaults: honest separability with a
-        label and the cell loss without; the marketer risk.
+        The figures to compare: a measure of `shoal.measures()`, an attack of `shoal.attacks()`, or "honest" for the
+        utility. By default, the utility is honest separability if there is a label and cell loss otherwise, and the
+        risk is marketer risk.
     folds : int
-        For jackknife intervals, and for "honest".
+        Number of folds of jackknife intervals and of "honest".
     seeds : int
-        Number of random seeds of methods that use one.
+        Number of random seeds per randomized method.
     attacks : bool
-        Whether each release is attacked.
+        Whether each release is attacked, which takes a while.
     budget : float, optional
-        Seconds in total, at most half of them for the pre-flight. The cheapest points come first; what does not fit is
-        left out, and no run starts later. A run is never cut short, so that results are reproducible.
+        Seconds in total, at most half of them for the pre-flight. The cheapest points are run first, and those that
+        would not fit are skipped. No run is cut short, so that results are reproducible.
     longest : float
-        Seconds that one run may take, as estimated by the pre-flight.
+        Maximum seconds of a single run, as estimated by the pre-flight.
     jobs : int, optional
         Number of processes at once; all cores by default, fewer if memory is short. The figures do not depend on it.
     output : path, optional
         A private folder for finished points, so that the same call resumes where it stopped. Only one exploration can
-        use it at a time.
+        use it at a time. The form of output is part of the policy: `policy={"output": "truthful"}`.
     dry_run : bool
         Whether to stop after the pre-flight.
     **options
-        Roles and other settings that all releases share, as in `anonymize`. Without a seed, a random one is used, which
-        the folder keeps.
+        Roles and other settings that all releases share, as in `anonymize`. If no seed is given, one is drawn from the
+        system and kept in the folder.
 
     Returns
     -------
@@ -115,24 +112,24 @@ def explore(
     Raises
     ------
     ReadError
-        Also if the table or a hierarchy file changes meanwhile: all points use the same bytes.
+        If the table cannot be read, or if it or a hierarchy file changes during the run.
 
     Guarantee
     ---------
-    Every finished point has been verified as by `anonymize`, and the policies of the Pareto front give the same bytes
-    again. Nothing is chosen.
+    Every finished point has been verified as by `anonymize`, and the policies of the Pareto front reproduce their
+    releases byte for byte.
     """
     start = time.monotonic()
     folds, seeds = whole(folds, "folds", 2, MOST), whole(seeds, "seeds", 1, MOST)
     wanted = cores() if jobs is None else whole(jobs, "jobs", 1)
-    seconds = None if budget is None else in_seconds(budget, "budget")
-    longest, output = in_seconds(longest, "longest"), None if output is None else place(output)
+    seconds = None if budget is None else in_seconds(budget, "explore")
+    longest, output = in_seconds(longest, "explore", "longest"), None if output is None else folder_of(output)
     base = base_of(policy, options)
     points, skipped = grid(base, methods, k=k, l=l, t=t, parameters=parameters, seeds=seeds)
     aims = Aims(aim_of(utility, "utility", base), aim_of(risk, "risk", base), folds, bool(attacks))
     with ExitStack() as held:
         where = held.enter_context(shared(source))
-        seal = Seal(where, base)
+        files = Watched(where, base)
         step("read")
         table = read_for(source, base)
         shape = Shape.of(table)
@@ -142,7 +139,8 @@ def explore(
         folder = None if output is None else held.enter_context(Folder(output))
         seed = drawn_seed() if folder is None else folder.seed
         points = [point.started(seed) for point in points]
-        marks = marks_of(points, aims, seal.mark(secrets.token_bytes(32) if folder is None else folder.key))
+        marks = marks_of(points, aims, fingerprint(where, base, folder.key if folder else secrets.token_bytes(32)))
+        files.refuse_changes()
         found = {} if folder is None else known_points(points, marks, folder)
         left = [point for point in points if point.name not in found]
         step("pre-flight")
@@ -163,7 +161,7 @@ def explore(
         if not dry_run:
             threads = max(1, cores() // expected.jobs)
             tasks = [Task(where, point, aims, threads, until) for point in kept]
-            found |= _run(tasks, seal, marks, folder, expected.jobs, wanted > 1, len(found))
+            found |= _run(tasks, files, marks, folder, expected.jobs, wanted > 1, len(found))
         step("")
         outcomes = tuple(found[point.name] for point in points if point.name in found)
         done = any(one.status == DONE for one in outcomes)
@@ -180,7 +178,7 @@ def explore(
             frame=None if path else source,
             folder=None if folder is None else folder.place,
             label=base.label,
-            beside=beside(aims.utility, where.table(), base) if done else {},
+            references=references(aims.utility, where.table(), base) if done else {},
         )
         if folder is not None and not dry_run:
             made.save(folder)
@@ -189,36 +187,28 @@ def explore(
 
 def _run(
     tasks: Sequence[Task],
-    seal: Seal,
+    files: Watched,
     marks: Mapping[str, str],
     folder: Folder | None,
     jobs: int,
     isolated: bool,
     before: int,
 ) -> dict[str, Outcome]:
-    """Try every point, and save each as soon as it is finished.
-
-    If a file was touched, results obtained meanwhile are discarded and the runs repeated.
-    """
+    """Try every point, and save each as soon as it is finished, unless a file has changed meanwhile."""
     step("explore")
     found: dict[str, Outcome] = {}
-    for _ in range(TURNS):
-        seal.untouched()  # runs that start from here on read the current content
-        left = [task for task in tasks if task.point.name not in found]
-        with closing(spread(attempt, left, jobs, isolated=isolated)) as results:
-            for number, result in results:
-                if not seal.untouched():
-                    break
-                point = left[number].point
-                failed = isinstance(result, Failure)
-                outcome = Outcome.of(point, FAILED, reason=result.reason) if failed else result
-                if folder is not None and outcome.status == DONE:
-                    folder.keep(f"points/{marks[point.name]}", outcome.as_dict())
-                found[point.name] = outcome
-                tick(before + len(found), before + len(tasks))
-            else:
-                return found
-    raise ReadError("explore: the table keeps changing. Wait until nothing writes to it, and start again.")
+    files.refuse_changes()
+    with closing(spread(attempt, tasks, jobs, isolated=isolated)) as results:
+        for number, result in results:
+            files.refuse_changes()
+            point = tasks[number].point
+            failed = isinstance(result, Failure)
+            outcome = Outcome.of(point, FAILED, reason=result.reason) if failed else result
+            if folder is not None and outcome.status == DONE:
+                folder.keep(f"points/{marks[point.name]}", outcome.as_dict())
+            found[point.name] = outcome
+            tick(before + len(found), before + len(tasks))
+    return found
 
 
 def _probed(

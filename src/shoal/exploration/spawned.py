@@ -22,8 +22,6 @@ from typing import Any
 
 from shoal.errors import reason_of
 
-__all__ = ["Failure", "cores", "spread"]
-
 Work = Callable[[Any], Any]
 
 

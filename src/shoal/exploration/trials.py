@@ -19,29 +19,28 @@ from shoal.enforce import check_feasible
 from shoal.errors import DataError
 from shoal.io.files import read
 from shoal.io.text_columns import with_types
+from shoal.model.options import UNIQUE_KEPT
 from shoal.model.policy import Policy
 from shoal.model.progress import silently
 from shoal.model.table import Table
 from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.grouping import make_groups
+from shoal.pipeline.hierarchies import given_trees
 from shoal.pipeline.judging import case_of
 from shoal.pipeline.line import anonymize
+from shoal.pipeline.recoding import recode_classes
 from shoal.pipeline.write import refuse_unless
 from shoal.prepare.arrange import arrange
 from shoal.prepare.complete import complete
 from shoal.prepare.encode import encode
 from shoal.prepare.profile import profile
-from shoal.privacy.attacks.unchanged import ACCEPTED
 from shoal.privacy.measures.case import Case
 from shoal.privacy.measures.pairs import Pair
 from shoal.privacy.verdict.judge import judge
 from shoal.privacy.verdict.values import read_column, sensitive_columns
-from shoal.recode.table import recode
 from shoal.utility.fidelity import features
 from shoal.utility.separability import deal
 from shoal.utility.structure import combined_utility, structural_utility
-
-__all__ = ["COMBINED", "HONEST", "Trial", "honest", "released", "run"]
 
 HONEST, COMBINED = "honest", "combined"
 
@@ -74,7 +73,7 @@ def run(trial: Trial) -> dict[str, float]:
     table = read(trial.source, header=trial.header)
     kept = [] if trial.label is None else [trial.label]
     # A comparison publishes nothing, so a label may have any number of values.
-    roles: dict[str, Any] = {**trial.roles, "keep": kept, "accept": [ACCEPTED]}
+    roles: dict[str, Any] = {**trial.roles, "keep": kept, "accept": [UNIQUE_KEPT]}
     wanted = Policy.of(k=trial.k, method=trial.method, seed=trial.seed, label=trial.label, **roles)
     # Column types are decided on the whole table, so that every fold is released in the same way.
     table = with_types(table, wanted)
@@ -125,12 +124,14 @@ def released(table: Table, policy: Policy) -> tuple[pa.Table, NDArray[np.int64]]
     The policy must list every column.
     """
     arranged = arrange(table, policy)
-    encoded = encode(arranged, policy, {}, mixed=methods.declared(policy.method.name, "data") == "mixed")
+    encoded = encode(
+        arranged, policy, given_trees(policy), mixed=methods.declared(policy.method.name, "data") == "mixed"
+    )
     sensitive = sensitive_columns(arranged.data, policy)
     check_feasible(arranged.n, policy.constraints, sensitive)
     label = None if policy.label is None else read_column(arranged.column(policy.label)).codes
     partition = make_groups(encoded, policy, sensitive, 1, label).partition
-    data = recode(arranged, partition, policy, encoded).data
+    data = recode_classes(arranged, partition, policy, encoded, sensitive)[0].data
     refuse_unless(judge(data, policy))
     return data, arranged.rows
 
@@ -142,7 +143,10 @@ def _matrices(before: pa.Table, after: pa.Table, policy: Policy) -> tuple[Any, A
         given = policy.columns[name]
         kind, form = given.kind or "nominal", given.form or "mode"
         columns.append(Pair(name, kind, form, before.column(name), after.column(name), given.order))
-    return features([column for column in columns if not column.truthful])
+    plain = [column for column in columns if not column.truthful]
+    if not plain:
+        raise DataError("compare: honest accuracy needs a quasi-identifier that keeps its type; none does here.")
+    return features(plain)
 
 
 def _figure(name: str, case: Case) -> float:

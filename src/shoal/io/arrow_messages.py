@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["BATCH", "DICTIONARY", "SCHEMA", "Message", "footer_of", "messages", "skeleton", "true_blocks"]
-
 MARK = b"ARROW1"
 SCHEMA, DICTIONARY, BATCH = 1, 2, 3
 MOST_META = 1 << 24
@@ -208,7 +206,7 @@ class _Flat:
         return bytes(data)
 
     def pairs(self, table: int, field: int) -> Iterator[tuple[int, int]]:
-        """Return a field that is a list of pairs of 64-bit numbers."""
+        """Yield the pairs of 64-bit numbers of a field."""
         if self.field(table, field) is None:
             return
         at = self.table(table, field)

@@ -19,12 +19,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from shoal.errors import WriteError
+from shoal.errors import ReadError, WriteError, kind_of
 from shoal.io.locks import PATIENCE, alive, locked, try_lock
 from shoal.io.swaps import BOX, JOURNAL, Move, appear, mine, partners, recover, sync
 from shoal.model.progress import announce
-
-__all__ = ["Place", "check_outside", "check_target", "draft", "draft_file", "drafts", "is_left_over", "settle"]
 
 # A file of every folder that shoal writes, and a string in it.
 OURS = {
@@ -114,8 +112,11 @@ def settle(*folders: str | Path | None, patience: float = PATIENCE) -> None:
     """Finish or undo what a killed process left half done, before these folders are read.
 
     Where nothing was left behind, this costs a check for one file. `patience` is the number of seconds to wait for a
-    process that is writing the folders now.
+    process that is writing the folders now. What is not a path is refused.
     """
+    for folder in folders:
+        if not isinstance(folder, str | os.PathLike | None):
+            raise ReadError(f"read: expected the path of a folder; got {kind_of(folder)}.")
     with suppress(OSError, ValueError):  # what cannot be repaired can still be read
         journals = [_journal(_real(folder)) for folder in folders if folder is not None]
         left = [path for path in journals if os.path.lexists(path)]
@@ -134,11 +135,11 @@ def is_left_over(name: str) -> bool:
 
 def check_target(folder: str | Path, owned: Mapping[str, str]) -> Path:
     """Return the target's absolute path; refuse one that holds anything but an earlier folder of the same kind."""
-    target = Path(os.path.abspath(folder))  # noqa: PTH100 - resolve() would follow a link and replace its target
+    target = _absolute(folder)
     first, mark = next(iter(owned.items()))
     try:
         if target == Path.cwd():
-            raise WriteError("write: the folder that you are in cannot be replaced. Name a folder below it.")
+            raise WriteError("write: the current folder cannot be replaced. Choose a folder below it.")
         if target.is_symlink() or (target.exists() and not target.is_dir()):
             raise WriteError(f"write: {str(target)!r} is not a folder. Choose another place.")
         names = {path.name for path in target.iterdir()} if target.is_dir() else set()
@@ -155,10 +156,17 @@ def check_target(folder: str | Path, owned: Mapping[str, str]) -> Path:
 
 
 def check_outside(folder: str | Path) -> None:
-    """Refuse a target inside a folder that shoal wrote."""
-    target = Path(os.path.abspath(folder))  # noqa: PTH100 - as in check_target
+    """Refuse a target inside a folder that shoal wrote, and what is not a path."""
+    target = _absolute(folder)
     if any(_made(parent / name, mark) for parent in target.parents for name, mark in OURS.items()):
-        raise WriteError(f"write: {str(target)!r} lies inside a folder that shoal wrote. Choose another place.")
+        raise WriteError(f"write: {str(target)!r} is inside a folder that shoal wrote. Choose another place.")
+
+
+def _absolute(folder: str | Path) -> Path:
+    """Return the absolute path of a target; refuse what is not a path."""
+    if not isinstance(folder, str | os.PathLike):
+        raise WriteError(f"write: expected the path of a folder; got {kind_of(folder)}.")
+    return Path(os.path.abspath(folder))  # noqa: PTH100 - resolve() would follow a link and replace its target
 
 
 def _made(path: Path, mark: str) -> bool:
@@ -195,14 +203,14 @@ def _refuse_unsettled(targets: list[Path]) -> None:
 def _unsettled(journal: Path) -> str:
     """Explain a journal that could not be resolved."""
     return (
-        f"an earlier run was interrupted while it replaced the folders named in {str(journal)!r}, and they were moved "
-        "or changed since. Put them back, or delete this file to keep them as they are."
+        f"an earlier run was interrupted while it replaced the folders named in {str(journal)!r}, and they have been "
+        "moved or changed since. Put them back, or delete this file to keep them as they are."
     )
 
 
 def _real(folder: str | Path) -> Path:
     """Return the absolute path of a target, with links in its parents resolved."""
-    target = Path(os.path.abspath(folder))  # noqa: PTH100 - as in check_target
+    target = _absolute(folder)
     return Path(os.path.realpath(target.parent)) / target.name
 
 

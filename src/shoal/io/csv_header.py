@@ -25,8 +25,6 @@ import pyarrow.compute as pc
 from shoal.io.csv_types import BLANKS, fits
 from shoal.model.looks import BLANK_WORDS, looks_like_a_value, shape_of
 
-__all__ = ["header_doubt"]
-
 DOUBT = 0.01
 SAMPLE = 1000  # rows whose shapes are compared
 LOOKED_AT = 100_000  # rows in which repetitions are counted
@@ -66,6 +64,30 @@ def header_doubt(names: list[str], columns: Columns, null_words: tuple[str, ...]
     if proofs or numbers or np.prod([_probability(name, column) for name, column in texts]) <= DOUBT:
         return ""
     return "nothing distinguishes its cells from the values below, which have no types and hardly repeat"
+
+
+def alike_cells(names: list[str], columns: Columns) -> int:
+    """Return how many cells of the first line of a file of sets look like the rows below it, if it may be one of them.
+
+    Every cell of a row fits the type of its column. So a name that does not, such as a word above numbers, proves a
+    header; where all names fit, or there are no types but names occur again below, there is doubt. Consecutive years or
+    positions are accepted as names.
+    """
+    above = [(name, column) for name, column in zip(names, columns, strict=True) if not pa.types.is_string(column.type)]
+    again = [
+        int(pc.sum(pc.equal(column, name)).as_py() or 0)
+        for name, column in zip(names, columns, strict=True)
+        if pa.types.is_string(column.type)
+    ]
+    echoes = sum(count > 0 for count in again)
+    # One word once is coincidence; a word repeatedly, or two words, indicate a data row.
+    echoes = echoes if echoes > 1 or max(again, default=0) > 1 else 0
+    if not above:
+        return echoes
+    fitting = sum(fits(name, column.type) for name, column in above)
+    if fitting < len(above) or (_consecutive([name for name, _ in above], len(names)) and not echoes):
+        return 0
+    return fitting + echoes
 
 
 def _is_word(name: str) -> bool:
@@ -136,3 +158,13 @@ def _probability(name: str, column: pa.ChunkedArray) -> float:
     if any(not re.search(mark, name) and pc.all(pc.match_substring_regex(cells, mark)).as_py() for mark in MARKS):
         new = 1
     return new / (len(trimmed) + 1)
+
+
+def _consecutive(words: list[str], columns: int) -> bool:
+    """Return whether names are consecutive years, or the positions of all columns."""
+    if not all(re.fullmatch(r"[0-9]{1,4}", word) for word in words):
+        return False
+    numbers = [int(word) for word in words]
+    rising = all(b == a + 1 for a, b in pairwise(numbers))
+    years = len(numbers) > 1 and all(YEARS[0] <= number <= YEARS[1] for number in numbers)
+    return rising and (years or (len(numbers) == columns and numbers[0] in (0, 1)))

@@ -27,8 +27,6 @@ from shoal.io.csv_header import header_doubt
 from shoal.io.csv_types import BLANKS, typed_together
 from shoal.model.asking import option
 
-__all__ = ["parse"]
-
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 CHUNK = 1 << 22
 LARGEST_BLOCK = (1 << 31) - 1
@@ -43,7 +41,7 @@ def _header_hint() -> str:
 
 
 class _Record(NamedTuple):
-    """The position of a record: first and last physical line, number of cells, and the line of an unclosed quote."""
+    """The position of a record: first and last physical line, number of cells, offsets, line of an unclosed quote."""
 
     first: int
     last: int

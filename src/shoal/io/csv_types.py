@@ -6,12 +6,9 @@ and month are unambiguous, of the form 31.12.1999. Decimal commas are read where
 """
 
 import re
-from itertools import pairwise
 
 import pyarrow as pa
 import pyarrow.compute as pc
-
-__all__ = ["BLANKS", "alike_cells", "fits", "typed", "typed_together", "written_like"]
 
 BLANKS = " \t"
 WHOLE = r"^-?(?:0|[1-9][0-9]*)$"
@@ -61,30 +58,6 @@ def typed(column: pa.ChunkedArray, *, empty_is_gap: bool, commas: bool) -> tuple
     return column, ""
 
 
-def alike_cells(names: list[str], columns: list[pa.ChunkedArray]) -> int:
-    """Return how many cells of a first line look like the rows below it, if it may well be one of them.
-
-    Every cell of a row fits the type of its column. So a name that does not, such as a word above numbers, proves a
-    header; where all names fit, or there are no types but names occur again below, there is doubt. Consecutive years or
-    positions are accepted as names.
-    """
-    above = [(name, column) for name, column in zip(names, columns, strict=True) if not pa.types.is_string(column.type)]
-    again = [
-        int(pc.sum(pc.equal(column, name)).as_py() or 0)
-        for name, column in zip(names, columns, strict=True)
-        if pa.types.is_string(column.type)
-    ]
-    echoes = sum(count > 0 for count in again)
-    # One word once is coincidence; a word repeatedly, or two words, indicate a data row.
-    echoes = echoes if echoes > 1 or max(again, default=0) > 1 else 0
-    if not above:
-        return echoes
-    fitting = sum(fits(name, column.type) for name, column in above)
-    if fitting < len(above) or (_consecutive([name for name, _ in above], len(names)) and not echoes):
-        return 0
-    return fitting + echoes
-
-
 def fits(name: str, kind: pa.DataType) -> bool:
     """Return whether a name could be a cell of a column of this type."""
     own = typed(pa.chunked_array([pa.array([name])]), empty_is_gap=False, commas=True)[0].type
@@ -111,16 +84,6 @@ def written_like(column: pa.ChunkedArray, cells: list[str]) -> pa.ChunkedArray:
     comma = not any("." in cell for cell in cells) and any("," in cell for cell in cells)
     text = column.cast(pa.string())
     return pc.replace_substring(text, ".", ",") if comma else text
-
-
-def _consecutive(words: list[str], columns: int) -> bool:
-    """Return whether names are consecutive years, or the positions of all columns."""
-    if not all(re.fullmatch(r"[0-9]{1,4}", word) for word in words):
-        return False
-    numbers = [int(word) for word in words]
-    rising = all(b == a + 1 for a, b in pairwise(numbers))
-    years = len(numbers) > 1 and all(1800 <= number <= 2200 for number in numbers)
-    return rising and (years or (len(numbers) == columns and numbers[0] in (0, 1)))
 
 
 def _trimmed(column: pa.ChunkedArray, empty_is_gap: bool) -> pa.ChunkedArray:

@@ -25,20 +25,7 @@ import pyarrow.compute as pc
 from shoal.catalogue import formats
 from shoal.errors import WriteError
 from shoal.model.policy import NULL_WORDS
-
-__all__ = [
-    "BATCH",
-    "GROUP",
-    "csv_gap",
-    "csv_header",
-    "digest_of",
-    "packing",
-    "storable",
-    "write_csv",
-    "write_data",
-    "write_table",
-    "write_text",
-]
+from shoal.model.table import type_name
 
 SLICE = 65_536  # rows turned into text at a time
 GROUP = 1 << 20  # rows of a row group
@@ -175,7 +162,7 @@ def _bare(kind: pa.DataType) -> pa.DataType:
 
 def csv_header(names: Iterable[str]) -> bytes:
     """Return the first line of a CSV file with these columns."""
-    return (",".join(_quoted(_escaped(pa.array([name])))[0].as_py() for name in names) + "\n").encode()
+    return (",".join(_quoted(_escaped(pa.array(list(names), pa.string()))).to_pylist()) + "\n").encode()
 
 
 def csv_gap(columns: int) -> str:
@@ -210,7 +197,9 @@ def _cells(column: pa.Array) -> pa.Array:
     try:
         text = column.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise WriteError(f"write: cells of type {kind} cannot be written to a CSV file. Choose parquet.") from None
+        raise WriteError(
+            f"write: cells of type {type_name(kind)} cannot be written to a CSV file. Choose parquet."
+        ) from None
     if pa.types.is_floating(kind):
         whole = pc.match_substring_regex(text, r"^-?[0-9]+$")
         return pc.if_else(whole, pc.binary_join_element_wise(text, ".0", ""), text)

@@ -41,19 +41,6 @@ from shoal.errors import WriteError
 from shoal.model.disassociated import Disassociated
 from shoal.model.transactions import Transactions
 
-__all__ = [
-    "FORMAT",
-    "JSON_FILE",
-    "MOST_JSON",
-    "NEIGHBOURS",
-    "PARAMETERS",
-    "PARQUET_FILES",
-    "encoded",
-    "neighbour_file",
-    "write_disassociated",
-    "write_neighbour",
-]
-
 FORMAT, METADATA = "disassoc/1", "disassoc"
 JSON_FILE = "disassociated.json"
 NEIGHBOURS = ("neighbour.dat", "neighbour.json")
@@ -104,12 +91,12 @@ def encoded(
         raise WriteError(f"write: format {format!r} is not one for disassociated data; choose 'parquet' or 'json'.")
     if not np.diff(published.chunk_ptr).all():
         empty = int((np.diff(published.chunk_ptr) == 0).sum())
-        raise WriteError(f"write: {empty} chunks have no sub-record, so that no file can hold them. Leave them out.")
+        raise WriteError(f"write: {empty} chunks have no sub-record, and no file can represent that. Leave them out.")
     _check_text(published.labels)
     if format == "json":
         text = _as_json(published)
         if len(text) > MOST_JSON:
-            raise WriteError(f"write: a JSON file of more than {MOST_JSON >> 20} MiB is not written. Choose parquet.")
+            raise WriteError(f"write: the JSON file would have more than {MOST_JSON >> 20} MiB. Choose parquet.")
         yield JSON_FILE, memoryview(text)
         return
     facts = {"format": FORMAT, "params": _params(published), "n_records": published.n}

@@ -36,18 +36,6 @@ from shoal.io.parquet_pages import footer_of
 from shoal.model.policy import NULL_WORDS
 from shoal.model.table import Origin, Table
 
-__all__ = [
-    "MOST_BYTES",
-    "MOST_GROWTH",
-    "SURELY_FINE",
-    "format_of",
-    "opened",
-    "read",
-    "read_typed",
-    "typed_columns",
-    "unpacked",
-]
-
 MOST_BYTES = 8 << 30
 MOST_GROWTH = 500
 MOST_CELLS = 32  # cells that a byte of a Parquet or Feather file may stand for
@@ -60,7 +48,6 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-GZIP = b"\x1f\x8b"
 CHUNK = 1 << 20
 FIRST_DAY, LAST_DAY = (day.toordinal() - dt.date(1970, 1, 1).toordinal() for day in (dt.date.min, dt.date.max))
 UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
@@ -165,7 +152,7 @@ def opened(path: Path) -> IO[bytes]:
     except FileNotFoundError:
         reason = "does not exist"
     except PermissionError:
-        reason = "is not readable by you"
+        reason = "cannot be read with your permissions"
     except (OSError, ValueError):
         reason = "cannot be opened"
     raise ReadError(f"read: {str(path)!r} {reason}; expected a CSV, Parquet or Feather file. Check the path.")
@@ -179,11 +166,11 @@ def format_of(path: Path, start: bytes) -> str:
     named = next((card for card in cards if path.suffix.lower() in card.endings), None)
     if named is None:
         return next((card.name for card in cards if card.magic and start.startswith(card.magic)), "csv")
-    if named.name == "csv" and start.startswith(GZIP):
+    if named.name == "csv" and start.startswith(formats.load("csv.gz").magic):
         return "csv.gz"
     if not start.startswith(named.magic):
         raise ReadError(
-            f"read: {path.name!r} is not a {named.called} file. Check that it is whole and that its name is right."
+            f"read: {path.name!r} is not a {named.called} file. Check that it is complete and that its name is right."
         )
     return named.name
 
@@ -191,7 +178,7 @@ def format_of(path: Path, start: bytes) -> str:
 def read_typed(card: FormatCard, path: Path) -> pa.Table:
     """Read a file whose cells have types; error messages of plug-ins are not shown."""
     if card.read is None:
-        raise ReadError(f"read: {path.name!r}: the format {card.name!r} can be written, not read.")
+        raise ReadError(f"read: {path.name!r}: the format {card.name!r} can be written but not read.")
     try:
         return card.read(path)
     except ReadError:  # written for users, so it quotes no cell
@@ -216,7 +203,7 @@ def unpacked(file: IO[bytes], name: str, kind: str) -> bytearray:
     except (EOFError, OSError, zlib.error):
         data.clear()
     if not data:
-        raise ReadError(f"read: {name!r} is damaged or cut off. Fetch it again.")
+        raise ReadError(f"read: {name!r} is damaged or truncated. Obtain it again.")
     raise _too_large(name)
 
 
@@ -268,7 +255,6 @@ def _too_large(name: str) -> ReadError:
 
 def typed_columns(path: Path, kind: str) -> pa.Table:
     """Read a Parquet or Feather file and validate all its buffers."""
-    table, fits = None, True
     try:
         table, fits = _parquet(path) if kind == "parquet" else _feather(path)
     except FAULTS:
@@ -277,7 +263,7 @@ def typed_columns(path: Path, kind: str) -> pa.Table:
         raise _too_large(path.name)
     if table is None:
         raise ReadError(
-            f"read: {path.name!r} is damaged or cut off, or of a kind that shoal cannot read. Fetch it again."
+            f"read: {path.name!r} is damaged or truncated, or of a kind that shoal cannot read. Obtain it again."
         )
     return from_frame(table)
 

@@ -10,8 +10,6 @@ from shoal.catalogue import file_format
 from shoal.io.data_file import BATCH, GROUP, packing, storable, write_csv
 from shoal.io.files import typed_columns
 
-__all__ = ["csv", "csv_gz", "feather", "parquet"]
-
 
 def _read_parquet(path: Path) -> pa.Table:
     """Return the table of a Parquet file."""
@@ -31,7 +29,7 @@ def csv(table: pa.Table, file: BinaryIO) -> None:
 
 @file_format("csv.gz", endings=(".gz",), magic=b"\x1f\x8b", called="gzip", text=True)
 def csv_gz(table: pa.Table, file: BinaryIO) -> None:
-    """Write a gzipped CSV file, without a name or a time."""
+    """Write a gzipped CSV file, without a file name or a time in its header."""
     with packing(file) as packed:
         write_csv(table, packed)
 

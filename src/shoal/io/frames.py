@@ -5,7 +5,7 @@ and text in one column, intervals, periods, complex numbers) becomes text.
 
 Out: every column returns to the type that it had, as long as it is still of that kind; dates and numbers that were
 text are written as text. Categories are rebuilt from the released values: a category that no row has is a value of the
-original.
+original, and the order of unordered categories may be that of its rows.
 
 shoal imports neither pandas nor polars: the caller's own frame, narwhals and pyarrow do the conversion.
 """
@@ -17,11 +17,10 @@ import narwhals as nw
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.errors import ReadError, listed
+from shoal.errors import ReadError, kind_of, listed
 from shoal.io.csv_types import written_like
 
-__all__ = ["from_frame", "reordered", "to_frame"]
-
+PUBLISHED = "released_row"  # name of the index of rows in the published order
 STYLE = 100  # cells that show how text is written
 UNFIT = (pa.ArrowException, OverflowError, TypeError, ValueError)
 
@@ -48,9 +47,10 @@ def from_frame(frame: Any) -> pa.Table:
     if isinstance(wrapped, nw.LazyFrame):
         raise ReadError("read: the frame is lazy and has no rows yet; expected rows. Call .collect() on it first.")
     if not isinstance(wrapped, nw.DataFrame):
+        remedy = "Give its `aligned()`, which is one." if hasattr(frame, "aligned") else "Put it into a frame first."
         raise ReadError(
             f"read: {_called(frame)} is not a table; expected the path of a file, or a frame of pandas, polars or "
-            "pyarrow. Put it into a frame first."
+            f"pyarrow. {remedy}"
         )
     names = [str(label) for label in wrapped.columns]
     if len(set(names)) < len(names):
@@ -104,7 +104,7 @@ def to_frame(table: pa.Table, frame: Any, rows: Any = None) -> Any:
 
 
 def reordered(frame: Any, rows: Any) -> Any:
-    """Return these rows of a released frame; a pandas frame gets labels that no other frame has.
+    """Return these rows of a released frame; a pandas frame gets labels that no original has.
 
     pandas aligns rows of the same label, whatever their order. With labels of 0 to n - 1 the difference to the original
     would silently be computed between rows of different people.
@@ -115,12 +115,47 @@ def reordered(frame: Any, rows: Any) -> Any:
     {'age': [21, 39]}
     """
     wrapped: Any = nw.from_native(frame, eager_only=True)
-    taken = wrapped[rows]
+    if wrapped.implementation.is_pyarrow():
+        # Arrow cannot take rows of string views.
+        table = wrapped.to_native()
+        kinds = [pa.large_string() if pa.types.is_string_view(kind) else kind for kind in table.schema.types]
+        plain = table.cast(pa.schema(zip(table.column_names, kinds, strict=True)))
+        taken = nw.from_native(plain.take(pa.array(rows)).cast(table.schema), eager_only=True)
+    else:
+        taken = wrapped[rows]
     if not wrapped.implementation.is_pandas():
         return taken if isinstance(frame, nw.DataFrame) else taken.to_native()
     native = taken.to_native().reset_index(drop=True)
-    native.index = native.index.map("r{}".format).rename("released_row")
+    native.index = native.index.map("r{}".format).rename(PUBLISHED)
     return nw.from_native(native, eager_only=True) if isinstance(frame, nw.DataFrame) else native
+
+
+def has_published_index(frame: Any) -> bool:
+    """Return whether a pandas frame has the index of rows in the published order, made by `reordered`."""
+    native = frame.to_native() if isinstance(frame, nw.DataFrame) else frame
+    name = getattr(getattr(native, "index", None), "name", None)
+    return isinstance(name, str) and name == PUBLISHED
+
+
+def in_another_order(frame: Any, original: Any) -> bool:
+    """Return whether the labels of a pandas frame are those of another in another order.
+
+    Labels of 0 to n - 1 in this order tell nothing: pandas gives them to any frame.
+    """
+    labels = [_labels(one) for one in (frame, original)]
+    if any(one is None or not one.is_unique for one in labels):
+        return False
+    own, others = labels
+    plain = type(own).__name__ == "RangeIndex" and (own.start, own.step) == (0, 1)
+    return not plain and len(own) == len(others) and not own.equals(others) and bool(own.isin(others).all())
+
+
+def _labels(frame: Any) -> Any:
+    """Return the index of a pandas frame, and None for anything else."""
+    wrapped = nw.from_native(frame, pass_through=True)
+    if not isinstance(wrapped, nw.DataFrame) or not wrapped.implementation.is_pandas():
+        return None
+    return wrapped.to_native().index
 
 
 def _as_text(column: pa.ChunkedArray, before: Any, wrapped: Any, place: int) -> pa.ChunkedArray:
@@ -138,15 +173,15 @@ def _as_text(column: pa.ChunkedArray, before: Any, wrapped: Any, place: int) -> 
 
 def _called(thing: Any) -> str:
     """Describe an object by its type, never by its value."""
-    kind = type(thing)
-    package = kind.__module__.partition(".")[0]
-    return f"a {kind.__name__}" if package == "builtins" else f"a {kind.__name__} of {package}"
+    package = type(thing).__module__.partition(".")[0]
+    return kind_of(thing) if package == "builtins" else f"{kind_of(thing)} of {package}"
 
 
 def _same_names(names: list[str]) -> ReadError:
     """Return the error for columns of the same name."""
     twice = sorted({name for name in names if names.count(name) > 1})
-    return ReadError(f"read: the name {listed(twice)} is used by two or more columns. Rename them.")
+    what = "the name" if len(twice) == 1 else "each of the names"
+    return ReadError(f"read: {what} {listed(twice)} is used by two or more columns. Rename them.")
 
 
 def _column(series: Any, name: str) -> pa.Array | pa.ChunkedArray:
@@ -226,7 +261,10 @@ def _cast(values: Any, kind: pa.DataType) -> Any:
 
 
 def _categories(column: pa.ChunkedArray, before: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """Return the column as categories: only those that occur, in their former order, new ones last."""
+    """Return the column as categories: only those that occur, sorted unless they were ordered; new ones then come last.
+
+    The former order of unordered categories may be that of the rows in which they first appeared.
+    """
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_null(column.type):
@@ -238,7 +276,10 @@ def _categories(column: pa.ChunkedArray, before: pa.Array | pa.ChunkedArray) -> 
     if known.type != column.type:
         known = used.slice(0, 0)
     new = used.filter(pc.invert(pc.is_in(used, known)))
-    levels = pa.concat_arrays([known.filter(pc.is_in(known, used)), new.take(pc.sort_indices(new))])
+    if before.type.ordered:
+        levels = pa.concat_arrays([known.filter(pc.is_in(known, used)), new.take(pc.sort_indices(new))])
+    else:
+        levels = used.take(pc.sort_indices(used))
     positions = _cast(pc.index_in(column, levels).combine_chunks(), before.type.index_type)
     if _alike(levels.type, before.type.value_type):
         levels = _cast(levels, before.type.value_type)

@@ -20,18 +20,14 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyarrow import csv
 
-from shoal.errors import ReadError
-from shoal.io.csv_text import parse
-from shoal.io.csv_types import BLANKS, alike_cells, typed_together
+from shoal.errors import ReadError, counted
+from shoal.io.csv_header import alike_cells
+from shoal.io.csv_text import DELIMITERS, LARGEST_BLOCK, SEAL, parse
+from shoal.io.csv_types import BLANKS, typed_together
 from shoal.io.item_sets import MARK, check_text, gathered
+from shoal.model.table import is_list, type_name
 from shoal.model.transactions import Transactions
 
-__all__ = ["from_list_column", "from_long_columns", "is_list", "read_cells", "the_column"]
-
-DELIMITERS = ",;\t|"
-# Appended to the text: if the last row is exactly this, no quote was left open before it.
-SEAL = "end of text"
-LARGEST_BLOCK = (1 << 31) - 1
 LOOKED_AT = 1000  # rows that a header is compared with
 FAULTS = (pa.ArrowException, ValueError, OverflowError, TypeError)
 
@@ -47,7 +43,7 @@ def from_list_column(column: Any, called: str, separator: str | None = None) -> 
     if cut:
         column = _split(column, called, separator)
     elif separator is not None:
-        raise ReadError(f"read: {called} has lists already; a separator is for cells of text. Leave it out.")
+        raise ReadError(f"read: {called} contains lists; a separator is for cells of text. Leave it out.")
     lengths = pc.fill_null(pc.list_value_length(column), 0)
     values = pc.list_flatten(column)
     codes, words = _folded(pc.ascii_trim_whitespace(values) if cut else values, called)
@@ -62,7 +58,8 @@ def from_long_columns(records: Any, items: Any, called: str) -> Transactions:
     if records.null_count:
         row = pc.index(pc.is_null(records), True).as_py() + 1
         raise ReadError(
-            f"read: {called}, row {row}: the record is missing, as in {records.null_count} rows. Fill in or drop them."
+            f"read: {called}, row {row}: the record is missing ({counted(records.null_count, 'such row')}). "
+            "Fill in or drop these rows."
         )
     # Encoded again, so that its values are in order of first appearance.
     owner, inputs = _numbered(
@@ -74,13 +71,6 @@ def from_long_columns(records: Any, items: Any, called: str) -> Transactions:
     return gathered(codes[order], words, lengths, called, "record")
 
 
-def is_list(kind: pa.DataType) -> bool:
-    """Return whether a type is a list, in any layout."""
-    types = pa.types
-    views = types.is_list_view(kind) or types.is_large_list_view(kind)
-    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind) or views)
-
-
 def the_column(table: pa.Table, name: str, called: str) -> Any:
     """Return the column of a name, or say that there is none."""
     if table.column_names.count(name) == 1:
@@ -88,14 +78,18 @@ def the_column(table: pa.Table, name: str, called: str) -> Any:
     if name in table.column_names:
         raise ReadError(f"read: {called}: {name!r} is the name of two or more columns. Rename them.")
     # The names are not listed: the first line of a file without a header is a record.
-    raise ReadError(f"read: {called} has {table.num_columns} columns, and none is called {name!r}. Check the name.")
+    raise ReadError(
+        f"read: {called} has {counted(table.num_columns, 'column')}, and none is called {name!r}. Check the name."
+    )
 
 
 def _split(column: Any, called: str, separator: str | None) -> Any:
     """Return text cells as lists of items without surrounding blanks."""
     text = _as_text(column, called)
     if separator == "":
-        raise ReadError("read: the separator is empty; expected what stands between items. Leave it out for blanks.")
+        raise ReadError(
+            "read: the separator is empty; expected the text between items. Leave it out if blanks separate them."
+        )
     if separator is None:
         return pc.ascii_split_whitespace(text)
     return pc.split_pattern(text, separator)
@@ -113,7 +107,8 @@ def _as_text(values: Any, called: str) -> Any:
             text = None
     if text is None:
         raise ReadError(
-            f"read: {called} has items of type {kind}; expected text, or whole numbers. Turn them into text first."
+            f"read: {called} has items that are {type_name(kind)}; expected text, or whole numbers. "
+            "Turn them into text first."
         )
     return text
 
@@ -168,7 +163,7 @@ def read_cells(data: bytearray, name: str, wanted: Iterable[str] = (), *, tabs: 
         if alike := alike_cells(names, [column for column, _ in seen]) or numbers:
             raise ReadError(
                 f"read: {name!r}, line 1: {alike} of its {len(names)} cells look like those of the rows below, not "
-                "like names of columns. Put a line of names in front, or name the columns that are meant."
+                "like names of columns. Add a line of names at the top, or name the columns to use."
             )
     return table
 

@@ -9,7 +9,6 @@
 Blank lines are records without items. Lines end with LF, CR LF or CR.
 """
 
-import gzip
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,10 +20,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.errors import ReadError, WriteError
+from shoal.io.data_file import packing
 from shoal.io.item_sets import LONGEST, MARK, at_line, check_text, fault_of, gathered
 from shoal.model.transactions import Transactions
-
-__all__ = ["looks_like_spmf", "parse_lines", "write_lines"]
 
 BLOCK = 1 << 18
 BLANKS = b" \t\v\f"
@@ -169,7 +167,7 @@ def write_lines(data: Transactions, path: str | Path, *, separator: str = " ", k
     try:
         with place.open("wb") as raw:
             if place.suffix.lower() == ".gz":
-                with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
+                with packing(raw) as packed:
                     packed.writelines(lines)
             else:
                 raw.writelines(lines)

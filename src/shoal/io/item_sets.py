@@ -18,21 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import ReadError
+from shoal.errors import ReadError, counted
 from shoal.model.transactions import Transactions, in_order
-
-__all__ = [
-    "LONGEST",
-    "MARK",
-    "MOST_ITEMS",
-    "at_line",
-    "check_text",
-    "fault_of",
-    "from_matrix",
-    "from_records",
-    "gathered",
-    "items_of",
-]
 
 MARK = b"\xef\xbb\xbf"  # byte order mark
 LONGEST = 10_000  # characters of a label
@@ -195,8 +182,8 @@ def from_matrix(matrix: Any, labels: Iterable[Any] | None = None) -> Transaction
     names = [str(label) for label in (range(d) if labels is None else labels)]
     if len(names) != d or len(set(names)) < d:
         raise ReadError(
-            f"read: {len(names)} labels, {len(set(names))} of them different, for a matrix of {d} columns; "
-            "expected a label of its own for each. Give one for each column."
+            f"read: {counted(len(names), 'label')} ({len(set(names))} distinct) for a matrix of "
+            f"{counted(d, 'column')}; expected a different label for each column."
         )
     if hasattr(matrix, "tocoo"):
         entries = matrix.tocoo()

@@ -15,8 +15,6 @@ from pathlib import Path
 from shoal.errors import WriteError
 from shoal.model.progress import announce
 
-__all__ = ["PATIENCE", "alive", "locked", "try_lock"]
-
 PATIENCE = 600.0  # seconds to wait for another process
 QUIET = 1.0  # seconds of waiting before the user is told
 PAUSE = 0.05  # seconds between two attempts

@@ -10,18 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = [
-    "MOST_FOOTER",
-    "Chunk",
-    "Compact",
-    "Footer",
-    "Page",
-    "footer_of",
-    "nothing_between",
-    "skeleton",
-    "true_sizes",
-]
-
 MOST_FOOTER = 1 << 23
 HEADER = 1 << 16  # largest size of a page header with its statistics, in bytes
 DEPTH = 12
@@ -73,7 +61,7 @@ def footer_of(path: Path) -> Footer:
         groups = facts.get(4, [])
         chunks = tuple(_chunk(column, start) for group in groups for column in group[1])
         keys = tuple(pair[1] for pair in facts.get(5, []))
-        return Footer(start, tuple(int(group[3]) for group in groups), chunks, keys, bytes(facts.get(6, b"")))
+        return Footer(start, tuple(int(group[3]) for group in groups), chunks, keys, bytes(facts.get(MAKER, b"")))
     except (KeyError, IndexError, TypeError, AttributeError):
         raise ValueError from None
 

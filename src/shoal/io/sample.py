@@ -10,15 +10,11 @@ generator, so that no row is a person and the same seed gives the same bytes:
 5. About three in a hundred cells of some columns are missing.
 """
 
-from numbers import Integral
-
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.errors import UseError
-
-__all__ = ["sample"]
+from shoal.model.asking import check_number
 
 WOMEN = (
     "Anna Maria Laura Julia Sofia Emma Lea Clara Nina Ines Elena Alice Helen Ruth Karin Petra Monika "
@@ -61,7 +57,7 @@ Reals = NDArray[np.float64]
 
 
 def sample(rows: int = 5000, seed: int = 7) -> pa.Table:
-    """Return an invented table of hospital admissions, one row per patient.
+    """Return a synthetic table of hospital admissions, one row per patient.
 
     No such people exist: names, dates, places and illnesses are drawn at random.
 
@@ -80,11 +76,12 @@ def sample(rows: int = 5000, seed: int = 7) -> pa.Table:
 
     Examples
     --------
-    >>> sample(100).num_rows
+    >>> import shoal
+    >>> shoal.sample(100).num_rows
     100
     """
-    _whole("rows", rows, 2)
-    _whole("seed", seed, 0)
+    check_number(rows, "sample", "rows", whole=True, least=2)
+    check_number(seed, "sample", "seed", whole=True, least=0)
     rng = np.random.default_rng(seed)
     old = rng.random(rows) < 0.6
     drawn = rng.normal(np.where(old, 70, 42), np.where(old, 12, 14))
@@ -118,13 +115,6 @@ def sample(rows: int = 5000, seed: int = 7) -> pa.Table:
             "cost_eur": pa.array(cost),
         }
     )
-
-
-def _whole(name: str, value: object, least: int) -> None:
-    """Refuse what is not a whole number of at least `least`."""
-    fits = isinstance(value, Integral) and not isinstance(value, bool)
-    if not fits or value < least:  # type: ignore[operator]
-        raise UseError(f"sample: {name} must be a whole number of at least {least}; got {value!r}.")
 
 
 def _names(rng: np.random.Generator, sex: NDArray[np.str_]) -> list[str]:

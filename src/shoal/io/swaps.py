@@ -28,8 +28,6 @@ from typing import Any
 
 from shoal.io.locks import alive
 
-__all__ = ["BOX", "JOURNAL", "Move", "appear", "mine", "partners", "recover", "sync"]
-
 EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
 HERE = -100  # AT_FDCWD
 BOX = re.compile(r"\.(.+)\.shoal-([0-9]{1,9})-[0-9a-f]{8}", re.ASCII | re.DOTALL)

@@ -15,12 +15,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.catalogue import formats
 from shoal.io.csv_types import BLANKS, typed
 from shoal.io.files import read
 from shoal.model.policy import Column, Policy
 from shoal.model.table import Table
-
-__all__ = ["read_for", "with_types"]
 
 FEW = 20  # numbers as text that may be categories: grades, districts
 
@@ -39,7 +38,7 @@ def with_types(table: Table, policy: Policy) -> Table:
     >>> table.column("born").type, table.origin.notes
     (DataType(date32[day]), ("text read as dates in column 'born' (kind nominal keeps text)",))
     """
-    if table.origin.format.startswith("csv"):
+    if table.origin.format != "frame" and formats.declared(table.origin.format, "text"):
         return table
     data, notes = table.data, []
     for place, name in enumerate(table.names):

@@ -23,13 +23,14 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.catalogue import formats
-from shoal.errors import ReadError, listed, near
+from shoal.errors import ReadError, kind_of, listed, near, shortened
 from shoal.io.files import format_of, opened, read_typed, unpacked
 from shoal.io.frames import from_frame
-from shoal.io.item_columns import from_list_column, from_long_columns, is_list, read_cells, the_column
+from shoal.io.item_columns import from_list_column, from_long_columns, read_cells, the_column
 from shoal.io.item_lines import looks_like_spmf, parse_lines, write_lines
 from shoal.io.item_sets import from_matrix, from_records, items_of
 from shoal.model.options import with_options
+from shoal.model.table import is_list
 from shoal.model.transactions import Transactions
 
 __all__ = ["LAYOUTS", "Layout", "ReadingOptions", "read_transactions", "write_lines"]
@@ -69,7 +70,8 @@ def read_transactions(
     source : path, frame, column, matrix or iterable
         A file of lines (.dat, .fimi, .txt, or any other name), of SPMF, of CSV (.csv, .tsv, .tab), Parquet, Feather or
         JSON (a list of lists), text plain or gzipped; a frame or a column of pandas, polars or pyarrow; a numpy array
-        of two axes or a SciPy sparse matrix of 0 and 1; or an iterable of iterables of text or whole numbers.
+        of two axes or a SciPy sparse matrix of 0 and 1; or an iterable of iterables of text or whole numbers. A count
+        above 1 in a matrix is an item that the record has several times: it is counted once.
     layout : {"lines", "spmf", "long", "list"}, optional
         How records are written in a file or a frame; detected if not given.
     column : str, optional
@@ -90,7 +92,7 @@ def read_transactions(
     Raises
     ------
     ReadError
-        If the source cannot be read so: the message says where, and quotes no item.
+        If the source cannot be read in this way; the message says where, and quotes no item.
 
     Cost
     ----
@@ -98,14 +100,23 @@ def read_transactions(
 
     Examples
     --------
-    >>> read_transactions([["tea", "milk", "tea"], [], ["tea"]])
+    >>> import shoal.sets
+    >>> shoal.sets.read([["tea", "milk", "tea"], [], ["tea"]])
     <Transactions: 2 records, 2 items, 3 occurrences>
     """
-    if layout is not None and layout not in LAYOUTS:
-        raise ReadError(f"read: layout {layout!r} is not known; choose {listed(LAYOUTS)}.{near(layout, LAYOUTS)}")
+    if layout is not None and (not isinstance(layout, str) or layout not in LAYOUTS):
+        known = f"choose {listed(LAYOUTS)}.{near(layout, LAYOUTS)}"
+        raise ReadError(f"read: layout {shortened(layout)} is not known; {known}")
+    if not isinstance(separator, str | None):
+        raise ReadError(f"read: separator must be text; got {kind_of(separator)}.")
+    if not isinstance(labels, Iterable | None):
+        raise ReadError(f"read: labels must be a list of names; got {kind_of(labels)}.")
     if column is not None and (record is not None or item is not None):
-        raise ReadError("read: a column of lists and columns of the long form were named. Name one or the other.")
+        raise ReadError("read: both a list column and columns of the layout 'long' were named. Name one or the other.")
     named = {"column": column, "record": record, "item": item}
+    for what, name in named.items():
+        if not isinstance(name, str | None):
+            raise ReadError(f"read: {what} must be the name of a column; got {kind_of(name)}.")
     if labels is not None and not _is_matrix(source):
         raise ReadError("read: labels are for a matrix; other sources have their own. Leave them out.")
     if isinstance(source, str | os.PathLike):
@@ -187,17 +198,20 @@ def _from_table(
             layout = "list"
         else:
             raise ReadError(
-                f"read: {called} has {len(names)} columns, {len(lists)} of them of lists, so where its items are is "
-                "not known. Name the column of lists, or those of record and item."
+                f"read: {called} has {len(names)} columns, {len(lists)} of them list columns, so it is not clear where "
+                "its items are. Name the list column, or the columns of records and of items; in Python, a table of "
+                "zeros and ones can be given as a matrix."
             )
     if layout != "long":
         if column is None:
             column = next(iter(lists or names)) if len(lists) == 1 or len(names) == 1 else None
         if column is None or record is not None or item is not None:
-            raise ReadError(f"read: {called}: which of {len(names)} columns has the items? Name it.")
+            raise ReadError(f"read: {called}: it is not clear which of {len(names)} columns has the items. Name it.")
         return from_list_column(the_column(table, column, called), called, separator)
     if column is not None or ((record is None or item is None) and len(names) != 2):
-        raise ReadError(f"read: {called}: which of {len(names)} columns have record and item? Name both.")
+        raise ReadError(
+            f"read: {called}: it is not clear which of {len(names)} columns have the records and the items. Name both."
+        )
     if separator is not None:
         raise ReadError(f"read: {called} has one item per row; a separator is for lists. Leave it out.")
     guessed = record is None or item is None

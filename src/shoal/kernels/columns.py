@@ -23,31 +23,10 @@ from numpy.typing import NDArray
 
 from shoal.kernels.loops import inner_loop
 
-__all__ = [
-    "RANGE",
-    "SET",
-    "Columns",
-    "Hulls",
-    "Range",
-    "Set",
-    "Shape",
-    "Tree",
-    "add",
-    "class_losses",
-    "clear",
-    "columns_of",
-    "ends",
-    "hulls_of",
-    "join_loss",
-    "loss",
-    "pair_loss",
-]
-
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 Words = NDArray[np.uint64]
-Flags = NDArray[np.bool_]
 
 RANGE, TREE, SET = 0, 1, 2
 WORD = 64  # values in a word of a set

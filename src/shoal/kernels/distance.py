@@ -5,8 +5,6 @@ from numpy.typing import NDArray
 
 from shoal.kernels.loops import inner_loop
 
-__all__ = ["squared"]
-
 Floats = NDArray[np.float64]
 
 

@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 from shoal.kernels.columns import RANGE, SET, Columns, Floats, Whole, pair_loss
 from shoal.kernels.loops import inner_loop
 
-__all__ = ["as_distances", "medoids"]
-
 MANY = 500  # rows of a group compared with each other
 ALMOST = 1.15  # times the least sum of distances: rows that may represent their group
 RARELY = 1 / 64  # lower limit of the probability that two rows differ

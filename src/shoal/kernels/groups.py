@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from shoal.kernels.loops import inner_loop, loop
 
-__all__ = ["centres", "cheapest", "increases", "numbered"]
-
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]

@@ -1,13 +1,37 @@
 """Decorators for compiled loops: the usual one, and one for loops called hundreds of millions of times."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
-from numba import njit
+from numba import njit, types
+from numba.core import event
 
-__all__ = ["inner_loop", "loop"]
+from shoal.model.progress import announce
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+COMPILING = (
+    "Compiling loops, which takes up to half a minute. Later runs on this machine load them. `shoal warmup` compiles "
+    "ahead."
+)
+
+
+class _Announcement(event.Listener):
+    """Announces once per process that something is being compiled."""
+
+    def __init__(self) -> None:
+        self.made = False
+
+    def on_start(self, event: Any) -> None:  # noqa: ARG002 - the interface of numba
+        if not self.made:
+            self.made = True
+            announce(COMPILING)
+
+    def on_end(self, event: Any) -> None:
+        """Do nothing: the next step shows that compiling has ended."""
+
+
+event.register("numba:compile", _Announcement())  # type: ignore[no-untyped-call]
 
 
 def loop(function: Function) -> Function:
@@ -30,7 +54,29 @@ def inner_loop(function: Function) -> Function:
 
 def _compiled(function: Function, **options: Any) -> Function:
     """Return the compiled function, with a cache where possible."""
+    options |= {"nogil": True, "no_cfunc_wrapper": True}
+    compiled: Any
     try:
-        return cast("Function", njit(cache=True, nogil=True, **options)(function))
+        compiled = njit(cache=True, **options)(function)
     except RuntimeError:
-        return cast("Function", njit(nogil=True, **options)(function))
+        compiled = njit(**options)(function)
+    if compiled is not function:  # it is the function itself if NUMBA_DISABLE_JIT is set
+        _share_specializations(compiled)
+    return cast("Function", compiled)
+
+
+def _share_specializations(compiled: Any) -> None:
+    """Let loops that call this one with integers of other sizes, or with constants, use one compiled form of it."""
+    specialized = compiled.get_call_template
+
+    def of_wide_integers(arguments: Sequence[Any], by_name: Mapping[str, Any]) -> Any:
+        return specialized(tuple(map(_widened, arguments)), {name: _widened(one) for name, one in by_name.items()})
+
+    compiled.get_call_template = of_wide_integers
+
+
+def _widened(kind: Any) -> Any:
+    """Return int64 for an integer that fits into it, constants included, and any other type unchanged."""
+    unliteral: Any = types.unliteral
+    kind = unliteral(kind)
+    return types.int64 if isinstance(kind, types.Integer) and kind != types.uint64 else kind

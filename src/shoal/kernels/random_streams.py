@@ -5,8 +5,6 @@ from numpy.typing import NDArray
 
 from shoal.kernels.loops import inner_loop
 
-__all__ = ["stream", "uniform"]
-
 LEFT, RIGHT, ACROSS, TOP = np.uint64(23), np.uint64(17), np.uint64(26), np.uint64(11)
 UNIT = 2.0**-53
 

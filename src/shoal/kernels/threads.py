@@ -10,10 +10,8 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from typing import TypeVar
 
-from shoal.errors import MethodError
+from shoal.errors import MethodError, shortened
 from shoal.model.progress import FINE, listening, part, tick
-
-__all__ = ["each", "thread_count"]
 
 PAUSE = 0.2  # seconds between two progress updates
 
@@ -26,7 +24,7 @@ def thread_count(threads: int | None, who: str) -> int:
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
-        raise MethodError(f"{who}: threads must be a whole number of at least 1; got {threads!r}.")
+        raise MethodError(f"{who}: threads must be a whole number of at least 1; got {shortened(threads)}.")
     return threads
 
 

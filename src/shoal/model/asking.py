@@ -3,12 +3,15 @@
 Errors name the option as the reader wrote it. Notes are stored in files and read in either place: they name both.
 """
 
+import math
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from numbers import Integral, Number, Real
+from typing import Any
 
-__all__ = ["FLAGS", "argument", "either", "on_command_line", "option"]
+from shoal.errors import MethodError, PolicyError, UseError, kind_of, shortened
 
 # The flag of the command line for each keyword argument of the Python functions.
 FLAGS = {
@@ -22,24 +25,35 @@ FLAGS = {
     "header": "--header",
     "hierarchies": "--hierarchy",
     "identifiers": "--identifier",
+    "items": "--items",
     "jobs": "--jobs",
+    "k": "-k",
     "keep": "--keep",
+    "l": "-l",
+    "l_kind": "--l-kind",
     "label": "--label",
     "longest": "--longest",
+    "m": "-m",
+    "method": "--method",
+    "missing": "--missing",
     "neighbour": "--neighbour",
     "only": "--only",
+    "other": "--other",
     "output": "--output",
     "parameters": "--parameter",
     "private": "--private",
     "protect": "--protect",
     "quasi": "--quasi",
+    "refine": "--refine",
     "report": "--report",
     "seed": "--seed",
     "seeds": "--seeds",
     "sensitive": "--sensitive",
+    "t": "-t",
+    "weight": "--weight",
 }
 PLACEHOLDERS = ("COLUMN", "FILE", "FOLDER")
-LISTS = ("accept", "identifiers", "keep", "only", "quasi", "sensitive")
+LISTS = ("accept", "identifiers", "items", "keep", "only", "quasi", "sensitive")
 
 _flags = ContextVar("flags", default=False)  # whether errors name flags
 
@@ -55,7 +69,7 @@ def on_command_line() -> Iterator[None]:
 
 
 def argument(name: str) -> str:
-    """Return the name of an option as the reader writes it.
+    """Return the name of an option as the reader writes it; an option without a flag keeps its name.
 
     Examples
     --------
@@ -65,7 +79,51 @@ def argument(name: str) -> str:
     ...     argument("identifiers")
     '--identifier'
     """
-    return FLAGS[name] if _flags.get() else name
+    return FLAGS.get(name, name) if _flags.get() else name
+
+
+def one_or_several(given: Any, who: str, name: str, error: type[UseError] = PolicyError) -> list[Any]:
+    """Return one name or several as a list, and none as an empty one; `who` begins the message that refuses others.
+
+    Examples
+    --------
+    >>> one_or_several("age", "mine", "quasi"), one_or_several(("age", "sex"), "mine", "quasi")
+    (['age'], ['age', 'sex'])
+    """
+    if not isinstance(given, Iterable | None):
+        raise error(f"{who}: {argument(name)} must be one or more names; got {kind_of(given)}.")
+    names = [] if given is None else [given] if isinstance(given, str) else list(given)
+    for one in names:
+        if not isinstance(one, str | Number):
+            raise error(f"{who}: {argument(name)} must be one or more names; one of them is {kind_of(one)}.")
+    return names
+
+
+def check_number(value: object, who: str, name: str, *, whole: bool = False, least: float = -math.inf) -> None:
+    """Refuse what is not a number, not a whole one, or too small; `who` begins the message.
+
+    Examples
+    --------
+    >>> check_number(0, "mine", "most", whole=True, least=1)
+    Traceback (most recent call last):
+    shoal.errors.MethodError: mine: most must be a whole number of at least 1; got 0.
+    """
+    number = isinstance(value, Integral if whole else Real) and not isinstance(value, bool)
+    if not number or not value >= least:  # type: ignore[operator]
+        what = "a whole number" if whole else "a number"
+        from_ = "" if math.isinf(least) else f" of at least {least:g}"
+        raise MethodError(f"{who}: {name} must be {what}{from_}; got {shortened(value)}.")
+
+
+def in_seconds(value: Any, who: str, name: str = "budget") -> float:
+    """Return a valid number of seconds; `who` begins the message that refuses any other value."""
+    try:
+        seconds = float(value) if not isinstance(value, bool) and isinstance(value, Real) else math.nan
+    except OverflowError:
+        seconds = math.inf
+    if not 0 < seconds < math.inf:
+        raise PolicyError(f"{who}: {argument(name)} must be a number of seconds above 0; got {shortened(value)}.")
+    return seconds
 
 
 def option(name: str, value: str | bool) -> str:

@@ -4,13 +4,12 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-__all__ = ["FORMS", "MOST_LEVELS", "TRUTHFUL_FORMS", "Column", "Form", "Kind", "Role", "Strict"]
-
 Role = Literal["identifier", "quasi", "sensitive", "keep", "items"]
 Kind = Literal["numeric", "ordinal", "nominal", "date", "boolean", "set"]
 Form = Literal["mean", "median", "mode", "representative", "medoid", "range", "set", "tree"]
 
 MOST_LEVELS = 64  # of a hierarchy, between a value and the root
+SEPARATOR = "|"  # between the items of a set, where a policy names none
 TRUTHFUL_FORMS: tuple[Form, ...] = ("range", "set", "tree")
 FORMS: dict[Kind, tuple[Form, ...]] = {
     "numeric": ("mean", "median", "mode", "representative", "medoid", "range", "tree"),
@@ -31,9 +30,15 @@ class Strict(BaseModel):
 class Column(Strict):
     """What one column is and how it is published."""
 
-    role: Role = Field("quasi", description="What the column means to an attacker.")
-    kind: Kind | None = Field(None, description="What its cells are; found in the table if not given.")
-    form: Form | None = Field(None, description="How a group's value is published; by kind if not given.")
+    role: Role = Field(
+        "quasi",
+        description="identifier: not published; quasi: an attacker may know it; sensitive: an attacker wants to know "
+        "it; keep: published unchanged; items: a set of items, of which an attacker may know some.",
+    )
+    kind: Kind | None = Field(None, description="Kind of its values; by default according to the type of the column.")
+    form: Form | None = Field(
+        None, description="How the value of a group is published; the default depends on kind, method and output."
+    )
     order: Annotated[tuple[str, ...], Field(strict=False)] | None = Field(
         None, description="The levels of an ordinal column, lowest first."
     )
@@ -41,28 +46,33 @@ class Column(Strict):
         (), description="Cells that stand for a missing value, such as -999."
     )
     importance: float | None = Field(
-        None, gt=0, le=1e6, description="Weight of the fidelity of a quasi-identifier; 1 if not given."
+        None,
+        gt=0,
+        le=1e6,
+        description="Relative importance of a quasi-identifier, 1 by default: multiplies its squared distances.",
     )
-
     hierarchy: str | dict[str, Any] | None = Field(
-        None, description="The tree of its values: a CSV file, nested tables, or a word that says how to build it."
+        None,
+        description="Generalization hierarchy of its values: a CSV file, nested tables, or a keyword that builds one.",
     )
     view: str | None = Field(
-        None, min_length=1, description="The view that a quasi-identifier belongs to, for methods that have views."
+        None, min_length=1, description="View to which a quasi-identifier belongs, for methods that use views."
     )
     separator: str | None = Field(
-        None, min_length=1, max_length=8, description="Separator between the items of a set written as text."
+        None, min_length=1, max_length=8, description="Separator of the items of a set that is written as text."
     )
     group: int | None = Field(
-        None, ge=2, le=10**9, description="Minimum number of rows that exchange their items; 10 k if not given."
+        None, ge=2, le=10**9, description="Minimum number of rows among which items are reshuffled; 10 k by default."
     )
-
     step: float | None = Field(
-        None, gt=0, allow_inf_nan=False, description="Numbers and range limits are published as multiples of this."
+        None,
+        gt=0,
+        allow_inf_nan=False,
+        description="Published numbers and limits of ranges are multiples of this; in days for dates.",
     )
     spelling: Literal["folded", "exact"] | None = Field(
         None,
-        description="Whether spellings of one sensitive value count once (folded) or separately (exact).",
+        description="Whether spellings of one sensitive value count as one value (folded, the default) or not (exact).",
     )
 
     @model_validator(mode="after")

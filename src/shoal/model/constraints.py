@@ -1,5 +1,6 @@
 """The constraints of a policy: what the judge must confirm for a release, and what each of them needs to be counted."""
 
+import math
 from collections.abc import Collection
 from typing import Any, Literal, Self
 
@@ -8,7 +9,7 @@ from pydantic import Field, model_validator
 from shoal.model.asking import option
 from shoal.model.column import Role, Strict
 
-__all__ = ["ANSWERED_BY", "Constraints"]
+LKind = Literal["distinct", "entropy", "recursive"]
 
 # What answers a constraint: columns of a role, or another constraint whose counting it defines.
 ANSWERED_BY: dict[str, Role | Literal["l", "beta"]] = {
@@ -29,25 +30,43 @@ ANSWERED_BY: dict[str, Role | Literal["l", "beta"]] = {
 class Constraints(Strict):
     """What the judge must confirm for the release."""
 
-    k: int = Field(5, ge=2, le=10**9, description="Minimum number of rows that look alike.")
+    k: int = Field(5, ge=2, le=10**9, description="Minimum size of an equivalence class.")
     l: float | None = Field(  # noqa: E741
-        None, gt=1, le=1e9, description="Number of sensitive values in each class."
+        None, gt=1, le=1e9, description="Minimum number of sensitive values per class."
     )
-    l_kind: Literal["distinct", "entropy", "recursive"] = Field("distinct", description="How l is counted.")
+    l_kind: LKind = Field("distinct", description="How sensitive values are counted for l.")
     c: float | None = Field(
-        None, gt=0, le=1e9, description="With recursive l: the most common value is rarer than c times the rare ones."
+        None,
+        gt=0,
+        le=1e9,
+        description="For recursive l: the most frequent value of a class must occur less than c times as often as all "
+        "values from the l-th most frequent on together.",
     )
-    t: float | None = Field(None, ge=0, le=1, description="How far a class may be from the whole table.")
-    alpha: float | None = Field(None, gt=0, le=1, description="The largest share of a value in a class.")
+    t: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="Maximum distance of the sensitive values of a class from those of the whole release.",
+    )
+    alpha: float | None = Field(None, gt=0, le=1, description="Maximum share of a sensitive value in a class.")
     beta: float | None = Field(
-        None, gt=0, le=1e9, description="How much more frequent than in the table a value may be in a class."
+        None,
+        gt=0,
+        le=1e9,
+        description="Maximum relative increase of a sensitive value's share from the whole release to a class.",
     )
-    beta_kind: Literal["basic", "enhanced"] = Field("basic", description="How beta is counted.")
+    beta_kind: Literal["basic", "enhanced"] = Field(
+        "basic", description="Whether common values have the limit beta (basic) or a stricter one (enhanced)."
+    )
     delta: float | None = Field(
-        None, gt=0, le=1e9, description="How far the logarithm of a share may be from that in the table."
+        None,
+        gt=0,
+        le=1e9,
+        description="Maximum difference between the logarithms of a sensitive value's shares in a class and in the "
+        "whole release.",
     )
     m: int | None = Field(
-        None, ge=1, le=1000, description="Items of a person's set that an attacker may know; 2 if not given."
+        None, ge=1, le=1000, description="Number of items of a set that an attacker may know; 2 by default."
     )
     others: dict[str, float] = Field(default_factory=dict, description="Constraints of plug-in models, by name.")
 
@@ -59,6 +78,8 @@ class Constraints(Strict):
             raise ValueError("recursive diversity needs both l and c")
         if self.c is not None and self.l_kind != "recursive":
             raise ValueError("c is for recursive diversity; set l_kind to 'recursive'")
+        if unbounded := [name for name, value in self.others.items() if not math.isfinite(value)]:
+            raise ValueError(f"others: the value of {unbounded[0]!r} must be a finite number")
         return self
 
     def asked(self) -> list[str]:
@@ -68,6 +89,10 @@ class Constraints(Strict):
             for name in type(self).model_fields
             if name == "k" or (name in self.model_fields_set and getattr(self, name) not in (None, {}))
         ]
+
+    def on_sensitive(self) -> list[str]:
+        """Return the names of the constraints that were set and limit sensitive values."""
+        return [name for name in self.asked() if ANSWERED_BY.get(name) == "sensitive"]
 
     def unanswered(self, roles: Collection[Role]) -> str:
         """Say which constraint no verdict can answer if the columns have these roles; an empty string if all can be.
@@ -96,7 +121,7 @@ class Constraints(Strict):
                 )
         if "m" in asked and "items" not in roles:
             return "constraint m is for sets, and no column has the role items. Name one, or leave m out."
-        needy = [name for name in asked if ANSWERED_BY[name] == "sensitive"]
+        needy = self.on_sensitive()
         if needy and "sensitive" not in roles:
             s, verb = ("s", "need") if len(needy) > 1 else ("", "needs")
             return (

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Disassociated", "TermPolicy"]
+from shoal.errors import counted
 
 TermPolicy = Literal["global", "drop", "cluster", "suppress"]
 
@@ -26,9 +26,8 @@ class Disassociated:
     delta: int  # largest number of records of a cluster
     labels: tuple[str, ...] = field(repr=False)  # of the published items, in their order among all labels of the data
     sizes: NDArray[np.int64]  # records of each cluster
-    opened: NDArray[
-        np.bool_
-    ]  # whether records of a cluster have items outside its chunks, so that no slot need be empty
+    # Whether records of a cluster have items outside its chunks, so that no slot need be empty.
+    opened: NDArray[np.bool_]
     chunk_cluster: NDArray[np.int32]  # the cluster of each chunk, or -1 for a shared one
     chunk_joint: NDArray[np.int32]  # the joint of each shared chunk
     chunk_ptr: NDArray[np.int64]
@@ -37,9 +36,8 @@ class Disassociated:
     items: NDArray[np.int32]
     joint_ptr: NDArray[np.int64]
     joint_clusters: NDArray[np.int32]  # the clusters of each joint, ascending
-    term_cluster: NDArray[
-        np.int32
-    ]  # the cluster in which each item of `term_item` occurs, or -1 if that is not published
+    # The cluster in which each item of `term_item` occurs, or -1 if that is not published.
+    term_cluster: NDArray[np.int32]
     term_item: NDArray[np.int32]
     partition: str = "recursive"  # how records were put into clusters
     levels: int = 0  # how often neighbouring clusters were joined to share chunks
@@ -67,5 +65,6 @@ class Disassociated:
 
     def __repr__(self) -> str:
         """Describe the data by figures, never by items."""
-        size = f"{self.n} records in {self.clusters} clusters and {self.chunks} chunks"
+        clusters, chunks = counted(self.clusters, "cluster"), counted(self.chunks, "chunk")
+        size = f"{counted(self.n, 'record')} in {clusters} and {chunks}"
         return f"<Disassociated: {size}, k={self.k}, m={self.m}>"

@@ -1,7 +1,5 @@
 """When rows stand out by values that are published unchanged: one rule for proposals, refusals and notes."""
 
-__all__ = ["MANY_ALONE", "MOST_ALONE", "SMALL_TABLE", "stands_out"]
-
 MANY_ALONE = 0.2  # share of unique rows from which a release is refused
 MOST_ALONE = 0.5  # the same for small tables, in which even common values may happen to occur once
 SMALL_TABLE = 50  # rows

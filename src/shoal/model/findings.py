@@ -1,9 +1,10 @@
 """What the judge reports: a verdict is yes or no, a finding is a measured number."""
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
-__all__ = ["NOT_TRIED", "Attack", "Finding", "Need", "Outcome", "Verdict"]
+from shoal.errors import MethodError, UseError, listed, near, shortened
 
 Need = Literal["release", "pair", "groups"]
 Outcome = Literal["leak", "no evidence", "too weak to tell", "not tried"]
@@ -58,13 +59,13 @@ class Finding:
     value : float
         The figure.
     how : Sentence or str
-        How it was measured, in a few words. One with numbers must be a `Sentence`: pages leave out any other.
+        How it was measured, in a few words. Text with numbers must be a `Sentence`: reports leave it out otherwise.
     need : {"release", "pair", "groups"}
         What it was measured from. Only those of "release" may be published.
     interval : pair of float or None
         A 95 % confidence interval, where randomness is involved.
     part, column : str, optional
-        Which figure of the measure it is, and the column concerned.
+        Which figure of the measure it is, and the column concerned. In plug-ins a part must not contain a number.
     unit : {"", "%"}
         Whether the figure is a percentage.
     counts_rows : bool, optional
@@ -88,6 +89,16 @@ class Finding:
     whole: int | None = None
     share: bool = False
 
+    def __post_init__(self) -> None:
+        """Refuse declarations that are not of their exact type: what a page may show depends on them."""
+        for name, given, expected in (
+            ("counts_rows", self.counts_rows, "True, False or None"),
+            ("share", self.share, "True or False"),
+        ):
+            if type(given) is not bool and not (given is None and name == "counts_rows"):
+                kind = f"{type(given).__module__}.{type(given).__name__}".removeprefix("builtins.")
+                raise MethodError(f"measure {self.measure!r}: {name} must be {expected}; got an object of type {kind}.")
+
     @property
     def name(self) -> str:
         """The name under which the figure is listed: measure, part and column."""
@@ -101,6 +112,14 @@ class Finding:
         """Return the finding as plain values, for JSON."""
         held = {key: getattr(self, key) for key in ("name", "value", "need", "interval", "column", "unit")}
         return {**held, "how": str(self.how)}
+
+
+def value_of(findings: Iterable[Finding], name: str) -> float:
+    """Return the value of the finding of this name, or refuse the name with a suggestion."""
+    found = {finding.name: finding.value for finding in findings}
+    if not isinstance(name, str) or name not in found:
+        raise UseError(f"release: unknown finding {shortened(name)}. Known: {listed(found, 30)}.{near(name, found)}")
+    return found[name]
 
 
 @dataclass(frozen=True)
@@ -127,7 +146,8 @@ class Attack:
     note : str
         Details, such as that time ran out before all targets were tried. Without trials, why there are none.
     bound : float
-        The rate that proves nothing: the largest of the baseline, the control and what the policy allows.
+        The highest rate that is not evidence of a leak: the largest of the baseline, the control and what the policy
+        allows.
     """
 
     name: str

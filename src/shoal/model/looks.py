@@ -4,8 +4,6 @@ import re
 import unicodedata
 from collections.abc import Collection
 
-__all__ = ["BLANK_WORDS", "DATES", "DIRECT", "is_full_name", "looks_like_a_value", "recombine", "shape_of"]
-
 NUMBERS = (
     r"\d{3}-\d{2}-\d{4}|[A-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?[A-D]|\d{8}-?[A-Z]|"
     r"\d{3}\.\d{3}\.\d{3}-\d{2}|756\.\d{4}\.\d{4}\.\d{2}|\d{6}(?:\d{2})?[-+]\d{4}"

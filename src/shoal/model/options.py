@@ -13,27 +13,28 @@ from inspect import Parameter, Signature, signature
 from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, get_args, get_type_hints
 
 from shoal.errors import PolicyError, listed, near
+from shoal.model.constraints import ANSWERED_BY, LKind
 
-__all__ = [
-    "ConstraintOptions",
-    "LKind",
-    "MakingOptions",
-    "MethodOptions",
-    "Missing",
-    "OtherConstraintOptions",
-    "Output",
-    "PolicyOptions",
-    "Refine",
-    "RoleOptions",
-    "TableOptions",
-    "with_options",
-]
-
-LKind = Literal["distinct", "entropy", "recursive"]
+Accept = Literal["unique-kept"]
+(UNIQUE_KEPT,) = get_args(Accept)
 Output = Literal["same-schema", "truthful"]
 Missing = Literal["own-value", "suppress-row", "refuse"]
+Protect = Literal["minimality"]
 Refine = Literal["none", "swift", "quick", "normal", "thorough"]
 MOST_SHOWN = 40  # options that a message lists
+# The same thing in other functions and libraries: scikit-learn's word first, ours after it.
+SYNONYMS = {
+    "random_state": ("seed",),
+    "seed": ("random_state",),
+    "n_jobs": ("threads", "jobs"),
+    "quasi_identifiers": ("quasi",),
+    "qi": ("quasi",),
+    "qid": ("quasi",),
+    "estimator": ("model",),
+    "base_estimator": ("model",),
+    "time_limit": ("budget",),
+    "target": ("label",),
+}
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -85,8 +86,8 @@ class MakingOptions(TypedDict, total=False):
     """Further options for making a release."""
 
     refine: Refine | None
-    protect: Literal["minimality"] | None
-    accept: Iterable[Literal["unique-kept"]] | Literal["unique-kept"] | None
+    protect: Protect | None
+    accept: Iterable[Accept] | Accept | None
 
 
 class PolicyOptions(TableOptions, MethodOptions, MakingOptions, total=False):
@@ -119,9 +120,9 @@ def with_options(who: str) -> Callable[[Callable[Arguments, Result]], Callable[A
 
         @wraps(function)
         def checked(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-            for name, value in kwargs.items():
+            for name in kwargs:
                 if name not in known:
-                    raise PolicyError(f"{who}: unknown option {name!r}.{_remedy(name, value, known)}")
+                    raise PolicyError(f"{who}: unknown option {name!r}.{_remedy(name, known)}")
             return function(*args, **kwargs)
 
         checked.__signature__ = spelled_out  # type: ignore[attr-defined]
@@ -145,11 +146,14 @@ def _spelled_out(declared: Signature) -> Signature:
     return declared.replace(parameters=parameters)
 
 
-def _remedy(name: str, value: object, known: list[str]) -> str:
-    """Return what to write instead of an unknown option."""
+def _remedy(name: str, known: list[str]) -> str:
+    """Return what to write instead of an unknown option; its value may be a cell and is not quoted."""
+    if same := next((one for one in SYNONYMS.get(name, ()) if one in known), None):
+        return f" Did you mean {same!r}?"
+    if name in ANSWERED_BY and "constraints" in known:
+        return f" Write constraints={{{name!r}: ...}}."
     if meant := near(name, known):
         return meant
     if "parameters" in known:
-        shown = repr(value) if isinstance(value, str | int | float) else "..."
-        return f" A parameter of the method goes into parameters={{{name!r}: {shown}}}."
-    return f" There are {listed(known, MOST_SHOWN)}."
+        return f" A parameter of the method goes into parameters={{{name!r}: ...}}."
+    return f" Known: {listed(known, MOST_SHOWN)}."

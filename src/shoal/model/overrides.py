@@ -5,11 +5,9 @@ from numbers import Integral
 from os import PathLike
 from typing import Any
 
-from shoal.errors import PolicyError
-from shoal.model.asking import argument
+from shoal.errors import PolicyError, kind_of
+from shoal.model.asking import argument, one_or_several
 from shoal.model.options import PolicyOptions
-
-__all__ = ["overridden"]
 
 CONSTRAINTS = ("k", "l", "l_kind", "t", "m")
 MAPPINGS = ("constraints", "parameters", "hierarchies")
@@ -26,13 +24,12 @@ def overridden(values: dict[str, Any], options: PolicyOptions) -> dict[str, Any]
     for name in MAPPINGS:
         if not isinstance(given.get(name), Mapping | None):
             raise PolicyError(
-                f"policy: {argument(name)} must be a mapping of names to values; got a {type(given[name]).__name__}."
+                f"policy: {argument(name)} must be a mapping of names to values; got {kind_of(given[name])}."
             )
     _constrain(values.setdefault("constraints", {}), given)
     _choose_method(values.setdefault("method", {}), given)
     _put(values, {name: given.get(name) for name in TOP})
-    accept = given.get("accept") or ()
-    _put(values, {"accept": [accept] if isinstance(accept, str) else list(accept) or None})
+    _put(values, {"accept": one_or_several(given.get("accept"), "policy", "accept") or None})
     columns = values.setdefault("columns", {})
     _give_roles(columns, given)
     _give_hierarchies(columns, given.get("hierarchies") or {})
@@ -46,13 +43,16 @@ def _constrain(constraints: dict[str, Any], given: Mapping[str, Any]) -> None:
     for name, value in together.items():
         if alone.get(name) not in (None, value):
             raise PolicyError(f"policy: {name} is given twice, as {alone[name]} and as {value}. Give it once.")
+    before, others = constraints.get("others"), together.get("others")
+    if isinstance(before, Mapping) and isinstance(others, Mapping):
+        together = {**together, "others": {**before, **others}}
     _put(constraints, {**alone, **together})
 
 
 def _choose_method(method: dict[str, Any], given: Mapping[str, Any]) -> None:
     """Set the method, its parameters and the refinement after it."""
     name = given.get("method")
-    if name is not None and name != method.get("name", name):
+    if isinstance(name, str) and name != method.get("name", name):
         method.pop("parameters", None)
     parameters = given.get("parameters")
     both = {**method.get("parameters", {}), **parameters} if parameters else None
@@ -63,8 +63,7 @@ def _give_roles(columns: dict[str, Any], given: Mapping[str, Any]) -> None:
     """Give columns their roles, one each."""
     named: dict[str, str] = {}
     for option, role in ROLES.items():
-        wanted = given.get(option) or ()
-        for name in [wanted] if isinstance(wanted, str) else wanted:
+        for name in one_or_several(given.get(option), "policy", option):
             if named.setdefault(name, role) != role:
                 raise PolicyError(f"policy: column {name!r} is named as {named[name]} and as {role}. Give it one role.")
             columns.setdefault(name, {})["role"] = role
@@ -76,7 +75,7 @@ def _give_hierarchies(columns: dict[str, Any], hierarchies: Mapping[str, Any]) -
         tree = str(given) if isinstance(given, PathLike) else given
         if not isinstance(tree, str | Mapping):
             raise PolicyError(
-                f"policy: the hierarchy of column {name!r} is a {type(tree).__name__}. Give a CSV file, a word "
+                f"policy: the hierarchy of column {name!r} is {kind_of(tree)}. Give a CSV file, a keyword "
                 "such as 'mask', or nested mappings of names to lists of values."
             )
         columns.setdefault(name, {})["hierarchy"] = tree

@@ -8,8 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 from shoal.model.findings import Finding
 from shoal.model.sketches import Sketch
 
-__all__ = ["Partition"]
-
 
 @dataclass(frozen=True, eq=False)
 class Partition:
@@ -18,7 +16,7 @@ class Partition:
     Parameters
     ----------
     labels : int64 array of shape (n,)
-        The group of each row: integers from 0 up, none left out.
+        The group of each row: integers from 0, without gaps.
     notes : tuple of str
         What the method reports, such as what it chose, in sentences without cell values.
     findings : tuple of Finding

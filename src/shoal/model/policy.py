@@ -8,15 +8,16 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, Unpack, cast
+from typing import Annotated, Any, Self, Unpack, cast, get_args
 
 import tomli_w
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import ConfigDict, Field, ValidationError, model_validator
 
-from shoal.errors import PolicyError, near
-from shoal.model.column import FORMS, TRUTHFUL_FORMS, Column, Form, Kind, Role, Strict
+from shoal.errors import PolicyError, kind_of, listed, near, shortened
+from shoal.model.column import FORMS, SEPARATOR, TRUTHFUL_FORMS, Column, Form, Kind, Role, Strict
 from shoal.model.constraints import Constraints
-from shoal.model.options import Missing, Output, PolicyOptions, Refine, with_options
+from shoal.model.mistakes import sentence
+from shoal.model.options import Accept, Missing, Output, PolicyOptions, Protect, Refine, with_options
 from shoal.model.overrides import overridden
 from shoal.model.seeds import drawn_seed
 from shoal.model.toml_keys import MOST_PARTS, has_long_key
@@ -27,6 +28,7 @@ __all__ = [
     "MOST_KNOWN",
     "MOST_TEXT",
     "NULL_WORDS",
+    "SEPARATOR",
     "TRUTHFUL_FORMS",
     "Column",
     "Constraints",
@@ -41,30 +43,34 @@ __all__ = [
     "Role",
 ]
 
-MOST_TEXT = 1 << 26
+MOST_TEXT = 1 << 26  # bytes of a text file
 MOST_KNOWN = 2  # items that an attacker knows, by default
 BLIND = "bisection"  # the method that protects from minimality: it looks at quasi-identifiers alone
+ROLES: tuple[Role, ...] = get_args(Role)
 NULL_WORDS = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null")
 
 
 class Method(Strict):
     """The method and its parameters except k, and the refinement that may follow it."""
 
-    name: str = Field("auto", description="A method of `shoal methods`.")
+    name: str = Field("auto", description="A method listed by `shoal methods`.")
     parameters: dict[str, int | float | str | bool] = Field(
-        default_factory=dict, description="What `shoal methods` lists for it, except k."
+        default_factory=dict, description="Parameters of the method, as `shoal methods NAME` lists them, without k."
     )
-    refine: Refine = Field("none", description="How long a local search improves the groups afterwards.")
+    refine: Refine = Field("none", description="Effort of a local search that improves the groups afterwards.")
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
         if "k" in self.parameters:
-            raise ValueError("k is a constraint, not a parameter of a method; set constraints.k")
+            raise ValueError("k is a constraint, not a parameter of a method; set it as a constraint")
         return self
 
 
 class Policy(Strict):
     """Everything that is decided before a release is made.
+
+    `Policy.of` makes one from the options of `anonymize`, `Policy.load` from a file. The arguments of the class itself
+    are the keys of such a file.
 
     Examples
     --------
@@ -73,31 +79,47 @@ class Policy(Strict):
     (10, 'identifier')
     """
 
+    model_config = ConfigDict(
+        json_schema_extra={"description": "A policy of shoal: the roles of columns, the constraints, the method."}
+    )
     constraints: Constraints = Constraints()
     method: Method = Method()
-    missing: Missing = Field("own-value", description="What happens to rows with missing values.")
+    missing: Missing = Field("own-value", description="Treatment of rows with missing values.")
     output: Output | None = Field(
-        None, description="Whether values keep their type, or are truthful; the latter if a hierarchy is given."
+        None,
+        description="Whether published values keep their type (same-schema) or are true of every row (truthful); by "
+        "default truthful if a quasi-identifier has a hierarchy.",
     )
     seed: int | None = Field(
-        None, ge=0, lt=2**64, description="Random seed; drawn from the system if not given, and never published."
+        None, ge=0, lt=2**64, description="Random seed, never published; by default drawn from the operating system."
     )
-    label: str | None = Field(None, description="The column that analysts predict: sensitive or kept.")
-    weight: str | None = Field(None, description="The column of row weights: kept or an identifier.")
+    label: str | None = Field(None, description="Column that analysts want to predict; sensitive or kept.")
+    weight: str | None = Field(None, description="Numeric column of row weights; kept or an identifier.")
     null_words: Annotated[tuple[str, ...], Field(strict=False)] = Field(
         NULL_WORDS, description="Unquoted words of a CSV file that mean a missing value."
     )
     header: bool | None = Field(
         None,
-        description="Whether the first line of a CSV file is a header; detected if not given.",
+        description="Whether the first line of a CSV file is a header; detected by default.",
     )
-    accept: Annotated[tuple[Literal["unique-kept"], ...], Field(strict=False)] = Field(
+    accept: Annotated[tuple[Accept, ...], Field(strict=False)] = Field(
         (), description="Risks that shoal would otherwise refuse, accepted by name."
     )
-    protect: Literal["minimality"] | None = Field(
-        None, description="A protection beyond the constraints: groups that do not depend on sensitive values."
+    protect: Protect | None = Field(
+        None, description="Form groups almost independently of sensitive values; information loss is higher."
     )
-    columns: dict[str, Column] = Field(default_factory=dict)
+    columns: dict[str, Column] = Field(
+        default_factory=dict, description="Columns by name; an unlisted column is a quasi-identifier."
+    )
+
+    def __init__(self, **keys: Any) -> None:
+        """Make a policy from the keys of a policy file; `Policy.of` takes the options of `anonymize`."""
+        try:
+            super().__init__(**keys)
+        except ValidationError as mistakes:
+            unknown = any(one["type"] == "extra_forbidden" for one in mistakes.errors())
+            hint = " Policy.of takes the options of anonymize, such as Policy.of(k=5)." if unknown else ""
+            raise PolicyError(f"{_refusal(mistakes)}{hint}") from None
 
     @model_validator(mode="after")
     def _protects(self) -> Self:
@@ -105,12 +127,12 @@ class Policy(Strict):
             return self
         if self.method.name not in ("auto", BLIND):
             raise ValueError(
-                f"protect: 'minimality' has a method of its own, {BLIND}; method.name must be 'auto' or '{BLIND}'; "
+                f"protect: 'minimality' has a method of its own, {BLIND}; the method must be 'auto' or '{BLIND}'; "
                 f"got {self.method.name!r}"
             )
         if self.method.refine != "none":
             raise ValueError(
-                f"protect: 'minimality' allows no search after the groups are made; method.refine must be 'none'; got "
+                f"protect: 'minimality' allows no search after the groups are made; refine must be 'none'; got "
                 f"{self.method.refine!r}"
             )
         return self
@@ -127,7 +149,7 @@ class Policy(Strict):
             As in `anonymize`. Parameters of the method replace those of the same name; another method starts without
             any.
         """
-        return cls._checked(overridden(cls._base(policy).as_dict(), options))
+        return cls._checked(overridden(cls._base(policy).as_dict(), options), options=True)
 
     @classmethod
     def _base(cls, policy: "PolicySource") -> "Policy":
@@ -140,7 +162,7 @@ class Policy(Strict):
             return cls._checked(policy)
         if isinstance(policy, str | PathLike):
             return cls.load(policy)
-        raise PolicyError(f"policy: a {type(policy).__name__} is not a policy; give a file, a mapping or a Policy.")
+        raise PolicyError(f"policy: {kind_of(policy)} is not a policy; give a file, a mapping or a Policy.")
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "Policy":
@@ -185,13 +207,14 @@ class Policy(Strict):
             raise PolicyError(f"policy: {name!r} is not TOML: {mistake}.{hint}") from None
 
     @classmethod
-    def _checked(cls, values: Mapping[str, Any]) -> "Policy":
-        """Build the policy, or describe its first mistakes in one sentence."""
-        try:
-            return cls.model_validate(values)
+    def _checked(cls, values: Mapping[str, Any], *, options: bool = False) -> "Policy":
+        """Build the policy, or describe its first mistakes in one sentence; `options` says where they were made."""
+        made = cls.__new__(cls)
+        try:  # not by the class or model_validate: they call __init__, which names the mistakes by their keys
+            cls.__pydantic_validator__.validate_python(values, self_instance=made)
         except ValidationError as mistakes:
-            message = "; ".join(_say(cast("dict[str, Any]", mistake)) for mistake in mistakes.errors()[:3])
-            raise PolicyError(f"policy: {message}{'' if message.endswith('?') else '.'}") from None
+            raise _refusal(mistakes, options=options) from None
+        return made
 
     def as_dict(self) -> dict[str, Any]:
         """Return what was set, as plain values without missing ones, for JSON and TOML."""
@@ -203,6 +226,8 @@ class Policy(Strict):
 
     def names(self, role: Role) -> list[str]:
         """Return the columns that have this role, in the order of the policy."""
+        if not isinstance(role, str) or role not in ROLES:
+            raise PolicyError(f"policy: unknown role {shortened(role)}. Known: {listed(ROLES)}.{near(role, ROLES)}")
         return [name for name, column in self.columns.items() if column.role == role]
 
     def refuse_unanswered(self) -> None:
@@ -262,20 +287,15 @@ count. Give at least one column the role quasi.
 
 PolicySource = Policy | Mapping[str, Any] | str | PathLike[str] | None
 
+_FIELDS = {
+    "": tuple(Policy.model_fields),
+    "constraints": tuple(Constraints.model_fields),
+    "method": tuple(Method.model_fields),
+    "columns": tuple(Column.model_fields),
+}
 
-def _say(mistake: dict[str, Any]) -> str:
-    """Describe one mistake of a policy."""
-    place = ".".join(str(part) for part in mistake["loc"] if part not in ("int", "float", "str", "bool"))
-    if mistake["type"] == "extra_forbidden":
-        sections: dict[str, type[BaseModel]] = {
-            "constraints": Constraints,
-            "method": Method,
-            "columns": Column,
-        }
-        owner = sections.get(str(mistake["loc"][0]), Policy) if len(mistake["loc"]) > 1 else Policy
-        known = list(owner.model_fields)
-        return f"there is no key {place!r}.{near(str(mistake['loc'][-1]), known)}".rstrip(".")
-    reason = str(mistake["msg"]).removeprefix("Value error, ")
-    given = mistake.get("input")
-    got = f"; got {given!r}" if isinstance(given, str | int | float) and "got" not in reason else ""
-    return f"{place}: {reason[:1].lower()}{reason[1:]}{got}" if place else reason
+
+def _refusal(mistakes: ValidationError, *, options: bool = False) -> PolicyError:
+    """Return the error that describes the mistakes that pydantic found in a policy."""
+    found = cast("list[dict[str, Any]]", mistakes.errors(include_url=False))
+    return PolicyError(f"policy: {sentence(found, _FIELDS, options=options)}")

@@ -12,28 +12,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = [
-    "Hearer",
-    "Listener",
-    "announce",
-    "budget",
-    "current_step",
-    "cut_short",
-    "left",
-    "listening",
-    "part",
-    "silently",
-    "spent",
-    "step",
-    "tick",
-]
-
 Listener = Callable[[str, int, int], None]
-Hearer = Callable[[str], None]
+Recipient = Callable[[str], None]
 FINE = 1000  # ticks of a part
 
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
-_hearer: ContextVar[Hearer | None] = ContextVar("hearer", default=None)
+_recipient: ContextVar[Recipient | None] = ContextVar("recipient", default=None)
 _step: ContextVar[str] = ContextVar("step", default="")
 
 
@@ -48,16 +32,16 @@ _budget: ContextVar[_Budget | None] = ContextVar("budget", default=None)
 
 
 @contextmanager
-def listening(listener: Listener, hearer: Hearer | None = None) -> Iterator[None]:
-    """Send every tick inside this block to the listener, as (step, done, total), and sentences to `hearer`.
+def listening(listener: Listener, recipient: Recipient | None = None) -> Iterator[None]:
+    """Send every tick inside this block to the listener, as (step, done, total), and sentences to `recipient`.
 
-    Without `hearer`, sentences go to the previous recipient: a listener for the ticks of a part need not receive them.
+    Without `recipient`, sentences go to the previous one: a listener for the ticks of a part need not receive them.
     """
-    ticks, sentences = _listener.set(listener), _hearer.set(hearer or _hearer.get())
+    ticks, sentences = _listener.set(listener), _recipient.set(recipient or _recipient.get())
     try:
         yield
     finally:
-        _hearer.reset(sentences)
+        _recipient.reset(sentences)
         _listener.reset(ticks)
 
 
@@ -103,9 +87,9 @@ def tick(done: int, total: int) -> None:
 
 def announce(sentence: str) -> None:
     """Announce in a sentence without cell values what is about to be done."""
-    hearer = _hearer.get()
-    if hearer is not None:
-        hearer(sentence)
+    recipient = _recipient.get()
+    if recipient is not None:
+        recipient(sentence)
 
 
 @contextmanager

@@ -11,13 +11,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.errors import listed
-from shoal.model.findings import Finding, Verdict
+from shoal.errors import counted
+from shoal.model.findings import Finding, Verdict, value_of
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
 from shoal.model.sketches import Sketch
-
-__all__ = ["Change", "Making", "Release"]
 
 
 @dataclass(frozen=True)
@@ -72,14 +70,17 @@ class Release:
     table : pyarrow.Table
         The released rows in the order in which they are written.
     rows : int64 array
-        The input row behind each row of `aligned()`: all of them, unless rows with missing values were suppressed.
+        The number of the input row of each row of `aligned()`: 0 to n - 1, without suppressed rows.
     policy : Policy
-        The policy with every column named.
+        The complete policy, with the role and form of every column and the random seed.
     verdicts : tuple of Verdict
+        What the judge found for each constraint.
     findings : tuple of Finding
+        Measures of information loss and risk.
     ledger : tuple of Change
+        For each column, how many cells were changed, filled or emptied.
     suppressed : int
-        Rows left out because of missing values.
+        Number of rows left out because of missing values.
     notes : tuple of str
         What the holder should know, such as columns that look like identifiers, and pages or charts that the last
         `save` did not write.
@@ -103,8 +104,8 @@ class Release:
         """The released rows as the caller's type of frame, in the order in which they are written.
 
         That order follows from the released values alone, so it may be shown to others. A pandas frame has an index of
-        its own, called `released_row`, whose labels occur in no other frame: to compare rows with the original, use
-        `aligned()`.
+        its own, called `released_row`: to compare rows with the original, use `aligned()`. Two releases have the same
+        labels, r0, r1 and so on, for rows of different people.
         """
         return self._making.reorder(self._making.aligned, np.argsort(self._making.position))
 
@@ -126,11 +127,8 @@ class Release:
         return self._making.partition.labels
 
     def finding(self, name: str) -> float:
-        """Return the value of one finding."""
-        found = {finding.name: finding.value for finding in self.findings}
-        if name not in found:
-            raise KeyError(f"there is no finding {name!r}; there are {listed(found)}")
-        return found[name]
+        """Return the value of one finding, such as "cell loss %"."""
+        return value_of(self.findings, name)
 
     def _note_missing(self, missing: tuple[str, ...]) -> None:
         """Note what could not be drawn when the release was last saved, in place of any earlier such note."""
@@ -203,13 +201,14 @@ class Release:
     def __repr__(self) -> str:
         """Describe the release by figures, never by values."""
         groups = self._making.partition.groups
-        return f"<Release: {self.table.num_rows} rows in {groups} groups; {len(self.verdicts)} x verified>"
+        held = counted(len(self.verdicts), "guarantee")
+        return f"<Release: {counted(self.table.num_rows, 'row')} in {counted(groups, 'group')}; {held} verified>"
 
     def _repr_html_(self) -> str:
         """Show verdicts and findings in a notebook, without a single cell value."""
         n, groups, k = self.table.num_rows, self._making.partition.groups, self.policy.constraints.k
-        head = f"{n:,} rows in {groups:,} groups, by {html.escape(self.policy.method.name)}, k = {k}"
-        left = f"<p>{self.suppressed:,} rows with missing values were left out.</p>" if self.suppressed else ""
+        head = f"{n:,} rows in {counted(groups, 'group')}, by {html.escape(self.policy.method.name)}, k = {k}"
+        left = f"<p>Left out: {counted(self.suppressed, 'row')} with missing values.</p>" if self.suppressed else ""
         verdicts = [
             (v.model, v.column or "", f"{v.asked:g}", f"{v.found:.6g}", "holds" if v.holds else "fails", v.note)
             for v in self.verdicts
@@ -220,7 +219,7 @@ class Release:
             f'<div style="max-width:60em"><p><b>shoal release</b>: {head}</p>{left}'
             + _rows(("guarantee", "column", ">asked", ">found", "verdict", ""), verdicts)
             + (_fold(f"Notes ({len(self.notes)})", f"<ul>{notes}</ul>", unfolded=True) if notes else "")
-            + _fold(f"Findings ({len(findings)}), for your eyes", _rows(("finding", ">value", "how"), findings))
+            + _fold(f"Findings ({len(findings)}), for the data holder", _rows(("finding", ">value", "how"), findings))
             + "</div>"
         )
 

@@ -4,8 +4,6 @@ import hashlib
 import hmac
 import secrets
 
-__all__ = ["derived_seed", "drawn_seed"]
-
 BITS = 63  # TOML guarantees integers below 2^63
 
 

@@ -2,13 +2,12 @@
 
 A number of rows, cells or people is written into a sentence as `Rows`, a percentage of the rows as `RowShare`. As text
 the sentence has every number; `suppressed` writes it for a page that must not show numbers of rows from 1 to k - 1. No
-code searches for numbers in text. A plain text with a digit contains a number of unknown kind: `for_page` omits it.
+code searches for numbers in text. A plain text with a digit, or another sign for a number such as Ⅲ, contains a number
+of unknown kind: `for_page` omits it.
 """
 
 import math
 from typing import Any, SupportsIndex
-
-__all__ = ["RowShare", "Rows", "Sentence", "few", "for_page", "plain_figure"]
 
 
 class Rows(int):
@@ -29,12 +28,20 @@ class _Written(str):
         return str(self)
 
 
+class _Grouped(int):
+    """An integer that is written with separators of thousands unless another format is requested."""
+
+    def __format__(self, form: str) -> str:
+        """Return the integer as text."""
+        return format(int(self), form or ",")
+
+
 class Sentence(str):
     """A text that knows the numbers in it.
 
     `template` has a name in braces for each number, as in `str.format`; digits in the template itself are the same for
-    every table. The numbers `given` are `Rows` and `RowShare` if they may be suppressed, plain ones otherwise, and
-    sentences.
+    every table. Integers are written with separators of thousands. The numbers `given` are `Rows` and `RowShare` if
+    they may be suppressed, plain ones otherwise, and sentences.
 
     Examples
     --------
@@ -48,7 +55,7 @@ class Sentence(str):
 
     def __new__(cls, template: str, **given: Any) -> "Sentence":
         """Write the sentence with all its numbers."""
-        made = super().__new__(cls, template.format(**given))
+        made = super().__new__(cls, template.format(**{name: _grouped(value) for name, value in given.items()}))
         made.template, made.given = template, given
         return made
 
@@ -66,7 +73,7 @@ class Sentence(str):
 
     def suppressed(self, n: int, k: int) -> str:
         """Return the text without numbers that reveal fewer than k rows, for a release of n rows."""
-        return self.template.format(**{name: _suppressed(value, n, k) for name, value in self.given.items()})
+        return self.template.format(**{name: _grouped(_suppressed(value, n, k)) for name, value in self.given.items()})
 
     @staticmethod
     def joined(parts: list[str], between: str = "; ") -> "Sentence":
@@ -78,31 +85,39 @@ class Sentence(str):
 def for_page(text: str, n: int, k: int) -> str:
     """Return a text as a page may show it: empty, if it contains a number whose meaning is not stated.
 
+    A subclass of str or Sentence is omitted as well, since it may write numbers in its own way.
+
     Examples
     --------
     >>> for_page("the mean of all cells", 100, 5), for_page("3 records of the file have it", 100, 5)
     ('the mean of all cells', '')
     """
-    if isinstance(text, Sentence):
+    if type(text) is Sentence:
         return text.suppressed(n, k)
-    return "" if any(letter.isdigit() for letter in text) else text
+    return "" if type(text) is not str or has_number(text) else text
+
+
+def has_number(text: str) -> bool:
+    """Return whether a text has a digit or another sign for a number, such as ½ or Ⅲ."""
+    return any(letter.isnumeric() for letter in text)
 
 
 def few(rows: float, n: int, k: int) -> str:
-    """Write a number of rows or cells, unless it or the remainder reveals fewer than k.
+    """Write a number of rows or cells, unless it or the remainder reveals fewer than k; the sign does not matter.
 
     Examples
     --------
     >>> few(3, 100, 5), few(98, 100, 5), few(40, 100, 5)
     ('fewer than 5', 'all but fewer than 5', '40')
     """
-    if 0 < rows < k:
+    size = abs(rows)
+    if 0 < size < k:
         return f"fewer than {k}"
-    return f"all but fewer than {k}" if n - k < rows < n else plain_figure(rows)
+    return f"all but fewer than {k}" if n - k < size < n else plain_figure(rows)
 
 
 def plain_figure(value: float) -> str:
-    """Write a figure as the commands do: a count as an integer, a large figure with two digits, others with six."""
+    """Write a figure as the commands do: an integer without decimals, a large figure with two, others to six digits."""
     if not math.isfinite(value):
         return "none" if math.isnan(value) else "without limit"
     if value == int(value):
@@ -110,12 +125,21 @@ def plain_figure(value: float) -> str:
     return f"{value:,.6g}" if abs(value) < 1000 else f"{value:,.2f}"
 
 
+def _grouped(value: Any) -> Any:
+    """Return an integer so that it is written with separators of thousands, and anything else as it is."""
+    return _Grouped(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
 def _suppressed(value: Any, n: int, k: int) -> Any:
-    """Return the text of a value in a sentence."""
+    """Return a value of a sentence as a page may show it."""
     if isinstance(value, Sentence):
-        return _Written(value.suppressed(n, k))
+        return _Written(Sentence.suppressed(value, n, k))  # a subclass may not write it in its own way
     if isinstance(value, Rows):
-        return _Written(few(int(value), n, k)) if 0 < value < n else value
-    if isinstance(value, RowShare) and 0 < value * n / 100 < k - 1e-6:
-        return _Written(f"below {plain_figure(100 * k / n)}")
+        return _Written(few(int(value), n, k)) if 0 < abs(value) < n else value
+    if isinstance(value, RowShare) and n:
+        rows, edge = abs(value) * n / 100, k - 1e-6
+        if 0 < rows < edge:
+            return _Written(f"below {plain_figure(100 * k / n)}")
+        if 1e-6 < n - rows < edge:
+            return _Written(f"above {plain_figure(100 * (1 - k / n))}")
     return value

@@ -9,12 +9,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import listed
+from shoal.errors import WriteError, counted
 from shoal.model.disassociated import Disassociated
-from shoal.model.findings import Finding, Verdict
+from shoal.model.findings import Finding, Verdict, value_of
 from shoal.model.transactions import Transactions
-
-__all__ = ["Neighbour", "SetRelease"]
 
 Neighbour = Literal["km", "raw", "none"]
 
@@ -51,11 +49,8 @@ class SetRelease:
     writer: Callable[..., Path] | None = field(default=None, repr=False)
 
     def finding(self, name: str) -> float:
-        """Return the value of one finding."""
-        found = {finding.name: finding.value for finding in self.findings}
-        if name not in found:
-            raise KeyError(f"there is no finding {name!r}; there are {listed(found)}")
-        return found[name]
+        """Return the value of one finding, such as "clusters"."""
+        return value_of(self.findings, name)
 
     def save(self, folder: str | Path, *, private: str | Path | None = None, format: str = "parquet") -> Path:  # noqa: A002
         """Write the release as a folder with its certificate, checked from its bytes before it appears.
@@ -75,7 +70,7 @@ class SetRelease:
             The folder.
         """
         if self.writer is None:
-            raise RuntimeError("this release was not made by shoal's pipeline and cannot be written")
+            raise WriteError("write: this release was not made by `shoal.sets.anonymize`, so it cannot be written.")
         return self.writer(self, folder, private=private, format=format)
 
     def as_dict(self) -> dict[str, Any]:
@@ -92,7 +87,8 @@ class SetRelease:
 
     def __repr__(self) -> str:
         """Describe the release by figures, never by items."""
-        return f"<SetRelease: {self.published.n} records in {self.published.clusters} clusters; {self.kind} neighbour>"
+        size = f"{counted(self.published.n, 'record')} in {counted(self.published.clusters, 'cluster')}"
+        return f"<SetRelease: {size}; {self.kind} neighbour>"
 
     def _repr_html_(self) -> str:
         """Show verdicts and findings in a notebook, without a single item."""

@@ -8,8 +8,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-__all__ = ["Origin", "Table", "canonical"]
-
 
 @dataclass(frozen=True)
 class Origin:
@@ -91,6 +89,34 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     elif pa.types.is_large_string(column.type) or pa.types.is_string_view(column.type):
         column = column.cast(pa.large_string())
     return column
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """Return whether a type is a list, in any layout."""
+    types = pa.types
+    views = types.is_list_view(kind) or types.is_large_list_view(kind)
+    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind) or views)
+
+
+def type_name(kind: pa.DataType) -> str:
+    """Return the name of a type without the names of its fields, which are keys of the cells.
+
+    Examples
+    --------
+    >>> type_name(pa.int64()), type_name(pa.struct({"Anna": pa.int64()})), type_name(pa.list_(pa.string()))
+    ('int64', 'structs', 'lists')
+    """
+    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
+        return type_name(kind.value_type)
+    if isinstance(kind, pa.BaseExtensionType):
+        return str(kind.extension_name)
+    if is_list(kind):
+        return "lists"
+    if pa.types.is_struct(kind):
+        return "structs"
+    if pa.types.is_map(kind):
+        return "maps"
+    return "nested values" if pa.types.is_nested(kind) else str(kind)
 
 
 def canonical(data: pa.Table) -> NDArray[np.int64]:

@@ -7,8 +7,6 @@ line or of the text if they are not closed.
 
 import re
 
-__all__ = ["MOST_PARTS", "has_long_key"]
-
 MOST_PARTS = 100  # of a key: more than a hierarchy has levels
 
 _PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\[^\n])*+"?|'[^'\n]*+'?)"""

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Transactions", "in_order"]
+from shoal.errors import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,8 @@ class Transactions:
 
     def __repr__(self) -> str:
         """Describe the data by figures, never by items."""
-        return f"<Transactions: {self.n} records, {len(self.labels)} items, {self.items.size} occurrences>"
+        size = f"{counted(self.n, 'record')}, {counted(len(self.labels), 'item')}"
+        return f"<Transactions: {size}, {counted(self.items.size, 'occurrence')}>"
 
 
 def in_order(labels: Iterable[str]) -> tuple[str, ...]:

@@ -9,8 +9,6 @@ import pyarrow as pa
 from shoal.errors import DataError
 from shoal.model.progress import current_step
 
-__all__ = ["without_arrow_errors"]
-
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 

@@ -1,5 +1,7 @@
 """The scikit-learn compatible transformer, and what it shares with `ReleaseThenFit`."""
 
+import re
+import traceback
 from collections.abc import Mapping
 from numbers import Integral
 from typing import Any, Self, Unpack, get_type_hints
@@ -11,15 +13,14 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
 from shoal.catalogue import methods
-from shoal.errors import DataError
+from shoal.errors import DataError, listed
 from shoal.model.options import MakingOptions, Output, TableOptions, with_options
 from shoal.model.policy import Policy, PolicySource
 from shoal.model.release import Release
 from shoal.pipeline.line import anonymize
 
-__all__ = ["LABEL", "Anonymizer", "EstimatorOptions", "ReleasingEstimator", "is_frame", "refused"]
-
-LABEL = "shoal: label"  # name of the column appended for labels
+QUOTES = re.compile(r"[:\n\[]|(, not)? *(?<!\w)['\"]")  # where a message of scikit-learn may begin to quote cells
+LABEL = "y"  # name of the column appended for labels, as that of the argument
 NO_TRANSFORM = (
     "Anonymizer has no transform: a row that was not part of the fit belongs to no class, and "
     "publishing it would break the guarantee. Anonymize all rows together with fit_transform. To score a model on "
@@ -68,14 +69,14 @@ class ReleasingEstimator(BaseEstimator):  # type: ignore[misc]
         asked = Policy.of(self.policy, l=self.l, l_kind=self.l_kind, t=self.t, constraints=self.constraints).constraints
         return "sensitive" if asked.unanswered({"quasi", "keep", "items"}) else "keep"
 
-    def _numbers(self, X: Any, y: Any = "no_validation", **how: Any) -> Any:
-        """Return X, or X and y, as arrays; errors of scikit-learn are cut before they quote a cell."""
+    def _numbers(self, X: Any, y: Any = "no_validation", *, least: int = 2, **how: Any) -> Any:
+        """Return X, of at least `least` rows, or X and y as arrays; errors are cut before they quote a cell."""
         try:
             return validate_data(
-                self, X, y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2, **how
+                self, X, y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=least, **how
             )
-        except ValueError as problem:
-            error = refused(type(self).__name__, problem)
+        except Exception as problem:  # noqa: BLE001 - numpy and the caller's own types raise anything
+            error = refused(type(self).__name__, problem, "X or y cannot be read as numbers")
         raise error from None
 
 
@@ -84,6 +85,10 @@ class Anonymizer(TransformerMixin, ReleasingEstimator):  # type: ignore[misc]
 
     There is no `transform`: a row that was not part of the fit belongs to no class, and publishing it would break the
     guarantee. Anonymize all rows together with `fit_transform`.
+
+    In a scikit-learn `Pipeline` it can therefore only be the last step: `fit_transform` of the pipeline works, but no
+    model can follow, and the pipeline has no `transform` or `predict`. To train a model on the release of its training
+    rows, in cross-validation for instance, use `shoal.ReleaseThenFit`.
 
     Parameters
     ----------
@@ -139,9 +144,11 @@ class Anonymizer(TransformerMixin, ReleasingEstimator):  # type: ignore[misc]
             numbers = self._numbers(X)
             source = pa.table({f"x{place}": column for place, column in enumerate(numbers.T)})
         more: dict[str, Any] = {}
+        self._label = None
         if y is not None and self.label is None and self._learns_from_labels():
             if is_frame(X):
                 raise DataError("Anonymizer: with a frame, include the label as a column and name it: label='class'.")
+            self._label = LABEL
             source = source.append_column(LABEL, pa.array(_classes(y, len(numbers))))
             more = {"label": LABEL, self._role_of_labels(): [LABEL]}
         self.release_ = self._make_release(source, **more)
@@ -164,7 +171,8 @@ class Anonymizer(TransformerMixin, ReleasingEstimator):  # type: ignore[misc]
         data = self.fit(X, y).release_.aligned()
         if is_frame(X):
             return data
-        return np.column_stack([_floats(data.column(name)) for name in data.column_names if name != LABEL])
+        refuse_text("Anonymizer", data)
+        return np.column_stack([_floats(data.column(name)) for name in data.column_names if name != self._label])
 
     def __getattr__(self, name: str) -> Any:
         """Explain why there is no `transform`."""
@@ -174,7 +182,7 @@ class Anonymizer(TransformerMixin, ReleasingEstimator):  # type: ignore[misc]
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002
         """Return the names of the published columns: all but the identifiers."""
         check_is_fitted(self, "release_")
-        names = [name for name in self.release_.table.column_names if name != LABEL]
+        names = [name for name in self.release_.table.column_names if name != self._label]
         return np.array(names, dtype=object)
 
     def __sklearn_tags__(self) -> Any:
@@ -189,10 +197,30 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "columns") or isinstance(X, pa.Table)
 
 
-def refused(who: str, problem: ValueError) -> DataError:
-    """Return an error of scikit-learn, cut before it quotes a cell."""
-    reason = str(problem).split("\n")[0].split(":")[0].rstrip(".")
-    return DataError(f"{who}: {reason}.")
+def refuse_text(who: str, released: pa.Table) -> None:
+    """Refuse released columns of text, such as ranges, where X was an array of numbers."""
+    texts = [name for name in released.column_names if pa.types.is_string(released.schema.field(name).type)]
+    if texts:
+        raise DataError(
+            f"{who}: {listed(texts)} would be published as text, such as ranges, which an array of numbers cannot "
+            "hold. Give X as a frame, or publish numbers: output='same-schema'."
+        )
+
+
+class CellTypeError(DataError, TypeError):
+    """Cells of a type that is not a number; scikit-learn expects a TypeError."""
+
+
+def refused(who: str, problem: Exception, what: str) -> DataError:
+    """Return an error that quotes no cell: of scikit-learn's own messages the beginning, otherwise `what` failed."""
+    module = ""
+    for frame, _ in traceback.walk_tb(problem.__traceback__):
+        module = frame.f_globals.get("__name__") or ""
+    # The text of a KeyError is the key, which may be a cell.
+    told = module.partition(".")[0] == "sklearn" and not isinstance(problem, LookupError)
+    own = QUOTES.split(str(problem))[0].rstrip(" .(=") if told else ""
+    error = CellTypeError if own and isinstance(problem, TypeError) else DataError
+    return error(f"{who}: {own or f'{what} ({type(problem).__name__})'}.")
 
 
 def _classes(y: Any, n: int) -> NDArray[np.int64]:

@@ -25,8 +25,6 @@ from shoal.utility.loss import sse
 if TYPE_CHECKING:
     from shoal.cluster.search.limits import Limits
 
-__all__ = ["Grouped", "cluster", "make_groups", "merged", "refine"]
-
 UNGUIDED = "row weights count in means and in SSE, but this method ignores them when it forms groups."
 UNVIEWED = "the policy names views of columns, which this method ignores; k_tca and c_tca use them."
 MERGED = (

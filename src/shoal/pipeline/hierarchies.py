@@ -6,13 +6,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.errors import PolicyError
+from shoal.errors import LONG, PolicyError, near
 from shoal.model.policy import MOST_TEXT, Policy
 from shoal.model.table import Table
 from shoal.prepare.hierarchy import Hierarchy, from_nested, read_csv
 from shoal.prepare.trees import WORDS, leaf_of
-
-__all__ = ["given_trees", "with_values"]
 
 
 def given_trees(policy: Policy) -> dict[str, Hierarchy]:
@@ -74,5 +72,13 @@ def _text(path: str, who: str) -> str:
     except (OSError, ValueError):
         pass
     words = ", ".join(WORDS)
+    if not there and (len(path) > LONG or any(mark in path for mark in "\n\r;")):
+        # It may be the tree itself, with values of the column, and is not quoted.
+        raise PolicyError(
+            f"{who}: the hierarchy is neither an existing file nor one of the keywords {words}. Give the path of a CSV "
+            "file, a keyword or nested tables."
+        )
     what = "a text file in UTF-8" if there else "an existing file"
-    raise PolicyError(f"{who}: hierarchy {path!r} is neither {what} nor one of the keywords {words}.")
+    raise PolicyError(
+        f"{who}: hierarchy {path!r} is neither {what} nor one of the keywords {words}.{near(path, WORDS)}"
+    )

@@ -5,17 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from shoal.certify.released import is_csv
 from shoal.errors import InfeasibleError, WriteError
 from shoal.io.item_columns import from_list_column
 from shoal.model.findings import Finding
 from shoal.model.partition import Partition
-from shoal.model.policy import MOST_KNOWN, Policy
+from shoal.model.policy import MOST_KNOWN, SEPARATOR, Policy
 from shoal.model.release import Change
 from shoal.model.sentences import Sentence
 from shoal.model.table import Table
 from shoal.recode.table import Recoded
-
-__all__ = ["exchange_items", "grouped", "spelt"]
 
 MULTIPLE = 10  # minimum rows of a group, as a multiple of k, if the policy does not say
 
@@ -47,7 +46,7 @@ def exchange_items(
     from shoal.transactions.reassociation.inside import exchanged
 
     name, asked = names[0], policy.constraints
-    column, separator = table.column(name), policy.columns[name].separator or "|"
+    column, separator = table.column(name), policy.columns[name].separator or SEPARATOR
     text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
     data = from_list_column(column, f"column {name!r}", separator if text else None)
     rows, items = exchanged(data, partition.labels, asked.k, asked.m or MOST_KNOWN, policy.start)
@@ -77,8 +76,8 @@ def exchange_items(
 
 def spelt(data: pa.Table, policy: Policy, format: str) -> pa.Table:  # noqa: A002
     """Return a released table as it is written: in a CSV file, lists of items are text with the policy's separator."""
-    for name in policy.names("items") if format.startswith("csv") else ():
-        column, separator = data.column(name), policy.columns[name].separator or "|"
+    for name in policy.names("items") if is_csv(format) else ():
+        column, separator = data.column(name), policy.columns[name].separator or SEPARATOR
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             continue
         cells = column.cast(pa.list_(pa.string())).to_pylist()

@@ -5,8 +5,9 @@
 2. The selected measures, or all, are computed on the case. Figures of the pair are confidential.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -15,20 +16,22 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.catalogue import AttackCard, attacks, measures
-from shoal.catalogue.measure_card import taken
-from shoal.certify.certificate import data_files
-from shoal.certify.check import check_folder
-from shoal.errors import DataError, listed
+from shoal.catalogue.measure_card import refuse_empty, taken
+from shoal.certify.certificate import POLICY, data_files
+from shoal.certify.check import check_folder, holds_sets
+from shoal.errors import DataError, MethodError, PolicyError, listed, near, shortened
 from shoal.io.bundle import settle
 from shoal.io.text_columns import read_for
-from shoal.model.asking import argument, option
+from shoal.model.asking import argument, in_seconds, one_or_several, option
 from shoal.model.findings import Attack, Finding
 from shoal.model.options import TableOptions, with_options
 from shoal.model.policy import Policy, PolicySource
 from shoal.model.progress import step, tick
 from shoal.model.release import Release
 from shoal.model.sentences import Sentence
+from shoal.model.set_release import SetRelease
 from shoal.model.table import Table
+from shoal.pipeline.alignment import other_rows, refuse_other_labels, refuse_published_order
 from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.hierarchies import given_trees
 from shoal.pipeline.private import read_private
@@ -41,12 +44,11 @@ from shoal.prepare.trees import hierarchies
 from shoal.privacy.attacks.attack import Clock, profiles
 from shoal.privacy.attacks.attack import Profile as Known
 from shoal.privacy.attacks.control import doubts
-from shoal.privacy.attacks.singling import beside
+from shoal.privacy.attacks.singling import control_case
 from shoal.privacy.measures.case import Case
 from shoal.privacy.verdict.values import read_column
 
-__all__ = ["CaseOptions", "attack", "case_of", "measure", "tried"]
-
+MOST_SEEDS = 1 << 32  # of scikit-learn
 Places = NDArray[np.int64]
 Aligned = tuple[Policy, Table | None, pa.Table, Places | None, Places | None]
 
@@ -66,7 +68,7 @@ class CaseOptions(TableOptions, total=False):
 @without_arrow_errors
 @with_options("measure")
 def measure(
-    original: Any, release: Any, *, only: Iterable[str] = (), **options: Unpack[CaseOptions]
+    original: Any, release: Any, *, only: str | Iterable[str] = (), **options: Unpack[CaseOptions]
 ) -> tuple[Finding, ...]:
     """Measure the disclosure risk and the utility of a release.
 
@@ -76,8 +78,9 @@ def measure(
         The original table; without it, only measures that need the release alone are computed.
     release : Release, folder, path or frame
         With an original, a folder needs `private`, which contains its map. Any other table must have its rows in the
-        order of the original, and needs `policy` or roles.
-    only : iterable of str
+        order of the original, as `release.aligned()` has; `release.data` is refused. Its roles are given by `policy` or
+        by options, and an unlisted column is a quasi-identifier.
+    only : str or iterable of str
         Names of `shoal.measures()`; all that apply if none is given.
     policy : Policy, mapping or path, optional
         Roles and constraints, for a table that shoal did not release.
@@ -86,21 +89,22 @@ def measure(
     population : path or frame, optional
         The population that the table is a sample of, with quasi-identifiers in the released form.
     fraction : float, optional
-        The share of the population that is in the release.
+        The sampling fraction: the share of the population that is in the release.
     control : path or frame, optional
         Similar people who are not in the release.
     other : path or frame, optional
         Another release of the same people, with rows in the order of the original.
-    seed : int
+    seed : int, optional
         Random seed of the measures that need one; 0 if not given.
     **options
-        Roles and constraints as in `anonymize`, instead of a policy.
+        Roles and constraints as in `anonymize`, instead of a policy. Like the policy, they are refused for a `Release`
+        or a release folder, which has its own.
 
     Returns
     -------
     tuple of Finding
         Those whose `need` is not "release" are confidential. A measure that does not apply, for lack of a label or a
-        population for instance, gives none.
+        population for instance, gives none, and is refused if `only` names it.
 
     Examples
     --------
@@ -110,15 +114,18 @@ def measure(
     >>> [round(finding.value, 3) for finding in shoal.measure(table, release, only=["k-anonymity", "t-closeness"])]
     [3.0, 0.167]
     """
-    wanted = [measures.load(name) for name in only] or list(measures.cards().values())
+    names = one_or_several(only, "measure", "only", MethodError)
+    wanted = [measures.load(name) for name in names] or list(measures.cards().values())
     step("measure")
     case = case_of(original, release, **options)
     able = [card for card in wanted if card.need == "release" or case.original is not None]
-    if only and len(able) < len(wanted):
+    if names and len(able) < len(wanted):
         missing = [card.name for card in wanted if card not in able]
         raise DataError(f"measure: {listed(missing)} need the original table as well as the release. Give both.")
     found = taken(case, able)
     step("")
+    if names:
+        refuse_empty([card for card in able if not card.take(case)])
     return found
 
 
@@ -129,23 +136,25 @@ def attack(
     release: Any,
     *,
     profile: str = "all",
-    only: Iterable[str] = (),
+    only: str | Iterable[str] = (),
     budget: float | None = None,
     **options: Unpack[CaseOptions],
 ) -> tuple[Attack, ...]:
-    """Attack a release with knowledge of some columns of each person, and report the success rates.
+    """Attack a release as someone would who knows some columns of each person, and report the success rates.
 
     Parameters
     ----------
     original : path or frame
+        The original table, against which guesses are scored.
     release : Release, folder, path or frame
         As in `measure`.
     profile : {"all", "all-but-one", "three"}
-        Which quasi-identifiers the attacker knows.
-    only : iterable of str
-        Names of attacks; all of them if none is given.
+        Which quasi-identifiers the attacker knows: all, all but one, or three of them.
+    only : str or iterable of str
+        Names of `shoal.attacks()`; all of them if none is given.
     budget : float, optional
-        Seconds for all attacks together. Each gets an equal share of what is left, and says if it was cut short.
+        Seconds for all attacks together. Each gets an equal share of the remaining time; its note says if it was cut
+        short.
     **options
         As in `measure`.
 
@@ -153,15 +162,20 @@ def attack(
     -------
     tuple of Attack
     """
-    wanted = [attacks.load(name) for name in only] or list(attacks.cards().values())
+    names = one_or_several(only, "attack", "only", MethodError)
+    wanted = [attacks.load(name) for name in names] or list(attacks.cards().values())
+    seconds = None if budget is None else in_seconds(budget, "attack")
     step("attack")
     case = case_of(original, release, **options)
     if case.original is None:
         raise DataError("attack: an attack is scored against the original table. Give it with the release.")
     known = profiles(case)
-    if profile not in known:
-        raise DataError(f"attack: unknown profile {profile!r} for this table; expected one of {listed(known)}.")
-    found = tried(case, wanted, known[profile], budget)
+    if not isinstance(profile, str) or profile not in known:
+        raise DataError(
+            f"attack: unknown profile {shortened(profile)} for this table. Known: {listed(known)}."
+            f"{near(profile, known)}"
+        )
+    found = tried(case, wanted, known[profile], seconds)
     step("")
     return found
 
@@ -169,7 +183,7 @@ def attack(
 def tried(case: Case, wanted: Sequence[AttackCard], known: Known, budget: float | None = None) -> tuple[Attack, ...]:
     """Run attacks one after the other within `budget` seconds; note doubts about control rows where they are used."""
     if any(card.control for card in wanted):
-        beside(case)  # refuses control rows that lack a quasi-identifier
+        control_case(case)  # refuses control rows that lack a quasi-identifier
     reasons = "; ".join(doubts(case))
     found, whole = [], Clock(budget)
     for number, card in enumerate(wanted):
@@ -196,20 +210,39 @@ def case_of(
     **options: Unpack[TableOptions],
 ) -> Case:
     """Return the case to measure; the options are those of `measure`."""
-    if fraction is not None and not 0 < fraction <= 1:
-        raise DataError(f"population: {argument('fraction')} must be above 0 and at most 1; got {fraction!r}.")
+    if fraction is not None and not (_is_number(fraction, Real) and 0 < fraction <= 1):
+        raise DataError(f"population: {argument('fraction')} must be above 0 and at most 1; got {shortened(fraction)}.")
+    if seed is not None and not (_is_number(seed, Integral) and 0 <= seed < MOST_SEEDS):
+        raise DataError(
+            f"measure: {argument('seed')} must be a whole number from 0 to {MOST_SEEDS - 1}; got {shortened(seed)}."
+        )
+    if isinstance(original, Release):
+        raise DataError("original: this is a release. Give the original table first, then the release.")
+    if isinstance(release, Release) or _is_folder(release):
+        _refuse_policy(policy, options)
     wanted = Policy.of(policy, **options)
     pair = _pair(original, release, private, wanted)
-    named = pair.policy
+    named, beside_it = pair.policy, None if other is None else read_for(other, pair.policy)
+    if beside_it is not None and pair.original is not None:
+        refuse_other_labels(other, original, "other")
+        refuse_published_order(other, beside_it, pair.original, "other")
     more = {
         "population": None if population is None else read_for(population, named).data,
         "fraction": fraction,
         "control": None if control is None else read_for(control, named),
-        "other": None if other is None else read_for(other, named).data,
-        "seed": seed or None,
+        "other": None if beside_it is None else beside_it.data,
+        "seed": int(seed) if seed else None,
     }
     asked = {name: value for name, value in more.items() if value is not None}
     return replace(pair, **asked) if asked else pair  # type: ignore[arg-type]
+
+
+def _refuse_policy(policy: PolicySource, options: Mapping[str, Any]) -> None:
+    """Refuse roles and constraints for a release, which has its own."""
+    given = [name for name, value in options.items() if value not in (None, [], (), {})]
+    if policy is not None or given:
+        names = [argument(name) for name in (*(["policy"] if policy is not None else []), *given)]
+        raise PolicyError(f"measure: a release has its own policy. Give no other: leave out {', '.join(names)}.")
 
 
 def _pair(original: Any, release: Any, private: str | Path | None, wanted: Policy) -> Case:
@@ -233,6 +266,20 @@ def _pair(original: Any, release: Any, private: str | Path | None, wanted: Polic
     )
 
 
+def refuse_sets(release: Any, who: str) -> None:
+    """Refuse a release of sets, which has no rows and columns."""
+    if isinstance(release, SetRelease) or (_is_folder(release) and holds_sets(release)):
+        raise DataError(
+            f"{who}: this is a release of sets, not of a table. Measure it by `shoal.sets.report` in Python, or by "
+            "`shoal sets report` on the command line."
+        )
+
+
+def _is_number(value: Any, kind: Any) -> bool:
+    """Return whether a value is a number of a kind, and not a truth value."""
+    return isinstance(value, kind) and not isinstance(value, bool | np.bool_)
+
+
 def _is_folder(release: Any) -> bool:
     """Return whether a release is given as a folder."""
     return isinstance(release, str | Path) and Path(release).is_dir()
@@ -248,6 +295,7 @@ def _aligned(original: Any, release: Any, private: str | Path | None, wanted: Po
         return named, table, data, places, release.labels
     if isinstance(release, str | Path):
         settle(release, private)
+    refuse_sets(release, "release")
     if _is_folder(release):
         return _of_folder(original, Path(release), private)
     released = read_for(release, wanted)
@@ -267,9 +315,12 @@ def _aligned(original: Any, release: Any, private: str | Path | None, wanted: Po
         )
     if table is not None and table.n != released.n:
         raise DataError(
-            f"release: it has {released.n} rows and the original {table.n}. A table that shoal did not release "
+            f"release: it has {released.n:,} rows and the original {table.n:,}. A table that shoal did not release "
             "must have its rows in the order of the original."
         )
+    if table is not None:
+        refuse_other_labels(release, original)
+        refuse_published_order(release, released, table)
     kept = [name for name in released.names if name in named.columns and named.columns[name].role != "identifier"]
     rows = None if table is None else _rows_of(original, named, np.arange(table.n))
     return named, rows, released.data.select(kept), None, None
@@ -279,7 +330,7 @@ def _of_folder(original: Any, folder: Path, private: str | Path | None) -> Align
     """Return the content of a release folder, aligned by the map of the private folder if there is an original."""
     checked = check_folder(folder)
     if not checked.holds:
-        raise DataError(f"release: {str(folder)!r} does not confirm its claims. Run `shoal verify` on it first.")
+        raise DataError(f"release: {str(folder)!r} does not pass verification. Run `shoal verify` on it first.")
     data = next(folder / name for name in data_files() if (folder / name).is_file())
     if private is None:
         if original is not None:
@@ -287,7 +338,7 @@ def _of_folder(original: Any, folder: Path, private: str | Path | None) -> Align
                 "release: the rows of a release folder are not in the order of the original. Give the private folder "
                 f"written with it ({option('private', 'FOLDER')})."
             )
-        named = Policy.load(folder / "policy.toml")
+        named = Policy.load(folder / POLICY)
         return named, None, read_back(data, named), None, None
     named, places, groups = read_private(Path(private), folder, "released_row", _mapped)
     released = read_back(data, named)
@@ -301,16 +352,15 @@ def _of_folder(original: Any, folder: Path, private: str | Path | None) -> Align
 
 def _refuse_other_rows(table: Table | None, released: pa.Table, policy: Policy) -> None:
     """Refuse an original whose columns that were published unchanged differ from the release row by row."""
-    for name in (*policy.names("sensitive"), *policy.names("keep")) if table is not None else ():
-        before, after = table.column(name), released.column(name)  # type: ignore[union-attr]
+    if table is None:
+        return
+    for name in (*policy.names("sensitive"), *policy.names("keep")):
+        before, after = table.column(name), released.column(name)
         if pa.types.is_nested(before.type) or pa.types.is_nested(after.type):
             continue
         sides = [read_column(one).codes for one in (before, after)]
         if len(np.unique(np.column_stack(sides), axis=0)) > len(np.unique(sides[0])):
-            raise DataError(
-                f"original: column {name!r} was published unchanged, but differs from the release row by row. It is "
-                "another table, or its rows are in another order."
-            )
+            raise other_rows(name)
 
 
 def _mapped(facts: dict[str, Any], places: Places) -> tuple[Policy, Places, Places | None]:
@@ -325,15 +375,16 @@ def _mapped(facts: dict[str, Any], places: Places) -> tuple[Policy, Places, Plac
 
 
 def _rows_of(original: Any, policy: Policy, rows: Places) -> Table:
-    """Return these rows of the original, typed as they were when the release was made."""
+    """Return these rows of the original, typed as they were when the release was made, without columns added since."""
     table = read_for(original, policy)
     unknown = [name for name in policy.columns if name not in table.names]
     if unknown:
-        raise DataError(f"original: it has no columns {listed(unknown)}; it is another table.")
+        raise DataError(f"original: it has no columns {listed(unknown)}, so it is another table.")
+    table = table.with_data(table.data.select([name for name in table.names if name in policy.columns]))
     least = policy.constraints.model_copy(update={"k": 2})  # class sizes are to be measured, not enforced
     arranged = arrange(table, policy.model_copy(update={"constraints": least, "seed": 0}))  # the order is undone below
     place = np.full(table.n, -1, np.int64)
     place[arranged.rows] = np.arange(arranged.n)
     if rows.size != arranged.n or (rows.size and int(rows.max()) >= table.n) or (place[rows] < 0).any():
-        raise DataError("original: it lacks rows that the release was made from; it is another table.")
+        raise DataError("original: it lacks rows from which the release was made, so it is another table.")
     return arranged.take(place[rows])

@@ -1,9 +1,7 @@
 """The pipeline: read, profile, encode, cluster, enforce, refine, recode, verify, measure; then write."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
-from numbers import Real
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -14,6 +12,7 @@ import pyarrow.compute as pc
 from shoal.catalogue import measures, methods
 from shoal.catalogue.measure_card import taken
 from shoal.certify.check import VerificationReport, check_data, check_folder
+from shoal.certify.released import is_csv
 from shoal.enforce import check_feasible
 from shoal.errors import PolicyError, ReadError
 from shoal.io.bundle import settle
@@ -21,7 +20,7 @@ from shoal.io.files import read
 from shoal.io.frames import reordered, to_frame
 from shoal.io.text_columns import read_for
 from shoal.kernels.threads import thread_count
-from shoal.model.asking import argument
+from shoal.model.asking import in_seconds
 from shoal.model.findings import Verdict
 from shoal.model.options import PolicyOptions, TableOptions, with_options
 from shoal.model.partition import Partition
@@ -29,13 +28,14 @@ from shoal.model.policy import Policy, PolicySource
 from shoal.model.progress import announce, cut_short, step
 from shoal.model.progress import budget as within
 from shoal.model.release import Making, Release
-from shoal.model.sentences import Sentence
+from shoal.model.sentences import Sentence, for_page
+from shoal.model.set_release import SetRelease
 from shoal.model.table import Table, canonical
 from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.grouping import make_groups, merged
 from shoal.pipeline.hierarchies import given_trees, with_values
 from shoal.pipeline.items import exchange_items, grouped
-from shoal.pipeline.notes import about_labels, ended_early, extremes, respelt, unusual, warnings
+from shoal.pipeline.notes import about_labels, ended_early, extremes, hidden, respelt, unusual, warnings
 from shoal.pipeline.recoding import recode_classes
 from shoal.pipeline.regrouping import Regrouping, inference_by_repetition
 from shoal.pipeline.set_neighbours import redrawn
@@ -53,8 +53,6 @@ from shoal.recode.table import Recoded
 from shoal.utility.labels import columns_that_decide_label
 from shoal.utility.plane import plane
 
-__all__ = ["anonymize", "profile", "verify"]
-
 MOST_KEPT = 20_000_000  # maximum cells of the matrix that a release keeps for its holder's report
 
 
@@ -68,7 +66,7 @@ def anonymize(
     budget: float | None = None,
     **options: Unpack[PolicyOptions],
 ) -> Release:
-    """Anonymize a table: publish each row as one of at least k identical ones, and verify it.
+    """Anonymize a table, so that every row shares its published quasi-identifiers with at least k - 1 others.
 
     Parameters
     ----------
@@ -84,27 +82,28 @@ def anonymize(
     k : int, optional
         Minimum number of rows that share their published quasi-identifiers; 5 by default.
     l : float, optional
-        Minimum number of sensitive values in each class.
+        Minimum number of different sensitive values in each class.
     t : float, optional
-        Maximum distance, from 0 to 1, between the sensitive values of a class and those of the whole table.
+        Maximum distance, 0 to 1, of the distribution of sensitive values in a class from that in the whole release.
     l_kind : {"distinct", "entropy", "recursive"}, optional
-        How l is counted.
+        How l is counted; "distinct" by default. "recursive" also needs constraints={"c": ...}.
     m : int, optional
         Number of items of a set that an attacker may know; 2 by default.
     constraints : mapping, optional
         Other constraints by name, such as {"alpha": 0.5}.
     identifiers, quasi, sensitive, keep, items : iterables of str, optional
-        The columns of each role: dropped, published per class, protected by l and t, published unchanged, and sets.
-        An unlisted column is a quasi-identifier, unless it contains lists (role items) or clearly identifies people or
-        rows (dropped as an identifier).
+        The columns of each role. Identifiers are dropped, and quasi-identifiers are published as one value per class.
+        Sensitive and kept columns are published unchanged; l and t protect the sensitive ones. A column of the role
+        items contains sets. An unlisted column is a quasi-identifier, unless it contains lists (role items) or clearly
+        identifies people or rows (dropped as an identifier).
     hierarchies : mapping, optional
         The generalization hierarchy of a column: nested mappings and lists, a CSV file, or a keyword such as "mask".
     label : str, optional
-        The column that analysts predict, sensitive or kept.
+        The column that analysts want to predict; it must be sensitive or kept.
     weight : str, optional
-        The column of row weights, kept or an identifier.
+        The column of row weights; it must be kept or an identifier.
     missing : {"own-value", "suppress-row", "refuse"}, optional
-        How rows with missing values are treated.
+        How missing values are treated: as a value of their own (the default), by leaving out the row, or by an error.
     header : bool, optional
         Whether the first line of a CSV file is a header; detected if not given, and refused if unclear.
     method : str, optional
@@ -112,13 +111,14 @@ def anonymize(
     parameters : mapping, optional
         Parameters of the method, such as {"effort": "quick"}.
     refine : {"none", "swift", "quick", "normal", "thorough"}, optional
-        Effort of the local search that improves the groups.
+        Effort of a local search that improves the groups afterwards; "none" by default.
     output : {"same-schema", "truthful"}, optional
-        Whether values keep their type, or every published value is true of its row.
+        Whether columns keep their types, or are published as ranges, sets and tree nodes that are true of every row;
+        "truthful" by default if a hierarchy is given.
     protect : {"minimality"}, optional
-        Form groups almost independently of sensitive values, at the cost of information loss.
+        Form groups almost independently of sensitive values, at the cost of a higher information loss.
     accept : iterable of {"unique-kept"}, optional
-        Risks that are otherwise refused.
+        Risks that are accepted although they are refused by default.
     seed : int, optional
         Random seed. If not given, one is drawn from the system; it is kept in `release.policy.seed` and in the private
         folder, from which `shoal.seed_of` reads it.
@@ -126,8 +126,8 @@ def anonymize(
     Returns
     -------
     Release
-        Already verified. `.data` is a frame of the caller's type, in the published row order; `.aligned()` has the
-        order and the index of the input and is confidential.
+        Already verified. `.data` is a frame of the caller's type (an Arrow table for a file), in the published row
+        order; `.aligned()` has the order and the index of the input and is confidential.
 
     Guarantee
     ---------
@@ -142,7 +142,8 @@ def anonymize(
     >>> release.data["age"].to_pylist()
     [35, 35, 35, 61, 61, 61]
     """
-    wanted, seconds = Policy.of(policy, **options).seeded(), _seconds(budget)
+    wanted = Policy.of(policy, **options).seeded()
+    seconds = None if budget is None else in_seconds(budget, "anonymize")
     workers = thread_count(threads, "anonymize")
     with within(seconds):
         return _run(source, wanted, workers, seconds)
@@ -179,7 +180,7 @@ def _run(source: Any, wanted: Policy, threads: int, seconds: float | None) -> Re
     release = _release(source, table, arranged, recoded, partition, encoded, verdicts)
     case = release._making.case
     findings = (
-        *taken(case, [measures.load(name) for name in measures.names() if measures.declared(name, "always")]),
+        *taken(case, [measures.load(name) for name in measures.having("always")]),
         *exchanged,
         *partition.findings,
     )
@@ -187,11 +188,15 @@ def _run(source: Any, wanted: Policy, threads: int, seconds: float | None) -> Re
     repeated = Regrouping(arranged, named, trees, recoded.data, encoded)
     inferred, inference = inference_by_repetition(made, named, repeated, measured=seconds is None)
     findings, notes = (*findings, *inferred), (*notes, *inference, *respelt(sensitive))
-    all_notes = (*unusual(table), *notes, *encoded.notes, *partition.notes, *ended_early(seconds, cut=cut))
+    own = partition.notes
+    if named.method.name not in methods.built_in:  # the numbers in the notes of a plug-in may count few rows
+        own = tuple(note for note in own if for_page(note, arranged.n, named.constraints.k))
+    all_notes = (*unusual(table), *notes, *encoded.notes, *own, *ended_early(seconds, cut=cut))
     all_notes = (
         *all_notes,
         *warnings(recoded, named, findings),
         *extremes(arranged, named),
+        *hidden(arranged, named),
         *about_labels(columns_that_decide_label(arranged, named)),
     )
     all_notes = tuple(
@@ -212,6 +217,7 @@ def profile(source: Any, *, policy: PolicySource = None, header: bool | None = N
     Parameters
     ----------
     source : path or frame
+        A CSV, Parquet or Feather file, or a pandas, polars or pyarrow frame.
     policy : Policy, mapping or path, optional
         Only `null_words` and `header` are used.
     header : bool, optional
@@ -246,8 +252,8 @@ def verify(
         For tables only, like the options.
     parse : bool
         Whether the quasi-identifiers of a CSV file are compared as numbers, dates and missing values. By default their
-        text is compared: a reader can tell 0.3 from 0.30 and `NA` from `?`. Sensitive values are always parsed, as two
-        spellings of one illness are one illness.
+        text is compared: a reader can tell 0.3 from 0.30 and `NA` from `?`. Sensitive values are always parsed, because
+        two spellings of one value are one value.
     report : bool
         Whether the report of a release folder is rendered again and compared.
     **options
@@ -259,12 +265,16 @@ def verify(
     VerificationReport
         `.holds` says whether everything is as claimed; `.columns` gives the role of each column.
     """
+    if isinstance(source, Release | SetRelease):
+        raise ReadError(
+            "verify: a release in memory has been verified: see its `verdicts`. Give the folder that `save` wrote."
+        )
     if isinstance(source, str | Path):
         settle(source)
     if isinstance(source, str | Path) and Path(source).is_dir():
         if policy is not None or any(value not in (None, [], ()) for value in options.values()):
             raise PolicyError(
-                "verify: a release folder carries its own policy. Give no other, or the data file inside it."
+                "verify: a release folder contains its own policy. Give no options, or verify the data file inside it."
             )
         return check_folder(source, _page if report else None, redrawn)
     step("read")
@@ -281,17 +291,11 @@ def verify(
         drop_direct=False,
     )
     data = table.data
-    if not parse and table.origin.format.startswith("csv"):
+    if not parse and is_csv(table.origin.format):
         text = read(source, ("",), header=wanted.header, as_text=True)
-        data = pa.table(
-            {name: text.column(name) if _stands(named, name) else data.column(name) for name in table.names}
-        )
+        quasi = set(named.names("quasi"))
+        data = pa.table({name: (text if name in quasi else table).column(name) for name in table.names})
     return check_data(data.drop_columns(named.names("identifier")), named)
-
-
-def _stands(policy: Policy, name: str) -> bool:
-    """Return whether the text of a column is compared: if it is a quasi-identifier."""
-    return policy.columns[name].role == "quasi"
 
 
 def _page(folder: Path, verdicts: Sequence[Verdict]) -> str:
@@ -299,16 +303,6 @@ def _page(folder: Path, verdicts: Sequence[Verdict]) -> str:
     from shoal.pipeline.reporting import public_page
 
     return public_page(folder, verdicts)
-
-
-def _seconds(budget: Any) -> float | None:
-    """Validate a time budget."""
-    if budget is None:
-        return None
-    seconds = float(budget) if not isinstance(budget, bool) and isinstance(budget, Real) else math.nan
-    if not 0 < seconds < math.inf:
-        raise PolicyError(f"anonymize: {argument('budget')} must be a number of seconds above 0; got {budget!r}.")
-    return seconds
 
 
 def _release(

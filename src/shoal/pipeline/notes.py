@@ -2,17 +2,19 @@
 
 from collections.abc import Mapping
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from shoal.model.findings import Finding
 from shoal.model.policy import Policy
+from shoal.model.sentences import Rows, Sentence, few
 from shoal.model.table import Table
 from shoal.privacy.attacks.unchanged import Unchanged
 from shoal.privacy.verdict.values import Values
 from shoal.recode.steps import has_extremes
 from shoal.recode.table import Recoded
-
-__all__ = ["about_labels", "ended_early", "extremes", "respelt", "unusual", "warnings"]
+from shoal.recode.truthful import hidden_categories
 
 USUAL = ("encoding utf-8", "delimiter comma")
 
@@ -26,9 +28,8 @@ def ended_early(seconds: float | None, *, cut: bool) -> tuple[str, ...]:
     """Return a note if the time budget was used up."""
     if not cut or seconds is None:
         return ()
-    many = "" if seconds == 1 else "s"
-    note = f"a budget of {seconds:g} second{many} ended the search early: another run may give different groups"
-    return (f"{note}, and a larger budget a lower information loss.",)
+    again = "another run may give different groups, and a larger budget a lower information loss"
+    return (f"a budget of {seconds:g} s ended the search early: {again}.",)
 
 
 def extremes(table: Table, policy: Policy) -> tuple[str, ...]:
@@ -44,6 +45,22 @@ def extremes(table: Table, policy: Policy) -> tuple[str, ...]:
     )
 
 
+def hidden(table: Table, policy: Policy) -> tuple[str, ...]:
+    """Return a note for columns published as sets in which a category of k rows or more is hidden with rare ones."""
+    notes, k = [], policy.constraints.k
+    for name in policy.names("quasi"):
+        if policy.columns[name].form == "set":
+            cells = table.column(name).drop_null()
+            counts = np.asarray(pc.value_counts(cells.combine_chunks()).field("counts"), dtype=np.int64)
+            if (hidden_categories(counts, k) & (counts >= k)).any():
+                notes.append(
+                    f"column {name!r}: its rare categories, each in fewer than {k} rows, are in too few rows to be "
+                    "published together as *. So a more frequent category is published as * with them. To keep it, "
+                    "merge the rare categories into others before the release, or use a hierarchy."
+                )
+    return tuple(notes)
+
+
 def about_labels(columns: tuple[str, ...]) -> tuple[str, ...]:
     """Return a warning for columns that determine the label, so that figures about it mean little."""
     return tuple(
@@ -56,9 +73,10 @@ def about_labels(columns: tuple[str, ...]) -> tuple[str, ...]:
 def respelt(sensitive: Mapping[str, Values]) -> tuple[str, ...]:
     """Return how many spellings of sensitive values were counted as the same value."""
     return tuple(
-        f"column {name!r}: {column.folded} spelling{'' if column.folded == 1 else 's'} counted as a value that is "
-        "spelt differently: case, spaces, ways to write a letter, a number or a missing value. They are published "
-        'unchanged. Set spelling = "exact" for the column to count them separately.'
+        f"column {name!r}: {column.folded:,} variant spelling{' was' if column.folded == 1 else 's were'} counted "
+        "together with another spelling of the same value, which differs in case, in spaces, or in how a letter, a "
+        "number or a missing value is written. All are published unchanged. To count them separately, set "
+        'spelling = "exact" for the column.'
         for name, column in sensitive.items()
         if column.folded
     )
@@ -67,10 +85,14 @@ def respelt(sensitive: Mapping[str, Values]) -> tuple[str, ...]:
 def warnings(recoded: Recoded, policy: Policy, findings: tuple[Finding, ...]) -> list[str]:
     """Return what the data holder should know before publishing."""
     found = {finding.name: finding.value for finding in findings}
-    notes = [
-        f"column {change.column!r}: {100 * change.emptied / recoded.data.num_rows:.0f} % of its cells are published as "
-        "missing, because too few rows share their values. If the column matters, give it another kind or role, "
-        "or publish it truthfully."
+    notes: list[str] = [
+        Sentence(
+            "column {name}: {emptied} of its {n} cells are published as missing, because too few rows share their "
+            "values. If the column matters, give it another kind or role, or publish it truthfully.",
+            name=repr(change.column),
+            emptied=Rows(change.emptied),
+            n=recoded.data.num_rows,
+        )
         for change in recoded.ledger
         if change.emptied * 10 >= recoded.data.num_rows
     ]
@@ -102,22 +124,15 @@ def _unchanged(data: pa.Table, policy: Policy) -> list[str]:
     """Return what the columns published unchanged reveal, if any value or combination is rare."""
     found, k = Unchanged.of(data, policy), policy.constraints.k
     notes = [
-        f"column {name!r} is published unchanged and has rare values, each in fewer than {k} rows "
-        f"({_rows(rows, k)} in all). Anyone who knows that a person has such a value can narrow them down to these "
-        "few rows. Merge rare values into broader ones before the release, or make the column a quasi-identifier."
+        f"column {name!r} is published unchanged and has rare values, each in fewer than {k} rows. Anyone who knows "
+        "that a person has such a value can narrow them down to these few rows. Merge rare values into broader ones "
+        "before the release, or make the column a quasi-identifier."
         for name in found.codes
-        if (rows := found.rare(name, k))
+        if found.rare(name, k)
     ]
     if found.alone:
-        share = 100 * found.alone / found.rows
-        many = _rows(found.alone, k) + (f" ({share:.0f} %)" if share >= 1 and found.alone >= k else "")
         notes.append(
-            f"{many} are unique in the columns that are published unchanged, sensitive and kept together. "
-            "Anyone who knows these values of a person can find the row."
+            f"{few(found.alone, found.rows, k)} of {found.rows:,} rows are unique in the columns that are published "
+            "unchanged, sensitive and kept together. Anyone who knows these values of a person can find the row."
         )
     return notes
-
-
-def _rows(count: int, k: int) -> str:
-    """Format a row count without revealing one below k."""
-    return f"fewer than {k} rows" if count < k else f"{count:,} rows"

@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Callable, Iterable
+from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,11 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.certify.certificate import CERTIFICATE, REPORT, digest
-from shoal.errors import DataError, ReadError
+from shoal.errors import DataError, ReadError, kind_of
 from shoal.model.asking import option
 from shoal.reports.figures import NAMES
-
-__all__ = ["FINDINGS", "HELD", "MAP", "read_private", "seed_of", "write_private"]
 
 FINDINGS = "findings.json"
 MAP = "map.csv"
@@ -81,9 +80,11 @@ def seed_of(private: str | Path) -> int:
     >>> with tempfile.TemporaryDirectory() as place:
     ...     release = shoal.anonymize(table, k=3)
     ...     _ = release.save(f"{place}/release", private=f"{place}/mine")
-    ...     seed_of(f"{place}/mine") == release.policy.seed
+    ...     shoal.seed_of(f"{place}/mine") == release.policy.seed
     True
     """
+    if not isinstance(private, str | PathLike):
+        raise ReadError(f"seed: expected the path of a private folder; got {kind_of(private)}.")
     folder = Path(private)
     if not folder.exists():
         raise ReadError(

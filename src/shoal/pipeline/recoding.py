@@ -17,8 +17,6 @@ from shoal.privacy.verdict.judge import failing
 from shoal.privacy.verdict.values import Values, quasi_columns
 from shoal.recode.table import Recoded, recode
 
-__all__ = ["recode_classes"]
-
 
 def recode_classes(
     table: Table, partition: Partition, policy: Policy, encoded: Encoded, sensitive: Mapping[str, Values]

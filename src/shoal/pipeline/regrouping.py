@@ -31,12 +31,10 @@ from shoal.privacy.verdict.judge import asked_of
 from shoal.privacy.verdict.values import Values, quasi_columns, read_column, sensitive_columns
 from shoal.recode.table import recode
 
-__all__ = ["Regrouping", "inference_by_repetition"]
-
 SECONDS = 2.0  # time limit of the estimate for each release
 PLACEMENTS = 200  # maximum number of placements enumerated
 
-LIMITED = f"To limit it, at the cost of more information loss: {either('protect', 'minimality')}."
+LIMITED = f"To limit this, with a higher information loss: {either('protect', 'minimality')}."
 DEPENDS = (
     "minimality: the groups depend on sensitive values, through {models}. An attacker who knows all quasi-identifiers "
     "and repeats the run may learn more about a person than the class reveals. `attack` estimates how much "

@@ -12,16 +12,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.base import MetaEstimatorMixin, clone, is_regressor
-from sklearn.utils import get_tags
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import assert_all_finite, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from shoal.errors import DataError
+from shoal.errors import DataError, ShoalError, kind_of
+from shoal.model.asking import one_or_several
 from shoal.model.options import with_options
-from shoal.pipeline.estimator import LABEL, EstimatorOptions, ReleasingEstimator, is_frame, refused
-
-__all__ = ["ReleaseThenFit"]
+from shoal.pipeline.estimator import LABEL, EstimatorOptions, ReleasingEstimator, is_frame, refuse_text, refused
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -60,8 +60,8 @@ class ReleaseThenFit(MetaEstimatorMixin, ReleasingEstimator):  # type: ignore[mi
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
-    Guarantee
-    ---------
+    Notes
+    -----
     No row that is scored influences the release, and the model sees only released rows. This says nothing about what
     the model itself may reveal about them.
 
@@ -96,21 +96,26 @@ class ReleaseThenFit(MetaEstimatorMixin, ReleasingEstimator):  # type: ignore[mi
         -------
         self
         """
-        source, y = self._checked(X, y)
-        classes, targets = (None, y) if is_regressor(self.model) else np.unique(y, return_inverse=True)
+        if not hasattr(self.model, "fit"):
+            raise DataError(f"ReleaseThenFit: model must be a scikit-learn estimator; got {kind_of(self.model)}.")
+        source, classes, targets = self._checked(X, y)
         role = "quasi" if classes is None else self._role_of_labels()
-        more: dict[str, Any] = {role: [*(getattr(self, role) or ()), LABEL]}
+        beside, label = _beside(source, targets)
+        more: dict[str, Any] = {role: [*one_or_several(getattr(self, role), "ReleaseThenFit", role), label]}
         if classes is not None and self.label is None:
-            more["label"] = LABEL
-        self.release_ = self._make_release(_beside(source, targets), **more)
-        released: Any = nw.from_native(self.release_.aligned(), eager_only=True)
-        self._names = [name for name in released.columns if name != LABEL]
-        learnt = released.get_column(LABEL).to_numpy()
+            more["label"] = label
+        self.release_ = self._make_release(beside, **more)
+        aligned = self.release_.aligned()
+        if not is_frame(X):
+            refuse_text("ReleaseThenFit", aligned)
+        released: Any = nw.from_native(aligned, eager_only=True)
+        self._names = [name for name in released.columns if name != label]
+        learnt = released.get_column(label).to_numpy()
         if classes is not None:
             learnt = classes[learnt.astype(np.int64)]
         features = released.select(map(nw.col, self._names))
         known = features.to_native() if is_frame(X) else features.to_numpy().astype(np.float64)
-        self.model_ = clone(self.model).fit(known, learnt)
+        self.model_ = self._without_cells(clone(self.model).fit, known, learnt)
         return self
 
     def predict(self, X: Any) -> Any:
@@ -120,7 +125,8 @@ class ReleaseThenFit(MetaEstimatorMixin, ReleasingEstimator):  # type: ignore[mi
     def score(self, X: Any, y: Any) -> float:
         """Return the score of the model on original rows."""
         check_is_fitted(self, "model_")
-        return float(self.model_.score(self._seen(X), y))
+        rows = self._seen(X)
+        return self._without_cells(lambda: float(self.model_.score(rows, y)))  # type: ignore[no-any-return]
 
     @_if_model_has("predict_proba")
     def predict_proba(self, X: Any) -> Any:
@@ -156,39 +162,71 @@ class ReleaseThenFit(MetaEstimatorMixin, ReleasingEstimator):  # type: ignore[mi
     def _asked(self, name: str, X: Any) -> Any:
         """Call a method of the model on original rows."""
         check_is_fitted(self, "model_")
-        return getattr(self.model_, name)(self._seen(X))
+        return self._without_cells(getattr(self.model_, name), self._seen(X))
+
+    @staticmethod
+    def _without_cells(function: Callable[..., Any], *given: Any, what: str = "the model failed") -> Any:
+        """Call a function, such as a method of the model; its errors are replaced by some that quote no cell."""
+        error: Exception
+        try:
+            return function(*given)
+        except ShoalError:
+            raise
+        except NotFittedError:
+            error = NotFittedError("ReleaseThenFit: the model is not fitted.")
+        except Exception as problem:  # noqa: BLE001 - a model may raise anything
+            error = refused("ReleaseThenFit", problem, what)
+        raise error from None
 
     def _seen(self, X: Any) -> Any:
-        """Return original rows without the columns that are not published."""
+        """Return original rows without the columns that are not published, or refuse them without quoting a cell."""
         if is_frame(X):
             validate_data(self, X, reset=False, skip_check_array=True)
             return nw.from_native(X, eager_only=True).select(map(nw.col, self._names)).to_native()
-        return validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
+        if self._without_cells(np.asarray, X, what="X cannot be read as rows of equal length").ndim == 1:
+            raise DataError(
+                "ReleaseThenFit: X must have two dimensions; got one. Reshape your data: X.reshape(1, -1) for one row, "
+                "X.reshape(-1, 1) for one column."
+            )
+        return self._numbers(X, least=1, reset=False)
 
-    def _checked(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
-        """Return rows as a frame, and targets, or refuse them without quoting a cell."""
+    def _checked(self, X: Any, y: Any) -> tuple[Any, NDArray[Any] | None, NDArray[Any]]:
+        """Return rows as a frame, classes and targets, or refuse them without quoting a cell."""
         numeric, source = is_regressor(self.model), X
         if is_frame(X):
             validate_data(self, X, skip_check_array=True)
         else:
             numbers, y = self._numbers(X, y, y_numeric=numeric)
             source = pa.table({f"x{place}": column for place, column in enumerate(numbers.T)})
-        try:
-            targets = column_or_1d(y, warn=True, dtype=np.float64 if numeric else None)
-        except ValueError as problem:
-            error = refused("ReleaseThenFit", problem)
-        else:
-            kind = type_of_target(targets)
-            if numeric or kind in ("binary", "multiclass"):
-                return source, targets
-            error = DataError(f"ReleaseThenFit: Unknown label type: {kind}. Give one class per row.")
-        raise error from None
+        what = f"y cannot be read as {'numbers' if numeric else 'one class per row'}"
+        return source, *self._without_cells(_numbers if numeric else _classes, y, what=what)
 
 
-def _beside(X: Any, targets: NDArray[Any]) -> Any:
-    """Return the frame with the targets as one more column."""
+def _numbers(y: Any) -> tuple[None, NDArray[np.float64]]:
+    """Return the targets of a regressor, which has no classes."""
+    targets = column_or_1d(y, warn=True, dtype=np.float64)
+    assert_all_finite(targets, input_name="y")
+    return None, targets
+
+
+def _classes(y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the classes, and the number of the class of each row."""
+    labels = column_or_1d(y, warn=True)
+    assert_all_finite(labels, input_name="y")
+    kind = type_of_target(labels)
+    if kind not in ("binary", "multiclass"):
+        raise DataError(f"ReleaseThenFit: Unknown label type: {kind}. Give one class per row.")
+    classes, numbers = np.unique(labels, return_inverse=True)
+    return classes, numbers
+
+
+def _beside(X: Any, targets: NDArray[Any]) -> tuple[Any, str]:
+    """Return the frame with the targets as one more column, and the name of that column."""
     frame: Any = nw.from_native(X, eager_only=True)
     if len(frame) != len(targets):
         raise DataError(f"ReleaseThenFit: X has {len(frame)} rows and y {len(targets)}. Give one label per row.")
-    column = nw.new_series(LABEL, targets, backend=frame.implementation)
-    return frame.with_columns(column).to_native()
+    name = LABEL
+    while name in frame.columns:
+        name += "_"
+    column = nw.new_series(name, targets, backend=frame.implementation)
+    return frame.with_columns(column).to_native(), name

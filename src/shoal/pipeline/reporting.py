@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,8 @@ from shoal.catalogue import MeasureCard, measures
 from shoal.catalogue import attacks as known_attacks
 from shoal.catalogue.measure_card import taken
 from shoal.certify.certificate import CERTIFICATE, POLICY, data_files, digest, figure
-from shoal.certify.check import check_folder
-from shoal.errors import DataError, GuaranteeError, PolicyError, ShoalError, WriteError, listed
+from shoal.certify.check import check_folder, holds_sets
+from shoal.errors import DataError, GuaranteeError, PolicyError, ShoalError, WriteError, kind_of, listed, shortened
 from shoal.io.bundle import check_outside, draft_file, settle
 from shoal.model.asking import option
 from shoal.model.findings import Attack, Finding, Verdict
@@ -28,12 +29,14 @@ from shoal.model.partition import Partition
 from shoal.model.policy import Policy
 from shoal.model.progress import step
 from shoal.model.release import Change, Release
+from shoal.model.set_release import SetRelease
 from shoal.model.sketches import PlaneSketch
 from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.hierarchies import given_trees
-from shoal.pipeline.judging import case_of, tried
+from shoal.pipeline.judging import case_of, refuse_sets, tried
 from shoal.pipeline.line import MOST_KEPT
 from shoal.pipeline.private import FINDINGS
+from shoal.pipeline.set_report import set_page
 from shoal.pipeline.write import published_policy, read_back
 from shoal.prepare.encode import encode
 from shoal.privacy.attacks.attack import profiles
@@ -44,8 +47,6 @@ from shoal.reports.holder import holder_facts
 from shoal.reports.render import as_html, as_json, as_markdown
 from shoal.utility.plane import plane
 
-__all__ = ["FORMATS", "check_format", "facts_of", "holder_page", "public_page", "report", "write_report"]
-
 FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {"html": as_html, "md": as_markdown, "json": as_json}
 QUICK = 10_000  # rows up to which a report written with a release includes randomized measures
 LARGE = 200_000  # rows above which it includes, of the pair, only the findings of the release
@@ -55,7 +56,7 @@ LARGE = 200_000  # rows above which it includes, of the pair, only the findings 
 @with_options("report")
 def report(
     original: Any,
-    release: Release | str | Path,
+    release: Release | SetRelease | str | Path,
     *,
     private: str | Path | None = None,
     attacks: bool = False,
@@ -68,8 +69,9 @@ def report(
     ----------
     original : path, frame or None
         The original table, for the holder's confidential report; None for the public one.
-    release : Release or path
-        A release, or a release folder.
+    release : Release, SetRelease or path
+        A release, or a release folder. A release of sets has a public report only; `shoal.sets.report` returns the
+        figures for the holder.
     private : path, optional
         The private folder of a release folder, whose map aligns its rows; needed with `original`.
     attacks : bool
@@ -88,17 +90,21 @@ def report(
     >>> import pyarrow as pa, shoal
     >>> table = pa.table({"age": [34, 36, 35, 61, 60, 62], "ill": ["a", "b", "a", "b", "b", "a"]})
     >>> release = shoal.anonymize(table, k=3, sensitive=["ill"])
-    >>> report(None, release, format="md").splitlines()[4]
+    >>> shoal.report(None, release, format="md").splitlines()[4]
     '- **k = 3: holds**'
     """
     check_format(format)
+    if isinstance(release, SetRelease) or (isinstance(release, str | Path) and holds_sets(release)):
+        if original is not None:
+            refuse_sets(release, "report")
+        return FORMATS[format](set_page(release))
     return FORMATS[format](facts_of(original, release, private=private, attacks=attacks, control=control))
 
 
 def check_format(name: str) -> None:
     """Refuse an unknown format."""
-    if name not in FORMATS:
-        raise PolicyError(f"report: unknown format {name!r}; expected one of {listed(FORMATS)}.")
+    if not isinstance(name, str) or name not in FORMATS:
+        raise PolicyError(f"report: unknown format {shortened(name)}; expected one of {listed(FORMATS)}.")
 
 
 def facts_of(
@@ -124,11 +130,16 @@ def facts_of(
         case = case_of(original, release, control=control)
         outcomes = _attacked(case) if attacks else ()
         return _held_facts(case, release, taken(case, list(measures.cards().values())), outcomes)
+    if not isinstance(release, str | PathLike):
+        raise DataError(
+            f"report: {kind_of(release)} is not a release; expected a Release or a release folder. Other tables are "
+            "measured by `shoal.measure` and `shoal.attack`."
+        )
     folder = Path(release)
     settle(folder, private)
     checked = check_folder(folder)
     if not checked.holds:
-        raise GuaranteeError(f"report: {str(folder)!r} does not confirm its claims. `shoal verify` says why.")
+        raise GuaranteeError(f"report: {str(folder)!r} does not pass verification. `shoal verify` says why.")
     if original is None:
         return _public_facts(folder, checked.verdicts, _claims_of(folder))
     case = case_of(original, folder, private=private, control=control)
@@ -200,7 +211,9 @@ def holder_page(folder: Path, release: Release, original: Any) -> str:
     quick = [card for card in measures.cards().values() if card not in slow]
     known = [finding for finding in release.findings if finding.need != "release" and case.n > LARGE]
     findings = [*taken(case, quick), *known]
-    names = [card.name for card in slow if card.name not in {finding.name for finding in known}]
+    there = {"label": case.policy.label is not None, "sensitive": bool(case.policy.names("sensitive"))}
+    possible = [card for card in slow if all(there.get(one, False) for one in card.requires)]
+    names = [card.name for card in possible if card.name not in {finding.name for finding in known}]
     claims = _own_claims(release.verdicts)
     return as_html(_held_facts(case, release, findings, (), claims=claims, files=_files(folder), left_out=names))
 
@@ -234,7 +247,7 @@ def _public_facts(folder: Path, verdicts: Sequence[Verdict], claims: Claims) -> 
 
 def _of_release() -> list[MeasureCard]:
     """Return the built-in measures that need the release alone; plug-ins are omitted, as verifiers may lack them."""
-    return [card for card in measures.cards().values() if card.need == "release" and card.name in measures.built_in]
+    return [measures.load(name) for name in sorted(measures.built_in) if measures.declared(name, "need") == "release"]
 
 
 def _attacked(case: Case) -> tuple[Attack, ...]:

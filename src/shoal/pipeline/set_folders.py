@@ -1,6 +1,7 @@
 """Set releases in folders: verify them, draw from them, measure their distance; and mine records."""
 
 import json
+from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
@@ -10,12 +11,12 @@ from numpy.typing import NDArray
 from shoal.certify.certificate import CERTIFICATE
 from shoal.certify.check import Line, VerificationReport, check_folder
 from shoal.certify.sets_bytes import read_files
-from shoal.errors import DataError, GuaranteeError, PolicyError, ReadError, WriteError
+from shoal.errors import DataError, GuaranteeError, PolicyError, ReadError, WriteError, kind_of, shortened
 from shoal.io.bundle import settle
 from shoal.io.disassociated import NEIGHBOURS
 from shoal.io.item_lines import write_lines
 from shoal.io.transactions import ReadingOptions, read_transactions
-from shoal.model.asking import argument, option
+from shoal.model.asking import argument, check_number, option
 from shoal.model.disassociated import Disassociated
 from shoal.model.options import with_options
 from shoal.model.progress import step
@@ -26,8 +27,6 @@ from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.private import read_private
 from shoal.pipeline.set_neighbours import neighbour_of, redrawn
 from shoal.privacy.verdict.km import verify_against
-
-__all__ = ["distance_of", "mined", "reassociate_folder", "verified", "verify_sets"]
 
 
 @without_arrow_errors
@@ -44,9 +43,11 @@ def verify_sets(
     Parameters
     ----------
     release : path or SetRelease
+        A release folder, or a release in memory, whose verdicts are given.
     original : path or records, optional
+        The records that the release was made from.
     private : path, optional
-        The folder written with the release; needed with `original`.
+        The folder written with a release folder; needed with `original`.
     **reading
         How `original` is read, as in `shoal.sets.read`.
 
@@ -57,6 +58,9 @@ def verify_sets(
     step("verify")
     if isinstance(release, SetRelease):
         lines = [Line(one.model, f"{one.asked:g}", f"{one.found:g}", one.holds) for one in release.verdicts]
+        if original is not None:
+            data = read_transactions(original, **reading)
+            lines += _against(release.published, data, _of(release.cluster_of, data))
         return VerificationReport(tuple(lines), release.verdicts)
     settle(release, private)
     checked = check_folder(release, redraw=redrawn)
@@ -70,14 +74,8 @@ def verify_sets(
     if not checked.holds:
         return checked
     data = read_transactions(original, **reading)
-    cluster_of = _held(Path(private), Path(release), data)
-    found = verify_against(read_files(Path(release)).published, data, cluster_of)
-    lines = [
-        Line(
-            f"against the records, {check.id}: {check.what}", "0 fail", f"{check.n_bad} of {check.n_checked}", check.ok
-        )
-        for check in found
-    ]
+    cluster_of = _of(read_private(Path(private), Path(release), "cluster", lambda _, places: places), data)
+    lines = _against(read_files(Path(release)).published, data, cluster_of)
     return VerificationReport((*checked.lines, *lines), checked.verdicts, checked.notes)
 
 
@@ -88,7 +86,7 @@ def verified(folder: str | Path | SetRelease) -> Disassociated:
     settle(folder)
     checked = check_folder(folder, redraw=redrawn)
     if not checked.holds:
-        raise DataError(f"sets: {str(folder)!r} does not confirm its claims. Run `shoal sets verify` on it first.")
+        raise DataError(f"sets: {str(folder)!r} does not pass verification. Run `shoal sets verify` on it first.")
     return read_files(Path(folder)).published
 
 
@@ -121,7 +119,7 @@ def reassociate_folder(
         The file to write: lines of items, or a JSON list of lists if its name ends in .json. An existing file is not
         replaced.
     neighbour : {"km", "raw"}
-        Itself k^m-anonymous, or a plain draw.
+        Records that are k^m-anonymous themselves ("km"), or drawn without that guarantee ("raw").
     terms : {"omit", "once"}
         Omit the items that are in no chunk, or give each of them to one record.
     nonempty : bool
@@ -134,8 +132,12 @@ def reassociate_folder(
     dict
         Figures about the records.
     """
-    if neighbour not in ("km", "raw"):
-        raise PolicyError(f"sets: {argument('neighbour')} must be 'km' or 'raw'; got {neighbour!r}.")
+    if not isinstance(neighbour, str) or neighbour not in ("km", "raw"):
+        raise PolicyError(f"sets: {argument('neighbour')} must be 'km' or 'raw'; got {shortened(neighbour)}.")
+    if not isinstance(output, str | PathLike):
+        raise WriteError(f"write: expected the path of a file; got {kind_of(output)}.")
+    if seed is not None:
+        check_number(seed, "reassociate", "seed", whole=True, least=0)
     place = Path(output)
     if place.exists():
         raise WriteError(f"write: {str(output)!r} already exists. Choose another name.")
@@ -190,6 +192,7 @@ def distance_of(
     """
     from shoal.transactions.trees.tree_distance import tree_distance
 
+    check_number(seed, "distance", "seed", whole=True, least=0)
     step("read")
     first, second = (
         read_transactions(_neighbour_in(source), **(ReadingOptions() if _is_folder(source) else reading))
@@ -216,7 +219,7 @@ def mined(
     Parameters
     ----------
     source : path or records
-        As `shoal.sets.read` takes it.
+        As in `shoal.sets.read`.
     support : float
         Minimum share of records that contain an itemset or, as an integer, their minimum number.
     confidence : float
@@ -232,6 +235,9 @@ def mined(
     """
     from shoal.transactions.itemsets.mining import frequent_itemsets, rules
 
+    for name, number in (("support", support), ("confidence", confidence)):
+        check_number(number, "mine", name)
+    check_number(most, "mine", "most", whole=True, least=1)
     step("read")
     data = read_transactions(source, **reading)
     step("mine")
@@ -295,9 +301,18 @@ def _neighbour_in(source: Any) -> Any:
     )
 
 
-def _held(private: Path, folder: Path, data: Transactions) -> NDArray[np.int64]:
-    """Return the cluster of each record from the private folder; refuse one of another release."""
-    cluster_of = read_private(private, folder, "cluster", lambda _, places: places)
+def _against(published: Disassociated, data: Transactions, cluster_of: NDArray[np.int64]) -> list[Line]:
+    """Return the comparison of a release with the original records."""
+    return [
+        Line(
+            f"against the records, {check.id}: {check.what}", "0 fail", f"{check.n_bad} of {check.n_checked}", check.ok
+        )
+        for check in verify_against(published, data, cluster_of)
+    ]
+
+
+def _of(cluster_of: NDArray[np.int64], data: Transactions) -> NDArray[np.int64]:
+    """Return the cluster of each record with items; refuse records of another release."""
     if cluster_of.size != data.inputs or (cluster_of[data.rows] < 0).any():
         raise DataError("verify: the original does not have the records that the release was made from.")
     return cluster_of[data.rows]

@@ -20,8 +20,6 @@ from shoal.model.set_release import Neighbour
 from shoal.model.transactions import Transactions
 from shoal.privacy.verdict.km_counts import steps
 
-__all__ = ["neighbour_of", "neighbour_seed", "redrawn"]
-
 MOST_COMBINATIONS = 2e10  # before suppression; most are gone when long ones are counted
 # Maximum work of `harden_km` per release, some seconds, and per item in its chunks. It is the same for making and
 # verifying and does not depend on the machine, so that whatever is written can be verified.
@@ -47,7 +45,7 @@ def neighbour_of(
     cost = Finding(
         "neighbour",
         share,
-        "of its occurrences, so that every m items are in k records or none",
+        "of its occurrences, so that any m items are in at least k records or in none",
         "pair",
         part="suppressed %",
         unit="%",

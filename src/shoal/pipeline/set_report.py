@@ -11,6 +11,7 @@ from shoal.certify.sets_bytes import read_files
 from shoal.errors import GuaranteeError
 from shoal.io.bundle import settle
 from shoal.io.transactions import ReadingOptions, read_transactions
+from shoal.model.asking import check_number
 from shoal.model.disassociated import Disassociated
 from shoal.model.options import with_options
 from shoal.model.progress import step, tick
@@ -20,10 +21,8 @@ from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.set_folders import published_neighbour, verified
 from shoal.pipeline.set_neighbours import neighbour_of, redrawn
 from shoal.reports.counting import joined
-from shoal.reports.set_worth import HARD, KINDS, RAW
+from shoal.reports.set_worth import DISTANCE, HARD, KINDS, RAW, RISK_HARD, RISK_RAW
 from shoal.reports.sets import set_facts
-
-__all__ = ["figures_of", "set_page", "set_report"]
 
 STEPS = 6
 LENGTHS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100)
@@ -79,6 +78,8 @@ def set_report(
     dict
         Figures by section, without names of items.
     """
+    for name, number, least in (("top", top, 1), ("draws", draws, 1), ("seed", seed, 0)):
+        check_number(number, "report", name, whole=True, least=least)
     step("verify")
     published = verified(release)
     beside, kind = published_neighbour(release)
@@ -91,15 +92,17 @@ def set_report(
 
 
 @without_arrow_errors
-def set_page(folder: str | Path, figures: dict[str, dict[str, Any]] | None = None) -> dict[str, Any]:
-    """Return the facts of a report on a folder of a set release, which is checked from its bytes.
+def set_page(folder: str | Path | SetRelease, figures: dict[str, dict[str, Any]] | None = None) -> dict[str, Any]:
+    """Return the facts of a report on a set release; a folder is checked from its bytes.
 
-    With the figures of `set_report` it is the holder's report; otherwise it is made from the folder alone.
+    With the figures of `set_report` it is the holder's report; otherwise it is made from the release alone.
     """
+    if isinstance(folder, SetRelease):
+        return set_facts(folder.published, folder.verdicts, folder.kind, figures)
     settle(folder)
     checked = check_folder(folder, redraw=redrawn)
     if not checked.holds:
-        raise GuaranteeError(f"report: {str(folder)!r} does not confirm its claims. `shoal sets verify` says why.")
+        raise GuaranteeError(f"report: {str(folder)!r} does not pass verification. `shoal sets verify` says why.")
     _, kind = published_neighbour(folder)
     return set_facts(read_files(Path(folder)).published, checked.verdicts, kind, figures)
 
@@ -126,8 +129,9 @@ def figures_of(
 
     lost = loss(data, published)
     tick(1, STEPS)
-    drawn = [neighbour_of(published, "raw", seed + turn)[0] for turn in range(draws)]
-    raw = [one for one in ((beside if kind == "raw" else None), *drawn) if one is not None][:draws]
+    given = [beside] if kind == "raw" and beside is not None else []
+    drawn = (neighbour_of(published, "raw", seed + turn)[0] for turn in range(draws - len(given)))
+    raw = [*given, *(one for one in drawn if one is not None)]
     hard = beside if kind == "km" else neighbour_of(published, "km", seed)[0]
     tick(2, STEPS)
     facts: dict[str, dict[str, Any]] = {
@@ -147,15 +151,13 @@ def figures_of(
         whole = max(1, raw[0].items.size)  # a draw has every occurrence of the chunks
         facts[f"{HARD}cost"] = {"neighbour, suppressed %": 100.0 * (1 - hard.items.size / whole)}
     tick(4, STEPS)
-    facts["Risk of the raw neighbour"] = _risk(risk(data, raw[0], published, published.k), published.k)
+    facts[RISK_RAW] = _risk(risk(data, raw[0], published, published.k), published.k)
     if hard is not None:
-        facts["Risk of the km neighbour"] = _risk(risk(data, hard, published, published.k), published.k)
+        facts[RISK_HARD] = _risk(risk(data, hard, published, published.k), published.k)
     tick(5, STEPS)
     if distance:
         figures = tree_distance(data, raw[0], seed=seed).as_dict()
-        facts["Tree edit distance, raw neighbour"] = {
-            name: figures[name] for name in DISTANCES if figures[name] is not None
-        }
+        facts[DISTANCE] = {name: figures[name] for name in DISTANCES if figures[name] is not None}
     return facts
 
 
@@ -166,11 +168,13 @@ def _shapes(data: Transactions, neighbour: Transactions, published: Disassociate
     empty = data.n - neighbour.n  # records that lost all their items
     counts = [_between(one, LENGTHS).astype(np.float64) for one in lengths]
     counts = [np.concatenate([[none], one]) for none, one in zip((0, empty), counts, strict=True)]
-    names = ["no item", *_names(LENGTHS, "item")]
     runs = joined(counts, k)
+    names = _names(tuple((0, *LENGTHS)[first] for first, _ in runs), "item") if runs else []
+    if runs[:1] == [(0, 1)]:
+        names[0] = "no item"
     by_length = {
         f"Records by their items, {when}": {
-            _run_name(names, first, last): round(float(one[first:last].sum())) for first, last in runs
+            name: round(float(one[first:last].sum())) for name, (first, last) in zip(names, runs, strict=True)
         }
         for when, one in zip(("before", "after"), counts, strict=True)
     }
@@ -200,15 +204,10 @@ def _names(edges: tuple[int, ...], noun: str) -> list[str]:
     return [*ends, f"{edges[-1]:,} {noun}s and more"]
 
 
-def _run_name(names: list[str], first: int, last: int) -> str:
-    """Name joined bins by the first and the last of them."""
-    return names[first] if last == first + 1 else f"{names[first]} up to {names[last - 1]}"
-
-
 def _associations(support: str, found: Any) -> dict[str, dict[str, Any]]:
     """Return the errors of all pairs, and by the number of records that contain them."""
     overall = {"pairs": found.pairs.itemsets, "relative error, sum": found.pairs.total}
-    overall |= {"relative error, mean": found.pairs.mean, "its floor by k, sum": found.floor}
+    overall |= {"relative error, mean": found.pairs.mean, "lowest possible sum for this k": found.floor}
     by_frequency = {}
     for one in found.table:
         if not one.error.itemsets:

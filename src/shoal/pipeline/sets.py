@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, Any, Unpack, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import GuaranteeError, PolicyError, ReadError, listed
+from shoal.errors import GuaranteeError, InfeasibleError, PolicyError, ReadError, counted, kind_of, listed, shortened
 from shoal.io.files import opened
 from shoal.io.transactions import ReadingOptions, read_transactions
-from shoal.model.asking import argument
+from shoal.model.asking import argument, check_number
 from shoal.model.disassociated import Disassociated, TermPolicy
 from shoal.model.findings import Finding
 from shoal.model.options import with_options
 from shoal.model.progress import step
 from shoal.model.seeds import drawn_seed
-from shoal.model.sentences import Rows, Sentence
+from shoal.model.sentences import Rows, Sentence, few
 from shoal.model.set_release import Neighbour, SetRelease
 from shoal.model.transactions import Transactions
 from shoal.pipeline.arrow_errors import without_arrow_errors
@@ -37,8 +37,6 @@ from shoal.privacy.verdict.km import verify, verify_against
 
 if TYPE_CHECKING:
     from shoal.transactions.disassociation.disassociate import Partitioning
-
-__all__ = ["anonymize_sets"]
 
 RAW = (
     "the neighbour is a draw from what is published and not itself k^m-anonymous: combinations in few of its records "
@@ -65,28 +63,31 @@ def anonymize_sets(
     seed: int | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> SetRelease:
-    """Publish set-valued records as chunks in which any m items are shared by k records, and verify it.
+    """Publish set-valued records as chunks, so that anyone who knows m items of a record finds k candidates or more.
 
     Parameters
     ----------
     source : path, frame, column, matrix or iterable
         As in `shoal.sets.read`.
     k, m : int
-        An attacker who knows m items of a record must be left with at least k candidates.
+        An attacker who knows m items of a record must be left with at least k candidates. k is at least 2, and at most
+        the number of records with items.
     delta : int
-        Maximum records per cluster; at least 2k - 1, better 10k or more.
+        Maximum number of records per cluster: at least 2k - 1, preferably 10k or more.
     partition : {"recursive", "iterative", "rules", "ugac"}, optional
         How records are clustered: by default "rules" if there are rules, else "recursive".
     rules : path, text or lists of items, optional
-        Itemsets whose support should be preserved, one per line.
+        Itemsets whose support should be preserved; in a file or text, one per line.
     neighbour : {"km", "raw", "none"}
-        Plain records published with the chunks: themselves k^m-anonymous, a plain draw, or none.
+        Plain records published with the chunks: k^m-anonymous themselves ("km"), drawn without that guarantee ("raw"),
+        or none.
     levels : int, 0 to 16
         Rounds of joining neighbouring clusters to share chunks.
     terms : {"global", "drop", "cluster", "suppress"}
         How items that are in no chunk are treated.
     beta, rounds : float and int
-        For partition "ugac": the share of a rule's records to keep in one cluster set, and the maximum rounds.
+        For partition "ugac": the share of the records of a rule that should stay in the same clusters, and the maximum
+        number of rounds.
     rho : float
         The share of records that keep an item under `terms="suppress"`.
     seed : int, optional
@@ -101,7 +102,8 @@ def anonymize_sets(
 
     Guarantee
     ---------
-    The judge has checked C1 to C6 of the chunks and, for "km", every combination of m items of the neighbour.
+    The judge has checked the conditions C1 to C6 of k^m-anonymity on the chunks and, for "km", every combination of at
+    most m items on the neighbour.
 
     Examples
     --------
@@ -113,16 +115,24 @@ def anonymize_sets(
     """
     from shoal.transactions.disassociation.disassociate import disassociate
 
-    if neighbour not in get_args(Neighbour):
+    if not isinstance(neighbour, str) or neighbour not in get_args(Neighbour):
         raise PolicyError(
-            f"sets: {argument('neighbour')} must be one of {listed(get_args(Neighbour))}; got {neighbour!r}."
+            f"sets: {argument('neighbour')} must be one of {listed(get_args(Neighbour))}; got {shortened(neighbour)}."
         )
     start = _start(seed)
+    _check_k(k)
+    for name, number in (("beta", beta), ("rho", rho)):
+        check_number(number, "sets", name)
     step("read")
     data = read_transactions(source, **reading)
+    if data.n < k:
+        raise InfeasibleError(
+            f"sets: k is {k}, but there are {data.n} records with items. "
+            + (f"Lower k to {data.n} or less." if data.n >= 2 else "No release is possible.")
+        )
     wanted = _rules(rules, data, reading.get("separator"))
     step("cluster")
-    how: Partitioning = partition or ("rules" if wanted else "recursive")
+    how: Partitioning = ("rules" if wanted else "recursive") if partition is None else partition
     made = disassociate(
         data,
         k=k,
@@ -154,7 +164,8 @@ def anonymize_sets(
     findings = (*_findings(data, published), *more)
     cluster_of = np.full(data.inputs, -1, np.int64)
     cluster_of[data.rows] = made.cluster_of
-    notes = (*made.notes, *found.warnings, *_notes(data, neighbour, hidden, k))
+    own = [note.suppressed(data.n, k) if isinstance(note, Sentence) else note for note in made.notes]
+    notes = (*own, *found.warnings, *_notes(data, neighbour, hidden, k))
     step("")
     return SetRelease(
         published, drawn, neighbour, cluster_of, start, (*found.verdicts, *verdicts), findings, notes, write_sets
@@ -177,12 +188,20 @@ def _shown(published: Disassociated) -> tuple[Disassociated, int]:
     return kept, int((~used).sum())
 
 
+def _check_k(k: Any) -> None:
+    """Refuse a k that protects nobody."""
+    whole = isinstance(k, Integral) and not isinstance(k, bool)
+    if not whole or int(k) < 2:
+        expected = "at least 2" if whole else "a whole number"
+        raise PolicyError(f"sets: {argument('k')} must be {expected}; got {shortened(k)}.")
+
+
 def _start(seed: Any) -> int:
     """Validate the random seed, or draw one from the system."""
     if seed is None:
         return drawn_seed()
     if isinstance(seed, bool) or not isinstance(seed, Integral) or int(seed) < 0:
-        raise PolicyError(f"sets: {argument('seed')} must be an integer of at least 0; got {seed!r}.")
+        raise PolicyError(f"sets: {argument('seed')} must be an integer of at least 0; got {shortened(seed)}.")
     return int(seed)
 
 
@@ -204,9 +223,12 @@ def _rules(given: Any, data: Transactions, separator: str | None) -> list[NDArra
     elif isinstance(given, str):
         text = given
     elif isinstance(given, Iterable):
+        given = list(given)
+        if not all(isinstance(rule, Iterable) for rule in given):
+            raise PolicyError("sets: each rule must be a list of items.")
         return read_rules(json.dumps([[str(item) for item in rule] for rule in given]), data.labels)
     else:
-        raise PolicyError(f"sets: rules must be a file or lists of items; got a {type(given).__name__}.")
+        raise PolicyError(f"sets: rules must be a file or lists of items; got {kind_of(given)}.")
     if separator is not None and not text.lstrip().startswith("["):
         lines = [[word.strip() for word in line.split(separator)] for line in text.splitlines() if line.strip()]
         text = json.dumps(lines)
@@ -235,15 +257,17 @@ def _notes(data: Transactions, neighbour: Neighbour, hidden: int, k: int) -> tup
     """Return notes on the input and the neighbour."""
     notes = list(data.notes)
     if data.empty:
-        empty = "{empty} of {inputs} records have no items and are not part of the release."
-        notes.append(Sentence(empty, empty=Rows(data.empty), inputs=data.inputs).suppressed(data.inputs, k))
+        # Without the number of all records, from which that of the released ones could be subtracted.
+        notes.append(f"{few(data.empty, data.inputs, k)} of the records have no items and are not part of the release.")
     if data.repeated:
         twice = Sentence(
             "{items} items occurred twice in their record and were counted once.", items=Rows(data.repeated)
         )
         notes.append(twice.suppressed(data.items.size, k))
     if hidden:
-        notes.append(f"{hidden} items in no chunk are not named, as it cannot be verified that k records contain them.")
+        verb, them = ("is", "it") if hidden == 1 else ("are", "them")
+        named = f"{counted(hidden, 'item')} in no chunk {verb} not named"
+        notes.append(f"{named}, as it cannot be verified that k records contain {them}.")
     if neighbour == "raw":
         notes.append(RAW)
     return tuple(notes)

@@ -24,7 +24,7 @@ from shoal.certify.certificate import (
     written_with,
 )
 from shoal.certify.check import check_folder
-from shoal.certify.released import unescaped
+from shoal.certify.released import is_csv, unescaped
 from shoal.errors import DataError, GuaranteeError, PolicyError, ReadError, WriteError, reason_of
 from shoal.io.bundle import Place, check_outside, check_target, drafts
 from shoal.io.data_file import digest_of, write_data
@@ -44,17 +44,6 @@ from shoal.privacy.measures.covering import uncovered
 from shoal.reports.drawing_process import prepare
 from shoal.reports.figures import pictures
 
-__all__ = [
-    "check_places",
-    "data_digest",
-    "published_policy",
-    "read_back",
-    "refuse_uncovered",
-    "refuse_unless",
-    "write",
-    "write_sets",
-]
-
 NO_ORIGINAL = (
     f"The private folder has no {REPORT}, as the holder's report needs the original table. Pass "
     "it to `save` (original=TABLE), or get the report as text from release.report(TABLE)."
@@ -72,7 +61,7 @@ def write(
     original: Any = None,
 ) -> Path:
     """Write a release and, if asked, the holder's folder; see `Release.save`."""
-    chosen, missing = format or _usual(release), list[str]()
+    chosen, missing = _usual(release) if format is None else format, list[str]()
     check_places(folder, private, chosen)
     if report:
         prepare()
@@ -112,7 +101,7 @@ def write(
         }
         write_private(hidden, ("input_row", "released_row"), place.tolist(), facts)
 
-    _appear(Place(folder, _released()), private, fill, hold)
+    _write_checked(Place(folder, _released()), private, fill, hold)
     release._note_missing(tuple(missing))
     return Path(folder)
 
@@ -140,11 +129,11 @@ def write_sets(
         facts = {"certificate": digest(made / CERTIFICATE), "seed": release.seed, **release.as_dict()}
         write_private(hidden, ("input_record", "cluster"), release.cluster_of.tolist(), facts)
 
-    _appear(Place(folder, SETS_RELEASED), private, fill, hold)
+    _write_checked(Place(folder, SETS_RELEASED), private, fill, hold)
     return Path(folder)
 
 
-def _appear(
+def _write_checked(
     place: Place, private: str | Path | None, fill: Callable[[Path], str], hold: Callable[[Path, Path], None]
 ) -> None:
     """Write drafts, which move into place together if the written files confirm every claim.
@@ -200,12 +189,12 @@ def check_places(
     check_outside(folder)
     if private is None:
         return
+    check_target(private, HELD)
     public, hidden = Path(folder).resolve(), Path(private).resolve()
     if public == hidden or public in hidden.parents or hidden in public.parents:
         raise WriteError(
-            "write: the private folder and the release must not lie inside each other. Choose another folder."
+            "write: neither the private folder nor the release may be inside the other. Choose another folder."
         )
-    check_target(private, HELD)
     check_outside(private)
 
 
@@ -256,7 +245,7 @@ def _draw(folder: Path, lack: str, draw: Callable[[], dict[str, str]], missing: 
     except (DataError, PolicyError, ReadError):
         raise  # the original that was given is unusable
     except Exception as problem:  # noqa: BLE001 - the release is valid without it
-        missing.append(f"{lack}; everything else is written. {reason_of(problem)}")
+        missing.append(f"{lack}; everything else is written. Reason: {reason_of(problem)}")
         return {}
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
@@ -266,7 +255,7 @@ def _draw(folder: Path, lack: str, draw: Callable[[], dict[str, str]], missing: 
 def read_back(data: Path, policy: Policy) -> pa.Table:
     """Read a released data file as it was before writing: typed, and without the escapes that guard spreadsheets."""
     table = read(data, policy.null_words, header=True).data
-    if not data.name.startswith("data.csv"):
+    if not is_csv(data.name):
         return table
     names = unescaped(pa.array(table.column_names, pa.string())).to_pylist()
     texts = [pa.types.is_string(column.type) or pa.types.is_large_string(column.type) for column in table.columns]

@@ -14,11 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.errors import DataError, InfeasibleError, listed
+from shoal.errors import DataError, InfeasibleError, counted, listed
 from shoal.model.policy import TRUTHFUL_FORMS, Column, Policy
-from shoal.model.table import Table, canonical
-
-__all__ = ["arrange"]
+from shoal.model.table import Table, canonical, type_name
 
 
 def arrange(table: Table, policy: Policy) -> Table:
@@ -28,9 +26,9 @@ def arrange(table: Table, policy: Policy) -> Table:
     kept = _without_missing(table.with_data(typed), policy)
     if kept.n < policy.constraints.k:
         raise InfeasibleError(
-            f"arrange: k is {policy.constraints.k}, but there are {kept.n} rows to release"
-            + (f" after {table.n - kept.n} with missing values were left out. " if kept.n < table.n else ". ")
-            + (f"Lower k to {kept.n} or less." if kept.n >= 2 else "No release is possible.")
+            f"encode: k is {policy.constraints.k}, but there are {kept.n:,} rows to release"
+            + (f" after {table.n - kept.n:,} with missing values were left out. " if kept.n < table.n else ". ")
+            + (f"Lower k to {kept.n:,} or less." if kept.n >= 2 else "No release is possible.")
         )
     order = canonical(kept.data)
     shuffle = np.random.default_rng(policy.start).permutation(kept.n)
@@ -46,27 +44,30 @@ def _typed(column: pa.ChunkedArray, name: str, given: Column) -> pa.ChunkedArray
 def _of_kind(column: pa.ChunkedArray, name: str, given: Column) -> pa.ChunkedArray:
     """Return the column in the type that its kind needs, or refuse it."""
     text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    held = type_name(column.type)
     if given.kind == "numeric":
         if text or pa.types.is_boolean(column.type):
             return _cast(column, name, "numeric", [pa.int64(), pa.float64()])
-        if not (_is_number(column.type)):
-            raise DataError(f"arrange: column {name!r} is {column.type}, which is not a number. Give it another kind.")
+        if not _is_number(column.type):
+            raise DataError(f"encode: column {name!r} contains {held}, not numbers. Give it another kind.")
     if given.kind == "date":
         if text:
             return _cast(column, name, "date", [pa.date32(), pa.timestamp("us")])
         if not (pa.types.is_date(column.type) or pa.types.is_timestamp(column.type)):
-            raise DataError(f"arrange: column {name!r} is {column.type}, which is not a date. Give it another kind.")
+            raise DataError(f"encode: column {name!r} contains {held}, not dates. Give it another kind.")
         if given.form in TRUTHFUL_FORMS and _whole_days(column):
             return column.cast(pa.date32())
     if given.kind == "boolean" and len(pc.unique(column.drop_null())) > 2:
-        raise DataError(f"arrange: column {name!r} is boolean by the policy but has more than two values.")
+        raise DataError(
+            f"encode: column {name!r} is declared boolean, but has more than two values. Give it another kind."
+        )
     if given.kind == "ordinal":
         levels = pa.array(given.order or (), pa.string())
         unexpected = pc.and_(pc.is_valid(column), pc.invert(pc.is_in(column.cast(pa.string()), value_set=levels)))
         _refuse(
             unexpected,
             name,
-            f"are not among its {len(levels)} levels. Add them to `order` or to `missing_codes`.",
+            f"cannot be found among its {counted(len(levels), 'level')}. Add them to `order` or to `missing_codes`.",
         )
         if not pa.types.is_integer(column.type):
             return column.cast(pa.string())  # a level is its text, in memory and in every file
@@ -142,7 +143,8 @@ def _cast(column: pa.ChunkedArray, name: str, kind: str, targets: list[pa.DataTy
             continue
     wrong = pa.array([not _can_be_cast(cell, targets[-1]) for cell in column.to_pylist()])
     what = "numbers" if kind == "numeric" else "dates like 2024-01-31"
-    _refuse(wrong, name, f"are not {what}. Correct them, name them in `missing_codes`, or call the column nominal.")
+    remedy = "Correct them, list them in `missing_codes`, or call the column nominal."
+    _refuse(wrong, name, f"cannot be read as {what}. {remedy}")
     return column
 
 
@@ -159,7 +161,7 @@ def _refuse(wrong: pa.ChunkedArray, name: str, why: str) -> None:
     """Raise an error that names the column, the count and the first row, if any cell is wrong."""
     bad = np.flatnonzero(wrong.to_numpy(zero_copy_only=False))
     if bad.size:
-        raise DataError(f"arrange: {bad.size} cells of column {name!r} (first in row {bad[0] + 1}) {why}")
+        raise DataError(f"encode: {counted(bad.size, 'cell')} of column {name!r} (first in row {bad[0] + 1}) {why}")
 
 
 def _without_missing(table: Table, policy: Policy) -> Table:
@@ -174,8 +176,9 @@ def _without_missing(table: Table, policy: Policy) -> Table:
         return table
     anywhere = np.logical_or.reduce(list(missing_by_column.values()))
     if policy.missing == "refuse":
+        rows = f"{counted(int(anywhere.sum()), 'row')} {'has' if anywhere.sum() == 1 else 'have'}"
         raise DataError(
-            f"arrange: {int(anywhere.sum())} rows have missing values, in {listed(incomplete)}, and the policy refuses "
-            "them. Fill them, or set missing to 'own-value' or 'suppress-row'."
+            f"encode: {rows} missing values, in {listed(incomplete)}, and the "
+            "policy refuses them. Fill them, or set missing to 'own-value' or 'suppress-row'."
         )
     return table.take(np.flatnonzero(~anywhere).astype(np.int64))

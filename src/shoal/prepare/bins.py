@@ -22,8 +22,6 @@ from itertools import pairwise
 
 from shoal.prepare.hierarchy import ROOT
 
-__all__ = ["equal_frequency", "equal_width", "round_bins"]
-
 MOST_BINS = 64
 EXACT = Context(prec=120)
 HEADS = (5, 2, 1)

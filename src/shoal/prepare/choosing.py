@@ -13,9 +13,7 @@ from collections.abc import Mapping
 from shoal.errors import PolicyError
 from shoal.model.policy import BLIND, Column, Method, Policy
 
-__all__ = ["choose", "truthful"]
-
-NAMES = ("nominal", "boolean")
+CATEGORICAL = ("nominal", "boolean")
 # Seconds on one core and bytes, per row of 8 columns.
 SECONDS = {"none": 1.5e-5, "quick": 9e-5, "normal": 3e-4, "thorough": 1.5e-3}
 BYTES = 350
@@ -44,9 +42,9 @@ def choose(policy: Policy, columns: Mapping[str, Column], n: int) -> tuple[Metho
         return method, ""
     if truthful(policy):
         given = any(column.hierarchy is not None for column in quasi)
-        name, why = ("cover", "hierarchies are given") if given else ("grow", "it needs no hierarchies")
-        why = f"the release is to be truthful and {why}"
-    elif policy.weight is None and any(column.kind in NAMES for column in quasi):
+        name, why = ("cover", "hierarchies are given") if given else ("grow", "no hierarchies are given")
+        why = f"the output is truthful and {why}"
+    elif policy.weight is None and any(column.kind in CATEGORICAL for column in quasi):
         name, why = "gower", "the table has nominal columns"
     else:
         return method, ""
@@ -54,18 +52,17 @@ def choose(policy: Policy, columns: Mapping[str, Column], n: int) -> tuple[Metho
     size, asked = max(1.0, len(quasi) / 8), policy.constraints
     longer = 1 if asked.l is None and asked.t is None else LIMITED
     seconds, megabytes = n * SECONDS.get(effort, 0.0) * size * longer, 100 + n * BYTES * size / 1e6
-    note = f"auto: {name}, effort {effort}, because {why}; about {_rounded(seconds)} s and {_rounded(megabytes)} MB"
+    cost = f"about {_rounded(seconds)} s and {_rounded(megabytes)} MB"
+    note = f"auto: {name}, effort {effort}, because {why}; expected cost: {cost}"
     return method.model_copy(update={"name": name}), note
 
 
 def _protectable(policy: Policy, columns: Mapping[str, Column]) -> None:
     """Refuse protection from minimality attacks without constraints on sensitive values, which alone enable them."""
-    asked = policy.constraints
-    free = all(value is None for value in (asked.l, asked.t, asked.alpha, asked.beta, asked.delta))
-    if (free and not asked.others) or all(column.role != "sensitive" for column in columns.values()):
+    if not policy.constraints.on_sensitive() or all(column.role != "sensitive" for column in columns.values()):
         raise PolicyError(
             f"policy: protect is {policy.protect!r}, which is about constraints on sensitive values, and the policy "
-            "has none. Name a sensitive column and ask for l, t, alpha, beta or delta of it, or leave protect out."
+            "has none. Name a sensitive column and set l, t, alpha, beta or delta, or leave protect out."
         )
 
 

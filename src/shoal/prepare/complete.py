@@ -15,18 +15,16 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.catalogue import methods
+from shoal.catalogue import methods, requested_model
 from shoal.errors import PolicyError, listed, near
 from shoal.model.asking import either, option
-from shoal.model.policy import FORMS, TRUTHFUL_FORMS, Column, Form, Kind, Policy, Role
+from shoal.model.policy import FORMS, SEPARATOR, TRUTHFUL_FORMS, Column, Form, Kind, Policy, Role
 from shoal.model.sentences import Sentence
-from shoal.model.table import Table
+from shoal.model.table import Table, is_list, type_name
 from shoal.prepare.choosing import choose, truthful
 from shoal.prepare.oddities import LooksLikeDates, LooksMissing
 from shoal.prepare.profile import ColumnFacts, Profile
-from shoal.prepare.roles import COUNTS, FEW, NEARLY
-
-__all__ = ["complete", "usual_forms"]
+from shoal.prepare.roles import FEW, NEARLY
 
 USUAL: dict[Kind, Form] = {
     "numeric": "mean",
@@ -43,7 +41,6 @@ TRUTHFUL: dict[Kind, Form] = {
     "boolean": "set",
     "date": "range",
 }
-SEPARATOR = "|"
 ROLE_OPTION = {"identifier": "identifiers"}  # roles whose option has another name
 FITTING: dict[str, tuple[Kind, ...]] = {
     "truth value": ("boolean", "nominal", "ordinal", "numeric"),
@@ -86,10 +83,10 @@ def complete(
             notes.append(_dropped(found))
         elif given is None or "role" not in given.model_fields_set:
             notes += _unnamed(found)
-        elif given.role == "quasi" and found.reason == COUNTS:
-            notes.append(f"column {name!r} counts the rows and is a quasi-identifier. A row number is an identifier.")
+        elif given.role == "quasi" and found.row_number:
+            notes.append(f"column {name!r} contains row numbers, but is a quasi-identifier. Make it an identifier.")
         elif given.form and given.role != "quasi":
-            notes.append(f"column {name!r} is {given.role}, so that its form {given.form!r} is not used.")
+            notes.append(f"column {name!r} has the role {given.role}, so its form {given.form!r} is not used.")
         averaged = columns[name].role == "quasi" and found.kind == "numeric"
         if given is not None and columns[name].role != "identifier" and found.direct and not averaged:
             notes.append(_published_though_direct(found, columns[name].role))
@@ -97,7 +94,7 @@ def complete(
             notes += [_in_a_policy(name, note) for note in found.notes if isinstance(note, LooksMissing)]
         if given is None or given.kind is None:
             notes += [_in_a_policy(name, note) for note in found.notes if isinstance(note, LooksLikeDates)]
-    measures = [found.name for found in facts.columns if found.name not in policy.columns and _in_doubt(found)]
+    measures = [found.name for found in facts.columns if found.name not in policy.columns and _in_doubt(found, table)]
     notes += [_averaged(measures)] if measures else []
     named = policy.model_copy(update={"columns": columns, "method": method})
     open_ = [found for found in facts.columns if _role_is_open(policy.columns.get(found.name), found)]
@@ -178,13 +175,13 @@ def _items(name: str, given: Column, held: pa.DataType) -> Column:
     text = pa.types.is_string(held) or pa.types.is_large_string(held)
     if not text and _family(held) != "list":
         raise PolicyError(
-            f"policy: column {name!r} contains {held}, which are not sets. A column with the role items contains "
-            "lists, or text with a separator between the items."
+            f"policy: column {name!r} contains {type_name(held)}, which are not sets. A column with the role items "
+            "contains lists, or text with a separator between the items."
         )
     if text and given.separator is None:
         raise PolicyError(
-            f"policy: column {name!r} has the role items and contains text. Say what separates the items, by "
-            "`separator` of the column in a policy."
+            f"policy: column {name!r} has the role items and contains text. Give the separator of its items "
+            "by `separator` of the column in a policy."
         )
     return given.model_copy(update={"kind": "set", "separator": given.separator or SEPARATOR})
 
@@ -195,25 +192,25 @@ def _fits(name: str, kind: Kind, given: Column, held: pa.DataType) -> None:
     fitting = FITTING.get(family, ())
     if fitting and kind not in fitting:
         raise PolicyError(
-            f"policy: column {name!r} contains {held} and cannot be {kind}; expected {listed(fitting)}. "
+            f"policy: column {name!r} contains {type_name(held)} and cannot be {kind}; expected {listed(fitting)}. "
             "Change its kind or leave it out."
         )
     if given.role != "quasi":
         return
     if family in ("list", "nested"):
         raise PolicyError(
-            f"policy: column {name!r} contains {held} and cannot be a quasi-identifier. "
+            f"policy: column {name!r} contains {type_name(held)} and cannot be a quasi-identifier. "
             "Give it the role identifier, sensitive or keep, or items if it contains sets."
         )
     if pa.types.is_duration(held):
         raise PolicyError(
-            f"policy: column {name!r} contains durations, which cannot be quasi-identifiers. Give them as numbers, of "
-            "hours or days for instance, or the column the role identifier, sensitive or keep."
+            f"policy: column {name!r} contains durations, which cannot be quasi-identifiers. Convert them to numbers, "
+            "such as hours or days, or give the column the role identifier, sensitive or keep."
         )
     if kind == "set":
         raise PolicyError(
-            f"policy: column {name!r} is of kind set and cannot be a quasi-identifier: sets are not "
-            "clustered by the table methods. Give it the role items, or make it an identifier, sensitive or kept."
+            f"policy: column {name!r} is of kind set and cannot be a quasi-identifier: methods for tables "
+            "do not cluster sets. Give it the role items, or make it an identifier, sensitive or kept."
         )
 
 
@@ -228,9 +225,7 @@ def _family(held: pa.DataType) -> str:
         return "number"
     if types.is_date(held) or types.is_timestamp(held):
         return "date"
-    if any(test(held) for test in (types.is_list, types.is_large_list, types.is_fixed_size_list)):
-        return "list"
-    if types.is_list_view(held) or types.is_large_list_view(held):
+    if is_list(held):
         return "list"
     if types.is_nested(held) or types.is_interval(held) or isinstance(held, pa.BaseExtensionType):
         return "nested"
@@ -242,7 +237,7 @@ def _suiting(name: str, kind: Kind, form: Form, held: pa.DataType) -> Form:
     """Return a form, or refuse it if it does not suit the kind."""
     if form not in FORMS[kind]:
         raise PolicyError(
-            f"policy: form {form!r} does not suit column {name!r}, which is {kind} ({held}); "
+            f"policy: form {form!r} does not suit column {name!r}, which is {kind} ({type_name(held)}); "
             f"choose {', '.join(FORMS[kind])}."
         )
     return form
@@ -256,7 +251,7 @@ def _published(column: Column, usual: Mapping[Kind, Form]) -> tuple[Column, str]
     if form is None:
         form = "tree" if column.hierarchy is not None and usual is TRUTHFUL else usual[kind]
     elif usual is TRUTHFUL and form not in TRUTHFUL_FORMS:
-        note = f"its form is {form}, so that it is not truthful, though the rest is."
+        note = f"its form is {form}, so its values need not be true of every row, although the output is truthful."
     return column.model_copy(update={"form": form}), note
 
 
@@ -275,8 +270,8 @@ def _dropped(found: ColumnFacts) -> str:
     """Report that a column was dropped by default."""
     return (
         f"column {found.name!r} IS DROPPED: its role is not given, and it looks like an identifier ({found.reason}). "
-        f"To publish it by class all the same: {either('quasi', found.name)}. "
-        f"If it is an identifier, say so: {either('identifiers', found.name)}."
+        f"To publish it per class anyway: {either('quasi', found.name)}. "
+        f"If it is an identifier, declare it: {either('identifiers', found.name)}."
     )
 
 
@@ -288,14 +283,14 @@ def _published_though_direct(found: ColumnFacts, role: Role) -> str:
         else "every value is published unchanged"
     )
     return (
-        f"column {found.name!r} looks like a direct identifier ({found.reason}), and by its role {role} {what}. "
+        f"column {found.name!r} looks like a direct identifier ({found.reason}), but has the role {role}: {what}. "
         f"If it names people, drop it: {either('identifiers', found.name)}."
     )
 
 
-def _in_doubt(found: ColumnFacts) -> bool:
+def _in_doubt(found: ColumnFacts, table: Table) -> bool:
     """Whether a default quasi-identifier has integers of which nearly all differ, but that are not certainly codes."""
-    whole = found.type.startswith(("int", "uint")) and found.kind == "numeric"
+    whole = pa.types.is_integer(table.column(found.name).type) and found.kind == "numeric"
     enough = found.distinct >= FEW and found.uniqueness >= NEARLY
     return whole and enough and found.role == "quasi" and not found.direct
 
@@ -304,8 +299,8 @@ def _averaged(names: list[str]) -> str:
     """Report that numeric columns that might be codes are taken for measurements."""
     many = len(names) > 1
     return (
-        f"column{'s' * many} {listed(names)}: whole numbers of which nearly all differ, taken for amounts or measures "
-        f"by the way they are spread, and published by class. If {'one' if many else 'it'} is a code, drop it: "
+        f"column{'s' * many} {listed(names)}: whole numbers of which nearly all differ. Their distribution suggests "
+        f"amounts or measurements, so they are published per class. If {'one' if many else 'it'} is a code, drop it: "
         f"{either('identifiers', 'COLUMN' if many else names[0])}."
     )
 
@@ -316,8 +311,9 @@ def _unnamed(found: ColumnFacts) -> list[str]:
     if not looks:
         return []
     remedy = either(ROLE_OPTION.get(found.role, found.role), found.name)
-    note = f"column {found.name!r} {looks} ({found.reason}) and is a quasi-identifier by default, as it is not named"
-    return [f"{note}. If it is {'one' if found.role == 'identifier' else 'so'}, say so: {remedy}."]
+    note = f"column {found.name!r} {looks} ({found.reason}) and is a quasi-identifier by default, as it is not listed"
+    what = "an identifier" if found.role == "identifier" else "sensitive"
+    return [f"{note}. If it is {what}, declare it: {remedy}."]
 
 
 def _agree(policy: Policy, direct: list[str]) -> None:
@@ -327,14 +323,16 @@ def _agree(policy: Policy, direct: list[str]) -> None:
     if roles.count("items") > 1:
         raise PolicyError(
             f"policy: {roles.count('items')} columns have the role items; shoal can protect one set per row. "
-            "Put the items of both into one column, or give the others the role identifier."
+            "Combine them into one column, or give the others the role identifier."
         )
     if "quasi" not in roles and "items" not in roles and direct:
         raise PolicyError(
-            f"policy: no column is a quasi-identifier: {listed(direct)} look like identifiers and are dropped by "
-            f"default. If one is not, name it ({option('quasi', 'COLUMN')})."
+            f"policy: no column is a quasi-identifier: columns that look like identifiers ({listed(direct)}) are "
+            f"dropped by default. If one is not an identifier, name it ({option('quasi', 'COLUMN')})."
         )
     policy.refuse_unanswered()
+    for name in policy.constraints.others:
+        requested_model(name)
     if policy.label is not None and (role := columns[policy.label].role) not in ("sensitive", "keep"):
         raise PolicyError(
             f"policy: label {policy.label!r} has the role {role}; expected sensitive or keep. "

@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.errors import DataError
+from shoal.errors import DataError, counted
 from shoal.model.policy import Policy
 from shoal.model.table import Table
 from shoal.prepare.hierarchy import Hierarchy
@@ -32,10 +32,8 @@ from shoal.prepare.trees import hierarchies
 if TYPE_CHECKING:
     from shoal.kernels.columns import Columns
 
-__all__ = ["MOST_NAMES", "Encoded", "encode", "matrix_columns", "microseconds", "offsets", "row_weights"]
-
 Matrix = NDArray[np.float64]
-MOST_NAMES = 100
+MOST_CATEGORIES = 100  # of a quasi-identifier, with a column of their own
 GRID = 2.0**40
 
 
@@ -96,7 +94,7 @@ def matrix_columns(
         root = 1.0 if given.importance is None else float(np.sqrt(given.importance))
         column = table.column(name)
         if given.kind in ("nominal", "boolean"):
-            places, width, note = _names(column, policy.constraints.k)
+            places, width, note = _categories(column, policy.constraints.k)
             made = (np.where(places == place, root * np.sqrt(0.5), 0.0) for place in range(width))
         else:
             blocks, note = _numbers(column, name, given.order if given.kind == "ordinal" else None)
@@ -126,8 +124,8 @@ def offsets(column: pa.ChunkedArray, name: str) -> tuple[Matrix, NDArray[np.bool
     infinite = int(np.isinf(numbers).sum())
     if infinite:
         raise DataError(
-            f"encode: column {name!r} has {infinite} infinite values, which have no mean. "
-            "Name them in missing_codes (inf, -inf) or replace them."
+            f"encode: column {name!r} has {counted(infinite, 'infinite value')}, and so no mean. "
+            "List inf or -inf in missing_codes, or replace the value."
         )
     present = numbers[~missing]
     if present.size:
@@ -152,7 +150,7 @@ def row_weights(table: Table, policy: Policy) -> tuple[Matrix | None, tuple[str,
     wrong = int((~(np.isfinite(weights) & (weights >= 0))).sum())
     if wrong:
         raise DataError(
-            f"encode: {wrong} cells of the weight column {policy.weight!r} are missing, negative or infinite. "
+            f"encode: the weight column {policy.weight!r} has {counted(wrong, 'cell')} missing, negative or infinite. "
             "A weight is a number of at least 0."
         )
     if not weights.any():
@@ -180,7 +178,7 @@ def _numbers(column: pa.ChunkedArray, name: str, order: tuple[str, ...] | None) 
     return blocks, "" if blocks else "constant, left out of the distances"
 
 
-def _names(column: pa.ChunkedArray, k: int) -> tuple[NDArray[np.int64], int, str]:
+def _categories(column: pa.ChunkedArray, k: int) -> tuple[NDArray[np.int64], int, str]:
     """Return the number of each cell's category among those with a column of their own, and how many there are."""
     coded = column.combine_chunks().dictionary_encode(null_encoding="encode")
     codes = coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
@@ -190,7 +188,7 @@ def _names(column: pa.ChunkedArray, k: int) -> tuple[NDArray[np.int64], int, str
     by_value = np.empty(size, np.int64)
     by_value[pc.array_sort_indices(coded.dictionary).to_numpy()] = np.arange(size)
     counts = np.bincount(codes, minlength=size)
-    common = min(int((counts >= k).sum()), MOST_NAMES)
+    common = min(int((counts >= k).sum()), MOST_CATEGORIES)
     place = np.empty(size, np.int64)
     place[np.lexsort((by_value, -counts))] = np.minimum(np.arange(size), common)
     width = int(place.max()) + 1

@@ -22,10 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import PolicyError
+from shoal.errors import PolicyError, counted
 from shoal.model.column import MOST_LEVELS
-
-__all__ = ["ROOT", "Hierarchy", "from_lines", "from_nested", "read_csv"]
 
 ROOT = "*"
 
@@ -122,7 +120,7 @@ def read_csv(text: str, who: str) -> Hierarchy:
         if not wrong_too and not _ragged(others):
             lines, wrong = others, 0
     if wrong:
-        raise PolicyError(f"{who}: line {wrong} of the hierarchy cannot be read as CSV; look at its quotes.")
+        raise PolicyError(f"{who}: line {wrong} of the hierarchy cannot be read as CSV. Check its quotes.")
     if lines and all(cell.strip().lower() == f"level{place}" for place, cell in enumerate(lines[0][1])):
         lines = lines[1:]
     if lines and len(lines[0][1]) > MOST_LEVELS + 2:
@@ -155,10 +153,11 @@ def from_lines(lines: Sequence[Sequence[str]], who: str, numbers: Sequence[int] 
     if wrong:
         first = numbers[wrong[0]] if numbers else wrong[0] + 1
         raise PolicyError(
-            f"{who}: {len(wrong)} lines of the hierarchy differ in length from the first, which has {width} cells; "
-            f"the first of them is line {first}. Repeat a name where a value has fewer levels."
+            f"{who}: line {first} of the hierarchy does not have {width} cells, as the first line does "
+            f"({counted(len(wrong), 'such line')}). Repeat a name where a value has fewer levels."
         )
-    return _Growing(who).of(lines)
+    _check(lines, who)
+    return _tree(lines)
 
 
 def from_nested(given: Mapping[str, Any] | Sequence[Any], who: str) -> Hierarchy:
@@ -199,82 +198,74 @@ def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-class _Growing:
-    """A tree under construction from lines."""
+def _check(lines: Sequence[Sequence[str]], who: str) -> None:
+    """Refuse lines that do not form a tree."""
+    values = [line[0] for line in lines]
+    twice = len(values) - len(set(values))
+    if twice:
+        raise PolicyError(f"{who}: the hierarchy repeats {counted(twice, 'value')}. Give each value one line only.")
+    nameless = sum("" in line[1:] for line in lines)
+    if nameless:
+        raise PolicyError(
+            f"{who}: the hierarchy has an empty cell in {counted(nameless, 'line')}. Repeat the preceding name there."
+        )
+    invalid = sum(not _writable(name) for line in lines for name in line)
+    if invalid:
+        raise PolicyError(
+            f"{who}: the hierarchy has {counted(invalid, 'label')} with unpaired surrogates, which no file can store."
+        )
+    roots = {line[-1] for line in lines}
+    if len(roots) > 1:
+        raise PolicyError(
+            f"{who}: the lines of the hierarchy end in {len(roots)} different names. "
+            "End all of them in the same name, such as *."
+        )
+    levels: dict[str, set[int]] = {}
+    for line in lines:
+        for level, name in enumerate(line):
+            levels.setdefault(name, set()).add(level)
+    scattered = sum(max(where) - min(where) >= len(where) for where in levels.values())
+    if scattered:
+        raise PolicyError(
+            f"{who}: the hierarchy has {counted(scattered, 'label')} at two levels with another label in between. "
+            "Give each label one place."
+        )
+    above: dict[str, str | None] = dict.fromkeys(roots)
+    ambiguous = set()
+    for line in lines:
+        for level, (name, over) in enumerate(pairwise(line)):
+            if name != over and above.setdefault(name, over) != over:
+                ambiguous.add(level)
+    if ambiguous:
+        raise PolicyError(
+            f"{who}: at level {min(ambiguous)} of the hierarchy a name belongs to two others. "
+            "Give each name one place, or rename one of the two."
+        )
 
-    def __init__(self, who: str) -> None:
-        self.who = who
 
-    def of(self, lines: Sequence[Sequence[str]]) -> Hierarchy:
-        """Return the tree of lines of equal length."""
-        self._check(lines)
-        paths = [_once(line) for line in lines]
-        inner = {name for path in paths for name in path[1:]}
-        # A value that is also a parent is a leaf below the node of its own label.
-        paths = [[path[0], *path] if path[0] in inner else path for path in paths]
-        # Leaves below a label are made adjacent, in order of appearance.
-        rank: dict[str, int] = {}
-        for name in (name for path in paths for name in path):
-            rank.setdefault(name, len(rank))
-        paths.sort(key=lambda path: [rank[name] for name in reversed(path)])
-        names, parent = [path[0] for path in paths], [-1] * len(paths)
-        node: dict[str, int] = {}
-        for leaf, path in enumerate(paths):
-            below = leaf
-            for name in path[1:]:
-                if name not in node:
-                    node[name] = len(names)
-                    names.append(name)
-                    parent.append(-1)
-                parent[below] = node[name]
-                below = node[name]
-        return Hierarchy(tuple(names), np.array(parent, np.int64), len(paths))
-
-    def _check(self, lines: Sequence[Sequence[str]]) -> None:
-        """Refuse lines that do not form a tree."""
-        values = [line[0] for line in lines]
-        twice = len(values) - len(set(values))
-        if twice:
-            raise PolicyError(
-                f"{self.who}: {twice} values of the hierarchy are given more than once. Give each one line."
-            )
-        nameless = sum("" in line[1:] for line in lines)
-        if nameless:
-            raise PolicyError(
-                f"{self.who}: {nameless} lines of the hierarchy have an empty cell. Repeat the name before it there."
-            )
-        invalid = sum(not _writable(name) for line in lines for name in line)
-        if invalid:
-            raise PolicyError(
-                f"{self.who}: {invalid} labels of the hierarchy contain unpaired surrogates, which no file can store."
-            )
-        roots = {line[-1] for line in lines}
-        if len(roots) > 1:
-            raise PolicyError(
-                f"{self.who}: the lines of the hierarchy end in {len(roots)} different names. "
-                "End each in the same, such as *."
-            )
-        levels: dict[str, set[int]] = {}
-        for line in lines:
-            for level, name in enumerate(line):
-                levels.setdefault(name, set()).add(level)
-        scattered = sum(max(where) - min(where) >= len(where) for where in levels.values())
-        if scattered:
-            raise PolicyError(
-                f"{self.who}: {scattered} labels of the hierarchy are at two levels with others between them, "
-                "so that they would be above themselves. Give each label one place."
-            )
-        above: dict[str, str | None] = dict.fromkeys(roots)
-        ambiguous = set()
-        for line in lines:
-            for level, (name, over) in enumerate(pairwise(line)):
-                if name != over and above.setdefault(name, over) != over:
-                    ambiguous.add(level)
-        if ambiguous:
-            raise PolicyError(
-                f"{self.who}: at level {min(ambiguous)} of the hierarchy a name belongs to two others. "
-                "Give each name one place, or two names."
-            )
+def _tree(lines: Sequence[Sequence[str]]) -> Hierarchy:
+    """Return the tree of lines of equal length."""
+    paths = [_once(line) for line in lines]
+    inner = {name for path in paths for name in path[1:]}
+    # A value that is also a parent is a leaf below the node of its own label.
+    paths = [[path[0], *path] if path[0] in inner else path for path in paths]
+    # Leaves below a label are made adjacent, in order of appearance.
+    rank: dict[str, int] = {}
+    for name in (name for path in paths for name in path):
+        rank.setdefault(name, len(rank))
+    paths.sort(key=lambda path: [rank[name] for name in reversed(path)])
+    names, parent = [path[0] for path in paths], [-1] * len(paths)
+    node: dict[str, int] = {}
+    for leaf, path in enumerate(paths):
+        below = leaf
+        for name in path[1:]:
+            if name not in node:
+                node[name] = len(names)
+                names.append(name)
+                parent.append(-1)
+            parent[below] = node[name]
+            below = node[name]
+    return Hierarchy(tuple(names), np.array(parent, np.int64), len(paths))
 
 
 def _writable(name: str) -> bool:

@@ -22,17 +22,14 @@ from shoal.prepare.encode import microseconds, offsets
 from shoal.prepare.hierarchy import Hierarchy
 from shoal.prepare.trees import leaf_of
 
-__all__ = ["mixed_columns"]
-
-MOST_NAMES = 1_000
+MOST_CATEGORIES = 1_000  # of a set; more become a range
 
 
 def mixed_columns(table: Table, policy: Policy, trees: Mapping[str, Hierarchy]) -> tuple[Columns, tuple[str, ...]]:
     """Return the quasi-identifiers of an arranged table as columns of codes, and notes on them."""
     names = policy.names("quasi")
-    codes = np.empty(
-        (table.n, len(names)), np.int32
-    )  # filled in place: separate columns of codes would double the memory
+    # Filled in place: separate columns of codes would double the memory.
+    codes = np.empty((table.n, len(names)), np.int32)
     shapes: list[Shape] = []
     notes, weights = [], []
     for place, name in enumerate(names):
@@ -42,11 +39,10 @@ def mixed_columns(table: Table, policy: Policy, trees: Mapping[str, Hierarchy]) 
         if name in trees:
             cells, shape = _leaves(column, name, trees[name])
         elif given.kind in ("nominal", "boolean"):
-            cells, shape = _names(column)
+            cells, shape = _categories(column)
             if isinstance(shape, Range):
-                notes.append(
-                    f"column {name!r}: more than {MOST_NAMES:,} categories, which are treated as alphabetical ranges"
-                )
+                many = f"more than {MOST_CATEGORIES:,} categories"
+                notes.append(f"column {name!r}: {many}, which are treated as alphabetical ranges")
         else:
             cells, shape = _places(column, name, given)
         codes[:, place] = cells
@@ -70,7 +66,7 @@ def _leaves(column: pa.ChunkedArray, name: str, tree: Hierarchy) -> tuple[NDArra
     return numbers, Tree(steps, np.vstack([np.unique(level, return_inverse=True)[1].reshape(-1) for level in levels]))
 
 
-def _names(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], Shape]:
+def _categories(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], Shape]:
     """Return each cell's category as a number, in alphabetical order; a missing value is a category."""
     coded = column.cast(pa.string()).combine_chunks().dictionary_encode()
     order = pc.array_sort_indices(coded.dictionary).to_numpy()
@@ -78,7 +74,7 @@ def _names(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], Shape]:
     rank[order], rank[-1] = np.arange(len(order)), len(order)
     codes = rank[coded.indices.fill_null(len(order)).to_numpy(zero_copy_only=False)]
     gaps = bool(column.null_count)
-    if len(order) > MOST_NAMES:
+    if len(order) > MOST_CATEGORIES:
         return codes, Range(np.arange(len(order), dtype=np.float64), gaps)
     return codes, Set(len(order) + gaps)
 

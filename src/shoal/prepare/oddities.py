@@ -13,8 +13,6 @@ from shoal.model.policy import Role
 from shoal.model.sentences import Rows, Sentence
 from shoal.prepare.roles import Seen, fits, sampled
 
-__all__ = ["LooksLikeDates", "LooksMissing", "notes"]
-
 MANY = 100
 FAR = 1000
 DAYS = r"\d{4}-\d{2}-\d{2}(?:[T ].*)?"
@@ -52,12 +50,12 @@ def notes(seen: Seen, role: Role = "quasi") -> tuple[str, ...]:
         plain = pc.utf8_lower(pc.utf8_trim_whitespace(seen.values))
         blank = pc.is_in(plain, pa.array(sorted(BLANK_WORDS), seen.values.type)).to_numpy(zero_copy_only=False)
         if cells := int(seen.counts[blank].sum()):
-            text = "a word that looks like a code for missing in {cells}; if so, name it in missing_codes"
+            text = "a word that looks like a code for missing in {cells}; if it is one, list it in missing_codes"
             found.append(LooksMissing(text, cells=_cells(cells)))
         if seen.kind == "nominal" and fits(sampled(seen.values), DAYS):
-            found.append(LooksLikeDates('text that looks like dates; if so, call its kind "date"'))
+            found.append(LooksLikeDates('text that looks like dates; if it is, set kind = "date"'))
     if role != "identifier" and seen.kind == "nominal" and len(seen.values) > MANY:
-        found.append(f"{len(seen.values)} categories; more than {MANY} are hard to group")
+        found.append(f"{len(seen.values):,} categories; more than {MANY} are hard to group")
     return tuple(found)
 
 
@@ -79,8 +77,10 @@ def _odd_numbers(numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> lis
             "one extreme value that looks like a code" if many == 1 else f"{many} extreme values that look like codes"
         )
         cells = Rows(counts[codes].sum())
-        text = "{cells} cells share {what} for missing; if so, name it in missing_codes"
-        found.append(LooksMissing(text, cells=cells, what=what))
+        advice = "if it is one, list it in missing_codes" if many == 1 else "if they are, list them in missing_codes"
+        found.append(
+            LooksMissing("{cells} cells share {what} for missing; {advice}", cells=cells, what=what, advice=advice)
+        )
     extremes = int(counts[_beyond(numbers, np.where(codes, 0, counts)) & ~codes].sum())
     if extremes:
         text = "more than {far} interquartile ranges from the middle half in {cells}"

@@ -19,13 +19,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.errors import UseError, listed, near, shortened
 from shoal.model.exposure import stands_out
 from shoal.model.policy import Kind, Role
-from shoal.model.table import Table
+from shoal.model.table import Table, is_list, type_name
 from shoal.prepare.oddities import notes
-from shoal.prepare.roles import BY_CLASS, Seen, is_direct, suggest
-
-__all__ = ["ColumnFacts", "Profile", "profile"]
+from shoal.prepare.roles import BY_CLASS, Seen, is_direct, is_row_number, suggest
 
 SEED = 20_250_601
 TRIED_ROWS = 2000
@@ -47,9 +46,10 @@ class ColumnFacts:
     uniqueness: float  # distinct values per cell that is not missing
     role: Role  # proposed
     reason: str
-    alone: int  # rows that are unique by this column alone
-    without: int  # rows that stay unique if this column is left out of those counted
+    unique_alone: int  # rows that are unique by this column alone
+    unique_without: int  # rows that stay unique if this column is left out of those counted
     notes: tuple[str, ...] = ()  # oddities
+    row_number: bool = False  # proposed as an identifier, and its values count the rows
     direct: bool = False  # so certainly identifies people or rows that it is dropped if a policy leaves its role open
 
 
@@ -61,21 +61,26 @@ class Profile:
     columns: tuple[ColumnFacts, ...]
     k: int  # size of the smallest class of rows that are equal in the columns counted
     unique_rows: int
-    quasi: tuple[str, ...]  # the columns counted: all but those that look like identifiers
-    decides: tuple[tuple[str, str], ...] = ()  # pairs of columns of which the first determines the second
+    compared_columns: tuple[str, ...]  # in which rows are compared: all but those that look like identifiers
+    determines: tuple[tuple[str, str], ...] = ()  # pairs of columns of which the first determines the second
 
     def column(self, name: str) -> ColumnFacts:
         """Return the facts of one column."""
         for facts in self.columns:
-            if facts.name == name:
+            if isinstance(name, str) and facts.name == name:
                 return facts
-        raise KeyError(name)
+        known = [facts.name for facts in self.columns]
+        raise UseError(f"profile: unknown column {shortened(name)}. Known: {listed(known)}.{near(name, known)}")
 
     def as_dict(self) -> dict[str, Any]:
         """Return the profile as plain values, for JSON."""
         plain = asdict(self)
         plain["columns"] = [{**column, "notes": list(column["notes"])} for column in plain["columns"]]
-        return {**plain, "quasi": list(self.quasi), "decides": [list(pair) for pair in self.decides]}
+        return {
+            **plain,
+            "compared_columns": list(self.compared_columns),
+            "determines": [list(pair) for pair in self.determines],
+        }
 
     def __repr__(self) -> str:
         """Name the profile by its figures."""
@@ -104,8 +109,8 @@ class Profile:
     def _summary(self) -> str:
         """Give the figures of the table in one line."""
         return (
-            f"{self.rows} rows, {len(self.columns)} columns; k is {self.k} over {len(self.quasi)} of them, "
-            f"with {self.unique_rows} unique rows"
+            f"{self.rows:,} rows, {len(self.columns)} columns; before anonymization, k = {self.k:,} and "
+            f"{self.unique_rows:,} rows are unique in the {len(self.compared_columns)} columns that are not identifiers"
         )
 
 
@@ -133,25 +138,25 @@ def profile(table: Table) -> Profile:
     for place in counted:
         sums += _drawn(codes[place], place)
     k, unique = _classes(sums)
-    pairs = _decides(seen, codes)
+    pairs = _determined(seen, codes)
     columns = []
     for place, one in enumerate(seen):
         role, reason = proposed[place]
-        alone = int((one.counts == 1).sum()) + (one.missing == 1)
         columns.append(
             ColumnFacts(
                 name=one.name,
                 kind=one.kind,
-                type=str(table.column(one.name).type),
+                type=type_name(table.column(one.name).type),
                 distinct=len(one.values),
                 missing=one.missing,
                 uniqueness=one.uniqueness,
                 role=role,
                 reason=reason,
-                alone=alone,
-                without=_classes(sums - _drawn(codes[place], place))[1] if role != "identifier" else unique,
-                notes=_all_notes(one, role, alone, table.n, pairs),
-                direct=is_direct(one),
+                unique_alone=one.alone,
+                unique_without=_classes(sums - _drawn(codes[place], place))[1] if role != "identifier" else unique,
+                notes=_all_notes(one, role, table.n, pairs),
+                row_number=role == "identifier" and is_row_number(one),
+                direct=role == "identifier" and is_direct(one),
             )
         )
     quasi = tuple(seen[place].name for place in counted)
@@ -172,22 +177,22 @@ def _not_unique_together(proposed: list[tuple[Role, str]], codes: list[Codes], r
         found[most] = ("quasi", f"{found[most][1]}; together with other sensitive columns, {BY_CLASS}")
 
 
-def _all_notes(one: Seen, role: Role, alone: int, rows: int, pairs: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+def _all_notes(one: Seen, role: Role, rows: int, pairs: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
     """Return what looks odd in a column by itself and beside the others."""
     found = list(notes(one, role))
-    if role != "identifier" and rows > 1 and alone == rows:
+    if role != "identifier" and rows > 1 and one.alone == rows:
         found.append("makes every row unique")
-    elif role != "identifier" and rows > 1 and 2 * alone >= rows:
-        found.append(f"makes {alone} rows unique")
-    found += [f"decides column {b!r}" for a, b in pairs if a == one.name]
-    found += [f"is decided by column {a!r}" for a, b in pairs if b == one.name]
+    elif role != "identifier" and rows > 1 and 2 * one.alone >= rows:
+        found.append(f"makes {one.alone:,} rows unique")
+    found += [f"determines column {b!r}" for a, b in pairs if a == one.name]
+    found += [f"is determined by column {a!r}" for a, b in pairs if b == one.name]
     return tuple(found)
 
 
 def _cells(facts: ColumnFacts) -> tuple[str, ...]:
     """Return the table row of one column."""
-    figures = (facts.distinct, facts.missing, facts.alone, facts.without)
-    return (repr(facts.name), facts.kind, facts.role, *map(str, figures), facts.reason)
+    figures = (facts.distinct, facts.missing, facts.unique_alone, facts.unique_without)
+    return (repr(facts.name), facts.kind, facts.role, *(f"{one:,}" for one in figures), facts.reason)
 
 
 def _kind(table: Table, name: str) -> Kind:
@@ -203,14 +208,7 @@ def _kind(table: Table, name: str) -> Kind:
         return "numeric"
     if pa.types.is_date(held) or pa.types.is_timestamp(held):
         return "date"
-    return "set" if _is_list(held) else "nominal"
-
-
-def _is_list(held: pa.DataType) -> bool:
-    """Whether a type is a list."""
-    tests = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
-    views = (pa.types.is_list_view, pa.types.is_large_list_view)
-    return any(test(held) for test in (*tests, *views))
+    return "set" if is_list(held) else "nominal"
 
 
 def _coded(table: Table, name: str) -> tuple[Seen, Codes]:
@@ -255,7 +253,7 @@ def _classes(sums: Sums) -> tuple[int, int]:
     return int(sizes.min()), int((sizes == 1).sum())
 
 
-def _decides(seen: list[Seen], codes: list[Codes]) -> tuple[tuple[str, str], ...]:
+def _determined(seen: list[Seen], codes: list[Codes]) -> tuple[tuple[str, str], ...]:
     """Return the pairs of columns of which the first determines the second."""
     if not codes or len(codes) > TRIED_COLUMNS or not codes[0].size:
         return ()

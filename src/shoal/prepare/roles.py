@@ -5,9 +5,10 @@ The first rule that fits gives the role:
 1. Values that show their nature (e-mail addresses, phone numbers, identity numbers): identifier.
 2. A column name that refers to a person's name or number: identifier. A column called just "name" may contain products
    or wards: only if as many values differ as those of names do.
-3. A name that sounds like health, money or belief: sensitive, as an attacker rarely knows it. If so many values occur
+3. A name that suggests health, money or belief: sensitive, as an attacker rarely knows it. If so many values occur
    once that rows stand out by them, the column is not proposed to be published unchanged: numbers and dates become
-   quasi-identifiers, published by class, and so does text, unless nearly all of it differs (identifier).
+   quasi-identifiers, published by class, and so does text. If nearly all values differ, text and integers of a column
+   whose name refers to a key are identifiers.
 4. A name or values that refer to a postcode, a date, an age or the sex: quasi-identifier.
 5. Values that all differ, text or integers: identifier. Of integers 95 % must differ, and they must be distributed like
    keys: without gaps, evenly, or all of seven or more digits; amounts and measurements, which cluster around the
@@ -15,7 +16,7 @@ The first rule that fits gives the role:
 6. Text that looks like full names of people: identifier. Half of the values must differ, or there are at least 20
    distinct values whose first and last words recombine, as first names and surnames do and words of towns do not.
    Likewise codes of one pattern of which nearly all differ, and text with a distinct value for every two rows or more.
-7. Everything else is a quasi-identifier, because no rule matched. The role `keep` is never proposed.
+7. Everything else is a quasi-identifier, the default role. The role `keep` is never proposed.
 
 `is_direct` says which columns are dropped if a policy leaves their role open: text that rules 1 to 6 call an
 identifier, and integers that are certainly codes.
@@ -37,8 +38,6 @@ from shoal.model.exposure import stands_out
 from shoal.model.looks import DATES, DIRECT, is_full_name, recombine, shape_of
 from shoal.model.policy import Kind, Role
 
-__all__ = ["Seen", "fits", "is_code", "is_direct", "sampled", "suggest"]
-
 SAMPLE = 1000
 SHARE = 0.9
 LONG = 200  # matching a pattern may take quadratic time
@@ -52,11 +51,11 @@ EVEN_ROWS = 1000  # below this many, amounts may happen to be spread as evenly a
 KEY_DIGITS = 5
 ROWS_PER_KEY = 20
 UNEVEN = 1.6  # the Kolmogorov-Smirnov distance that one in a hundred even samples exceeds, times root n
-COUNTS = "all values differ and count the rows"
+UNKNOWN = "nothing recognised; default role"
 LONG_KEY = 7  # digits
 BY_CLASS = (
-    "published unchanged it would make many rows unique, so it is to be published by class. To publish it unchanged "
-    "all the same: role sensitive, and accept unique-kept"
+    "it would make many rows unique if published unchanged, so it is published per class. To publish it unchanged "
+    "anyway, give it the role sensitive and accept the risk unique-kept"
 )
 POSTCODES = r"\d{4,5}|\d{5}-\d{4}|[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}|[A-Z]\d[A-Z] \d[A-Z]\d"
 
@@ -66,37 +65,41 @@ OWN_NAME = (
     "sobrenome voornaam achternaam nazwisko fornamn efternamn firstname lastname fullname username givenname "
     "familyname middlename maidenname geburtsname"
 )
-PERSON = (
-    "patient client customer person employee user student pupil member contact subject participant voter "
-    "respondent full first last given family middle maiden birth mother father spouse partner legal famille complet "
-    "completo paciente "
+PEOPLE = (
+    "patient client customer person employee user student pupil member subject participant voter respondent paciente "
     "cliente usuario kunde mitarbeiter"
+)
+# With a word for "name" or a key: the name or the number of a person.
+PERSON = (
+    f"{PEOPLE} contact full first last given family middle maiden birth mother father spouse partner legal famille "
+    "complet completo"
 )
 NUMBERED = (
     "ssn mrn nino dni cpf ahv passport iban email mail phone telephone mobile fax telefon telefono telefone "
     "telefonnummer handynummer rufnummer tel courriel correo uuid guid imei pid patientid personid customerid clientid "
-    "userid employeeid studentid"
+    "userid employeeid studentid nhsno nhsnum nhsnumber nhsid hospitalno hospitalnumber"
 )
-WHO = (
-    "patient client customer person employee user student pupil member subject participant voter respondent paciente "
-    "cliente usuario kunde mitarbeiter staff worker badge pseudonym case"
-)
-NUMBERING = "insurance insured social national tax licence license chart"  # with a key: a number of a person
+CODED = f"{PEOPLE} staff worker badge pseudonym case"  # above codes of one pattern: those of persons
+# With a key: a number of a person.
+NUMBERING = "insurance insured social national nhs tax pension loan mortgage licence license chart"
 KEYS = "id ids identifier key pk uid rowid nr no num number code index record account numero nummer matricule"
 PLACES = "address street adresse strasse direccion indirizzo"
 SENSITIVE = {
-    "a matter of health": (
+    "health information": (
         "diagnos disease illness symptom complication hepatit medicat hiv cancer diabet asthma depress disab pregnan "
         "icd maladie krankheit enfermedad malattia"
     ),
-    "a matter of money": "income salar wage earning wealth debt gehalt einkommen revenu ingreso stipendio",
-    "a matter of belief or conduct": "religi faith politic vote union crim convict offen orientation sexualit",
+    "financial information": (
+        "income salar wage earning wealth debt cost expens pension loan mortgage gehalt einkommen revenu ingreso "
+        "stipendio"
+    ),
+    "beliefs or conduct": "religi faith politic vote union crim convict offen orientation sexualit",
 }
 KNOWN = {
     "a postcode": "zip zipcode postcode postal plz postleitzahl codepostal",
     "a date of birth": "dob birth birthdate birthday birthyear geburtsdatum geboren naissance nacimiento",
     "an age": "age alter edad",
-    "the sex": "sex gender geschlecht sexe sexo",
+    "sex": "sex gender geschlecht sexe sexo",
     "a date": "date year month day datum jahr annee fecha",
 }
 
@@ -117,9 +120,19 @@ class Seen:
         return int(self.counts.sum())
 
     @property
+    def alone(self) -> int:
+        """The number of rows that are unique by this column alone."""
+        return int((self.counts == 1).sum()) + (self.missing == 1)
+
+    @property
     def uniqueness(self) -> float:
         """The number of distinct values for each cell that is not missing."""
         return len(self.values) / self.present if self.present else 0.0
+
+    @property
+    def all_differ(self) -> bool:
+        """Whether all values differ, and there are several."""
+        return len(self.values) == self.present > 1
 
     @property
     def is_text(self) -> bool:
@@ -148,7 +161,7 @@ def suggest(seen: Seen) -> tuple[Role, str]:
     Examples
     --------
     >>> suggest(Seen("age", "numeric", pa.array([31, 40]), np.array([2, 1])))
-    ('quasi', 'its name sounds like an age, which is widely known')
+    ('quasi', 'the column name suggests an age, which is widely known')
     """
     if seen.kind == "set":
         return "items", "a set of items: it is reshuffled within each group, see constraints.m"
@@ -159,36 +172,29 @@ def suggest(seen: Seen) -> tuple[Role, str]:
     dates = fits(cells, DATES)
     for what, form in DIRECT.items():
         if not dates and fits(cells, form):
-            return "identifier", f"its values look like {what}"
+            return "identifier", f"the values look like {what}"
     if reason := _named_directly(seen, words, cells):
         return "identifier", reason
     for what, stems in SENSITIVE.items():
         if any(word.startswith(tuple(stems.split())) for word in words):
-            return _protected(seen, what)
+            return _protected(seen, words, what)
     for what, known in KNOWN.items():
         if words & _bag(known):
-            return "quasi", f"its name sounds like {what}, which is widely known"
-    if dates:
-        return "quasi", "its values look like dates"
+            return "quasi", f"the column name suggests {what}, which is widely known"
+    if dates or seen.kind == "date":
+        return "quasi", "the values are dates, which others may know"
     return _by_values(seen, words, cells)
 
 
-def is_code(seen: Seen) -> bool:
-    """Return whether a column certainly contains numbers that identify rows, which must never be averaged.
+def _is_code(seen: Seen) -> bool:
+    """Return whether a proposed identifier certainly contains numbers of rows, which must never be averaged.
 
-    That is so if its name refers to a number or key and nearly all values differ; or if it has 20 rows or more of
-    integers of which 95 % differ, and they leave few gaps, are all of the same seven or more digits, or are spread
-    evenly: all of the same five or more digits, or over 1,000 rows or more.
-
-    Examples
-    --------
-    >>> is_code(Seen("patient_no", "numeric", pa.array([17, 4]), np.array([1, 1])))
-    True
-    >>> is_code(Seen("income", "numeric", pa.array([31_250, 48_012]), np.array([1, 1])))
-    False
+    That is so if its name refers to a number or key; or if it has 20 rows or more of integers of which 95 % differ, and
+    they leave few gaps, are all of the same seven or more digits, or are spread evenly: all of the same five or more
+    digits, or over 1,000 rows or more.
     """
     numbers = seen.numbers()
-    if numbers is None or seen.kind != "numeric" or suggest(seen)[0] != "identifier":
+    if numbers is None or seen.kind != "numeric":
         return False
     words = _words(seen.name)
     if words & _bag(KEYS) or _named_directly(seen, words, []):
@@ -201,7 +207,7 @@ def is_code(seen: Seen) -> bool:
 
 
 def is_direct(seen: Seen) -> bool:
-    """Return whether a column so certainly identifies people or rows that it is dropped if its role is left open.
+    """Return whether an identifier, as `suggest` proposes it, is certain enough to be dropped if its role is left open.
 
     Otherwise, names that k people happen to share would be published, and all others would be missing.
 
@@ -209,22 +215,38 @@ def is_direct(seen: Seen) -> bool:
     --------
     >>> is_direct(Seen("surname", "nominal", pa.array(["Koch", "Silva"]), np.array([1, 1])))
     True
-    >>> is_direct(Seen("name", "nominal", pa.array(["red wine", "oat milk"]), np.array([30, 30])))
+    >>> is_direct(Seen("patient_no", "numeric", pa.array([17, 4]), np.array([1, 1])))
+    True
+    >>> is_direct(Seen("amount", "numeric", pa.array([31_250, 48_012]), np.array([1, 1])))
     False
     """
-    return is_code(seen) or (seen.is_text and suggest(seen)[0] == "identifier")
+    return seen.is_text or _is_code(seen)
 
 
-def _protected(seen: Seen, what: str) -> tuple[Role, str]:
-    """Propose a role for a column that sounds sensitive: not unchanged, if its rows stand out by it."""
-    reason = f"its name sounds like {what}, which an attacker rarely knows"
-    alone = int((seen.counts == 1).sum()) + (seen.missing == 1)
+def is_row_number(seen: Seen) -> bool:
+    """Return whether all values of a column differ and number the rows."""
+    return seen.all_differ and _holds_whole_numbers(seen, _words(seen.name)) and _counts_up(seen.numbers())
+
+
+def _holds_whole_numbers(seen: Seen, words: set[str]) -> bool:
+    """Return whether a column holds whole numbers, with floats included if `words`, those of its name, mean a key.
+
+    Integers with missing values often arrive as floats: only the column's name distinguishes them from measurements.
+    """
+    numbers = seen.numbers()
+    return seen.is_whole or (bool(words & _bag(KEYS)) and numbers is not None and _all_whole(numbers))
+
+
+def _protected(seen: Seen, words: set[str], what: str) -> tuple[Role, str]:
+    """Propose a role for a column with a sensitive name: not unchanged, if its rows stand out by it."""
+    reason = f"the column name suggests {what}, which an attacker rarely knows"
     few = seen.numbers() is None and seen.present < FEW  # a few words that differ prove nothing
-    if few or not stands_out(alone, seen.present + seen.missing):
+    if few or not stands_out(seen.alone, seen.present + seen.missing):
         return "sensitive", reason
-    if seen.is_text and seen.uniqueness >= SHARE:
-        return "identifier", f"its name sounds like {what}, and nearly all values differ"
-    return "quasi", f"its name sounds like {what}; {BY_CLASS}"
+    key = bool(words & _bag(KEYS)) and _holds_whole_numbers(seen, words)
+    if (seen.is_text or key) and seen.uniqueness >= SHARE:
+        return "identifier", f"the column name suggests {what}, and nearly all values differ"
+    return "quasi", f"the column name suggests {what}; {BY_CLASS}"
 
 
 def _bag(words: str) -> frozenset[str]:
@@ -264,16 +286,16 @@ def _named_directly(seen: Seen, words: set[str], cells: list[str]) -> str | None
         named = words & _bag(ANY_NAME) and not others
         whose = words & _bag(PERSON) or (_varied(seen) and not _mostly(cells, r"\d"))
         if words & _bag(OWN_NAME) or (named and whose):
-            return "its name sounds like a person's name"
+            return "the column name suggests a person's name"
         houses = _varied(seen) and _mostly(cells, r"\d")  # with house numbers, unlike names of streets
         if words & _bag(PLACES) and (seen.uniqueness >= HALF or houses):
-            return "its name sounds like an address"
+            return "the column name suggests an address"
     numbered = words & _bag(NUMBERED) or (words & (_bag(PERSON) | _bag(NUMBERING)) and words & _bag(KEYS))
     many = seen.uniqueness * ROWS_PER_KEY >= 1 or len(seen.values) >= FEW  # a person may have any number of rows
     if numbered and (seen.is_text or seen.is_whole) and many:
-        return "its name sounds like a person's number or address"
-    if words & _bag(WHO) and len(seen.values) >= FEW and cells and _one_shape(cells) and not fits(cells, DATES):
-        return "its name sounds like a person, and its values are codes"
+        return "the column name suggests an identification number or contact details"
+    if words & _bag(CODED) and len(seen.values) >= FEW and cells and _one_shape(cells) and not fits(cells, DATES):
+        return "the column name suggests a person, and the values are codes"
     return None
 
 
@@ -290,31 +312,28 @@ def _mostly(cells: list[str], part: str) -> bool:
 
 def _by_values(seen: Seen, words: set[str], cells: list[str]) -> tuple[Role, str]:
     """Propose a role by how many of the values differ and what they look like."""
-    all_differ = len(seen.values) == seen.present > 1
-    numbers = seen.numbers()
-    key = bool(words & _bag(KEYS))
-    # Integers with missing values often arrive as floats: only the column's name distinguishes them from measurements.
-    whole = seen.is_whole or (key and numbers is not None and _all_whole(numbers))
-    if all_differ and whole and _counts_up(numbers):
-        return "identifier", COUNTS
+    if is_row_number(seen):
+        return "identifier", "all values differ and number the rows"
+    all_differ, numbers, key = seen.all_differ, seen.numbers(), bool(words & _bag(KEYS))
+    whole = _holds_whole_numbers(seen, words)
     if seen.is_text or whole:
         nearly = all_differ or (numbers is not None and seen.uniqueness >= NEARLY)
         enough = seen.present >= FEW and (numbers is None or _like_keys(numbers))
         if (nearly and enough) or (all_differ and key):
             return "identifier", "all values differ" if all_differ else "nearly all values differ, as those of keys do"
         if key and seen.present > 1 and seen.uniqueness >= SHARE:
-            return "identifier", "its name sounds like a key and nearly all values differ"
+            return "identifier", "the column name suggests a key, and nearly all values differ"
     if fits(cells, POSTCODES):
-        return "quasi", "its values look like postcodes"
+        return "quasi", "the values look like postcodes"
     if seen.is_text and seen.present >= FEW:
         named = sum(map(is_full_name, cells)) >= SHARE * len(cells)
         if named and (seen.uniqueness >= HALF or _shared_names(seen)):
-            return "identifier", "its values look like people's names"
+            return "identifier", "the values look like people's names"
         if seen.uniqueness >= SHARE and _one_shape(cells):
-            return "identifier", "nearly all values differ and have one shape"
+            return "identifier", "nearly all values differ and follow one pattern"
         if seen.uniqueness >= HALF:
             return "identifier", "text of which most values differ, as in names and free text"
-    return "quasi", "no rule matched"
+    return "quasi", UNKNOWN
 
 
 def _all_whole(numbers: NDArray[np.float64]) -> bool:

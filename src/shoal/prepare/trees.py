@@ -21,13 +21,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.errors import DataError, PolicyError
+from shoal.errors import DataError, PolicyError, counted
 from shoal.model.policy import Policy
 from shoal.model.table import Table
 from shoal.prepare.bins import equal_frequency, equal_width, round_bins
 from shoal.prepare.hierarchy import ROOT, Hierarchy, from_lines
-
-__all__ = ["WORDS", "build", "hierarchies", "leaf_of"]
 
 WORDS = ("auto", "equal-width", "equal-frequency", "round", "calendar", "prefix", "mask")
 FEWEST = 3  # characters that codes to be masked must have
@@ -52,8 +50,8 @@ def build(word: str, values: Sequence[Any], texts: Sequence[str], who: str, comm
     if (kind in ("equal-width", "equal-frequency", "round") and not numeric) or (kind == "calendar" and not dates):
         needed = "dates" if kind == "calendar" else "numbers"
         raise PolicyError(
-            f"{who}: a hierarchy of the kind {kind!r} is for {needed}, and this column has others. "
-            "Say of which kind the column is, or take another hierarchy."
+            f"{who}: a hierarchy of the kind {kind!r} is for {needed}, and this column has other values. "
+            "Set the kind of the column, or choose another hierarchy."
         )
     if kind == "mask" and len({len(text) for text in texts}) > 1:
         raise PolicyError(
@@ -85,8 +83,8 @@ def hierarchies(table: Table, policy: Policy, files: Mapping[str, Hierarchy]) ->
         if name in found or (given.hierarchy not in WORDS and given.form != "tree"):
             continue
         column = table.column(name)
-        counted = pc.value_counts(column.drop_null())
-        values, counts = counted.field("values"), counted.field("counts")
+        tally = pc.value_counts(column.drop_null())
+        values, counts = tally.field("values"), tally.field("counts")
         by_value = pc.array_sort_indices(values)
         order, held = values.take(by_value), counts.take(by_value)
         word = given.hierarchy if isinstance(given.hierarchy, str) else "auto"
@@ -103,9 +101,10 @@ def leaf_of(column: pa.ChunkedArray, name: str, tree: Hierarchy) -> pa.ChunkedAr
     place = pc.index_in(text, value_set=pa.array(tree.names[: tree.leaves], pa.string()))
     unknown = text.filter(pc.and_(pc.is_null(place), pc.is_valid(text)))
     if len(unknown):
+        different = len(pc.unique(unknown))
         raise DataError(
-            f"encode: {len(unknown)} cells of column {name!r}, with {len(pc.unique(unknown))} different values, have "
-            "no place in its hierarchy. Add a line for each of these values, or name them in missing_codes."
+            f"encode: {counted(len(unknown), 'cell')} of column {name!r}, with {counted(different, 'distinct value')}, "
+            "cannot be found in its hierarchy. Add a line for each of these values, or list them in missing_codes."
         )
     return place
 

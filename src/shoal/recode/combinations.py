@@ -26,8 +26,6 @@ from numpy.typing import NDArray
 from shoal.recode.groups import Groups, as_places
 from shoal.recode.holders import Holders, Sums, marks_of, total
 
-__all__ = ["Cells", "without_small_combinations"]
-
 NEAR, FAR = 8, 64  # values tried on either side of a published number, at first and if need be
 FREQUENT = 50  # categories of the table that are tried if need be
 BALANCE, MOVED = 1.0, 0.03  # costs, in cells, of imbalance of values and of one standard deviation per row

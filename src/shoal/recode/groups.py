@@ -14,8 +14,6 @@ from shoal.prepare.encode import microseconds
 if TYPE_CHECKING:
     from shoal.kernels.columns import Columns
 
-__all__ = ["Groups", "Rows", "as_places", "middle", "ranks_of"]
-
 Rows = NDArray[np.int64]
 
 

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Holders", "Sums", "marks_of", "total"]
-
 SALT = 1970
 
 Whole = NDArray[np.int64]

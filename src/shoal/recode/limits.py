@@ -12,7 +12,7 @@ So ranges begin and end at limits that are fixed for the whole column:
 
 An arbitrary day would look like someone's date of birth. So a limit within a month is allowed for timestamps only, on a
 day on which k rows fall. Only levels that k rows, or none, have can be limits. Where no limit is left, or none between
-the years 1 and 9999, the range is open, «*».
+the years 1 and 9999, the range is open, `*`.
 """
 
 from dataclasses import dataclass
@@ -26,10 +26,8 @@ from numpy.typing import NDArray
 from shoal.prepare.encode import microseconds
 from shoal.recode.steps import DAY, in_units
 
-__all__ = ["OPEN", "Ends", "level_ends", "number_ends"]
-
 OPEN = "*"
-HEADS = (5, 2, 1)
+HEADS = (5, 2, 1)  # first digits of the round numbers that are tried, in this order
 ROUND_SPANS = ("Y", "M")  # periods whose first day may be a limit of dates, the roundest first
 FINE_SPANS = ("D", "h", "m", "s", "us")  # further periods, on days on which k rows fall
 CALENDAR = tuple(np.array(["0001-01-01", "9999-12-31"], "M8[us]").astype(np.int64).tolist())

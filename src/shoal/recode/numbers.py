@@ -17,10 +17,10 @@ from shoal.prepare.encode import microseconds
 from shoal.recode.groups import Groups, Rows, middle, ranks_of
 from shoal.recode.steps import DAY, in_units
 
-__all__ = ["Centres", "centres"]
-
 EXACT = Context(prec=100)
 MOST_DIGITS = 15  # decimals to which floats are rounded
+# Days since 1970 that dates and timestamps in nanoseconds can hold: those of the years 1 to 9999, and 1677 to 2262.
+CALENDAR, NANOSECONDS = (-719_162, 2_932_896), (-106_750, 106_750)
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -44,15 +44,14 @@ class Centres:
             there = [_moved(one, shift, self.step) for one in self.numbers]
             return pa.array(there, pa.float64()).cast(self.kind, safe=False)
         moved: list[int | None] = [None if one is None else one + shift * self.step for one in self.numbers]
-        if pa.types.is_temporal(self.kind):
-            return _as_dates(moved, self.kind)
         if pa.types.is_decimal(self.kind):
             most = 10**self.kind.precision
             inside = [None if one is None or not -most < one < most else one for one in moved]
             scaled = [None if one is None else Decimal(one).scaleb(-self.kind.scale, EXACT) for one in inside]
             return pa.array(scaled, self.kind)
         low, high = _limits(self.kind)
-        return pa.array([None if one is None or not low <= one <= high else one for one in moved], self.kind)
+        inside = [None if one is None or not low <= one <= high else one for one in moved]
+        return _as_dates(inside, self.kind) if pa.types.is_temporal(self.kind) else pa.array(inside, self.kind)
 
 
 def centres(
@@ -188,14 +187,19 @@ def _nearest(total: int, size: int, step: int) -> int:
 
 def _inside(number: int, step: int, kind: pa.DataType) -> int:
     """Return a multiple of the step that the type of the column can hold."""
-    if not pa.types.is_integer(kind):
+    if pa.types.is_decimal(kind):
         return number
     low, high = _limits(kind)
-    return number - step if number > high else number + step if number < low else number
+    return high // step * step if number > high else -(-low // step) * step if number < low else number
 
 
 def _limits(kind: pa.DataType) -> tuple[int, int]:
-    """Return the least and the greatest number of an integer type."""
+    """Return the least and the greatest number of an integer type, or day of a type of dates."""
+    if pa.types.is_temporal(kind):
+        moment = pa.types.is_timestamp(kind)
+        low, high = NANOSECONDS if moment and kind.unit == "ns" else CALENDAR
+        margin = int(moment and kind.tz is not None)  # the day may be another one elsewhere
+        return low + margin, high - margin
     bounds = np.iinfo(str(kind))  # the type has the same name in numpy
     return int(bounds.min), int(bounds.max)
 

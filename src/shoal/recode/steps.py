@@ -9,7 +9,7 @@ mean of g rows is published as a multiple of a step s, the last value can lie an
 2. Integers and days have a step of at least 1, and decimals one of at least their last place. Every column has a
    step, except one without values, or of equal floating-point numbers, which are published unchanged.
 3. A few extreme values should not make the step useless for everyone else: the standard deviation counts at most as
-   twice that of the column with its k least and k greatest values pulled in to the next ones.
+   twice that of the winsorized column, whose k least and k greatest values are replaced by the next ones.
 
 A policy may set `step` for a column.
 """
@@ -24,8 +24,6 @@ from shoal.errors import PolicyError
 from shoal.model.policy import Policy
 from shoal.model.table import Table
 from shoal.prepare.encode import microseconds
-
-__all__ = ["DAY", "ROUNDED", "as_numbers", "has_extremes", "in_units", "with_steps"]
 
 ROUNDED = ("mean", "median", "representative")  # the forms that publish rounded numbers
 WIDTH = Fraction(1, 10)  # of the standard deviation: the interval in which the last member of a class may lie
@@ -70,9 +68,10 @@ def in_units(step: float, kind: pa.DataType, name: str) -> int | None:
     units = Fraction(str(step)) / _unit(kind)
     if units.denominator != 1:
         least = float(_unit(kind))
-        what = "dates, whose step counts days" if pa.types.is_temporal(kind) else f"{kind}"
+        must = "a whole number" if least == 1 else f"a multiple of {least:g}"
+        what = "days" if pa.types.is_temporal(kind) else "whole numbers" if least == 1 else f"multiples of {least:g}"
         raise PolicyError(
-            f"policy: the step of column {name!r} is {step:g}, but the column has {what}. Give a multiple of {least:g}."
+            f"policy: the step of column {name!r} is {step:g}, but the column is counted in {what}. Give {must}."
         )
     return int(units)
 
@@ -121,7 +120,7 @@ def _spread(numbers: Floats, k: int) -> float:
 
 
 def _spreads(numbers: Floats, few: int) -> tuple[float, float]:
-    """Return the standard deviation, and that of the column with `few` least and greatest values pulled in."""
+    """Return the standard deviation, and that after winsorizing the `few` least and greatest values."""
     largest = float(np.abs(numbers).max()) or 1.0
     scaled = np.sort(numbers / largest)  # squares of huge numbers would overflow
     whole = float(scaled.std())

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.model.partition import Partition
-from shoal.model.policy import FORMS, Column, Policy
+from shoal.model.policy import FORMS, TRUTHFUL_FORMS, Column, Policy
 from shoal.model.release import Change
 from shoal.model.table import Table
 from shoal.prepare.encode import Encoded
@@ -33,8 +33,6 @@ from shoal.recode.moving import moves
 from shoal.recode.numbers import centres
 from shoal.recode.steps import as_numbers, with_steps
 from shoal.recode.truthful import guarded, nodes, ranges, sets
-
-__all__ = ["Recoded", "recode"]
 
 MEDOIDS = ("medoid", "representative")
 COMBINED = ("mean", "median", "mode", "representative")  # forms whose combinations are checked
@@ -83,7 +81,7 @@ def recode(table: Table, partition: Partition, policy: Policy, encoded: Encoded)
             columns[name] = pa.chunked_array([published[name].take(labels)])
             ledger.append(_change(column, columns[name], name, given.form or "mode"))
         else:
-            ledger.append(Change(name, given.role, "as it is", 0, 0, 0))
+            ledger.append(Change(name, given.role, "unchanged", 0, 0, 0))
     return Recoded(pa.table(columns), tuple(ledger), policy, exchanged)
 
 
@@ -125,7 +123,7 @@ def _cells(
     missing = np.asarray(pc.is_null(column).to_numpy(), dtype=bool)
     rows, empty = groups.held(missing)
     if not rows.size:
-        kept = column.type if form not in ("range", "set", "tree") else pa.string()
+        kept = column.type if form not in TRUTHFUL_FORMS else pa.string()
         return Cells(column, pa.nulls(groups.count, kept))
     if rare is not None:
         medoids = column.take(pa.array(groups.medoids)).combine_chunks()

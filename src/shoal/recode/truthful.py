@@ -1,11 +1,11 @@
 """What is true of every row of a group: a range, a set, or a node of a tree.
 
-A group whose rows are all missing is published as missing. If some are, «or missing» is added; the root of a tree
-covers missing values by itself. Characters of a value that could be read as part of the form, and an «or missing» that
+A group whose rows are all missing is published as missing. If some are, `or missing` is added; the root of a tree
+covers missing values by itself. Characters of a value that could be read as part of the form, and an `or missing` that
 belongs to a value, are escaped with a backslash.
 
 Ranges begin and end at the limits of `recode.limits`. In a set, categories that fewer than k rows of the table have are
-written as one «*»; so that it never stands for a single rare category, it includes the rarest of the others until k
+written as one `*`; so that it never stands for a single rare category, it includes the rarest of the others until k
 rows have one of its categories.
 """
 
@@ -18,8 +18,6 @@ from shoal.prepare.hierarchy import Hierarchy
 from shoal.recode.groups import Groups, Rows
 from shoal.recode.limits import OPEN, Ends
 
-__all__ = ["OR_MISSING", "guarded", "nodes", "ranges", "sets"]
-
 OR_MISSING = " or missing"
 MARKS = str.maketrans({mark: f"\\{mark}" for mark in "\\,{}–"})
 
@@ -27,7 +25,7 @@ Flags = NDArray[np.bool_]
 
 
 def ranges(ends: Ends, ranks: Rows, rows: Rows, gaps: Flags, groups: Groups) -> pa.Array:
-    """Return «low–high» for each group, or its only value.
+    """Return `low–high` for each group, or its only value.
 
     `ends` are indexed by the `ranks` of cells; levels are escaped. `rows` have a value, and `gaps` flags groups with a
     missing value.
@@ -41,9 +39,9 @@ def ranges(ends: Ends, ranks: Rows, rows: Rows, gaps: Flags, groups: Groups) -> 
 
 
 def sets(values: pa.Array, ranks: Rows, rows: Rows, gaps: Flags, groups: Groups) -> pa.Array:
-    """Return «{A, B}» for each group, or its only value."""
+    """Return `{A, B}` for each group, or its only value."""
     texts = guarded(values.cast(pa.string()).to_pylist())
-    rare = _rare(np.bincount(ranks[rows], minlength=len(texts)), groups.k)
+    rare = hidden_categories(np.bincount(ranks[rows], minlength=len(texts)), groups.k)
     pairs = np.unique(groups.labels[rows] * max(len(texts), 1) + ranks[rows])
     owner, value = pairs // max(len(texts), 1), pairs % max(len(texts), 1)
     ends = np.cumsum(np.bincount(owner, minlength=groups.count))
@@ -55,8 +53,8 @@ def sets(values: pa.Array, ranks: Rows, rows: Rows, gaps: Flags, groups: Groups)
     return _texts(found, gaps)
 
 
-def _rare(counts: Rows, k: int) -> Flags:
-    """Flag the categories written as «*»: those that fewer than k rows have, and others until k rows do."""
+def hidden_categories(counts: Rows, k: int) -> Flags:
+    """Flag the categories written as `*`: those that fewer than k rows have, and others until k rows do."""
     rare = counts < k
     rows = int(counts[rare].sum())
     for name in np.argsort(counts, kind="stable"):
@@ -95,6 +93,6 @@ def guarded(texts: list[str]) -> list[str]:
 
 
 def _texts(found: list[str | None], gaps: Flags) -> pa.Array:
-    """Add «or missing» to the texts of groups with missing values."""
+    """Add `or missing` to the texts of groups with missing values."""
     texts = [text + OR_MISSING if text is not None and gap else text for text, gap in zip(found, gaps, strict=True)]
     return pa.array(texts, pa.string())

@@ -1,1 +1,1 @@
-"""Charts and reports, built from facts and never from rows."""
+"""Charts and reports, rendered from facts; only `counting` and `holder` read rows."""

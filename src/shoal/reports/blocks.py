@@ -6,22 +6,6 @@ A section has an id, a title and blocks. To add one to a report, append the dict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = [
-    "Block",
-    "chart",
-    "code",
-    "figures",
-    "items",
-    "more",
-    "note",
-    "one_figure",
-    "section",
-    "table",
-    "terms",
-    "text",
-    "tiles",
-]
-
 Block = dict[str, Any]
 
 
@@ -30,9 +14,9 @@ def section(id: str, title: str, blocks: Iterable[Block | None]) -> Block:  # no
     return {"id": id, "title": title, "blocks": [block for block in blocks if block is not None]}
 
 
-def text(words: str) -> Block:
-    """Return a paragraph."""
-    return {"type": "text", "text": words}
+def text(words: str, legend: str = "") -> Block:
+    """Return a paragraph; the legend explains the pictures below it, and precedes it where they are drawn."""
+    return {"type": "text", **_legend(legend), "text": words}
 
 
 def note(words: str) -> Block:
@@ -65,20 +49,28 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str = ""
     return {"type": "table", "caption": caption, "heads": list(heads), "rows": [list(row) for row in rows]}
 
 
-def chart(title: str, drawing: Any, caption: str) -> Block:
-    """Return an Altair chart as a figure; the caption explains how to read it."""
-    return one_figure(title, {"kind": "chart", "chart": drawing}, caption)
+def chart(title: str, drawing: Any, caption: str, legend: str = "") -> Block:
+    """Return an Altair chart as a figure; see `one_figure`."""
+    return one_figure(title, {"kind": "chart", "chart": drawing}, caption, legend)
 
 
-def one_figure(title: str, picture: dict[str, Any], caption: str) -> Block:
-    """Return a figure; the caption explains how to read it."""
-    return {"type": "figure", "title": title, "picture": picture, "caption": caption}
+def one_figure(title: str, picture: dict[str, Any], caption: str, legend: str = "") -> Block:
+    """Return a figure; the caption explains its figures, the legend how to read them where they are drawn.
+
+    Markdown has tables instead of pictures, and no legends.
+    """
+    return {"type": "figure", "title": title, "picture": picture, **_legend(legend), "caption": caption}
 
 
 def figures(several: Iterable[Block], caption: str = "", *, wide: bool = False) -> Block | None:
     """Return figures side by side under one caption; None if there are none."""
     held = list(several)
     return {"type": "figures", "items": held, "caption": caption, "wide": wide} if held else None
+
+
+def _legend(words: str) -> Block:
+    """Return the entry of a legend, if there is one."""
+    return {"legend": words} if words else {}
 
 
 def more(title: str, blocks: Iterable[Block | None]) -> Block:

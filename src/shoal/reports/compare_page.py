@@ -11,8 +11,6 @@ from shoal.reports.notebook import card
 from shoal.reports.render import as_html, as_markdown
 from shoal.utility.rank_tests import p_words
 
-__all__ = ["compare_card", "compare_html", "compare_words"]
-
 READ_DIAGRAM = "How to read it: the axis shows the mean rank over the data sets; 1, on the left, is best."
 READ_BAR = "A bar joins methods that do not differ significantly at the 5 % level."
 READ_RULER = "The ruler is the critical difference: methods whose mean ranks are at least that far apart differ."
@@ -68,7 +66,7 @@ def _measure(one: Facts) -> list[Block | None]:
     """Return one measure: the test results, the diagram, the figures and the tables behind them."""
     read = READ_ONE if one["figures"][0]["low"] is None else READ_SEEDS
     better = "Higher is better." if one["higher"] else "Lower is better."
-    chart = blocks.chart("Figures", figure_chart(one), f"{read} {better}")
+    chart = blocks.chart("Figures", figure_chart(one), better, read)
     sentences = blocks.text(f"{critical_words(one)} Measured as: {one['how']}.")
     return [sentences, _diagram(one), chart, _ranks(one), _figures(one), _pairs(one)]
 
@@ -82,7 +80,7 @@ def _diagram(one: Facts) -> Block:
     """Return the diagram and an explanation of what is in it."""
     found = one["comparison"]
     sentences = [READ_DIAGRAM, *([READ_BAR] if found["groups"] else []), *([READ_RULER] if found["critical"] else [])]
-    return blocks.chart("Mean ranks", diagram(one), " ".join(sentences))
+    return blocks.chart("Mean ranks", diagram(one), "", " ".join(sentences))
 
 
 def _title(facts: Facts) -> str:
@@ -159,7 +157,7 @@ def _pairs(one: Facts) -> Block | None:
 def _sets(facts: Facts) -> Block:
     """Return the data sets with their sizes."""
     rows = [[one["name"], f"{one['rows']:,}", f"{one['columns']:,}"] for one in facts["sets"]]
-    caption = "Columns counts quasi-identifiers, without the label"
+    caption = "Columns: number of quasi-identifiers"
     return blocks.table(["data set", ">rows", ">columns"], rows, caption)
 
 

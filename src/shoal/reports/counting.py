@@ -23,8 +23,6 @@ from numpy.typing import NDArray
 from shoal.model.policy import Column
 from shoal.privacy.measures.published import Published, read_published
 
-__all__ = ["Own", "joined", "middles", "names_of", "of_column", "round_limits"]
-
 PARTS = 16  # approximate number of bins
 SHOWN = 12  # categories at most
 OR_ANOTHER = " or another value"
@@ -149,8 +147,8 @@ def names_of(
 
 def _quoted(name: str) -> str:
     """Return a category, in quotes if it could be mistaken for one of our own labels."""
-    bare = name.strip("«»")
-    return f"«{name}»" if bare.endswith(OR_ANOTHER) or bare in {word.value for word in Own} else name
+    bare = name.strip("“”")
+    return f"“{name}”" if bare.endswith(OR_ANOTHER) or bare in {word.value for word in Own} else name
 
 
 def _enough(rows: float, k: int) -> bool:

@@ -13,8 +13,6 @@ from typing import Any
 from shoal.reports.charts import ONE, TWO, alt, rows
 from shoal.utility.rank_tests import p_words
 
-__all__ = ["COLOURS", "critical_words", "diagram", "figure_chart", "standing_alone"]
-
 # Okabe and Ito's colour-blind safe palette, without the yellow that vanishes on white.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#8c8c8c")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
@@ -160,7 +158,7 @@ def figure_chart(measure: Mapping[str, Any], *, moving: bool = False) -> Any:
 
 
 def standing_alone(picture: str) -> str:
-    """Return an SVG whose text takes the page's colour as a file of its own, for light and dark screens."""
+    """Return an SVG that takes its colour from the page as one to be saved by itself, for light and dark screens."""
     head, rest = picture.split(">", 1)
     return f"{head}>{ALONE}{rest}"
 

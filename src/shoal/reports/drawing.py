@@ -21,8 +21,6 @@ import numpy as np
 
 from shoal.reports.charts import ONE, TWO, alt, plain, rows, svg
 
-__all__ = ["draw", "parts_of"]
-
 WIDE, TALL = 250, 120
 LONGEST = 22  # characters of a name
 

@@ -19,8 +19,6 @@ from typing import IO, cast
 from shoal.errors import DrawingError
 from shoal.reports import converter
 
-__all__ = ["converted", "prepare"]
-
 REMEDY = "Free some memory, or choose the format md or json, which needs no pictures."
 
 
@@ -59,7 +57,7 @@ class _Drawer:
             raise DrawingError(f"report: a picture cannot be drawn: {self._why(seconds)}. {REMEDY}")
         if not found.startswith(converter.DRAWN):
             kind = found[1:].decode()
-            raise DrawingError(f"report: a picture cannot be drawn: vl-convert fails ({kind}). {REMEDY}")
+            raise DrawingError(f"report: a picture cannot be drawn: vl-convert failed ({kind}). {REMEDY}")
         return found[1:].decode()
 
     def end(self) -> None:

@@ -8,21 +8,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from shoal.errors import counted
 from shoal.reports import blocks
 from shoal.reports.blocks import Block
 from shoal.reports.frontier import lines, overview
 from shoal.reports.notebook import card
 from shoal.reports.render import as_html
 
-__all__ = ["explore_card", "explore_html"]
-
 Facts = Mapping[str, Any]
 
-EYES = "For your eyes only: these figures use the original table, and the policies contain random seeds."
+EYES = "Confidential: these figures use the original table, and the policies contain random seeds."
 READ = (
     "How to read it: utility increases to the right and risk decreases downwards; the best corner is the lower right. "
-    "Blue dots are Pareto-optimal and numbered as in the table below; pale ones are clearly worse than another. Lines "
-    "through a dot are 95 % intervals; a figure without one is exact."
+    "Blue dots are Pareto-optimal and numbered as in the table below; pale ones are dominated. Lines through a dot are "
+    "95 % intervals; a figure without one is exact."
 )
 DASHED = " Dashed lines are reference figures: see “How it was measured”."
 READ_LINES = (
@@ -30,12 +29,13 @@ READ_LINES = (
     "Pareto front of all methods. A method whose line stays far from the pale dots has little to offer for this table."
 )
 BESIDE = (
-    "A tree learns nothing from a release below the most frequent label. A release above the table itself does not "
-    "contain more information: it keeps the tree from overfitting."
+    "If a figure is below that of the most frequent label alone, the tree has learned nothing from the release. If it "
+    "is above that of the table itself, the release does not contain more information: it keeps the tree from "
+    "overfitting."
 )
 READ_ATTACKS = (
-    "A leak has its whole interval above the bound, which guessing, a control or the policy (1/k) permits anyway. A "
-    "failed attack proves nothing; a successful one does."
+    "An attack shows a leak if its whole interval lies above the bound, the rate that guessing, the control or the "
+    "policy (1/k) permits anyway. An attack without evidence of a leak does not prove that there is none."
 )
 POLICIES = (
     "The folder `front` has a policy for each Pareto-optimal point, which gives the same bytes again for this table:"
@@ -54,7 +54,7 @@ def explore_html(facts: Facts) -> str:
         ("attacks", "Attacks", [attacked, blocks.text(READ_ATTACKS)] if attacked else []),
         ("left-out", "What was left out", [_left_out(facts) or blocks.text("Nothing: everything requested was run.")]),
         ("how", "How it was measured", [blocks.terms(_how(facts)), *_notes(facts)]),
-        ("choose", "Before you choose", [blocks.note(facts["channel"]), blocks.text(POLICIES), _command(facts)]),
+        ("choose", "Before you choose", [blocks.note(facts["caution"]), blocks.text(POLICIES), _command(facts)]),
     ]
     return as_html(
         {
@@ -70,37 +70,37 @@ def explore_html(facts: Facts) -> str:
 def explore_card(facts: Facts) -> str:
     """Return an exploration as an HTML fragment for a notebook."""
     gone = _left_out(facts)
-    shown = [*_front(facts), blocks.more("Left out", [gone]) if gone else None, blocks.text(facts["channel"])]
+    shown = [*_front(facts), blocks.more("Left out", [gone]) if gone else None, blocks.text(facts["caution"])]
     return card(_title(facts), _lead(facts), shown)
 
 
 def _title(facts: Facts) -> str:
     """State what was explored."""
     of = f" of {facts['source']}" if facts["source"] else ""
-    return f"{_many(len(facts['points']), 'release')}{of}: risk against utility"
+    return f"{counted(len(facts['points']), 'release')}{of}: risk against utility"
 
 
 def _lead(facts: Facts) -> str:
     """Summarize the result."""
-    done = sum(one["weighed"] for one in facts["points"])
-    summary = f"{facts['rows']:,} rows. {_many(done, 'release')} of {len(facts['points'])} verified and measured"
+    done = sum(one["compared"] for one in facts["points"])
+    summary = f"{facts['rows']:,} rows. {counted(done, 'release')} of {len(facts['points'])} verified and measured"
     on = f"{len(facts['front'])} on the Pareto front of risk and utility"
     return f"{summary}; {on}. Nothing has been chosen: the choice is yours."
 
 
 def _front(facts: Facts) -> list[Block | None]:
     """Return the chart of all points, and the Pareto front as a table with the numbers of the chart."""
-    if not any(one["weighed"] for one in facts["points"]):
+    if not any(one["compared"] for one in facts["points"]):
         return []
     by_name = {one["name"]: one for one in facts["points"]}
     front = [by_name[name] for name in facts["front"]]
     numbered = {name: str(number + 1) for number, name in enumerate(facts["front"])}
-    same = [f"{one['name']} as {one['twin']}" for one in facts["points"] if one["twin"] in facts["front"]]
+    same = [f"{one['name']} as {one['same_as']}" for one in facts["points"] if one["same_as"] in facts["front"]]
     twins = f" Others give the same release, byte for byte: {'; '.join(same)}." if same else ""
     caption = f"Pareto front, lowest risk first. Each point has a policy file of the same name.{twins}"
     columns = {">": lambda one: numbered[one["name"]], **_columns(facts, front, facts["risks"])}
     return [
-        blocks.chart("Risk against utility", overview(facts), f"{READ}{DASHED if facts['beside'] else ''}"),
+        blocks.chart("Risk against utility", overview(facts), f"{READ}{DASHED if facts['references'] else ''}"),
         _table(caption, columns, front),
     ]
 
@@ -111,13 +111,13 @@ def _points(facts: Facts) -> Block:
     columns = {
         **_columns(facts, done, dict.fromkeys(name for one in done for name in one["figures"])),
         ">seconds": lambda one: f"{one['seconds']:.1f}",
-        "front": lambda one: "yes" if one["front"] else "" if one["twin"] is None else f"as {one['twin']}",
+        "front": lambda one: "yes" if one["front"] else "" if one["same_as"] is None else f"as {one['same_as']}",
     }
     return _table("Every point that was released", columns, done)
 
 
 def _columns(facts: Facts, points: Sequence[Facts], figures: Any) -> dict[str, Any]:
-    """Return a function that formats each column: what was requested, the weighed figures, and others.
+    """Return a function that formats each column: what was requested, the compared figures, and others.
 
     l and t have columns only if points differ in them; otherwise the names of points include them.
     """
@@ -166,7 +166,7 @@ def _left_out(facts: Facts) -> Block | None:
 
 
 def _how(facts: Facts) -> list[tuple[str, str]]:
-    """Explain what is weighed, and how certain it is."""
+    """Explain what is compared, and how certain it is."""
     words = []
     for what in ("utility", "risk"):
         aim = facts[what]
@@ -177,8 +177,8 @@ def _how(facts: Facts) -> list[tuple[str, str]]:
         f"intervals from a delete-a-group jackknife over {facts['folds']} groups of whole classes. What is counted in "
         "the release alone is exact."
     )
-    if facts["beside"]:
-        given = ", ".join(f"{name} {value:.4g}" for name, value in facts["beside"].items())
+    if facts["references"]:
+        given = ", ".join(f"{name} {value:.4g}" for name, value in facts["references"].items())
         words.append(("Reference figures", f"{given}. {BESIDE}"))
     words += [("Intervals", sure), ("Pareto front", facts["rule"])]
     return [*words, ("Expected cost of the remaining runs", f"{facts['estimate']['summary']}.")]
@@ -215,8 +215,3 @@ def _ends(low: float, high: float) -> str:
 def _value(figure: Facts | None) -> str:
     """Format a figure without its interval."""
     return "" if figure is None else f"{figure['value']:.4g}" if figure["value"] < 1e4 else f"{figure['value']:,.0f}"
-
-
-def _many(count: int, noun: str) -> str:
-    """Format a count with its noun."""
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")

@@ -20,25 +20,27 @@ import numpy as np
 
 from shoal.errors import listed
 from shoal.model.findings import Finding, Verdict
+from shoal.model.options import UNIQUE_KEPT
 from shoal.model.policy import Policy
 from shoal.model.sentences import for_page
 from shoal.privacy.measures.case import Case
 from shoal.reports import blocks
 from shoal.reports.blocks import Block
 from shoal.reports.counting import joined, of_column
-from shoal.reports.wording import asked_for, few, figure, measure_words, method_words, promise, say, shown, words
-
-__all__ = [
-    "Claims",
-    "all_figures",
-    "between",
-    "column_figures",
-    "finite",
-    "public_facts",
-    "released_picture",
-    "report_facts",
-    "shown_findings",
-]
+from shoal.reports.wording import (
+    asked_for,
+    few,
+    figure,
+    legend,
+    measure_words,
+    method_words,
+    promise,
+    say,
+    shown,
+    shown_figure,
+    shown_interval,
+    words,
+)
 
 Claims = Mapping[tuple[str, str | None], tuple[float, float]]
 MOST = 24  # columns with a picture at most
@@ -79,10 +81,10 @@ def report_facts(
     lines = [
         {
             **verdict.as_dict(),
-            "found": finite(verdict.found),
-            "claimed": _claimed(verdict, claims),
+            "found": _open(verdict, verdict.found, case.n, k),
+            "claimed": _open(verdict, _claimed(verdict, claims), case.n, k),
             "constraint": asked_for(verdict, case.policy),
-            "more": f"found {figure(verdict.found)}" if math.isfinite(verdict.found) else "",
+            "more": f"found {shown_figure(verdict, verdict.found, case.n, k)}" if math.isfinite(verdict.found) else "",
         }
         for verdict in verdicts
     ]
@@ -98,7 +100,7 @@ def report_facts(
         "findings": shown_findings(findings, case.n, k),
         "sections": [
             blocks.section("done", "What was done", _done(case.policy, case, verdicts)),
-            blocks.section("guarantees", "Guarantees", _guarantees(verdicts, claims)),
+            blocks.section("guarantees", "Guarantees", _guarantees(verdicts, claims, case.n, k)),
             blocks.section("classes", "Class sizes", _classes(case)),
             blocks.section("risk", "Re-identification risk", _risk(findings, case.n, k)),
             *middle,
@@ -114,10 +116,8 @@ def shown_findings(findings: Iterable[Finding], n: int, k: int) -> list[dict[str
     lines = []
     for one in findings:
         text = shown(one, n, k)
-        open_ = text == figure(one.value)
-        value = one.value if math.isfinite(one.value) and open_ else None
-        interval = one.interval if open_ else None
-        public = {"value": value, "interval": interval, "how": for_page(one.how, n, k), "shown": text}
+        value = finite(one.value) if text == figure(one.value) else None
+        public = {"value": value, "interval": shown_interval(one, n, k), "how": for_page(one.how, n, k), "shown": text}
         lines.append({**one.as_dict(), **public})
     return lines
 
@@ -136,8 +136,7 @@ def all_figures(findings: Iterable[Finding], n: int, k: int) -> Block:
 
 def shown_between(one: Finding, n: int, k: int) -> tuple[str, str]:
     """Format a finding and its interval; an interval would reveal a withheld value."""
-    text = shown(one, n, k)
-    return text, between(one.interval) if text == figure(one.value) else ""
+    return shown(one, n, k), between(shown_interval(one, n, k))
 
 
 def between(interval: tuple[float, float] | None) -> str:
@@ -145,9 +144,14 @@ def between(interval: tuple[float, float] | None) -> str:
     return "" if interval is None else f"{interval[0]:.4g} to {interval[1]:.4g}"
 
 
-def _claimed(verdict: Verdict, claims: Claims | None) -> float | None:
-    """Return what the certificate claims for a constraint."""
-    return None if claims is None else finite(claims.get((verdict.model, verdict.column), (0.0, math.nan))[1])
+def _claimed(verdict: Verdict, claims: Claims | None) -> float:
+    """Return what the certificate claims for a constraint; NaN if nothing."""
+    return (claims or {}).get((verdict.model, verdict.column), (0.0, math.nan))[1]
+
+
+def _open(verdict: Verdict, value: float, n: int, k: int) -> float | None:
+    """Return a figure of a verdict for JSON; None if it must not be shown or is not finite."""
+    return finite(value) if shown_figure(verdict, value, n, k) == figure(value) else None
 
 
 def _done(policy: Policy, case: Case, verdicts: Sequence[Verdict]) -> list[Block | None]:
@@ -164,7 +168,7 @@ def _done(policy: Policy, case: Case, verdicts: Sequence[Verdict]) -> list[Block
         for name in held
     ]
     least = int(sizes.min()) if sizes.size else 0
-    items = [verdict.found for verdict in verdicts if "k^m" in verdict.model]
+    items = [verdict.found for verdict in verdicts if verdict.column in policy.names("items")]
     fewest = min([least, *items]) if least else 0
     known_items = f" and {policy.constraints.m} items" if fewest < least else ""
     how = f"{method_words(policy.method.name)}{refined} {known['missing'][policy.missing]}"
@@ -182,7 +186,7 @@ def _done(policy: Policy, case: Case, verdicts: Sequence[Verdict]) -> list[Block
             )
         ),
         blocks.note(say("accepted", columns=listed(policy.names("sensitive") + policy.names("keep"))))
-        if "unique-kept" in policy.accept
+        if UNIQUE_KEPT in policy.accept
         else None,
         blocks.text(f"{say('done')} {how} {say('order')}"),
         blocks.table(("column", "role", "published as"), rows, "What happened to each column"),
@@ -190,15 +194,19 @@ def _done(policy: Policy, case: Case, verdicts: Sequence[Verdict]) -> list[Block
     ]
 
 
-def _guarantees(verdicts: Sequence[Verdict], claims: Claims | None) -> list[Block | None]:
+def _guarantees(verdicts: Sequence[Verdict], claims: Claims | None, n: int, k: int) -> list[Block | None]:
     """Return what was requested, claimed and found, side by side."""
+
+    def text(verdict: Verdict, value: float, infinite: str) -> str:
+        return shown_figure(verdict, value, n, k) if math.isfinite(value) else infinite
+
     rows = [
         (
             verdict.model,
             verdict.column or "",
             figure(verdict.asked),
-            *(() if claims is None else ("none" if (c := _claimed(verdict, claims)) is None else figure(c),)),
-            figure(verdict.found) if math.isfinite(verdict.found) else "unlimited",
+            *(() if claims is None else (text(verdict, _claimed(verdict, claims), "none"),)),
+            text(verdict, verdict.found, "unlimited"),
             "holds" if verdict.holds else "does not hold",
         )
         for verdict in verdicts
@@ -227,7 +235,7 @@ def _classes(case: Case) -> list[Block | None]:
     picture = {"kind": "sizes", "labels": labels, "rows": held}
     return [
         blocks.text(say("classes")),
-        blocks.one_figure("Rows by the size of their class", picture, say("sizes")),
+        blocks.one_figure("Rows by the size of their class", picture, say("sizes"), legend("sizes")),
     ]
 
 
@@ -238,11 +246,12 @@ def _risk(findings: Sequence[Finding], n: int, k: int) -> list[Block | None]:
     lines = [(name, *shown_between(known[name], n, k), what) for name, what in explained if name in known]
     rest = [one for one in findings if one.measure == "contribution to risk"]
     shares = sorted(rest, key=lambda one: -one.value)[:MOST]
+    whole = sum(one.value for one in rest) or 1.0  # the mean risk, less that of a guess among all rows
     picture = {
         "kind": "lengths",
         "labels": [one.column or "" for one in shares],
-        "values": [one.value for one in shares],
-        "unit": "share of the mean risk",
+        "values": [100 * one.value / whole for one in shares],
+        "unit": "share of the mean risk in %",
     }
     drawn = blocks.one_figure("Which columns cause the risk", picture, say("shares"))
     return [
@@ -272,7 +281,10 @@ def column_figures(
     """Return the pictures of columns with captions, and which columns have none."""
     drawn = [
         blocks.one_figure(
-            name, picture, _column_words(picture, case) + (" Published unchanged." if name in unchanged else "")
+            name,
+            picture,
+            _column_words(picture, case) + (" Published unchanged." if name in unchanged else ""),
+            legend("steps") if picture["kind"] == "steps" else "",
         )
         for name, picture in pictures.items()
         if picture is not None
@@ -287,10 +299,10 @@ def column_figures(
 
 
 def _column_words(picture: Mapping[str, Any], case: Case) -> str:
-    """Explain how to read the picture of a column."""
+    """Explain the figures of a column."""
     if picture["kind"] == "bars":
         return "Number of rows with each value."
-    caption = "Height shows rows per unit of width."
+    caption = "Number of rows in each range of values."
     if not picture["missing"]:
         return caption
     when = ("now", "before") if picture["before"] else ("",)

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from shoal.model.sketches import CurveSketch, MapSketch, PlaneSketch, Sketch, ViewsSketch
 from shoal.reports.charts import ONE, PALE, TWO, alt, rows, svg
 
-__all__ = ["NAMES", "pictures"]
-
 NAMES = ("densities.svg", "plane.svg", "self-organising-map.svg", "views.svg")
 MOST = 24  # columns shown at most
 ACROSS = 4  # columns side by side

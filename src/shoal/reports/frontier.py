@@ -10,11 +10,9 @@ from typing import Any
 
 from shoal.reports.charts import ONE, PALE, alt, rows
 
-__all__ = ["interactive", "lines", "overview"]
-
 MOST_POINTS = 1_500  # drawn
 MOST_LINES = 36
-MOST_BEHIND = 40  # points of the front behind the line of a method
+MOST_BEHIND = 40  # points of the Pareto front behind the line of a method
 MOST_TOGETHER = 6  # numbers at one position
 CLOSE = (34.0, 14.0)  # pixels
 WIDE, TALL, SMALL = 620, 400, (230, 150)
@@ -25,11 +23,11 @@ Facts = Mapping[str, Any]
 
 def overview(facts: Facts) -> Any:
     """Return every point with its intervals; Pareto-optimal points are numbered."""
-    known = [one for one in _known(facts) if one["twin"] is None][:MOST_POINTS]
+    known = [one for one in _known(facts) if one["same_as"] is None][:MOST_POINTS]
     order = {name: place for place, name in enumerate(facts["front"])}
     front = sorted((one for one in known if one["front"]), key=lambda one: order[one["name"]])
     axes = _axes(facts, known)
-    layers = _beside(facts, axes["x"])
+    layers = _references(facts, axes["x"])
     for some, colour, size in (([one for one in known if not one["front"]], PALE, 36), (front, ONE, 64)):
         if some:
             layers += [*_spans(some, axes, colour), _dots(facts, some, axes, colour, size)]
@@ -47,8 +45,9 @@ def lines(facts: Facts) -> list[tuple[str, str, Any]]:
     front = [one for one in known if one["front"]][:MOST_BEHIND]
     axes = _axes(facts, known, short=True)
     found = []
-    for line in list(dict.fromkeys(_line(facts, one) for one in known))[:MOST_LINES]:
-        own = sorted((one for one in known if _line(facts, one) == line), key=_order)
+    line_of = _lines_of(facts)
+    for line in list(dict.fromkeys(line_of[one["name"]] for one in known))[:MOST_LINES]:
+        own = sorted((one for one in known if line_of[one["name"]] == line), key=_order)
         joined = alt.Chart(_data(facts, own)).mark_line(color=ONE, strokeWidth=1.5, aria=False)
         layers = [_dots(facts, front, axes, PALE, 30, aria=False)] if front else []
         layers += [joined.encode(**axes, order="place:Q"), *_spans(own, axes, ONE), _dots(facts, own, axes, ONE, 34)]
@@ -61,7 +60,8 @@ def interactive(facts: Facts) -> Any:
     """Return a chart for a notebook, with zoom and pan; a click in the legend highlights one method."""
     known = _known(facts)
     axes = _axes(facts, known)
-    data = _data(facts, sorted(known, key=lambda one: (_line(facts, one), *_order(one))))
+    line_of = _lines_of(facts)
+    data = _data(facts, sorted(known, key=lambda one: (line_of[one["name"]], *_order(one))))
     chosen = alt.selection_point(fields=["line"], bind="legend")
     look = {
         "color": alt.Color("line:N", title="method", scale=alt.Scale(scheme="tableau20")),
@@ -76,13 +76,16 @@ def interactive(facts: Facts) -> Any:
 
 def _known(facts: Facts) -> list[Facts]:
     """Return the points that have both figures."""
-    return [one for one in facts["points"] if one["weighed"]]
+    return [one for one in facts["points"] if one["compared"]]
 
 
-def _line(facts: Facts, one: Facts) -> str:
-    """Return the label of a point's line: its method with parameters, and l and t where points differ in them."""
-    varied = [name for name in ("l", "t") if len({each[name] for each in facts["points"]}) > 1]
-    return ", ".join([one["line"], *(f"{name} = {one[name]:g}" for name in varied if one[name] is not None)])
+def _lines_of(facts: Facts) -> dict[str, str]:
+    """Return the label of each point's line: its method with parameters, and l and t where points differ in them."""
+    varied = [name for name in ("l", "t") if len({one[name] for one in facts["points"]}) > 1]
+    return {
+        one["name"]: ", ".join([one["line"], *(f"{name} = {one[name]:g}" for name in varied if one[name] is not None)])
+        for one in facts["points"]
+    }
 
 
 def _order(one: Facts) -> tuple[float, float, float]:
@@ -106,19 +109,19 @@ def _axes(facts: Facts, known: Sequence[Facts], *, short: bool = False) -> dict[
 
 def _domain(facts: Facts, known: Sequence[Facts], what: str) -> list[float]:
     """Return the ends of an axis: slightly beyond all figures and intervals, but not below 0 for that reason."""
-    ends = list(facts["beside"].values()) if what == "utility" else []
+    ends = list(facts["references"].values()) if what == "utility" else []
     ends += [end for one in known for end in one[what].values() if end is not None]
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
     edge = 0.05 * (high - low) or 0.5
     return [low - edge if low - edge > 0 or low < 0 else 0.0, high + edge]
 
 
-def _beside(facts: Facts, x: Any) -> list[Any]:
+def _references(facts: Facts, x: Any) -> list[Any]:
     """Return a labelled dashed line for each reference figure."""
-    if not facts["beside"]:
+    if not facts["references"]:
         return []
-    descriptions = [f"{name}: {value:.4g}" for name, value in facts["beside"].items()]
-    data = rows(x=list(facts["beside"].values()), description=descriptions)
+    descriptions = [f"{name}: {value:.4g}" for name, value in facts["references"].items()]
+    data = rows(x=list(facts["references"].values()), description=descriptions)
     line = alt.Chart(data).mark_rule(color="currentColor", opacity=0.6, strokeDash=[4, 3])
     words = alt.Chart(data).mark_text(angle=270, align="right", dx=-4, dy=-6, fontSize=10, aria=False)
     return [
@@ -147,7 +150,7 @@ def _spans(some: Sequence[Facts], axes: Facts, colour: str) -> Iterable[Any]:
 
 
 def _numbers(facts: Facts, known: Sequence[Facts], front: Sequence[Facts]) -> Any:
-    """Return the positions of the numbers of the front; dots close together share one."""
+    """Return the positions of the numbers of the Pareto front; dots close together share one."""
     scales = [(_domain(facts, known, what), size) for what, size in (("utility", WIDE), ("risk", TALL))]
     held: list[tuple[tuple[float, float], list[float], list[str]]] = []
     for number, one in enumerate(front):
@@ -167,12 +170,13 @@ def _numbers(facts: Facts, known: Sequence[Facts], front: Sequence[Facts]) -> An
 
 def _data(facts: Facts, some: Sequence[Facts]) -> Any:
     """Return points as chart data, each with its description."""
+    line_of = _lines_of(facts)
     return rows(
         x=[one["utility"]["value"] for one in some],
         y=[one["risk"]["value"] for one in some],
         place=list(range(len(some))),
         name=[one["name"] for one in some],
-        line=[_line(facts, one) for one in some],
+        line=[line_of[one["name"]] for one in some],
         on=["yes" if one["front"] else "no" for one in some],
         description=[_description(facts, one) for one in some],
     )
@@ -185,5 +189,5 @@ def _description(facts: Facts, one: Facts) -> str:
         figure = one[what]
         ends = "" if figure["low"] is None else f" ({figure['low']:.4g} to {figure['high']:.4g})"
         parts.append(f"{facts[what]['name']} {figure['value']:.4g}{ends}")
-    beaten = "clearly worse than another" if one["twin"] is None else f"the same release as {one['twin']}"
+    beaten = "clearly worse than another" if one["same_as"] is None else f"the same release as {one['same_as']}"
     return "; ".join([*parts, "Pareto-optimal" if one["front"] else beaten])

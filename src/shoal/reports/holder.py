@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from shoal.catalogue import measures
 from shoal.model.findings import Attack, Finding, Verdict
 from shoal.model.release import Change
 from shoal.model.sentences import for_page
@@ -20,10 +21,8 @@ from shoal.reports import blocks
 from shoal.reports.blocks import Block
 from shoal.reports.counting import middles, of_column
 from shoal.reports.facts import MOST, Claims, column_figures, released_picture, report_facts, shown_between
-from shoal.reports.wording import few, figure, measure_words, say, shown, words
+from shoal.reports.wording import few, legend, measure_words, say, shown_interval, words
 from shoal.utility.moments import numbers_of
-
-__all__ = ["holder_facts"]
 
 SIDE = 16  # columns of a matrix at most
 LARGEST = 600_000  # characters of a picture
@@ -62,7 +61,7 @@ def holder_facts(
         blocks.section("worth", "Utility", _worth(findings, n, k, left_out, unlabelled=case.policy.label is None)),
         blocks.section("columns", "Columns before and after", _columns(case)),
         blocks.section("correlations", "Correlations", _correlations(case)),
-        blocks.section("plane", "Rows in a plane", _plane(plane)),
+        blocks.section("plane", "Rows in two dimensions", _plane(plane)),
         blocks.section("attacks", "Attacks", _attacks(attacks, n, k)),
         blocks.section("method", "Pictures of the method", _pictures(pictures or {}, plane is not None)),
         blocks.section("changes", "What was changed", _changes(ledger, suppressed, n, k)),
@@ -81,17 +80,17 @@ def _worth(
     explained = measure_words(("pair", "groups"), built_in=False)
     held = [known[name] for name in explained if name in known]
     lines = [(one.name, *shown_between(one, n, k), explained[one.name]) for one in held]
-    ranged = [one for one in held if one.interval is not None and shown(one, n, k) == figure(one.value)]
+    ranged = [(one, *ends) for one in held if (ends := shown_interval(one, n, k)) is not None]
     picture = {
         "kind": "ranges",
-        "labels": [one.name.removesuffix(" %") for one in ranged],
-        "values": [one.value for one in ranged],
-        "low": [(one.interval or (0.0, 0.0))[0] for one in ranged],
-        "high": [(one.interval or (0.0, 0.0))[1] for one in ranged],
+        "labels": [one.name.removesuffix(" %") for one, _, _ in ranged],
+        "values": [one.value for one, _, _ in ranged],
+        "low": [low for _, low, _ in ranged],
+        "high": [high for _, _, high in ranged],
         "unit": "correct predictions in %",
     }
-    drawn = blocks.one_figure("What a decision tree learns", picture, say("tree"))
-    slow = f"Not measured here, because it is slow: {', '.join(left_out)}. Run `shoal report` with the original for it."
+    drawn = blocks.one_figure("What a decision tree learns", picture, say("tree"), legend("tree"))
+    slow = say("slow", measures=", ".join(left_out))
     return [
         blocks.text(say("worth")),
         drawn if ranged else blocks.text(say("unlabelled")) if unlabelled else None,
@@ -110,7 +109,10 @@ def _columns(case: Case) -> list[Block | None]:
             pictures[name] = of_column(after, case.policy.columns[name], k, before)
         else:
             pictures[name] = released_picture(case, name)
-    return [blocks.text(say("both", k=k)), *column_figures(case, pictures, unchanged=pictures.keys() - pairs)]
+    return [
+        blocks.text(say("both", k=k), legend("both")),
+        *column_figures(case, pictures, unchanged=pictures.keys() - pairs),
+    ]
 
 
 def _along_tree(pair: Pair) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
@@ -155,7 +157,8 @@ def _correlations(case: Case) -> list[Block | None]:
         blocks.one_figure("After", _matrix(names, after), "Released rows."),
     ]
     more = f" The first {SIDE} columns are shown." if len(plain) > SIDE else ""
-    return [blocks.text(f"{say('correlations')}{middle}{more}"), blocks.figures(both, wide=True)]
+    explained = f"{say('correlations')}{middle}{more}"
+    return [blocks.text(explained, legend("correlations")), blocks.figures(both, wide=True)]
 
 
 def _correlated(X: Any) -> Any:
@@ -180,11 +183,14 @@ def _plane(sketch: PlaneSketch | None) -> list[Block | None]:
     ticks = [held[0], most] if held else []
     both = [
         blocks.one_figure(
-            title, {"kind": "squares", "rows": counts.tolist(), "most": most, "ticks": ticks}, "Darker: more rows."
+            title, {"kind": "squares", "rows": counts.tolist(), "most": most, "ticks": ticks}, what, legend("squares")
         )
-        for title, counts in (("Before", sketch.before), ("After", sketch.after))
+        for title, counts, what in (
+            ("Before", sketch.before, "Original rows."),
+            ("After", sketch.after, "Released rows."),
+        )
     ]
-    return [blocks.text(say("plane")), blocks.figures(both, wide=True)]
+    return [blocks.text(say("plane"), legend("plane")), blocks.figures(both, wide=True)]
 
 
 def _attacks(attacks: Sequence[Attack], n: int, k: int) -> list[Block | None]:
@@ -211,7 +217,7 @@ def _few(one: Attack, k: int) -> dict[str, str]:
 def _without_few(findings: Sequence[Finding], ledger: Sequence[Change], k: int) -> Sequence[Finding]:
     """Drop findings that together with the ledger would reveal that fewer than k cells of a column changed."""
     rare = [one.column for one in ledger if 0 < one.changed < k]
-    changed = ("minimal distortion", "cells changed %", "mean squared error of the adversary")
+    changed = {name for name, card in measures.cards().items() if card.counts_changes}
     return [one for one in findings if not rare or one.measure not in changed or one.column not in (None, *rare)]
 
 
@@ -220,7 +226,7 @@ def _pictures(pictures: Mapping[str, str], plane: bool) -> list[Block | None]:
     known = words()["pictures"]
     held = {name: svg for name, svg in pictures.items() if name in known and not (plane and name == "plane.svg")}
     drawn: list[Block | None] = [
-        blocks.one_figure(known[name][0], {"kind": "svg", "svg": svg}, known[name][1])
+        blocks.one_figure(known[name][0], {"kind": "svg", "svg": svg}, "Drawn by the method.", known[name][1])
         for name, svg in held.items()
         if len(svg) <= LARGEST
     ]

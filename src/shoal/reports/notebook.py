@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from shoal.reports.blocks import Block
 from shoal.reports.drawing import draw
 
-__all__ = ["card"]
-
 TABLE = "border-collapse:collapse;margin:.3em 0 .6em"
 CELL = "padding:.2em .9em .2em 0;border-bottom:1px solid rgba(128,128,128,.3);text-align:"
 

@@ -18,8 +18,6 @@ from xml.etree import ElementTree
 
 from shoal.errors import WriteError
 
-__all__ = ["as_html", "as_json", "as_markdown"]
-
 TEMPLATES = Path(__file__).parent / "templates"
 HOLDS, FAILS = "holds", "does not hold"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -59,7 +57,7 @@ def as_json(facts: dict[str, Any]) -> str:
 
 
 def as_markdown(facts: dict[str, Any]) -> str:
-    """Return a report as Markdown; pictures become tables of their figures."""
+    """Return a report as Markdown; pictures become tables of their figures, without the legends of drawings."""
     lines = [f"# {_flat(facts['title'])}", f"*{_flat(facts['kicker'])}*"]
     verdicts = [
         f"- **{_flat(one['constraint'])}: {HOLDS if one['holds'] else FAILS}**" for one in facts.get("verdicts", ())
@@ -92,7 +90,7 @@ class _Inline:
         return Markup(ElementTree.tostring(root, "unicode"))  # noqa: S704 - every tag and attribute was checked
 
     def _check(self, part: ElementTree.Element) -> None:
-        """Reject what could run or fetch, make ids unique, and cut needless digits."""
+        """Reject what could run code or load data, make ids unique, and cut needless digits."""
         unexpected = part.tag.removeprefix(SVG) not in TAGS
         for name, value in list(part.items()):
             unexpected |= name.lower().startswith("on") or "href" in name.lower() or name == "style"
@@ -106,7 +104,7 @@ class _Inline:
                 part.set(name, value.replace("#", f"#p{self.count}-"))
         if unexpected:
             raise WriteError(
-                "report: a picture contains something that could run or fetch. It is not added to the page."
+                "report: a picture contains something that could run code or load data. It is not added to the page."
             )
 
 
@@ -145,18 +143,19 @@ def _marked_down(blocks: Iterable[dict[str, Any]]) -> list[str]:
     for block in blocks:
         kind = block["type"]
         if kind in ("text", "note"):
-            lines.append(("> " if kind == "note" else "") + _flat(block["text"]))
+            lines.append(("> " if kind == "note" else "") + _prose(block["text"]))
         elif kind == "code":
             lines.append(f"```\n{block['text']}\n```")
         elif kind == "list":
-            lines.append("\n".join(f"- {_flat(one)}" for one in block["items"]))
+            lines.append("\n".join(f"- {_prose(one)}" for one in block["items"]))
         elif kind in ("terms", "tiles"):
             lines.append("\n".join(f"- **{_flat(one)}**: {_flat(words)}" for one, words in block["items"]))
         elif kind == "table":
             lines += [f"*{_flat(block['caption'])}*"] if block["caption"] else []
             lines.append(_rows(block["heads"], block["rows"]))
         elif kind == "figure":
-            lines += [f"### {_flat(block['title'])}", *_figures(block["picture"]), f"*{_flat(block['caption'])}*"]
+            lines += [f"### {_flat(block['title'])}", *_figures(block["picture"])]
+            lines += [f"*{_flat(block['caption'])}*"] if block["caption"] else []
         else:
             inner = block["items"] if kind == "figures" else block["blocks"]
             lines += ([f"### {_flat(block['title'])}"] if kind == "more" else []) + _marked_down(inner)
@@ -181,6 +180,17 @@ def _rows(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     return "\n".join(lines)
 
 
+def _prose(text: str) -> str:
+    """Return text on one line, escaped except for code between backticks."""
+    parts = re.split(r"(?<!`)(`[^`]+`)(?!`)", " ".join(text.split()))
+    return "".join(part if place % 2 else _flat_part(part) for place, part in enumerate(parts))
+
+
 def _flat(text: str) -> str:
     """Return text on one line, with Markdown and HTML escaped."""
-    return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", " ".join(text.split()))
+    return _flat_part(" ".join(text.split()))
+
+
+def _flat_part(text: str) -> str:
+    """Return text with Markdown and HTML escaped, and its blanks as they are."""
+    return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", text)

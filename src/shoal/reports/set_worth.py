@@ -8,9 +8,7 @@ from typing import Any
 
 from shoal.reports import blocks
 from shoal.reports.blocks import Block
-from shoal.reports.wording import figure, say, words
-
-__all__ = ["HARD", "KINDS", "RAW", "worth_sections"]
+from shoal.reports.wording import figure, legend, say, words
 
 RAW, HARD = "Neighbours, raw: ", "Neighbour, km: "
 RISK_RAW, RISK_HARD = "Risk of the raw neighbour", "Risk of the km neighbour"
@@ -47,8 +45,8 @@ def _worth(figures: Figures) -> list[Block | None]:
     if top is not None:
         kept.append((f"{100 * top['kept']:.1f} %", f"of the support of the top {top['compared']} pairs is kept"))
     drawn = [
-        _both(figures, "Records by their items", "records", say("set_lengths")),
-        _both(figures, "Items by their records", "items", say("set_supports")),
+        _both(figures, "Records by their items", "records", "set_lengths"),
+        _both(figures, "Items by their records", "items", "set_supports"),
     ]
     rows = [(name, _text(value)) for name, value in left.items()]
     return [
@@ -59,8 +57,8 @@ def _worth(figures: Figures) -> list[Block | None]:
     ]
 
 
-def _both(figures: Figures, title: str, what: str, caption: str) -> Block | None:
-    """Return a picture of counts before and after."""
+def _both(figures: Figures, title: str, what: str, key: str) -> Block | None:
+    """Return a picture of counts before and after, explained by the words of this key."""
     before, after = (figures.get(f"{title}, {when}") for when in ("before", "after"))
     if not before or not after:
         return None
@@ -71,7 +69,7 @@ def _both(figures: Figures, title: str, what: str, caption: str) -> Block | None
         "before": list(before.values()),
         "what": what,
     }
-    return blocks.one_figure(title, picture, caption)
+    return blocks.one_figure(title, picture, say(key), legend(key))
 
 
 def _associations(figures: Figures) -> list[Block | None]:
@@ -86,13 +84,15 @@ def _associations(figures: Figures) -> list[Block | None]:
         "unit": "mean relative error, from 0 to 2",
     }
     rows = [
-        (name, _text(value), _text(expected[name]))
+        (name, _text(value), _text(expected.get(name, "")))
         for certain, expected in (by_frequency, overall)
         for name, value in certain.items()
     ]
     return [
         blocks.text(say("set_pairs")),
-        blocks.one_figure("Error of pairs, by frequency", picture, say("set_bands")) if by_frequency[1] else None,
+        blocks.one_figure("Error of pairs, by frequency", picture, say("set_bands"), legend("set_bands"))
+        if by_frequency[1]
+        else None,
         blocks.table(("pairs", ">certain", ">expected"), rows),
     ]
 
@@ -107,12 +107,15 @@ def _neighbours(figures: Figures) -> list[Block | None]:
             tables.append(blocks.table(_heads(hard), _side_by_side(raw, hard, known), kind.capitalize()))
     origins = figures.get("Where neighbours come from", {})
     published = " ".join(f"The {name} neighbour is {where}." for name, where in origins.items())
-    cost = figures.get(f"{HARD}cost", {})
-    paid = "; ".join(f"{name} {_text(value)}" for name, value in cost.items())
+    removed = figures.get(f"{HARD}cost", {}).get("neighbour, suppressed %")
     return [
         blocks.text(f"{say('set_neighbours')} {published}") if tables else None,
         *tables,
-        blocks.text(f"What the km neighbour costs: {paid}.") if paid else None,
+        None
+        if removed is None
+        else blocks.text(
+            f"To make the km neighbour k^m-anonymous, {_text(removed)} % of the occurrences were removed."
+        ),
     ]
 
 
@@ -154,7 +157,9 @@ def _distance(found: Mapping[str, Any]) -> list[Block | None]:
     rows = [(known[name][0], _text(found[name]), known[name][1]) for name in known if found.get(name) is not None]
     return [
         blocks.text(say("set_distance")) if rows else None,
-        blocks.one_figure("Distance from the records", picture, say("set_baselines")) if len(shown) > 1 else None,
+        blocks.one_figure("Distance from the records", picture, say("set_baselines"), legend("set_baselines"))
+        if len(shown) > 1
+        else None,
         blocks.table(("figure", ">value", "meaning"), rows) if rows else None,
     ]
 

@@ -13,12 +13,10 @@ from shoal.reports.blocks import Block
 from shoal.reports.set_worth import worth_sections
 from shoal.reports.wording import words
 
-__all__ = ["set_facts"]
-
 EDGES = (1, 2, 5, 10, 20, 50, 100, 500, 1000)
 LIMITS = (
     "The guarantee is about possible data sets, not probabilities: one candidate may be far likelier than the others.",
-    "It does not cover an attacker who knows more than m items of a person, or items that the person lacks.",
+    "It does not cover an attacker who knows more than m items of a person, or who knows that a person lacks an item.",
     "A second release of the same records can be compared with this one. Replace a release; do not add another.",
     "Labels of items that at least k records have are published unchanged.",
 )

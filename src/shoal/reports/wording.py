@@ -5,6 +5,7 @@ What a page may show of a figure depends on what the figure counts.
 
 import tomllib
 from collections.abc import Collection
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,20 @@ from shoal.model.policy import Policy
 from shoal.model.sentences import few
 from shoal.model.sentences import plain_figure as figure
 
-__all__ = ["asked_for", "few", "figure", "measure_words", "method_words", "promise", "say", "shown", "words"]
+__all__ = [
+    "asked_for",
+    "few",
+    "figure",
+    "legend",
+    "measure_words",
+    "method_words",
+    "promise",
+    "say",
+    "shown",
+    "shown_figure",
+    "shown_interval",
+    "words",
+]
 
 
 @cache
@@ -30,14 +44,22 @@ def say(key: str, **given: object) -> str:
     return str(words()["says"][key]).format(**given)
 
 
+def legend(key: str) -> str:
+    """Return how to read the pictures that the paragraph of this key explains; Markdown has none."""
+    return str(words()["legends"][key])
+
+
 def shown(finding: Finding, n: int, k: int) -> str:
-    """Format the value of a finding, unless it counts fewer than k of n rows."""
-    value, percent = finding.value, finding.unit == "%"
+    """Format the value of a finding, unless it counts fewer than k of n rows.
+
+    A share that is not between 0 and 1, or a percentage not between 0 and 100, is treated as a number of rows.
+    """
+    value, one, whole = finding.value, 100.0 if finding.unit == "%" else 1.0, finding.whole or n
     if finding.counts_rows is False:
         return figure(value)
-    if finding.counts_rows and not (percent or finding.share):
-        return few(value, finding.whole or n, k)
-    one, whole = 100.0 if percent else 1.0, finding.whole or n
+    share, edge = finding.share or finding.unit == "%", 1e-9 * one
+    if (finding.counts_rows and not share) or (share and not -edge <= value <= one + edge):
+        return few(value, whole, k)
     if not whole or not 0 < value < one:
         return figure(value)
     rows = value * whole / one
@@ -46,6 +68,17 @@ def shown(finding: Finding, n: int, k: int) -> str:
     if rows < k - 0.5:
         return f"below {figure(one * k / whole)}"
     return f"above {figure(one * (1 - k / whole))}" if whole - rows < k - 0.5 else figure(value)
+
+
+def shown_interval(finding: Finding, n: int, k: int) -> tuple[float, float] | None:
+    """Return the interval of a finding, unless the value or an end of the interval must not be shown."""
+    held = (finding.value, *(finding.interval or ()))
+    return finding.interval if all(shown(replace(finding, value=one), n, k) == figure(one) for one in held) else None
+
+
+def shown_figure(verdict: Verdict, value: float, n: int, k: int) -> str:
+    """Format a figure of a verdict. That of a plug-in model may count rows, and is treated as if it did."""
+    return figure(value) if verdict.model in models.built_in else few(value, n, k)
 
 
 def asked_for(verdict: Verdict, policy: Policy) -> str:
@@ -61,8 +94,8 @@ def measure_words(needs: Collection[str], *, built_in: bool) -> dict[str, str]:
 
     With `built_in`, plug-ins are left out: a public report must render identically where they are not installed.
     """
-    names = measures.built_in if built_in else measures.names()
-    cards = sorted((measures.load(name) for name in names), key=lambda card: card.rank)
+    every = [measures.load(name) for name in measures.built_in] if built_in else measures.cards().values()
+    cards = sorted(every, key=lambda card: card.rank)
     return {name: text for card in cards if card.need in needs for name, text in card.words.items()}
 
 
@@ -79,5 +112,7 @@ def promise(verdict: Verdict) -> tuple[str, str]:
 
 def method_words(name: str) -> str:
     """Return what a method does, from the first paragraph of its module, which is read but not imported."""
-    declared = methods.built_in.get(methods.aliases.get(name, name))
-    return f"The method is called “{name}”." if declared is None else declared.words
+    name = methods.aliases.get(name, name)
+    declared = methods.built_in.get(name)
+    explained = "" if declared is None else f" ({declared.words.removesuffix('.')})"
+    return f"The groups were formed by the method “{name}”{explained}."

@@ -1,1 +1,1 @@
-"""Self-organising maps, collaboration between views of a table, and label-driven cells that become groups."""
+"""Self-organizing maps, collaboration between views of a table, and label-driven cells that become groups."""

@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 from shoal.cluster.inputs import Floats, Rows
 
-__all__ = ["Grid", "grid_for"]
-
 UNITS = 5.0  # times the root of the number of rows
 HEIGHT = sqrt(0.75)  # of a row of hexagons
 REACH, LOWEST = 400.0, -200.0  # squared deviations at which a unit is negligible, and the exponent there
@@ -99,18 +97,22 @@ class Grid:
         """The neighbours of each unit, padded with -1; shape (units, 6 or 8)."""
         around = 6 if self.hexagonal else 8
         found = np.full((self.units, around), -1, np.int64)
-        reach = 1.2 if self.hexagonal else 2.2
         distances = self.squared if not self.steps else Grid(self.rows, self.columns, self.hexagonal).squared
         for unit in range(self.units):
-            close = np.flatnonzero(self.near(distances, unit) < reach)
+            close = np.flatnonzero(self.near(distances, unit) < self._adjacent)
             others = close[close != unit]
             found[unit, : others.size] = others
         return found
 
+    @property
+    def _adjacent(self) -> float:
+        """A squared distance between those of neighbours and of other units."""
+        return 1.2 if self.hexagonal else 2.2
+
     def adjacent(self, one: Rows, two: Rows) -> NDArray[np.bool_]:
         """Return for pairs of units whether they are neighbours or identical."""
         gaps = self.places[one] - self.places[two]
-        return np.asarray((gaps**2).sum(axis=1) < (1.2 if self.hexagonal else 2.2))
+        return np.asarray((gaps**2).sum(axis=1) < self._adjacent)
 
 
 def grid_for(X: Floats, units: int = 0, *, hexagonal: bool = True, steps: bool = False) -> Grid:

@@ -6,8 +6,8 @@
    of each column moves by -beta x (m_i - m_j). This descends |w x - m_j|^2 - |w x - m_i|^2.
 3. Both rates fall linearly to zero, and weights stay between 0.05 and 5.
 
-As printed, the first two steps use the wrong prototype, which unlearns: that form is kept for comparison. Kohonen's
-LVQ2 with weights, as in Zouinina et al. (2020).
+As printed, the first two of these updates use the wrong prototype, and training unlearns: that form is kept for
+comparison. Kohonen's LVQ2 with weights, as in Zouinina et al. (2020).
 """
 
 from dataclasses import dataclass
@@ -17,11 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.cluster.inputs import Floats, Rows, finite
-from shoal.errors import MethodError
+from shoal.errors import MethodError, shortened
 from shoal.kernels.loops import inner_loop, loop
 from shoal.som.nearest import cell_sums, least_of, nearest
-
-__all__ = ["Codebook", "wlvq2"]
+from shoal.som.training import means_of
 
 PROTOTYPES = 10
 EACH = 7  # rows per prototype, at least
@@ -61,11 +60,32 @@ def wlvq2(
     printed: bool = False,
     seed: int = 0,
 ) -> Codebook:
-    """Learn prototypes of classes and the weights of columns.
+    """Learn prototypes of classes and weights of columns by wLVQ2.
 
-    Columns should be on comparable scales: z-scores. Each class has at most `prototypes`; one of fewer than 14 rows has
-    one. The rates are initial values; with a weight rate of 0 this is LVQ2. `printed` moves prototypes as published
-    instead of as derived. Takes O(epochs n m d) time for m prototypes.
+    Parameters
+    ----------
+    X : array of shape (n, d), no missing values
+        Columns on comparable scales, such as z-scores.
+    y : array of shape (n,)
+        The class of each row.
+    prototypes : int
+        Maximum number of prototypes per class, at most one for every seven rows.
+    epochs : int
+        Number of passes over the rows.
+    rate, weight_rate : float
+        Initial learning rates of prototypes and weights. With a weight rate of 0 this is LVQ2.
+    printed : bool
+        Whether prototypes are moved by the published formulas, whose signs are wrong.
+    seed : int
+        Random seed.
+
+    Returns
+    -------
+    Codebook
+
+    Cost
+    ----
+    O(epochs n m d) time for m prototypes.
 
     Examples
     --------
@@ -79,7 +99,7 @@ def wlvq2(
     if len(numbers) != codes.size or not codes.size:
         raise MethodError(f"wlvq2: X must have as many rows as y, at least one; got {len(numbers)} and {codes.size}.")
     if not rate > 0:
-        raise MethodError(f"wlvq2: rate must be above 0; got {rate!r}.")
+        raise MethodError(f"wlvq2: rate must be above 0; got {shortened(rate)}.")
     if not np.abs(numbers).max(initial=0.0) < HUGE:
         raise MethodError(DIVERGED)
     rng = np.random.default_rng((seed, 5))
@@ -112,13 +132,11 @@ def _means(X: Floats, most: int, rng: np.random.Generator) -> Floats:
     first = int(rng.integers(len(X)))
     means = X[_spread_out(X, first, rng.random(most - 1))]
     for _ in range(LLOYD):
-        sums = cell_sums(X, nearest(X, means), most)
-        held = sums[:, -1:] > 0
-        moved = np.where(held, sums[:, :-1] / np.maximum(sums[:, -1:], 1.0), means)
+        moved = means_of(cell_sums(X, nearest(X, means), most), means)
         if np.array_equal(moved, means):
             break
         means = moved
-    return np.ascontiguousarray(means)
+    return means
 
 
 @loop

@@ -18,14 +18,12 @@ smallest first, each row going to the nearest remaining prototype. Zouinina et a
 from shoal.catalogue import Choice, Growth
 from shoal.cluster.declaring import Run, numeric_method
 from shoal.cluster.inputs import Floats
-from shoal.cluster.search.finish import FINISHING
+from shoal.cluster.search.finish import FINISHING, as_printed
 from shoal.density.kde import coding, density_cards
 from shoal.model.partition import Partition
 from shoal.model.progress import part
-from shoal.som.plus import classes_of, plus, plus_as_printed, tca_pp
+from shoal.som.plus import classes_of, plus, printed_plus, tca_pp
 from shoal.som.tca import MAPS, tca
-
-__all__ = ["c_tca", "c_tca_pp", "k_tca", "k_tca_pp", "kde_pp"]
 
 KEPT = {"k", "l", "t"}
 MAPPED = {"limits", "seed", "threads", "view_of"}
@@ -51,7 +49,7 @@ def k_tca(X: Floats, k: int, views: int, rounds: int, units: int, mode: str, eff
     Guarantee
     ---------
     Every group holds at least k rows, and meets the limits if the whole table does. The result does not depend on the
-    number of threads. As printed: GuaranteeError is raised unless every cell holds k rows.
+    number of threads. With mode="printed", GuaranteeError is raised unless every cell has at least k rows.
 
     Cost
     ----
@@ -81,12 +79,12 @@ def c_tca(
 
     Guarantee
     ---------
-    Every group holds at least k rows, as published too, where small cells are dissolved. If strict, it meets the limits
-    if the whole table does. The result does not depend on the number of threads.
+    Every group holds at least k rows, also with mode="printed", which dissolves small cells. With mode="strict", it
+    meets the limits if the whole table does. The result does not depend on the number of threads.
 
     Cost
     ----
-    As `k_tca`.
+    That of `k_tca`.
 
     Examples
     --------
@@ -109,11 +107,11 @@ def k_tca_pp(X: Floats, k: int, views: int, rounds: int, units: int, mode: str, 
 
     Guarantee
     ---------
-    That of `k_tca`. As printed: GuaranteeError is raised unless every prototype represents k rows.
+    That of `k_tca`. With mode="printed", GuaranteeError is raised unless every prototype represents at least k rows.
 
     Cost
     ----
-    As `k_tca`, and O(20 n m d) for the m prototypes of all classes.
+    That of `k_tca`, and O(20 n m d) for the m prototypes of all classes.
 
     Examples
     --------
@@ -143,7 +141,7 @@ def c_tca_pp(
 
     Cost
     ----
-    As `k_tca_pp`.
+    That of `k_tca_pp`.
 
     Examples
     --------
@@ -186,7 +184,7 @@ def kde_pp(
     with part(0, 2):
         found = coding(X, kernel, bandwidth, width, 1, run.threads)
     if mode == "printed":
-        return plus_as_printed(run.who, found.published, codes, k, run.limits, run.seed)
+        return as_printed(run.who, printed_plus(found.published, codes, run.seed).labels, k, run.limits)
     with part(1, 2):
         made = plus(run.who, X, found.published, codes, k, effort, run.limits, run.seed, run.threads)
     return Partition.of(made.labels, made.notes, sketches=found.sketches(X, k))

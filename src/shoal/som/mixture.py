@@ -12,15 +12,13 @@ from shoal.cluster.inputs import Floats, Rows
 from shoal.kernels.loops import inner_loop, loop
 from shoal.som.training import Map
 
-__all__ = ["convex_mixture", "nnls_mixture"]
-
 STEPS = 40
 
 
 def convex_mixture(X: Floats, map_: Map, cells: Rows) -> Floats:
     """Return the mixture nearest to each row of its best matching unit, given by `cells`, and its neighbours."""
     around = np.column_stack([np.arange(map_.grid.units), map_.grid.neighbours])
-    return np.asarray(_mixed(X, map_.prototypes, cells, around))
+    return np.asarray(_mixed(X, map_.prototypes, cells, np.argsort(cells, kind="stable"), around))
 
 
 def nnls_mixture(X: Floats, map_: Map) -> Floats:
@@ -32,18 +30,20 @@ def nnls_mixture(X: Floats, map_: Map) -> Floats:
 
 
 @loop
-def _mixed(X: Floats, prototypes: Floats, cells: Rows, around: Rows) -> Floats:
-    """Return convex mixtures, cell by cell, relative to the best matching unit."""
+def _mixed(X: Floats, prototypes: Floats, cells: Rows, order: Rows, around: Rows) -> Floats:
+    """Return convex mixtures, in the order of the cells, relative to the best matching unit."""
     d, most = X.shape[1], around.shape[1]
     result = np.empty(X.shape)
     ways, gram = np.zeros((most, d)), np.empty((most, most))
     own, share, moved = np.empty(most), np.empty(most), np.empty(most)
     known, count, length = -1, 0, 0.0
-    for row in np.argsort(cells, kind="mergesort"):
+    for row in order:
         best = cells[row]
         if best != known:
             known = best
-            count = int((around[best] >= 0).sum())
+            count = 0
+            for unit in around[best]:
+                count += unit >= 0
             length = _ways(prototypes, around[best], count, ways, gram)
         for a in range(count):
             own[a] = 0.0

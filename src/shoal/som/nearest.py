@@ -1,6 +1,6 @@
 """The nearest prototype of each row: the one loop that every map and every codebook runs.
 
-x - w|^2 / 2 = |x|^2 / 2 + (|w|^2 / 2 - x . w), and the first term is the same for all prototypes of a row. The loop
+|x - w|^2 / 2 = |x|^2 / 2 + (|w|^2 / 2 - x . w), and the first term is the same for all prototypes of a row. The loop
 over prototypes is the inner one, so that it is vectorized. Ties go to the lowest number.
 
 Where there are many columns, four rows at a time are measured in single precision. Prototypes that rounding may have
@@ -14,8 +14,6 @@ from shoal.cluster.inputs import Floats, Rows
 from shoal.kernels.loops import inner_loop, loop
 from shoal.kernels.threads import each
 from shoal.model.progress import silently
-
-__all__ = ["cell_sums", "least_of", "nearest", "two_nearest"]
 
 LONG = 50_000_000  # products from which several threads are worth starting
 ROUND = 4096  # rows of a task

@@ -22,9 +22,7 @@ from shoal.model.asking import option
 from shoal.model.partition import Partition
 from shoal.model.progress import part
 from shoal.som.lvq import PROTOTYPES, Codebook, wlvq2
-from shoal.som.tca import Printed, columns_of, topology
-
-__all__ = ["classes_of", "plus", "plus_as_printed", "printed_plus", "taught", "tca_pp"]
+from shoal.som.tca import Printed, columns_of_views, topology
 
 MOST_CLASSES, MANY = 1000, 20  # most classes; and more than MANY must have several rows each
 BOOK = 1000  # approximate number of prototypes of all classes together
@@ -80,25 +78,21 @@ def tca_pp(
 ) -> Partition:
     """Return the groups of k-TCA++ (mixture "none") or of C-TCA++."""
     codes = classes_of(run.label, len(X), run.who)
-    columns = columns_of(X.shape[1], run.view_of, views, run.seed, run.who)
+    columns = columns_of_views(X.shape[1], run.view_of, views, run.seed, run.who)
     with part(0, 2):
         found = topology(X, columns, mixture, rounds=rounds, units=units, seed=run.seed, threads=run.threads)
     if mode == "printed":
-        return plus_as_printed(run.who, found.coded, codes, k, run.limits, run.seed)
+        return as_printed(run.who, printed_plus(found.coded, codes, run.seed).labels, k, run.limits)
     with part(1, 2):
         made = plus(run.who, X, found.coded, codes, k, effort, run.limits, run.seed, run.threads)
     return Partition.of(made.labels, (*found.notes(run.who), *made.notes), sketches=found.sketches(k))
 
 
 def printed_plus(coded: Floats, codes: Rows, seed: int = 0) -> Printed:
-    """Return what a ++ method publishes as published: the prototype nearest to each coded row, without guarantee.
+    """Return what a ++ method releases in its published form: the prototype nearest to each coded row.
 
-    Prototypes learn by the derived signs: by the printed ones they unlearn, and the printed figures are out of reach.
+    Without guarantee. Prototypes learn by the derived signs: by the printed ones they unlearn, and the printed figures
+    are out of reach.
     """
     book = wlvq2(coded, codes, seed=seed)
     return Printed.of(book.prototypes[book.cells(coded)] / book.weights)
-
-
-def plus_as_printed(who: str, coded: Floats, codes: Rows, k: int, limits: Limits | None, seed: int) -> Partition:
-    """Return the groups of what is published as published, or refuse them if one violates the guarantee."""
-    return as_printed(who, printed_plus(coded, codes, seed).labels, k, limits)

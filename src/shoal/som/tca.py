@@ -24,19 +24,6 @@ from shoal.som.nearest import nearest
 from shoal.som.training import Map, Training, som
 from shoal.som.views import Round, View, dealt, maps_of_views
 
-__all__ = [
-    "MAPS",
-    "Printed",
-    "Topology",
-    "coded_by_views",
-    "columns_of",
-    "dissolved",
-    "printed_c_tca",
-    "printed_k_tca",
-    "tca",
-    "topology",
-]
-
 EPOCHS = 15
 MAPS = {
     "views": Whole(1, 1000, 3, "Number of views into which columns are split, unless the policy assigns views."),
@@ -101,7 +88,7 @@ class Printed:
         return int(np.bincount(self.labels).min())
 
 
-def columns_of(d: int, view_of: Any, count: int, seed: int, who: str) -> list[Rows]:
+def columns_of_views(d: int, view_of: Any, count: int, seed: int, who: str) -> list[Rows]:
     """Return the columns of each view: as given, one number per column, or split at random."""
     if view_of is None:
         return dealt(d, count, seed)
@@ -157,7 +144,7 @@ def tca(
     X: Floats, k: int, mixture: str, views: int, rounds: int, units: int, mode: str, effort: str, run: Run
 ) -> Partition:
     """Return the groups of k-TCA (mixture "none") or of C-TCA."""
-    columns = columns_of(X.shape[1], run.view_of, views, run.seed, run.who)
+    columns = columns_of_views(X.shape[1], run.view_of, views, run.seed, run.who)
     if mode == "printed":
         if mixture == "none":
             printed = printed_k_tca(X, columns, units=units, seed=run.seed)
@@ -188,7 +175,7 @@ def dissolved(coded: Floats, map_: Map, cells: Rows, k: int) -> Rows:
 
 
 def printed_k_tca(X: Floats, columns: list[Rows], *, units: int = 0, inflated: bool = False, seed: int = 0) -> Printed:
-    """Return what k-TCA publishes as published: the prototypes of the last map, without guarantee.
+    """Return what k-TCA releases in its published form: the prototypes of the last map, without guarantee.
 
     Views learn from each other by the derived update, which comes closer to the printed figures than the printed one;
     `inflated` uses the latter.
@@ -200,6 +187,6 @@ def printed_k_tca(X: Floats, columns: list[Rows], *, units: int = 0, inflated: b
 def printed_c_tca(
     X: Floats, columns: list[Rows], k: int, *, units: int = 0, inflated: bool = False, seed: int = 0
 ) -> Printed:
-    """Return what C-TCA publishes as published: prototypes nearest to at least k rows; see `printed_k_tca`."""
+    """Return what C-TCA releases in its published form: prototypes nearest to at least k rows; see `printed_k_tca`."""
     found = topology(X, columns, "nnls", units=units, training=Training(), printed=inflated, seed=seed)
     return Printed.of(found.map.prototypes[dissolved(found.coded, found.map, found.cells, k)])

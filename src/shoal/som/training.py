@@ -1,4 +1,4 @@
-"""Self-organising maps: prototypes on a grid that adapt to the rows, neighbours close to neighbours.
+"""Self-organizing maps: prototypes on a grid that adapt to the rows, neighbours close to neighbours.
 
 1. Start: the grid is laid into the plane of the first two principal axes, one standard deviation each way; or each
    prototype is a random row.
@@ -7,8 +7,8 @@
    1, exponentially or linearly.
 3. Online training: rows come one by one, at random, and pull the prototypes towards them, less and less.
 
-Beyond some ten thousand rows, training uses a sample of them. A prototype that no row is near stays where it is.
-Kohonen (1982, 2013).
+Beyond 50,000 rows, or ten per unit if that is more, training uses a sample of them. A prototype that no row is near
+stays where it is. Kohonen (1982, 2013).
 """
 
 from dataclasses import dataclass
@@ -26,20 +26,18 @@ from shoal.model.progress import tick
 from shoal.som.grid import Grid, grid_for
 from shoal.som.nearest import cell_sums, nearest, two_nearest
 
-__all__ = ["Map", "Training", "laid_out", "som", "train"]
-
-TRAINED = 50_000  # least number of rows to train on
-EACH = 10  # the same per unit
+TRAINED = 50_000  # rows beyond which training uses a sample
+EACH = 10  # the same per unit, if that is more
 FAST, SLOW = 0.5, 0.01  # how far a row pulls a prototype, at first and at last
 
 
 @dataclass(frozen=True)
 class Training:
-    """How a map learns.
+    """How a map is trained.
 
-    `epochs` is the number of passes of batch training, `start` "pca" or "random". With `online`, rows come one by one.
-    With `linear`, sigma falls linearly, otherwise exponentially, from `wide`, a quarter of the longer side if 0, to
-    `last`.
+    `epochs` is the number of passes of batch training, `start` is "pca" or "random". With `online`, rows are presented
+    one by one. The neighbourhood width sigma falls from `wide` (0: a quarter of the longer side) to `last`, linearly
+    with `linear`, otherwise exponentially.
     """
 
     epochs: int = 30
@@ -57,7 +55,7 @@ class Training:
 
 @dataclass(frozen=True, eq=False)
 class Map:
-    """Prototypes on a grid, shape (units, d)."""
+    """A self-organizing map: a grid of units, and the prototype of each, shape (units, d)."""
 
     grid: Grid
     prototypes: Floats
@@ -67,7 +65,11 @@ class Map:
         return nearest(X, self.prototypes, threads)
 
     def errors(self, X: Floats) -> tuple[float, float]:
-        """Return the mean distance to the nearest prototype, and how often the two nearest are not neighbours."""
+        """Return quantization and topographic error.
+
+        These are the mean distance to the nearest prototype, and the share of rows whose two nearest prototypes are not
+        neighbours on the grid.
+        """
         first, second = two_nearest(X, self.prototypes)
         distances = np.sqrt(((X - self.prototypes[first]) ** 2).sum(axis=1))
         return float(distances.mean()), float(1.0 - self.grid.adjacent(first, second).mean())
@@ -77,7 +79,7 @@ class Map:
         return np.bincount(self.cells(X), minlength=self.grid.units)
 
     def u_matrix(self) -> Floats:
-        """Return the mean distance of each prototype from its neighbours: ridges separate clusters."""
+        """Return the U-matrix: the mean distance of each prototype from its neighbours. Ridges separate clusters."""
         around = self.grid.neighbours
         gaps = np.sqrt(((self.prototypes[around] - self.prototypes[:, None, :]) ** 2).sum(axis=2))
         held = around >= 0
@@ -94,10 +96,28 @@ def som(
     seed: int = 0,
     threads: int = 1,
 ) -> Map:
-    """Fit a map to a table whose columns are on comparable scales.
+    """Fit a self-organizing map to a table whose columns are on comparable scales.
 
-    About `units` units, 5 sqrt(n) if 0; `hexagonal` and `steps` are those of Grid, and the seed is for a random start
-    and online training. The result does not depend on the number of threads.
+    Parameters
+    ----------
+    X : array of shape (n, d), no missing values
+    units : int
+        Approximate number of units; 0: 5 times the square root of the number of rows.
+    training : Training, optional
+        Number of epochs, start, and course of the neighbourhood width; by default 30 epochs of batch training.
+    hexagonal : bool
+        Whether units have six neighbours, or are on a rectangular grid.
+    steps : bool
+        Whether distances on the grid are counted in steps instead of being Euclidean.
+    seed : int
+        Random seed of a random start and of online training, and of the sample on which a map of a large table is
+        trained.
+    threads : int
+        Number of threads. The result does not depend on it.
+
+    Returns
+    -------
+    Map
 
     Examples
     --------

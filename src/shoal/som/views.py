@@ -23,8 +23,6 @@ from shoal.som.grid import Grid, grid_for
 from shoal.som.nearest import cell_sums, nearest
 from shoal.som.training import Map, Training, laid_out, means_of, train
 
-__all__ = ["Round", "View", "davies_bouldin", "dealt", "maps_of_views"]
-
 WEAKEST, STRONGEST = 1.0, 10.0
 CLOSE = 1e-12  # lower limit of the distance of two prototypes
 
@@ -171,7 +169,7 @@ def davies_bouldin(X: Floats, prototypes: Floats, cells: Rows) -> float:
 def _worst_pairs(prototypes: Floats, wide: Floats) -> float:
     """Return the sum over prototypes of the worst ratio to another one."""
     m, d = prototypes.shape
-    worst = np.zeros(m)
+    worst, total = np.zeros(m), 0.0
     for a in range(m):
         for b in range(a + 1, m):
             square = 0.0
@@ -181,4 +179,6 @@ def _worst_pairs(prototypes: Floats, wide: Floats) -> float:
             ratio = (wide[a] + wide[b]) / max(np.sqrt(square), CLOSE)
             worst[a] = max(worst[a], ratio)
             worst[b] = max(worst[b], ratio)
-    return float(worst.sum())
+    for a in range(m):
+        total += worst[a]
+    return total

@@ -7,8 +7,6 @@ import numpy as np
 from shoal.kernels.loops import loop
 from shoal.transactions.lexical import Places, Whole, gathered, lexical_order
 
-__all__ = ["Distinct", "distinct"]
-
 
 class Distinct(NamedTuple):
     """Different records in lexicographic order, each with its number of occurrences."""

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from shoal.kernels.loops import inner_loop, loop
 
-__all__ = ["Places", "Whole", "by_item", "gathered", "lexical_order", "sort_rows"]
-
 Places = NDArray[np.int64]
 Whole = NDArray[np.int32]
 Kind = TypeVar("Kind", np.int32, np.int64)

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
-__all__ = ["boosted"]
-
 MANY = 100_000
 
 

@@ -26,8 +26,6 @@ from shoal.privacy.measures.published import Published
 from shoal.privacy.verdict.classes import classes
 from shoal.privacy.verdict.values import read_column
 
-__all__ = ["cell_losses", "class_loss", "text_loss"]
-
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
@@ -48,19 +46,23 @@ def cell_losses(columns: Sequence[Pair]) -> tuple[Finding, ...]:
         Finding(
             "cell loss %",
             100 * float(np.mean(published)),
-            "how much cells leave open, mean over all cells",
+            Sentence("imprecision of a cell, 0 (exact) to 100 (any value); mean"),
             "pair",
             unit="%",
         ),
         Finding(
             "cell loss % as in ARX",
             100 * by_arx,
-            Sentence("columns of L values weighted by 1 - 1/L"),
+            Sentence("the same, columns of L values weighted by 1 - 1/L"),
             "pair",
             unit="%",
         ),
         Finding(
-            "class loss %", 100 * float(np.mean(of_classes)), "ranges and sets of each class (NCP)", "pair", unit="%"
+            "class loss %",
+            100 * float(np.mean(of_classes)),
+            "width of the classes' ranges and sets (NCP)",
+            "pair",
+            unit="%",
         ),
     )
 

@@ -25,17 +25,6 @@ from shoal.privacy.verdict.classes import Counts, classes
 from shoal.privacy.verdict.values import Values, read_column
 from shoal.utility.cell_loss import class_loss, text_loss
 
-__all__ = [
-    "average_size",
-    "cells_changed",
-    "changed",
-    "classification_metric",
-    "discernibility",
-    "entropy_loss",
-    "taxonomy_loss",
-    "trade_off",
-]
-
 Labels = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

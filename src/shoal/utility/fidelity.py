@@ -12,6 +12,8 @@ counted.
 
 from collections.abc import Sequence
 from itertools import combinations
+from math import comb
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,23 +24,13 @@ from shoal.privacy.measures.pairs import Codes, Pair
 from shoal.privacy.verdict.classes import classes
 from shoal.utility.boosting import boosted
 
-__all__ = [
-    "fidelity",
-    "invented",
-    "inventions",
-    "pmse",
-    "rank_error",
-    "rank_errors",
-    "total_variation",
-    "variations",
-]
-
 MANY = 100  # values of a column that are distinguished
 PARTS = 20
 MOST_PAIRS = 1_000
 MOST_ROWS = 50_000
 
 Floats = NDArray[np.float64]
+One = TypeVar("One")
 
 
 def fidelity(columns: Sequence[Pair]) -> tuple[Finding, ...]:
@@ -52,7 +44,7 @@ def rank_errors(columns: Sequence[Pair]) -> tuple[Finding, ...]:
     if not ordered:
         return ()
     error = float(np.mean([rank_error(column) for column in ordered]))
-    return (Finding("rank error %", 100 * error, "mean shift among the ranks of a column", "pair", unit="%"),)
+    return (Finding("rank error %", 100 * error, "mean shift in rank within a column", "pair", unit="%"),)
 
 
 def variations(columns: Sequence[Pair]) -> tuple[Finding, ...]:
@@ -61,15 +53,20 @@ def variations(columns: Sequence[Pair]) -> tuple[Finding, ...]:
     if not cut:
         return ()
     one = float(np.mean([total_variation([column]) for column in cut]))
-    found = [Finding("1-way total variation %", 100 * one, "of the tables of one column, mean", "pair", unit="%")]
-    two = list(combinations(range(len(cut)), 2))
-    some = two if len(two) <= MOST_PAIRS else [two[i * len(two) // MOST_PAIRS] for i in range(MOST_PAIRS)]
+    found = [Finding("1-way total variation %", 100 * one, "mean over all one-column tables", "pair", unit="%")]
+    some = sampled_pairs(cut)
     if some:
-        both = float(np.mean([total_variation([cut[a], cut[b]]) for a, b in some]))
-        how = Sentence("of the tables of two columns, mean")
-        how += f" of {MOST_PAIRS:,} of them" if len(some) < len(two) else ""
+        both = float(np.mean([total_variation(pair) for pair in some]))
+        how = Sentence("mean over all two-column tables")
+        how += f", a sample of {MOST_PAIRS:,} of them" if len(some) < comb(len(cut), 2) else ""
         found.append(Finding("2-way total variation %", 100 * both, how, "pair", unit="%"))
     return tuple(found)
+
+
+def sampled_pairs(columns: Sequence[One]) -> list[tuple[One, One]]:
+    """Return all pairs of columns, or 1,000 of them at even intervals if there are more."""
+    pairs = list(combinations(columns, 2))
+    return pairs if len(pairs) <= MOST_PAIRS else [pairs[i * len(pairs) // MOST_PAIRS] for i in range(MOST_PAIRS)]
 
 
 def inventions(columns: Sequence[Pair]) -> tuple[Finding, ...]:
@@ -77,7 +74,7 @@ def inventions(columns: Sequence[Pair]) -> tuple[Finding, ...]:
     plain = _plain(columns)
     if not plain:
         return ()
-    how = "rows whose combination no input row has"
+    how = "rows with a combination of values that no original row has"
     return (Finding("invented combinations %", 100 * invented(plain), how, "pair", unit="%"),)
 
 
@@ -134,7 +131,7 @@ def pmse(columns: Sequence[Pair], seed: int = 0) -> Finding:
     with boosted(len(labels), seed) as model:
         probability = cross_val_predict(model, np.vstack([X, Y]), labels, cv=folds, method="predict_proba")[:, 1]
     value = float(((probability - 0.5) ** 2).mean() / 0.25)
-    how = Sentence("telling released rows from original ones, 0 to 1, cross-fitted")
+    how = Sentence("how well a classifier distinguishes released rows from original ones, 0 to 1, cross-fitted")
     return Finding("pMSE", value, how, "pair")
 
 

@@ -9,16 +9,6 @@ from shoal.privacy.measures.case import Case
 from shoal.utility import fidelity
 from shoal.utility.honest_accuracy import honest_accuracy
 
-__all__ = [
-    "accuracy",
-    "class_count",
-    "invented_combinations",
-    "labels_disclosed",
-    "rank_errors",
-    "tables",
-    "unchanged_uniques",
-]
-
 Found = tuple[Finding, ...]
 
 
@@ -30,21 +20,27 @@ def class_count(case: Case) -> Found:
     sizes = case.sizes
     each = {"smallest class": sizes.min(), "mean class": sizes.mean(), "largest class": sizes.max()}
     return (
-        Finding("classes", float(sizes.size), "rows with the same quasi-identifiers", "release", counts_rows=False),
+        Finding(
+            "classes",
+            float(sizes.size),
+            "sets of rows that agree in all quasi-identifiers",
+            "release",
+            counts_rows=False,
+        ),
         *(Finding(name, float(value), "rows", "release", counts_rows=False) for name, value in each.items()),
     )
 
 
 @measure(
     "rows unique in unchanged columns %",
-    formula="100 x rows alone in sensitive and kept columns / n",
+    formula="100 x rows unique in the sensitive and kept columns / n",
     high=100.0,
     better="low",
     need="release",
     cost="n log n",
     rank=6,
     words={
-        "rows unique in unchanged columns %": "Rows that are unique in the unchanged columns, in per cent of all.",
+        "rows unique in unchanged columns %": "Rows that are unique in the unchanged columns, as a percentage.",
     },
     always=True,
 )
@@ -79,14 +75,14 @@ def labels_disclosed(case: Case) -> Found:
 
 @measure(
     "rank error %",
-    formula="100 x mean shift among the ranks of a column",
+    formula="100 x mean over cells of |rank - rank'| / number of cells in the column",
     high=100.0,
     better="low",
     need="pair",
     cost="n d log n",
     rank=17,
     words={
-        "rank error %": "How far values move among the ranks of their column.",
+        "rank error %": "How far values move in the ranking of their column.",
     },
     always=True,
 )
@@ -97,7 +93,7 @@ def rank_errors(case: Case) -> Found:
 
 @measure(
     "1-way total variation %",
-    formula="100 x half the sum of differences of shares, mean of all tables",
+    formula="100 x mean over frequency tables of half the sum of |share - share'|",
     high=100.0,
     better="low",
     need="pair",
@@ -105,13 +101,13 @@ def rank_errors(case: Case) -> Found:
     also=("2-way total variation %",),
     rank=16,
     words={
-        "1-way total variation %": "How far the tables of single columns are from the original ones.",
+        "1-way total variation %": "How far the distributions of single columns are from the original ones.",
         "2-way total variation %": "The same for pairs of columns.",
     },
     always=True,
 )
 def tables(case: Case) -> Found:
-    """Measure how far the tables of one column, and of two, are from the original ones."""
+    """Measure how far the frequency tables of one column, and of two, are from the original ones."""
     return fidelity.variations(case.columns)
 
 
@@ -131,7 +127,7 @@ def invented_combinations(case: Case) -> Found:
 
 @measure(
     "honest accuracy %",
-    formula="100 x right answers of gradient boosting about original rows / n",
+    formula="100 x correct predictions of gradient boosting for original held-out rows / n",
     high=100.0,
     better="high",
     need="pair",
@@ -146,7 +142,7 @@ def invented_combinations(case: Case) -> Found:
     },
 )
 def accuracy(case: Case) -> Found:
-    """Measure how often gradient boosting trained on released rows is right about original ones."""
+    """Measure how often gradient boosting trained on released rows is right about original held-out rows."""
     if case.policy.label is None:
         return ()
     # A classifier cannot use a column without any value, and learns nothing from one that is published so.

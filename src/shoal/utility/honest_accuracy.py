@@ -1,4 +1,4 @@
-"""Separability: whether a classifier trained on the release is right about the original rows.
+"""Honest accuracy: whether a classifier trained on the release is right about the original rows.
 
 A classifier is trained on released rows and tested on the original rows of others, in three folds, so that every row is
 tested once. For comparison: the same classifier trained on the original, and always predicting the most frequent label.
@@ -15,8 +15,6 @@ from shoal.privacy.measures.pairs import Pair
 from shoal.privacy.verdict.values import read_column
 from shoal.utility.boosting import boosted
 from shoal.utility.fidelity import features
-
-__all__ = ["honest_accuracy"]
 
 FOLDS = 3
 

@@ -11,8 +11,6 @@ from shoal.model.policy import Policy
 from shoal.model.table import Table
 from shoal.privacy.verdict.values import read_column
 
-__all__ = ["columns_that_decide_label"]
-
 SURE = 0.99  # share of the rows that a column gets right
 BETTER = 0.1  # share of the errors of the commonest label that it may leave
 ROWS, CLASSES = 20_000, 100  # rows that suffice, and classes of a label above which none is sought

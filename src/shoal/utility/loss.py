@@ -10,8 +10,6 @@ from shoal.model.partition import Partition
 from shoal.model.sentences import Sentence
 from shoal.privacy.measures.pairs import Pair
 
-__all__ = ["partition_loss", "rounding_loss", "sse", "sst"]
-
 Matrix = NDArray[np.float64]
 
 

@@ -1,7 +1,5 @@
 """Information loss as measures with cards: thin adaptors from a `Case` to the other modules of this package."""
 
-from itertools import combinations
-
 import numpy as np
 
 from shoal.catalogue import measure
@@ -9,36 +7,12 @@ from shoal.model.findings import Finding
 from shoal.model.partition import Partition
 from shoal.model.sentences import Rows, Sentence
 from shoal.prepare.encode import matrix_columns, row_weights
-from shoal.privacy.measures.case import Case
+from shoal.privacy.measures.case import Case, once_per_case
 from shoal.privacy.measures.pairs import Pair
 from shoal.utility import distortion, moments
 from shoal.utility.cell_loss import cell_losses
-from shoal.utility.fidelity import MOST_PAIRS, pmse, total_variation
+from shoal.utility.fidelity import pmse, sampled_pairs, total_variation
 from shoal.utility.loss import partition_loss, rounding_loss
-
-__all__ = [
-    "average_class_size",
-    "cell_loss",
-    "changed_cells",
-    "classification_metric",
-    "contingency_distance",
-    "discernibility",
-    "eigenvalues",
-    "entropy_loss",
-    "il1s",
-    "information_loss",
-    "loss_by_rounding",
-    "minimal_distortion",
-    "of_correlations",
-    "of_covariances",
-    "of_loadings",
-    "of_means",
-    "of_scores",
-    "of_values",
-    "propensity",
-    "taxonomy_loss",
-    "trade_off",
-]
 
 Found = tuple[Finding, ...]
 FEW = 6  # rows below which three folds of a classifier mean nothing
@@ -79,12 +53,12 @@ def loss_by_rounding(case: Case) -> Found:
     """Measure how much SSE rises because means are rounded to their step."""
     rise = rounding_loss(case.columns, case.labels if case.groups is None else case.groups)
     how = "rise of SSE because means are rounded to their step"
-    return () if rise is None else (Finding("loss by rounding %", rise, how, "groups", unit="%"),)
+    return () if rise is None else (Finding("loss by rounding %", rise, how, "groups", unit="%", counts_rows=False),)
 
 
 @measure(
     "cell loss %",
-    formula="100 x mean of what a cell leaves open",
+    formula="100 x mean over cells of width / range, or (categories - 1) / (all categories - 1)",
     high=100.0,
     better="low",
     need="pair",
@@ -92,13 +66,13 @@ def loss_by_rounding(case: Case) -> Found:
     also=("class loss %",),
     rank=14,
     words={
-        "cell loss %": "What cells leave open, in per cent of their column.",
-        "class loss %": "How wide classes are, in per cent of the columns.",
+        "cell loss %": "How imprecise a cell is, from 0 (exact) to 100 (any value of its column); the mean.",
+        "class loss %": "How wide classes are, as a percentage of the width of each column.",
     },
     always=True,
 )
 def cell_loss(case: Case) -> Found:
-    """Measure how much of its column each published cell leaves open."""
+    """Measure how imprecise published cells are, from an exact value to any value of the column."""
     return cell_losses(case.columns)
 
 
@@ -109,6 +83,7 @@ def cell_loss(case: Case) -> Found:
     need="pair",
     cost="n d",
     rank=18,
+    counts_changes=True,
     words={"cells changed %": "Cells of quasi-identifiers that were changed."},
 )
 def minimal_distortion(case: Case) -> Found:
@@ -138,6 +113,7 @@ def minimal_distortion(case: Case) -> Found:
     need="pair",
     cost="n d",
     always=True,
+    counts_changes=True,
 )
 def changed_cells(case: Case) -> Found:
     """Measure the share of changed cells of quasi-identifiers."""
@@ -169,9 +145,15 @@ def taxonomy_loss(case: Case) -> Found:
     )
 
 
-@measure("discernibility", formula="sum of size(E)^2, n size(E) below k", better="low", need="release", cost="n")
+@measure(
+    "discernibility",
+    formula="sum over classes of size(E)^2, or of n size(E) if size(E) < k",
+    better="low",
+    need="release",
+    cost="n",
+)
 def discernibility(case: Case) -> Found:
-    """Charge each row the rows that are like it, and all rows if its class is too small."""
+    """Add up, over all rows, the size of the class, or the number of all rows if the class has fewer than k."""
     if not case.n:
         return ()
     k = case.policy.constraints.k
@@ -186,12 +168,12 @@ def average_class_size(case: Case) -> Found:
     if not case.n:
         return ()
     value = distortion.average_size(case.sizes, case.policy.constraints.k)
-    return (Finding("normalised average class size", value, "mean class in multiples of k", "release"),)
+    return (Finding("normalised average class size", value, "mean class size as a multiple of k", "release"),)
 
 
 @measure(
     "classification metric",
-    formula="share of rows in classes below k, or not of their class's commonest label",
+    formula="share of rows in classes of fewer than k rows, or without the most frequent label of their class",
     high=1.0,
     better="low",
     need="release",
@@ -199,11 +181,12 @@ def average_class_size(case: Case) -> Found:
     requires=("label",),
 )
 def classification_metric(case: Case) -> Found:
-    """Measure how many rows do not have the commonest label of their class."""
+    """Measure how many rows do not have the most frequent label of their class."""
     if case.label is None or not case.n:
         return ()
     value = distortion.classification_metric(case.labels, case.label, case.policy.constraints.k)
-    return (Finding("classification metric", value, "rows without the commonest label of their class", "release"),)
+    how = "share of rows without the most frequent label of their class"
+    return (Finding("classification metric", value, how, "release"),)
 
 
 @measure(
@@ -227,13 +210,21 @@ def trade_off(case: Case) -> Found:
     )
 
 
+@once_per_case
+def numeric_columns(case: Case) -> moments.Numbers | None:
+    """Return the numeric columns before and after, with the moments computed from them so far."""
+    return moments.numbers_of(case.columns)
+
+
 def _compared(case: Case, of: str) -> Found:
     """Compare moments of numeric columns before and after."""
-    numbers = moments.numbers_of(case.columns)
+    numbers = numeric_columns(case)
     found = None if numbers is None else moments.errors(numbers, of)
     if numbers is None or found is None:
         return ()
-    how = Sentence("of {of}, in deviations of the original columns{left_out}", of=of, left_out=numbers.left_out)
+    how = Sentence(
+        "of {of}, in standard deviations of the original columns{left_out}", of=of, left_out=numbers.left_out
+    )
     absolute = Sentence("mean absolute difference {how}", how=how)
     more: Found = (Finding(f"MAE of {of}", found.mae, absolute, "pair"),)
     if found.variation is not None:
@@ -282,20 +273,26 @@ def of_scores(case: Case) -> Found:
     return _compared(case, "scores")
 
 
-@measure("IL1s", formula="mean of |x - x'| / (sqrt(2) deviation)", better="low", need="pair", cost="n d")
+@measure("IL1s", formula="mean of |x - x'| / (sqrt(2) standard deviation)", better="low", need="pair", cost="n d")
 def il1s(case: Case) -> Found:
     """Measure how far numbers move, in standard deviations of their columns."""
-    numbers = moments.numbers_of(case.columns)
+    numbers = numeric_columns(case)
     if numbers is None:
         return ()
     how = Sentence("mean of |x - x'| / (√2 s){left_out}", left_out=numbers.left_out)
     return (Finding("IL1s", moments.il1s(numbers), how, "pair"),)
 
 
-@measure("eigenvalue difference", formula="sum of |l - l'| / sum of l", better="low", need="pair", cost="n d^2 + d^3")
+@measure(
+    "eigenvalue difference",
+    formula="sum of |eigenvalue - eigenvalue'| / sum of eigenvalues",
+    better="low",
+    need="pair",
+    cost="n d^2 + d^3",
+)
 def eigenvalues(case: Case) -> Found:
     """Measure how far the variances along the principal axes are from the original ones."""
-    numbers = moments.numbers_of(case.columns)
+    numbers = numeric_columns(case)
     if numbers is None:
         return ()
     how = Sentence("of covariance matrices, as a share of the variance{left_out}", left_out=numbers.left_out)
@@ -315,8 +312,7 @@ def contingency_distance(case: Case) -> Found:
     names = [column for column in case.columns if _named(column)]
     if not names or not case.n:
         return ()
-    two = list(combinations(names, 2))
-    some = two if len(two) <= MOST_PAIRS else [two[i * len(two) // MOST_PAIRS] for i in range(MOST_PAIRS)]
+    some = sampled_pairs(names)
     each = [total_variation([column.codes]) for column in names]
     each += [total_variation([first.codes, second.codes]) for first, second in some]
     how = Sentence(
@@ -330,24 +326,24 @@ def contingency_distance(case: Case) -> Found:
 
 @measure(
     "entropy loss",
-    formula="H(X given X') in bits, per nominal column",
+    formula="H(X | X') in bits, per nominal column",
     better="low",
     need="pair",
     cost="n log n",
     by_column=True,
 )
 def entropy_loss(case: Case) -> Found:
-    """Measure, column by column, what remains unknown about a category, given its published value."""
-    names = [column for column in case.columns if not column.ordered and len(column.before)]
+    """Measure the conditional entropy of each nominal column, given its published values."""
     return tuple(
         Finding(
             "entropy loss",
-            distortion.entropy_loss(name.before, name.after),
+            distortion.entropy_loss(column.before, column.after),
             "H(X | X'), bits",
             "pair",
-            column=name.name,
+            column=column.name,
         )
-        for name in names
+        for column in case.columns
+        if not column.ordered and len(column.before)
     )
 
 
@@ -361,7 +357,7 @@ def entropy_loss(case: Case) -> Found:
     chance=True,
     rank=12,
     words={
-        "pMSE": "How well a classifier tells released rows from original ones; 0 is not at all.",
+        "pMSE": "How well a classifier tells released rows from original ones; 0 means not at all.",
     },
 )
 def propensity(case: Case) -> Found:

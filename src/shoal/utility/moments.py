@@ -24,8 +24,6 @@ from numpy.typing import NDArray
 from shoal.model.sentences import Rows, Sentence
 from shoal.privacy.measures.pairs import Pair
 
-__all__ = ["OBJECTS", "Errors", "Numbers", "eigenvalue_difference", "errors", "il1s", "numbers_of"]
-
 NOTHING = 1e-9  # standard deviations; smaller values count as 0 in mean variation
 STILL = 1e-12  # share of the total variance
 OBJECTS = ("values", "means", "covariances", "correlations", "loadings", "scores")

@@ -7,8 +7,6 @@ from shoal.kernels.axes import principal_axes
 from shoal.model.partition import Partition
 from shoal.model.sketches import PlaneSketch
 
-__all__ = ["plane"]
-
 MOST, FEWEST, EACH = 30, 6, 2  # squares along an axis, and the mean number of rows in one, in multiples of k
 
 

@@ -19,9 +19,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.errors import DataError
 
-__all__ = ["Comparison", "Friedman", "Wilcoxon", "alike", "compare", "critical_difference"]
-__all__ += ["friedman", "least_p", "nemenyi", "p_words", "ranks", "score", "wilcoxon"]
-
 LEVEL = 0.05
 SAME = 1e-12  # differences due to rounding
 
@@ -64,10 +61,14 @@ class Comparison:
 
     def __str__(self) -> str:
         """Return a summary of a few lines."""
-        lines = [
-            f"{name}: mean rank {rank:.3f} of {self.sets} data sets"
-            for name, rank in zip(self.methods, self.mean_ranks, strict=True)
-        ]
+        ranked = zip(self.methods, self.mean_ranks, strict=True)
+        return "\n".join(
+            [*(f"{name}: mean rank {rank:.3f} over {self.sets} data sets" for name, rank in ranked), *self.results()]
+        )
+
+    def results(self) -> list[str]:
+        """Return the results of the tests, one per line."""
+        lines = []
         if self.friedman is not None:
             lines.append(f"Friedman: chi-square {self.friedman.statistic:.3f}, {p_words(self.friedman.p)}")
         if self.critical is not None:
@@ -77,7 +78,7 @@ class Comparison:
         lines += [f"no difference found: {', '.join(group)}" for group in self.groups]
         if self.least_p >= LEVEL:
             lines.append(f"{self.sets} data sets are too few: p is at least {self.least_p:.4g}")
-        return "\n".join(lines)
+        return lines
 
     def as_dict(self) -> dict[str, Any]:
         """Return the comparison as plain values, for JSON: None for an infinite F."""

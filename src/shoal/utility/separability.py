@@ -28,8 +28,6 @@ from shoal.privacy.measures.intervals import WIDE, wilson
 from shoal.privacy.measures.pairs import Pair
 from shoal.privacy.verdict.classes import classes
 
-__all__ = ["Accuracy", "Separability", "deal", "seen_classes", "separability"]
-
 FOLDS = 10
 ROWS, MOST_REPEATS = 10_000, 10  # tested rows in total, about; and most repeats
 RESOLUTION = 1e-7  # smallest difference that a tree distinguishes

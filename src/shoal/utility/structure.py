@@ -21,8 +21,6 @@ from shoal.privacy.measures.pairs import Pair
 from shoal.utility.fidelity import total_variation
 from shoal.utility.moments import Numbers
 
-__all__ = ["combined_utility", "joint_utility", "query_errors", "structural_utility"]
-
 QUERIES, DRAWS = 1_000, 20_000  # queries, and most draws to find that many
 FEWEST, MOST, FLOOR = 0.01, 0.20, 0.01  # shares of the rows: selectivity, and what errors are divided by at least
 COLUMNS = 3  # most columns of a query

@@ -19,10 +19,8 @@ from shoal.privacy.measures.pairs import Pair
 from shoal.privacy.verdict.values import read_column
 from shoal.utility.loss import sse, sst
 
-__all__ = ["SAMPLED", "calinski_harabasz", "davies_bouldin", "silhouette", "standardized"]
-
-SAMPLED = 20_000  # rows above which the silhouette is that of a sample, against all rows
-DISTANCES = 10**8  # computed for the silhouette of a sample, and for the index of Davies and Bouldin
+SAMPLED = 20_000  # rows or classes above which a random sample of them is compared with all
+DISTANCES = 10**8  # that are computed of a sample
 CELLS = 4 * 10**6  # in a block of distances
 NAMES = 50  # categories of a column that are distinguished; rarer ones are merged
 
@@ -55,8 +53,8 @@ def standardized(columns: Sequence[Pair]) -> Floats:
     return np.column_stack(found) if found else np.zeros((n, 0))
 
 
-def davies_bouldin(X: Floats, labels: Labels, seed: int = 0) -> float | None:
-    """Return the mean over classes of max over others of (s_i + s_j) / d_ij: at least 0, low is good.
+def davies_bouldin(X: Floats, labels: Labels, seed: int = 0) -> tuple[float, int] | None:
+    """Return the mean over classes of max over others of (s_i + s_j) / d_ij, and over how many: from 0 up, low is good.
 
     s is the mean distance of the rows of a class to their mean, d the distance of two means. Pairs of classes with the
     same mean are left out. With more than 20,000 classes, a random sample is compared with all. None for fewer than two
@@ -68,14 +66,15 @@ def davies_bouldin(X: Floats, labels: Labels, seed: int = 0) -> float | None:
     means = np.column_stack([np.bincount(labels, column) for column in X.T]) / sizes[:, None]
     spread = np.bincount(labels, np.sqrt(((X - means[labels]) ** 2).sum(axis=1))) / sizes
     worst = []
-    for some in _blocks(sizes.size, sizes.size, seed):
+    for some in _blocks(sizes.size, seed):
         distances = _distances(means[some], means)
         ratio = np.divide(
             spread[some][:, None] + spread[None, :], distances, out=np.zeros_like(distances), where=distances > 1e-12
         )
         ratio[np.arange(some.size), some] = 0.0
         worst.append(ratio.max(axis=1))
-    return float(np.concatenate(worst).mean())
+    found = np.concatenate(worst)
+    return float(found.mean()), int(found.size)
 
 
 def silhouette(X: Floats, labels: Labels, seed: int = 0) -> tuple[float, int] | None:
@@ -92,7 +91,7 @@ def silhouette(X: Floats, labels: Labels, seed: int = 0) -> tuple[float, int] | 
     Y, own = X[order], labels[order]
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     values = []
-    for some in _blocks(len(Y), len(Y), seed):
+    for some in _blocks(len(Y), seed):
         sums = np.add.reduceat(_distances(Y[some], Y), starts, axis=1)
         place, mine = np.arange(some.size), own[some]
         near = sums[place, mine] / np.maximum(1, sizes[mine] - 1)
@@ -121,12 +120,12 @@ def calinski_harabasz(X: Floats, labels: Labels) -> float | None:
     return max(0.0, whole - within) / (count - 1) / (within / (n - count))
 
 
-def _blocks(rows: int, against: int, seed: int) -> list[Labels]:
+def _blocks(rows: int, seed: int) -> list[Labels]:
     """Return the rows to compare in blocks: all, or a random sample within the limit of distances."""
     every = np.arange(rows)
     if rows > SAMPLED:
-        every = np.sort(np.random.default_rng(seed).choice(rows, max(1, DISTANCES // against), replace=False))
-    return np.array_split(every, max(1, -(-every.size * against // CELLS)))
+        every = np.sort(np.random.default_rng(seed).choice(rows, max(1, DISTANCES // rows), replace=False))
+    return np.array_split(every, max(1, -(-every.size * rows // CELLS)))
 
 
 def _distances(some: Floats, every: Floats) -> Floats:

@@ -8,22 +8,10 @@ import numpy as np
 from shoal.catalogue import measure
 from shoal.model.findings import Finding
 from shoal.model.sentences import Rows, Sentence
-from shoal.privacy.measures.case import Case
+from shoal.privacy.measures.case import Case, once_per_case
 from shoal.utility import structure, validity
-from shoal.utility.moments import numbers_of
+from shoal.utility.loss_measures import numeric_columns
 from shoal.utility.separability import Accuracy, Separability, separability
-
-__all__ = [
-    "calinski_harabasz",
-    "combined",
-    "davies_bouldin",
-    "joint",
-    "queries",
-    "separable",
-    "silhouette",
-    "structural",
-    "structural_by_deviation",
-]
 
 ALPHA = 0.5
 
@@ -32,7 +20,7 @@ Found = tuple[Finding, ...]
 
 @measure(
     "honest separability %",
-    formula="100 x right answers of a decision tree about original held-out rows / n",
+    formula="100 x correct predictions of a decision tree for original held-out rows / n",
     high=100.0,
     better="high",
     need="pair",
@@ -47,7 +35,7 @@ Found = tuple[Finding, ...]
             "This is what an analyst gets."
         ),
         "separability as published %": (
-            "The same tested on released rows, as in publications: mostly too good, as rows of one class are alike."
+            "The same tested on released rows, as in publications: usually too high, as rows of one class are alike."
         ),
         "separability of random numbers %": (
             "The same if every class had random numbers as values: what class membership alone gives."
@@ -60,7 +48,7 @@ def separable(case: Case) -> Found:
     if found is None:
         return ()
     unseen = Sentence("{unseen:,} answers on classes not learned from", unseen=Rows(found.unseen))
-    seen = unseen if found.unseen else "equal: values do not count"
+    seen = unseen if found.unseen else "equal: published values make no difference"
     seen = Sentence("the same for random numbers in each class; {seen}", seen=seen)
     return (
         _share("honest separability %", found.honest, Sentence("tested on original rows; {how}", how=found.how)),
@@ -72,7 +60,7 @@ def separable(case: Case) -> Found:
 
 @measure(
     "structural utility",
-    formula="median of 1 - W1/range per column",
+    formula="median over columns of 1 - W1 / range",
     high=1.0,
     better="high",
     need="pair",
@@ -80,25 +68,25 @@ def separable(case: Case) -> Found:
     rank=10,
     words={
         "structural utility": (
-            "How well the distribution of a column is kept; 1 is perfectly; the median of all columns."
+            "How well the distributions of columns are preserved; 1 means perfectly. The median of all columns."
         ),
     },
 )
 def structural(case: Case) -> Found:
-    """Measure how well the distribution of each column is kept, and the median of all."""
+    """Measure how well the distribution of each column is preserved, and the median of all."""
     return _structural(case, "range", "structural utility")
 
 
 @measure(
     "structural utility by deviation",
-    formula="median of 1 - W1/deviation per column",
+    formula="median over columns of 1 - W1 / standard deviation",
     high=1.0,
     better="high",
     need="pair",
     cost="n d log n",
 )
 def structural_by_deviation(case: Case) -> Found:
-    """Measure the same in standard deviations, which separates good releases from better ones."""
+    """Measure structural utility in standard deviations, which separates good releases from better ones."""
     return _structural(case, "deviation", "structural utility by deviation")
 
 
@@ -111,12 +99,12 @@ def structural_by_deviation(case: Case) -> Found:
     cost="n d^2",
     rank=11,
     words={
-        "joint utility": "How well correlations of numeric columns are kept; 1 is perfectly.",
+        "joint utility": "How well correlations of numeric columns are preserved; 1 means perfectly.",
     },
 )
 def joint(case: Case) -> Found:
-    """Measure how well the correlations of numeric columns are kept."""
-    numbers = numbers_of(case.columns)
+    """Measure how well the correlations of numeric columns are preserved."""
+    numbers = numeric_columns(case)
     value = None if numbers is None else structure.joint_utility(numbers)
     if numbers is None or value is None:
         return ()
@@ -140,7 +128,7 @@ def joint(case: Case) -> Found:
     },
 )
 def combined(case: Case) -> Found:
-    """Combine honest separability and structural utility; beside it the same with separability as published."""
+    """Combine honest separability and structural utility, and give the same with separability as published."""
     found = _separability(case)
     kept = structure.structural_utility(case.columns)
     if found is None or not kept:
@@ -166,15 +154,17 @@ def combined(case: Case) -> Found:
     better="low",
     need="groups",
     cost="n d + classes^2 d",
+    chance=True,
 )
 def davies_bouldin(case: Case) -> Found:
-    """Measure the width of classes against their distance, on the original columns."""
-    X = validity.standardized(case.columns)
-    value = validity.davies_bouldin(X, case.labels, case.seed)
-    sampled = Sentence(", a random sample of {classes:,}", classes=case.sizes.size)
-    some = sampled if case.sizes.size > validity.SAMPLED else ""
-    how = Sentence("classes as clusters{some}", some=some)
-    return () if value is None else (Finding("Davies-Bouldin index", value, how, "groups"),)
+    """Measure the spread within classes relative to the distance between them, on the original columns."""
+    found = validity.davies_bouldin(validity.standardized(case.columns), case.labels, case.seed)
+    if found is None:
+        return ()
+    value, classes = found
+    sampled = Sentence(", a random sample of {classes} against all", classes=classes)
+    how = Sentence("classes as clusters{some}", some=sampled if classes < case.sizes.size else "")
+    return (Finding("Davies-Bouldin index", value, how, "groups"),)
 
 
 @measure(
@@ -206,7 +196,7 @@ def silhouette(case: Case) -> Found:
     cost="n d",
 )
 def calinski_harabasz(case: Case) -> Found:
-    """Measure variance between classes against variance within, on the original columns."""
+    """Measure the variance between classes relative to that within them, on the original columns."""
     value = validity.calinski_harabasz(validity.standardized(case.columns), case.labels)
     return () if value is None else (Finding("Calinski-Harabasz index", value, "classes as clusters", "groups"),)
 
@@ -221,7 +211,7 @@ def calinski_harabasz(case: Case) -> Found:
     rank=13,
     words={
         "query error %": (
-            "How far counts on the release are from those on the table, in per cent, for random questions."
+            "How far counts on the release are from those on the table, in per cent, for random counting queries."
         ),
     },
 )
@@ -230,10 +220,14 @@ def queries(case: Case) -> Found:
     errors = structure.query_errors(case.columns, case.seed)
     if not errors.size:
         return ()
-    how = Sentence("median of {many:,} counts over 1 to 3 columns that 1 to 20 % of the rows fit", many=errors.size)
-    return (Finding("query error %", 100 * float(np.median(errors)), how, "pair", unit="%"),)
+    how = Sentence(
+        "median over {many:,} counting queries on 1 to 3 columns, each matched by 1 to 20 % of the rows",
+        many=errors.size,
+    )
+    return (Finding("query error %", 100 * float(np.median(errors)), how, "pair", unit="%", counts_rows=False),)
 
 
+@once_per_case
 def _separability(case: Case) -> Separability | None:
     """Return what trees get right, if the policy names a label."""
     return None if case.label is None else separability(case.columns, case.label, seed=case.seed)

@@ -2,9 +2,7 @@
 
 from importlib.util import find_spec
 
-__all__ = ["solver_is_installed"]
-
 
 def solver_is_installed() -> bool:
-    """Say whether highspy, the optional dependency that `pip install 'shoal[exact]'` brings, is there."""
+    """Return whether highspy is installed, the optional dependency of `pip install 'shoal[exact]'`."""
     return find_spec("highspy") is not None

@@ -20,15 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from shoal.cluster.exact.cuts import Cuts, coefficients
+from shoal.cluster.exact.cuts import WHOLE, Cuts, coefficients
 from shoal.cluster.exact.master import Programme, over
 from shoal.cluster.exact.pricing import rounding
 from shoal.cluster.inputs import Floats, Rows
 from shoal.kernels.loops import loop
-
-__all__ = ["Proof", "branch"]
-
-WHOLE = 1e-6  # a share this near to 0 or 1 is not fractional
 
 Allowed = NDArray[np.bool_]
 
@@ -82,7 +78,7 @@ def branch(groups: Rows, cost: Floats, cuts: Cuts, k: int, upper: float, slack: 
         one, other = ((groups == row).any(axis=1) for row in pair)
         waiting += [(bound, allowed & ~(one & other)), (bound, allowed & ~(one ^ other))]
     # Pruned nodes are not below upper - slack; open ones, and those that could not be branched, have their own bound.
-    return Proof(chosen, min(least, upper - slack, *(bound for bound, _ in waiting), upper))
+    return Proof(chosen, min(least, upper - slack, *(bound for bound, _ in waiting)))
 
 
 def _table(groups: Rows, cuts: Cuts) -> csr_matrix:

@@ -22,11 +22,9 @@ import numpy as np
 from shoal.cluster.inputs import Floats, Rows
 from shoal.kernels.loops import loop
 
-__all__ = ["WIDTH", "Cuts", "broken", "coefficients", "index_of", "no_cuts"]
-
 WIDTH = 9  # rows of a cut, at most
 LEAST = 0.02  # least violation of a cut worth adding
-A_ROW = 6  # new cuts through one row, at most
+CUTS_PER_ROW = 6  # new cuts through one row, at most
 WHOLE = 1e-6  # a share this near to 0 or 1 is not fractional
 PATTERNS = (
     ((1,) * 3, 2),
@@ -77,7 +75,7 @@ def index_of(rows: Rows, weight: Rows, divisor: Rows, n: int) -> Cuts:
     return Cuts(rows, weight, divisor, weight.sum(axis=1) // divisor, start, cut[order].astype(np.int64))
 
 
-def broken(groups: Rows, share: Floats, n: int, most: int, known: set[bytes]) -> tuple[Rows, Rows, Rows]:
+def violated(groups: Rows, share: Floats, n: int, most: int, known: set[bytes]) -> tuple[Rows, Rows, Rows]:
     """Return rows, weights and divisors of at most `most` cuts that the shares violate, the most violated first.
 
     `groups` has the rows of each group, padded with -1. `known` are existing cuts; the new ones are added to it.
@@ -91,7 +89,7 @@ def broken(groups: Rows, share: Floats, n: int, most: int, known: set[bytes]) ->
         order = np.argsort(rows[number, :size])
         own, weight = rows[number, :size][order], _WEIGHT[pattern[number], :size][order]
         key = b"".join((own.tobytes(), weight.tobytes(), bytes([divisor])))
-        if key in known or used[own].max() >= A_ROW:
+        if key in known or used[own].max() >= CUTS_PER_ROW:
             continue
         known.add(key)
         used[own] += 1

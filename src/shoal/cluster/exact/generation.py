@@ -21,13 +21,11 @@ from shoal.cluster.inputs import Floats, Rows
 from shoal.model.partition import Partition
 from shoal.model.progress import left, part, spent, tick
 
-__all__ = ["Search", "Work"]
-
 UNIT = 100.0  # the mean cost of a row
 TOLERANCE = 1e-7  # a reduced cost above minus this counts as zero
 SETTLED = 0.03  # of the gap between answer and programme: the bound is tight enough for cuts
 HALVINGS = 20  # of the gap between answer and bound, until few enough groups lie within
-A_SECOND = 20_000_000  # rows that a search for groups examines per second on a slow machine
+ROWS_PER_SECOND = 20_000_000  # rows that a search for groups examines per second on a slow machine
 
 
 @dataclass(frozen=True)
@@ -36,16 +34,16 @@ class Work:
 
     `starts` annealing searches with `rounds` proposals per row each, k - 2 times as many for k above 3; at most
     `pricings` searches for groups and `cuttings` rounds of cuts. Searches for groups that are given up may examine
-    about `looked` rows, each a tenth of what is left. An integer programme chooses among `choices` groups per row, once
-    for each entry, for a better answer, and among at most `proof` groups for a proof; it is given up after `nodes`
-    nodes, or after asking `looks` times whether to go on.
+    about `examined` rows, each a tenth of what is left. An integer programme chooses among `choices` groups per row,
+    once for each entry, for a better answer, and among at most `proof` groups for a proof; it is given up after `nodes`
+    nodes, or after the solver has asked `looks` times whether to go on.
     """
 
     starts: int
     rounds: int
     pricings: int
     cuttings: int
-    looked: int
+    examined: int
     choices: tuple[int, ...]
     proof: int
     nodes: int
@@ -74,7 +72,7 @@ class Search:
         self.slack = TOLERANCE * self.n + float(np.finfo(np.float64).eps) * (X.shape[1] + 4 * k) * self.upper
         self.price, self.toll, self.worth = np.zeros(self.n), np.zeros(0), -inf
         self.chosen = False
-        self.looking = work.looked
+        self.examinable = work.examined
         self.pricings, self.cuttings = work.pricings, work.cuttings
         self.master = Master(self.D, k)
         for groups in found:
@@ -109,7 +107,7 @@ class Search:
     def relax(self) -> None:
         """Add groups and cuts to the linear programme until neither raises the bound; steps 2 and 3."""
         halfway = True
-        while self.pricings > 0 and self.looking > 0 and not self.ended():
+        while self.pricings > 0 and self.examinable > 0 and not self.ended():
             tick(self.work.pricings - self.pricings, self.work.pricings)
             solution = self.master.solve()
             if solution is None:
@@ -134,7 +132,7 @@ class Search:
         share = 0.5 if halfway and self.worth > -inf else 0.0
         price = share * self.price + (1 - share) * solution.price
         toll = share * known + (1 - share) * solution.toll
-        cuts, work = self.master.cuts, self.looked()
+        cuts, work = self.master.cuts, self.search_work()
         order = np.argsort(-price, kind="stable")
         price, groups, given_up = lowered(self.D, self.near, price, order, cuts, toll, self.k, TOLERANCE, work)
         if given_up:
@@ -146,16 +144,16 @@ class Search:
             self.lower = max(self.lower, worth)
         return self.master.add(tidy(groups))
 
-    def looked(self) -> int:
+    def search_work(self) -> int:
         """Return how many rows the next search may examine; fewer if little time is left."""
-        share, time = self.looking // 10, left() - RESERVE
-        return min(share, max(0, int(A_SECOND * time))) if isfinite(time) else share
+        share, time = self.examinable // 10, left() - RESERVE
+        return min(share, max(0, int(ROWS_PER_SECOND * time))) if isfinite(time) else share
 
     def give_up(self, work: int) -> None:
         """Subtract the work of a failed search."""
-        if work < self.looking // 10:
+        if work < self.examinable // 10:
             spent(inf)  # the budget has cut the search short
-        self.looking -= max(work, self.work.looked // 100)
+        self.examinable -= max(work, self.work.examined // 100)
 
     def take(self, chosen: Rows, groups: Rows) -> bool:
         """Make these groups the answer if they cover every row once at a lower cost; return whether they do."""
@@ -170,7 +168,7 @@ class Search:
         """Return the groups with a reduced cost below the limit, and these costs; -1 if there are too many."""
         toll = np.pad(self.toll, (0, len(self.master.cuts.rows) - self.toll.size))
         order = np.argsort(-self.price, kind="stable")
-        work = self.looked()
+        work = self.search_work()
         found = below(self.D, self.near, self.price, order, self.master.cuts, toll, self.k, limit, capacity, work)
         if found[2] < 0:
             self.give_up(work)
@@ -180,7 +178,7 @@ class Search:
         """Choose among the fewest groups, those of low reduced cost; step 5."""
         limit, halvings = self.upper - self.worth, HALVINGS
         groups, reduced, count = self.within(limit, 8 * size)
-        while count < 0 and halvings and self.looking > 0 and not over():
+        while count < 0 and halvings and self.examinable > 0 and not over():
             limit, halvings = limit / 2, halvings - 1
             groups, reduced, count = self.within(limit, 8 * size)
         order = np.argsort(reduced[: max(count, 0)], kind="stable")

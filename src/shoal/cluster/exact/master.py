@@ -15,16 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.cluster.exact.cuts import Cuts, broken, coefficients, index_of, no_cuts
+from shoal.cluster.exact.cuts import Cuts, coefficients, index_of, no_cuts, violated
 from shoal.cluster.exact.pricing import costs
 from shoal.cluster.inputs import Floats, Rows
 from shoal.model.progress import left, spent
 
-__all__ = ["RESERVE", "Master", "Programme", "Solution", "choose", "over", "tidy"]
-
 DUAL, PRIMAL = 1, 4  # the strategies of the simplex method
 DEAREST = 1e12  # upper limit of a cost, in units of which a row of an answer costs about 100
-HALF = 0.5
 RESERVE = 0.5  # seconds of a budget reserved for finishing
 
 
@@ -133,7 +130,7 @@ class Master:
 
     def cut(self, share: Floats, most: int) -> int:
         """Add cuts that the shares of the first groups violate; return their number."""
-        rows, weight, divisor = broken(self.groups[: share.size], share, self.n, most, self._known_cuts)
+        rows, weight, divisor = violated(self.groups[: share.size], share, self.n, most, self._known_cuts)
         if len(rows):
             self._programme.add_cuts(index_of(rows, weight, divisor, self.n), self.groups)
             old = self.cuts
@@ -182,7 +179,7 @@ def choose(groups: Rows, cost: Floats, cuts: Cuts, start: Rows | None, nodes: in
     model.cbMipInterrupt.subscribe(look)
     programme.limit_time()
     model.run()
-    taken = np.flatnonzero(np.array(model.getSolution().col_value) > HALF)
+    taken = np.flatnonzero(np.array(model.getSolution().col_value) > 0.5)
     return taken, model.getModelStatus() != highspy.HighsModelStatus.kInfeasible
 
 

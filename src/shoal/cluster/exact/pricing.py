@@ -11,7 +11,8 @@ any partition: a lower bound.
 2. Rows P are chosen, r = m - |P| are not. Row j then adds at least (1/m) sum over P of |x_j - x_i|^2 - p_j + (1/2m)
    (its r - 1 least squared distances) + tolls(j) / r, and the sum over the r cheapest rows bounds all completions: no
    better than the limit, no search.
-3. The tolls that come with row j are divided by r, since up to r rows may bring the same ones.
+3. The tolls that come with row j are divided by r, since up to r rows may bring the same ones; by 8 at most, since a
+   cut has 9 rows at most.
 4. From the last row to the first: if the best group that starts with a row has a negative reduced cost, the row's price
    is lowered by it. Afterwards no group has one, and the prices give a bound, whatever they were.
 5. A search that takes too long is given up; the least bound of its open branches replaces step 4.
@@ -24,8 +25,6 @@ import numpy as np
 from shoal.cluster.exact.cuts import WIDTH, Cuts
 from shoal.cluster.inputs import Floats, Rows
 from shoal.kernels.loops import loop
-
-__all__ = ["below", "costs", "distances", "lowered", "nearest_sums", "rounding"]
 
 BURST = 20  # times its fair share of the work that one search may take
 ROUNDING = 1e-13  # relative error: more than some hundred operations can accumulate

@@ -3,7 +3,7 @@
 1. Start: MDAV, inside cells where the table is large; or, where l or t is required, groups grown to meet them.
 2. A chain of moves, swaps, new and dissolved groups at falling temperatures (`search.refine`); then shorter ones, of
    which only improvements are kept, part by part (`search.crossing`).
-3. With more effort, several restarts of 2, crossed in the same way. The start, if nothing is lower.
+3. With more effort, several restarts of 2, crossed in the same way. The start is kept if nothing is lower.
 
 Group sizes stay within k and 2k - 1: cutting a larger group in two never raises SSE. Under limits on sensitive values
 that no longer holds, and groups may be larger.
@@ -20,8 +20,6 @@ from shoal.cluster.search.effort import EFFORT, search
 from shoal.cluster.search.limited_start import grown_groups, mend
 from shoal.cluster.search.limits import Limits
 from shoal.model.partition import Partition
-
-__all__ = ["anneal", "first_partition"]
 
 CELL = 20_000  # rows in which MDAV takes about a tenth of a second
 GROWN = 8_000  # rows in which growing groups takes about a second

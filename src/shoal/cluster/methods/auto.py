@@ -21,12 +21,11 @@ from shoal.catalogue import Growth, methods
 from shoal.cluster.declaring import Run, numeric_method
 from shoal.cluster.exact import solver_is_installed
 from shoal.cluster.inputs import Floats
-from shoal.cluster.search.effort import EFFORT, EFFORTS, a_proposal
+from shoal.cluster.methods.anneal import CELL
+from shoal.cluster.search.effort import EFFORT, EFFORTS, seconds_per_proposal
 from shoal.cluster.search.refine import SMALL
 from shoal.model.partition import Partition
 from shoal.model.progress import announce
-
-__all__ = ["Plan", "auto", "plan"]
 
 FEW, SMALL_K = 300, 4  # rows, and a k, up to which the optimum is within reach
 ONE_PIECE = 50_000  # rows from which a table is cut into cells
@@ -48,7 +47,7 @@ class Plan:
         given = "".join(f", {name} {value}" for name, value in self.parameters.items())
         return (
             f"auto: {self.method}{given}, because {self.why}; "
-            f"about {_rounded(max(self.seconds, 1))} s and {_rounded(max(self.megabytes, 10))} MB"
+            f"expected cost: about {_rounded(max(self.seconds, 1))} s and {_rounded(max(self.megabytes, 10))} MB"
         )
 
 
@@ -70,7 +69,8 @@ def auto(X: Floats, k: int, effort: str, *, run: Run) -> Partition:
     Guarantee
     ---------
     That of the method it chooses: every group holds at least k rows, and meets the limits if the whole table does. The
-    choice depends only on n, d, k, effort and on whether there are limits or row weights.
+    choice depends only on n, the number of columns that vary, k, effort, whether there are limits or row weights, and
+    whether the solver of `exact` is installed.
 
     Cost
     ----
@@ -99,7 +99,7 @@ def plan(
     Examples
     --------
     >>> print(plan(1_000_000, 10, 5, "quick"))
-    auto: blocks, inside mdav, effort quick, because the table is large; about 40 s and 700 MB
+    auto: blocks, inside mdav, effort quick, because the table is large; expected cost: about 40 s and 700 MB
     """
     if n < 2 * k:
         return Plan("mdav", {}, "fewer than 2k rows are one group")
@@ -125,11 +125,11 @@ def _searching(n: int, d: int, k: int, effort: str, threads: int, why: str, limi
     """Return the plan of a search, with its costs on a typical machine."""
     search = EFFORTS[effort].fitted(n, d, k, limited=limited)
     proposals = n * search.restarts * search.rounds
-    start = n * min(n, 20_000) * (d + 3) / k * 2e-10
+    start = n * min(n, CELL) * (d + 3) / k * 2e-10
     passes = search.restarts * (search.first.passes + search.cycles) if n > SMALL else 1
     near = passes * n * min(n, 5 * search.first.cell) / k**2 * (d + 3) * 2e-10
     cells = max(search.restarts, n // (k * search.first.cell))
-    seconds = (proposals * a_proposal(d, limited=limited) + start + near) / min(threads, max(1, cells))
+    seconds = (proposals * seconds_per_proposal(d, limited=limited) + start + near) / min(threads, max(1, cells))
     megabytes = n * (16 * d + 8 * search.first.keep + 100) * (1 + min(search.restarts, threads)) * 1e-6
     return Plan("anneal", {"effort": effort}, why, seconds, megabytes)
 

@@ -24,8 +24,6 @@ from shoal.model.cuts import Cuts
 from shoal.model.partition import Partition
 from shoal.model.progress import tick
 
-__all__ = ["bisection", "cut_in_halves"]
-
 GRID = 2.0**30  # along a principal component, places nearer than 2^-30 of its spread are equal
 MOST = 50  # columns up to which there is a principal component
 TURNS = 50  # of the power iteration; two components of nearly equal variance may be mixed
@@ -88,13 +86,13 @@ def _best_order(X: Floats, part: Rows) -> Rows:
         return part
     along = own if not 1 < own.shape[1] <= MOST else np.column_stack([own, _component(own)])
     orders = np.argsort(along, axis=0, kind="stable")
-    above = np.zeros(along.shape)
-    np.put_along_axis(above, orders[:half], 1.0, axis=0)
+    first = np.zeros(along.shape)  # whether a row is in the first half
+    np.put_along_axis(first, orders[:half], 1.0, axis=0)
     # The SSE explained by the halves. Their sums are opposite, since the mean was subtracted.
-    sums = np.einsum("ij,id->jd", above, own)
+    sums = np.einsum("ij,id->jd", first, own)
     explained = (sums * sums).sum(axis=1) * (1 / half + 1 / (part.size - half))
     enough = explained.max() - NEAR * float((own * own).sum())
-    best = above[:, int(np.argmax(explained >= enough))]
+    best = first[:, int(np.argmax(explained >= enough))]
     return np.concatenate([part[best > 0], part[best == 0]])
 
 

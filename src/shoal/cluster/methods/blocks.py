@@ -19,12 +19,10 @@ from shoal.cluster.search.limited_start import mend
 from shoal.cluster.search.sizes import capped
 from shoal.model.partition import Partition
 
-__all__ = ["blocks"]
-
 
 def _inside() -> tuple[str, ...]:
     """Return the methods that may run inside cells, as their cards say."""
-    return tuple(name for name in methods.names() if methods.declared(name, "in_cells"))
+    return tuple(methods.having("in_cells"))
 
 
 @numeric_method(

@@ -32,8 +32,6 @@ from shoal.kernels.loops import inner_loop
 from shoal.model.partition import Partition
 from shoal.model.progress import part, tick
 
-__all__ = ["cover", "nodes_of"]
-
 SORTED = 100_000  # lattices of up to this many nodes are sorted at once
 MOST = 8_000  # nodes that are tried
 CHUNK = 64  # nodes between two progress ticks
@@ -60,7 +58,8 @@ def cover(columns: Columns, k: int, effort: str, nodes: int, *, run: Run) -> Par
 
     Cost
     ----
-    O(r d) for each node, r being the combinations that are left, soon a small part of all; then as `grow` has.
+    O(r d) per node, where r is the number of remaining combinations of values, soon a small part of all; then that of
+    `grow`.
 
     Examples
     --------

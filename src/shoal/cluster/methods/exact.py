@@ -27,14 +27,12 @@ from shoal.cluster.exact.generation import Search, Work
 from shoal.cluster.exact.pricing import costs, distances
 from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.methods.anneal import anneal
-from shoal.cluster.search.effort import a_proposal
+from shoal.cluster.search.effort import seconds_per_proposal
 from shoal.errors import MethodError
 from shoal.kernels.threads import each
 from shoal.model.findings import Finding
 from shoal.model.partition import Partition
 from shoal.model.progress import announce, left, part, spent
-
-__all__ = ["exact"]
 
 MOST_ROWS, MOST_K = 2000, 6
 SEARCHED = 0.3  # of a budget, after which no further start is looked for
@@ -76,7 +74,7 @@ def exact(X: Floats, k: int, effort: str, *, run: Run) -> Partition:
 
     Cost
     ----
-    Exponential in the worst case, and limited by counts. About half a minute for 1,000 rows and k = 3; O(n^2) memory.
+    Exponential in the worst case, but the work is limited. About half a minute for 1,000 rows and k = 3; O(n^2) memory.
 
     Examples
     --------
@@ -117,7 +115,7 @@ def exact(X: Floats, k: int, effort: str, *, run: Run) -> Partition:
 def _rounds(asked: int, X: Floats) -> int:
     """Return the proposals per row of a start: as requested, or as a share of the budget allows."""
     n, d = X.shape
-    possible = int(min(asked, SEARCHED / 3 * left() / (n * SLOW * a_proposal(d, limited=False))))
+    possible = int(min(asked, SEARCHED / 3 * left() / (n * SLOW * seconds_per_proposal(d, limited=False))))
     if possible < asked:
         spent(inf)  # the budget has cut the search short
     return max(1, possible)

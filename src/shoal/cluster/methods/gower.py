@@ -22,7 +22,7 @@ from shoal.cluster.declaring import Run, mixed_method
 from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.mixed.closest import Near, closest
 from shoal.cluster.mixed.feasible import Aim, aims, best_of
-from shoal.cluster.mixed.joining_rules import may_join
+from shoal.cluster.mixed.joining_rules import MOST_GROWN, may_join
 from shoal.cluster.mixed.leftover import chained, placed
 from shoal.cluster.mixed.move_chain import State, move_chain
 from shoal.cluster.mixed.near_cells import Cell, Passes, in_passes
@@ -33,13 +33,11 @@ from shoal.kernels.loops import inner_loop
 from shoal.model.partition import Partition
 from shoal.model.progress import part
 
-__all__ = ["distance_cost", "gower"]
-
 STEPS = {"none": 0, "quick": 120, "normal": 500, "thorough": 2500}
 HEAT, COOL = 0.05, 0.02  # first temperature, relative to the mean cost of a row, and last, relative to the first
 PASSES = 4
+COMPARED = 500  # rows of a group by whose distances its cost is estimated
 KEEP, MOST_KEPT = 12, 64  # nearest rows kept per row: the more, the less groups follow the densest combinations
-MOST = 4  # times k: rows of a group that does not meet the limits sooner
 WAITING = 0.5  # share of rows: if more have no group, the groups are too small for t and this size is abandoned
 
 Whole32 = NDArray[np.int32]
@@ -67,7 +65,8 @@ def gower(columns: Columns, k: int, effort: str, *, run: Run) -> Partition:
 
     Cost
     ----
-    O(n log n) for some sorts and O(n k d) for growing; about half a microsecond for each proposal, 120 a row if quick.
+    O(n log n) for the sorts and O(n k d) for growth; about half a microsecond per proposal, with 120 proposals per row
+    for effort "quick".
 
     Examples
     --------
@@ -77,11 +76,11 @@ def gower(columns: Columns, k: int, effort: str, *, run: Run) -> Partition:
     array([0, 1, 0, 1])
     """
     sizes = aims(run.binding, k)
-    k, asked = sizes[0]
+    k, limits = sizes[0]
     by_distance = as_distances(columns)
     with part(0, 4):
         near, distances = closest(
-            by_distance, max(KEEP, min(2 * sizes[-1].size, MOST_KEPT)), (run.seed, 0), asked, run.threads
+            by_distance, max(KEEP, min(2 * sizes[-1].size, MOST_KEPT)), (run.seed, 0), limits, run.threads
         )
 
     def start(aim: Aim) -> Rows:
@@ -91,14 +90,14 @@ def gower(columns: Columns, k: int, effort: str, *, run: Run) -> Partition:
         return labels
 
     labels = best_of(sizes, start, lambda now: distance_cost(by_distance, now))[1]
-    labels = placed(columns, labels, near, k, asked, np.random.default_rng((run.seed, 3)))
+    labels = placed(columns, labels, near, k, limits, np.random.default_rng((run.seed, 3)))
     steps = STEPS[effort] / PASSES
     if steps == 0:
         return Partition.of(labels)
     plan = Passes(lambda now: distance_cost(by_distance, now), lambda least, now: HEAT * least / len(now), COOL, PASSES)
     with part(1, 2):
         search = partial(_searched, k=k, steps=steps)
-        return Partition.of(in_passes(search, plan, by_distance, labels, near, asked, (run.seed, 4), run.threads))
+        return Partition.of(in_passes(search, plan, by_distance, labels, near, limits, (run.seed, 4), run.threads))
 
 
 def distance_cost(columns: Columns, labels: Rows) -> float:
@@ -111,7 +110,7 @@ def _searched(cell: Cell, hot: float, cold: float, k: int, steps: float) -> Rows
     """Run a chain in a cell; return new labels. Groups of very many rows stay as they are."""
     own = cell.labels
     sizes = np.bincount(own)
-    most = max(2 * k - 1, int(sizes[sizes <= MOST * k].max(initial=0)))
+    most = max(2 * k - 1, int(sizes[sizes <= MOST_GROWN * k].max(initial=0)))
     label = np.where(sizes <= most, np.arange(sizes.size), -1)[own].astype(np.int32)
     groups = np.zeros((sizes.size, most), np.int32), np.zeros(sizes.size, np.int32), np.zeros(sizes.size)
     scratch = np.zeros(most + 1, np.int64), np.zeros(most + 1, np.int32)
@@ -124,8 +123,9 @@ def _grown(columns: Columns, k: int, near: Near, distances: Floats, limits: Limi
     order = np.argsort(distances[:, min(k - 2, distances.shape[1] - 1)], kind="stable")
     labels = np.full(len(columns.codes), -1, np.int64)
     rules = None if limits is None else limits.rules
-    edge = MOST * k * near.shape[1]
-    scratch = np.zeros(MOST * k, np.int64), np.zeros(edge, np.int64), np.zeros(edge), np.zeros(MOST * k, np.int32)
+    most = MOST_GROWN * k
+    edge = most * near.shape[1]
+    scratch = np.zeros(most, np.int64), np.zeros(edge, np.int64), np.zeros(edge), np.zeros(most, np.int32)
     _grow(columns, rules, near, order, labels, *scratch, k)
     return labels
 
@@ -243,11 +243,11 @@ def _grow(  # noqa: PLR0912 - growing a group is best read in one piece
 
 @inner_loop
 def _cost(columns: Columns, order: Rows, ends: Rows) -> float:
-    """Return the sum over groups of the mean distance of their rows to each other, times half their rows."""
+    """Return the sum over groups of the distances between their rows over their number, of large ones by a sample."""
     total, start = 0.0, 0
     for group in range(ends.size):
         size, own = ends[group] - start, 0.0
-        step = 1 + size // 500
+        step = 1 + size // COMPARED
         for i in range(start, ends[group], step):
             for other in range(i + 1, ends[group], step):
                 own += pair_loss(columns, order[i], order[other], np.inf)

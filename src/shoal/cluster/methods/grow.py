@@ -1,4 +1,4 @@
-"""Growth: groups of a mixed table, grown from rows that have others close to them; no hierarchies needed.
+"""Grow: groups of a mixed table, grown from rows that have others close to them; no hierarchies needed.
 
 1. Each row finds rows whose hull with it loses little (`mixed.closest`).
 2. Rows are taken by ascending loss with their (k - 1)th closest row. A free row grows a group: of the closest rows of
@@ -20,7 +20,7 @@ from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.mixed.closest import Near, closest
 from shoal.cluster.mixed.feasible import aims, best_of
 from shoal.cluster.mixed.improving import EFFORT, improved, keeping
-from shoal.cluster.mixed.joining_rules import may_join
+from shoal.cluster.mixed.joining_rules import MOST_GROWN, may_join
 from shoal.cluster.mixed.leftover import placed
 from shoal.cluster.mixed.rebuild import costs_of
 from shoal.cluster.search.limits import Limits, Rules, meets_in
@@ -28,10 +28,6 @@ from shoal.kernels.columns import Columns, Hulls, add, clear, hulls_of, join_los
 from shoal.kernels.loops import inner_loop
 from shoal.model.partition import Partition
 from shoal.model.progress import part
-
-__all__ = ["grow", "grown"]
-
-MOST = 4  # times k: rows of a group that does not meet the limits sooner
 
 
 @mixed_method(
@@ -51,7 +47,8 @@ def grow(columns: Columns, k: int, effort: str, *, run: Run) -> Partition:
 
     Cost
     ----
-    O(n log n) for some sorts and O(n k d) for growing; some 5 us for each step of rebuilding, 7 a row if quick.
+    O(n log n) for the sorts and O(n k d) for growth; 5 to 8 us per step of rebuilding, with 6 steps per row for effort
+    "quick".
 
     Examples
     --------
@@ -63,14 +60,14 @@ def grow(columns: Columns, k: int, effort: str, *, run: Run) -> Partition:
     sizes = aims(run.binding, k)
     with part(0, 4):
         near, distances = closest(columns, keeping(sizes[-1].size), (run.seed, 0), sizes[0].limits, run.threads)
-    (k, asked), labels = best_of(
+    (k, limits), labels = best_of(
         sizes,
         lambda aim: grown(columns, aim.size, near, distances, aim.limits),
         lambda now: float(costs_of(columns, now).sum()),
     )
-    labels = placed(columns, labels, near, k, asked, np.random.default_rng((run.seed, 3)))
+    labels = placed(columns, labels, near, k, limits, np.random.default_rng((run.seed, 3)))
     with part(1, 4):
-        return Partition.of(improved(columns, labels, k, effort, asked, near, run.seed, run.threads))
+        return Partition.of(improved(columns, labels, k, effort, limits, near, run.seed, run.threads))
 
 
 def grown(columns: Columns, k: int, near: Near, distances: Floats, limits: Limits | None) -> Rows:
@@ -78,7 +75,8 @@ def grown(columns: Columns, k: int, near: Near, distances: Floats, limits: Limit
     order = np.argsort(distances[:, min(k - 2, distances.shape[1] - 1)], kind="stable")
     labels = np.full(len(columns.codes), -1, np.int64)
     rules = None if limits is None else limits.rules
-    scratch = np.zeros(MOST * k, np.int64), np.zeros(MOST * k * near.shape[1], np.int64), np.zeros(MOST * k, np.int32)
+    most = MOST_GROWN * k
+    scratch = np.zeros(most, np.int64), np.zeros(most * near.shape[1], np.int64), np.zeros(most, np.int32)
     _grow(columns, rules, near, order, labels, hulls_of(columns, 1), *scratch, k)
     return labels
 

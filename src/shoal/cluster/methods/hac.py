@@ -28,14 +28,12 @@ from shoal.catalogue import Choice, Growth
 from shoal.cluster.declaring import numeric_method
 from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.search.cells import cells_of_rows
-from shoal.cluster.search.metrics import FITTING, FOLD, KIND, METRICS, Rules, fill, linkage, space, starts, united
+from shoal.cluster.search.metrics import FITTING, FOLD, KIND, METRICS, MergeRules, fill, linkage, space, starts, united
 from shoal.cluster.search.sizes import capped
 from shoal.errors import MethodError, listed
 from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
 from shoal.model.progress import tick
-
-__all__ = ["hac"]
 
 MOST_ROWS = 10_000  # in a cell: 400 MB of distances
 PIECE = 1 << 26  # distances updated between two progress ticks
@@ -60,13 +58,16 @@ PIECE = 1 << 26  # distances updated between two progress ticks
         "priority": Choice(
             ("distance", "size"),
             "distance",
-            help="Merge first by distance, or by distance divided by the size of the union.",
+            help="What decides which pair is merged first: the distance, or the distance divided by the size of the "
+            "union.",
         ),
         "leftover": Choice(
-            ("merge", "deal"), "merge", help="Groups below k rows at the end: merge them, or deal out their rows."
+            ("merge", "deal"),
+            "merge",
+            help="Whether groups of fewer than k rows at the end are merged, or dissolved and their rows dealt out.",
         ),
     },
-    growth=Growth(linear_beyond=10_000, bytes_per_pair=4.0),
+    growth=Growth(linear_beyond=MOST_ROWS, bytes_per_pair=4.0),
     in_cells=True,
 )
 def hac(X: Floats, k: int, linkage: str, metric: str, cap: str, priority: str, leftover: str) -> Partition:
@@ -79,8 +80,8 @@ def hac(X: Floats, k: int, linkage: str, metric: str, cap: str, priority: str, l
 
     Cost
     ----
-    O(n^2) time in practice and n^2 / 2 numbers of memory up to 10,000 rows. Beyond, the time grows with the
-    number of cells, and the memory stays.
+    O(n^2) time in practice, and memory for n^2 / 2 numbers, up to 10,000 rows. Larger tables are cut into cells of that
+    size at most: the time then grows with the number of cells, and the memory does not.
 
     Examples
     --------
@@ -106,7 +107,7 @@ def hac(X: Floats, k: int, linkage: str, metric: str, cap: str, priority: str, l
     # d / s and d^2 / s^2 give the same order: where squares are compared, the size is squared as well.
     power = 0 if priority == "distance" else 2 if plain and linkage in ("single", "complete", "centroid") else 1
     most = {"k": k, "2k-1": 2 * k - 1, "none": len(rows)}[cap]
-    rules = Rules(k, most, False, KIND[linkage], power)
+    rules = MergeRules(k, most, False, KIND[linkage], power)
     labels = np.zeros(len(rows), np.int64)
     count = done = 0
     for cell in cells:
@@ -133,7 +134,7 @@ class Groups(NamedTuple):
     tally: Rows  # how many groups there are, and how many changes there were
 
 
-def _clustered(X: Floats, rules: Rules, fold: int, root: bool, leftover: str, done: int, total: int) -> Rows:
+def _clustered(X: Floats, rules: MergeRules, fold: int, root: bool, leftover: str, done: int, total: int) -> Rows:
     """Return the group of each row of a cell, numbered from 0; `done` rows of `total` are in earlier cells."""
     k, n = rules.k, len(X)
     if n < 2 * k:
@@ -162,7 +163,7 @@ def _single_rows(X: Floats, fold: int, root: bool) -> Groups:
     return Groups(sums, starts(n), live, into, sizes, within, changed, near, bound, sure, np.array([n, n]))
 
 
-def _merge(groups: Groups, rules: Rules, done: int, total: int) -> None:
+def _merge(groups: Groups, rules: MergeRules, done: int, total: int) -> None:
     """Merge the nearest two groups while the rules allow any."""
     groups.bound[:], groups.sure[:] = -np.inf, False
     n, going = groups.live.size, True
@@ -172,7 +173,7 @@ def _merge(groups: Groups, rules: Rules, done: int, total: int) -> None:
 
 
 @loop
-def _merge_some(groups: Groups, rules: Rules, most: int) -> bool:
+def _merge_some(groups: Groups, rules: MergeRules, most: int) -> bool:
     """Merge the nearest two groups, at most this many times; False when there are none to merge."""
     for _ in range(most):
         first = _nearest(groups, rules)
@@ -183,7 +184,7 @@ def _merge_some(groups: Groups, rules: Rules, most: int) -> bool:
 
 
 @loop
-def _nearest(groups: Groups, rules: Rules) -> int:
+def _nearest(groups: Groups, rules: MergeRules) -> int:
     """Return the group with the nearest partner of all, ties to the lowest number, or -1 if none has one."""
     live, bound, sure = groups.live, groups.bound, groups.sure
     best, lowest = -1, np.inf
@@ -201,7 +202,7 @@ def _nearest(groups: Groups, rules: Rules) -> int:
 
 
 @loop
-def _look(groups: Groups, rules: Rules, a: int) -> None:
+def _look(groups: Groups, rules: MergeRules, a: int) -> None:
     """Find the nearest partner of a group among those after it, ties to the lowest number."""
     live, sizes, within = groups.live, groups.sizes, groups.within
     row = groups.sums[groups.starts[a] + a + 1 :]
@@ -218,7 +219,7 @@ def _look(groups: Groups, rules: Rules, a: int) -> None:
 
 
 @loop
-def _unite(groups: Groups, rules: Rules, a: int, b: int) -> None:
+def _unite(groups: Groups, rules: MergeRules, a: int, b: int) -> None:
     """Merge group b into the group a before it, and update what others know of the two."""
     sums, begin, live, near, bound = groups.sums, groups.starts, groups.live, groups.near, groups.bound
     sizes, within, sure = groups.sizes, groups.within, groups.sure

@@ -21,7 +21,7 @@ spirit of Loukides and Shao, Capturing data usefulness and privacy protection in
 - Of these the one that raises SSE least joins, if it raises it at most TOLERANCE times as much as the best row of all;
   otherwise the best row does, and merging will serve the group better (`enforce`).
 
-The remaining rows are stored in blocks, outermost first, and are searched by the loops of `mdav`.
+The remaining rows are stored in blocks, outermost first, and searched by the loops of `search.layout`.
 """
 
 import numpy as np
@@ -35,8 +35,6 @@ from shoal.errors import MethodError
 from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
 from shoal.model.progress import tick
-
-__all__ = ["k_member"]
 
 MANY = 5000  # free rows beyond which only near ones may join a group
 NEAR = 256  # how many these are, or 4k if that is more
@@ -67,7 +65,7 @@ def k_member(X: Floats, k: int, diverse: bool, *, run: Run) -> Partition:
 
     Cost
     ----
-    O(n^2 d) time up to MANY rows and O(n^2 d / k) beyond, O(n) memory besides a copy of X.
+    O(n^2 d) time up to 5,000 rows and O(n^2 d / k) beyond, O(n) memory besides a copy of X.
 
     Examples
     --------
@@ -75,7 +73,7 @@ def k_member(X: Floats, k: int, diverse: bool, *, run: Run) -> Partition:
     array([0, 0, 1, 1])
     """
     n, d = X.shape
-    diversity = _diversity(run.limits, n) if diverse else (NONE, np.zeros(0, np.int64), 0, np.zeros(0, np.int64))
+    diversity = _diversity(run.limits) if diverse else (NONE, np.zeros(0, np.int64), 0, np.zeros(0, np.int64))
     labels = np.full(n, -1, np.int64)
     groups, seed = 0, -1
     while (rows := np.flatnonzero(labels < 0)).size >= k:
@@ -96,22 +94,18 @@ def k_member(X: Floats, k: int, diverse: bool, *, run: Run) -> Partition:
     return Partition.of(labels)
 
 
-def _diversity(limits: Limits | None, n: int) -> Diversity:
+def _diversity(limits: Limits | None) -> Diversity:
     """Return the rules, the sensitive values of a row as one number, how many a group needs, and a cache."""
     if limits is None:
         raise MethodError(
             "k_member: diverse needs a sensitive column, and there is none. "
             'Give a column the role "sensitive" in the policy, or leave diverse out.'
         )
-    if len(limits.codes) != n:
-        raise MethodError(
-            f"k_member: limits must hold the sensitive values of {n} rows, as X does; got {len(limits.codes)}."
-        )
     rules = limits.rules if limits.binding else limits.rules._replace(asked=np.array([2.0, 0.0, 2.0, 2.0]))
     values = np.unique(limits.codes, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
     least, entropy, _, _ = rules.asked
     wanted = ANY if entropy or limits.sized else int(np.ceil(least - 1e-9))
-    return rules, values, wanted, np.zeros(n, np.int64)
+    return rules, values, wanted, np.zeros(values.size, np.int64)
 
 
 @loop
@@ -208,7 +202,7 @@ def _choose(
 def _cheapest(
     pool: Floats, rows: Rows, members: Rows, size: int, own: Floats, limit: float, stamp: int, diversity: Diversity
 ) -> tuple[int, float]:
-    """Return the place of the row nearest to the group's mean, of the welcome ones if a stamp is given; or -1."""
+    """Return the place of the row nearest to the group's mean, or -1; with a stamp, of those that add diversity."""
     best, found = limit, -1
     squares = np.empty(WIDTH)
     for b in range(len(pool)):

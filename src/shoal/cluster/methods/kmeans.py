@@ -1,6 +1,6 @@
 """Size-bounded k-means: floor(n / k) centres, each of which has at least k rows.
 
-1. Draw a row by weight; it is a centre and takes along its k - 1 nearest rows. Draw each next centre among the rows not
+1. Draw a row by weight; it is a centre and takes its k - 1 nearest rows. Draw each next centre among the rows not
    yet taken, with probability proportional to w D^2, with D the distance to the nearest centre so far (k-means++), and
    let it take the k - 1 nearest of these rows. The remaining rows, fewer than k, go to their nearest centre.
 2. Let rows and centres settle (see `polish`).
@@ -23,8 +23,6 @@ from shoal.kernels.distance import squared
 from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
 
-__all__ = ["kmeans"]
-
 CELL = 20_000  # rows that take some fifteen seconds
 UNEVEN = 2_000  # the same if weights differ: light rows move far at little cost, so paths grow long
 
@@ -36,7 +34,7 @@ UNEVEN = 2_000  # the same if weights differ: light rows move far at little cost
         "rounds": Whole(1, 1000, 30, help="Maximum number of rounds: fewer are faster, more lose less information.")
     },
     uses={"seed", "threads", "weights"},
-    growth=Growth(1.7, linear_beyond=20_000),
+    growth=Growth(1.7, linear_beyond=CELL),
     in_cells=True,
 )
 def kmeans(X: Floats, k: int, rounds: int, *, run: Run) -> Partition:
@@ -74,19 +72,29 @@ def kmeans(X: Floats, k: int, rounds: int, *, run: Run) -> Partition:
 
 
 @loop
-def _drawn(X: Floats, weights: Floats, draws: Floats, k: int) -> tuple[Rows, Rows]:
+def _drawn(  # noqa: PLR0912 - sums are written out: those of NumPy take seconds to compile
+    X: Floats, weights: Floats, draws: Floats, k: int
+) -> tuple[Rows, Rows]:
     """Return the row that each draw from 0 to 1 makes a centre, and the centre that takes each row."""
     n = len(X)
     centres, labels = np.empty(draws.size, np.int64), np.full(n, -1)
     gaps, nearest = np.full(n, np.inf), np.zeros(n, np.int64)
-    free = weights.copy()
+    free, cumulative = weights.copy(), np.empty(n)
     near, rows = np.empty(k - 1), np.empty(k - 1, np.int64)
     for c in range(draws.size):
-        cumulative = np.cumsum(free * gaps) if c > 0 else np.cumsum(free)
-        if cumulative[-1] == 0:
-            # All remaining rows coincide with a centre: draw as for the first one.
-            cumulative = np.cumsum(free)
-        row = int(np.searchsorted(cumulative, draws[c] * cumulative[-1], side="right"))
+        total = 0.0
+        if c > 0:
+            for i in range(n):
+                total += free[i] * gaps[i]
+                cumulative[i] = total
+        if total == 0.0:
+            # The first draw; or all remaining rows coincide with a centre.
+            for i in range(n):
+                total += free[i]
+                cumulative[i] = total
+        row = 0
+        while row < n and cumulative[row] <= draws[c] * total:
+            row += 1
         # Rounding may lead beyond the last row that can be drawn.
         while row == n or labels[row] >= 0:
             row -= 1
@@ -102,7 +110,8 @@ def _drawn(X: Floats, weights: Floats, draws: Floats, k: int) -> tuple[Rows, Row
                     near[place], rows[place] = near[place - 1], rows[place - 1]
                     place -= 1
                 near[place], rows[place] = square, i
-        labels[rows], free[rows] = c, 0.0
+        for i in range(k - 1):
+            labels[rows[i]], free[rows[i]] = c, 0.0
     for i in range(n):
         if labels[i] < 0:
             labels[i] = nearest[i]

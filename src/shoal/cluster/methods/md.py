@@ -13,8 +13,8 @@ How the farthest pair is found without examining all pairs, and without changing
 - Each row keeps the distance of its farthest partner when last searched. Rows only leave, so that stays an upper bound.
   A heap has the row of the greatest bound on top: if its partner is still there, the two are the farthest pair; if not,
   the partner is searched again.
-- Rows are stored in the blocks of `mdav`, in falling order of their distance from a fixed centre. By the triangle
-  inequality the search for a partner ends where the rows are too near to the centre.
+- Rows are stored in the blocks of `search.layout`, in falling order of their distance from a fixed centre. By the
+  triangle inequality the search for a partner ends where the rows are too near to the centre.
 """
 
 import numpy as np
@@ -26,8 +26,6 @@ from shoal.cluster.search.layout import ROUNDING, WIDTH, Layout, drop, laid_out,
 from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
 from shoal.model.progress import tick
-
-__all__ = ["md"]
 
 PIECE = 1 << 7  # groups between two progress ticks
 

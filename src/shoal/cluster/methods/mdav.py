@@ -20,8 +20,6 @@ from shoal.cluster.inputs import Floats
 from shoal.cluster.search.carving import carved
 from shoal.model.partition import Partition
 
-__all__ = ["mdav"]
-
 
 @numeric_method(
     "mdav",

@@ -22,12 +22,9 @@ from shoal.catalogue import Choice, Growth
 from shoal.cluster.declaring import Run, numeric_method
 from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.search.limits import NONE, Rules, meets
-from shoal.errors import MethodError
 from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
 from shoal.model.progress import tick
-
-__all__ = ["mondrian"]
 
 PIECE = 1 << 24  # cells examined between two progress ticks
 
@@ -67,12 +64,7 @@ def mondrian(X: Floats, k: int, split: str, *, run: Run) -> Partition:
     array([0, 0, 1, 1])
     """
     n, d = X.shape
-    limits = run.limits
-    if limits is not None and len(limits.codes) != n:
-        raise MethodError(
-            f"mondrian: limits must hold the sensitive values of {n} rows, as X does; got {len(limits.codes)}."
-        )
-    rules = NONE if limits is None else limits.rules
+    rules = NONE if run.limits is None else run.limits.rules
     labels, rows = np.empty(n, np.int64), np.arange(n)
     parts = np.zeros((n // k + 1, 2), np.int64)
     parts[0, 1] = n
@@ -145,7 +137,8 @@ def _cut(X: Floats, k: int, strict: bool, rules: Rules, part: Rows) -> int:
             if k <= count <= part.size - k:
                 _sort_out(X, part, column, value, below, count, sides)
                 if meets(rules, sides, count) and meets(rules, sides[count:], part.size - count):
-                    part[:] = sides
+                    for i in range(part.size):
+                        part[i] = sides[i]
                     return int(count)
         if constant:
             # Cuts of other constant columns would be the same: by row number.

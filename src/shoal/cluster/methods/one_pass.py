@@ -21,8 +21,6 @@ from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
 from shoal.model.progress import tick
 
-__all__ = ["one_pass", "seeds"]
-
 PIECE = 1 << 28  # differences of cells between two progress ticks
 
 

@@ -9,7 +9,7 @@
 
 Chang, Li and Huang, TFRP: an efficient microaggregation algorithm for statistical disclosure control, Journal of
 Systems and Software 80 (2007) 1866-1878. The points never move, so the rows are sorted once by their distance from
-each; free rows are stored in the blocks of `mdav` and found in the same way.
+each; free rows are stored in the blocks of `search.layout`.
 """
 
 import numpy as np
@@ -23,8 +23,6 @@ from shoal.cluster.search.sizes import capped
 from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
 from shoal.model.progress import tick
-
-__all__ = ["tfrp"]
 
 LOWER = 1 - 1e-12  # a sum must be lower by more than rounding
 PIECE = 1 << 28  # differences of cells between two progress ticks

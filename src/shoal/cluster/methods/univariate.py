@@ -17,13 +17,11 @@ import numpy as np
 from shoal.catalogue import Choice, Growth, Whole
 from shoal.cluster.declaring import Run, numeric_method
 from shoal.cluster.inputs import Floats, Rows
-from shoal.cluster.search.order import ORDERS
+from shoal.cluster.search.order import ORDERS, VISITED
 from shoal.errors import MethodError
 from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
 from shoal.model.progress import tick
-
-__all__ = ["univariate"]
 
 PIECE = 1 << 26  # cells examined between two progress ticks
 
@@ -40,7 +38,7 @@ PIECE = 1 << 26  # cells examined between two progress ticks
         "column": Whole(0, default=0, help="Index of the column, counted from 0, if along is column."),
     },
     uses={"weights"},
-    growth=Growth(1.5, linear_beyond=10_000),
+    growth=Growth(1.5, linear_beyond=VISITED),
     in_cells=True,
 )
 def univariate(X: Floats, k: int, along: str, column: int, *, run: Run) -> Partition:
@@ -49,7 +47,7 @@ def univariate(X: Floats, k: int, along: str, column: int, *, run: Run) -> Parti
     Guarantee
     ---------
     Every group holds between k and 2k - 1 rows, and no cut of the same order into such runs has a lower SSE.
-    With one column, no partition has. Rows of equal place keep the order of their numbers.
+    With one column, no other partition has either. Tied rows keep the order of their numbers.
 
     Cost
     ----

@@ -11,8 +11,8 @@ Solanas and Martinez-Balleste, V-MDAV: a multivariate microaggregation with vari
 is not in the paper.
 
 The mean of all rows is fixed, so the rows are sorted once by their distance from it. Free rows are stored in the blocks
-of `mdav` and found in the same way. The nearest free row of every row of a group is remembered: when one joins, only
-those rows search again that had it as theirs.
+of `search.layout`. The nearest free row of every row of a group is remembered: when one joins, only those rows search
+again that had it as theirs.
 """
 
 import numpy as np
@@ -28,8 +28,6 @@ from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
 from shoal.model.progress import tick
 from shoal.utility.loss import sse
-
-__all__ = ["vmdav"]
 
 GAMMAS = (0.0, 0.2, 1.1)  # what "auto" tries: groups of k rows, scattered data, clustered data
 
@@ -70,7 +68,7 @@ def vmdav(X: Floats, k: int, gamma: float | str) -> Partition:
     # |n x - S| instead of |x - S / n|: on integers nothing is rounded, so ties are recognized.
     outermost = np.argsort(-((len(Z) * Z - Z.sum(axis=0)) ** 2).sum(axis=1), kind="stable")
     tried = GAMMAS if gamma == "auto" else (float(gamma),)
-    found = [_grouped(Z, outermost, k, tried, run) for run in range(len(tried))]
+    found = [_grouped(Z, outermost, k, tried, number) for number in range(len(tried))]
     if len(tried) == 1:
         return Partition.of(found[0])
     losses = [sse(Z, labels) for labels in found]
@@ -79,14 +77,14 @@ def vmdav(X: Floats, k: int, gamma: float | str) -> Partition:
     return Partition.of(found[best], notes=(note,))
 
 
-def _grouped(Z: Floats, outermost: Rows, k: int, gammas: tuple[float, ...], run: int) -> Rows:
+def _grouped(Z: Floats, outermost: Rows, k: int, gammas: tuple[float, ...], number: int) -> Rows:
     """Return the group of each row for one of the gammas."""
     n, d = Z.shape
-    gamma = gammas[run]
+    gamma = gammas[number]
     labels = np.full(n, -1, np.int64)
     groups = 0
     while (left := outermost[labels[outermost] < 0]).size >= k:
-        tick((run + 1) * n * n - left.size**2, len(gammas) * n * n)
+        tick((number + 1) * n * n - left.size**2, len(gammas) * n * n)
         layout = laid_out(Z, np.sort(left))
         count = piece(left.size, d * (k if gamma else 1), k)
         groups = _carve(layout, Z, places_of(left, layout.rows, n), labels, k, gamma * gamma, groups, count)

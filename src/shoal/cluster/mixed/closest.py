@@ -18,8 +18,6 @@ from shoal.kernels.loops import inner_loop
 from shoal.kernels.threads import each
 from shoal.model.progress import tick
 
-__all__ = ["closest", "sorted_by"]
-
 SORTS = 24
 WINDOW = 8  # rows compared with a row in each order, on either side
 BITS = 62

@@ -18,8 +18,6 @@ import numpy as np
 from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.search.limits import SLACK, Limits, ordered_distance
 
-__all__ = ["Aim", "aims", "best_of", "feasible_size"]
-
 FACTORS = (1, 1.25, 1.5, 2)
 LARGEST = 128  # rows; growing larger groups takes too long, and merging finds them as well
 

@@ -12,9 +12,8 @@ from shoal.cluster.mixed.closest import Near, closest, sorted_by
 from shoal.cluster.mixed.rebuild import costs_of, rebuild
 from shoal.cluster.search.limits import Limits
 from shoal.kernels.columns import Columns
+from shoal.kernels.groups import numbered
 from shoal.model.progress import part
-
-__all__ = ["EFFORT", "improved", "keeping"]
 
 STEPS = {"none": 0.0, "quick": 6.0, "normal": 30.0, "thorough": 150.0}  # pools rebuilt per row
 EFFORT = Choice(
@@ -54,7 +53,7 @@ def improved(
     if near is None or some:
         with part(0, 10):
             near = closest(mine, keeping(k), (seed, 1), limits and limits.part(rows), threads)[0]
-    own = np.unique(labels[rows], return_inverse=True)[1].reshape(-1)
+    own = numbered(labels[rows])
     with part(1, 10):
         found = rebuild(
             mine,
@@ -69,7 +68,7 @@ def improved(
         )
     result = labels + int(found.max()) + 1
     result[rows] = found
-    return np.unique(result, return_inverse=True)[1].reshape(-1)
+    return numbered(result)
 
 
 def _cut(columns: Columns, labels: Rows, k: int, limits: Limits | None) -> tuple[Rows, np.ndarray]:
@@ -90,12 +89,12 @@ def _cut(columns: Columns, labels: Rows, k: int, limits: Limits | None) -> tuple
     first = k + sizes[labels] % k
     piece = np.where(equal[labels], place >= first, piece)
     piece[~large[labels]] = 0
-    found = np.unique(labels * labels.size + piece, return_inverse=True)[1].reshape(-1)
+    found = numbered(labels * labels.size + piece)
     if limits is not None:
         for group in np.flatnonzero(large):
             rows = order[starts[group] : starts[group] + sizes[group]]
             if not all(limits.met(rows[found[rows] == one]) for one in np.unique(found[rows])):
                 found[rows], piece[rows] = found[rows[0]], 0
-        found = np.unique(found, return_inverse=True)[1].reshape(-1)
+        found = numbered(found)
     aside = equal[labels] & (piece > 0)
     return found, aside

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from shoal.cluster.search.limits import Rules
 from shoal.kernels.loops import inner_loop
 
-__all__ = ["may_join"]
+MOST_GROWN = 4  # times k: rows at which a growing group is given up if it does not meet the limits
 
 
 @inner_loop

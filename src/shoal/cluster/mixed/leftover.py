@@ -18,8 +18,6 @@ from shoal.cluster.search.limits import Limits, Rules, meets_in
 from shoal.kernels.columns import Columns, Hulls, add, clear, hulls_of, join_loss, loss
 from shoal.kernels.loops import inner_loop
 
-__all__ = ["chained", "placed"]
-
 ASKED = 400  # least number of groups compared with a row or a failing group
 WORK = 4_000_000  # comparisons of rows with groups, if there are few rows
 
@@ -27,9 +25,10 @@ WORK = 4_000_000  # comparisons of rows with groups, if there are few rows
 def placed(
     columns: Columns, labels: Rows, near: Near | None, k: int, limits: Limits | None, rng: np.random.Generator
 ) -> Rows:
-    """Return labels in which every row has a group and no group violates anything, if all rows as one do not.
+    """Return labels in which every row has a group and no group violates anything.
 
-    Groups are numbered from 0 up, and a row without one has -1. The labels are modified in place.
+    If even all rows as one group violate something, they are that group. Groups are numbered from 0 up, and a row
+    without one has -1. The labels are modified in place.
     """
     groups = int(labels.max()) + 1
     rules = None if limits is None else limits.rules
@@ -40,7 +39,7 @@ def placed(
         scratch = hulls_of(columns, 1), np.zeros(most, np.int64), np.zeros(most, np.int32)
         asked = np.sort(rng.permutation(groups)[: max(ASKED, WORK // max(1, waiting.size))])
         close = np.zeros((labels.size, 0), np.int32) if near is None else near
-        _join(_Looking(columns, chain, head, *scratch), rules, labels, close, asked, waiting)
+        _join(_LinkedGroups(columns, chain, head, *scratch), rules, labels, close, asked, waiting)
     labels[labels < 0] = groups
     return _mended(columns, labels, k, limits, rng)
 
@@ -102,7 +101,7 @@ def _cost(columns: Columns, hulls: Hulls, rows: Rows) -> float:
     return rows.size * loss(columns, hulls, 0)
 
 
-class _Looking(NamedTuple):
+class _LinkedGroups(NamedTuple):
     """Groups as linked lists of rows, and working arrays for the hull, rows and values of one of them."""
 
     columns: Columns
@@ -114,9 +113,9 @@ class _Looking(NamedTuple):
 
 
 @inner_loop
-def _join(looking: _Looking, rules: Rules | None, labels: Rows, near: Near, asked: Rows, waiting: Rows) -> None:
+def _join(linked: _LinkedGroups, rules: Rules | None, labels: Rows, near: Near, asked: Rows, waiting: Rows) -> None:
     """Let rows join groups of their closest rows, or others."""
-    chain, head = looking.chain, looking.head
+    chain, head = linked.chain, linked.head
     for row in waiting:
         best, home, last = np.inf, -1, -1
         for c in range(near.shape[1]):
@@ -127,19 +126,21 @@ def _join(looking: _Looking, rules: Rules | None, labels: Rows, near: Near, aske
                 other = one if e < 0 else near[one, e]
                 if other >= 0 and labels[other] >= 0 and labels[other] != last and labels[other] != home:
                     last = int(labels[other])
-                    best, home = _better(looking, rules, row, last, best, home)
+                    best, home = _better(linked, rules, row, last, best, home)
         if home < 0:
             for group in asked:
-                best, home = _better(looking, rules, row, group, best, home)
+                best, home = _better(linked, rules, row, group, best, home)
         if home >= 0:
             labels[row] = home
             chain[row], head[home] = head[home], row
 
 
 @inner_loop
-def _better(looking: _Looking, rules: Rules | None, row: int, group: int, best: float, home: int) -> tuple[float, int]:
+def _better(
+    linked: _LinkedGroups, rules: Rules | None, row: int, group: int, best: float, home: int
+) -> tuple[float, int]:
     """Return the increase of cost and the group where a row costs less: the best so far, or this one if it may join."""
-    columns, chain, head, hulls, members, values = looking
+    columns, chain, head, hulls, members, values = linked
     clear(columns, hulls, 0)
     size, at = 0, head[group]
     while at >= 0:

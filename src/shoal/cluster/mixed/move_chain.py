@@ -12,8 +12,6 @@ from shoal.kernels.columns import Columns, pair_loss
 from shoal.kernels.loops import inner_loop
 from shoal.kernels.random_streams import uniform
 
-__all__ = ["State", "move_chain"]
-
 Whole = NDArray[np.int32]
 
 

@@ -18,8 +18,6 @@ from shoal.kernels.columns import Columns
 from shoal.kernels.random_streams import stream
 from shoal.model.progress import part, spent
 
-__all__ = ["Cell", "Passes", "in_passes"]
-
 CELL = 12_000  # approximate rows in a cell
 
 
@@ -65,7 +63,7 @@ def in_passes(
     def one_pass(labels: Rows, hot: float, cold: float, seed: tuple[int, ...]) -> Rows:
         # An even number of cells: with three, one would run alone at the end, with one thread idle.
         cells = _cells(columns, labels, max(1, 2 * round(labels.size / (2 * CELL))), seed)
-        where, place = _numbered(cells, labels)
+        where, place = _located(cells, labels)
 
         def in_cell(number: int, rows: Rows, own: Rows) -> Rows:
             known = near[rows]
@@ -99,7 +97,7 @@ def _cells(columns: Columns, labels: Rows, count: int, seed: tuple[int, ...]) ->
     return [cell for cell in np.array_split(sorted_groups, count) if cell.size]
 
 
-def _numbered(cells: list[Rows], labels: Rows) -> tuple[Rows, Rows]:
+def _located(cells: list[Rows], labels: Rows) -> tuple[Rows, Rows]:
     """Return the cell of each row, and its index among the rows of the cell."""
     owner, turn = np.empty(int(labels.max()) + 1, np.int64), np.empty(int(labels.max()) + 1, np.int64)
     for number, cell in enumerate(cells):

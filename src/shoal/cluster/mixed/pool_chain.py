@@ -13,8 +13,6 @@ from shoal.kernels.columns import Hulls, add, clear, join_loss
 from shoal.kernels.loops import inner_loop
 from shoal.kernels.random_streams import uniform
 
-__all__ = ["CAP", "State", "Workspace", "rebuild_chain"]
-
 CAP = 4  # times k: larger groups are not rebuilt
 ONE_LESS = 0.3  # probability that a pool is rebuilt into one group fewer
 TRIES = 8  # draws of a row before a step is given up

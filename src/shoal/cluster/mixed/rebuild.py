@@ -23,9 +23,8 @@ from shoal.cluster.mixed.near_cells import Cell, Passes, in_passes
 from shoal.cluster.mixed.pool_chain import CAP, State, Workspace, rebuild_chain
 from shoal.cluster.search.limits import Limits
 from shoal.kernels.columns import Columns, Hulls, add, clear, hulls_of, loss
+from shoal.kernels.groups import numbered
 from shoal.kernels.loops import inner_loop
-
-__all__ = ["costs_of", "rebuild"]
 
 FEW, FEWER, LARGE = 6, 4, 8  # most groups of a pool, the same for large k, and from which k
 COOL = 0.05  # last temperature, relative to the first
@@ -55,8 +54,7 @@ def rebuild(
         state, n = _begin(cell.columns, cell.labels, k), cell.labels.size
         reach = FEW if k < LARGE else FEWER
         rebuild_chain(cell, state, _workspace(cell.columns, k), int(steps / passes * n), hot, cold, k, reach)
-        found = np.where(state.label < 0, cell.labels + n, state.label)
-        return np.unique(found, return_inverse=True)[1].reshape(-1)
+        return numbered(np.where(state.label < 0, cell.labels + n, state.label))
 
     plan = Passes(
         lambda now: float(costs_of(columns, now).sum()),
@@ -91,12 +89,12 @@ def _begin(columns: Columns, labels: Rows, k: int) -> State:
 
 
 def _workspace(columns: Columns, k: int) -> Workspace:
-    """Return working arrays for a pool of eight groups."""
-    most = 8 * CAP * k
+    """Return working arrays for the largest pool."""
+    most = FEW * CAP * k
     return Workspace(
         hulls_of(columns, most // k + 1),
         np.zeros(most, np.int32),
-        np.zeros(8, np.int64),
+        np.zeros(FEW, np.int64),
         np.zeros(most // k + 2, np.int64),
         np.zeros(most // k + 1),
         np.zeros(most),

@@ -22,8 +22,6 @@ from shoal.cluster.search.layout import WIDTH, fill, measure
 from shoal.kernels.distance import squared
 from shoal.kernels.loops import loop
 
-__all__ = ["NEAR", "assign"]
-
 NEAR = 16  # centres that a row may go to, besides its own
 MOST = 0.9  # cap on a row's share of its group's weight
 
@@ -116,7 +114,8 @@ def _callers(places: Rows, costs: Floats, groups: int) -> tuple[Rows, Rows]:
         for m in range(most):
             if costs[i, m] < np.inf:
                 start[places[i, m] + 1] += 1
-    start = np.cumsum(start)
+    for group in range(groups):
+        start[group + 1] += start[group]
     callers, at = np.empty(start[-1], np.int64), start.copy()
     for i in range(n):
         for m in range(most):

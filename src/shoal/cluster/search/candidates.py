@@ -16,8 +16,6 @@ from shoal.cluster.inputs import Floats
 from shoal.cluster.search.state import State, Whole
 from shoal.kernels.loops import inner_loop, loop
 
-__all__ = ["candidates"]
-
 WIDTH = 64
 TINY = 2.0**-46  # the square of the resolution of single precision
 Singles = NDArray[np.float32]

@@ -23,8 +23,6 @@ from shoal.cluster.search.tree_search import farthest, nearest, place_mean
 from shoal.kernels.loops import inner_loop, loop
 from shoal.model.progress import tick
 
-__all__ = ["carved"]
-
 MANY = 10_000  # rows from which a tree is faster than blocks
 FEWER = 2_000  # rows up to which everything is done in one call
 FEW = 32  # a tree pays as long as it returns at most one row in this many

@@ -13,8 +13,6 @@ from shoal.cluster.inputs import Floats, Rows
 from shoal.kernels.threads import each
 from shoal.model.progress import silently
 
-__all__ = ["cells_of_groups", "cells_of_rows", "in_cells", "in_cells_of_groups"]
-
 PAIRS = 4  # directions tried for a cut
 SAMPLE = 256  # groups by which a direction is judged
 JUDGED = 4096  # rows by which the spread of a column is judged, at least

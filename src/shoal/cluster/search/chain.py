@@ -22,8 +22,6 @@ from shoal.cluster.search.structure import restructure
 from shoal.kernels.loops import inner_loop
 from shoal.kernels.random_streams import uniform
 
-__all__ = ["anneal_chain"]
-
 STEP = 1024  # proposals at one temperature
 REBUILD = 1 << 16  # proposals between two rebuilds of the sums
 STRETCH = 1500  # rows on which proposals concentrate for a while

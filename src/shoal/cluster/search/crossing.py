@@ -11,8 +11,6 @@ from shoal.cluster.inputs import Floats, Rows
 from shoal.kernels.groups import numbered
 from shoal.kernels.loops import loop
 
-__all__ = ["better_of_both"]
-
 ROUNDING = 1e-12
 
 

@@ -24,8 +24,6 @@ from shoal.kernels.threads import each
 from shoal.model.progress import left, part, silently, spent
 from shoal.utility.loss import sse
 
-__all__ = ["EFFORT", "EFFORTS", "FINISH", "Effort", "a_proposal", "search"]
-
 LARGEST_GROUP = 127  # under limits on sensitive values; without them 2k - 1
 MANY = 100_000  # rows beyond which a search takes more passes and more proposals per row
 WIDE = 40  # a search makes fewer proposals from half as many columns on
@@ -197,14 +195,14 @@ def search(
 def _affordable(effort: str, n: int, d: int, k: int, restarts: int, rounds: int, *, limited: bool) -> Fitted:
     """Return what suits the table, or a shorter search where a budget would interrupt it."""
     plan = EFFORTS[effort].fitted(n, d, k, restarts, rounds, limited=limited)
-    possible = left() / (n * a_proposal(d, limited=limited))
+    possible = left() / (n * seconds_per_proposal(d, limited=limited))
     if plan.restarts * plan.rounds <= possible:
         return plan
     spent(inf)  # the budget has cut the search short
     return EFFORTS[effort].fitted(n, d, k, 1, max(1, min(plan.rounds, int(possible))), limited=limited)
 
 
-def a_proposal(d: int, *, limited: bool) -> float:
+def seconds_per_proposal(d: int, *, limited: bool) -> float:
     """Return the approximate seconds per proposal."""
     return (150 + 5 * d if limited else 60 + 4 * d) * 1e-9
 

@@ -24,8 +24,6 @@ from shoal.kernels.loops import loop
 from shoal.model.partition import Partition
 from shoal.model.progress import silently
 
-__all__ = ["FINISHING", "as_printed", "finished", "merged"]
-
 FINISHING = {
     "mode": Choice(
         ("strict", "printed"),

@@ -12,8 +12,6 @@ from shoal.cluster.search.limits import Limits
 from shoal.kernels.groups import centres, numbered
 from shoal.model.progress import silently
 
-__all__ = ["lightened"]
-
 SHARE, FEWEST, MOST = 0.03, 10, 300  # the share of groups considered heavy, and limits of their number
 LEAST_SHARE = 0.15  # least share of SSE that makes it worthwhile
 NEXT = 3  # neighbours of each that are included

@@ -1,8 +1,8 @@
 """Joining: rows without a group go to the group with the nearest mean.
 
-Means are stored in blocks, as rows are in `mdav`. A mean is rounded; where it could matter, the distance is compared as
-m x - S|^2 / m^2, with S the sum of the m rows of the group, so that on integers ties are recognized. The columns of Z
-start at zero, so that sums of integers stay small.
+Means are stored in blocks, as rows are in `search.layout`. A mean is rounded; where it could matter, the distance is
+compared as |m x - S|^2 / m^2, with S the sum of the m rows of the group, so that on integers ties are recognized. The
+columns of Z start at zero, so that sums of integers stay small.
 """
 
 import numpy as np
@@ -10,8 +10,6 @@ import numpy as np
 from shoal.cluster.inputs import Floats, Rows
 from shoal.cluster.search.layout import ROUNDING, WIDTH, fill, measure
 from shoal.kernels.loops import loop
-
-__all__ = ["group_sums", "hide", "joined", "means_of", "nearest_group", "show"]
 
 
 def joined(Z: Floats, labels: Rows) -> Rows:

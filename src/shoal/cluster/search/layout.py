@@ -15,23 +15,6 @@ import numpy as np
 from shoal.cluster.inputs import Floats, Rows
 from shoal.kernels.loops import inner_loop, loop
 
-__all__ = [
-    "ROUNDING",
-    "WIDTH",
-    "Layout",
-    "drop",
-    "farthest_from_mean",
-    "fill",
-    "gather",
-    "laid_out",
-    "look_around",
-    "measure",
-    "piece",
-    "places_of",
-    "spread",
-    "take",
-]
-
 WIDTH = 32  # rows in a block
 STRIDE = 16  # columns between two checks whether a block can be abandoned
 PIECE = 1 << 28  # differences of cells between two progress ticks
@@ -52,15 +35,45 @@ class Layout(NamedTuple):
 def laid_out(X: Floats, rows: Rows) -> Layout:
     """Return the rows in blocks, outermost first."""
     total, centre, reach = spread(X, rows)
-    outermost = np.argsort(-reach, kind="mergesort")  # numba's name for a stable sort
-    rows = rows[outermost]
-    # The last block is padded with NaN, and no comparison with NaN holds.
-    blocks = np.full((-(-rows.size // WIDTH), X.shape[1], WIDTH), np.nan)
-    fill(blocks, X, rows)
-    sorted_reach = np.empty(len(blocks) * WIDTH)
-    sorted_reach[: rows.size] = reach[outermost]
-    sorted_reach[rows.size :] = sorted_reach[rows.size - 1]
-    return Layout(blocks, rows, sorted_reach, centre, total)
+    outermost = descending(reach)
+    number = -(-rows.size // WIDTH)
+    blocks, sorted_reach = np.empty((number, X.shape[1], WIDTH)), np.empty(number * WIDTH)
+    placed = np.empty(rows.size, np.int64)
+    for i in range(number * WIDTH):
+        place = outermost[i if i < rows.size else rows.size - 1]
+        sorted_reach[i] = reach[place]
+        if i < rows.size:
+            placed[i] = rows[place]
+        for j in range(X.shape[1]):
+            # The last block is padded with NaN, and no comparison with NaN holds.
+            blocks[i // WIDTH, j, i % WIDTH] = X[rows[place], j] if i < rows.size else np.nan
+    return Layout(blocks, placed, sorted_reach, centre, total)
+
+
+@loop
+def descending(values: Floats) -> Rows:
+    """Return the places of the values, greatest first, ties in order; NumPy's `argsort` takes seconds to compile."""
+    n = values.size
+    order, other = np.empty(n, np.int64), np.empty(n, np.int64)
+    for i in range(n):
+        order[i] = i
+    width = 1
+    while width < n:  # runs of this length are sorted, and are merged in pairs
+        for low in range(0, n, 2 * width):
+            middle, high = low + width, low + 2 * width
+            middle = min(middle, n)
+            high = min(high, n)
+            left, right = low, middle
+            for i in range(low, high):
+                if left < middle and (right == high or values[order[left]] >= values[order[right]]):
+                    other[i] = order[left]
+                    left += 1
+                else:
+                    other[i] = order[right]
+                    right += 1
+        order, other = other, order
+        width *= 2
+    return order
 
 
 @loop

@@ -1,4 +1,4 @@
-"""Growth: a first partition whose groups meet limits on sensitive values.
+"""Limited start: a first partition whose groups meet limits on sensitive values.
 
 1. While both ends succeed: from the free row farthest from the mean of the free rows, and from the free row farthest
    from that one, grow a group of `size` rows. Rows join by distance; one is skipped if the group could not meet the
@@ -18,8 +18,6 @@ from shoal.cluster.search.structure import joining, meets_with
 from shoal.kernels.groups import centres, cheapest
 from shoal.kernels.loops import loop
 from shoal.utility.loss import sse
-
-__all__ = ["grown_groups", "mend"]
 
 FACTORS = (1, 2, 4, 8)
 CLOSEST = 24  # groups that a remaining row tries

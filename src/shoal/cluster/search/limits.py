@@ -29,8 +29,6 @@ from shoal.kernels.loops import loop
 from shoal.model.policy import Constraints
 from shoal.privacy.verdict.values import Values
 
-__all__ = ["NONE", "SLACK", "Limits", "Rules", "meets", "meets_in", "ordered_distance"]
-
 FEW = 256  # up to this many distinct values are counted rather than sorted
 SLACK = 5e-10  # half of what the judge allows for rounding
 

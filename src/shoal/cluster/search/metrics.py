@@ -20,11 +20,16 @@ from shoal.cluster.inputs import Floats, Rows
 from shoal.errors import MethodError
 from shoal.kernels.loops import loop
 
-__all__ = ["FITTING", "FOLD", "KIND", "METRICS", "Rules", "fill", "linkage", "space", "starts", "united"]
-
-METRICS = ("euclidean", "squared", "manhattan", "maximum", "mahalanobis", "hamming")
 SQUARES, SUM, LARGEST, UNEQUAL = range(4)  # how `fill` combines the columns
-FOLD = dict(zip(METRICS, (SQUARES, SQUARES, SUM, LARGEST, SQUARES, UNEQUAL), strict=True))
+FOLD = {
+    "euclidean": SQUARES,
+    "squared": SQUARES,
+    "manhattan": SUM,
+    "maximum": LARGEST,
+    "mahalanobis": SQUARES,
+    "hamming": UNEQUAL,
+}
+METRICS = tuple(FOLD)
 DEPENDENT = 1e-12  # of the greatest eigenvalue of the correlations: below it, columns are linearly dependent
 
 SINGLE, COMPLETE, AVERAGE, CENTROID, WARD = range(5)
@@ -39,7 +44,7 @@ FITTING = {
 }
 
 
-class Rules(NamedTuple):
+class MergeRules(NamedTuple):
     """Which groups may be merged, and how distant they are."""
 
     k: int
@@ -60,7 +65,7 @@ def space(X: Floats, metric: str, who: str) -> tuple[Floats, tuple[str, ...]]:
     varied = reach > 0
     if not varied.any():
         raise MethodError(
-            f"{who}: metric 'mahalanobis' needs a column that varies; the {X.shape[1]} there are do not. "
+            f"{who}: metric 'mahalanobis' needs a column that varies; none of the {X.shape[1]} columns does. "
             "Use metric 'euclidean'."
         )
     scores = np.ascontiguousarray(moved[:, varied] / reach[varied])
@@ -71,7 +76,7 @@ def space(X: Floats, metric: str, who: str) -> tuple[Floats, tuple[str, ...]]:
     rank = int(kept.sum())
     note = (
         f"{who}: the covariance of the {X.shape[1]} columns has rank {rank}: some are constant or depend on "
-        "others. Mahalanobis distances are by its pseudo-inverse."
+        "others. Mahalanobis distances use its pseudo-inverse."
     )
     turned = _projected(scores, np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept])))
     return turned, (note,) if rank < X.shape[1] else ()
@@ -127,7 +132,7 @@ def fill(distances: Floats, X: Floats, fold: int, root: bool) -> None:
 
 
 @loop
-def linkage(rules: Rules, a: int, b: int, total: float, inside: float, within: float) -> float:
+def linkage(rules: MergeRules, a: int, b: int, total: float, inside: float, within: float) -> float:
     """Return the distance of two groups of a and b rows, or infinity if they may not be merged."""
     low = max(a, b) if rules.both else min(a, b)
     if low >= rules.k or a + b > rules.cap:
@@ -144,7 +149,7 @@ def linkage(rules: Rules, a: int, b: int, total: float, inside: float, within: f
 
 
 @loop
-def united(rules: Rules, one: float, other: float) -> float:
+def united(rules: MergeRules, one: float, other: float) -> float:
     """Return the linkage sum of a union with a third group, given those of its two parts."""
     if rules.kind == SINGLE:
         return min(one, other)

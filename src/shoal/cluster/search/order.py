@@ -15,8 +15,6 @@ from shoal.kernels.distance import squared
 from shoal.kernels.loops import loop
 from shoal.model.progress import tick
 
-__all__ = ["ORDERS", "along_axis", "along_curve", "along_path"]
-
 MOST_AXES = 6
 MOST_BITS = 60
 MOST_DEEP = 30  # bits of one axis: ranks times cells must fit into 63

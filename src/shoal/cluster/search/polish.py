@@ -4,12 +4,12 @@
    weight w costs w |x - c|^2 at centre c.
 2. Move every centre to the weighted mean of its rows.
 3. Repeat 1 and 2 until no row changes its group or all rounds are done. From the second round on a row costs more in
-   its own group, of weight W: (W + t w) / (W - t w) times as much, where t falls from 5/4 to 0 in equal steps.
+   its own group, of weight W: (W + t w) / (W - t w) times as much, where t falls from 5/4 towards 0 in equal steps.
 4. The partition with the least weighted SSE of all rounds is the result.
 
 In a small group a row is near the mean because it is part of it, and plain k-means stops at once. So step 3 compares
 what one row would add to the SSE of another group of this weight with what its own group would lose (Hartigan): their
-ratio is that of t = 1. More than that shakes rows out of poor groups; with 0 it is plain k-means in the end.
+ratio is that of t = 1. More than that shakes rows out of poor groups; near 0, in the end, it is almost plain k-means.
 
 This is what `kmeans` does from random centres, and it improves the result of a row-by-row search: it moves many rows
 around at once, each taking the place of the next.
@@ -26,8 +26,6 @@ from shoal.kernels.groups import centres
 from shoal.kernels.loops import loop
 from shoal.model.progress import spent, tick
 from shoal.utility.loss import sse
-
-__all__ = ["polish", "settle"]
 
 EAGER = 1.25  # t in the second round
 

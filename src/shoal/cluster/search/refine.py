@@ -30,8 +30,6 @@ from shoal.kernels.random_streams import stream
 from shoal.model.progress import left, part, spent
 from shoal.utility.loss import sse
 
-__all__ = ["SMALL", "Schedule", "neighbours", "refine"]
-
 PIECES = 32  # of a chain, between which a budget is checked
 NEIGHBOURS = 64  # groups among which the order does not matter
 Neighbours = tuple[Whole, Floats]

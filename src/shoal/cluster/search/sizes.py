@@ -7,8 +7,6 @@ from shoal.cluster.search.carving import carved
 from shoal.model.partition import Partition
 from shoal.model.progress import silently
 
-__all__ = ["capped"]
-
 
 def capped(X: Floats, labels: Rows, k: int) -> Rows:
     """Return labels in which every group of 2k rows or more is cut into groups of k to 2k - 1 by MDAV."""

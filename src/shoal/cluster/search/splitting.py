@@ -19,8 +19,6 @@ from shoal.kernels.distance import squared
 from shoal.kernels.loops import inner_loop, loop
 from shoal.kernels.random_streams import uniform
 
-__all__ = ["choose", "restructure_within"]
-
 MERGES = 0.03  # of the proposals that treat two groups as one
 DISSOLVES = 0.02  # of all proposals that change the structure
 
@@ -79,9 +77,8 @@ def _split(state: State, rules: Rules, row: int, two: int, want: int, journal: W
     pool = np.empty(state.size[one] + (state.size[two] if one != two else 0), np.int32)
     gaps = np.empty(pool.size)
     count = 0
-    for group in (one, two):
-        if group == two and count > 0 and one == two:
-            break
+    for turn in range(1 if one == two else 2):
+        group = one if turn == 0 else two
         for place in range(state.size[group]):
             pool[count] = state.members[group, place]
             gaps[count] = -1.0 if pool[count] == row else squared(state.x, pool[count], state.x, row)

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from shoal.cluster.inputs import Floats, Rows
 from shoal.kernels.loops import inner_loop, loop
 
-__all__ = ["State", "Workspace", "begin", "rebuild", "transfer", "worth"]
-
 Whole = NDArray[np.int32]
 
 

@@ -12,8 +12,6 @@ from shoal.cluster.search.state import State, Whole, Workspace, transfer, worth
 from shoal.kernels.loops import inner_loop
 from shoal.kernels.random_streams import uniform
 
-__all__ = ["ASKED", "create", "dissolve", "joining", "meets_with", "restructure", "undo"]
-
 ASKED = 12  # groups around a row that may give or take rows
 
 

@@ -17,23 +17,6 @@ from numpy.typing import NDArray
 from shoal.cluster.inputs import Floats, Rows
 from shoal.kernels.loops import inner_loop, loop
 
-__all__ = [
-    "FAN",
-    "TURN",
-    "WIDTH",
-    "Balls",
-    "Boxes",
-    "Points",
-    "Singles",
-    "Sketch",
-    "Tree",
-    "built_tree",
-    "forget",
-    "points_of",
-    "sketch",
-    "slack",
-]
-
 WIDTH = 32  # points in a leaf
 FAN = 64  # leaves in a branch
 TURN = 4  # columns per line
@@ -216,7 +199,7 @@ def _build(
         count -= 1
         start, stop = waiting[count, 0], waiting[count, 1]
         if stop - start > WIDTH:
-            # Boughs and leaves are complete: a split falls between two of them.
+            # Branches and leaves are complete: a split falls between two of them.
             unit = WIDTH * FAN if stop - start > WIDTH * FAN else WIDTH
             middle = start + (stop - start + unit - 1) // unit // 2 * unit
             column = _widest(P, order, start, stop)

@@ -20,8 +20,6 @@ from shoal.cluster.search.tree import FAN, TURN, WIDTH, Balls, Boxes, Points, Si
 from shoal.kernels.distance import squared
 from shoal.kernels.loops import inner_loop
 
-__all__ = ["farthest", "nearest", "place_mean"]
-
 TWO = np.float32(2)
 LARGEST = np.float32(1e20)  # above any limit, below the bounds of empty leaves
 NEVER = np.float32(np.inf)  # the bound of a leaf already examined

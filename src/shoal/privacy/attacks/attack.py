@@ -1,7 +1,7 @@
 """What every attack shares: what the attacker knows, a time limit, and the conclusion.
 
-An attack tries; it does not define. It is given the original rows of its targets in the columns that the attacker
-knows, and the release, and counts how often a guess about a target is right. Its rate is compared with
+An attack is an experiment, not a definition. It is given the original rows of its targets in the columns that the
+attacker knows, and the release, and counts how often a guess about a target is right. Its rate is compared with
 
 - the **baseline**: the best guess of someone who has not seen the release;
 - the **control**, where it makes sense: the same attack on people who are not in the release;
@@ -24,9 +24,8 @@ from shoal.model.sentences import Rows, Sentence
 from shoal.privacy.measures.case import Case
 from shoal.privacy.measures.intervals import wilson
 
-__all__ = ["Clock", "Profile", "concluded", "profiles", "sampled", "time_up"]
-
 FEW = 20  # trials below which nothing is concluded
+MARGIN = 0.01  # above 1/k
 
 
 @dataclass(frozen=True)
@@ -44,10 +43,11 @@ def profiles(case: Case) -> dict[str, Profile]:
     found = {"all": Profile("knows all quasi-identifiers", quasi)}
     if len(quasi) > 1:
         left = int(rng.integers(len(quasi)))
-        found["all-but-one"] = Profile("knows all but one", tuple(name for name in quasi if name != quasi[left]))
+        known = tuple(name for name in quasi if name != quasi[left])
+        found["all-but-one"] = Profile("knows all quasi-identifiers but one", known)
     if len(quasi) > 3:
         some = sorted(rng.choice(len(quasi), 3, replace=False).tolist())
-        found["three"] = Profile("knows three of them", tuple(quasi[place] for place in some))
+        found["three"] = Profile("knows three quasi-identifiers", tuple(quasi[place] for place in some))
     return found
 
 
@@ -88,7 +88,7 @@ def concluded(
 
     `right` has one entry per trial: 1 for a right guess, 0 for a wrong one, 1/m for a guess among m of which one is
     right. `allowed` is what the policy allows in any case. Without trials the note must say why, by default that there
-    were no targets; numbers of rows in it must be those of a `Sentence`. `ended` says that the time was up before
+    were no targets; numbers of rows in it must be those of a `Sentence`. `ended` says that time ran out before
     everything was tried: what was tried may be the weaker part of the attack.
     """
     trials, successes = int(right.size), float(right.sum())
@@ -107,9 +107,14 @@ def concluded(
     return Attack(name, profile.name, successes, trials, (low, high), baseline, control, power, outcome, note, bound)
 
 
+def allowed_by_k(case: Case) -> float:
+    """Return the rate that k allows anyone who guesses which row is a person's: 1/k, and 0.01 more."""
+    return 1 / case.policy.constraints.k + MARGIN
+
+
 def time_up(done: int, targets: int) -> list[str]:
-    """Say that the time was up before all targets were tried, if it was."""
-    note = Sentence("the time was up after {done} of {targets} targets", done=Rows(done), targets=targets)
+    """Say that time ran out before all targets were tried, if it did."""
+    note = Sentence("time ran out after {done} of {targets} targets", done=Rows(done), targets=targets)
     return [note] if done < targets else []
 
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from shoal.privacy.measures.case import Case
 from shoal.privacy.measures.pairs import Pair
 
-__all__ = ["Average", "averages", "unit_of"]
-
 Floats = NDArray[np.float64]
 DAY = 86_400_000_000.0  # microseconds
 DIGITS = 9  # decimals; numbers with more are compared to about nine digits

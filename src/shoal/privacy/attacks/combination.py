@@ -24,13 +24,11 @@ from shoal.model.column import Kind
 from shoal.model.findings import Attack
 from shoal.model.sentences import Sentence
 from shoal.privacy.attacks.attack import FEW, Clock, Profile, concluded
-from shoal.privacy.attacks.singling import beside
+from shoal.privacy.attacks.singling import control_case
 from shoal.privacy.measures.case import Case
 from shoal.privacy.measures.intervals import wilson
 from shoal.privacy.verdict.classes import Labels, classes
 from shoal.privacy.verdict.values import read_column
-
-__all__ = ["Matches", "Register", "alike", "exact_combination", "is_number", "matches", "near_combination", "register"]
 
 Flags = NDArray[np.bool_]
 EXACT, NEAR = 0.03, 0.10  # how much a rate may exceed the baseline
@@ -113,7 +111,7 @@ def matches(people: Labels, published: Labels) -> Matches:
 
 def register(case: Case, known: Sequence[str]) -> Register:
     """Return the register and the release in the known columns, as codes; controls must have every quasi-identifier."""
-    _, outsiders = beside(case)
+    _, outsiders = control_case(case)
     columns = [column for column in case.columns if column.name in known]
     compared = [column for column in columns if not column.truthful]
     others = [case.control] if case.control is not None and outsiders else []
@@ -128,46 +126,46 @@ def register(case: Case, known: Sequence[str]) -> Register:
 
 @attack("exact combination", requires=("control",), control=True)
 def exact_combination(case: Case, profile: Profile, clock: Clock) -> Attack:  # noqa: ARG001
-    """Call everyone in a register a member whose combination of values is published.
+    """Claim membership of everyone in a register whose combination of values is published.
 
     Success: the person is a member. Trials: the people who are the only ones of the register with a published
     combination; if these are fewer than 20, all people who have one. Baseline: the share of members among the people of
     the register, or among those with a unique combination. Allowed: 0.03 above it. Power: the attack on an unprotected
     copy. A rate far below the baseline reveals who is *not* a member, which the note says.
     """
-    return _membership("exact combination", case, profile, EXACT)
+    return _membership("exact combination", case, profile, EXACT, near=False)
 
 
 @attack("near combination", requires=("control",), control=True)
 def near_combination(case: Case, profile: Profile, clock: Clock) -> Attack:  # noqa: ARG001
-    """Call everyone in a register a member whose combination differs from a published one in a single cell.
+    """Claim membership of everyone in a register whose combination differs from a published one in a single cell.
 
     Success, trials and baseline: as in exact combination. If fewer than 20 people are one cell off, those who have a
     published combination count as well. Allowed: 0.10 above the baseline, as the published values of a class are near
     its members if they are of any use. Power: that of exact combination, as the people nearest to an unprotected copy
     match its combinations exactly.
     """
-    return _membership("near combination", case, profile, NEAR)
+    return _membership("near combination", case, profile, NEAR, near=True)
 
 
-def _membership(name: str, case: Case, profile: Profile, margin: float) -> Attack:
-    """Return the result of one of the two attacks."""
+def _membership(name: str, case: Case, profile: Profile, margin: float, *, near: bool) -> Attack:
+    """Return the result of one of the two attacks: that on exact combinations, or with `near` the other one."""
 
     def nothing(why: str) -> Attack:
         return concluded(name, profile, np.zeros(0), baseline=0.0, note=why)
 
     if case.control is None or not case.control.n or not case.n:
         return nothing(
-            f"give people who are not in the table ({either('control', 'FILE')}): without them everyone is a member"
+            f"it needs people who are not in the table ({either('control', 'FILE')}): without them everyone is a member"
         )
     held = register(case, profile.known)
     if not held.people.shape[1]:
         return nothing("no known column can be compared for equality: ranges, sets and trees have no exact combination")
-    if name == "near combination" and held.people.shape[1] < 2:
+    if near and held.people.shape[1] < 2:
         return nothing("with one column everyone is one cell off")
     found, copy = matches(held.people, held.published), matches(held.people, held.people[held.member])
-    who, notes = found.near if name == "near combination" else found.exact, []
-    if name == "near combination" and int(who.sum()) < FEW:
+    who, notes = found.near if near else found.exact, []
+    if near and int(who.sum()) < FEW:
         who = found.near | found.exact
         if who.any():
             notes.append(
@@ -185,7 +183,7 @@ def _membership(name: str, case: Case, profile: Profile, margin: float) -> Attac
     elif every.size:
         notes.insert(0, "all who match, as few are alone in the register with their combination")
     else:
-        but = " exactly or in all cells but one" if name == "near combination" else ""
+        but = " exactly or in all cells but one" if near else ""
         notes.insert(0, f"no one in the register matches a published combination{but}")
     if right.size >= FEW and wilson(float(right.sum()), right.size)[1] < base:
         notes.append(

@@ -16,18 +16,16 @@ from numpy.typing import NDArray
 
 from shoal.catalogue import attack
 from shoal.errors import DataError
+from shoal.model.asking import either
 from shoal.model.findings import Attack
 from shoal.model.sentences import RowShare, Sentence
-from shoal.privacy.attacks.attack import Clock, Profile, concluded, sampled, time_up
+from shoal.privacy.attacks.attack import Clock, Profile, allowed_by_k, concluded, sampled, time_up
 from shoal.privacy.measures.case import Case
 from shoal.privacy.measures.space import blocks, nearest_rows, places, points
 from shoal.privacy.verdict.classes import Labels, classes
 from shoal.privacy.verdict.values import read_column
 
-__all__ = ["Crossing", "Suspects", "candidates", "intersect", "intersection", "order_kept", "row_order", "suspects"]
-
 MOST = 2_000  # targets
-MARGIN = 0.01  # above 1/k
 SPREADS = 3.0  # standard deviations, 1 / sqrt(n) each, of the rank correlation of unrelated orders
 
 
@@ -116,7 +114,7 @@ def intersection(case: Case, profile: Profile, clock: Clock) -> Attack:
     """
     name, other = "intersection", _other(case)
     if other is None or not case.n:
-        why = "there are no rows" if other is not None else "there is no other release of the same rows"
+        why = "there are no rows" if other is not None else f"it needs another release ({either('other', 'FILE')})"
         return concluded(name, profile, np.zeros(0), baseline=0.0, note=why)
     twice = replace(case, released=other)
     k, crossing = case.policy.constraints.k, intersect(case, twice.labels)
@@ -146,7 +144,7 @@ def intersection(case: Case, profile: Profile, clock: Clock) -> Attack:
         right,
         baseline=1 / case.n,
         power=float((1 / np.bincount(same)[same[done]]).mean()),
-        allowed=1 / k + MARGIN,
+        allowed=allowed_by_k(case),
         note=Sentence.joined(notes),
         ended=done.size < targets.size,
     )

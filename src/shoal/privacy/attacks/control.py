@@ -1,7 +1,8 @@
 """Control: whether people who supposedly are not in the table are comparable with those who are.
 
 Attacks with control rows assume that these are similar people who happen not to be in the table. Rows of the table
-among them hide a leak, since an attack then seems to succeed on outsiders too; quite different people feign one.
+among them hide a leak, since an attack then seems to succeed on outsiders too; people of quite another kind make a
+release look leaky that is not.
 
 1. **In the table.** A control row that equals a row of the table in all shared columns may be one of its rows, or
    a similar person. How often people are alike by chance is estimated by the share of rows of the table with a twin.
@@ -24,8 +25,6 @@ from shoal.privacy.attacks.combination import alike, is_number
 from shoal.privacy.measures.case import Case
 from shoal.privacy.measures.intervals import wilson
 from shoal.privacy.verdict.classes import Labels, classes
-
-__all__ = ["doubts"]
 
 UNKNOWN = 0.1  # share of the control rows with categories that the table does not have
 FAR = 0.2  # difference of distributions that is always tolerated

@@ -7,7 +7,7 @@
 3. Attribute inference: the sensitive value guessed from the rows nearest to a person.
 
 A useful release reveals something about everyone in the second and third sense, and its published values are near the
-true ones. So 1 and 3 compare with what k concedes: the same attack on a release in which each person is hidden among
+true ones. So 1 and 3 compare with what k permits: the same attack on a release in which each person is hidden among
 the k rows nearest to them in the original table, themselves included.
 """
 
@@ -25,15 +25,12 @@ from shoal.model.findings import Attack
 from shoal.model.sentences import Rows, Sentence
 from shoal.privacy.attacks.attack import Clock, Profile, concluded, sampled, time_up
 from shoal.privacy.attacks.composition import Suspects, suspects
-from shoal.privacy.attacks.singling import beside, limits
+from shoal.privacy.attacks.singling import control_case, limits
 from shoal.privacy.measures.case import Case
 from shoal.privacy.measures.pairs import Pair
 from shoal.privacy.measures.space import blocks, places, space
 from shoal.privacy.verdict.classes import Counts, Labels, classes
 from shoal.privacy.verdict.values import Values
-
-__all__ = ["Secret", "attribute_inference", "guessed", "homogeneity", "peers", "posterior"]
-__all__ += ["rank_interval", "revealed", "within_ranks"]
 
 MOST = 2_000  # targets
 NEAR = 0.02  # share of the ranks of a column
@@ -150,7 +147,7 @@ def within_ranks(values: Floats, truth: Floats, column: Floats) -> Truths:
 
 @attack("rank interval")
 def rank_interval(case: Case, profile: Profile, clock: Clock) -> Attack:
-    """Take each published number for the true one, right if it is off by at most 2 per cent of the ranks.
+    """Take each published number as the true one; it is right if it is off by at most 2 per cent of the ranks.
 
     Success: rank of the published value within 2 per cent of the ranks of the true one. Trials: cells of the ordered
     columns of the profile that are not missing in the table, of up to 2,000 rows. Baseline: the published value of a
@@ -178,7 +175,7 @@ def rank_interval(case: Case, profile: Profile, clock: Clock) -> Attack:
         conceded.append(within_ranks(middle, cells[there], cells).astype(np.float64))
     hits = np.concatenate(right)
     baseline, allowed = (float(np.concatenate(each).mean()) if hits.size else 0.0 for each in (baselines, conceded))
-    conceded_text = f"k = {case.policy.constraints.k} concedes {allowed:.3f}"
+    conceded_text = f"k = {case.policy.constraints.k} already permits {allowed:.3f}"
     text = Sentence.joined([conceded_text, *note])
     return concluded(name, profile, hits, baseline=baseline, power=1.0, allowed=allowed, note=text, ended=bool(note))
 
@@ -249,7 +246,7 @@ def attribute_inference(case: Case, profile: Profile, clock: Clock) -> Attack:
     close = close[: targets.size]
     hidden = Suspects(np.arange(targets.size), np.repeat(np.arange(targets.size), close.shape[1]), close.reshape(-1))
     copy = _copies(case, profile.known, targets)
-    others, m = beside(case)
+    others, m = control_case(case)
     outsiders = sampled(m, MOST, np.random.default_rng((case.seed, 52)))
     theirs = suspects(others, profile.known, outsiders, clock) if m else None
     worst: list[tuple[float, Attack]] = []
@@ -261,7 +258,7 @@ def attribute_inference(case: Case, profile: Profile, clock: Clock) -> Attack:
             control = float(guessed(theirs, _secrets(others)[column], outsiders[: theirs.who.size]).mean())
         baseline = _constant(secret)
         power = float(guessed(copy, secret.raw(), targets).mean())
-        notes = [f"{column!r}; k = {k} concedes {allowed:.3f}", *note]
+        notes = [f"{column!r}; k = {k} already permits {allowed:.3f}", *note]
         made = concluded(
             name,
             profile,

@@ -15,8 +15,6 @@ from shoal.privacy.attacks.averages import Average, averages
 from shoal.privacy.measures.case import Case
 from shoal.privacy.verdict.classes import Labels
 
-__all__ = ["guesses", "last_member"]
-
 Floats = NDArray[np.float64]
 MOST = 2_000  # targets, each of another class
 CLOSE = 0.01  # standard deviations of the column; finer decimals do not matter
@@ -108,7 +106,7 @@ def last_member(case: Case, profile: Profile, clock: Clock) -> Attack:
         wide = float(np.median(np.concatenate(widths)))
         notes.append(f"means leave the last member an interval of {wide:.3g} standard deviations (median)")
     if done < len(columns):
-        notes.append(f"the time was up after {done} of {len(columns)} columns")
+        notes.append(f"time ran out after {done} of {len(columns)} columns")
     text, ended = Sentence.joined(notes), done < len(columns)
     return concluded(name, profile, hits, baseline=baseline, power=able, allowed=bound, note=text, ended=ended)
 

@@ -11,7 +11,7 @@ An attack may exceed it by 0.01 before it is called a leak.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -21,18 +21,16 @@ from shoal.catalogue import attack
 from shoal.errors import DataError
 from shoal.model.findings import Attack
 from shoal.model.sentences import Rows, RowShare, Sentence
-from shoal.privacy.attacks.attack import Clock, Profile, concluded, sampled, time_up
+from shoal.privacy.attacks.attack import Clock, Profile, allowed_by_k, concluded, sampled, time_up
+from shoal.privacy.attacks.singling import control_case
 from shoal.privacy.measures.case import Case
 from shoal.privacy.measures.space import Compared, Places, agreement, blocks, nearest_rows, places, points
 from shoal.privacy.verdict.classes import classes
-
-__all__ = ["fellegi_sunter", "linkability", "probabilistic_linkage", "record_linkage"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
 Steps = NDArray[np.uint8]
 MOST = 10_000  # targets of an attack by distance
-MARGIN = 0.01  # above 1/k
 MOST_PROBABLE = 1_000  # targets of the probabilistic attack
 FEWEST = 100  # of these targets, however many rows there are
 PAIRS = 30_000_000  # of these targets and released rows, about
@@ -113,10 +111,11 @@ def linkability(case: Case, profile: Profile, clock: Clock) -> Attack:
     whole, *parts = (_Rows.of([before[j] for j in half], case.n).alike for half in (order, *halves))
     power = (whole / parts[0] / parts[1])[targets[: right.size]]
     control = None
-    if case.control is not None and case.control.n and case.n:
-        outsiders, seen = places(replace(case, original=case.control, control=None), profile.known)
+    others, m = control_case(case)
+    if m:
+        outsiders, seen = places(others, profile.known)
         rng = np.random.default_rng((case.seed, 21))
-        some = rng.permutation(sampled(case.control.n, MOST, rng))
+        some = rng.permutation(sampled(m, MOST, rng))
         control = float(joined(outsiders, _Rows.of(seen, case.n), some)[0].mean())
     share = RowShare(100 * np.count_nonzero(right) / max(1, right.size))
     meet = Sentence("the two sets share rows for {share:.1f} % of the targets", share=share)
@@ -172,7 +171,7 @@ def fellegi_sunter(patterns: Steps, counts: Floats, share: float) -> tuple[Float
 
 
 class _Probable(NamedTuple):
-    """How right the guess about each target is, notes on it, and a note if the time was up."""
+    """How right the guess about each target is, notes on it, and a note if time ran out."""
 
     right: Floats
     notes: list[str]
@@ -271,7 +270,7 @@ def _concluded(
         baseline=1 / case.n,
         control=control,
         power=float(power.mean()),
-        allowed=1 / case.policy.constraints.k + MARGIN,
+        allowed=allowed_by_k(case),
         note=Sentence.joined([*notes, *late]) if profile.known else "no column is known: the guess is random",
         ended=bool(late),
     )

@@ -36,8 +36,6 @@ from shoal.privacy.measures.intervals import wilson
 from shoal.privacy.verdict.classes import Labels, classes
 from shoal.privacy.verdict.values import Values, read_column
 
-__all__ = ["MARGIN", "Revealed", "allowed", "minimality", "revealed_by_all", "revealed_by_some"]
-
 Regroup = Callable[[Labels, int], Labels]
 Matches = Callable[[Labels], bool]
 
@@ -110,7 +108,7 @@ def revealed_by_some(
     """Return what moving the values of one class at a time reveals, for classes drawn at random.
 
     The parameters are those of `revealed_by_all`. Returns an entry for each class with two placements or more for which
-    there was time, and whether the time was up before all were tried.
+    there was time, and whether time ran out before all were tried.
     """
     rng = np.random.default_rng((seed, 51))
     whole = classes([column.codes for column in sensitive.values()], labels.size)
@@ -165,7 +163,7 @@ def minimality(case: Case, profile: Profile, clock: Clock) -> Attack:
     found, ended = ([whole], False) if whole is not None else ([], clock.over)
     if not found and not ended:
         found, ended = revealed_by_some(case.labels, case.sensitive, case.regroup, case.seed, clock)
-    note = Sentence("the time was up after {many} classes were tried", many=len(found)) if ended else ""
+    note = _time_up(len(found)) if ended else ""
     if not found:
         return _unknown(profile, note or "no repetition of the run led to the published classes", failed=not ended)
     l = case.policy.constraints.l  # noqa: E741
@@ -186,7 +184,7 @@ def minimality(case: Case, profile: Profile, clock: Clock) -> Attack:
     note = Sentence.joined([note, counted_note] if note else [counted_note])
     bound = allowed(l, worst.share)
     return Attack(
-        minimality.card.name,  # type: ignore[attr-defined]
+        "minimality",
         profile.name,
         worst.hits,
         worst.matching,
@@ -198,6 +196,13 @@ def minimality(case: Case, profile: Profile, clock: Clock) -> Attack:
         note,
         bound,
     )
+
+
+def _time_up(tried: int) -> str:
+    """Say that time ran out, and how many classes had been tried by then."""
+    if not tried:
+        return "time ran out before a class had been tried"
+    return Sentence("time ran out after {tried} class" + ("es" if tried > 1 else ""), tried=tried)
 
 
 def _as_released(case: Case, name: str) -> NDArray[np.bool_]:

@@ -27,8 +27,6 @@ from shoal.privacy.measures.pairs import Pair
 from shoal.privacy.measures.space import blocks, places
 from shoal.privacy.verdict.classes import Labels, classes
 
-__all__ = ["Column", "Statements", "beside", "isolating", "limits", "raw", "singling_out", "stated"]
-
 MOST = 1_000  # statements of each kind
 TOLERANCES = (0.3, 0.1, 0.03, 0.01)  # standard deviations of the released column
 SHUFFLES = 3
@@ -60,7 +58,7 @@ def raw(case: Case) -> Case:
     return replace(case, released=case.before.data, policy=policy)
 
 
-def beside(case: Case) -> tuple[Case, int]:
+def control_case(case: Case) -> tuple[Case, int]:
     """Return a case whose targets are the control rows, and their number, 0 without any."""
     rows = case.control
     if rows is None or not rows.n or not case.n:
@@ -216,7 +214,7 @@ def singling_out(case: Case, profile: Profile, clock: Clock) -> Attack:
         Sentence("{some} of {all} statements about one column are true of one row", some=Rows(one.sum()), all=one.size),
         Sentence("{some} of {all} about several", some=Rows(several.sum()), all=several.size),
     ]
-    others, m = beside(case)
+    others, m = control_case(case)
     control = None
     if m:
         people = sampled(m, n, np.random.default_rng((case.seed, 64)))
@@ -226,8 +224,9 @@ def singling_out(case: Case, profile: Profile, clock: Clock) -> Attack:
     copy = _columns(raw(case), profile)
     known = stated(copy, k, np.random.default_rng((case.seed, 63)), clock)
     power = float(np.concatenate(isolating(copy, known, clock)).mean())
-    if clock.over:
-        notes.append(Sentence("the time was up after {tried} statements", tried=right.size))
+    ended = clock.over
+    if ended:
+        notes.append(Sentence("time ran out after {tried} statements", tried=right.size))
     return concluded(
         name,
         profile,
@@ -237,7 +236,7 @@ def singling_out(case: Case, profile: Profile, clock: Clock) -> Attack:
         power=power,
         allowed=allowed,
         note=Sentence.joined(list(notes)),
-        ended=clock.over,
+        ended=ended,
     )
 
 

@@ -21,11 +21,9 @@ from shoal.model.findings import Attack
 from shoal.model.sentences import Sentence
 from shoal.privacy.attacks.attack import FEW, Clock, Profile, concluded
 from shoal.privacy.attacks.averages import Average, averages, numbers_of
-from shoal.privacy.attacks.singling import beside
+from shoal.privacy.attacks.singling import control_case
 from shoal.privacy.measures.case import Case
 from shoal.privacy.verdict.classes import Labels
-
-__all__ = ["Sums", "combinations", "subset_sum"]
 
 Floats = NDArray[np.float64]
 CLASSES = 40  # most classes that are tried
@@ -184,15 +182,15 @@ def subset_sum(case: Case, profile: Profile, clock: Clock) -> Attack:
         blind += [1 / comb(listed.size, size)] * len(found)
         if len(power) < FEW and found:
             power += _searched(Sums(rows, size, 2 * slack), exact, slack, places, clock)[0]
-    if not right:  # the time was up before the first class was searched
-        return nothing(f"the time was up after 0 of {tried.size} classes")
+    if not right:  # time ran out before the first class was searched
+        return nothing(f"time ran out after 0 of {tried.size} classes")
     notes = [f"by {len(columns)} column{'s' * (len(columns) > 1)}, in registers of {_between(registers)} people"]
     if compact:
         notes.append(f"the most compact group that fits is the class in {sum(compact)} of {len(compact)} cases")
     left = int((case.sizes > LARGEST).sum())
     notes += [f"classes of more than {LARGEST} rows are not searched"] if left else []
     if len(right) < tried.size:
-        notes.append(f"the time was up after {len(right)} of {tried.size} classes")
+        notes.append(f"time ran out after {len(right)} of {tried.size} classes")
     return concluded(
         name,
         profile,
@@ -252,7 +250,7 @@ def _sums(people: Floats, groups: Labels) -> Floats:
 def _people(case: Case, columns: list[Average]) -> Floats:
     """Return the numbers of the members, row by row as the release, and of the control."""
     mine = np.column_stack([column.before for column in columns])
-    others, outsiders = beside(case)
+    others, outsiders = control_case(case)
     if not outsiders:
         return mine
     theirs = {column.name: column for column in others.columns}

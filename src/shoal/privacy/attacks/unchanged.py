@@ -17,17 +17,13 @@ from shoal.errors import PolicyError, listed
 from shoal.model.asking import option
 from shoal.model.exposure import stands_out
 from shoal.model.findings import Attack
+from shoal.model.options import UNIQUE_KEPT
 from shoal.model.policy import Policy
 from shoal.model.sentences import Rows, Sentence
-from shoal.privacy.attacks.attack import Clock, Profile, concluded
+from shoal.privacy.attacks.attack import Clock, Profile, allowed_by_k, concluded
 from shoal.privacy.measures.case import Case
 from shoal.privacy.verdict.classes import classes
 from shoal.privacy.verdict.values import read_column
-
-__all__ = ["ACCEPTED", "Unchanged", "refuse_unique_kept", "unchanged_columns"]
-
-ACCEPTED = "unique-kept"
-MARGIN = 0.01  # above 1/k
 
 Codes = NDArray[np.int64]
 
@@ -68,7 +64,7 @@ def refuse_unique_kept(data: pa.Table, policy: Policy) -> None:
     `data` has the rows that will be released, or a release, and the policy names every column.
     """
     found = Unchanged.of(data, policy)
-    if ACCEPTED in policy.accept or not stands_out(found.alone, found.rows):
+    if UNIQUE_KEPT in policy.accept or not stands_out(found.alone, found.rows):
         return
     identifying = [name for name in found.codes if stands_out(found.alone_in(name), found.rows)]
     which = identifying or list(found.codes)
@@ -77,7 +73,7 @@ def refuse_unique_kept(data: pa.Table, policy: Policy) -> None:
         f"unchanged, sensitive and kept, mostly by {listed(which)}. Anyone who knows these values of a person finds "
         f"the row. Make {'it a quasi-identifier' if len(which) == 1 else 'them quasi-identifiers'}, published by class "
         f"as a mean or a range, or drop {'it' if len(which) == 1 else 'them'} as identifier"
-        f"{'' if len(which) == 1 else 's'}; to publish anyway, accept the risk: {option('accept', ACCEPTED)}."
+        f"{'' if len(which) == 1 else 's'}; to publish anyway, accept the risk: {option('accept', UNIQUE_KEPT)}."
     )
 
 
@@ -105,7 +101,7 @@ def unchanged_columns(case: Case, profile: Profile, clock: Clock) -> Attack:  # 
         right,
         baseline=1 / max(1, case.n),
         power=float(power.mean()) if power.size else None,
-        allowed=1 / case.policy.constraints.k + MARGIN,
+        allowed=allowed_by_k(case),
         note=Sentence(
             "by {names}: {rare} rows share these values with fewer than {k} others",
             names=listed(names, 4),

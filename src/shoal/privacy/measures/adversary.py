@@ -18,25 +18,6 @@ from shoal.privacy.measures.pairs import Pair
 from shoal.privacy.verdict.classes import Labels, classes
 from shoal.privacy.verdict.values import read_column
 
-__all__ = [
-    "DOUBT",
-    "SCALE",
-    "TAU",
-    "bins",
-    "correlation",
-    "cross_entropy",
-    "degree_of_anonymity",
-    "entropy",
-    "guesses",
-    "interval_width",
-    "min_entropy",
-    "mutual_information",
-    "normalised_variance",
-    "on_the_scale",
-    "relative_entropy",
-    "smoothed",
-]
-
 Floats = NDArray[np.float64]
 PARTS = 20
 SMOOTHING = 0.5  # rows added to each bin
@@ -51,16 +32,6 @@ def entropy(p: Floats) -> Floats:
     return np.asarray(-(safe * np.log2(safe)).sum(axis=-1)) + 0.0
 
 
-def degree_of_anonymity(p: Floats) -> Floats:
-    """Return the entropy over log2 of the number of candidates: 0 (certain) to 1 (ignorant); 0 for one candidate."""
-    return entropy(p) / np.log2(p.shape[-1]) if p.shape[-1] > 1 else np.zeros(p.shape[:-1])
-
-
-def min_entropy(p: Floats) -> Floats:
-    """Return -log2 of the largest p: 0 (certain) to log2 of the candidates; at most the entropy; high is good."""
-    return np.asarray(-np.log2(p.max(axis=-1))) + 0.0
-
-
 def relative_entropy(true: Floats, p: Floats) -> float:
     """Return KL = sum true log2(true / p): 0 if they are equal, infinite if p rules out what is true."""
     there = true > 0
@@ -72,11 +43,6 @@ def relative_entropy(true: Floats, p: Floats) -> float:
 def cross_entropy(true: Floats, p: Floats) -> float:
     """Return H(true) + KL(true to p): at least the entropy of what is true, infinite if p rules it out."""
     return float(entropy(true)) + relative_entropy(true, p)
-
-
-def guesses(p: Floats, true: int) -> float:
-    """Return the expected rank of the true candidate by falling p, ties broken at random: 1 up, high is good."""
-    return 1.0 + float((p > p[true]).sum()) + (float((p == p[true]).sum()) - 1) / 2
 
 
 def on_the_scale(p: Floats, n: int, doubt: float = DOUBT) -> Labels:

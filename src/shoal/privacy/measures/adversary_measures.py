@@ -27,21 +27,6 @@ from shoal.privacy.measures.space import space
 from shoal.privacy.verdict.classes import Labels
 from shoal.privacy.verdict.values import read_column
 
-__all__ = [
-    "adversary_error",
-    "anonymity_classes",
-    "anonymity_set_size",
-    "column_correlation",
-    "column_cross_entropy",
-    "column_information",
-    "column_interval_width",
-    "column_normalised_variance",
-    "column_relative_entropy",
-    "guesses_until_success",
-    "normalised_entropy",
-    "posterior_entropy",
-]
-
 Floats = NDArray[np.float64]
 UNIFORM = "uniform over the rows of a class"
 
@@ -50,10 +35,7 @@ UNIFORM = "uniform over the rows of a class"
     "anonymity set size", formula="mean over rows of size(E)", low=1, better="high", need="release", cost="n log n"
 )
 def anonymity_set_size(case: Case) -> tuple[Finding, ...]:
-    """Count the candidates for a row: the rows of its class.
-
-    Formula: size(E), the mean over rows and the least. Range: 1 to n; high is good. Need: the release.
-    """
+    """Count the candidates for a row: the rows of its class."""
     return _of_sizes(case, "anonymity set size", lambda sizes: sizes.astype(np.float64), "candidates for a row")
 
 
@@ -66,11 +48,7 @@ def anonymity_set_size(case: Case) -> tuple[Finding, ...]:
     aliases=("min-entropy",),
 )
 def posterior_entropy(case: Case) -> tuple[Finding, ...]:
-    """Measure how many bits the adversary lacks about who a row is.
-
-    Formula: H = -sum p log2 p, which is log2 size(E). The min-entropy -log2 max p is the same, as the rows of a
-    class are equally likely. Range: 0 to log2 n; high is good. Need: the release.
-    """
+    """Measure how uncertain the adversary is, in bits, about who a row is."""
     return _of_sizes(case, "entropy", np.log2, f"bits; p {UNIFORM}")
 
 
@@ -78,10 +56,7 @@ def posterior_entropy(case: Case) -> tuple[Finding, ...]:
     "degree of anonymity", formula="mean over rows of H / log2 n", high=1, better="high", need="release", cost="n log n"
 )
 def normalised_entropy(case: Case) -> tuple[Finding, ...]:
-    """Measure the entropy as a share of that of an adversary who knows nothing.
-
-    Formula: H / log2 n, all rows being candidates. Range: 0 to 1; high is good. Need: the release.
-    """
+    """Measure the entropy as a share of that of an adversary who knows nothing."""
     bits = np.log2(max(2, case.n))
     how = f"H / log2 n; p {UNIFORM}" if case.n > 1 else "0, as there is one row only"
     return _of_sizes(case, "degree of anonymity", lambda sizes: np.log2(sizes) / bits, how)
@@ -96,21 +71,19 @@ def normalised_entropy(case: Case) -> tuple[Finding, ...]:
     cost="n log n",
 )
 def guesses_until_success(case: Case) -> tuple[Finding, ...]:
-    """Measure how many guesses it takes to find a row.
-
-    Formula: the expected rank of the true row, (size(E) + 1) / 2. Range: 1 up; high is good. Need: the release.
-    """
+    """Measure how many guesses it takes to find a row."""
     return _of_sizes(case, "guesses until success", lambda sizes: (sizes + 1) / 2, f"expected rank; p {UNIFORM}")
 
 
 @measure(
-    "degree of anonymity class", formula="rows by p of the true row", better="neither", need="release", cost="n log n"
+    "degree of anonymity class",
+    formula="number of rows by p of the true row",
+    better="neither",
+    need="release",
+    cost="n log n",
 )
 def anonymity_classes(case: Case) -> tuple[Finding, ...]:
-    """Count the rows that are exposed, and those on each step of the scale of anonymity.
-
-    Formula: that of `on_the_scale`, with p = 1/size(E), n rows and d = 0.05. Range: 0 to n. Need: the release.
-    """
+    """Count the rows that are exposed, and those on each step of the scale of anonymity."""
     if not case.n:
         return ()
     counts = on_the_scale(1 / case.sizes[case.labels], case.n).tolist()
@@ -125,17 +98,16 @@ def anonymity_classes(case: Case) -> tuple[Finding, ...]:
 
 @measure(
     "cross-entropy",
-    formula="H(p) + KL(p to q) per column",
+    formula="H(p, q) = -sum p log2 q per column",
     better="neither",
     need="pair",
     cost="d n log n",
     by_column=True,
 )
 def column_cross_entropy(case: Case) -> tuple[Finding, ...]:
-    """Measure how many bits a value costs in a code made for the released column.
+    """Measure how many bits an original value takes in a code that is optimal for the released column.
 
-    Formula: -sum p log2 q, p the shares of bins before and q after, half a row added to each bin of both. Range: H(p)
-    up. Need: the pair. Columns published by range, set or tree have no such shares, and are left out.
+    Columns published by range, set or tree have no such shares, and are left out.
     """
     return _of_shares(case, "cross-entropy", cross_entropy)
 
@@ -149,10 +121,7 @@ def column_cross_entropy(case: Case) -> tuple[Finding, ...]:
     by_column=True,
 )
 def column_relative_entropy(case: Case) -> tuple[Finding, ...]:
-    """Measure how far the shares of the released column are from those of the original.
-
-    Formula: sum p log2(p / q), as in cross-entropy. Range: 0 (equal) up. Need: the pair.
-    """
+    """Measure how far the shares of the released column are from those of the original."""
     return _of_shares(case, "relative entropy", relative_entropy)
 
 
@@ -165,11 +134,7 @@ def column_relative_entropy(case: Case) -> tuple[Finding, ...]:
     by_column=True,
 )
 def column_information(case: Case) -> tuple[Finding, ...]:
-    """Measure how many bits of a cell its released value reveals, and what share of all its bits that is.
-
-    Formula: I(X; X') on the bins of both, and I(X; X') / H(X), 0 if H(X) is 0. Range: 0 to H(X), and 0 to 1; low is
-    good for privacy. Need: the pair.
-    """
+    """Measure how many bits the released value of a cell reveals about it, and their share of its entropy."""
     found = []
     for column in case.columns if case.n else ():
         before, after = bins(column)
@@ -199,8 +164,7 @@ def column_information(case: Case) -> tuple[Finding, ...]:
 def column_correlation(case: Case) -> tuple[Finding, ...]:
     """Measure how strongly a released column of numbers or dates is correlated with the original.
 
-    Formula: cov(X, X') / sqrt(var(X) var(X')), a range counting as its midpoint; 0 if the released column is constant.
-    Range: -1 to 1; near 0 is good for privacy. Need: the pair. No finding for a column that is constant before.
+    No finding for a column that is constant before.
     """
     return _of_numbers(case, "correlation", correlation)
 
@@ -216,8 +180,7 @@ def column_correlation(case: Case) -> tuple[Finding, ...]:
 def column_normalised_variance(case: Case) -> tuple[Finding, ...]:
     """Measure the variance of the adversary's error as a share of that of the column of numbers or dates.
 
-    Formula: var(X - X') / var(X), a range counting as its midpoint. Range: 0 up; high is good for privacy. Need: the
-    pair. No finding for a column that is constant before.
+    No finding for a column that is constant before.
     """
     return _of_numbers(case, "normalised variance", normalised_variance)
 
@@ -228,21 +191,18 @@ def column_normalised_variance(case: Case) -> tuple[Finding, ...]:
     better="high",
     need="pair",
     cost="d n log n",
+    counts_changes=True,
 )
 def adversary_error(case: Case) -> tuple[Finding, ...]:
-    """Measure how far the released values are from the true ones, row by row.
-
-    Formula: the mean over rows of squared distances, summed over columns. Numbers, dates and levels count in standard
-    deviations of the original column, a wrong category counts 1. Range: 0 up; high is good for privacy. Need: the pair.
-    """
+    """Measure how far the released values are from the true ones, row by row."""
     if not case.n or not case.columns:
         return ()
     name, found = "mean squared error of the adversary", []
     for column in case.columns:
         before, after = space(case, [column.name])
         error = float(np.square(before - after).sum(axis=1).mean())
-        found.append(Finding(name, error, "its part", "pair", column=column.name))
-    how = "squared distance of a row from what is released of it, standardized; its columns added up"
+        found.append(Finding(name, error, "the part of this column", "pair", column=column.name))
+    how = "squared distance between original and released rows, columns standardized and added up"
     return (Finding(name, sum(part.value for part in found), how, "pair"), *found)
 
 
@@ -258,9 +218,7 @@ def adversary_error(case: Case) -> tuple[Finding, ...]:
 def column_interval_width(case: Case) -> tuple[Finding, ...]:
     """Measure how wide an interval the true value lies in, given the published one.
 
-    Formula: the width of the shortest interval with 95 % of the true values of the rows with the same published value,
-    mean over rows, divided by the range of the column. Range: 0 to 1; high is good for privacy. Need: the pair. Nominal
-    columns, and columns with one value, have none.
+    Nominal columns, and columns with one value, have none.
     """
     found = []
     for column in case.columns:
@@ -271,7 +229,7 @@ def column_interval_width(case: Case) -> tuple[Finding, ...]:
         published = np.unique(read_column(column.after).codes[known], return_inverse=True)[1].reshape(-1)
         width = float((interval_width(values[known], published) / np.ptp(values[known]))[published].mean())
         how = Sentence(
-            "shortest interval with {tau:.0%} of the values of a published one, as a part of the range{gone}",
+            "shortest interval with {tau:.0%} of the original values of a published one, as a share of the range{gone}",
             tau=TAU,
             gone=_gone(known),
         )
@@ -290,7 +248,7 @@ def _of_sizes(case: Case, name: str, figure: Callable[[Labels], Floats], how: st
     if not case.n:
         return ()
     each = figure(case.sizes)
-    mean, least = (Sentence("{how}; {of}", how=how, of=of) for of in ("mean over rows", "the least of all rows"))
+    mean, least = (Sentence("{how}; {of}", how=how, of=of) for of in ("mean over rows", "the smallest of all rows"))
     return (
         Finding(name, float(case.sizes @ each) / case.n, mean, "release", counts_rows=False),
         Finding(name, float(each.min()), least, "release", part="least", counts_rows=False),

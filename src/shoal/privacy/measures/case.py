@@ -6,7 +6,9 @@ groups also reads `columns` or `original`, which only the data holder has.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, wraps
+from typing import TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +23,7 @@ from shoal.privacy.measures.pairs import Pair, pairs
 from shoal.privacy.verdict.classes import Counts, Labels, classes
 from shoal.privacy.verdict.values import Values, quasi_columns, read_column, sensitive_columns
 
-__all__ = ["Case"]
+Kept = TypeVar("Kept")
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,3 +93,16 @@ class Case:
     def label(self) -> NDArray[np.int64] | None:
         """The class that analysts predict, row by row, if the policy names one."""
         return None if self.policy.label is None else read_column(self.released.column(self.policy.label)).codes
+
+
+def once_per_case(function: Callable[[Case], Kept]) -> Callable[[Case], Kept]:
+    """Return a function that computes its result once per case, for what several measures need."""
+    known: WeakKeyDictionary[Case, Kept] = WeakKeyDictionary()
+
+    @wraps(function)
+    def found(case: Case) -> Kept:
+        if case not in known:
+            known[case] = function(case)
+        return known[case]
+
+    return found

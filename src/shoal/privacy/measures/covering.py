@@ -12,8 +12,6 @@ import pyarrow as pa
 
 from shoal.privacy.measures.published import read_published
 
-__all__ = ["uncovered"]
-
 
 def uncovered(
     original: pa.ChunkedArray,
@@ -39,7 +37,7 @@ def uncovered(
     theirs = texts.indices.fill_null(len(published)).to_numpy(zero_copy_only=False).astype(np.int64)
     pairs, counts = np.unique(mine * (len(published) + 1) + theirs, return_counts=True)
     names = [read_published(text, form).values for text in published] if form == "set" else []
-    given = {name for values_ in names for name in values_}  # «*» stands for categories that no set names
+    given = {name for values_ in names for name in values_}  # `*` stands for categories that no set names
     wrong = 0
     for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
         one, two = divmod(pair, len(published) + 1)

@@ -2,8 +2,6 @@
 
 from math import sqrt
 
-__all__ = ["wilson"]
-
 WIDE = 1.959963984540054  # standard deviations on each side that contain 95 % of a normal distribution
 
 

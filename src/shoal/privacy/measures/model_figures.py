@@ -16,19 +16,6 @@ from shoal.privacy.measures.case import Case
 from shoal.privacy.verdict import models
 from shoal.privacy.verdict.classes import Counts, Figures
 
-__all__ = [
-    "alpha_k_anonymity",
-    "basic_beta_likeness",
-    "delta_disclosure",
-    "distinct_diversity",
-    "enhanced_beta_likeness",
-    "entropy_diversity",
-    "k_anonymity",
-    "lacking_classes",
-    "recursive_diversity",
-    "t_closeness",
-]
-
 USUAL_L = 2  # the l of recursive diversity, if the policy asks for none
 COST = "n log n"
 
@@ -37,13 +24,13 @@ COST = "n log n"
 def k_anonymity(case: Case) -> tuple[Finding, ...]:
     """Count the rows of the smallest class.
 
-    Formula: k = min over E of size(E). Range: 1 to n; high is good. Need: the release. No finding without rows.
+    No finding without rows.
     """
     if not case.n:
         return ()
     least = int(case.sizes.min())
     how = Sentence(
-        "rows of the smallest class; {few} of {classes} classes are so small",
+        "rows of the smallest class; {few} of {classes} classes are of this size",
         few=int((case.sizes == least).sum()),
         classes=case.sizes.size,
     )
@@ -60,10 +47,7 @@ def k_anonymity(case: Case) -> tuple[Finding, ...]:
     requires=("sensitive",),
 )
 def alpha_k_anonymity(case: Case) -> tuple[Finding, ...]:
-    """Measure the largest share of a sensitive value in a class.
-
-    Formula: alpha = max over E, s of P_E(s). Range: above 0, up to 1; low is good. Need: the release.
-    """
+    """Measure the largest share of a sensitive value in a class."""
 
     def how(counts: Counts, _: Figures) -> str:
         return Sentence("the largest share of a value in a class; with k = {k}", k=int(counts.sizes.min()))
@@ -83,8 +67,7 @@ def alpha_k_anonymity(case: Case) -> tuple[Finding, ...]:
 def distinct_diversity(case: Case) -> tuple[Finding, ...]:
     """Count the sensitive values of the class with the fewest.
 
-    Formula: l = min over E of the number of distinct values in E. Range: 1 up; high is good. Need: the release. Missing
-    counts as a value.
+    Missing counts as a value.
     """
     return _worst(case, "distinct l-diversity", models.distinct, _of("values of the class with the fewest"), high=True)
 
@@ -99,26 +82,22 @@ def distinct_diversity(case: Case) -> tuple[Finding, ...]:
     requires=("sensitive",),
 )
 def entropy_diversity(case: Case) -> tuple[Finding, ...]:
-    """Measure the effective number of equally frequent sensitive values in the least diverse class.
-
-    Formula: l = min over E of exp(-sum P_E ln P_E). Range: 1 to the distinct l; high is good. Need: the release.
-    """
+    """Measure the effective number of equally frequent sensitive values in the least diverse class."""
     return _worst(case, "entropy l-diversity", models.entropy, _of("exp of the least entropy of a class"), high=True)
 
 
 @measure(
     "recursive (c,l)-diversity",
-    formula="c = max over classes E of r_1 / (r_l + r_l+1 + ...), r the counts in E, largest first",
+    formula="c = max over classes E of r_1 / (r_l + r_(l+1) + ...), r the counts in E, largest first",
     better="low",
     need="release",
     cost=COST,
     requires=("sensitive",),
 )
 def recursive_diversity(case: Case) -> tuple[Finding, ...]:
-    """Measure above which c every class is (c,l)-diverse, with the l of the policy, or 2.
+    """Measure the c above which every class is (c,l)-diverse, with the l of the policy, or 2.
 
-    Formula: c = max over E of r_1 / (r_l + r_l+1 + ...). Range: above 0; low is good. Need: the release. It is infinite
-    if a class has fewer than l values, and the finding says so.
+    It is infinite if a class has fewer than l values, and the finding says so.
     """
     asked = math.ceil(case.policy.constraints.l or USUAL_L)
 
@@ -126,7 +105,7 @@ def recursive_diversity(case: Case) -> tuple[Finding, ...]:
         few = int(np.isinf(figures).sum())
         lacking = Sentence("; infinite, as {few} of {all} classes have fewer values", few=few, all=figures.size)
         tail = lacking if few else ""
-        return Sentence("every class is (c,l)-diverse for any c above it, l = {l}{tail}", l=asked, tail=tail)
+        return Sentence("every class is (c,l)-diverse for any c above this figure, l = {l}{tail}", l=asked, tail=tail)
 
     return _worst(case, "recursive (c,l)-diversity", lambda counts: models.recursive(counts, asked), how)
 
@@ -141,18 +120,14 @@ def recursive_diversity(case: Case) -> tuple[Finding, ...]:
     requires=("sensitive",),
 )
 def t_closeness(case: Case) -> tuple[Finding, ...]:
-    """Measure how far the sensitive values of a class are from those of the whole release.
-
-    Formula: t = max over E of EMD(P_E, P), by ordered distance for numbers, dates and levels, along the tree for a
-    column that has one, and by equal distance for categories. Range: 0 to 1; low is good. Need: the release.
-    """
+    """Measure how far the distribution of sensitive values in a class is from that in the whole release."""
 
     def how(counts: Counts, _: Figures) -> str:
         if counts.base.size < 2:
             return Sentence("0, as the column has one value only")
         if counts.column.tree is not None:
             return "earth mover's distance along the tree"
-        return f"earth mover's distance, {'ordered' if counts.column.ordered else 'equal'}"
+        return f"earth mover's distance, {'ordered values' if counts.column.ordered else 'values equally far apart'}"
 
     return _worst(case, "t-closeness", models.closeness, how)
 
@@ -166,11 +141,7 @@ def t_closeness(case: Case) -> tuple[Finding, ...]:
     requires=("sensitive",),
 )
 def basic_beta_likeness(case: Case) -> tuple[Finding, ...]:
-    """Measure by how much a sensitive value is more frequent in a class than in the release.
-
-    Formula: beta = max over E, s with P_E(s) > P(s) of (P_E(s) - P(s)) / P(s); 0 if no share rises. Range: 0 up; low is
-    good. Need: the release.
-    """
+    """Measure the largest relative increase of the share of a sensitive value from the release to a class."""
     return _worst(case, "basic beta-likeness", models.likeness, _of("the largest relative rise of a share"))
 
 
@@ -183,15 +154,15 @@ def basic_beta_likeness(case: Case) -> tuple[Finding, ...]:
     requires=("sensitive",),
 )
 def enhanced_beta_likeness(case: Case) -> tuple[Finding, ...]:
-    """Measure the rise of a share as basic beta-likeness does, each bounded by -ln P(s).
+    """Measure the relative increase as basic beta-likeness does, but count at most -ln P(s) for each value s.
 
-    Formula: beta = max over E, s of min((P_E(s) - P(s)) / P(s), -ln P(s)); 0 if no share rises. Range: 0 up; low is
-    good. Need: the release. The finding says how many classes exceed the bound: these meet no beta at all.
+    The finding says how many classes exceed the bound: these meet no beta at all.
     """
 
     def how(counts: Counts, figures: Figures) -> str:
         past = int(models.unbounded(counts).sum())
-        return Sentence("rises bounded by -ln P(s), which {past} of {all} classes pass", past=past, all=figures.size)
+        text = "the largest relative rise of a share, bounded by -ln P(s), which {past} of {all} classes exceed"
+        return Sentence(text, past=past, all=figures.size)
 
     return _worst(case, "enhanced beta-likeness", lambda counts: models.likeness(counts, enhanced=True), how)
 
@@ -207,8 +178,7 @@ def enhanced_beta_likeness(case: Case) -> tuple[Finding, ...]:
 def delta_disclosure(case: Case) -> tuple[Finding, ...]:
     """Measure how far the logarithm of a share in a class is from that in the release.
 
-    Formula: delta = max over E and s with P_E(s) > 0 of |ln(P_E(s) / P(s))|. Range: 0 up; low is good. Need: the
-    release. Values missing from a class are counted separately, by «classes that lack a value».
+    Values missing from a class are counted separately, by `classes that lack a value`.
     """
     return _worst(case, "delta-disclosure", models.disclosure, _of("over the values that a class has"))
 
@@ -222,15 +192,11 @@ def delta_disclosure(case: Case) -> tuple[Finding, ...]:
     requires=("sensitive",),
 )
 def lacking_classes(case: Case) -> tuple[Finding, ...]:
-    """Count the classes that lack a sensitive value of the release: strictly, their delta is infinite.
-
-    Formula: the number of E with P_E(s) = 0 for an s with P(s) > 0. Range: 0 to the number of classes; low is good.
-    Need: the release.
-    """
+    """Count the classes that lack a sensitive value of the release: strictly, their delta is infinite."""
 
     def how(counts: Counts, _: Figures) -> str:
         of = counts.sizes.size
-        return Sentence("of {all} classes; strictly, the delta-disclosure of these is infinite", all=of)
+        return Sentence("of {all} classes; strictly speaking, their delta-disclosure is infinite", all=of)
 
     def count(counts: Counts) -> Figures:
         return np.array([models.lacking(counts).sum()], np.float64)

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from shoal.errors import DataError
 from shoal.model.policy import TRUTHFUL_FORMS, Policy
-from shoal.model.table import Table
+from shoal.model.table import Table, type_name
 from shoal.prepare.encode import microseconds
 from shoal.prepare.hierarchy import Hierarchy
 from shoal.privacy.measures.published import Published, read_published
-
-__all__ = ["Pair", "pairs"]
+from shoal.privacy.verdict.values import ORDERED
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -35,7 +34,7 @@ class Pair:
     tree: Hierarchy | None = None  # if it is published by one
 
     def published_as(self, text: str | None) -> Published:
-        """Return what a released text of a truthful form says; «*» is read as everything that it may stand for."""
+        """Return what a released text of a truthful form says; `*` is read as everything that it may stand for."""
         published = read_published(text, self.form)
         if published.others:
             published = published._replace(values=(*published.values, *self._unnamed))
@@ -63,7 +62,7 @@ class Pair:
     @property
     def ordered(self) -> bool:
         """Whether its values have an order."""
-        return self.kind in ("numeric", "date", "ordinal")
+        return self.kind in ORDERED
 
     @cached_property
     def codes(self) -> tuple[Codes, Codes]:
@@ -96,12 +95,13 @@ def _comparable(pair: Pair) -> None:
     try:
         pair.after.cast(pair.before.type, safe=False)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        types = f"measure: column {pair.name!r} is {pair.before.type} and its release is {pair.after.type}"
+        before, after = type_name(pair.before.type), type_name(pair.after.type)
     else:
         return
     raise DataError(
-        f"{types}, which is not comparable. If it has ranges ('30–39'), sets ('{{a, b}}') or nodes of a hierarchy, "
-        "declare the form in a policy; otherwise exclude the column with the role identifier."
+        f"measure: column {pair.name!r} contains {before} and its release {after}, which cannot be compared. If it has "
+        "ranges ('30–39'), sets ('{a, b}') or nodes of a hierarchy, declare the form in a policy; otherwise "
+        "exclude the column with the role identifier."
     )
 
 

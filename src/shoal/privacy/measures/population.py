@@ -13,7 +13,6 @@ The population has the quasi-identifiers as they are released, and cells are com
 
 from math import exp, log, log1p
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
@@ -23,26 +22,13 @@ from shoal.catalogue import measure
 from shoal.errors import DataError, listed
 from shoal.model.findings import Finding
 from shoal.model.sentences import Sentence
-from shoal.privacy.measures.case import Case
+from shoal.model.table import type_name
+from shoal.privacy.measures.case import Case, once_per_case
 from shoal.privacy.verdict.classes import Labels, classes
 from shoal.privacy.verdict.values import quasi_names, read_column
 
-__all__ = [
-    "Uniques",
-    "counted",
-    "delta_presence",
-    "given_fraction",
-    "k_map",
-    "least_map",
-    "population_sizes",
-    "population_uniques",
-    "presence",
-    "unique_in_population",
-]
-
 Floats = NDArray[np.float64]
 COST = "(n + N) log (n + N), N rows of the population"
-_COUNTED: WeakKeyDictionary[Case, Labels] = WeakKeyDictionary()  # four measures need the same counts
 
 
 def population_sizes(released: pa.Table, population: pa.Table, names: list[str], labels: Labels) -> Labels:
@@ -63,11 +49,6 @@ def population_sizes(released: pa.Table, population: pa.Table, names: list[str],
     counts = np.bincount(whole[n:], minlength=int(whole.max()) + 1 if whole.size else 0)
     firsts = np.unique(labels, return_index=True)[1]
     return np.asarray(counts[whole[firsts]], np.int64)
-
-
-def least_map(counts: Labels) -> int:
-    """Return the k of k-map: the smallest class in the population; 0 if one is absent there; high is good."""
-    return int(counts.min())
 
 
 def presence(sizes: Labels, counts: Labels) -> Floats:
@@ -121,11 +102,7 @@ def unique_in_population(sizes: Labels, fraction: float) -> Uniques:
     requires=("population",),
 )
 def k_map(case: Case) -> tuple[Finding, ...]:
-    """Count the people of the population who could be a released row, at the least.
-
-    Formula: k = min over E of size(E in the population). Range: 0 up; high is good. Need: the release and a population;
-    no finding without.
-    """
+    """Count the people of the population who match a released row, at least."""
     counts = counted(case)
     if counts is None:
         return ()
@@ -134,7 +111,7 @@ def k_map(case: Case) -> tuple[Finding, ...]:
         classes=counts.size,
         unexpected=_inconsistent(case.sizes, counts),
     )
-    return (Finding("k-map", float(least_map(counts)), how, "release", counts_rows=False),)
+    return (Finding("k-map", float(counts.min()), how, "release", counts_rows=False),)
 
 
 @measure(
@@ -147,11 +124,7 @@ def k_map(case: Case) -> tuple[Finding, ...]:
     requires=("population",),
 )
 def delta_presence(case: Case) -> tuple[Finding, ...]:
-    """Measure how certain one can be that a person of the population is in the release.
-
-    Formula: max, and min, over E of size(E in T') / size(E in the population), at most 1. Range: 0 to 1; good if both
-    lie inside the bounds that the data holder sets. Need: the release and a population; no finding without.
-    """
+    """Measure how certain one can be that a person of the population is in the release."""
     counts = counted(case)
     if counts is None or case.population is None:
         return ()
@@ -197,11 +170,7 @@ def delta_presence(case: Case) -> tuple[Finding, ...]:
     requires=("population",),
 )
 def population_uniques(case: Case) -> tuple[Finding, ...]:
-    """Estimate the share of rows that are unique in the population, from the sampling fraction.
-
-    Formula: that of `unique_in_population`. Range: 0 to the sample uniques; low is good. Need: the release and a
-    sampling fraction; no finding without.
-    """
+    """Estimate the share of rows that are unique in the population, from the sampling fraction."""
     fraction = given_fraction(case)
     if fraction is None or not case.n:
         return ()
@@ -227,14 +196,12 @@ def population_uniques(case: Case) -> tuple[Finding, ...]:
     )
 
 
+@once_per_case
 def counted(case: Case) -> Labels | None:
     """Return the rows of the population in each class of the release; None without rows or a population."""
     if case.population is None or not case.n:
         return None
-    if case not in _COUNTED:
-        names = quasi_names(case.released, case.policy)
-        _COUNTED[case] = population_sizes(case.released, case.population, names, case.labels)
-    return _COUNTED[case]
+    return population_sizes(case.released, case.population, quasi_names(case.released, case.policy), case.labels)
 
 
 def given_fraction(case: Case) -> float | None:
@@ -275,7 +242,7 @@ def _together(name: str, released: pa.Table, population: pa.Table) -> pa.Chunked
             both = [column.cast(target, safe=False) for column in both]
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             raise DataError(
-                f"population: column {name!r} is {other} there and {one} in the release, which cannot be compared. "
-                "Give it the type of the release."
+                f"population: column {name!r} contains {type_name(other)} there and {type_name(one)} in the release, "
+                "which cannot be compared. Give it the type of the release."
             ) from None
     return pa.chunked_array([chunk for column in both for chunk in column.chunks], both[0].type)

@@ -1,12 +1,10 @@
 """What is published of a group by range, set or tree, read back from its text.
 
-«low–high», «{A, B}», a node of a tree, or a single value, each possibly followed by «or missing». «*» stands for other
+`low–high`, `{A, B}`, a node of a tree, or a single value, each possibly followed by `or missing`. `*` stands for other
 categories in a set, and for an open end of a range. A backslash says that the next character belongs to a value.
 """
 
 from typing import NamedTuple
-
-__all__ = ["Published", "read_published"]
 
 GAP = " or missing"
 OTHERS = "*"
@@ -41,7 +39,7 @@ def read_published(text: str | None, form: str) -> Published:
         return Published((text,))
     body = text.removesuffix(GAP)
     if len(body) - len(body.rstrip("\\")) & 1:
-        body = text  # a backslash says that «or missing» belongs to the value
+        body = text  # a backslash says that `or missing` belongs to the value
     missing = body != text
     if form == "range":
         ends = _parts(body, "–")
@@ -52,7 +50,7 @@ def read_published(text: str | None, form: str) -> Published:
 
 
 def _parts(text: str, mark: str) -> list[str | None]:
-    """Return the values of a text between marks, None for «*»; a backslash escapes the next character."""
+    """Return the values of a text between marks, None for `*`; a backslash escapes the next character."""
     parts, guarded, place = [""], [False], 0
     while place < len(text):
         if text[place] == "\\":

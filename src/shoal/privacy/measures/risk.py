@@ -18,19 +18,6 @@ from shoal.privacy.measures.case import Case
 from shoal.privacy.measures.population import counted, given_fraction
 from shoal.privacy.verdict.classes import Labels
 
-__all__ = [
-    "Risk",
-    "band_rows",
-    "class_sizes",
-    "histogram",
-    "journalist",
-    "marketer",
-    "prosecutor",
-    "risk",
-    "risk_bands",
-    "sample_uniques",
-]
-
 Floats = NDArray[np.float64]
 THRESHOLD = 0.2  # the risk of a row in a class of five
 BANDS = (1, 2, 3, 5, 10, 20, 50)  # lower ends of bands of class sizes
@@ -83,18 +70,14 @@ def band_rows(sizes: Labels) -> Labels:
     rank=1,
     words={
         "prosecutor risk": (
-            "The probability of picking the right row for a person known to be in the release; most exposed row."
+            "The largest probability of picking the right row for a person who is known to be in the release."
         ),
         "prosecutor risk, mean": "The same, on average over all rows.",
-        "prosecutor risk, % of rows above 0.2": "Rows whose risk is above one in five, in per cent of all.",
+        "prosecutor risk, % of rows above 0.2": "Rows whose risk is above one in five, as a percentage.",
     },
 )
 def prosecutor(case: Case) -> tuple[Finding, ...]:
-    """Measure how likely an attacker who knows that a person is in the release is to find the row.
-
-    Formula: 1/size(E); the largest, the mean (classes / n), and the share of rows above 0.2. Range: 0 to 1; low is
-    good. Need: the release.
-    """
+    """Measure how likely an attacker who knows that a person is in the release is to find the row."""
     return _findings("prosecutor risk", risk(case.sizes), OF_CLASS) if case.n else ()
 
 
@@ -112,11 +95,7 @@ def prosecutor(case: Case) -> tuple[Finding, ...]:
     },
 )
 def journalist(case: Case) -> tuple[Finding, ...]:
-    """Measure how likely an attacker who does not know who is in the release is to find a row.
-
-    Formula: 1/size(E in the population), or fraction/size(E) if only a sampling fraction is known. Range: 0 to 1; low
-    is good. Need: the release, and a population or a fraction; no finding without.
-    """
+    """Measure how likely an attacker who does not know who is in the release is to find a row."""
     among = _among(case)
     if among is None:
         return ()
@@ -133,44 +112,37 @@ def journalist(case: Case) -> tuple[Finding, ...]:
     rank=3,
     words={
         "marketer risk": "The share of rows that an attacker who assigns a name to every row gets right.",
-        "marketer risk, chance": "The same without the release.",
+        "marketer risk, chance": "The same for an attacker who guesses at random, without the release.",
     },
     aliases=("success rate",),
 )
 def marketer(case: Case) -> tuple[Finding, ...]:
-    """Measure the expected share of rows that an attacker who names every row names correctly.
-
-    Formula: the mean over rows of 1/size(E), counted in the population or by the sampling fraction if one is known.
-    Range: 0 to 1; low is good. Need: the release.
-    """
+    """Measure the expected share of rows that an attacker who assigns a name to every row gets right."""
     if not case.n:
         return ()
     among, how = _among(case) or (case.sizes, OF_CLASS)
     share = risk(case.sizes, among).mean
     return (
         of_risk("marketer risk", share, Sentence("expected share of rows named correctly; {how}", how=how)),
-        of_risk("marketer risk", share * case.n, Sentence("expected number of {n} rows", n=case.n), part="rows"),
+        of_risk("marketer risk", share * case.n, Sentence("expected number, of {n} rows", n=case.n), part="rows"),
         of_risk("marketer risk", 1 / case.n, "a guess among all rows, without the release", part="chance"),
     )
 
 
 @measure(
     "sample uniques %",
-    formula="100 rows with size(E) = 1 / n",
+    formula="100 x rows with size(E) = 1 / n",
     high=100,
     better="low",
     need="release",
     cost=COST,
     rank=5,
     words={
-        "sample uniques %": "Rows that are like no other row, in per cent of all.",
+        "sample uniques %": "Rows that no other row equals in all quasi-identifiers, as a percentage.",
     },
 )
 def sample_uniques(case: Case) -> tuple[Finding, ...]:
-    """Measure the share of rows that are unique in the release.
-
-    Formula: 100 times the rows in classes of one row, divided by n. Range: 0 to 100; low is good. Need: the release.
-    """
+    """Measure the share of rows that are unique in the release."""
     if not case.n:
         return ()
     alone = int((case.sizes == 1).sum())
@@ -180,14 +152,10 @@ def sample_uniques(case: Case) -> tuple[Finding, ...]:
 
 @measure("class sizes", formula="number of classes; rows by size(E)", better="neither", need="release", cost=COST)
 def class_sizes(case: Case) -> tuple[Finding, ...]:
-    """Count the classes, and the share of rows in small and in large ones.
-
-    Formula: the number of classes; 100 times the rows in classes of 1, 2, 3-4, 5-9, 10-19, 20-49, 50 or more rows,
-    divided by n. Range: classes 1 to n, shares 0 to 100. Need: the release.
-    """
+    """Count the classes, and the share of rows in small and in large ones."""
     if not case.n:
         return ()
-    of = Sentence("classes of {n} rows", n=case.n)
+    of = Sentence("number of classes, of {n} rows", n=case.n)
     first = of_risk("class sizes", float(case.sizes.size), of)
     shares = 100 * band_rows(case.sizes) / case.n
     bands = zip(SIZES, shares.tolist(), strict=True)
@@ -201,10 +169,7 @@ def class_sizes(case: Case) -> tuple[Finding, ...]:
 
 @measure("rows by risk", formula="number of rows by prosecutor risk", better="neither", need="release", cost=COST)
 def risk_bands(case: Case) -> tuple[Finding, ...]:
-    """Count the rows at the highest risk, and in each band of prosecutor risk.
-
-    Formula: rows with 1/size(E) in each band. Range: 0 to n. Need: the release.
-    """
+    """Count the rows at the highest risk, and in each band of prosecutor risk."""
     if not case.n:
         return ()
     least = int(case.sizes.min())

@@ -19,8 +19,6 @@ from shoal.privacy.measures.risk import of_risk
 from shoal.privacy.verdict.classes import Labels
 from shoal.privacy.verdict.values import quasi_names
 
-__all__ = ["column_contributions", "contributions", "distinct_rows", "risks_without", "without_each"]
-
 Floats = NDArray[np.float64]
 EXACT = 6  # columns up to which every subset is counted
 WORK = 128_000_000  # rows that are sorted for contributions of more columns
@@ -130,7 +128,7 @@ def _count(key: Labels) -> int:
 
 @measure(
     "risk without a column",
-    formula="classes by all other quasi-identifiers / n",
+    formula="number of classes by all other quasi-identifiers / n",
     high=1,
     better="low",
     need="release",
@@ -138,11 +136,7 @@ def _count(key: Labels) -> int:
     by_column=True,
 )
 def risks_without(case: Case) -> tuple[Finding, ...]:
-    """Measure the mean prosecutor risk that is left without each quasi-identifier.
-
-    Formula: the number of classes by all other columns, divided by n. Range: 1/n to the mean risk; low is good: a
-    column without which little is left carries much. Need: the release.
-    """
+    """Measure the mean prosecutor risk that would remain without each quasi-identifier."""
     if not case.n:
         return ()
     names, left = quasi_names(case.released, case.policy), without_each(distinct_rows(case))
@@ -150,7 +144,7 @@ def risks_without(case: Case) -> tuple[Finding, ...]:
         of_risk(
             "risk without a column",
             count / case.n,
-            Sentence("{count} of {classes} classes are left", count=count, classes=case.sizes.size),
+            Sentence("{count} of {classes} classes remain", count=count, classes=case.sizes.size),
             column=name,
         )
         for name, count in zip(names, left, strict=True)
@@ -159,7 +153,7 @@ def risks_without(case: Case) -> tuple[Finding, ...]:
 
 @measure(
     "contribution to risk",
-    formula="mean over orders of what a column adds to classes / n when it becomes known",
+    formula="Shapley value: mean over orders of the columns of the increase in classes / n by this one",
     high=1,
     better="low",
     need="release",
@@ -167,16 +161,12 @@ def risks_without(case: Case) -> tuple[Finding, ...]:
     by_column=True,
 )
 def column_contributions(case: Case) -> tuple[Finding, ...]:
-    """Measure how much of the mean prosecutor risk each quasi-identifier carries.
-
-    Formula: the Shapley value of classes / n; all add up to (classes - 1) / n. Range: 0 to 1; low is good. Exact for up
-    to 6 columns, else a mean over random orders with a fixed seed. Need: the release.
-    """
+    """Measure how much each quasi-identifier contributes to the mean prosecutor risk."""
     if not case.n or not case.quasi:
         return ()
     value, orders = contributions(distinct_rows(case), case.n)
-    by = Sentence("{orders} orders", orders=orders) if orders else "all orders"
-    how = Sentence("of a mean risk of {mean:.4g}; {by}", mean=case.sizes.size / case.n, by=by)
+    by = Sentence("over {orders} orders of the columns", orders=orders) if orders else "over all orders of the columns"
+    how = Sentence("part of the mean risk, {mean:.4g}; {by}", mean=case.sizes.size / case.n, by=by)
     names = quasi_names(case.released, case.policy)
     return tuple(
         of_risk("contribution to risk", float(part), how, column=name) for name, part in zip(names, value, strict=True)

@@ -2,32 +2,29 @@
 
 from shoal.catalogue import measure
 from shoal.model.findings import Finding
-from shoal.model.policy import MOST_KNOWN
+from shoal.model.policy import MOST_KNOWN, SEPARATOR
 from shoal.model.sentences import Sentence
 from shoal.privacy.measures.case import Case
 from shoal.privacy.verdict.items import item_verdict
 
-__all__ = ["k_km_anonymity"]
-
 
 @measure(
     "(k,k^m)-anonymity",
-    formula="min over classes E, sets S of at most m items that a row of E has, of rows of E that have S",
+    formula="min over classes E and sets S of at most m items of a row of E of the number of rows of E that contain S",
     better="high",
     need="release",
-    cost="combinations of at most m items that rows hold",
+    cost="number of combinations of at most m items in rows",
     requires=("items",),
 )
 def k_km_anonymity(case: Case) -> tuple[Finding, ...]:
     """Count the rows of a class that share its rarest combination of at most m items, in a column of sets.
 
-    Formula: min over E, S of rows of E that have S, |S| <= m. Range: 0 (no items at all) to n; high is good. Need: the
-    release. No finding without a column of sets.
+    No finding without a column of sets.
     """
     m = case.policy.constraints.m or MOST_KNOWN
     found = []
     for name in case.policy.names("items") if case.n else ():
-        separator = case.policy.columns[name].separator or "|"
+        separator = case.policy.columns[name].separator or SEPARATOR
         least = item_verdict(name, case.released.column(name), separator, case.labels, 0, m).found
         how = Sentence(
             "rows of a class that share the rarest combination of at most {m} items of {name!r}", m=m, name=name

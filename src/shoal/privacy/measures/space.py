@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from shoal.privacy.measures.case import Case
 from shoal.privacy.measures.pairs import Pair
 
-__all__ = ["Compared", "Places", "agreement", "blocks", "nearest_rows", "places", "points", "space"]
-
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Labels = NDArray[np.int64]

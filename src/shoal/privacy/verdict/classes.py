@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from shoal.privacy.verdict.values import Values
 
-__all__ = ["Counts", "classes"]
-
 Labels = NDArray[np.int64]
 Figures = NDArray[np.float64]
 

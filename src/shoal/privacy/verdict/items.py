@@ -15,8 +15,6 @@ from shoal.catalogue import model
 from shoal.model.findings import Verdict
 from shoal.privacy.verdict.km_counts import family, itemsets
 
-__all__ = ["item_verdict", "read_items"]
-
 Ints = NDArray[np.int64]
 
 
@@ -44,9 +42,10 @@ def read_items(column: pa.ChunkedArray, separator: str) -> tuple[Ints, Ints]:
     about="items",
     asks=lambda asked: asked.k,
     high=True,
+    set_by=("k", "m"),
     promise=(
-        "Anyone who knows all quasi-identifiers of a person and some items of the person's set, at most as "
-        "many as the policy states, finds at least {asked} rows with these items, or none."
+        "Anyone who knows all quasi-identifiers of a person and some items of the person's set, at most m "
+        "(as the policy states), finds at least {asked} rows with these items, or none."
     ),
     leaves_open=(
         "It does not protect items that all rows of a class have in common: if everyone in a class has "

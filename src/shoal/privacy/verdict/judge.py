@@ -10,24 +10,24 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.catalogue import ModelCard, models
+from shoal.catalogue import ModelCard, models, requested_model
 from shoal.errors import DataError
 from shoal.model.findings import Verdict
-from shoal.model.policy import MOST_KNOWN, Constraints, Policy
+from shoal.model.policy import MOST_KNOWN, SEPARATOR, Constraints, Policy
 from shoal.privacy.verdict.classes import Counts, Figures, Labels, classes
 from shoal.privacy.verdict.items import item_verdict
 from shoal.privacy.verdict.values import Values, quasi_columns, sensitive_columns
 
-__all__ = ["asked_of", "failing", "judge"]
-
 
 def asked_of(constraints: Constraints) -> Iterator[tuple[ModelCard, float]]:
     """Return the models of sensitive values that constraints name, and the value required of each; plug-ins last."""
-    for name in (*models.built_in, *constraints.others):
+    others = [(requested_model(name), value) for name, value in constraints.others.items()]
+    for name in models.built_in:
         card = models.load(name)
         value = card.asks(constraints) if card.about == "sensitive" else None
         if value is not None:
             yield card, value
+    yield from others
 
 
 def judge(data: pa.Table, policy: Policy) -> tuple[Verdict, ...]:
@@ -44,12 +44,12 @@ def judge(data: pa.Table, policy: Policy) -> tuple[Verdict, ...]:
     for name, column in sensitive_columns(data, policy).items() if asked else ():
         counts = Counts.of(labels, column)
         for model, value in asked:
-            figures = model.function(counts, constraints)
+            figures = model.figures(counts, constraints)
             verdicts.append(_verdict(model.name, name, value, figures, model.fails(figures, value), high=model.high))
     for name in policy.names("items"):
         if name not in data.column_names:
             raise DataError(f"verify: the column {name!r} of items is not in the release.")
-        column, separator = data.column(name), policy.columns[name].separator or "|"
+        column, separator = data.column(name), policy.columns[name].separator or SEPARATOR
         verdicts.append(item_verdict(name, column, separator, labels, constraints.k, constraints.m or MOST_KNOWN))
     return tuple(verdicts)
 
@@ -69,7 +69,7 @@ def failing(
     for name, column in sensitive.items() if asked else ():
         counts = Counts.of(labels, column, whole[name] if whole else None)
         for model, value in asked:
-            bad |= model.fails(model.function(counts, constraints), value)
+            bad |= model.fails(model.figures(counts, constraints), value)
     return bad
 
 
@@ -79,5 +79,5 @@ def _verdict(
     """Compare the worst class with what was required."""
     if not figures.size:
         return Verdict(model, column, asked, 0.0, holds=False, note="the release has no rows")
-    note = f"{int(bad.sum())} of {figures.size} classes fail" if bad.any() else ""
+    note = f"{int(bad.sum()):,} of {figures.size:,} classes fail" if bad.any() else ""
     return Verdict(model, column, asked, float(figures.min() if high else figures.max()), not bad.any(), note)

@@ -47,13 +47,6 @@ class Found:
         """Whether every verdict holds."""
         return all(verdict.holds for verdict in self.verdicts)
 
-    @property
-    def exit_code(self) -> int:
-        """The exit code of a command: 0 if everything holds, 1 if not, 2 if there are warnings."""
-        if not self.holds:
-            return 1
-        return 2 if self.warnings else 0
-
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
         return {
@@ -114,9 +107,10 @@ def verify(published: Disassociated) -> Found:
     about="records",
     asks=lambda asked: asked.k,
     high=True,
+    set_by=("k", "m"),
     promise=(
-        "Anyone who knows some items of a person's set, at most as many as were asked for, finds at least {asked} "
-        "rows that could have them."
+        "Anyone who knows some items of a person's set, at most m (as the policy states), finds at least "
+        "{asked} rows that could have them."
     ),
     leaves_open=(
         "Anyone who knows more items may find fewer rows. It does not protect what these rows have in common."

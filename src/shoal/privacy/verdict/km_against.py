@@ -8,6 +8,7 @@ If items were deleted (`suppress`), a chunk may have less than the records, and 
 """
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,6 @@ from shoal.errors import DataError
 from shoal.model.disassociated import Disassociated
 from shoal.model.transactions import Transactions
 from shoal.privacy.verdict.km_form import Check, bad, form
-
-__all__ = ["verify_against"]
 
 Ints = NDArray[np.int64]
 
@@ -36,7 +35,7 @@ def verify_against(published: Disassociated, data: Transactions, cluster_of: NDA
         )
     fit = form(published)
     if not fit.ok or (data.n and not 0 <= int(cluster_of.min()) <= int(cluster_of.max()) < published.clusters):
-        return [Check("form", "numbers refer to what is there", max(1, fit.n_checked), max(1, fit.n_bad))]
+        return [replace(fit, n_checked=max(1, fit.n_checked), n_bad=max(1, fit.n_bad))]
     known = {label: number for number, label in enumerate(data.labels)}
     number = np.array([known.get(label, -1) for label in published.labels], np.int64)
     checks = [
@@ -111,7 +110,7 @@ def _same(p: Disassociated, number: Ints, entries: Counter[tuple[int, bytes]], *
     if not tolerant:
         for key in entries.keys() | stated.keys():
             wrong[key[0]] |= entries[key] != stated[key]
-    return bad("projections", "chunks are what is left of their records", wrong)
+    return bad("projections", "chunks are the projections of their records", wrong)
 
 
 def _no_more(
@@ -123,9 +122,10 @@ def _no_more(
     stated = of * n_items + number[p.items]
     true = chunk * n_items + items
     keys, place = np.unique(np.concatenate([stated, true]), return_inverse=True)
-    counted = np.bincount(place[: stated.size], weights, minlength=keys.size)
-    is_so = np.bincount(place[stated.size :], minlength=keys.size)
-    return bad("counts", "items are in as many sub-records as records", counted != is_so if exact else counted > is_so)
+    in_chunks = np.bincount(place[: stated.size], weights, minlength=keys.size)
+    in_records = np.bincount(place[stated.size :], minlength=keys.size)
+    wrong = in_chunks != in_records if exact else in_chunks > in_records
+    return bad("counts", "items are in as many sub-records as records", wrong)
 
 
 def _terms(p: Disassociated, number: Ints, rest: Ints, data: Transactions) -> list[Check]:
@@ -143,5 +143,5 @@ def _terms(p: Disassociated, number: Ints, rest: Ints, data: Transactions) -> li
     chunked = set(number[p.items].tolist())
     lacking = {(c, i) for c, i in true - stated if i in chunked}
     wrong = len(stated - true) + len(lacking)
-    what = "the published terms are those that there are"
+    what = "exactly the true terms are published"
     return [opened, Check("listed terms", what, max(len(stated | true), wrong), wrong)]

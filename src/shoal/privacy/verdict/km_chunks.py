@@ -9,8 +9,6 @@ from shoal.model.disassociated import Disassociated
 from shoal.privacy.verdict.km_counts import MOST_STEPS, Family, family, itemsets, steps
 from shoal.privacy.verdict.km_form import Check, bad
 
-__all__ = ["Parts", "Rare", "cover", "disjoint", "forced", "parts", "rare", "shared", "terms"]
-
 HEAVY = 1e6  # itemsets of one chunk above which it is reduced first
 BLOCK = 1 << 22
 MOST_PLACES = 2e8  # pairs of an item of a shared chunk and a cluster of its joint
@@ -117,7 +115,7 @@ def disjoint(p: Disassociated, given: Parts) -> Check:
     wrong[given.chunk[twice]] = True
     numbers = np.flatnonzero(given.own)
     places = numbers[wrong[numbers]]
-    what = "chunks of a cluster have nothing in common and fit"
+    what = "chunks of a cluster share no item and fit into it"
     return Check("C2", what, int(numbers.size), int(places.size), tuple(places[:10].tolist()))
 
 

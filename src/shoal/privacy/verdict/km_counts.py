@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 from shoal.errors import InfeasibleError
 
-__all__ = ["Counted", "Family", "family", "itemsets", "steps"]
-
 BLOCK = 1 << 19  # occurrences processed together: they fit into the processor's cache
 MOST_STEPS = 4e8  # most occurrences that are counted
 

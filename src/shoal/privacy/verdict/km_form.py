@@ -3,19 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.model.disassociated import Disassociated
+from shoal.model.disassociated import Disassociated, TermPolicy
 from shoal.model.transactions import in_order
-
-__all__ = ["Check", "bad", "form", "order", "sizes"]
 
 MOST = 1 << 40  # limit of records and of every number: sums then stay exact
 MOST_LEVELS = 32
-TERMS = ("global", "drop", "cluster", "suppress")
 
 
 @dataclass(frozen=True)
@@ -58,7 +55,7 @@ def form(published: Disassociated) -> Check:
     sound = [
         all(1 <= number < MOST for number in numbers),
         0 <= p.levels <= MOST_LEVELS,
-        p.terms in TERMS,
+        p.terms in get_args(TermPolicy),
         p.opened.size == p.sizes.size,
         p.chunk_joint.size == p.chunk_cluster.size,
         p.term_item.size == p.term_cluster.size,
@@ -84,7 +81,7 @@ def form(published: Disassociated) -> Check:
         checked += values.size
     if p.chunk_joint.size == p.chunk_cluster.size:
         wrong += int(((p.chunk_cluster < 0) == (p.chunk_joint < 0)).sum())
-    return Check("form", "numbers refer to what is there", checked, wrong)
+    return Check("form", "every number refers to an existing element", checked, wrong)
 
 
 def order(published: Disassociated) -> Check:
@@ -96,7 +93,7 @@ def order(published: Disassociated) -> Check:
     """
     p = published
     wrong = np.concatenate([np.asarray(part, bool).ravel() for part in _disorders(p)])
-    return Check("C6", "order says nothing", int(wrong.size), int(wrong.sum()))
+    return Check("C6", "the order reveals nothing", int(wrong.size), int(wrong.sum()))
 
 
 def sizes(published: Disassociated) -> Check:

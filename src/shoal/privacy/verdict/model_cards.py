@@ -12,18 +12,6 @@ from shoal.model.policy import Constraints
 from shoal.privacy.verdict import models
 from shoal.privacy.verdict.classes import Counts, Figures
 
-__all__ = [
-    "alpha_k_anonymity",
-    "basic_beta_likeness",
-    "delta_disclosure",
-    "distinct_l_diversity",
-    "enhanced_beta_likeness",
-    "entropy_l_diversity",
-    "k_anonymity",
-    "recursive_diversity",
-    "t_closeness",
-]
-
 
 def _l(kind: str) -> Callable[[Constraints], float | None]:
     """Return a function that gives the l of constraints, if it is of this kind."""
@@ -41,9 +29,10 @@ def _beta(kind: str) -> Callable[[Constraints], float | None]:
     asks=lambda asked: asked.k,
     high=True,
     symbol="k",
+    set_by=("k",),
     promise=(
-        "Anyone who knows all quasi-identifiers of a person finds at least {asked} rows that are exactly "
-        "alike, and cannot tell which of them is that person."
+        "Anyone who knows all quasi-identifiers of a person finds at least {asked} rows that are identical in "
+        "them, and cannot tell which of these rows is that person's."
     ),
     leaves_open=(
         "It does not protect what these rows have in common. If all of them show the same illness, the "
@@ -61,6 +50,7 @@ def k_anonymity(sizes: Figures) -> Figures:
     asks=_l("distinct"),
     high=True,
     symbol="l",
+    set_by=("l",),
     promise="In every class, {column} takes at least {asked} different values.",
     leaves_open=(
         "The values need not be equally likely, nor mean different things: two names of one illness are "
@@ -77,7 +67,8 @@ def distinct_l_diversity(counts: Counts, _: Constraints) -> Figures:
     asks=_l("entropy"),
     high=True,
     symbol="entropy l",
-    promise="In every class, {column} is as uncertain as if {asked} values were equally likely.",
+    set_by=("l", "l_kind=entropy"),
+    promise="In every class, {column} is at least as uncertain as if {asked} values were equally likely.",
     leaves_open=(
         "The values may still mean much the same, and anyone who can rule some of them out is left with fewer."
     ),
@@ -92,13 +83,15 @@ def entropy_l_diversity(counts: Counts, _: Constraints) -> Figures:
     asks=lambda asked: asked.c if asked.l_kind == "recursive" and asked.l is not None else None,
     strict=True,
     symbol="l = {l:g}, c",
+    set_by=("c", "l", "l_kind=recursive"),
     promise=(
-        "In no class is the commonest value of {column} {asked} times as frequent as the rarer ones together, or more."
+        "In every class, the most frequent value of {column} has fewer than {asked} times as many rows as the l-th "
+        "most frequent value and all rarer ones together."
     ),
     leaves_open="The values may still mean much the same.",
 )
 def recursive_diversity(counts: Counts, asked: Constraints) -> Figures:
-    """Return the ratio of the commonest value of each class to the rarer ones together."""
+    """Return the ratio of the most frequent value of each class to the l-th most frequent and all rarer ones."""
     return models.recursive(counts, int(asked.l or 1))
 
 
@@ -106,6 +99,7 @@ def recursive_diversity(counts: Counts, asked: Constraints) -> Figures:
     "t-closeness",
     asks=lambda asked: asked.t,
     symbol="t",
+    set_by=("t",),
     promise="In every class, {column} is distributed as in the whole release, up to a distance of {asked}.",
     leaves_open=(
         "What holds for everyone in the release still holds for each person in it. Within the distance, "
@@ -121,6 +115,7 @@ def t_closeness(counts: Counts, _: Constraints) -> Figures:
     "(alpha,k)-anonymity",
     asks=lambda asked: asked.alpha,
     symbol="alpha",
+    set_by=("alpha",),
     promise="No value of {column} has a share of more than {asked} in any class.",
     leaves_open="A likely value is still likely, and values may mean much the same.",
 )
@@ -133,6 +128,7 @@ def alpha_k_anonymity(counts: Counts, _: Constraints) -> Figures:
     "basic beta-likeness",
     asks=_beta("basic"),
     symbol="beta",
+    set_by=("beta",),
     promise=(
         "No value of {column} is more frequent in a class than in the whole release by more than {asked} "
         "times its share."
@@ -148,9 +144,10 @@ def basic_beta_likeness(counts: Counts, _: Constraints) -> Figures:
     "enhanced beta-likeness",
     asks=_beta("enhanced"),
     symbol="beta",
+    set_by=("beta", "beta_kind=enhanced"),
     promise=(
-        "No value of {column} becomes much more frequent in a class than in the whole release, rare "
-        "values least of all."
+        "No value of {column} with a share of p in the whole release is more frequent in a class by more than {asked} "
+        "times p, or by more than -ln(p) times p."
     ),
     leaves_open="What is frequent in the whole release may be frequent in a class.",
 )
@@ -163,8 +160,15 @@ def enhanced_beta_likeness(counts: Counts, _: Constraints) -> Figures:
     "delta-disclosure",
     asks=lambda asked: asked.delta,
     symbol="delta",
-    promise=("No value of {column} becomes much more or much less frequent in a class than in the whole release."),
-    leaves_open="What is frequent in the whole release may be frequent in a class.",
+    set_by=("delta",),
+    promise=(
+        "The shares of a value of {column} in a class that has it and in the whole release differ by a factor of at "
+        "most e^{asked}."
+    ),
+    leaves_open=(
+        "What is frequent in the whole release may be frequent in a class. A class that lacks a value reveals that no "
+        "one in it has that value."
+    ),
 )
 def delta_disclosure(counts: Counts, _: Constraints) -> Figures:
     """Return the largest change of the logarithm of a share in each class."""

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from shoal.catalogue.model_card import SLACK
 from shoal.privacy.verdict.classes import Counts, Figures, Labels
 
-__all__ = ["alpha", "closeness", "disclosure", "distinct", "entropy", "lacking", "likeness", "recursive", "unbounded"]
-
 
 def alpha(counts: Counts) -> Figures:
     """Return the largest share of a value in each class: above 0, at most 1, low is good."""

@@ -20,8 +20,6 @@ from typing import Any
 
 from shoal.model.policy import NULL_WORDS
 
-__all__ = ["Meaning", "exactly", "meaning", "rank", "text_of"]
-
 Meaning = Decimal | str | None
 
 LONG = 500  # characters above which text is not normalised

@@ -17,8 +17,6 @@ from shoal.errors import DataError
 from shoal.model.policy import Kind, Policy
 from shoal.privacy.verdict.spellings import Meaning, exactly, meaning, rank, text_of
 
-__all__ = ["Values", "quasi_columns", "quasi_names", "read_column", "sensitive_columns"]
-
 ORDERED: tuple[Kind, ...] = ("numeric", "date", "ordinal")
 MOMENTS = (pa.timestamp("us"), pa.timestamp("us", "UTC"), pa.timestamp("ns"), pa.timestamp("ns", "UTC"))
 

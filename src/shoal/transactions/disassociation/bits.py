@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from shoal.kernels.loops import inner_loop
 from shoal.transactions.lexical import Places
 
-__all__ = ["CLEAR", "ONE", "RARE", "SPENT", "Looking", "Words", "fits", "ones", "rare"]
-
 Words = NDArray[np.uint64]
 
 ONE = np.uint64(1)

@@ -6,8 +6,6 @@ from shoal.kernels.loops import inner_loop, loop
 from shoal.transactions.disassociation.bits import ONE, Words, ones
 from shoal.transactions.lexical import Places, Whole
 
-__all__ = ["LOW", "falling", "find_twins", "line_up", "mark", "wait_in_line"]
-
 LARGE = 1 << 31
 LOW = LARGE - 1
 EVERY = ~np.uint64(0)
@@ -20,7 +18,7 @@ def falling(count: int, number: int) -> int:
 
 
 @loop
-def line_up(
+def queue_candidates(
     bits: Words,
     wide: int,
     q: int,
@@ -131,7 +129,7 @@ def mark(indptr: Places, items: Whole, low: int, high: int, place: Whole, bits: 
 
 
 @inner_loop
-def wait_in_line(
+def pick_representatives(
     q: int, size: int, queue: Places, support: Whole, where: Places, twin: Places, chunk_of: Places, todo: Places
 ) -> int:
     """Queue the candidates that are first among their twins, except those of all records; return their number."""

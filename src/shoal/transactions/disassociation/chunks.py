@@ -17,8 +17,6 @@ from shoal.transactions.disassociation.shared import Shared
 from shoal.transactions.disassociation.vertical import Chunked
 from shoal.transactions.lexical import Places, Whole, gathered, lexical_order, sort_rows
 
-__all__ = ["Chunks", "chunks"]
-
 
 @dataclass(frozen=True, eq=False)
 class Chunks:

@@ -19,9 +19,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.errors import InfeasibleError, MethodError, listed, near
+from shoal.errors import InfeasibleError, MethodError, listed, near, shortened
 from shoal.model.disassociated import Disassociated, TermPolicy
 from shoal.model.progress import tick
+from shoal.model.sentences import Rows, Sentence
 from shoal.model.transactions import Transactions
 from shoal.transactions.disassociation import partition as horizontal
 from shoal.transactions.disassociation.chunks import chunks
@@ -29,8 +30,6 @@ from shoal.transactions.disassociation.shared import shared
 from shoal.transactions.disassociation.terms import listed_terms, suppress_universal
 from shoal.transactions.disassociation.vertical import NO_RULES, Rules, vertical
 from shoal.transactions.lexical import Places, Whole, gathered, lexical_order
-
-__all__ = ["Made", "Partitioning", "disassociate"]
 
 Partitioning = Literal["recursive", "iterative", "rules", "ugac"]
 
@@ -40,7 +39,7 @@ LEVELS = 16  # 65,536 clusters per joint
 
 
 @dataclass(frozen=True, eq=False)
-class Made:
+class Disassociation:
     """A disassociated data set, and what only the data holder may know about it.
 
     `cluster_of` is the published cluster of each record of the data, `suppressed` the number of occurrences deleted
@@ -67,7 +66,7 @@ def disassociate(
     rho: float = 0.8,
     publish_rare_labels: bool = False,
     seed: int = 0,
-) -> Made:
+) -> Disassociation:
     """Publish set-valued data in chunks that up to m known items cannot link to fewer than k records.
 
     Parameters
@@ -114,7 +113,7 @@ def disassociate(
     >>> data = Transactions.of([["beer", "bread"], ["beer", "bread"], ["beer", "milk"], ["beer"], ["milk", "tea"]])
     >>> made = disassociate(data, k=2, m=2, delta=5)
     >>> made.published
-    <Disassociated: 5 records in 1 clusters and 2 chunks, k=2, m=2>
+    <Disassociated: 5 records in 1 cluster and 2 chunks, k=2, m=2>
     """
     _check(k, m, delta, partition, levels, terms, beta, rounds, rho)
     k, m, delta, levels = int(k), int(m), int(delta), int(levels)
@@ -175,7 +174,7 @@ def disassociate(
     )
     tick(STEPS, STEPS)
     notes = (*_notes(published, data), *_wanted(data, known, k, beta, partition))
-    return Made(published, cluster_of, suppressed, notes)
+    return Disassociation(published, cluster_of, suppressed, notes)
 
 
 def _clusters(
@@ -218,8 +217,11 @@ def _wanted(data: Transactions, rules: Rules, k: int, beta: float, partition: st
     found = feasible(data.indptr, data.items, len(data.labels), _single(rules), k, beta)
     if found.holds:
         return ()
-    note = f"the rules want {found.wanted} records at beta={beta:g}, and {found.there} hold one"
-    return (f"{note}: some will keep less. Lower beta, or give fewer rules.",)
+    note = (
+        "the rules need {wanted} records at beta={beta:g}, but only {there} contain all items of a rule: some rules "
+        "will keep less. Lower beta, or give fewer rules."
+    )
+    return (Sentence(note, wanted=found.wanted, beta=beta, there=Rows(found.there)),)
 
 
 def _check(
@@ -230,21 +232,23 @@ def _check(
     limits |= {"rounds": (rounds, 1, MOST), "levels": (levels, 0, LEVELS)}
     for name, (value, least, most) in limits.items():
         if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-            raise MethodError(f"disassociate: {name} must be a whole number of at least {least}; got {value!r}.")
+            raise MethodError(
+                f"disassociate: {name} must be a whole number of at least {least}; got {shortened(value)}."
+            )
         if int(value) > most:
-            raise MethodError(f"disassociate: {name} must be at most {most}; got {value!r}.")
+            raise MethodError(f"disassociate: {name} must be at most {most}; got {shortened(value)}.")
     if delta < 2 * k - 1:
         raise MethodError(
             f"disassociate: delta must be a whole number of at least 2k - 1 = {2 * k - 1}, so that clusters can always "
-            f"be cut; got {delta!r}. Raise delta or lower k."
+            f"be cut; got {shortened(delta)}. Raise delta or lower k."
         )
     for name, word, words in (("partition", partition, get_args(Partitioning)), ("terms", terms, get_args(TermPolicy))):
-        if word not in words:
-            raise MethodError(f"disassociate: {name} must be one of {listed(words)}.{near(str(word), words)}")
+        if not isinstance(word, str) or word not in words:
+            raise MethodError(f"disassociate: {name} must be one of {listed(words)}.{near(word, words)}")
     if not 0 < beta <= 1:
-        raise MethodError(f"disassociate: beta must be above 0 and at most 1; got {beta!r}.")
+        raise MethodError(f"disassociate: beta must be above 0 and at most 1; got {shortened(beta)}.")
     if not 0 <= rho <= 1:
-        raise MethodError(f"disassociate: rho must be from 0 to 1; got {rho!r}.")
+        raise MethodError(f"disassociate: rho must be from 0 to 1; got {shortened(rho)}.")
 
 
 def _flat(rules: Sequence[ArrayLike] | None, n_items: int, partition: str) -> Rules:

@@ -5,8 +5,6 @@ import numpy as np
 from shoal.kernels.loops import inner_loop
 from shoal.transactions.lexical import Places
 
-__all__ = ["heap_key", "heaped", "most_frequent"]
-
 SHIFT = 32  # bits of an item number in a key
 MASK = (np.int64(1) << np.int64(SHIFT)) - np.int64(1)
 

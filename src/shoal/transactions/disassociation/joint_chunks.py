@@ -9,8 +9,6 @@ from shoal.transactions.disassociation.bits import CLEAR, ONE, RARE, SPENT, Look
 from shoal.transactions.disassociation.chunk_candidates import LOW
 from shoal.transactions.lexical import Places, Whole
 
-__all__ = ["Asked", "Rest", "fill"]
-
 
 class Asked(NamedTuple):
     """The requirements on chunks, the size of the itemsets combined with an item, and how many may be examined."""
@@ -45,7 +43,7 @@ class Notes(NamedTuple):
 
 
 @loop
-def fill(
+def fill(  # noqa: PLR0912 - copies are written out: slices take seconds to compile
     first: int,
     last: int,
     entry: Whole,
@@ -60,7 +58,8 @@ def fill(
     k, m, depth, looks = asked
     q = records.size
     tid_ptr = np.zeros(q + 1, np.int64)
-    tid_ptr[1:] = np.cumsum(records)
+    for c in range(q):
+        tid_ptr[c + 1] = tid_ptr[c] + records[c]
     head, tids = tid_ptr[:-1].copy(), np.empty(tid_ptr[-1], np.int64)
     row_ptr = np.zeros(last - first + 1, np.int64)
     for row in range(last - first):
@@ -89,7 +88,8 @@ def fill(
     while waiting > 0:
         left = 0
         if chunk > 0:
-            filled[:] = row_ptr[:-1]
+            for row in range(filled.size):
+                filled[row] = row_ptr[row]
         for t in range(waiting):
             c = todo[t]
             tests += 1

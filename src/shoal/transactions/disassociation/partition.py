@@ -23,8 +23,6 @@ from shoal.kernels.loops import inner_loop, loop
 from shoal.transactions.disassociation.heap import heap_key, heaped, most_frequent
 from shoal.transactions.lexical import Places, Whole
 
-__all__ = ["even", "guarded", "iterative", "recursive"]
-
 
 def recursive(indptr: Places, items: Whole, n_items: int, k: int, delta: int) -> tuple[Places, Places]:
     """Split records repeatedly by the most frequent item not yet used; return the records by cluster, and the cuts.

@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 from shoal.kernels.loops import inner_loop, loop
 from shoal.transactions.lexical import Places, Whole
 
-__all__ = ["Held", "split"]
-
 Flags = NDArray[np.bool_]
 
 
@@ -137,13 +135,14 @@ def _choose(counts: Places, seen: Places, useful: int, alive: int, n_rules: int,
 
 
 @loop
-def _recursion(
+def _recursion(  # noqa: PLR0912 - copies are written out: slices take seconds to compile
     ptr: Places, tokens: Whole, n_rules: int, n_tokens: int, members: Places, starts: Places, k: int, delta: int
 ) -> Flags:
     """Order the members in place, and mark where leaves begin."""
     n = members.size
     cut = np.zeros(n + 1, np.bool_)
-    cut[starts] = True
+    for start in starts:
+        cut[start] = True
     place, moved = np.arange(n), np.empty(n, np.int64)  # which member is at a position of the order
     counts, begin, seen = np.zeros(n_tokens, np.int64), np.zeros(n_tokens, np.int64), np.empty(n_tokens, np.int64)
     posts = np.empty(tokens.size, np.int64)
@@ -151,7 +150,8 @@ def _recursion(
     # Pending segments do not overlap.
     low, high = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
     waiting = starts.size - 1
-    low[:waiting], high[:waiting] = starts[:-1], starts[1:]
+    for leaf in range(waiting):
+        low[leaf], high[leaf] = starts[leaf], starts[leaf + 1]
     while waiting > 0:
         waiting -= 1
         start, stop = low[waiting], high[waiting]
@@ -186,9 +186,13 @@ def _recursion(
             if not taken[place[a]]:
                 moved[at] = place[a]
                 at += 1
-        taken[place[start:stop]] = False
-        place[start:stop] = moved[start:stop]
-    members[:] = members[place]
+        for a in range(start, stop):
+            taken[place[a]] = False
+            place[a] = moved[a]
+    for a in range(n):
+        moved[a] = members[place[a]]
+    for a in range(n):
+        members[a] = moved[a]
     return cut
 
 

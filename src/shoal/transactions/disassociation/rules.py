@@ -20,24 +20,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import MethodError, ReadError
+from shoal.errors import MethodError, ReadError, counted, shortened
 from shoal.kernels.loops import loop
 from shoal.transactions.disassociation.partition import recursive
 from shoal.transactions.disassociation.rule_split import Held, split
 from shoal.transactions.lexical import Places, Whole
-
-__all__ = [
-    "Held",
-    "RuleFact",
-    "by_rules",
-    "check_sizes",
-    "checked_rules",
-    "clustered",
-    "held_rules",
-    "read_rules",
-    "rule_facts",
-    "settled",
-]
 
 Rules = Sequence[NDArray[np.int32]]
 
@@ -71,7 +58,7 @@ def read_rules(
     [[0, 1]]
     """
     if missing not in ("error", "ignore"):
-        raise MethodError("read_rules: missing must be 'error' or 'ignore'; got something else.")
+        raise MethodError(f"read_rules: missing must be 'error' or 'ignore'; got {shortened(missing)}.")
     number = {label: place for place, label in enumerate(labels)}
     found: dict[tuple[int, ...], None] = {}
     for place, words in _written(text):
@@ -80,7 +67,7 @@ def read_rules(
         unknown = sum(word not in number for word in words)
         if unknown and missing == "error":
             raise ReadError(
-                f"read_rules: {place} has {unknown} items that are not in the data; every item of a rule must be. "
+                f"read_rules: {place} has {counted(unknown, 'item')} not found in the data. "
                 "Correct the line or leave it out."
             )
         if not unknown:
@@ -283,11 +270,17 @@ def _find(
                 if inside:
                     if filled == held.size:
                         larger = np.empty(2 * held.size, np.int32)
-                        larger[:filled] = held
+                        for c in range(filled):
+                            larger[c] = held[c]
                         held = larger
                     held[filled] = rule
                     filled += 1
-        held[begin:filled].sort()
+        for a in range(begin + 1, filled):  # a few rules: sorted by insertion
+            rule, at = held[a], a
+            while at > begin and held[at - 1] > rule:
+                held[at] = held[at - 1]
+                at -= 1
+            held[at] = rule
         ptr[r + 1] = filled
     return ptr, held[:filled].copy()
 

@@ -27,8 +27,6 @@ from shoal.transactions.disassociation.joint_chunks import Asked, Rest, fill
 from shoal.transactions.disassociation.vertical import LOOKS, Chunked
 from shoal.transactions.lexical import Places, Whole
 
-__all__ = ["Shared", "shared"]
-
 
 @dataclass(frozen=True, eq=False)
 class Shared:

@@ -16,8 +16,6 @@ from shoal.model.disassociated import Disassociated
 from shoal.transactions.disassociation.vertical import Chunked
 from shoal.transactions.lexical import Places, Whole
 
-__all__ = ["listed_terms", "suppress_universal", "terms_as_chunks", "universal"]
-
 
 def listed_terms(
     terms: str, chunked: Chunked, left: NDArray[np.bool_], rank: Places, supports: Places, least: int

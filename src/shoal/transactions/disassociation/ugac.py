@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from shoal.errors import MethodError
 from shoal.kernels.loops import inner_loop, loop
+from shoal.transactions.disassociation.rule_split import Held
 from shoal.transactions.disassociation.rules import (
-    Held,
     Rules,
     check_sizes,
     checked_rules,
@@ -35,8 +35,6 @@ from shoal.transactions.disassociation.rules import (
     settled,
 )
 from shoal.transactions.lexical import Places, Whole
-
-__all__ = ["Feasible", "by_ants", "feasible"]
 
 Floats = NDArray[np.float64]
 

@@ -21,10 +21,8 @@ from numpy.typing import NDArray
 from shoal.errors import MethodError
 from shoal.kernels.loops import inner_loop, loop
 from shoal.transactions.disassociation.bits import CLEAR, Looking, Words, fits
-from shoal.transactions.disassociation.chunk_candidates import find_twins, line_up, mark, wait_in_line
+from shoal.transactions.disassociation.chunk_candidates import find_twins, mark, pick_representatives, queue_candidates
 from shoal.transactions.lexical import Places, Whole
-
-__all__ = ["LOOKS", "NO_RULES", "Chunked", "Rules", "vertical"]
 
 Rules = tuple[Places, Whole]
 NO_RULES: Rules = (np.zeros(1, np.int64), np.zeros(0, np.int32))
@@ -85,7 +83,7 @@ def vertical(
     longest = int(np.diff(indptr).max(initial=0))
     depth = max(1, min(m - 1, longest))
     widest, largest = int(distinct.max(initial=0)), -(-int(np.diff(cuts).max(initial=0)) // 64)
-    item, chunk, support, covered = _tear(
+    item, chunk, support, covered = _split_clusters(
         indptr, items, n_items, cuts, k, m, depth, ptr, widest, largest, words, candidates, *rules, looks
     )
     return Chunked(ptr, item, chunk, support, covered)
@@ -113,7 +111,7 @@ def _sizes(indptr: Places, items: Whole, n_items: int, cuts: Places, k: int) -> 
 
 
 @loop
-def _tear(
+def _split_clusters(
     indptr: Places,
     items: Whole,
     n_items: int,
@@ -154,9 +152,9 @@ def _tear(
                 chunk[where[c]] = 0
         else:
             mark(indptr, items, low, high, place, bits, wide, q)
-            line_up(bits, wide, q, support, where, place, rule_ptr, rule_items, k, keys, queue, chunk_of)
+            queue_candidates(bits, wide, q, support, where, place, rule_ptr, rule_items, k, keys, queue, chunk_of)
             find_twins(bits, wide, q, queue, twin, table)
-            waiting = wait_in_line(q, high - low, queue, support, where, twin, chunk_of, todo)
+            waiting = pick_representatives(q, high - low, queue, support, where, twin, chunk_of, todo)
             looking.budget[0] = looks
             number = 0
             while waiting > 0:

@@ -19,13 +19,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.errors import DataError, MethodError
+from shoal.errors import DataError, MethodError, shortened
 from shoal.model.disassociated import Disassociated
 from shoal.model.transactions import Transactions
 from shoal.transactions.itemsets.mining import itemset_supports, pair_supports
 from shoal.transactions.itemsets.support import certain_support, expected_support, renumbered
-
-__all__ = ["Association", "Bin", "Error", "alpha", "association", "binned", "error_of", "rae"]
 
 Floats = NDArray[np.float64]
 EDGES = (1, 2, 5, 10, 100)  # the least support of each row of the table
@@ -132,7 +130,7 @@ def association(
     pairs of BMS1.
     """
     if support not in ("certain", "expected"):
-        raise MethodError("association: support must be 'certain' or 'expected'; got something else.")
+        raise MethodError(f"association: support must be 'certain' or 'expected'; got {shortened(support)}.")
     left_of = certain_support if support == "certain" else expected_support
     number = renumbered(original.labels, published.labels)
     pairs, supports = pair_supports(original)
@@ -149,7 +147,9 @@ def _both(supports: ArrayLike, left: ArrayLike, who: str) -> tuple[Floats, Float
     """Return both as float64 arrays; refuse values that cannot be supports."""
     s, r = np.asarray(supports, np.float64), np.asarray(left, np.float64)
     if s.shape != r.shape:
-        raise DataError(f"{who}: {s.size} supports were given and {r.size} that are left; there must be as many.")
+        raise DataError(
+            f"{who}: {s.size} supports and {r.size} remaining supports were given; expected as many of both."
+        )
     if not (np.isfinite(s).all() and np.isfinite(r).all() and (s >= 0).all() and (r >= 0).all()):
         raise DataError(f"{who}: supports must be finite and at least 0, and some are not.")
     return s, r

@@ -22,8 +22,6 @@ from shoal.errors import MethodError
 from shoal.kernels.loops import inner_loop, loop
 from shoal.model.transactions import Transactions
 
-__all__ = ["Ints", "Itemsets", "Longs", "grown"]
-
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 
@@ -84,7 +82,7 @@ def grown(data: Transactions, least: int, longest: int | None = None, most: int 
     if not whole:
         raise MethodError(
             f"mining: more than {limit} itemsets, or {MOST_CELLS} items in all of them, have a support of {least} or "
-            "more. Ask for more support, or for shorter itemsets."
+            "more. Require a higher support, or shorter itemsets."
         )
     return _in_order(Itemsets(indptr, ranked[items].astype(np.int32), counts), len(data.labels))
 
@@ -254,5 +252,6 @@ def _write(indptr: Longs, items: Ints, supports: Longs, found: int, itemset: Int
 def _longer(values: NDArray[Any]) -> NDArray[Any]:
     """Return an array of twice the length that begins with the same values."""
     longer = np.empty(2 * values.size, values.dtype)
-    longer[: values.size] = values
+    for place in range(values.size):
+        longer[place] = values[place]
     return longer

@@ -19,8 +19,6 @@ from shoal.transactions.itemsets.places import places_of
 from shoal.transactions.itemsets.support import renumbered
 from shoal.transactions.lexical import Places
 
-__all__ = ["Loss", "Risk", "loss", "risk"]
-
 EDGES = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 

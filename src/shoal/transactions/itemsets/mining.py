@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import MethodError
+from shoal.errors import MethodError, shortened
 from shoal.kernels.loops import inner_loop, loop
 from shoal.model.transactions import Transactions
 from shoal.transactions.itemsets.eclat import Ints, Itemsets, Longs, grown
@@ -167,7 +167,8 @@ def _least(support: float, n: int) -> int:
     if isinstance(support, float) and 0 < support <= 1:
         return max(1, math.ceil(Fraction(repr(float(support))) * n))
     raise MethodError(
-        f"mining: support must be a whole number of at least 1, or a share above 0 and up to 1; got {support!r}."
+        "mining: support must be a whole number of at least 1, or a share above 0 and up to 1; got "
+        f"{shortened(support)}."
     )
 
 

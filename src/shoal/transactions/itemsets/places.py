@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from shoal.kernels.loops import inner_loop, loop
 from shoal.model.disassociated import Disassociated
 
-__all__ = ["Places", "across", "between", "chunk_slots", "places_of", "within"]
-
 Whole = NDArray[np.int64]
 Numbers = NDArray[np.int32]
 Floats = NDArray[np.float64]

@@ -23,13 +23,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.errors import MethodError
+from shoal.errors import MethodError, shortened
 from shoal.model.disassociated import Disassociated
 from shoal.transactions.disassociation.terms import terms_as_chunks
 from shoal.transactions.itemsets.places import across, between, chunk_slots, places_of, within
 from shoal.transactions.lexical import Places, Whole
-
-__all__ = ["certain_support", "expected_support", "numbers_of", "renumbered", "support_bounds"]
 
 Floats = NDArray[np.float64]
 Itemsets = Sequence[ArrayLike] | NDArray[np.integer]
@@ -55,7 +53,7 @@ def expected_support(
     proportional to the clusters that contain each item of an itemset, and doubles with each item assigned to a slot.
     """
     if terms not in ("omit", "once"):
-        raise MethodError("expected_support: terms must be 'omit' or 'once'; got something else.")
+        raise MethodError(f"expected_support: terms must be 'omit' or 'once'; got {shortened(terms)}.")
     n_items = len(published.labels)
     ptr, flat = _flat(itemsets, n_items, "expected_support")
     if terms == "omit":

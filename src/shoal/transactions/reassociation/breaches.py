@@ -11,8 +11,6 @@ from shoal.kernels.loops import inner_loop, loop
 from shoal.transactions.distinct import Distinct
 from shoal.transactions.lexical import Places, by_item
 
-__all__ = ["breaches"]
-
 INITIAL_SIZE = 1024  # initial size of a stack
 LIGHT = 1 << 40  # more than there are occurrences
 WHERE, ABOVE, RARE, FRAGILE = 0, 1, 2, 3  # of an entry: its occurrence, the entry of the shorter prefix, two counts
@@ -47,7 +45,8 @@ def breaches(records: Distinct, count: int, k: int, m: int, most: int) -> tuple[
         if support[root] < k or not _light(weights, owner, index[ends[root] : ends[root + 1]], k):
             continue
         entries = _enlarged(entries, size)
-        entries[WHERE, :size] = index[ends[root] : ends[root + 1]]
+        for at in range(size):
+            entries[WHERE, at] = index[ends[root] + at]
         entries[RARE:, :size] = 0
         path[LAST, 1], path[FREE, 0] = size, size
         depth, fresh = 1, True
@@ -118,7 +117,9 @@ def _enlarged(stack: Places, needed: int) -> Places:
     if stack.shape[1] >= needed:
         return stack
     larger = np.zeros((stack.shape[0], 2 * needed), np.int64)
-    larger[:, : stack.shape[1]] = stack
+    for level in range(stack.shape[0]):
+        for at in range(stack.shape[1]):
+            larger[level, at] = stack[level, at]
     return larger
 
 

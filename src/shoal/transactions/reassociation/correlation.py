@@ -3,8 +3,6 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["kendall", "spearman"]
-
 PIECE = 1 << 22  # pairs compared at once
 
 

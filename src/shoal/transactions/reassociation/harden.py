@@ -28,8 +28,6 @@ from shoal.transactions.distinct import Distinct, distinct
 from shoal.transactions.lexical import Places, Whole, by_item, gathered, lexical_order
 from shoal.transactions.reassociation.breaches import breaches
 
-__all__ = ["Hardened", "harden_km"]
-
 Flags = NDArray[np.bool_]
 ENDLESS = 1 << 60
 SORTING, LISTING = 50, 1000  # the work of sorting an occurrence, and of building the lists for an item to be restored
@@ -195,7 +193,8 @@ def _give_back(given: Distinct, owner: Places, count: int, kept: Flags, k: int, 
             # What each holder of the item shares with the record: an itemset that is rare here is rare with the item.
             heads, parts = np.zeros(holders.size + 2, np.int64), np.empty(size + length, np.int32)
             mass = np.zeros(holders.size + 1, np.int64)
-            parts[:length] = np.arange(length)
+            for at in range(length):
+                parts[at] = at
             heads[1], mass[0] = length, weights[record]
             n = _share(given, owner, kept, holders, place, heads, parts, mass)
             rare, _, taken = breaches(Distinct(heads[: n + 1], parts, mass[:n]), length, k, m - 1, most - work)

@@ -20,8 +20,6 @@ from shoal.transactions.disassociation.vertical import vertical
 from shoal.transactions.lexical import gathered, lexical_order
 from shoal.transactions.reassociation.harden import harden_km
 
-__all__ = ["exchanged"]
-
 DELTA, DELTA_PER_K = 60, 10  # the most rows of a cluster: the larger of DELTA and DELTA_PER_K * k
 
 Longs = NDArray[np.int64]

@@ -20,15 +20,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import DataError, MethodError
+from shoal.errors import DataError, MethodError, shortened
 from shoal.kernels.loops import inner_loop, loop
 from shoal.kernels.random_streams import stream, uniform
 from shoal.model.disassociated import Disassociated
 from shoal.model.transactions import Transactions
 from shoal.transactions.disassociation.terms import terms_as_chunks
 from shoal.transactions.lexical import Places, Whole, gathered, lexical_order
-
-__all__ = ["reassociate"]
 
 TERMS = ("omit", "once")
 SHORT = 48  # records of up to this many items are sorted by insertion
@@ -67,7 +65,7 @@ def reassociate(
     <Transactions: 5 records, 3 items, 8 occurrences>
     """
     if terms not in TERMS:
-        raise MethodError(f"reassociate: terms must be 'omit' or 'once'; got {terms!r}.")
+        raise MethodError(f"reassociate: terms must be 'omit' or 'once'; got {shortened(terms)}.")
     whole = _with_terms(published) if terms == "once" and published.n else published
     joint_size = _joint_sizes(whole)
     _check(whole, joint_size)

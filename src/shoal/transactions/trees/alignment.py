@@ -26,8 +26,6 @@ from shoal.model.progress import tick
 from shoal.transactions.distinct import Distinct
 from shoal.transactions.lexical import Places, Whole, by_item
 
-__all__ = ["aligned"]
-
 Numbers = NDArray[Any]  # 32 bits where they suffice
 
 LANES = 64

@@ -19,15 +19,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from shoal.errors import MethodError
+from shoal.errors import MethodError, shortened
 from shoal.kernels.loops import loop
 from shoal.model.progress import part
 from shoal.model.transactions import Transactions, in_order
 from shoal.transactions.distinct import Distinct, distinct
 from shoal.transactions.lexical import Places, Whole
 from shoal.transactions.trees.alignment import aligned
-
-__all__ = ["Distance", "tree_distance"]
 
 EXACT = 30_000_000_000  # pairs of records
 BLOCKS = 4_000_000_000  # pairs of records aligned for a bound
@@ -110,7 +108,7 @@ def tree_distance(
     (3, 0, 2, 1)
     """
     if tree not in TREES:
-        raise MethodError(f"distance: tree must be 'paths' or 'trie'; got {tree!r}.")
+        raise MethodError(f"distance: tree must be 'paths' or 'trie'; got {shortened(tree)}.")
     labels = in_order({*a.labels, *b.labels})
     one, two = _numbered(a, labels), _numbered(b, labels)
     if tree == "trie":

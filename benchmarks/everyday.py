@@ -1,0 +1,224 @@
+"""Everyday use as a whole: `python -m benchmarks.everyday [PART ...] [--json FILE]`.
+
+Parts: first (the first use after installing, nothing compiled), again (the same commands once more), reports, million,
+large, explore, size. Every figure is of a whole command in a process of its own, with the processes that it starts: CPU
+seconds of all of them, and the peak memory of the largest. "before" is what was measured on two cores when this
+benchmark was made.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import distributions
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+
+from benchmarks.measuring import DATA, Line, measure
+from shoal.io.sample import sample
+
+PROGRAM = str(Path(sys.executable).parent / "shoal")
+ROLES = ("--identifier", "patient_id", "--identifier", "name", "--sensitive", "diagnosis")
+MILLION = """
+import numpy as np, pyarrow as pa, shoal
+X = np.random.default_rng(42).standard_normal((1_000_000, 10))
+release = shoal.anonymize(pa.table({f"x{j}": X[:, j] for j in range(10)}), k=5)
+assert all(verdict.holds for verdict in release.verdicts)
+"""
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What a process and those that it started used: CPU seconds, seconds on the wall, megabytes at the peak."""
+
+    cpu: float
+    wall: float
+    megabytes: float
+
+
+def run(command: Sequence[object], loops: Path, seconds: float = 3600.0) -> Spent:
+    """Run a command to its end, with compiled loops cached in this folder."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(loops)}
+    start = time.perf_counter()
+    process = subprocess.Popen(list(map(str, command)), env=environment, stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    wall = time.perf_counter() - start
+    if process.returncode or wall > seconds:
+        raise SystemExit(f"{' '.join(map(str, command))}: exit {process.returncode} after {wall:.0f} s")
+    return Spent(used.ru_utime + used.ru_stime, wall, used.ru_maxrss / 1024)
+
+
+def hospital(rows: int, folder: Path) -> Path:
+    """Write the synthetic hospital table as CSV."""
+    path = folder / f"hospital{rows}.csv"
+    if not path.exists():
+        pyarrow.csv.write_csv(sample(rows), path)
+    return path
+
+
+def everyday(folder: Path) -> dict[str, tuple[list[object], tuple[float, float], tuple[float, float]]]:
+    """Return each command by name, with the CPU seconds before and the goal: cold, then warm."""
+    table, small = hospital(5_000, folder), hospital(2_000, folder)
+    mdav = [PROGRAM, "anonymize", DATA / "census.csv", "-k", "5", "--method", "mdav"]
+    found = {
+        "1,080 rows, mdav": (mdav, (17.0, 5.0), (2.4, 1.2)),
+        "5,000 mixed rows": ([PROGRAM, "anonymize", table, "-k", "5", "-l", "2", *ROLES], (27.0, 8.0), (6.3, 2.5)),
+    }
+    for method, seconds in (("k_tca", 68.0), ("anneal", 48.0), ("cover", 48.0)):
+        command = [PROGRAM, "anonymize", small, "-k", "5", *ROLES, "--method", method]
+        found[f"2,000 rows, {method}"] = (command, (seconds, 12.0), (6.0, 2.0))
+    return found
+
+
+def first(*, again: bool = False) -> Iterator[Line]:
+    """The first use after installing, each command with a cache of its own; or the second use."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        for number, (name, (command, cold, warm)) in enumerate(everyday(folder).items()):
+            loops = folder / f"loops{number}"
+            spent = run([*command, "-o", folder / f"release{number}"], loops)
+            before, goal = cold
+            if again:
+                spent = min((run([*command, "-o", folder / f"release{number}"], loops) for _ in range(3)), key=_cpu)
+                before, goal = warm
+            yield _line("again" if again else "first", name, spent, before, goal)
+
+
+def again() -> Iterator[Line]:
+    """The same commands once more."""
+    yield from first(again=True)
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        for name, more in {
+            "profile": ["profile"],
+            "init": ["init", "-o", folder / "policy.toml", "--force"],
+            "anonymize, no report": ["anonymize", "-k", "5", "-l", "2", *ROLES, "-o", folder / "made", "--no-report"],
+        }.items():
+            command = [PROGRAM, more[0], hospital(5_000, folder), *more[1:]]
+            run(command, folder / "loops")
+            spent = run(command, folder / "loops")
+            yield _line("again", f"{name}, 5,000 rows", spent, None, None)
+        yield _line("again", "verify", run([PROGRAM, "verify", folder / "made"], folder / "loops"), None, None)
+
+
+def reports() -> Iterator[Line]:
+    """What both reports of 20,000 rows add to the same command without them."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        command = [PROGRAM, "anonymize", hospital(20_000, folder), "-k", "5", "-l", "2", *ROLES]
+        command += ["-o", folder / "release", "--private", folder / "mine"]
+        run(command, folder / "loops")
+        bare = run([*command, "--no-report"], folder / "loops")
+        full = run(command, folder / "loops")
+        added = Spent(full.cpu - bare.cpu, full.wall - bare.wall, full.megabytes)
+        yield _line("reports", "both, of 20,000 rows: wall s", added, 14.0, 3.0, added.wall)
+
+
+def million() -> Iterator[Line]:
+    """A million rows of ten numbers in Python, from the frame to the measured release."""
+    with tempfile.TemporaryDirectory() as place:
+        loops = Path(place)
+        run([sys.executable, "-c", MILLION.replace("1_000_000", "50_000")], loops)
+        spent = run([sys.executable, "-c", MILLION], loops)
+        yield _line("million", "1,000,000 x 10", spent, 123.0, 75.0)
+        yield _line("million", "1,000,000 x 10: MB", spent, 1_800.0, 1_500.0, spent.megabytes)
+
+
+def large() -> Iterator[Line]:
+    """Two million mixed rows, from CSV to a release on disk, with reports and the private folder and without."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        table = folder / "large.csv"
+        pyarrow.csv.write_csv(mixed(2_000_000), table)
+        command = [PROGRAM, "anonymize", table, "-k", "5", "-o", folder / "release"]
+        run(
+            [PROGRAM, "anonymize", hospital(20_000, folder), "-k", "5", *ROLES, "-o", folder / "warm"], folder / "loops"
+        )
+        for name, more, before, goal, mb, most in (
+            ("with reports", ["--private", folder / "mine"], 368.0, 150.0, 8_600.0, 2_500.0),
+            ("without reports", ["--no-report"], 273.0, 110.0, 2_200.0, 2_000.0),
+        ):
+            spent = run([*command, *more], folder / "loops")
+            yield _line("large", f"2,000,000 mixed rows, {name}", spent, before, goal)
+            yield _line("large", f"2,000,000 mixed rows, {name}: MB", spent, mb, most, spent.megabytes)
+
+
+def explored() -> Iterator[Line]:
+    """An exploration as the README gives it, of 20,000 rows: wall seconds until it is done."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        table = hospital(20_000, folder)
+        run([PROGRAM, "init", table, "-o", folder / "policy.toml"], folder / "loops")
+        command = [PROGRAM, "explore", table, "--policy", folder / "policy.toml", "-o", folder / "explored"]
+        spent = run(command, folder / "loops")
+        yield _line("explore", "20,000 rows: wall s", spent, None, 300.0, spent.wall)
+
+
+def size() -> Iterator[Line]:
+    """The megabytes of the packages that are installed with shoal, without extras, and of the largest of them."""
+    with tempfile.TemporaryDirectory() as place:
+        subprocess.run([sys.executable, "-m", "venv", place], check=True)
+        source = Path(__file__).resolve().parent.parent
+        subprocess.run([f"{place}/bin/pip", "install", "--quiet", source], check=True)
+        [packages] = Path(place).glob("lib/python*/site-packages")
+        sizes = {one.metadata["Name"]: _megabytes(one.files or ()) for one in distributions(path=[str(packages)])}
+        whole = sum(file.stat().st_size for file in packages.rglob("*") if file.is_file()) / 1e6
+        largest = sorted(sizes, key=lambda name: -sizes[name])[:8]
+        note = ", ".join(f"{name} {sizes[name]:.0f}" for name in largest)
+        yield Line("size", "MB installed without extras", whole, 600.0, None, 0.0, 0.0, note=f"before 822; {note}")
+
+
+def mixed(n: int) -> pa.Table:
+    """Return a table of five numbers and three columns of categories."""
+    rng = np.random.default_rng(7)
+    columns: dict[str, pa.Array] = {
+        "age": pa.array(rng.integers(18, 95, n)),
+        "income": pa.array(np.round(rng.lognormal(10, 0.6, n), -2).astype(np.int64)),
+        "hours": pa.array(rng.integers(0, 61, n)),
+        "height": pa.array(np.round(rng.normal(170, 9, n), 1)),
+        "weight_kg": pa.array(np.round(rng.normal(75, 14, n), 1)),
+    }
+    for name, number in (("region", 16), ("occupation", 40), ("education", 9)):
+        words = pa.array([f"{name} {code}" for code in range(number)])
+        columns[name] = words.take(pa.array(np.minimum(rng.geometric(3.0 / number, n) - 1, number - 1)))
+    return pa.table(columns)
+
+
+def _line(
+    part: str, case: str, spent: Spent, before: float | None, goal: float | None, what: float | None = None
+) -> Line:
+    """Return a line with today's figure and the one before; CPU seconds unless another figure is given."""
+    note = f"{spent.megabytes:,.0f} MB" + (f", before {before:,g}" if before is not None else "")
+    return Line(part, case, spent.cpu if what is None else what, goal, None, spent.cpu, spent.wall, note=note)
+
+
+def _cpu(spent: Spent) -> float:
+    """Return the CPU seconds."""
+    return spent.cpu
+
+
+def _megabytes(files: Sequence[object]) -> float:
+    """Return the size of the files of a distribution."""
+    paths = [Path(str(file.locate())) for file in files]
+    return sum(path.stat().st_size for path in paths if path.is_file()) / 1e6
+
+
+PARTS: dict[str, Callable[[], Iterator[Line]]] = {
+    "first": first,
+    "again": again,
+    "reports": reports,
+    "million": million,
+    "large": large,
+    "explore": explored,
+    "size": size,
+}
+
+if __name__ == "__main__":
+    sys.exit(measure(PARTS, __doc__))
