@@ -15,8 +15,8 @@ another value in one cell:
 5. Finally, another cell is replaced where that brings a class closer to its rows.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -43,15 +43,15 @@ Offers = tuple[Whole, Whole, Whole, Floats]
 class Cells:
     """A quasi-identifier: its cells in the table, and the value published for each class.
 
-    `moved` lists alternatives to `published`, such as means moved by a step. If there are any, values of rows are not
-    used.
+    `moved` are functions that return alternatives to `published`, such as means moved by a step. If there are any,
+    values of rows are not used.
     """
 
     column: pa.ChunkedArray
     published: pa.Array
     kind: str = "nominal"
     order: tuple[str, ...] | None = None
-    moved: Sequence[pa.Array] = field(default=())
+    moved: Sequence[Callable[[], pa.Array]] = ()
 
 
 def without_small_combinations(
@@ -99,7 +99,7 @@ class _Coded:
     """A column as codes: equal values have equal codes, and a missing value has the last code."""
 
     def __init__(self, one: Cells, k: int, number: int) -> None:
-        parts = [one.column.combine_chunks(), one.published, *one.moved]
+        parts = [one.column.combine_chunks(), one.published, *(move() for move in one.moved)]
         coded = pa.chunked_array(parts, one.column.type).combine_chunks().dictionary_encode()
         self.dictionary = coded.dictionary
         self.gap = len(coded.dictionary)

@@ -3,7 +3,6 @@
 Integers, decimals and days are counted in their smallest units, without intermediate rounding.
 """
 
-import math
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import Any
@@ -19,6 +18,7 @@ from shoal.recode.steps import DAY, in_units
 
 EXACT = Context(prec=100)
 MOST_DIGITS = 15  # decimals to which floats are rounded
+COUNTED = 2.0**50  # units of the last decimal up to which a multiple of a step is computed exactly
 # Days since 1970 that dates and timestamps in nanoseconds can hold: those of the years 1 to 9999, and 1677 to 2262.
 CALENDAR, NANOSECONDS = (-719_162, 2_932_896), (-106_750, 106_750)
 
@@ -30,28 +30,33 @@ Flags = NDArray[np.bool_]
 class Centres:
     """The rounded mean or median of each group.
 
-    `numbers` are in units of the column (ones, last places of decimals, days; floats as they are), None where there is
-    no value. They are multiples of `step`, in the same units, unless it is None.
+    `numbers` are in units of the column (ones, last places of decimals, days; floats as they are), and mean nothing
+    where `missing` is set. They are multiples of `step`, in the same units, unless it is None.
     """
 
-    numbers: list[Any]
+    numbers: NDArray[Any]
+    missing: Flags
     step: Any
     kind: pa.DataType
 
     def values(self, shift: int = 0) -> pa.Array:
         """Return the published values, moved by `shift` steps; missing where that leaves the range of the type."""
         if pa.types.is_floating(self.kind):
-            there = [_moved(one, shift, self.step) for one in self.numbers]
-            return pa.array(there, pa.float64()).cast(self.kind, safe=False)
-        moved: list[int | None] = [None if one is None else one + shift * self.step for one in self.numbers]
+            there = _moved(self.numbers, shift, self.step)
+            return pa.array(there, pa.float64(), mask=self.missing | np.isnan(there)).cast(self.kind, safe=False)
+        moved = self.numbers + shift * self.step
         if pa.types.is_decimal(self.kind):
             most = 10**self.kind.precision
-            inside = [None if one is None or not -most < one < most else one for one in moved]
-            scaled = [None if one is None else Decimal(one).scaleb(-self.kind.scale, EXACT) for one in inside]
+            inside = ~self.missing & (moved > -most) & (moved < most)
+            each = zip(moved.tolist(), inside.tolist(), strict=True)
+            scaled = [Decimal(one).scaleb(-self.kind.scale, EXACT) if held else None for one, held in each]
             return pa.array(scaled, self.kind)
         low, high = _limits(self.kind)
-        inside = [None if one is None or not low <= one <= high else one for one in moved]
-        return _as_dates(inside, self.kind) if pa.types.is_temporal(self.kind) else pa.array(inside, self.kind)
+        outside = self.missing | (moved < low) | (moved > high)
+        inner = np.where(outside, 0, moved)
+        if pa.types.is_temporal(self.kind):
+            return _as_dates(pa.array(inner, pa.int64(), mask=outside), self.kind)
+        return pa.array(inner, self.kind, mask=outside)
 
 
 def centres(
@@ -61,7 +66,7 @@ def centres(
     empty: Flags,
     groups: Groups,
     step: float | None = None,
-    shifts: NDArray[np.int64] | None = None,
+    shifts: Rows | None = None,
 ) -> Centres:
     """Return the mean or median ("mean" or "median" as `form`) of each group, halves rounded up.
 
@@ -72,50 +77,61 @@ def centres(
     kind = column.type
     cells = _days(column) if pa.types.is_temporal(kind) else column
     units = _whole_numbers(cells)
-    moves = [0] * groups.count if shifts is None else shifts.tolist()
+    moves = np.zeros(groups.count, np.int64) if shifts is None else shifts
     if units is None:
-        found = _float_centres(cells, form, rows, groups, step)
-        each = zip(found, moves, empty, strict=True)
-        return Centres([None if gap else _moved(one, shift, step) for one, shift, gap in each], step, kind)
+        found = _moved(_float_centres(cells, form, rows, groups, step), moves, step)
+        return Centres(found, empty | np.isnan(found), step, kind)
     own = (in_units(step, kind, "") if step is not None else None) or 1
+    units = units if _fits(units, groups, own) else units.astype(object)
     if form == "mean":
         weights = _positive_weights(groups, rows)
         whole = _whole_means(units[rows], groups.labels[rows], weights, groups.count, own)
     else:
-        whole = _whole_medians(cells, units, rows, groups, own)
-    every = zip(whole, moves, empty, strict=True)
-    numbers = [None if gap or one is None else _inside(one + shift * own, own, kind) for one, shift, gap in every]
-    return Centres(numbers, own, kind)
+        low, high = middle(ranks_of(cells, None)[0], rows, groups)
+        whole = _nearest(units[low] + units[high], 2, own)
+    without = np.bincount(groups.labels[rows], minlength=groups.count) == 0
+    return Centres(_inside(whole + moves.astype(whole.dtype) * own, own, kind), empty | without, own, kind)
 
 
-def _float_centres(column: pa.ChunkedArray, form: str, rows: Rows, groups: Groups, step: float | None) -> list[Any]:
-    """Return means or medians of floats."""
+def _float_centres(column: pa.ChunkedArray, form: str, rows: Rows, groups: Groups, step: float | None) -> Floats:
+    """Return means or medians of floats, NaN where a group has no value."""
     values = column.take(pa.array(rows)).cast(pa.float64(), safe=False).to_numpy()
     found = _float_means(values, rows, groups) if form == "mean" else _float_medians(column, rows, groups)
     if step is not None:
-        return [None if np.isnan(one) else _multiple(one, step) for one in found.tolist()]
+        return _multiples(found, step)
     digits = _decimals(values)
-    rounded = found if digits is None else np.round(found, digits + 1) + 0.0
-    return [None if np.isnan(one) else one for one in rounded.tolist()]
+    return found if digits is None else np.round(found, digits + 1) + 0.0
 
 
-def _multiple(number: float, step: float) -> float:
-    """Return the multiple of a step that is nearest to a number, with as many decimals as the step has."""
-    if not abs(number) < 2**52 * step:
-        return number  # its last digit is worth more than a step
-    digits = max(0, -int(Decimal(str(step)).as_tuple().exponent))
-    found = math.floor(number / step + 0.5) * step
-    if math.isinf(found):
-        found = math.trunc(number / step) * step
-    return (round(found, digits) if digits <= MOST_DIGITS else found) + 0.0
+def _multiples(numbers: Floats, step: float) -> Floats:
+    """Return the multiples of a step that are nearest to numbers, with as many decimals as the step has.
+
+    NaN remains NaN, and numbers whose last digit is worth more than a step remain themselves.
+    """
+    written = Decimal(str(step))
+    digits = max(0, -int(written.as_tuple().exponent))
+    with np.errstate(over="ignore", invalid="ignore"):
+        times = np.floor(numbers / step + 0.5)
+        found = times * step
+        found = np.where(np.isinf(found), np.trunc(numbers / step) * step, found)
+        if 0 < digits <= MOST_DIGITS:
+            units = times * float(written.scaleb(digits))
+            few = np.abs(units) < COUNTED  # then the quotient is the float nearest to the decimal number
+            rest = np.flatnonzero(~few & np.isfinite(found))
+            rounded = [round(one, digits) for one in found[rest].tolist()]
+            found = np.where(few, units / 10.0**digits, found)
+            found[rest] = rounded
+        return np.where(np.abs(numbers) < 2**52 * step, found + 0.0, numbers)
 
 
-def _moved(number: float | None, shift: int, step: float | None) -> float | None:
-    """Return a multiple of a step moved by `shift` steps; None if it leaves the range of floats."""
-    if number is None or step is None or not shift:
-        return number
-    there = number + shift * step
-    return _multiple(there, step) if math.isfinite(there) else None
+def _moved(numbers: Floats, shift: Rows | int, step: float | None) -> Floats:
+    """Return multiples of a step moved by `shift` steps; NaN where they leave the range of floats."""
+    if step is None or not np.any(shift):
+        return numbers
+    with np.errstate(over="ignore"):
+        there = numbers + shift * step
+    there[np.isinf(there)] = np.nan
+    return np.where(np.asarray(shift) == 0, numbers, _multiples(there, step))
 
 
 def _float_means(values: Floats, rows: Rows, groups: Groups) -> Floats:
@@ -139,14 +155,6 @@ def _float_medians(column: pa.ChunkedArray, rows: Rows, groups: Groups) -> Float
     return np.where(low == high, cells[low], cells[low] / 2 + cells[high] / 2)
 
 
-def _whole_medians(cells: pa.ChunkedArray, units: NDArray[Any], rows: Rows, groups: Groups, step: int) -> list[Any]:
-    """Return the same for integers."""
-    low, high = middle(ranks_of(cells, None)[0], rows, groups)
-    numbers = units.tolist()
-    pairs = zip(low.tolist(), high.tolist(), strict=True)
-    return [None if a < 0 else _nearest(numbers[a] + numbers[b], 2, step) for a, b in pairs]
-
-
 def _whole_numbers(column: pa.ChunkedArray) -> NDArray[Any] | None:
     """Return integers, and decimals as integers of their last place, so wide that sums cannot overflow."""
     if pa.types.is_decimal(column.type):
@@ -159,38 +167,42 @@ def _whole_numbers(column: pa.ChunkedArray) -> NDArray[Any] | None:
     return np.asarray(column.fill_null(least).to_numpy()).astype(np.int64 if narrow else object)
 
 
-def _whole_means(
-    numbers: NDArray[Any], labels: Rows, weights: Floats | None, count: int, step: int
-) -> list[int | None]:
+def _fits(units: NDArray[Any], groups: Groups, step: int) -> bool:
+    """Say whether 64 bits hold every number that means and medians of these integers are computed from."""
+    if units.dtype == object:
+        return False
+    largest = max(abs(int(units.min(initial=0))), abs(int(units.max(initial=0))))
+    return (8 * largest + 16 * step) * int(groups.sizes.max(initial=2)) < 2**62
+
+
+def _whole_means(numbers: NDArray[Any], labels: Rows, weights: Floats | None, count: int, step: int) -> NDArray[Any]:
     """Return the mean of the integers of each group, summed from its least one up."""
     least = np.full(count, numbers.max(), numbers.dtype)
     np.minimum.at(least, labels, numbers)
     excess = numbers - least[labels]
-    sizes = np.bincount(labels, minlength=count).tolist()
     if weights is None:
+        sizes = np.maximum(np.bincount(labels, minlength=count), 1).astype(numbers.dtype)
         sums = np.zeros(count, numbers.dtype)
         np.add.at(sums, labels, excess)
-        parts = zip(least.tolist(), sums.tolist(), sizes, strict=True)
-        return [None if not size else _nearest(low * size + total, size, step) for low, total, size in parts]
+        return _nearest(least * sizes + sums, sizes, step)
     shares = _shares(labels, weights, count)
     more = np.floor(np.bincount(labels, excess.astype(np.float64) * shares, minlength=count) + 0.5)
-    return [
-        None if not size else _nearest(int(low) + int(shift), 1, step)
-        for low, shift, size in zip(least, more, sizes, strict=True)
-    ]
+    whole = more.astype(np.int64) if numbers.dtype != object else np.array([int(one) for one in more], object)
+    return _nearest(least + whole, 1, step)
 
 
-def _nearest(total: int, size: int, step: int) -> int:
-    """Return the multiple of a step that is nearest to a mean, the upper one of two."""
-    return (2 * int(total) + size * step) // (2 * size * step) * step
+def _nearest(totals: NDArray[Any], sizes: Any, step: int) -> NDArray[Any]:
+    """Return the multiples of a step that are nearest to means, the upper one of two."""
+    return np.asarray((2 * totals + sizes * step) // (2 * sizes * step) * step)
 
 
-def _inside(number: int, step: int, kind: pa.DataType) -> int:
-    """Return a multiple of the step that the type of the column can hold."""
+def _inside(numbers: NDArray[Any], step: int, kind: pa.DataType) -> NDArray[Any]:
+    """Return multiples of the step that the type of the column can hold."""
     if pa.types.is_decimal(kind):
-        return number
+        return numbers
     low, high = _limits(kind)
-    return high // step * step if number > high else -(-low // step) * step if number < low else number
+    below = np.where(numbers < low, -(-low // step) * step, numbers)
+    return np.where(numbers > high, high // step * step, below)
 
 
 def _limits(kind: pa.DataType) -> tuple[int, int]:
@@ -235,9 +247,8 @@ def _days(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pa.chunked_array([pa.array(moments.fill_null(0).to_numpy() // DAY, mask=pc.is_null(moments).to_numpy())])
 
 
-def _as_dates(days: list[int | None], kind: pa.DataType) -> pa.Array:
-    """Return days as dates, or as timestamps of their start in their own time zone."""
-    published = pa.array(days, pa.int64())
+def _as_dates(published: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Return days since 1970 as dates, or as timestamps of their start in their own time zone."""
     if not pa.types.is_timestamp(kind):
         return published.cast(pa.int32()).cast(pa.date32()).cast(kind)
     local = pc.multiply(published, DAY).cast(pa.timestamp("us"))

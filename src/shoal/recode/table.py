@@ -14,6 +14,7 @@
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -130,7 +131,7 @@ def _cells(
         return Cells(column, _without_rare(medoids, column, rare, given, groups), kind, given.order)
     if form in ("mean", "median") and kind in ("numeric", "date"):
         middles = centres(column, form, rows, empty, groups, given.step, shifts)
-        shifted = [middles.values(shift) for shift in SHIFTS] if middles.step else []
+        shifted = [partial(middles.values, shift) for shift in SHIFTS] if middles.step else []
         return Cells(column, middles.values(), kind, given.order, shifted)
     ranks, values = ranks_of(column, given.order)
     if form == "mode":
