@@ -321,7 +321,9 @@ def _release(
     position = np.empty(order.size, np.int64)
     position[order] = np.arange(order.size)
     public = _categories(aligned.take(pa.array(order)), table)
-    released, groups = public.take(pa.array(position)), partition.labels[back]
+    # Beside categories, which are typed above, the rows measured are those of `aligned`: they are not held twice.
+    released = aligned if public.schema == aligned.schema else public.take(pa.array(position))
+    groups = partition.labels[back]
     kept = encoded.columns is None and encoded.X.size <= MOST_KEPT
     case = Case(
         released,

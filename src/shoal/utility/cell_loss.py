@@ -34,7 +34,7 @@ def cell_losses(columns: Sequence[Pair]) -> tuple[Finding, ...]:
     """Measure how much is left open: by what is published, the same weighted as in ARX, and by the classes."""
     if not columns or not len(columns[0].before):
         return ()
-    labels = classes([read_column(column.after).codes for column in columns], len(columns[0].before))
+    labels = classes((read_column(column.after).codes for column in columns), len(columns[0].before))
     of_classes, published = [], []
     for column in columns:
         lost = class_loss(column, labels)[labels]
@@ -174,6 +174,4 @@ def _width(column: Pair, places: Floats, missing: NDArray[np.bool_]) -> tuple[fl
 
 def _values(column: Pair) -> int:
     """Return the number of values: the leaves of its tree, or those that occur."""
-    if column.tree is not None:
-        return column.tree.leaves
-    return int(read_column(column.before.drop_null()).distinct)
+    return column.distinct if column.tree is None else column.tree.leaves

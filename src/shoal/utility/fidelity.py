@@ -87,20 +87,24 @@ def rank_error(column: Pair) -> float:
     """Return how far cells of a column with an order move, as a share of all its ranks; 0 if none has a value."""
     before, after = column.numbers
     both = ~(np.isnan(before) | np.isnan(after))
-    known = np.sort(before[~np.isnan(before)])
     if not both.any():
         return 0.0
-    ranks = [
-        (np.searchsorted(known, values, "left") + np.searchsorted(known, values, "right")) / 2 / known.size
-        for values in (before[both], after[both])
-    ]
-    return float(np.abs(ranks[0] - ranks[1]).mean())
+    known = np.sort(before[~np.isnan(before)])
+    first, second = (_ranks(known, values[both]) for values in (before, after))
+    return float(np.abs(first - second).mean())
+
+
+def _ranks(known: Floats, values: Floats) -> Floats:
+    """Return the mean rank of each value among sorted numbers, as a share of them."""
+    distinct, place = np.unique(values, return_inverse=True)  # a search in order is ten times faster
+    both = np.searchsorted(known, distinct, "left") + np.searchsorted(known, distinct, "right")
+    return np.asarray((both / 2 / known.size)[place.reshape(-1)])
 
 
 def total_variation(columns: Sequence[tuple[Codes, Codes]]) -> float:
     """Return half the sum of the differences between the shares of each combination, before and after."""
     n = len(columns[0][0])
-    labels = classes([np.concatenate(column) for column in columns], 2 * n)
+    labels = classes((np.concatenate(column) for column in columns), 2 * n)
     size = int(labels.max()) + 1
     before, after = np.bincount(labels[:n], minlength=size), np.bincount(labels[n:], minlength=size)
     return float(np.abs(before - after).sum()) / 2 / n
@@ -109,7 +113,7 @@ def total_variation(columns: Sequence[tuple[Codes, Codes]]) -> float:
 def invented(columns: Sequence[Pair]) -> float:
     """Return the share of released rows whose combination of values no row of the table has."""
     n = len(columns[0].before)
-    labels = classes([np.concatenate(column.codes) for column in columns], 2 * n)
+    labels = classes((np.concatenate(column.codes) for column in columns), 2 * n)
     known = np.zeros(int(labels.max()) + 1, bool)
     known[labels[:n]] = True
     return float((~known[labels[n:]]).mean())
@@ -149,13 +153,11 @@ def features(columns: Sequence[Pair]) -> tuple[Floats, Floats]:
 
 def _cut(column: Pair) -> tuple[Codes, Codes]:
     """Return the cells of a column as codes, in bins if there are very many values with an order."""
-    if not column.ordered or np.unique(column.codes[0]).size <= MANY:
+    if not column.ordered or column.distinct + (column.before.null_count > 0) <= MANY:
         return column.codes
     before, after = column.numbers
     known = before[~np.isnan(before)]
     limits = np.unique(np.quantile(known, np.arange(1, PARTS) / PARTS, method="lower"))
     # NaN is beyond every limit, and gets a separate bin.
-    first, second = (
-        np.where(np.isnan(cells), PARTS, np.searchsorted(limits, cells, "left")) for cells in (before, after)
-    )
-    return first.astype(np.int64), second.astype(np.int64)
+    bins = [np.where(np.isnan(cells), PARTS, np.searchsorted(limits, cells, "left")) for cells in (before, after)]
+    return bins[0].astype(np.int64), bins[1].astype(np.int64)

@@ -15,7 +15,7 @@ from shoal.model.table import Table, type_name
 from shoal.prepare.encode import microseconds
 from shoal.prepare.hierarchy import Hierarchy
 from shoal.privacy.measures.published import Published, read_published
-from shoal.privacy.verdict.values import ORDERED
+from shoal.privacy.verdict.values import ORDERED, read_column
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -65,14 +65,29 @@ class Pair:
         return self.kind in ORDERED
 
     @cached_property
+    def distinct(self) -> int:
+        """The number of distinct values before; a missing cell is none."""
+        cells = self.before.drop_null()
+        countable = not (pa.types.is_nested(cells.type) or pa.types.is_dictionary(cells.type))
+        return len(cells.unique()) if countable else read_column(cells).distinct
+
+    @property
     def codes(self) -> tuple[Codes, Codes]:
         """A number for each cell before and after; equal cells have equal numbers, a missing one has the last."""
+        return self._coded() if self.ordered else self._categories
+
+    @cached_property
+    def _categories(self) -> tuple[Codes, Codes]:
+        """The codes of categories, kept as they are needed often; those of numbers would take much memory."""
+        return self._coded()
+
+    def _coded(self) -> tuple[Codes, Codes]:
         both = pa.chunked_array([*self.before.chunks, *self.after.cast(self.before.type).chunks], self.before.type)
         coded = both.combine_chunks().dictionary_encode()
         found = coded.indices.fill_null(len(coded.dictionary)).to_numpy(zero_copy_only=False).astype(np.int64)
         return found[: len(self.before)], found[len(self.before) :]
 
-    @cached_property
+    @property
     def numbers_before(self) -> Floats:
         """The original cells of a column with an order as numbers; NaN where one is missing."""
         return self._numbers(self.before)

@@ -124,13 +124,15 @@ def _read(column: pa.ChunkedArray, kind: Kind | None, order: list[str] | None, *
     present = np.append(present, len(cells)) if gaps else present
     meant = number[present]
     turns = np.append(True, meant[1:] != meant[:-1])[: meant.size]
-    distinct = np.unique(meant).size
+    used = np.zeros(number.size, np.bool_)
+    used[meant] = True
+    distinct = int(used.sum())
     ordered = ranked and int(turns.sum()) == distinct
     code = np.zeros(number.size, np.int64)
     if ordered:
         code[meant] = np.cumsum(turns) - 1
     else:
-        code[np.unique(meant)] = np.arange(distinct)
+        code[used] = np.arange(distinct)
     code = code[number]
     rows = coded.indices.fill_null(len(cells)).to_numpy(zero_copy_only=False)
     return _Read(Values(code[rows], ordered, folded=alike + meant.size - distinct), cells, code, gaps)
