@@ -208,7 +208,7 @@ class _Exchange:
             size = one.gap + 1
             pairs, counts = np.unique(labels * size + one.rows[rows], return_counts=True)
             more = [owner * size + code for owner, code in one.others(classes, wide=wide)]
-            offered = np.unique(np.concatenate([pairs, *more]))
+            offered = _distinct(np.concatenate([pairs, *more]))
             owner, code = offered // size, offered % size
             times = np.zeros(offered.size)
             times[np.searchsorted(offered, pairs)] = counts
@@ -239,6 +239,12 @@ class _Exchange:
         """Return how many rows differ in one cell from what these classes would become."""
         marks = [one.marks[np.where(column == number, code, one.own[owner])] for number, one in enumerate(self.columns)]
         return self.holders.beside(made, marks)
+
+
+def _distinct(numbers: Whole) -> Whole:
+    """Return the distinct numbers in order; numpy's own search by a hash table takes three times as long."""
+    ordered = np.sort(numbers)
+    return ordered[np.append(True, ordered[1:] != ordered[:-1])[: ordered.size]]
 
 
 def _number_in_turn(owner: Whole) -> Whole:

@@ -34,23 +34,40 @@ class Holders:
 
     def __init__(self, marks: Sequence[Sums]) -> None:
         whole = total(marks)
-        self._whole = np.unique(whole, return_counts=True)
-        self._without = [np.unique(whole - one, return_counts=True) for one in marks]
+        self._whole = _Counted(whole)
+        self._without = [_Counted(whole - one) for one in marks]
 
     def of(self, sums: Sums) -> Whole:
         """Return how many rows have each combination."""
-        return _found(self._whole, sums)
+        return self._whole.of(sums)
 
     def beside(self, sums: Sums, marks: Sequence[Sums]) -> Whole:
         """Return how many rows differ from each combination in one cell; `marks` are the numbers of its cells."""
         equal = self.of(sums)
         found = np.zeros(sums.size, np.int64)
         for known, one in zip(self._without, marks, strict=True):
-            found += _found(known, sums - one) - equal
+            found += known.of(sums - one) - equal
         return found
 
 
-def _found(known: tuple[Sums, Whole], sums: Sums) -> Whole:
-    """Return the number known for each sum, 0 if there is none."""
-    place = np.minimum(np.searchsorted(known[0], sums), known[0].size - 1)
-    return np.where(known[0][place] == sums, known[1][place], 0)
+class _Counted:
+    """How often each sum occurs. Sums are evenly spread, so their first bits tell nearly where they are in order."""
+
+    def __init__(self, sums: Sums) -> None:
+        self._sums, self._counts = np.unique(sums, return_counts=True)
+        bits = max(1, self._sums.size.bit_length())
+        self._shift = np.uint64(64 - bits)
+        edges = np.arange(2**bits, dtype=np.uint64) << self._shift
+        self._starts = np.searchsorted(self._sums, edges)
+
+    def of(self, sums: Sums) -> Whole:
+        """Return how often these sums occur."""
+        place = self._starts[sums >> self._shift]
+        last = self._sums.size - 1
+        behind = np.flatnonzero((place <= last) & (self._sums[np.minimum(place, last)] < sums))
+        while behind.size:
+            place[behind] += 1
+            there = place[behind]
+            behind = behind[(there <= last) & (self._sums[np.minimum(there, last)] < sums[behind])]
+        place = np.minimum(place, last)
+        return np.where(self._sums[place] == sums, self._counts[place], 0)
