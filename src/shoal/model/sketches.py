@@ -52,6 +52,7 @@ class PlaneSketch:
     edges: tuple[Floats, Floats]  # limits of the squares along both axes
     before: Floats  # rows of each square, 0 where there are fewer than k
     after: Floats
+    sampled: bool = False  # whether only some classes are drawn
 
 
 Sketch = MapSketch | CurveSketch | ViewsSketch | PlaneSketch

@@ -51,7 +51,7 @@ from shoal.privacy.verdict.judge import judge
 from shoal.privacy.verdict.values import read_column, sensitive_columns
 from shoal.recode.table import Recoded
 from shoal.utility.labels import columns_that_decide_label
-from shoal.utility.plane import plane
+from shoal.utility.plane import plane_of_some
 
 MOST_KEPT = 20_000_000  # maximum cells of the matrix that a release keeps for its holder's report
 
@@ -202,7 +202,7 @@ def _run(source: Any, wanted: Policy, threads: int, seconds: float | None) -> Re
     all_notes = tuple(
         note.suppressed(arranged.n, named.constraints.k) if isinstance(note, Sentence) else note for note in all_notes
     )
-    drawn = plane(encoded.X, partition, named.constraints.k) if found.sketches else None
+    drawn = plane_of_some(partition.labels, named.constraints.k, encoded.rows) if found.sketches else None
     sketches = found.sketches if drawn is None else (*found.sketches, drawn)
     step("")
     making = replace(release._making, sketches=sketches)

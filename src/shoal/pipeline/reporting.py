@@ -25,7 +25,6 @@ from shoal.io.bundle import check_outside, draft_file, settle
 from shoal.model.asking import option
 from shoal.model.findings import Attack, Finding, Verdict
 from shoal.model.options import with_options
-from shoal.model.partition import Partition
 from shoal.model.policy import Policy
 from shoal.model.progress import step
 from shoal.model.release import Change, Release
@@ -34,7 +33,6 @@ from shoal.model.sketches import PlaneSketch
 from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.hierarchies import given_trees
 from shoal.pipeline.judging import case_of, refuse_sets, tried
-from shoal.pipeline.line import MOST_KEPT
 from shoal.pipeline.private import FINDINGS
 from shoal.pipeline.set_report import set_page
 from shoal.pipeline.write import published_policy, read_back
@@ -45,7 +43,7 @@ from shoal.reports.facts import Claims, public_facts
 from shoal.reports.figures import NAMES, pictures
 from shoal.reports.holder import holder_facts
 from shoal.reports.render import as_html, as_json, as_markdown
-from shoal.utility.plane import plane
+from shoal.utility.plane import Floats, Rows, plane_of_some
 
 FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {"html": as_html, "md": as_markdown, "json": as_json}
 QUICK = 10_000  # rows up to which a report written with a release includes randomized measures
@@ -256,14 +254,18 @@ def _attacked(case: Case) -> tuple[Attack, ...]:
 
 
 def _plane(case: Case) -> PlaneSketch | None:
-    """Return the rows projected on their two main axes, or None if the table is too large or has none."""
-    if case.n * len(case.columns) > MOST_KEPT:
-        return None
+    """Return the rows projected on their two main axes, or None if there are none; of a large table, some classes."""
+
+    def matrix(rows: Rows | None) -> Floats:
+        if case.matrix is not None:
+            return case.matrix if rows is None else case.matrix[rows]
+        table = case.before if rows is None else case.before.take(rows)
+        return encode(table, case.policy, given_trees(case.policy)).X
+
     try:
-        X = encode(case.before, case.policy, given_trees(case.policy)).X if case.matrix is None else case.matrix
+        return plane_of_some(case.labels, case.policy.constraints.k, matrix)
     except ShoalError:
         return None  # a table of hierarchies alone need not have a matrix
-    return plane(X, Partition.of(case.labels), case.policy.constraints.k)
 
 
 def _own_claims(verdicts: Sequence[Verdict]) -> Claims:

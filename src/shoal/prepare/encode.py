@@ -49,6 +49,10 @@ class Encoded:
     names: tuple[str, ...] = ()  # the column of the table behind each column of X
     view_of: NDArray[np.int64] | None = None  # the view of each column of X; None without views
 
+    def rows(self, some: NDArray[np.int64] | None) -> Matrix:
+        """Return these rows of X; all of them for None."""
+        return self.X if some is None else self.X[some]
+
 
 def encode(
     table: Table, policy: Policy, trees: "Mapping[str, Hierarchy] | None" = None, *, mixed: bool = False

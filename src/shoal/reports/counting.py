@@ -201,23 +201,15 @@ def _counted(spans: Floats, limits: Floats) -> tuple[Floats, float]:
     """Return the rows in each bin, with a range spread evenly, and the number of missing values."""
     known = spans[np.isfinite(spans[:, 0])]
     inner = limits[1:-1]
-    low, high, rows = _distinct(known)
-    wide = high > low
-    places = np.searchsorted(inner, low[~wide], side="right")
-    counts = np.bincount(places, rows[~wide], inner.size + 1).astype(np.float64)
+    wide = known[:, 1] > known[:, 0]
+    places = np.searchsorted(inner, known[~wide, 0], side="right")
+    counts = np.bincount(places, minlength=inner.size + 1).astype(np.float64)
     edges = np.concatenate([[-np.inf], inner, [np.inf]])
-    for start, end, times in zip(low[wide], high[wide], rows[wide], strict=True):
+    ranges, rows = np.unique(known[wide, 0] + 1j * known[wide, 1], return_counts=True)
+    for start, end, times in zip(ranges.real, ranges.imag, rows, strict=True):
         share = np.clip(edges[1:], start, end) - np.clip(edges[:-1], start, end)
         counts += times * share / (end - start)
     return counts, float(len(spans) - len(known))
-
-
-def _distinct(spans: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the limits of the distinct ranges, and how often each occurs."""
-    if not len(spans):
-        return spans[:, 0], spans[:, 1], np.zeros(0)
-    found, times = np.unique(spans, axis=0, return_counts=True)
-    return found[:, 0], found[:, 1], times.astype(np.float64)
 
 
 def _days(low: float, high: float) -> Floats:

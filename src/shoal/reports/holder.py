@@ -190,7 +190,8 @@ def _plane(sketch: PlaneSketch | None) -> list[Block | None]:
             ("After", sketch.after, "Released rows."),
         )
     ]
-    return [blocks.text(say("plane"), legend("plane")), blocks.figures(both, wide=True)]
+    sampled = f" {say('plane_sampled')}" if sketch.sampled else ""
+    return [blocks.text(f"{say('plane')}{sampled}", legend("plane")), blocks.figures(both, wide=True)]
 
 
 def _attacks(attacks: Sequence[Attack], n: int, k: int) -> list[Block | None]:
