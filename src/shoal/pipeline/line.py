@@ -39,6 +39,7 @@ from shoal.pipeline.notes import about_labels, ended_early, extremes, hidden, re
 from shoal.pipeline.recoding import recode_classes
 from shoal.pipeline.regrouping import Regrouping, inference_by_repetition
 from shoal.pipeline.set_neighbours import redrawn
+from shoal.pipeline.unused_memory import return_unused_memory
 from shoal.pipeline.write import refuse_uncovered, refuse_unless, write
 from shoal.prepare.arrange import arrange
 from shoal.prepare.complete import complete
@@ -176,35 +177,33 @@ def _run(source: Any, wanted: Policy, threads: int, seconds: float | None) -> Re
     verdicts = judge(recoded.data, named)
     refuse_unless(verdicts)
     refuse_uncovered(arranged, recoded.data, named, encoded.trees)
+    return_unused_memory()
     step("measure")
     release = _release(source, table, arranged, recoded, partition, encoded, verdicts)
-    case = release._making.case
-    findings = (
-        *taken(case, [measures.load(name) for name in measures.having("always")]),
-        *exchanged,
-        *partition.findings,
-    )
-    cut = cut_short()
+    cut, n, k = cut_short(), arranged.n, named.constraints.k
     repeated = Regrouping(arranged, named, trees, recoded.data, encoded)
     inferred, inference = inference_by_repetition(made, named, repeated, measured=seconds is None)
-    findings, notes = (*findings, *inferred), (*notes, *inference, *respelt(sensitive))
     own = partition.notes
     if named.method.name not in methods.built_in:  # the numbers in the notes of a plug-in may count few rows
-        own = tuple(note for note in own if for_page(note, arranged.n, named.constraints.k))
-    all_notes = (*unusual(table), *notes, *encoded.notes, *own, *ended_early(seconds, cut=cut))
-    all_notes = (
-        *all_notes,
-        *warnings(recoded, named, findings),
-        *extremes(arranged, named),
-        *hidden(arranged, named),
-        *about_labels(columns_that_decide_label(arranged, named)),
+        own = tuple(note for note in own if for_page(note, n, k))
+    first = (*unusual(table), *notes, *inference, *respelt(sensitive), *encoded.notes, *own)
+    of_columns = (*extremes(arranged, named), *hidden(arranged, named))
+    labelled = about_labels(columns_that_decide_label(arranged, named))
+    drawn = plane_of_some(partition.labels, k, encoded.rows) if found.sketches else None
+    recoded = replace(recoded, data=release.table)
+    del table, arranged, encoded, repeated  # measures need memory themselves, and none of these
+    return_unused_memory()
+    findings = (
+        *taken(release._making.case, [measures.load(name) for name in measures.having("always")]),
+        *exchanged,
+        *partition.findings,
+        *inferred,
     )
-    all_notes = tuple(
-        note.suppressed(arranged.n, named.constraints.k) if isinstance(note, Sentence) else note for note in all_notes
-    )
-    drawn = plane_of_some(partition.labels, named.constraints.k, encoded.rows) if found.sketches else None
-    sketches = found.sketches if drawn is None else (*found.sketches, drawn)
+    every = (*first, *ended_early(seconds, cut=cut), *warnings(recoded, named, findings), *of_columns, *labelled)
+    all_notes = tuple(note.suppressed(n, k) if isinstance(note, Sentence) else note for note in every)
+    return_unused_memory()
     step("")
+    sketches = found.sketches if drawn is None else (*found.sketches, drawn)
     making = replace(release._making, sketches=sketches)
     return replace(release, findings=findings, notes=all_notes, _making=making)
 

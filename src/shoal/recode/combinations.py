@@ -103,9 +103,9 @@ class _Coded:
         coded = pa.chunked_array(parts, one.column.type).combine_chunks().dictionary_encode()
         self.dictionary = coded.dictionary
         self.gap = len(coded.dictionary)
-        codes = coded.indices.fill_null(self.gap).to_numpy(zero_copy_only=False).astype(np.int64)
-        self.rows, own, *self.moved = np.split(codes, np.cumsum([len(part) for part in parts])[:-1])
-        self.own = own.copy()
+        codes = coded.indices.fill_null(self.gap).to_numpy(zero_copy_only=False)
+        self.rows, own, *moved = np.split(codes, np.cumsum([len(part) for part in parts])[:-1])
+        self.own, self.moved = own.astype(np.int64), [one.astype(np.int64) for one in moved]
         self.counts = np.bincount(self.rows, minlength=self.gap + 1)
         self.usable = (self.counts >= k) & (not self.moved)
         for other in self.moved:

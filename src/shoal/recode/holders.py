@@ -54,15 +54,16 @@ class _Counted:
     """How often each sum occurs. Sums are evenly spread, so their first bits tell nearly where they are in order."""
 
     def __init__(self, sums: Sums) -> None:
-        self._sums, self._counts = np.unique(sums, return_counts=True)
-        bits = max(1, self._sums.size.bit_length())
+        self._sums, counts = np.unique(sums, return_counts=True)
+        self._counts = counts.astype(np.int32)
+        bits = max(1, self._sums.size.bit_length() - 1)
         self._shift = np.uint64(64 - bits)
         edges = np.arange(2**bits, dtype=np.uint64) << self._shift
-        self._starts = np.searchsorted(self._sums, edges)
+        self._starts = np.searchsorted(self._sums, edges).astype(np.int32)
 
     def of(self, sums: Sums) -> Whole:
         """Return how often these sums occur."""
-        place = self._starts[sums >> self._shift]
+        place = self._starts[sums >> self._shift].astype(np.int64)
         last = self._sums.size - 1
         behind = np.flatnonzero((place <= last) & (self._sums[np.minimum(place, last)] < sums))
         while behind.size:
