@@ -32,3 +32,9 @@ def test_a_plug_in_is_requested_by_its_name(install):
     card = model("rows of a class", promise="At least {asked} rows.")(lambda counts, _: counts)
     install("models", {"rows of a class": card})
     assert requested(card.card) == "--constraint 'rows of a class=VALUE'"
+
+
+def test_attacks_are_listed_with_what_they_require_in_words():
+    lines = shoal_command("attacks").out.splitlines()
+    [intersection] = [line for line in lines if line.lstrip().startswith("intersection")]
+    assert intersection.rstrip().endswith("another release")

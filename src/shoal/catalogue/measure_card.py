@@ -14,7 +14,7 @@ from shoal.model.sentences import has_number
 Better = Literal["low", "high", "neither"]
 Requirement = Literal["label", "sensitive", "items", "population", "other", "control"]
 
-NEEDS = {  # what a measure requires, in words
+NEEDS = {  # what a measure or an attack requires, in words
     "label": "a label",
     "sensitive": "a sensitive column",
     "items": "a column of sets",

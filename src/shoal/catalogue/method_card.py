@@ -87,7 +87,9 @@ class MethodCard(Card[Method]):
     def __post_init__(self) -> None:
         unknown = self.uses - {*USES}
         if unknown:
-            raise MethodError(f"method: {self.name!r} uses {listed(sorted(unknown))}; a run has {listed(USES)}.")
+            raise MethodError(
+                f"method: {self.name!r} uses {listed(sorted(unknown))}; a run can pass only {listed(USES)}."
+            )
 
     def __call__(self, function: Method) -> Method:
         """Attach the card to a function, and return the function with checks of its parameters."""

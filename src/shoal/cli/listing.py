@@ -51,9 +51,11 @@ def measures(json: Json = False) -> None:
 def attacks(json: Json = False) -> None:
     """List the attacks and what each requires: `shoal attacks`."""
     from shoal.catalogue import attacks as section
+    from shoal.catalogue.measure_card import NEEDS
 
     heads = ("attack", "aim", "requires")
-    show.cards(heads, [(card, card.summary, ", ".join(card.requires)) for card in _all(section)], json=json)
+    rows = [(card, card.summary, ", ".join(NEEDS.get(one, one) for one in card.requires)) for card in _all(section)]
+    show.cards(heads, rows, json=json)
 
 
 def formats(json: Json = False) -> None:

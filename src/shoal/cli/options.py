@@ -117,7 +117,7 @@ class Constraints(TypedDict, total=False):
     k: K
     l: Annotated[  # noqa: E741
         float | None,
-        typer.Option("-l", help="Minimum number of sensitive values per class.", rich_help_panel=PRIVACY),
+        typer.Option("-l", help="Minimum number of different sensitive values per class.", rich_help_panel=PRIVACY),
     ]
     l_kind: Annotated[
         str | None,
@@ -132,7 +132,7 @@ class Constraints(TypedDict, total=False):
         float | None,
         typer.Option(
             "-t",
-            help="Maximum distance between the sensitive values of a class and of the whole release, 0 to 1.",
+            help="Maximum distance, 0 to 1, of a class's distribution of sensitive values from that of the release.",
             rich_help_panel=PRIVACY,
         ),
     ]

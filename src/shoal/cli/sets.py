@@ -22,7 +22,7 @@ Records = Annotated[
 ]
 Folder = Annotated[Path, typer.Argument(help="A release folder of `shoal sets anonymize`.", show_default=False)]
 K = Annotated[int, typer.Option("-k", help="Minimum number of candidate records for an attacker, at least 2.")]
-M = Annotated[int, typer.Option("-m", min=1, help="Items of a record that an attacker may know.")]
+M = Annotated[int, typer.Option("-m", min=1, help="Number of items of a record that an attacker may know.")]
 
 
 class Reading(TypedDict, total=False):
@@ -34,7 +34,7 @@ class Reading(TypedDict, total=False):
     column: Annotated[str | None, typer.Option(help="The list column, for a table with one record per row.")]
     record: Annotated[str | None, typer.Option(help="The column of record numbers, for a table with one item per row.")]
     item: Annotated[str | None, typer.Option(help="The column of items, for a table with one item per row.")]
-    separator: Annotated[str | None, typer.Option(help="Separator of items in a line or cell. [default: blanks]")]
+    separator: Annotated[str | None, typer.Option(help="Separator of items in a line or cell. [default: whitespace]")]
 
 
 def add_to(app: typer.Typer) -> None:

@@ -239,7 +239,7 @@ def attacks(found: "tuple[Attack, ...]", *, json: bool) -> None:
         *figures, outcome = one.shown().values()
         row(table, one.name, *figures, f"{one.trials:,}", outcome, one.note)
     console().print(table)
-    say("A leak is shown if the whole interval is above the bound, which guessing, a control or the policy explains.")
+    say("A leak is reported if the whole interval is above the bound: what guessing, control rows or k explain.")
     say("A successful attack proves a leak; a failed one proves nothing. These figures are confidential.")
 
 

@@ -18,7 +18,7 @@ def warmup(
         list[str] | None,
         typer.Argument(
             metavar="[METHOD]...",
-            help="Methods to compile, or all. [default: what is needed if no method is named]",
+            help="Methods to compile, or all. [default: what releases need if no method is named]",
             show_default=False,
         ),
     ] = None,

@@ -32,7 +32,7 @@ class Constraints(Strict):
 
     k: int = Field(5, ge=2, le=10**9, description="Minimum size of an equivalence class.")
     l: float | None = Field(  # noqa: E741
-        None, gt=1, le=1e9, description="Minimum number of sensitive values per class."
+        None, gt=1, le=1e9, description="Minimum number of different sensitive values per class."
     )
     l_kind: LKind = Field("distinct", description="How sensitive values are counted for l.")
     c: float | None = Field(
@@ -46,7 +46,7 @@ class Constraints(Strict):
         None,
         ge=0,
         le=1,
-        description="Maximum distance of the sensitive values of a class from those of the whole release.",
+        description="Maximum distance of a class's distribution of sensitive values from that of the whole release.",
     )
     alpha: float | None = Field(None, gt=0, le=1, description="Maximum share of a sensitive value in a class.")
     beta: float | None = Field(

@@ -109,7 +109,9 @@ class Policy(Strict):
         None, description="Form groups almost independently of sensitive values; information loss is higher."
     )
     columns: dict[str, Column] = Field(
-        default_factory=dict, description="Columns by name; an unlisted column is a quasi-identifier."
+        default_factory=dict,
+        description="Columns by name. An unlisted column is a quasi-identifier, unless it contains lists or clearly "
+        "identifies people or rows.",
     )
 
     def __init__(self, **keys: Any) -> None:

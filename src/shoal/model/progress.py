@@ -1,9 +1,9 @@
 """Progress: a long step reports how far it is, and a listener may show it.
 
-A method calls `tick(done, total)` between two pieces of work, regardless of who listens: the command line and the
-studio show a bar, a test counts, a script ignores it. Before long work it may `announce` in a sentence what it is about
-to do. It may also be given a budget of seconds: a search asks `spent()` how much of it is used, and ends early. The
-result then depends on the machine.
+A method calls `tick(done, total)` between two pieces of work, regardless of who listens: the command line shows a
+bar, a test counts, a script ignores it. Before long work it may `announce` in a sentence what it is about to do. It may
+also be given a budget of seconds: a search asks `spent()` how much of it is used, and ends early. The result then
+depends on the machine.
 """
 
 import math
