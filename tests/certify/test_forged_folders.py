@@ -225,11 +225,11 @@ def test_a_report_of_another_version_fails_with_a_remedy(copy):
     seal(folder, made_with={**made, "altair": "5.0.0"})
     checked = verify(folder)
     assert [line.what for line in checked.lines if not line.holds] == ["report"]
-    assert "drawn with altair 5.0.0" in checked.notes[0]
+    assert "rendered with altair 5.0.0" in checked.notes[0]
     assert "--no-report" in checked.notes[0]
     left = verify(folder, report=False)
     assert left.holds
-    assert "not drawn again" in left.notes[0]
+    assert "not rendered again" in left.notes[0]
 
 
 def test_without_its_report_all_else_of_a_folder_is_checked(copy):
@@ -248,7 +248,7 @@ def test_a_report_that_cannot_be_drawn_fails_without_details(copy):
         raise RuntimeError("SECRET")
 
     checked = check.check_folder(copy("csv"), broken)
-    assert [line.found for line in checked.lines if not line.holds] == ["cannot be drawn"]
+    assert [line.found for line in checked.lines if not line.holds] == ["cannot be rendered"]
     assert "SECRET" not in str(checked)
 
 

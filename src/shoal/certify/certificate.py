@@ -127,7 +127,7 @@ def _claimed(verdicts: Sequence[Verdict], written: Callable[[float], float]) -> 
 
 
 def read_statement(text: str) -> Stated:
-    """Read an untrusted certificate; raise one of `FAULTS` on a duplicate, surplus or missing key or a wrong type."""
+    """Read an untrusted certificate; raise one of `FAULTS` on a duplicate, unknown or missing key or a wrong type."""
     content = json.loads(text, object_pairs_hook=unique_keys)
     predicate, entries, kind = content["predicate"], content["subject"], content["predicateType"]
     subject = {str(entry["name"]): str(entry["digest"]["sha256"]) for entry in entries}

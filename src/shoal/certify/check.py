@@ -4,7 +4,7 @@
 2. The policy is read from its own file. It must be as shoal writes it, and one that shoal accepts (`check_policy`).
 3. The data file is read: of a CSV file the text of every cell, so that classes are counted on what is written and not
    on numbers parsed from it. Its bytes must be those of its cells (`data_bytes`), and its rows ascend (`row_order`).
-4. `recount` counts, with none of the code that the makers count with; claimed and found figures are compared.
+4. `recount` counts, with none of the code that makes releases; claimed and found figures are compared.
 5. The certificate must be, byte for byte, what shoal writes for all this, and so must the report, which is rendered
    again.
 
@@ -86,8 +86,8 @@ def check_folder(folder: str | Path, page: Page | None = None, redraw: Redraw | 
 
     Cost
     ----
-    That of reading, judging and writing the data once, and of rendering the report. Files that would unpack to far more
-    than their size are refused from their headers, policies above 1 MB and certificates above 4 MB unread.
+    That of reading, counting and writing the data once, and of rendering the report. Files that would unpack to far
+    more than their size are refused from their headers, policies above 1 MB and certificates above 4 MB unread.
     """
     place = Path(folder)
     if not place.is_dir():
@@ -146,7 +146,7 @@ def _check_table(place: Path, stated: Stated, page: Page | None) -> Verification
     if REPORT in expected and not is_plain(place / REPORT):
         notes.append(f"{REPORT}, which the certificate lists, is missing from the folder. All else was checked.")
     elif REPORT in expected and page is None:
-        notes.append(f"{REPORT} was compared with its digest, and not drawn again.")
+        notes.append(f"{REPORT} was compared with its digest only; it was not rendered again.")
     elif REPORT in expected and page is not None and all(line.holds for line in lines):
         line, remedy = _report(place, page, claimed, stated)
         lines.append(line)
@@ -155,7 +155,7 @@ def _check_table(place: Path, stated: Stated, page: Page | None) -> Verification
 
 
 def check_data(data: pa.Table, policy: Policy) -> VerificationReport:
-    """Judge a table against a policy; each verdict is a line."""
+    """Check a table against a policy; each verdict is a line."""
     found = recount(data, policy)
     lines = tuple(Line(name_of(v), f"asked {v.asked:g}", f"{v.found:.6g}", v.holds) for v in found)
     columns = [replace(one, form="as in the file") for one in published_as(policy, data.column_names)]
@@ -221,7 +221,7 @@ def _certificate(place: Path, policy: Policy, claimed: list[Verdict], rows: int,
 
 
 def _report(place: Path, page: Page, claimed: list[Verdict], stated: Stated) -> tuple[Line, str]:
-    """Render the report again and compare; return the line, and a remedy if it was drawn elsewhere or cannot be."""
+    """Render the report again and compare; return the line, and a remedy if versions differ or rendering fails."""
     try:
         same = page(place, claimed).encode() == (place / REPORT).read_bytes()
         found = "the same" if same else "different"
@@ -231,15 +231,15 @@ def _report(place: Path, page: Page, claimed: list[Verdict], stated: Stated) -> 
         remedy = f"{REPORT} could not be compared: {why} To check everything else: {either('report', value=False)}."
         return Line("report", "as shoal renders it", "could not be compared", holds=False), remedy
     except Exception:  # noqa: BLE001 - untrusted cells may break the drawing, and a message might quote them
-        same, found = False, "cannot be drawn"
+        same, found = False, "cannot be rendered"
     here = {"shoal": own_version(), **drawn_with()}
     made = {name: stated.made[name] for name in here}
     if same or made == here:
         return Line("report", "as shoal renders it", found, same), ""
     by = ", ".join(f"{name} {made[name]}" for name in made if made[name] != here[name])
     remedy = (
-        f"{REPORT} was drawn with {by}, which are not the versions installed here. Install them to compare it, or "
-        "ignore it: `shoal report FOLDER` draws another one, and `shoal verify` can check everything else "
+        f"{REPORT} was rendered with {by}, which are not the versions installed here. Install them to compare it, or "
+        "ignore it: `shoal report FOLDER` renders another one, and `shoal verify` can check everything else "
         f"({either('report', value=False)})."
     )
-    return Line("report", f"as drawn with {by}", found, holds=False), remedy
+    return Line("report", f"as rendered with {by}", found, holds=False), remedy

@@ -1,8 +1,8 @@
 """Where the cells of a release contradict its policy.
 
-A policy states kinds, forms and steps that a reader relies on, and a schema can carry text of its own. So types must be
-plain, numbers and dates must be numbers and dates, rounded numbers multiples of a step that the policy states, and a
-policy under which `anonymize` would refuse to publish nearly unique columns does not hold.
+Readers rely on the kinds, forms and steps that a policy states, and a schema can carry text of its own. So types must
+be plain, columns of numbers or dates must contain nothing else, and rounded numbers must be multiples of the step that
+the policy states. Columns so nearly unique that `anonymize` would refuse to publish them fail as well.
 """
 
 import re
@@ -36,7 +36,7 @@ SUITING = {"numeric": NUMBERS, "date": DATES}
 
 def contradicted(data: pa.Table, policy: Policy) -> Iterator[Line]:
     """Yield a failing line for each contradiction between the policy and the cells, without spreadsheet guards."""
-    # Field names show in the cells, if there are any.
+    # The field names of structs show in their cells, unless all cells of a column are missing.
     cells = dict(zip(data.column_names, data.columns, strict=True))  # a lookup by name in a table is linear
     empty = {name for name, column in cells.items() if column.null_count == data.num_rows}
     unexpected = [name for name, column in cells.items() if not _plain(column.type, named=name not in empty)]

@@ -1,7 +1,7 @@
 """Whether a data file has the bytes that shoal writes for its cells, and nothing else.
 
-What was read is written again and compared, byte for byte. This shares the writer with the maker, legitimately: the
-question is whether the file contains anything besides the cells that were judged, not whether the cells are good.
+What was read is written again, by the writer of releases, and compared byte for byte. Sharing the writer is sound here:
+the question is whether the file contains anything besides the cells that were counted, not whether the cells are good.
 Comments, metadata, names in gzip headers, unused categories, values behind missing cells, blank lines and bytes between
 or after the parts are all found this way.
 

@@ -107,7 +107,7 @@ def _parquet(path: Path, cells: pa.Table, maker: str) -> str:
     if not set(footer.keys) <= set(NOTED) or len(footer.keys) > 1 or _noted(file.schema_arrow):
         return "metadata"
     if footer.maker != f"parquet-cpp-arrow version {maker}".encode():
-        return "another maker"
+        return "another library as its writer"
     if list(footer.rows) != _cut(cells.num_rows, GROUP):
         return "other row groups"
     if any(chunk.extras for chunk in footer.chunks) or not parquet_pages.nothing_between(path):

@@ -1,6 +1,6 @@
 """What the cells of a sensitive column mean, and how meanings are ordered: the verifier's own implementation.
 
-The rules are those of docs/judge/models.md, section Spellings, and the makers have theirs in another package. Here a
+The rules are those of docs/judge/models.md, section Spellings, which the judge implements in another package. Here a
 column becomes an Arrow column of meanings, in which cells are equal if and only if they count as one value:
 
 - text becomes folded text, and a number in it the canonical notation of that number;

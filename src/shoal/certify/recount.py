@@ -5,7 +5,7 @@
 3. Each model that the policy asks for gives a figure for each class (`recounted_models`); the worst class decides.
 4. Sets are counted by `recounted_sets`.
 
-Nothing is shared with the code that makes a release, not even with the judge that the makers use: a fault there is
+Nothing is shared with the code that makes releases, nor with the judge, which that code uses: a fault in the judge is
 found here. An import rule keeps them apart.
 """
 

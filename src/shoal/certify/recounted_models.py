@@ -1,8 +1,8 @@
 """The privacy models of sensitive values as the verifier counts them: one figure for each class.
 
-Implemented from the papers, independently of the makers. P_E(s) = c_E(s) / |E| is the share of a value s in a class E,
-P(s) = c(s) / n its share in the whole release; c are counts of rows. Where a figure has two equal formulas, the makers
-use one and this module the other, so that a mistake in one of them shows.
+Implemented from the papers, independently of the judge. P_E(s) = c_E(s) / |E| is the share of a value s in a class E,
+P(s) = c(s) / n its share in the whole release; c are counts of rows. Where a figure has two equivalent formulas,
+the judge uses one and this module the other, so that a mistake in one of them shows.
 """
 
 from collections.abc import Callable

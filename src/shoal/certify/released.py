@@ -1,4 +1,4 @@
-"""Read a released data file for the judge: text as written, cell by cell."""
+"""Read a released data file for the verifier: text as written, cell by cell."""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from shoal.io.data_file import csv_gap
 from shoal.io.files import opened, unpacked
 from shoal.model.policy import Policy
 
-CSV = ("csv", "csv.gz")  # the formats whose cells are judged as text
+CSV = ("csv", "csv.gz")  # the formats whose cells are compared as text
 
 
 def is_csv(name: str) -> bool:
@@ -38,7 +38,7 @@ def unguarded(cells: pa.Table, policy: Policy) -> pa.Table:
     """Return the text of a CSV file with sensitive values and items as they were before they were written.
 
     They lose the apostrophe that keeps a spreadsheet from running them, so that levels and nodes are found in the
-    policy. Quasi-identifiers are judged as written: to a reader, two texts are two texts.
+    policy. Quasi-identifiers are compared as written: to a reader, two texts are two texts.
     """
     guarded = {*policy.names("sensitive"), *policy.names("items")}
     named = zip(cells.column_names, cells.columns, strict=True)

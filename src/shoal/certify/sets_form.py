@@ -2,7 +2,7 @@
 
 Files are read by code that shares nothing with the writer (`sets_bytes`); the writer only says what bytes these values
 should have. Whatever goes beyond the values, such as metadata, row groups cut elsewhere, unused dictionary entries,
-blanks or comments, then shows as a difference.
+whitespace or comments, then shows as a difference.
 """
 
 from collections.abc import Iterator

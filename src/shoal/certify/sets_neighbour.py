@@ -3,8 +3,8 @@
 Whether a file of plain records *could* have been drawn from the chunks proves nothing: the original itself could, as it
 is one of the data sets that the release may represent. So the draw has no freedom: its random seed is a digest of what
 is published, anyone can draw again, and the file must be identical byte for byte. The drawing function is passed in,
-because it belongs to the makers. Privacy does not depend on it, since what follows from the release alone reveals no
-more than the release. k^m-anonymity of the file is counted here.
+because it belongs to the code that makes releases. Privacy does not depend on it, since what follows from the release
+alone reveals no more than the release. k^m-anonymity of the file is counted here.
 """
 
 import json
@@ -78,7 +78,7 @@ def neighbour_verdict(neighbour: Transactions, k: int, m: int) -> Verdict:
 def read_neighbour(raw: bytes, name: str, labels: tuple[str, ...]) -> Transactions:
     """Read a neighbour: records of published labels, ascending, so that their order reveals nothing.
 
-    The file is lines of labels separated by one blank or a JSON list of lists of labels, by its name.
+    The file is lines of labels separated by one space, or a JSON list of lists of labels: its name says which.
     """
     number = {label: place for place, label in enumerate(labels)}
     try:

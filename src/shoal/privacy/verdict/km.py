@@ -2,7 +2,7 @@
 
 A disassociated data set promises: for every itemset of at most m items, either no data set consistent with the release
 has it, or some consistent data set has it in k records or more. That follows from conditions on what is published,
-which are counted here by code that shares nothing with the makers:
+which are counted here without using any of the code that makes releases:
 
 - C1  every record chunk is k^m-anonymous: each itemset of at most m items is in k sub-records or none;
 - C2  chunks of a cluster have no item in common, none with its terms, and fit into the cluster;

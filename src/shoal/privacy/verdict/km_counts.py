@@ -6,7 +6,7 @@
    are the itemsets of j + 1 items, counted by sorting or, where they are dense, in a table.
 3. Itemsets are processed in blocks, so that memory does not grow with their number.
 
-No bitsets and no compiled loops: the makers count in another way.
+No bitsets and no compiled loops: the code that makes releases counts in another way.
 """
 
 import math
