@@ -5,7 +5,7 @@ header if none of its cells looks like a value, and either
 
 1. **a type proves it**: a word stands above numbers, dates or truth values, which a row could not contain there; or
 2. **repetition proves it**: if the line were a row like those below, its cells would occur there again, or share what
-   all cells of their column have in common (digits, capitals, blanks, an @). The probability that a row lacks all of
+   all cells of their column have in common (digits, capitals, spaces, an @). The probability that a row lacks all of
    this is at most `DOUBT`. The probability of a new value is estimated from the values that occur once (Good and
    Turing), and columns are taken to be independent.
 

@@ -2,7 +2,7 @@
 
 1. Delimiter: of comma, semicolon, tab and bar, the one that splits the first records into the most consistent numbers
    of cells. Delimiters within quotes do not count. A file of one column is valid.
-2. Cells: pyarrow reads them all as text. Unquoted words for missing values become missing, also with blanks around
+2. Cells: pyarrow reads them all as text. Unquoted words for missing values become missing, also with spaces around
    them; quoted ones stay text.
 3. Types: `csv_types` finds the first type that fits every cell of a column.
 4. Header: `csv_header` decides whether the first line is one, unless the caller says so. Without a header, columns are
@@ -219,7 +219,7 @@ def _cells(
 
 
 def _padded(table: pa.Table, null_words: tuple[str, ...]) -> set[str]:
-    """Return the cells that are a word for a missing value surrounded by blanks."""
+    """Return the cells that are a word for a missing value surrounded by spaces."""
     found: set[str] = set()
     words = pa.array(null_words, pa.string())
     for column in table.columns:

@@ -87,7 +87,7 @@ def written_like(column: pa.ChunkedArray, cells: list[str]) -> pa.ChunkedArray:
 
 
 def _trimmed(column: pa.ChunkedArray, empty_is_gap: bool) -> pa.ChunkedArray:
-    """Return the cells without surrounding blanks; one that is then empty was quoted, and is not a number."""
+    """Return the cells without surrounding spaces; one that is then empty was quoted, and is not a number."""
     trimmed = pc.ascii_trim(column, characters=BLANKS)
     if not empty_is_gap:
         return trimmed

@@ -12,8 +12,8 @@ JSON, `disassociated.json`, for small data::
      "joints": [{"clusters": [cluster, ...], "chunks": [as above]}, ...],
      "term_global": [item, ...]}
 
-An item is its place in `items`, a cluster its place in `clusters`. A sub-record stands there once, with the number of
-records that it stands for. `term` is left out where a cluster has none.
+Items and clusters are given by their positions in `items` and `clusters`. Each sub-record is listed once, with the
+number of records that have it. `term` is left out if a cluster has none.
 
 Parquet: `items(id, label)`, `clusters(cluster, size, opened)`, `subrecords(scope, scope_id, chunk, items, count)`,
 `joints(joint, cluster)` and `terms(cluster, item)`. The scope of a sub-record is "c" for a cluster and "j" for a joint;
@@ -21,10 +21,10 @@ chunks are counted from 0 in each. The cluster of a term is missing if it is not
 entry of metadata, `disassoc`, which is the JSON above without its lists; no file has other metadata. Pages are
 uncompressed, plainly encoded and without statistics.
 
-Beside them may lie a neighbour: `neighbour.dat`, a line of labels separated by blanks for each record, or, where a
-label has blanks, `neighbour.json`, a list of lists. Labels and records ascend by code point.
+There may also be a neighbour: `neighbour.dat`, a line of labels separated by spaces for each record, or, if a label
+contains whitespace, `neighbour.json`, a list of lists. Labels and records ascend by code point.
 
-Equal data give equal bytes. Nothing comes from anything but the `Disassociated`: no index, no seed, no time.
+Equal data give equal bytes. They depend on the `Disassociated` alone: there is no index, no seed and no time.
 """
 
 import json
@@ -113,7 +113,7 @@ def encoded(
 
 
 def write_neighbour(data: Transactions, folder: Path) -> str:
-    """Write a neighbour: `neighbour.dat`, or `neighbour.json` if a label contains blanks; return the file name.
+    """Write a neighbour: `neighbour.dat`, or `neighbour.json` if a label contains whitespace; return the file name.
 
     The bytes depend on the multiset of records alone; their order reveals nothing about clusters or the input.
     """

@@ -35,7 +35,7 @@ FAULTS = (pa.ArrowException, ValueError, OverflowError, TypeError)
 def from_list_column(column: Any, called: str, separator: str | None = None) -> Transactions:
     """Convert a column of lists, or of text, to transactions; `called` names the source in messages.
 
-    `separator` separates the items of a text cell; None means blanks. Lists have no separator.
+    `separator` separates the items of a text cell; None means whitespace. Lists have no separator.
     """
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -84,11 +84,11 @@ def the_column(table: pa.Table, name: str, called: str) -> Any:
 
 
 def _split(column: Any, called: str, separator: str | None) -> Any:
-    """Return text cells as lists of items without surrounding blanks."""
+    """Return text cells as lists of items without surrounding spaces."""
     text = _as_text(column, called)
     if separator == "":
         raise ReadError(
-            "read: the separator is empty; expected the text between items. Leave it out if blanks separate them."
+            "read: the separator is empty; expected the text between items. Leave it out if whitespace separates them."
         )
     if separator is None:
         return pc.ascii_split_whitespace(text)
@@ -175,7 +175,7 @@ def _delimiter(data: bytearray) -> str:
 
 
 def _parsed(data: bytearray, delimiter: str) -> pa.Table | None:
-    """Return all cells as text without surrounding blanks, or None if rows are ragged or a quote is open."""
+    """Return all cells as text without surrounding spaces, or None if rows are ragged or a quote is open."""
     text = data[:65_536].decode(errors="ignore").lstrip("\r\n")
     cells = next(reader(text.splitlines(keepends=True), delimiter=delimiter))
     keys = [str(position) for position in range(len(cells))]

@@ -1,4 +1,4 @@
-"""Lines of items: one record per line, items separated by blanks or by another character.
+"""Lines of items: one record per line, items separated by whitespace or by another character.
 
 1. The text is processed in blocks that end with a line. A block must be UTF-8 without NUL bytes.
 2. numpy finds where words begin and end, and how many each line has; Arrow dictionary-encodes the words, so that Python
@@ -36,8 +36,8 @@ def parse_lines(data: bytearray, name: str, *, spmf: bool = False, separator: st
     r"""Read lines of items: O(b) time for b bytes, about a second for a million records.
 
     `data` is consumed; `name` is the file's name in messages. With `spmf`, -1 and -2 are ends, not items, and lines
-    that begin with #, % or @ are comments. `separator` is one ASCII character; blanks around items are then stripped.
-    Without it, blanks separate items.
+    that begin with #, % or @ are comments. `separator` is one ASCII character; whitespace around items is then
+    stripped. Without it, whitespace separates items.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def _kinds_of_bytes(separator: str | None) -> NDArray[np.uint8]:
     if separator is not None and (len(separator) != 1 or not separator.isascii() or separator in "\r\n\0"):
         raise ReadError(
             f"read: a separator of {len(separator)} characters; expected one ASCII character other than a line end. "
-            "Give one, or none if blanks separate the items."
+            "Give one, or none if whitespace separates the items."
         )
     kinds = np.zeros(256, np.uint8)
     kinds[list(BLANKS if separator is None else separator.encode())] = 1
@@ -142,7 +142,7 @@ def _folded(offsets: NDArray[np.int32], octets: NDArray[np.uint8]) -> pa.Diction
 
 
 def _numbers(words: pa.DictionaryArray, known: dict[str, int], *, trimmed: bool) -> NDArray[np.int32]:
-    """Return the number of each word, optionally without surrounding blanks; new words get new numbers."""
+    """Return the number of each word, optionally without surrounding whitespace; new words get new numbers."""
     labels = pc.utf8_trim(words.dictionary, BLANKS.decode()) if trimmed else words.dictionary
     numbers = [known.setdefault(label, len(known)) for label in labels.to_pylist()]
     codes: NDArray[np.int32] = np.array(numbers, np.int32)[words.indices.to_numpy()]
@@ -153,7 +153,7 @@ def write_lines(data: Transactions, path: str | Path, *, separator: str = " ", k
     """Write transactions as lines of items, gzipped if the name ends with .gz; an existing file is overwritten.
 
     With `keep_empty`, records without items become blank lines. Equal data give equal bytes, and
-    `read_transactions(path, layout="lines")`, with the same `separator` unless it is a blank, reads the same data.
+    `read_transactions(path, layout="lines")`, with the same `separator` unless it is whitespace, reads the same data.
     """
     place = Path(path)
     bad = _unreadable(data.labels, separator)

@@ -2,7 +2,7 @@
 
 Four layouts:
 
-- *lines*: one record per line, its items separated by blanks (FIMI) or by another character;
+- *lines*: one record per line, its items separated by whitespace (FIMI) or by another character;
 - *spmf*: the same with -1 and -2 as ends of itemsets and records;
 - *list*: a table with one record per row, its items in one column, as a list or as text with a separator;
 - *long*: a table with one row per item of every record, a column for the record and one for the item.
@@ -79,7 +79,7 @@ def read_transactions(
     record, item : str, optional
         The columns of the long form; without them, the first and the second.
     separator : str, optional
-        Separates the items of a line (one character) or of a text cell; blanks if not given.
+        Separates the items of a line (one character) or of a text cell; whitespace if not given.
     labels : iterable of str or int, optional
         The labels of the columns of a matrix.
 
@@ -165,7 +165,7 @@ def _from_file(path: Path, layout: str | None, named: dict[str, str | None], sep
 
 
 def _from_json(path: Path) -> Transactions:
-    """Read a JSON list of lists of items, the format of neighbours whose labels contain blanks."""
+    """Read a JSON list of lists of items, the format of neighbours whose labels contain whitespace."""
     with opened(path) as file:
         try:
             records = json.loads(unpacked(file, path.name, "csv").decode("utf-8-sig"))

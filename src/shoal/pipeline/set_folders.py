@@ -269,12 +269,12 @@ def mined(
 
 
 def _write_lines(drawn: Transactions, place: Path) -> None:
-    """Write records as lines; refuse labels that contain blanks."""
+    """Write records as lines; refuse labels that contain whitespace."""
     blank = sum(label.split() != [label] for label in drawn.labels)
     if blank:
         raise WriteError(
-            f"write: {blank} of {len(drawn.labels)} labels contain blanks, which lines of items cannot hold. Choose a "
-            "name that ends in .json."
+            f"write: {blank} of {len(drawn.labels)} labels contain whitespace, which lines of items cannot hold. "
+            "Choose a name that ends in .json."
         )
     write_lines(drawn, place)
 

@@ -192,5 +192,5 @@ def _flat(text: str) -> str:
 
 
 def _flat_part(text: str) -> str:
-    """Return text with Markdown and HTML escaped, and its blanks as they are."""
+    """Return text with Markdown and HTML escaped, and its whitespace kept."""
     return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", text)

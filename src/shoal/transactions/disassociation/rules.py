@@ -48,9 +48,9 @@ def read_rules(
 ) -> list[NDArray[np.int32]]:
     """Read rules, one per line, as arrays of item numbers: each rule once, its items ascending, by first appearance.
 
-    Lines are labels separated by blanks; a word that begins with # starts a comment. Labels that contain blanks require
-    the other form, a JSON list of lists of labels. A rule with an item that is not in the data is refused, or left out
-    with missing="ignore".
+    Lines are labels separated by whitespace; a word that begins with # starts a comment. Labels that contain whitespace
+    require the other form, a JSON list of lists of labels. A rule with an item that is not in the data is refused, or
+    left out with missing="ignore".
 
     Examples
     --------
