@@ -191,7 +191,7 @@ def _run(source: Any, wanted: Policy, threads: int, seconds: float | None) -> Re
     labelled = about_labels(columns_that_decide_label(arranged, named))
     drawn = plane_of_some(partition.labels, k, encoded.rows) if found.sketches else None
     recoded = replace(recoded, data=release.table)
-    del table, arranged, encoded, repeated  # measures need memory themselves, and none of these
+    del table, arranged, encoded, repeated  # measures need memory themselves, and use none of these
     return_unused_memory()
     findings = (
         *taken(release._making.case, [measures.load(name) for name in measures.having("always")]),
@@ -246,7 +246,7 @@ def verify(
     Parameters
     ----------
     source : path or frame
-        A release folder, of a table or of sets; or a table, judged by `policy` and the options.
+        A release folder, of a table or of sets; or a table, checked against `policy` and the options.
     policy : Policy, mapping or path, optional
         For tables only, like the options.
     parse : bool
@@ -320,7 +320,7 @@ def _release(
     position = np.empty(order.size, np.int64)
     position[order] = np.arange(order.size)
     public = _categories(aligned.take(pa.array(order)), table)
-    # Beside categories, which are typed above, the rows measured are those of `aligned`: they are not held twice.
+    # Unless columns were turned into categories above, `aligned` is what is measured: no second copy of the rows.
     released = aligned if public.schema == aligned.schema else public.take(pa.array(position))
     groups = partition.labels[back]
     kept = encoded.columns is None and encoded.X.size <= MOST_KEPT

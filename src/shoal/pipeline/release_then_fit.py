@@ -166,7 +166,7 @@ class ReleaseThenFit(MetaEstimatorMixin, ReleasingEstimator):  # type: ignore[mi
 
     @staticmethod
     def _without_cells(function: Callable[..., Any], *given: Any, what: str = "the model failed") -> Any:
-        """Call a function, such as a method of the model; its errors are replaced by some that quote no cell."""
+        """Call a function, such as a method of the model; its errors are replaced by errors that quote no cell."""
         error: Exception
         try:
             return function(*given)

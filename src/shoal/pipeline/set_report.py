@@ -120,8 +120,8 @@ def figures_of(
 ) -> dict[str, dict[str, Any]]:
     """Return the figures of a release and its original records, by section; see `set_report`.
 
-    The published neighbour, `beside` of this kind, is measured itself; others are drawn. Record counts from 1 to k - 1
-    are given only as that range, and no item is named.
+    `beside`, the published neighbour of this kind, is measured as it is; others are drawn. Record counts from 1 to
+    k - 1 are given only as that range, and no item is named.
     """
     from shoal.transactions.itemsets.association import association
     from shoal.transactions.reassociation.quality import loss, neighbour_report, risk

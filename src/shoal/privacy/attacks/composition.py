@@ -105,7 +105,7 @@ def order_kept(first: Labels, second: Labels, pairs: NDArray[np.int64]) -> NDArr
 
 @attack("intersection", requires=("other",))
 def intersection(case: Case, profile: Profile, clock: Clock) -> Attack:
-    """Find a person in two releases of the same table, and guess among the rows that both leave.
+    """Find a person in two releases of the same table, and guess among the rows that are candidates in both.
 
     Success: 1/m for a target whose own row is among the m rows that are nearest in both releases. Trials: up to 2,000
     rows. Baseline: 1/n, a random row. Allowed: 1/k + 0.01. Power: the attack on two unprotected copies. It is the worst

@@ -121,8 +121,8 @@ def revealed(found: Suspects, secret: Secret, targets: Labels) -> Truths:
 def guessed(found: Suspects, secret: Secret, targets: Labels) -> Floats:
     """Return the probability that the best guess about each target is right.
 
-    The commonest value among the suspects; with m values equally common it is right with 1/m. For numbers with more
-    than 20 distinct values their mean, right if it is within 5 per cent of the range; missing if all are.
+    The commonest value among the suspects; with m values equally common it is right with probability 1/m. For numbers
+    with more than 20 distinct values their mean, right if it is within 5 per cent of the range; missing if all are.
     """
     if secret.numbers is None or secret.truth is None or not _counted(secret):
         share, top, ties = posterior(found, secret.codes, secret.true[targets])
@@ -147,7 +147,7 @@ def within_ranks(values: Floats, truth: Floats, column: Floats) -> Truths:
 
 @attack("rank interval")
 def rank_interval(case: Case, profile: Profile, clock: Clock) -> Attack:
-    """Take each published number as the true one; it is right if it is off by at most 2 per cent of the ranks.
+    """Guess that each published number is the true one, to within 2 per cent of the ranks.
 
     Success: rank of the published value within 2 per cent of the ranks of the true one. Trials: cells of the ordered
     columns of the profile that are not missing in the table, of up to 2,000 rows. Baseline: the published value of a

@@ -6,8 +6,8 @@
    Jaro (1989).
 3. **Linkability**: two tables of the same people, each with half of the columns, are joined through the release.
 
-A guess among m rows that are equally good is right with 1/m, so a release whose classes have k rows or more allows 1/k.
-An attack may exceed it by 0.01 before it is called a leak.
+A guess among m rows that are equally good is right with probability 1/m, so a release whose classes have k rows or more
+allows 1/k. An attack may exceed it by 0.01 before it is called a leak.
 """
 
 from collections.abc import Callable, Sequence

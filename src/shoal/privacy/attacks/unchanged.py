@@ -82,7 +82,8 @@ def unchanged_columns(case: Case, profile: Profile, clock: Clock) -> Attack:  # 
     """Find each target by the columns that are published unchanged.
 
     These are the sensitive and kept columns, and known quasi-identifiers of which no cell was changed. An attacker may
-    know them from another source: a payroll, a newspaper. A guess among m rows with the same values is right with 1/m.
+    know them from another source: a payroll, a newspaper. A guess among m rows with the same values is right with
+    probability 1/m.
     Baseline: 1/n, a random row. Allowed: 1/k + 0.01. Power: the same attack on a raw copy.
     """
     roles = [*case.policy.names("sensitive"), *case.policy.names("keep")]
