@@ -27,13 +27,13 @@ def whole_numbers(n, seed, most=12):
     return pa.table({name: rng.integers(0, most, n) for name in "abc"} | {"ill": rng.choice(["x", "y"], n)})
 
 
-def threes(strangers):
+def threes(others):
     """Return 90 members in classes of three published by the row in their middle, and these people as a control."""
     numbers = np.arange(90)
     middle = numbers // 3 * 3 + 1
     table = pa.table({"a": numbers, "b": 1000 + 7 * numbers})
     released = pa.table({"a": middle, "b": 1000 + 7 * middle})
-    return case_of(table, released, sensitive=(), control=Table.of(pa.table(strangers)))
+    return case_of(table, released, sensitive=(), control=Table.of(pa.table(others)))
 
 
 def test_matches_worked_out_by_hand():
@@ -99,11 +99,11 @@ def test_one_cell_off_by_hand():
 
 def test_a_rate_below_the_baseline_is_said_to_tell_who_is_not_in_the_table():
     table = pa.table({"a": np.arange(60), "b": np.arange(60)})
-    strangers = pa.table({"a": np.arange(100, 160), "b": np.arange(100, 160)})
-    found = attacked(exact_combination, case_of(table, strangers, sensitive=(), control=Table.of(strangers)))
+    others = pa.table({"a": np.arange(100, 160), "b": np.arange(100, 160)})
+    found = attacked(exact_combination, case_of(table, others, sensitive=(), control=Table.of(others)))
     assert (found.successes, found.trials, found.outcome) == (0, 60, "no evidence")
     assert "below the baseline" in found.note
-    same = attacked(exact_combination, case_of(table, sensitive=(), control=Table.of(strangers)))
+    same = attacked(exact_combination, case_of(table, sensitive=(), control=Table.of(others)))
     assert "below the baseline" not in same.note
 
 

@@ -197,7 +197,7 @@ def test_two_sets_drawn_by_chance_meet_as_the_baseline_of_linkability_says():
     assert np.mean(found) == pytest.approx(1 / n, rel=0.05)
 
 
-def test_a_control_of_strangers_is_linked_by_the_structure_of_the_columns_alone():
+def test_control_rows_of_other_people_are_linked_by_the_structure_of_the_columns_alone():
     everybody = generated(0, 1200)
     found = tried(linkability, case_of(everybody.slice(0, 600), control=Table.of(everybody.slice(600))))
     assert found.outcome == "leak"

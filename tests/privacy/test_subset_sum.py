@@ -118,7 +118,7 @@ def test_people_with_the_same_values_are_not_told_apart():
     table = pa.table({"x": np.repeat(np.random.default_rng(0).normal(size=30).round(8), 3)})
     case = case_of(table, sensitive=(), control=Table.of(table))
     found = attacked(subset_sum, case)
-    assert (found.successes, found.trials) == (0, 30)  # each member has a double among the strangers
+    assert (found.successes, found.trials) == (0, 30)  # each member has a double among the control rows
     alone = attacked(subset_sum, case_of(table, sensitive=()))
     assert (alone.successes, alone.trials) == (30, 30)
 

@@ -235,7 +235,7 @@ def _walk(
 ) -> tuple[int, int]:
     """Label the classes of some nodes; return the numbers of remaining rows and of groups.
 
-    Remaining rows move to the front of `active`, and their codes with them.
+    Remaining rows move to the start of `active`, and their codes with them.
     """
     keys, held, slot, own, last, turn = table
     left, d = active.size, len(codes)

@@ -185,7 +185,7 @@ def _least(gaps: Singles) -> int:
 
 @inner_loop
 def _kept(seen: Singles, found: Rows, count: SupportsIndex, limit: np.float32) -> int:
-    """Move the points found within the limit to the front; return their number."""
+    """Move the points found within the limit to the start; return their number."""
     kept = 0
     for i in range(count):
         if seen[i] <= limit:
