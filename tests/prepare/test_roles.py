@@ -17,7 +17,7 @@ LAST = ["Koch", "O'Neill", "Meyer-Graf", "Silva", "Weiß", "Kim", "Rossi", "Nova
 PEOPLE = [f"{first} {last}" for first in FIRST for last in LAST]
 DIFFERENT = [f"{first}{second}".title() for first in "bcdfghjk" for second in "aeiouyrl"]  # more than there are people
 SHARED = [*(f"{last.lower()}{end}" for last in LAST for end in "aeiouy"), *["koch"] * 7, *["kim"] * 5]
-UNKNOWN = "nothing recognised; default role"
+UNKNOWN = "nothing recognized; default role"
 FREE = "text of which most values differ, as in names and free text"
 
 

@@ -171,7 +171,7 @@ def _usual(release: Release) -> str:
 
 
 def _released() -> dict[str, str]:
-    """Return the files of a table release, and the text by which the certificate is recognised."""
+    """Return the files of a table release, and the text by which the certificate is recognized."""
     return {CERTIFICATE: PREDICATE, POLICY: "", REPORT: "", **dict.fromkeys(data_files(), "")}
 
 

@@ -51,7 +51,7 @@ EVEN_ROWS = 1000  # below this many, amounts may happen to be spread as evenly a
 KEY_DIGITS = 5
 ROWS_PER_KEY = 20
 UNEVEN = 1.6  # the Kolmogorov-Smirnov distance that one in a hundred even samples exceeds, times root n
-UNKNOWN = "nothing recognised; default role"
+UNKNOWN = "nothing recognized; default role"
 LONG_KEY = 7  # digits
 BY_CLASS = (
     "it would make many rows unique if published unchanged, so it is published per class. To publish it unchanged "
