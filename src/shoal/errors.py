@@ -86,7 +86,7 @@ class GuaranteeError(ShoalError):
 
 
 class InfeasibleError(ShoalError, ValueError):
-    """No release of this table can meet the constraints; the message names the nearest that could."""
+    """No release of this table can meet the constraints; the message names the nearest ones that can be met."""
 
     exit_code = 3
 

@@ -92,7 +92,7 @@ def test_a_column_has_one_role():
         ("[constraints]\nk = '5'", "constraints.k"),
         ("[constraints]\nk = true", "constraints.k"),
         ("[constraints]\nl = 1", "constraints.l"),
-        ("[constraints]\nl = 2.5", "l counts distinct values and must be whole; got 2.5"),
+        ("[constraints]\nl = 2.5", "l counts distinct values and must be a whole number; got 2.5"),
         ("[constraints]\nl = inf", "constraints.l"),
         ("[constraints]\nt = 1.5", "constraints.t"),
         ("[constraints]\nt = nan", "constraints.t"),
@@ -117,7 +117,7 @@ def test_a_column_has_one_role():
             "[method]\nrefine = 'fast'",
             "method.refine must be 'none', 'swift', 'quick', 'normal' or 'thorough'",
         ),
-        ("k = ", "is not TOML"),
+        ("k = ", "the text is not TOML"),
         ("[columns.Größe]", "in quotes"),
     ],
 )

@@ -91,7 +91,7 @@ def test_a_table_made_by_others_is_measured_row_by_row():
     copy = table().set_column(0, "age", pa.array([50] * 90))
     found = figures(shoal.measure(table(), copy, sensitive=["ill"], only=["k-anonymity", "normalised variance"]))
     assert found["normalised variance, age"] == pytest.approx(1.0)
-    with pytest.raises(DataError, match="80 rows and the original 90"):
+    with pytest.raises(DataError, match="80 rows, but the original has 90"):
         shoal.measure(table(), copy.slice(0, 80), sensitive=["ill"])
     with pytest.raises(DataError, match="has no columns 'zip'"):
         shoal.measure(table(), copy.drop_columns(["zip"]), sensitive=["ill"])

@@ -206,7 +206,7 @@ def test_control_rows_of_other_people_are_linked_by_the_structure_of_the_columns
     assert 0 <= tried(linkability, case_of(everybody.slice(0, 600), control=Table.of(others))).control < 0.1
 
 
-def test_expectation_maximisation_finds_how_often_pairs_agree():
+def test_expectation_maximization_finds_how_often_pairs_agree():
     rng, share = np.random.default_rng(0), 0.02
     m = np.array([[0.1, 0.2, 0.7], [0.05, 0.15, 0.8], [0.2, 0.3, 0.5], [0.1, 0.1, 0.8], [0.02, 0.08, 0.9]])
     u = np.array([[0.8, 0.15, 0.05], [0.7, 0.2, 0.1], [0.85, 0.1, 0.05], [0.75, 0.2, 0.05], [0.9, 0.05, 0.05]])
@@ -221,7 +221,7 @@ def test_expectation_maximisation_finds_how_often_pairs_agree():
     assert np.abs(found_u - u).max() < 0.01
 
 
-def test_expectation_maximisation_of_one_pattern_gives_shares():
+def test_expectation_maximization_of_one_pattern_gives_shares():
     m, u = fellegi_sunter(np.zeros((1, 2), np.uint8), np.array([10.0]), 0.1)
     for shares in (m, u):
         assert shares.sum(axis=1) == pytest.approx([1, 1])

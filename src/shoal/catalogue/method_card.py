@@ -59,13 +59,13 @@ class MethodCard(Card[Method]):
     params : mapping of str to Whole, Number, Choice or Flag
         Every parameter that a policy may set, and `k`.
     uses : set of str
-        What else it is given by name: "seed" (the random seed), "threads" (how many may run at once), "weights" (of
-        rows), "limits" (constraints on sensitive values), "label" (the class of each row), "view_of" (the view to which
+        What else it receives by name: "seed" (the random seed), "threads" (how many may run at once), "weights" (of
+        rows), "limits" (constraints on sensitive values), "label" (the label of each row), "view_of" (the view to which
         the policy assigns each column of the matrix).
     growth : Growth
-        Of time and memory.
+        How time and memory grow with the number of rows.
     most_rows : int, optional
-        It refuses larger tables.
+        Maximum number of rows; larger tables are refused.
     in_cells : bool
         Whether `blocks` may run it inside the cells of a large table.
     aliases : tuple of str

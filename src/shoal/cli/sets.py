@@ -159,7 +159,7 @@ def distance(
     json: Json = False,
     **reading: Unpack[Reading],
 ) -> None:
-    """Measure the tree edit distance of two data sets: `shoal sets distance baskets.dat neighbour.dat`."""
+    """Measure the tree edit distance between two data sets: `shoal sets distance baskets.dat neighbour.dat`."""
     from shoal.pipeline.set_folders import distance_of
 
     with show.progress():

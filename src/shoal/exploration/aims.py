@@ -6,7 +6,7 @@
 | that compares table and release, such as a loss | delete-a-group jackknife |
 | counted in the release alone, such as a class size | none: it is exact |
 
-For the jackknife, whole classes are dealt into folds, and the figure is computed without each fold in turn. Over
+For the jackknife, whole classes are assigned to folds, and the figure is computed without each fold in turn. Over
 several seeds the figure is the mean, and the variation between seeds widens the interval.
 """
 
@@ -103,7 +103,7 @@ def _refuse_impossible(name: str, requires: Sequence[str], policy: Policy) -> No
     for one in requires:
         if not there.get(one):
             why = ", which explorations do not have" if one in ABSENT else ""
-            raise MethodError(f"explore: {name!r} needs {NEEDS[one]}{why}. Choose another figure.")
+            raise MethodError(f"explore: {name!r} needs {NEEDS[one]}{why}. Choose another measure or attack.")
 
 
 def figure_of(aim: Aim, case: Case, source: Any, folds: int) -> Figure | None:

@@ -57,7 +57,7 @@ def compare(
     Parameters
     ----------
     sources : path, list of paths, or mapping of str to path or frame
-        At least two data sets. A folder means the tables in it.
+        At least two data sets. A folder stands for all tables in it.
     methods : iterable of str
         At least two methods of `shoal.methods()`.
     measure : str or iterable of str, optional

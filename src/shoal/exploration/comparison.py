@@ -93,7 +93,9 @@ class MethodComparison:
     sets : tuple of Set
         The data sets that every method could release.
     left_out : tuple of LeftOut
+        The data sets that were left out, with reasons.
     measures : tuple of Measured
+        The figures, ranks and tests of each measure.
     k, seeds, folds : int
     alpha : float
     label : str or None

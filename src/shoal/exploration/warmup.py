@@ -43,7 +43,7 @@ def warmup(methods: str | Iterable[str] = (), *, jobs: int | None = None) -> tup
     Parameters
     ----------
     methods : str or iterable of str, optional
-        Names of `shoal.methods()`, or "all". By default, what releases need if no method is named.
+        Names of `shoal.methods()`, or "all". By default "auto": what releases need if no method is named.
     jobs : int, optional
         Number of processes at once; all cores by default.
 

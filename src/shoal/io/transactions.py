@@ -68,10 +68,11 @@ def read_transactions(
     Parameters
     ----------
     source : path, frame, column, matrix or iterable
-        A file of lines (.dat, .fimi, .txt, or any other name), of SPMF, of CSV (.csv, .tsv, .tab), Parquet, Feather or
-        JSON (a list of lists), text plain or gzipped; a frame or a column of pandas, polars or pyarrow; a numpy array
-        of two axes or a SciPy sparse matrix of 0 and 1; or an iterable of iterables of text or whole numbers. A count
-        above 1 in a matrix is an item that the record has several times: it is counted once.
+        A text file, plain or gzipped: one record per line (.dat, .fimi, .txt, or any other extension), SPMF, CSV
+        (.csv, .tsv, .tab) or JSON (a list of lists); a Parquet or Feather file; a frame or a column of pandas, polars
+        or pyarrow; a two-dimensional numpy array or a SciPy sparse matrix of 0 and 1; or an iterable of iterables of
+        text or whole numbers. A number above 1 in a matrix means that the record has the item several times: it is
+        counted once.
     layout : {"lines", "spmf", "long", "list"}, optional
         How records are written in a file or a frame; detected if not given.
     column : str, optional
@@ -96,7 +97,7 @@ def read_transactions(
 
     Cost
     ----
-    About a second for a million records of 4.4 items in lines; memory of the text and of the result.
+    About a second for a million records of 4.4 items in lines; memory for the text and the result.
 
     Examples
     --------

@@ -73,11 +73,11 @@ class Constraints(Strict):
     @model_validator(mode="after")
     def _agrees(self) -> Self:
         if self.l is not None and self.l_kind != "entropy" and self.l != int(self.l):
-            raise ValueError(f"l counts distinct values and must be whole; got {self.l:g}")
+            raise ValueError(f"l counts distinct values and must be a whole number; got {self.l:g}")
         if self.l_kind == "recursive" and (self.l is None or self.c is None):
-            raise ValueError("recursive diversity needs both l and c")
+            raise ValueError("recursive l-diversity needs both l and c")
         if self.c is not None and self.l_kind != "recursive":
-            raise ValueError("c is for recursive diversity; set l_kind to 'recursive'")
+            raise ValueError("c is for recursive l-diversity only; set l_kind to 'recursive', or leave c out")
         if unbounded := [name for name, value in self.others.items() if not math.isfinite(value)]:
             raise ValueError(f"others: the value of {unbounded[0]!r} must be a finite number")
         return self

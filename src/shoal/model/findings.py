@@ -70,11 +70,12 @@ class Finding:
         Whether the figure is a percentage.
     counts_rows : bool, optional
         Whether it is a number or a share of rows, cells or people; pages show none that reveals fewer than k. If not
-        given, shares that are those of a whole number of rows are assumed to be.
+        given, a share is assumed to count rows if it could be that of a whole number of them.
     whole : int, optional
-        The total number of rows or cells; the rows of the release if not given. For `counts_rows` alone.
+        The total number of rows or cells; the rows of the release if not given. Used only with
+        `counts_rows`.
     share : bool
-        Whether the figure is a share, not a number. For `counts_rows` alone; percentages always are.
+        Whether the figure is a share rather than a number. Used only with `counts_rows`; a percentage always is.
     """
 
     measure: str

@@ -38,7 +38,7 @@ class Partition:
         findings: tuple[Finding, ...] = (),
         sketches: tuple[Sketch, ...] = (),
     ) -> "Partition":
-        """Renumber the groups in the order of their first rows, so that equal partitions are equal."""
+        """Number the groups in the order of their first rows, so that the same partition always has the same labels."""
         given = np.asarray(labels)
         if given.dtype != np.int64 or (given.size and not 0 <= given.min() <= given.max() <= given.size):
             given = np.unique(given, return_inverse=True)[1].reshape(-1)

@@ -196,17 +196,18 @@ class Policy(Strict):
         return self.model_copy(update={"columns": columns})
 
     @classmethod
-    def from_toml(cls, text: str, name: str = "policy") -> "Policy":
+    def from_toml(cls, text: str, name: str = "") -> "Policy":
         """Read a policy from the text of a TOML file."""
+        named = repr(name) if name else "the text"
         if has_long_key(text):
-            raise PolicyError(f"policy: {name!r} is nested too deeply: a key has more than {MOST_PARTS} parts.")
+            raise PolicyError(f"policy: {named} is nested too deeply: a key has more than {MOST_PARTS} parts.")
         try:
             return cls._checked(tomllib.loads(text))
         except RecursionError:
-            raise PolicyError(f"policy: {name!r} is nested too deeply.") from None
+            raise PolicyError(f"policy: {named} is nested too deeply.") from None
         except tomllib.TOMLDecodeError as mistake:
             hint = "" if text.isascii() else " Put names with letters beyond a to z in quotes."
-            raise PolicyError(f"policy: {name!r} is not TOML: {mistake}.{hint}") from None
+            raise PolicyError(f"policy: {named} is not TOML: {mistake}.{hint}") from None
 
     @classmethod
     def _checked(cls, values: Mapping[str, Any], *, options: bool = False) -> "Policy":
@@ -219,7 +220,7 @@ class Policy(Strict):
         return made
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what was set, as plain values without missing ones, for JSON and TOML."""
+        """Return the keys that are set, as plain values, for JSON and TOML."""
         return self.model_dump(mode="json", exclude_none=True, exclude_unset=True)
 
     def to_toml(self) -> str:
@@ -233,7 +234,7 @@ class Policy(Strict):
         return [name for name, column in self.columns.items() if column.role == role]
 
     def refuse_unanswered(self) -> None:
-        """Refuse constraints that no verdict can answer, given the roles of the columns; all of them must be named.
+        """Refuse constraints that no verdict can answer, given the roles of all columns, which the policy must list.
 
         Raises
         ------

@@ -125,7 +125,7 @@ class Anonymizer(TransformerMixin, ReleasingEstimator):  # type: ignore[misc]
         self._set_options(method, options)
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Make the release of X.
+        """Anonymize X.
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ class Anonymizer(TransformerMixin, ReleasingEstimator):  # type: ignore[misc]
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **_: Any) -> Any:
-        """Make the release of X and return its rows in the order of X.
+        """Anonymize X, and return the released rows in the order of X.
 
         Parameters
         ----------
@@ -166,7 +166,8 @@ class Anonymizer(TransformerMixin, ReleasingEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        array or frame, as X was
+        array or frame
+            Of the type of X.
         """
         data = self.fit(X, y).release_.aligned()
         if is_frame(X):

@@ -140,7 +140,7 @@ def attack(
     budget: float | None = None,
     **options: Unpack[CaseOptions],
 ) -> tuple[Attack, ...]:
-    """Attack a release as someone would who knows some columns of each person, and report the success rates.
+    """Attack a release as an attacker who knows some columns of each person would, and report the success rates.
 
     Parameters
     ----------
@@ -315,8 +315,8 @@ def _aligned(original: Any, release: Any, private: str | Path | None, wanted: Po
         )
     if table is not None and table.n != released.n:
         raise DataError(
-            f"release: it has {released.n:,} rows and the original {table.n:,}. A table that shoal did not release "
-            "must have its rows in the order of the original."
+            f"release: it has {released.n:,} rows, but the original has {table.n:,}. A table that shoal did not "
+            "release must have its rows in the order of the original."
         )
     if table is not None:
         refuse_other_labels(release, original)

@@ -119,7 +119,8 @@ def anonymize(
     protect : {"minimality"}, optional
         Form groups almost independently of sensitive values, at the cost of a higher information loss.
     accept : iterable of {"unique-kept"}, optional
-        Risks that are accepted although they are refused by default.
+        Risks to accept that are refused by default: "unique-kept" if sensitive and kept columns, which are published
+        unchanged, make many rows unique.
     seed : int, optional
         Random seed. If not given, one is drawn from the system; it is kept in `release.policy.seed` and in the private
         folder, from which `shoal.seed_of` reads it.

@@ -173,7 +173,7 @@ def reassociate_folder(
 def distance_of(
     original: Any, release: Any, *, exact: bool = False, seed: int = 0, **reading: Unpack[ReadingOptions]
 ) -> dict[str, Any]:
-    """Return the tree edit distance of two data sets, with bounds and baselines.
+    """Return the tree edit distance between two data sets, with bounds and baselines.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def mined(
     most: int = 50,
     **reading: Unpack[ReadingOptions],
 ) -> dict[str, Any]:
-    """Return the most frequent itemsets of two or more items, and the rules of highest support, with labels.
+    """Return the most frequent itemsets of two or more items, and the rules of highest support, by the labels of items.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@
    et al. (2006).
 4. **Classification metric**: rows whose label is not the commonest of their class. Iyengar (2002).
 5. **Trade-off score**: what classes reveal about the label against what they reveal about identity, after the score by
-   which Fung, Wang and Yu (2005) choose a step of top-down specialisation.
+   which Fung, Wang and Yu (2005) choose a step of top-down specialization.
 6. **Entropy loss**: what remains unknown about a cell, given its published value.
 
 Moments of columns of numbers are in `moments`, what cells leave open in `cell_loss`.
@@ -50,7 +50,7 @@ def changed(column: Pair) -> NDArray[np.bool_]:
 
 
 def taxonomy_loss(columns: Sequence[Pair], labels: Labels, trees: Mapping[str, Hierarchy] | None = None) -> float:
-    """Return how far apart the original values of classes are, summed over rows and columns.
+    """Return how far apart the original values in a class are, summed over rows and columns.
 
     The sum over classes E of size(E) x the sum over columns of
 

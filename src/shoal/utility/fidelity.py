@@ -3,7 +3,7 @@
 For columns that keep their type, by mean, median, mode or medoid: a range or a set is not a value that could be
 counted.
 
-1. **Rank error**: how far cells move among the ranks of their column, from 0 to 1, on average.
+1. **Rank error**: how far cells move in the ranking of their column, from 0 to 1, on average.
 2. **Total variation** of all tables of one column, and of two: half the sum of the differences of shares. Columns of
    numbers or dates with more than 100 values are first cut into 20 bins of equal frequency.
 3. **Invented combinations**: released rows whose combination of values no row of the table has.
@@ -39,7 +39,7 @@ def fidelity(columns: Sequence[Pair]) -> tuple[Finding, ...]:
 
 
 def rank_errors(columns: Sequence[Pair]) -> tuple[Finding, ...]:
-    """Measure how far cells move among the ranks of their column."""
+    """Measure how far cells move in the ranking of their column."""
     ordered = [column for column in _plain(columns) if column.ordered]
     if not ordered:
         return ()

@@ -87,7 +87,7 @@ def labels_disclosed(case: Case) -> Found:
     always=True,
 )
 def rank_errors(case: Case) -> Found:
-    """Measure how far cells move among the ranks of their column."""
+    """Measure how far cells move in the ranking of their column."""
     return fidelity.rank_errors(case.columns)
 
 

@@ -132,7 +132,7 @@ def changed_cells(case: Case) -> Found:
     cost="n d",
 )
 def taxonomy_loss(case: Case) -> Found:
-    """Measure how far apart the values of classes are: by range, by tree, or by number of categories."""
+    """Measure how far apart the values in a class are: by range, by tree, or by number of categories."""
     columns = case.columns
     if not case.n or not columns:
         return ()

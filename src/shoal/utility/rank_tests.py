@@ -3,7 +3,7 @@
 1. On each data set methods are ranked, the best first; equal figures share the mean of their ranks.
 2. Friedman: could the mean ranks be this far apart by chance, if all methods were equal?
 3. If not, Nemenyi: two methods differ, at 5 % for all pairs together, if their mean ranks are at least CD apart:
-   CD = q sqrt(m (m + 1) / (6 N)) for m methods and N data sets, with q the 95 % point of the studentised range of m
+   CD = q sqrt(m (m + 1) / (6 N)) for m methods and N data sets, with q the 95 % point of the studentized range of m
    means, divided by sqrt(2).
 4. Two methods alone: Wilcoxon's signed-rank test, computed exactly.
 

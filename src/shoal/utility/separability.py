@@ -74,7 +74,7 @@ class Separability:
 def separability(
     columns: Sequence[Pair], label: Labels, *, folds: int = FOLDS, repeats: int | None = None, seed: int = 0
 ) -> Separability | None:
-    """Measure accuracy honestly, as published and of random numbers: from 0 to 1, high is good, needs the pair.
+    """Measure accuracy on original and released rows, and with random numbers: 0 to 1, high is good, needs the pair.
 
     Columns of truthful forms are left out. A missing number is at the mean of its column, and flagged by a further
     column; among categories it is one. Labels are codes from 0 up. Repeats are by default as many as 10,000 rows allow,

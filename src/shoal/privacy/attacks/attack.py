@@ -8,9 +8,9 @@ attacker knows, and the release, and counts how often a guess about a target is 
 - the **power**: the same attack on an unprotected copy.
 
 It is a **leak** if the lower end of the interval lies above baseline and control, and above what the policy allows in
-any case (1/k for guessing who a row is). If the attack fails even on an unprotected copy, has too few trials to tell,
-or was cut short, it is **too weak to tell**; otherwise there is **no evidence**. An attack without trials is **not
-tried**, with the reason in its note.
+any case (1/k for guessing whose row it is). If the attack fails even on an unprotected copy, has too few trials to
+tell, or was cut short, it is **too weak to tell**; otherwise there is **no evidence**. An attack without trials is
+**not tried**, with the reason in its note.
 """
 
 from dataclasses import dataclass

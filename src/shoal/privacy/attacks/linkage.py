@@ -36,7 +36,7 @@ FEWEST = 100  # of these targets, however many rows there are
 PAIRS = 30_000_000  # of these targets and released rows, about
 LEARNED = 2_000_000  # pairs from which agreement is learned, about
 COLUMNS = 39  # 3 ** 39 patterns are numbered in 64 bits
-TURNS = 200  # iterations of expectation maximisation
+TURNS = 200  # iterations of expectation maximization
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +128,7 @@ def probabilistic_linkage(case: Case, profile: Profile, clock: Clock) -> Attack:
 
     A known column agrees in three steps: 2 if the cell is the value of the target, 1 if it is near (a number within a
     quarter of a standard deviation; a range, a set or a node that covers the value), 0 if not. How often matching and
-    other pairs reach each step, m and u, is learned by expectation maximisation without labels. A pair weighs sum of
+    other pairs reach each step, m and u, is learned by expectation maximization without labels. A pair weighs sum of
     log(m/u). Success, baseline, allowed and power are as in record linkage.
 
     Up to 1,000 random targets are compared with every distinct released row; fewer, but at least 100, if that makes
@@ -147,7 +147,7 @@ def probabilistic_linkage(case: Case, profile: Profile, clock: Clock) -> Attack:
 def fellegi_sunter(patterns: Steps, counts: Floats, share: float) -> tuple[Floats, Floats]:
     """Estimate how often matching and other pairs reach each step of agreement, from pairs without labels.
 
-    Expectation maximisation of a mixture of two kinds of pairs, in each of which columns agree independently of each
+    Expectation maximization of a mixture of two kinds of pairs, in each of which columns agree independently of each
     other. The share of matches is given, as an attacker knows it: one row in n. Half a pair is added to each step.
 
     `patterns` are distinct rows of steps, 0 to 2, one column each, and `counts` how many pairs have each. Returns m and

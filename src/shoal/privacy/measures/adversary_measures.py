@@ -48,7 +48,7 @@ def anonymity_set_size(case: Case) -> tuple[Finding, ...]:
     aliases=("min-entropy",),
 )
 def posterior_entropy(case: Case) -> tuple[Finding, ...]:
-    """Measure how uncertain the adversary is, in bits, about who a row is."""
+    """Measure how uncertain the adversary is, in bits, about whose row it is."""
     return _of_sizes(case, "entropy", np.log2, f"bits; p {UNIFORM}")
 
 
@@ -216,7 +216,7 @@ def adversary_error(case: Case) -> tuple[Finding, ...]:
     by_column=True,
 )
 def column_interval_width(case: Case) -> tuple[Finding, ...]:
-    """Measure how wide an interval the true value lies in, given the published one.
+    """Measure how wide the 95 % interval of the original value is, given the published one.
 
     Nominal columns, and columns with one value, have none.
     """

@@ -16,7 +16,7 @@ from shoal.privacy.measures.case import Case
 from shoal.privacy.verdict import models
 from shoal.privacy.verdict.classes import Counts, Figures
 
-USUAL_L = 2  # the l of recursive diversity, if the policy asks for none
+USUAL_L = 2  # the l of recursive l-diversity, if the policy asks for none
 COST = "n log n"
 
 

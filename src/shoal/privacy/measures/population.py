@@ -102,7 +102,7 @@ def unique_in_population(sizes: Labels, fraction: float) -> Uniques:
     requires=("population",),
 )
 def k_map(case: Case) -> tuple[Finding, ...]:
-    """Count the people of the population who match a released row, at least."""
+    """Count the people of the population who match a released row; the minimum over all rows."""
     counts = counted(case)
     if counts is None:
         return ()

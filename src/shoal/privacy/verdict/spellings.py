@@ -3,7 +3,7 @@
 Two texts have the same meaning if they are equal after these steps:
 
 1. Invisible characters are dropped: controls, zero-width characters, soft hyphens, variation selectors.
-2. Unicode compatibility normalisation and case folding (NFKC, UAX #15; caseless matching, Unicode 3.13, D147).
+2. Unicode compatibility normalization and case folding (NFKC, UAX #15; caseless matching, Unicode 3.13, D147).
 3. White space at both ends is dropped, and any inside becomes one space.
 4. Empty text, one of the usual words for a missing value, and not a number (`NaN`) mean a missing value.
 5. Decimal numbers are equal if their values are: `1`, `1.0`, `01`, `+1` and `1e0`.
@@ -22,7 +22,7 @@ from shoal.model.policy import NULL_WORDS
 
 Meaning = Decimal | str | None
 
-LONG = 500  # characters above which text is not normalised
+LONG = 500  # characters above which text is not normalized
 DIGITS, POWER = 400, 10**6  # numbers with more significant digits or a larger power of ten are text
 FLAGS = re.ASCII | re.IGNORECASE
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]{1,9})?", FLAGS)

@@ -1,4 +1,4 @@
-"""Exact tree edit distance of two set-valued data sets.
+"""Exact tree edit distance between two set-valued data sets.
 
 The tree of a data set is a root with one path below it for every record, items and records in order. An optimal mapping
 of two such trees may map root to root, it maps nodes of one path to nodes of one path, and it keeps the order of paths.
@@ -82,7 +82,7 @@ def tree_distance(
     seed: int = 0,
     tree: Literal["paths", "trie"] = "paths",
 ) -> Distance:
-    """Return the tree edit distance of two data sets, matching items by label.
+    """Return the tree edit distance between two data sets, matching items by label.
 
     `exact` computes the distance or only bounds; by default, bounds only beyond 3e10 pairs of records. `nulls` adds the
     three baselines to an exact distance, which then takes three times as long; `seed` is for the one that deals items
