@@ -102,7 +102,7 @@ def loaded(code):
 
 @pytest.mark.process
 def test_importing_shoal_loads_nothing_heavy():
-    assert not loaded("import shoal") & {"numba", "sklearn", "pandas", "polars", "altair", "pyarrow", "numpy"}
+    assert not loaded("import shoal") & {"numba", "sklearn", "pandas", "polars", "pyarrow", "numpy"}
 
 
 @pytest.mark.process
@@ -111,7 +111,7 @@ def test_help_loads_nothing_heavy():
         "import sys; sys.argv = ['shoal', '--help']\nimport shoal.cli.app\n"
         "try:\n    shoal.cli.app.app()\nexcept SystemExit: pass"
     )
-    assert not loaded(code) & {"numba", "sklearn", "pandas", "polars", "altair", "pyarrow", "scipy"}
+    assert not loaded(code) & {"numba", "sklearn", "pandas", "polars", "pyarrow", "scipy"}
 
 
 @pytest.mark.slow
@@ -122,7 +122,7 @@ def test_profiling_and_verifying_load_neither_numba_nor_sklearn():
         "shoal.profile(t)\nshoal.verify(t, k=2)\nshoal.Policy.of(k=3)"
     )
     # pandas is not listed: pyarrow imports it when it converts arrays, if it is installed.
-    assert not loaded(code) & {"numba", "sklearn", "polars", "altair"}
+    assert not loaded(code) & {"numba", "sklearn", "polars"}
 
 
 def test_public_names_are_sorted_and_exist():

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import shoal
 from shoal.exploration.run import explore
-from shoal.reports.charts import svg
-from shoal.reports.diagrams import standing_alone
 from shoal.reports.frontier import overview
+from shoal.reports.interactive import standing_alone
 
 METHODS = ["anneal", "cover", "gower", "hac", "k_tca", "kmeans", "mdav", "mondrian", "tfrp"]
 
@@ -15,7 +14,7 @@ def main() -> None:
     """Explore, and write the picture."""
     roles = {"identifiers": ["patient_id", "name"], "sensitive": ["diagnosis"]}
     found = explore(shoal.sample(), methods=METHODS, l=2, seed=0, **roles)
-    picture = standing_alone(svg(overview(found.as_dict())))
+    picture = standing_alone(overview(found.as_dict()).svg())
     (Path(__file__).parent / "explore.svg").write_text(picture, encoding="utf-8")
 
 

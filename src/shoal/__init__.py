@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import (
     DataError,
-    DrawingError,
     GuaranteeError,
     InfeasibleError,
     MethodError,
@@ -47,7 +46,6 @@ __all__ = [
     "Anonymizer",
     "Attack",
     "DataError",
-    "DrawingError",
     "Exploration",
     "Finding",
     "GuaranteeError",

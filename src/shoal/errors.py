@@ -10,8 +10,7 @@
     │   ├── MethodError                            an unknown method, measure or attack, or a parameter out of range
     │   └── WriteError                             a location that cannot be written to
     ├── GuaranteeError                    exit 1   a verdict failed, nothing was written
-    ├── InfeasibleError (also a ValueError) exit 3 no release can meet these constraints
-    └── DrawingError                      exit 3   a chart or a page cannot be drawn
+    └── InfeasibleError (also a ValueError) exit 3 no release can meet these constraints
 
 The wording is always *who: what is wrong, with the value given; what was expected. What to do.*
 A cell value never appears in a message: counts, column names and positions only.
@@ -26,7 +25,6 @@ from pathlib import Path
 
 __all__ = [
     "DataError",
-    "DrawingError",
     "GuaranteeError",
     "InfeasibleError",
     "MethodError",
@@ -87,12 +85,6 @@ class GuaranteeError(ShoalError):
 
 class InfeasibleError(ShoalError, ValueError):
     """No release of this table can meet the constraints; the message names the nearest ones that can be met."""
-
-    exit_code = 3
-
-
-class DrawingError(ShoalError):
-    """A chart or a page cannot be drawn, for lack of memory or because of a fault in the drawing library."""
 
     exit_code = 3
 

@@ -16,8 +16,6 @@ from shoal.certify import check
 from shoal.io import parquet_pages
 from shoal.io.data_file import write_table
 from shoal.pipeline.line import verify
-from shoal.reports import converter
-from shoal.reports import drawing_process as apart
 
 
 @pytest.fixture(scope="module")
@@ -222,10 +220,10 @@ def test_a_report_of_another_version_fails_with_a_remedy(copy):
     page = (folder / "report.html").read_text()
     (folder / "report.html").write_text(page.replace("font", "Font", 1))
     made = json.loads((folder / "certificate.json").read_text())["predicate"]["made_with"]
-    seal(folder, made_with={**made, "altair": "5.0.0"})
+    seal(folder, made_with={**made, "jinja2": "2.0.0"})
     checked = verify(folder)
     assert [line.what for line in checked.lines if not line.holds] == ["report"]
-    assert "rendered with altair 5.0.0" in checked.notes[0]
+    assert "rendered with jinja2 2.0.0" in checked.notes[0]
     assert "--no-report" in checked.notes[0]
     left = verify(folder, report=False)
     assert left.holds
@@ -249,25 +247,6 @@ def test_a_report_that_cannot_be_drawn_fails_without_details(copy):
 
     checked = check.check_folder(copy("csv"), broken)
     assert [line.found for line in checked.lines if not line.holds] == ["cannot be rendered"]
-    assert "SECRET" not in str(checked)
-
-
-@pytest.mark.slow
-@pytest.mark.process
-@pytest.mark.parametrize(
-    "program", ["import os; os.abort()", "import sys; sys.exit(1)", "raise MemoryError('SECRET')"], ids=str
-)
-def test_if_the_drawing_library_crashes_the_report_could_not_be_compared(copy, tmp_path, monkeypatch, program):
-    folder = copy("csv")
-    (tmp_path / "program.py").write_text(program)
-    monkeypatch.setattr(converter, "__file__", str(tmp_path / "program.py"))
-    apart._end()
-    checked = verify(folder)
-    apart._end()
-    [failed] = [line for line in checked.lines if not line.holds]
-    assert (failed.what, failed.found) == ("report", "could not be compared")
-    assert "the drawing process ended" in checked.notes[0]
-    assert "--no-report" in checked.notes[0]
     assert "SECRET" not in str(checked)
 
 

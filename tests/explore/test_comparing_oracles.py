@@ -124,4 +124,4 @@ def test_nine_uci_sets_are_analysed_as_by_other_libraries(data_file, monkeypatch
     one = found.measures[0]
     assert friedman(ranks(one.means)).statistic == one.comparison.friedman.statistic
     agrees(one.means, names, True, monkeypatch)
-    assert found.diagram().to_dict()["layer"]
+    assert all(f"{name}: mean rank" in found.diagram().svg for name in names)

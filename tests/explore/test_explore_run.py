@@ -271,7 +271,7 @@ def test_no_cell_of_the_table_is_written(tmp_path):
     found = explore(table, output=tmp_path / "explored", **options, **roles)
     assert len(found.failed) == 2
     text = "".join(path.read_text() for path in (tmp_path / "explored").rglob("*") if path.is_file())
-    text += repr(found) + found._repr_html_() + json.dumps(found.chart().to_dict()) + str(found.table().to_pydict())
+    text += repr(found) + found._repr_html_() + found.chart()._repr_html_() + str(found.table().to_pydict())
     assert "mondrian-k3-l2" in text
     assert mark not in text
 

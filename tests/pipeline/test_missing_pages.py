@@ -2,18 +2,15 @@
 
 import json
 import random
-import subprocess
-import sys
 
 import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.errors import DataError, DrawingError
+from shoal.errors import DataError, WriteError
 from shoal.pipeline.write import write
-from shoal.reports import charts
+from shoal.reports.svg import Picture
 
-MEMORY = 6_000_000_000  # bytes of address space
 PUBLIC, HOLDER, PICTURES = (
     "The release has no report.html; ",
     "The private folder has no report.html; ",
@@ -57,7 +54,7 @@ def names(folder):
 @pytest.mark.parametrize(
     ("problem", "message"),
     [
-        (DrawingError("report: a picture cannot be drawn."), "report: a picture cannot be drawn."),
+        (WriteError("report: a picture cannot be drawn."), "report: a picture cannot be drawn."),
         (MemoryError("CANARY"), "there is not enough memory"),
         (RuntimeError("CANARY"), "an internal error of shoal (RuntimeError, test_missing_pages.py line "),
         (OSError(12, "CANARY"), "an internal error of shoal (OSError, "),
@@ -66,8 +63,7 @@ def names(folder):
 )
 def test_the_release_is_written_and_missing_parts_are_reported(release, folders, monkeypatch, problem, message):
     public, private = folders
-    for function in ("shoal.reports.drawing.svg", "shoal.reports.figures.svg"):
-        monkeypatch.setattr(function, failing(problem))
+    monkeypatch.setattr(Picture, "svg", failing(problem))
     release.save(public, private=private, format="csv", report=True, original=table())
     assert names(public) == {"certificate.json", "data.csv", "policy.toml"}
     assert names(private) == {"findings.json", "map.csv"}
@@ -89,7 +85,7 @@ def test_the_release_is_written_and_missing_parts_are_reported(release, folders,
 def test_a_part_that_can_be_drawn_later_is_no_longer_missing(release, folders, monkeypatch):
     public, private = folders
     with monkeypatch.context() as patched:
-        patched.setattr("shoal.reports.figures.svg", failing(RuntimeError()))
+        patched.setattr("shoal.reports.figures._curves", failing(RuntimeError()))
         release.save(public, private=private, report=True, original=table())
     assert len(release.missing) == 2  # the holder's page has the pictures, too
     assert "report.html" in names(public)
@@ -107,42 +103,10 @@ def test_an_original_that_is_another_table_is_still_an_error(release, folders):
 
 
 def test_an_explicit_report_that_cannot_be_drawn_is_an_error(release, folders, monkeypatch):
-    monkeypatch.setattr(charts, "converted", failing(DrawingError("report: no.")))
-    with pytest.raises(DrawingError, match="report: no"):
+    monkeypatch.setattr(Picture, "svg", failing(WriteError("report: no.")))
+    with pytest.raises(WriteError, match="report: no"):
         release.report()
     assert release.report(format="md").startswith("# ")
-
-
-@pytest.mark.slow
-@pytest.mark.process
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="address space is limited on Linux")
-def test_a_release_is_written_even_without_enough_address_space_to_draw(tmp_path):
-    import pyarrow.csv
-
-    pyarrow.csv.write_csv(table(), tmp_path / "table.csv")
-
-    def run(*words, code=0):
-        program = (
-            f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}))\n"
-            "from shoal.cli.app import main; main()"
-        )
-        done = subprocess.run(
-            [sys.executable, "-c", program, *words], cwd=tmp_path, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == code, done.stderr
-        return done
-
-    options = ("-k", "3", "--method", "kde", "--sensitive", "illness", "-o", "release", "--private", "private")
-    printed = json.loads(run("anonymize", "table.csv", *options, "--json").stdout)
-    assert [note.partition(";")[0] + "; " for note in printed["notes"][-3:]] == [PUBLIC, HOLDER, PICTURES]
-    assert all("the drawing process ended (SIG" in note for note in printed["notes"][-3:])
-    assert "Everything holds." in run("verify", "release").stdout
-    assert names(tmp_path) == {"release", "private", "table.csv"}
-    failed = run("report", "release", code=3)
-    assert failed.stderr.startswith("shoal: report: a picture cannot be drawn")
-    assert len(failed.stderr.splitlines()) == 1
-    assert names(tmp_path) == {"release", "private", "table.csv"}
-    run("report", "release", "-o", "report.md")
 
 
 @pytest.mark.slow

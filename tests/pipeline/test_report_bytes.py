@@ -10,8 +10,6 @@ import textwrap
 import numpy as np
 import pyarrow as pa
 import pytest
-from fontTools.fontBuilder import FontBuilder
-from fontTools.pens.ttGlyphPen import TTGlyphPen
 
 import shoal
 from shoal.catalogue import measure, measures
@@ -33,9 +31,6 @@ DRAW = textwrap.dedent(
     """
     import hashlib, json, sys
     from pathlib import Path
-    if sys.argv[2]:
-        import vl_convert
-        vl_convert.register_font_directory(sys.argv[2])
     from shoal.certify.check import check_folder
     from shoal.pipeline.reporting import public_page
     folder = Path(sys.argv[1])
@@ -50,37 +45,8 @@ def folder(tmp_path_factory):
     return release.save(tmp_path_factory.mktemp("pure") / "out", format="csv", report=True)
 
 
-@pytest.fixture(scope="module")
-def fonts(tmp_path_factory):
-    """A folder with a font that calls itself Arial, has all the characters of the table, and is far too wide."""
-    place = tmp_path_factory.mktemp("fonts")
-    signs = sorted(
-        {*range(32, 127), *(ord(sign) for town in TABLE["town"].to_pylist() for sign in town), *range(0xE000, 0xE100)}
-    )
-    names = [".notdef", *(f"g{sign}" for sign in signs)]
-    pen = TTGlyphPen(None)
-    pen.moveTo((0, 0))
-    pen.lineTo((900, 0))
-    pen.lineTo((900, 900))
-    pen.closePath()
-    for family in ("Arial", "Helvetica", "Wide Fallback"):
-        font = FontBuilder(1000, isTTF=True)
-        font.setupGlyphOrder(names)
-        font.setupCharacterMap({sign: f"g{sign}" for sign in signs})
-        font.setupGlyf(dict.fromkeys(names, pen.glyph()))
-        font.setupHorizontalMetrics(dict.fromkeys(names, (3000, 0)))
-        font.setupHorizontalHeader(ascent=900, descent=-200)
-        font.setupNameTable(
-            {"familyName": family, "styleName": "Regular", "fullName": family, "psName": family.replace(" ", "")}
-        )
-        font.setupOS2()
-        font.setupPost()
-        font.save(place / f"{family}.ttf")
-    return place
-
-
-def drawn(folder, fonts="", **other):
-    words = [sys.executable, "-c", DRAW, str(folder), str(fonts)]
+def drawn(folder, **other):
+    words = [sys.executable, "-c", DRAW, str(folder)]
     done = subprocess.run(words, env={**os.environ, **other}, capture_output=True, text=True, check=True)
     return done.stdout.strip()
 
@@ -101,34 +67,6 @@ def test_the_environment_does_not_change_the_report(folder, other):
 
 
 @pytest.mark.slow
-@pytest.mark.process
-def test_installed_fonts_do_not_change_the_report(folder, fonts):
-    assert drawn(folder, fonts) == hashlib.sha256((folder / "report.html").read_bytes()).hexdigest()
-
-
-SHOW = textwrap.dedent(
-    """
-    import json, sys, vl_convert
-    vl_convert.register_font_directory(sys.argv[1])
-    y = {"field": "a", "axis": {"labelFont": sys.argv[2]}}
-    spec = {"data": {"values": [{"a": "Wien"}]}, "mark": "bar", "encoding": {"y": y}}
-    print(vl_convert.vegalite_to_svg(json.dumps(spec)).split('width="')[1].split('"')[0])
-    """
-)
-
-
-@pytest.mark.slow
-@pytest.mark.process
-def test_the_font_of_the_test_would_change_the_report_if_used(fonts):
-    words = [sys.executable, "-c", SHOW, str(fonts)]
-    widths = [
-        subprocess.run([*words, font], capture_output=True, text=True, check=True).stdout
-        for font in ("Arial", "Liberation Sans")
-    ]
-    assert widths[0] != widths[1]
-
-
-@pytest.mark.slow
 def test_twice_in_one_process_gives_the_same_report(folder):
     verdicts = check_folder(folder).verdicts
     assert public_page(folder, verdicts) == public_page(folder, verdicts) == (folder / "report.html").read_text()
@@ -136,7 +74,7 @@ def test_twice_in_one_process_gives_the_same_report(folder):
 
 def test_the_versions_that_drew_it_are_in_the_certificate(folder):
     made = json.loads((folder / "certificate.json").read_text())["predicate"]["made_with"]
-    assert set(made) == {"altair", "jinja2", "vl-convert-python"}
+    assert set(made) == {"jinja2"}
 
 
 def test_measures_of_plug_ins_are_not_in_the_public_report(folder, install):

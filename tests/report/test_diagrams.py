@@ -13,8 +13,8 @@ from browsing import opened
 
 from shoal.errors import WriteError
 from shoal.exploration.comparison import LeftOut, Measured, MethodComparison, Set
-from shoal.reports.charts import svg
-from shoal.reports.diagrams import critical_words, diagram, figure_chart, standing_alone
+from shoal.reports.diagrams import critical_words, diagram, figure_chart
+from shoal.reports.interactive import standing_alone
 from shoal.utility.rank_tests import compare
 
 NASTY = "<img src=x onerror=alert(1)>|*[a](javascript:b)"
@@ -37,33 +37,33 @@ def facts(**options):
     return comparison(**options).as_dict()["measures"][0]
 
 
-def layers(chart):
-    """Return the rows of every layer, including nested ones."""
-    for layer in chart.get("layer", []):
-        if "data" in layer:
-            yield layer["mark"], layer["data"]["values"]
-        yield from layers(layer)
-
-
 def drawn(measure):
-    found = list(layers(diagram(measure).to_dict()))
-    dots = next(values for mark, values in found if mark["type"] == "point")
-    bars = [values for mark, values in found if mark["type"] == "rule" and mark.get("strokeCap") == "round"]
-    texts = [one for mark, values in found if mark["type"] == "text" for one in values]
-    lines = [
-        one for mark, values in found if mark["type"] == "rule" and mark.get("strokeCap") != "round" for one in values
-    ]
-    return dots, bars[0] if bars else [], texts, lines
+    """Return the dots, the bars, the texts and the lines of a diagram."""
+    parts = list(ElementTree.fromstring(diagram(measure).svg()).iter())
+    dots = [part for part in parts if part.tag.endswith("}circle")]
+    texts = [part for part in parts if part.tag.endswith("}text")]
+    paths = [(part, points(part)) for part in parts if part.tag.endswith("}path")]
+    bars = [(*places[0], places[1][0], part.get("aria-label")) for part, places in paths if part.get("stroke-linecap")]
+    lines = [places for part, places in paths if not part.get("stroke-linecap")]
+    return [float(dot.get("cx")) for dot in dots], bars, texts, lines
+
+
+def points(path):
+    return [tuple(map(float, one.split(","))) for one in path.get("d")[1:].split("L")]
+
+
+def place(text):
+    return float(text.get("x")), float(text.get("y"))
 
 
 def test_dots_are_at_the_mean_ranks_with_the_best_on_the_left():
     measure = facts()
     dots, _, texts, _ = drawn(measure)
-    ticks = {int(one["words"]): one["x"] for one in texts if one["words"].isdigit()}
+    ticks = {int(one.text): place(one)[0] for one in texts if one.text.isdigit()}
     assert sorted(ticks) == [1, 2, 3, 4, 5, 6]
     unit = (ticks[6] - ticks[1]) / 5
     ranks = measure["comparison"]["mean_ranks"]
-    assert [dot["x"] for dot in dots] == pytest.approx([ticks[1] + (rank - 1) * unit for rank in ranks])
+    assert dots == pytest.approx([ticks[1] + (rank - 1) * unit for rank in ranks], abs=0.02)
     assert list(ranks) == sorted(ranks)
 
 
@@ -71,58 +71,57 @@ def test_bars_join_the_groups_and_the_ruler_is_the_critical_difference_long():
     measure = facts()
     found = measure["comparison"]
     dots, bars, texts, lines = drawn(measure)
-    at = dict(zip(found["methods"], (dot["x"] for dot in dots), strict=True))
+    at = dict(zip(found["methods"], dots, strict=True))
     assert len(bars) == len(found["groups"]) > 1
-    for bar, group in zip(bars, found["groups"], strict=True):
-        assert (bar["x"] + 4, bar["x2"] - 4) == pytest.approx((at[group[0]], at[group[-1]]))
-        assert bar["description"] == f"no difference found: {', '.join(group)}"
-    unit = (dots[-1]["x"] - dots[0]["x"]) / (found["mean_ranks"][-1] - found["mean_ranks"][0])
-    lengths = [abs(line["x2"] - line["x"]) for line in lines]
-    assert any(length == pytest.approx(found["critical"] * unit) for length in lengths)
-    assert any(one["words"] == f"critical difference {found['critical']:.3f}" for one in texts)
+    for (x, _, x2, description), group in zip(bars, found["groups"], strict=True):
+        assert (x + 4, x2 - 4) == pytest.approx((at[group[0]], at[group[-1]]), abs=0.02)
+        assert description == f"no difference found: {', '.join(group)}"
+    unit = (dots[-1] - dots[0]) / (found["mean_ranks"][-1] - found["mean_ranks"][0])
+    lengths = [abs(line[-1][0] - line[0][0]) for line in lines]
+    assert any(length == pytest.approx(found["critical"] * unit, abs=0.05) for length in lengths)
+    assert any(one.text == f"critical difference {found['critical']:.3f}" for one in texts)
 
 
 def test_overlapping_bars_are_in_separate_lanes():
     _, bars, _, _ = drawn(facts(count=10, sets=20))
-    for place, one in enumerate(bars):
-        for other in bars[:place]:
-            assert one["y"] != other["y"] or one["x"] > other["x2"] or other["x"] > one["x2"]
+    for number, (x, y, x2, _) in enumerate(bars):
+        for start, down, end, _ in bars[:number]:
+            assert y != down or x > end or start > x2
 
 
 @pytest.mark.parametrize("count", [2, 3, 7, 12])
 def test_no_names_overlap_and_no_lines_cross(count):
-    names = [f"method_{place}_" + "x" * (4 * place) for place in range(count)]
+    names = [f"method_{number}_" + "x" * (4 * number) for number in range(count)]
     measure = facts(count=count, names=names)
     dots, bars, texts, lines = drawn(measure)
-    shown = [one for one in texts if "mean rank" in one["description"]]
+    shown = [place(one) for one in texts if "mean rank" in (one.get("aria-label") or "")]
     assert len(shown) == count
-    middle = (min(dot["x"] for dot in dots) + max(dot["x"] for dot in dots)) / 2
+    middle = (min(dots) + max(dots)) / 2
     for side in (lambda x: x < middle, lambda x: x >= middle):
-        downs = sorted(one["y"] for one in shown if side(one["x"]))
+        downs = sorted(y for x, y in shown if side(x))
         assert all(b - a >= 20 for a, b in itertools.pairwise(downs))
-    flat = [line for line in lines if line["y"] == line["y2"] and line["description"]]
-    upright = [line for line in lines if line["x"] == line["x2"] and line["description"]]
-    for one in flat:
-        low, high = sorted((one["x"], one["x2"]))
-        crossing = [up for up in upright if low < up["x"] < high and up["y"] < one["y"] < up["y2"]]
-        assert not crossing
-    assert all(bar["y"] < min(one["y"] for one in shown) for bar in bars)
+    elbows = [line for line in lines if len(line) == 3]  # from a dot down, then to a name
+    assert len(elbows) == count
+    for _, (x, y), (end, _) in elbows:
+        low, high = sorted((x, end))
+        assert not [up for up, (_, below), _ in elbows if low < up[0] < high and up[1] < y < below]
+    assert all(y < min(down for _, down in shown) for _, y, _, _ in bars)
 
 
 def test_text_has_the_colour_of_the_page_and_the_background_is_transparent():
     for chart in (diagram(facts()), figure_chart(facts())):
-        picture = svg(chart)
+        picture = chart.svg()
         root = ElementTree.fromstring(picture)
         texts = [one for one in root.iter() if one.tag.endswith("}text") and one.text]
         assert texts
         assert {one.get("fill") for one in texts} == {"currentColor"}
         assert "white" not in picture
         assert not re.search(r"<(script|image|a|foreignObject)\b|https?://(?!www\.w3\.org)", picture)
-    assert "method5: mean rank" in svg(diagram(facts()))
+    assert "method5: mean rank" in diagram(facts()).svg()
 
 
 def test_a_standalone_diagram_has_a_light_and_a_dark_theme():
-    picture = standing_alone(svg(diagram(facts())))
+    picture = standing_alone(diagram(facts()).svg())
     ElementTree.fromstring(picture)
     assert "prefers-color-scheme:dark" in picture
 
@@ -132,7 +131,7 @@ def test_no_ruler_is_drawn_where_no_difference_was_found():
     assert measure["comparison"]["critical"] is None
     _, bars, texts, _ = drawn(measure)
     assert len(bars) == 1
-    assert not any("critical" in one["words"] for one in texts)
+    assert not any("critical" in one.text for one in texts)
     assert "does not mean that there is none" in critical_words(measure)
 
 
@@ -219,13 +218,12 @@ def test_figures_are_written_with_significant_digits():
     assert "| s | 80 ± 0 | 83.2 ± 1.3 \\* |" in found.report("md")
 
 
-def test_charts_stay_interactive_in_notebooks():
+def test_charts_respond_to_the_pointer_in_notebooks():
     found = comparison()
-    moving = found.chart().to_dict()
-    assert moving["params"][0]["bind"] == "legend"
-    assert "tooltip" in str(moving)
-    assert "params" not in figure_chart(facts()).to_dict()
-    assert found.diagram("honest").to_dict()["config"]["background"] == "transparent"
+    groups = re.findall(r'data-group="([^"]*)"', found.chart().svg)
+    assert sorted(groups) == sorted(found.methods)
+    assert "<iframe" in found.chart()._repr_html_()
+    assert "critical difference" in found.diagram("honest").svg
     assert repr(found) == "<MethodComparison: 6 methods on 9 data sets by honest accuracy %>"
     assert str(found).startswith("honest accuracy %\nmethod5: mean rank")
 

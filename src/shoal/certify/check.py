@@ -57,7 +57,7 @@ from shoal.certify.data_bytes import compared_bytes, starts_with
 from shoal.certify.recount import recount
 from shoal.certify.released import is_csv, read_cells, unguarded
 from shoal.certify.row_order import ascends
-from shoal.errors import DrawingError, PolicyError, ReadError, ShoalError, counted, listed
+from shoal.errors import PolicyError, ReadError, ShoalError, counted, listed
 from shoal.io.data_file import csv_header
 from shoal.model.asking import either
 from shoal.model.findings import Verdict
@@ -225,10 +225,9 @@ def _report(place: Path, page: Page, claimed: list[Verdict], stated: Stated) -> 
     try:
         same = page(place, claimed).encode() == (place / REPORT).read_bytes()
         found = "the same" if same else "different"
-    except (DrawingError, MemoryError) as problem:
-        # Charts are drawn in a separate process, so this one survives a crash there.
-        why = str(problem) if isinstance(problem, DrawingError) else "there is not enough memory."
-        remedy = f"{REPORT} could not be compared: {why} To check everything else: {either('report', value=False)}."
+    except MemoryError:
+        everything_else = f"To check everything else: {either('report', value=False)}."
+        remedy = f"{REPORT} could not be compared: there is not enough memory. {everything_else}"
         return Line("report", "as shoal renders it", "could not be compared", holds=False), remedy
     except Exception:  # noqa: BLE001 - untrusted cells may break the drawing, and a message might quote them
         same, found = False, "cannot be rendered"

@@ -64,7 +64,6 @@ def report(
     from shoal.certify.check import holds_sets
     from shoal.pipeline.reporting import check_format, facts_of, write_report
     from shoal.pipeline.set_report import set_page
-    from shoal.reports.drawing_process import prepare
 
     if len(paths) > 2:
         raise typer.BadParameter(
@@ -80,8 +79,6 @@ def report(
     if control is not None and not attacks:
         raise typer.BadParameter("--control is for attacks. Give --attacks and the original table as well.")
     place = output or Path(f"{'report' if original is None else 'confidential-report'}.{format}")
-    if format == "html":
-        prepare()
     with show.progress():
         if holds_sets(folder):
             if original is not None:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from shoal.errors import DataError, MethodError, listed, near
 from shoal.io.bundle import check_outside, draft
-from shoal.reports.charts import moving, svg
 from shoal.reports.compare_page import compare_card, compare_html, compare_words
-from shoal.reports.diagrams import critical_words, diagram, figure_chart, standing_alone
+from shoal.reports.diagrams import critical_words, diagram, figure_chart
+from shoal.reports.interactive import Chart, standing_alone
 from shoal.reports.render import as_json
 from shoal.utility.rank_tests import Comparison
 
@@ -127,13 +127,13 @@ class MethodComparison:
         """Ranks and tests of the first measure."""
         return self.measures[0].comparison
 
-    def diagram(self, measure: str | None = None) -> Any:
-        """Return the critical-difference diagram of a measure as an Altair chart."""
-        return moving(diagram(self._facts(self.measure(measure))))
+    def diagram(self, measure: str | None = None) -> Chart:
+        """Return the critical-difference diagram of a measure."""
+        return Chart(diagram(self._facts(self.measure(measure))))
 
-    def chart(self, measure: str | None = None) -> Any:
-        """Return the figures of a measure as an Altair chart; a click in its legend highlights one."""
-        return moving(figure_chart(self._facts(self.measure(measure)), moving=True))
+    def chart(self, measure: str | None = None) -> Chart:
+        """Return the figures of a measure; a click in the legend highlights a method."""
+        return Chart(figure_chart(self._facts(self.measure(measure))))
 
     def report(self, format: Format = "html") -> str:  # noqa: A002
         """Return the whole comparison as an HTML page, as Markdown or as JSON.
@@ -159,7 +159,7 @@ class MethodComparison:
         with draft(folder, owned_files(), private=True) as made:
             texts = {FACTS: self.report("json"), PAGE: self.report("html")}
             for number, one in enumerate(self.measures):
-                texts[diagram_name(number)] = standing_alone(svg(diagram(self._facts(one))))
+                texts[diagram_name(number)] = standing_alone(diagram(self._facts(one)).svg())
             for name, text in texts.items():
                 (made / name).write_text(text, encoding="utf-8", newline="\n")
         return Path(folder)

@@ -18,9 +18,9 @@ from shoal.exploration.points import DONE, RISKS, Aims, Outcome
 from shoal.exploration.preflight import Estimate
 from shoal.io.frames import to_frame
 from shoal.model.policy import Policy
-from shoal.reports.charts import moving
 from shoal.reports.exploring import explore_card, explore_html
-from shoal.reports.frontier import interactive
+from shoal.reports.frontier import by_method
+from shoal.reports.interactive import Chart
 from shoal.reports.render import as_json
 
 RULE = (
@@ -164,9 +164,9 @@ class Exploration:
             "left_out": [vars(one) for one in self.skipped],
         }
 
-    def chart(self) -> Any:
-        """Return risk against utility as an interactive Altair chart."""
-        return moving(interactive(self.as_dict()))
+    def chart(self) -> Chart:
+        """Return risk against utility, with the points of each method; a click in the legend highlights a method."""
+        return Chart(by_method(self.as_dict()))
 
     def save(self, folder: "Folder | str | Path") -> Path:
         """Write explore.html, explore.json and the policies of the Pareto front to a private folder.

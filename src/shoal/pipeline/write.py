@@ -41,7 +41,6 @@ from shoal.pipeline.private import HELD, write_private
 from shoal.pipeline.set_neighbours import redrawn
 from shoal.prepare.hierarchy import Hierarchy
 from shoal.privacy.measures.covering import uncovered
-from shoal.reports.drawing_process import prepare
 from shoal.reports.figures import pictures
 
 NO_ORIGINAL = (
@@ -63,8 +62,6 @@ def write(
     """Write a release and, if asked, the holder's folder; see `Release.save`."""
     chosen, missing = _usual(release) if format is None else format, list[str]()
     check_places(folder, private, chosen)
-    if report:
-        prepare()
 
     def fill(made: Path) -> str:
         return _publish(release, made, chosen, missing, report=report)

@@ -6,6 +6,8 @@ A section has an id, a title and blocks. To add one to a report, append the dict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from shoal.reports.svg import Picture
+
 Block = dict[str, Any]
 
 
@@ -49,9 +51,9 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str = ""
     return {"type": "table", "caption": caption, "heads": list(heads), "rows": [list(row) for row in rows]}
 
 
-def chart(title: str, drawing: Any, caption: str, legend: str = "") -> Block:
-    """Return an Altair chart as a figure; see `one_figure`."""
-    return one_figure(title, {"kind": "chart", "chart": drawing}, caption, legend)
+def chart(title: str, drawing: Picture, caption: str, legend: str = "") -> Block:
+    """Return a finished picture as a figure; see `one_figure`."""
+    return one_figure(title, {"kind": "svg", "svg": drawing.svg()}, caption, legend)
 
 
 def one_figure(title: str, picture: dict[str, Any], caption: str, legend: str = "") -> Block:

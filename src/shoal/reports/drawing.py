@@ -1,4 +1,4 @@
-"""Drawing: the pictures of a report as Altair charts, each made from the plain figures of its facts.
+"""Drawing: the pictures of a report as SVG, each made from the plain figures of its facts.
 
 | kind | figures | shows |
 | --- | --- | --- |
@@ -10,7 +10,6 @@
 | `matrix` | labels, values | correlations |
 | `squares` | rows | rows in a plane, counted in squares |
 | `svg` | svg | a finished picture |
-| `chart` | chart | an Altair chart |
 """
 
 from collections.abc import Callable, Sequence
@@ -19,19 +18,30 @@ from typing import Any
 
 import numpy as np
 
-from shoal.reports.charts import ONE, TWO, alt, plain, rows, svg
+from shoal.reports.axes import (
+    Scale,
+    coloured,
+    dates_between,
+    draw_bottom,
+    draw_colours,
+    draw_left,
+    draw_numbers,
+    rounded_out,
+)
+from shoal.reports.svg import ONE, TWO, Picture, plain
 
 WIDE, TALL = 250, 120
 LONGEST = 22  # characters of a name
+NAMES = 150  # pixels for the names of bars
+DARK, BRIGHT, MIDDLE = "#1c2430", "#ffffff", (238, 241, 242)  # in a matrix
+SOLID, BEHIND = 0.85, 0.5  # opacity of bars, alone and with the original figures
 
 
 def draw(picture: dict[str, Any]) -> str:
     """Return a picture, given by its kind and the figures that the kind needs, as SVG."""
     if picture["kind"] == "svg":
         return str(picture["svg"])
-    if picture["kind"] == "chart":
-        return svg(picture["chart"])
-    kinds: dict[str, Callable[[dict[str, Any]], Any]] = {
+    kinds: dict[str, Callable[[dict[str, Any]], Picture]] = {
         "steps": _steps,
         "bars": _bars,
         "sizes": _sizes,
@@ -40,36 +50,36 @@ def draw(picture: dict[str, Any]) -> str:
         "matrix": _matrix,
         "squares": _squares,
     }
-    return svg(kinds[picture["kind"]](picture))
+    return kinds[picture["kind"]](picture).svg()
 
 
-def _steps(picture: dict[str, Any]) -> Any:
+def _steps(picture: dict[str, Any]) -> Picture:
     """Return filled steps for the released values, and a line above them for the original ones."""
-    limits = picture["limits"]
+    limits, before = picture["limits"], picture["before"]
     places = np.array(limits, "datetime64[D]").astype(np.float64) if picture["dates"] else np.array(limits, np.float64)
-    widths = np.diff(places)
+    with np.errstate(over="ignore"):
+        widths = np.diff(places / 4)
     widths /= np.median(widths)
-    names = _between(limits)
-    kind = "T" if picture["dates"] else "Q"
-    # In UTC: the reader's time zone would shift days.
-    scale = alt.Scale(type="utc", nice=False) if picture["dates"] else alt.Scale(nice=False, zero=False)
-    x = alt.X(f"low:{kind}", title=None, scale=scale, axis=alt.Axis(grid=False, tickCount=5))
-    y = alt.Y("height:Q", title=None, axis=None)
-    after = np.array(picture["after"], np.float64)
-    held = {
-        "low": limits[:-1],
-        "high": limits[1:],
-        "height": after / widths,
-        "description": _descriptions(names, picture),
-    }
-    filled = alt.Chart(rows(**held)).mark_rect(color=ONE, opacity=0.85 if picture["before"] is None else 0.5)
-    layers = [filled.encode(x=x, x2="high", y=y, y2=alt.value(TALL), description="description:N")]
-    if picture["before"] is not None:
-        heights = np.array(picture["before"], np.float64) / widths
-        line = {"low": limits, "height": np.append(heights, heights[-1])}
-        outline = alt.Chart(rows(**line)).mark_line(color=TWO, strokeWidth=2, interpolate="step-after", aria=False)
-        layers.append(outline.encode(x=x, y=y))
-    return alt.layer(*layers, width=WIDE, height=TALL)
+    heights = np.array(picture["after"], np.float64) / widths
+    lines = heights if before is None else np.array(before, np.float64) / widths
+    x = Scale(float(places[0]), float(places[-1]), 0, WIDE)
+    y = Scale(0, max(float(heights.max()), float(lines.max())) or 1.0, TALL, 0)
+    drawn, at = Picture(), [x(float(place)) for place in places]
+    descriptions = _descriptions(_between(limits), picture)
+    for (left, right), height, words in zip(pairwise(at), heights, descriptions, strict=True):
+        top = y(float(height))
+        opacity = SOLID if before is None else BEHIND
+        drawn.rectangle(left, top, right - left, TALL - top, ONE, opacity=opacity, description=words)
+    if before is not None:
+        tops = [y(float(height)) for height in lines]
+        steps = [((left, top), (right, top)) for (left, right), top in zip(pairwise(at), tops, strict=True)]
+        drawn.line([end for both in steps for end in both], TWO, wide=2)
+    if picture["dates"]:
+        days, words_of = dates_between(x.low, x.high, 5)
+        draw_bottom(drawn, [(x(day), words) for day, words in zip(days, words_of, strict=True)], (0, WIDE), TALL)
+    else:
+        draw_numbers(drawn, x, TALL, count=5)
+    return drawn
 
 
 def _descriptions(names: Sequence[str], picture: dict[str, Any]) -> list[str]:
@@ -93,133 +103,129 @@ def _between(limits: Sequence[Any]) -> list[str]:
     return [f"below {texts[1]}", *inner, f"{texts[-2]} and above"]
 
 
-def _bars(picture: dict[str, Any]) -> Any:
+def _bars(picture: dict[str, Any]) -> Picture:
     """Return a bar for each category, and a tick for its original length."""
-    labels = _short(picture["labels"])
-    held = {"name": labels, "after": picture["after"], "description": _descriptions(picture["labels"], picture)}
-    y = alt.Y("name:N", sort=None, title=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=150))
-    high = max([*picture["after"], *(picture["before"] or [1])])
-    x = alt.X(
-        "after:Q", title=None, axis=alt.Axis(tickCount=3, grid=False), scale=alt.Scale(domain=[0, high], nice=True)
-    )
-    bars = alt.Chart(rows(**held)).mark_bar(color=ONE, opacity=0.85 if picture["before"] is None else 0.5)
-    layers = [bars.encode(y=y, x=x, description="description:N")]
-    if picture["before"] is not None:
-        ticks = alt.Chart(rows(name=labels, before=picture["before"])).mark_tick(
-            color=TWO, thickness=3, opacity=1, aria=False
-        )
-        layers.append(ticks.encode(y=y, x=alt.X("before:Q", title=None)))
-    return alt.layer(*layers, width=150, height=alt.Step(17))
+    before = picture["before"]
+    most = rounded_out(0, max([*picture["after"], *(before or [1])]) or 1, 3)[1]
+    drawn, x = Picture(), Scale(0, most, 0, NAMES)
+    middles = _down(drawn, _short(picture["labels"]), step=17)
+    descriptions = _descriptions(picture["labels"], picture)
+    opacity = SOLID if before is None else BEHIND
+    for y, value, words in zip(middles, picture["after"], descriptions, strict=True):
+        drawn.rectangle(0, y - 7, x(value), 14, ONE, opacity=opacity, description=words)
+    for y, value in zip(middles, before or (), strict=False):
+        drawn.rectangle(x(value) - 1.5, y - 7, 3, 14, TWO)
+    draw_numbers(drawn, x, 17.0 * len(middles), count=3)
+    return drawn
+
+
+def _down(drawn: Picture, names: Sequence[str], *, step: float, most: float = NAMES) -> list[float]:
+    """Write names below each other, left of a picture, and return their positions."""
+    middles = [step * (place + 0.5) for place in range(len(names))]
+    places = list(zip(middles, names, strict=True))
+    draw_left(drawn, places, (0, step * len(names)), 0, line=False, ticks=False, most=most)
+    return middles
 
 
 def _short(names: Sequence[str]) -> list[str]:
-    """Return names cut to fit, but still distinct."""
-    found: list[str] = []
-    for name in map(plain, names):
-        cut = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
-        while cut in found:
-            cut += "\u200b"
-        found.append(cut)
-    return found
+    """Return names cut to fit."""
+    return [name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…" for name in map(plain, names)]
 
 
-def _sizes(picture: dict[str, Any]) -> Any:
+def _sizes(picture: dict[str, Any]) -> Picture:
     """Return a bar for each class size."""
-    both = zip(picture["labels"], picture["rows"], strict=True)
-    descriptions = [f"classes of {size}; {count:,} rows" for size, count in both]
-    chart = alt.Chart(rows(size=picture["labels"], count=picture["rows"], description=descriptions), height=170)
-    labels = alt.Axis(labelAngle=0, ticks=False)
-    return (
-        chart.mark_bar(color=ONE, opacity=0.85)
-        .encode(
-            x=alt.X("size:N", sort=None, title="class size", axis=labels, scale=alt.Scale(paddingInner=0.15)),
-            y=alt.Y("count:Q", title="rows", axis=alt.Axis(tickCount=4, domain=False)),
-            description="description:N",
-        )
-        .properties(width=max(80, min(560, 34 * len(picture["labels"]))))
-    )
+    sizes, counts = picture["labels"], picture["rows"]
+    tall, wide = 170, max(80, min(560, 34 * len(sizes)))
+    drawn, step = Picture(), wide / max(1, len(sizes))
+    y = Scale(0, rounded_out(0, max(counts, default=1) or 1, 4)[1], tall, 0)
+    ticks = y.ticks(4)
+    labels = [(y(one), f"{one:,.0f}") for one in ticks if one == int(one)]
+    draw_left(drawn, labels, (0, tall), 0, title="rows", grid=wide, line=False)
+    middles = [step * (place + 0.5) for place in range(len(sizes))]
+    for x, size, count in zip(middles, sizes, counts, strict=True):
+        at, high = y(count), tall - y(count)
+        words = f"classes of {size}; {count:,} rows"
+        drawn.rectangle(x - 0.42 * step, at, 0.84 * step, high, ONE, opacity=SOLID, description=words)
+    places = list(zip(middles, map(str, sizes), strict=True))
+    draw_bottom(drawn, places, (0, wide), tall, title="class size", ticks=False)
+    return drawn
 
 
-def _lengths(picture: dict[str, Any]) -> Any:
+def _lengths(picture: dict[str, Any]) -> Picture:
     """Return a bar for each figure."""
-    descriptions = [f"{name}; {value:.4g}" for name, value in zip(picture["labels"], picture["values"], strict=True)]
-    data = rows(name=_short(picture["labels"]), value=picture["values"], description=descriptions)
-    y = alt.Y("name:N", sort=None, title=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=150))
-    x = alt.X("value:Q", title=picture["unit"], axis=alt.Axis(tickCount=4, grid=False))
-    bars = alt.Chart(data, width=300, height=alt.Step(19)).mark_bar(color=ONE, opacity=0.85)
-    return bars.encode(y=y, x=x, description="description:N")
+    values = picture["values"]
+    low, high = rounded_out(min([0.0, *values]), max([0.0, *values]) or 1.0, 4)
+    drawn, x = Picture(), Scale(low, high, 0, 300)
+    middles = _down(drawn, _short(picture["labels"]), step=19)
+    for y, name, value in zip(middles, picture["labels"], values, strict=True):
+        left, right = sorted((x(0), x(value)))
+        drawn.rectangle(left, y - 8, right - left, 16, ONE, opacity=SOLID, description=f"{name}; {value:.4g}")
+    draw_numbers(drawn, x, 19.0 * len(middles), count=4, title=_title(picture["unit"]))
+    return drawn
 
 
-def _ranges(picture: dict[str, Any]) -> Any:
+def _title(words: str) -> str:
+    """Return the title of an axis, cut to fit."""
+    return words if len(words) <= 60 else f"{words[:59]}…"
+
+
+def _ranges(picture: dict[str, Any]) -> Picture:
     """Return a point and its interval for each figure."""
-    figures = zip(picture["labels"], picture["values"], picture["low"], picture["high"], strict=True)
-    descriptions = [f"{name}; {value:.4g}; 95 %: {low:.4g} to {high:.4g}" for name, value, low, high in figures]
-    held = {key: picture[key] for key in ("values", "low", "high")}
-    data = rows(
-        name=picture["labels"], description=descriptions, colour=[ONE] + [TWO] * (len(descriptions) - 1), **held
-    )
-    y = alt.Y("name:N", sort=None, title=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=230))
-    x = alt.X(
-        "low:Q", title=picture["unit"], axis=alt.Axis(tickCount=5), scale=alt.Scale(zero=False, nice=True, padding=8)
-    )
-    colour = alt.Color("colour:N", scale=None)
-    whole = alt.Chart(data, width=230, height=alt.Step(26))
-    line = whole.mark_rule(strokeWidth=2, aria=False).encode(y=y, x=x, x2="high:Q", color=colour)
-    dot = whole.mark_point(filled=True, size=90, opacity=1).encode(
-        y=y, x="values:Q", color=colour, description="description:N"
-    )
-    return alt.layer(line, dot)
+    ends = [*picture["low"], *picture["high"], *picture["values"]]
+    drawn, x = Picture(), Scale(*rounded_out(min(ends), max(ends), 5), 8, 222)
+    middles = _down(drawn, picture["labels"], step=26, most=230)
+    tall = 26.0 * len(middles)
+    draw_numbers(drawn, x, tall, count=5, title=_title(picture["unit"]), grid=tall)
+    figures = zip(middles, picture["labels"], picture["values"], picture["low"], picture["high"], strict=True)
+    for place, (y, name, value, low, high) in enumerate(figures):
+        colour = ONE if place == 0 else TWO
+        drawn.line([(x(low), y), (x(high), y)], colour, wide=2)
+        words = f"{name}; {value:.4g}; 95 %: {low:.4g} to {high:.4g}"
+        drawn.dot(x(value), y, 10, colour, description=words)
+    return drawn
 
 
-def _matrix(picture: dict[str, Any]) -> Any:
+def _matrix(picture: dict[str, Any]) -> Picture:
     """Return correlations as coloured squares, with figures if there is space."""
-    names, values = _short(picture["labels"]), np.array(picture["values"])
-    size = len(names)
-    across, down = np.tile(names, size), np.repeat(names, size)
-    descriptions = [f"{a}, {b}; {value:.2f}" for a, b, value in zip(down, across, values.ravel(), strict=True)]
-    data = rows(
-        a=across, b=down, value=values.ravel(), description=descriptions, text=[f"{v:.2f}" for v in values.ravel()]
-    )
-    side = 34 if size <= 8 else 22
-    x = alt.X(
-        "a:N",
-        sort=None,
-        title=None,
-        axis=alt.Axis(labelAngle=-45, domain=False, ticks=False, labelLimit=90, labelOverlap=False),
-    )
-    y = alt.Y("b:N", sort=None, title=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=110))
-    scale = alt.Scale(domain=[-1, 0, 1], range=[TWO, "#eef1f2", ONE])
-    whole = alt.Chart(data, width=alt.Step(side), height=alt.Step(side))
-    ground = whole.mark_rect(stroke=None).encode(
-        x=x, y=y, color=alt.Color("value:Q", scale=scale, legend=None), description="description:N"
-    )
-    if size > 8:
-        return ground
-    pale = alt.condition("abs(datum.value) > 0.6", alt.value("#ffffff"), alt.value("#1c2430"))
-    return alt.layer(ground, whole.mark_text(fontSize=10, aria=False).encode(x=x, y=y, text="text:N", color=pale))
+    names, values = _short(picture["labels"]), picture["values"]
+    side = 34 if len(names) <= 8 else 22
+    drawn = Picture()
+    middles = _down(drawn, names, step=side, most=110)
+    for y, down, row in zip(middles, picture["labels"], values, strict=True):
+        for x, across, value in zip(middles, picture["labels"], row, strict=True):
+            words = f"{down}, {across}; {value:.2f}"
+            drawn.rectangle(x - side / 2, y - side / 2, side, side, _between_colours(value), description=words)
+            if len(names) <= 8:
+                drawn.text(x, y, f"{value:.2f}", anchor="middle", size=10, colour=BRIGHT if abs(value) > 0.6 else DARK)
+    for x, name in zip(middles, names, strict=True):
+        drawn.text(x + 4, side * len(names) + 9, name, anchor="end", turned=-45)
+    return drawn
 
 
-def _squares(picture: dict[str, Any]) -> Any:
+def _between_colours(value: float) -> str:
+    """Return the colour of a correlation."""
+    end = ONE if value > 0 else TWO
+    share = min(1.0, abs(value))
+    parts = (int(end[place : place + 2], 16) for place in (1, 3, 5))
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(MIDDLE, parts, strict=True))
+
+
+def _squares(picture: dict[str, Any]) -> Picture:
     """Return the counts in the squares of a plane; squares with too few rows are empty."""
     counts = np.array(picture["rows"], np.float64)
-    place = np.nonzero(counts)
-    held = counts[place]
-    data = rows(x=place[0], y=place[1], count=held, description=[f"{int(one):,} rows" for one in held])
-    ends = [alt.Scale(domain=list(range(size))) for size in counts.shape]
-    x = alt.X("x:O", title="first principal axis", scale=ends[0], axis=alt.Axis(labels=False, ticks=False))
-    y = alt.Y(
-        "y:O", title="second principal axis", sort="descending", scale=ends[1], axis=alt.Axis(labels=False, ticks=False)
-    )
-    colour = alt.Color(
-        "count:Q",
-        scale=alt.Scale(scheme="blues", type="sqrt", domain=[0, picture["most"]]),
-        legend=alt.Legend(title="rows", values=picture["ticks"], gradientLength=90),
-    )
-    return (
-        alt.Chart(data, width=WIDE, height=WIDE)
-        .mark_rect(stroke=None)
-        .encode(x=x, y=y, color=colour, description="description:N")
-    )
+    (across, down), most = counts.shape, max(1.0, float(picture["most"]))
+    step, colour, drawn = (WIDE / across, WIDE / down), coloured("blues"), Picture()
+    for x, y in np.argwhere(counts > 0).tolist():
+        held = counts[x, y]
+        at = (x * step[0], (down - 1 - y) * step[1])
+        drawn.rectangle(*at, *step, colour((held / most) ** 0.5), description=f"{int(held):,} rows")
+    draw_bottom(drawn, (), (0, WIDE), WIDE)
+    draw_left(drawn, (), (0, WIDE), 0)
+    drawn.text(WIDE / 2, WIDE + 12, "first principal axis", anchor="middle")
+    drawn.text(-12, WIDE / 2, "second principal axis", anchor="middle", turned=-90)
+    ticks = [((one / most) ** 0.5, f"{one:,.0f}") for one in picture["ticks"]]
+    draw_colours(drawn, WIDE + 18, 0, "blues", ticks, "rows")
+    return drawn
 
 
 def parts_of(picture: dict[str, Any]) -> tuple[list[str], list[list[object]]]:

@@ -5,10 +5,11 @@ those of the report; Pareto-optimal points are blue, others pale, and nothing is
 take the facts of `Exploration.as_dict`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shoal.reports.charts import ONE, PALE, alt, rows
+from shoal.reports.axes import Scale, draw_bottom, draw_left, labels_of
+from shoal.reports.svg import COLOURS, ONE, PALE, Picture, cut
 
 MOST_POINTS = 1_500  # drawn
 MOST_LINES = 36
@@ -16,62 +17,121 @@ MOST_BEHIND = 40  # points of the Pareto front behind the line of a method
 MOST_TOGETHER = 6  # numbers at one position
 CLOSE = (34.0, 14.0)  # pixels
 WIDE, TALL, SMALL = 620, 400, (230, 150)
-AXES = (("x", "utility"), ("y", "risk"))
 
 Facts = Mapping[str, Any]
 
 
-def overview(facts: Facts) -> Any:
+def overview(facts: Facts) -> Picture:
     """Return every point with its intervals; Pareto-optimal points are numbered."""
     known = [one for one in _known(facts) if one["same_as"] is None][:MOST_POINTS]
     order = {name: place for place, name in enumerate(facts["front"])}
     front = sorted((one for one in known if one["front"]), key=lambda one: order[one["name"]])
-    axes = _axes(facts, known)
-    layers = _references(facts, axes["x"])
-    for some, colour, size in (([one for one in known if not one["front"]], PALE, 36), (front, ONE, 64)):
-        if some:
-            layers += [*_spans(some, axes, colour), _dots(facts, some, axes, colour, size)]
-    if front:
-        numbers = alt.Chart(_numbers(facts, known, front)).mark_text(
-            dy=-10, dx=6, fontSize=10, align="left", aria=False
-        )
-        layers.append(numbers.encode(**axes, text="number:N"))
-    return alt.layer(*layers, width=WIDE, height=TALL)
+    plane = _Plane(facts, known, WIDE, TALL)
+    plane.draw_references()
+    for some, colour, size in (([one for one in known if not one["front"]], PALE, 7), (front, ONE, 9)):
+        plane.draw_spans(some, colour)
+        plane.draw_dots(some, colour, size)
+    for x, y, words in _numbers(plane, front):
+        plane.drawn.text(x + 6, y - 10, words, size=10)
+    return plane.drawn
 
 
-def lines(facts: Facts) -> list[tuple[str, str, Any]]:
+def lines(facts: Facts) -> list[tuple[str, str, Picture]]:
     """Return name, k and a small chart of each method with its parameters, its points joined in order of k."""
     known = _known(facts)
     front = [one for one in known if one["front"]][:MOST_BEHIND]
-    axes = _axes(facts, known, short=True)
     found = []
     line_of = _lines_of(facts)
     for line in list(dict.fromkeys(line_of[one["name"]] for one in known))[:MOST_LINES]:
         own = sorted((one for one in known if line_of[one["name"]] == line), key=_order)
-        joined = alt.Chart(_data(facts, own)).mark_line(color=ONE, strokeWidth=1.5, aria=False)
-        layers = [_dots(facts, front, axes, PALE, 30, aria=False)] if front else []
-        layers += [joined.encode(**axes, order="place:Q"), *_spans(own, axes, ONE), _dots(facts, own, axes, ONE, 34)]
+        plane = _Plane(facts, known, *SMALL, short=True)
+        plane.draw_dots(front, PALE, 6, described=False)
+        plane.draw_line(own, ONE)
+        plane.draw_spans(own, ONE)
+        plane.draw_dots(own, ONE, 7)
         asked = ", ".join(str(k) for k in dict.fromkeys(one["k"] for one in own))
-        found.append((line, asked, alt.layer(*layers, width=SMALL[0], height=SMALL[1])))
+        found.append((line, asked, plane.drawn))
     return found
 
 
-def interactive(facts: Facts) -> Any:
-    """Return a chart for a notebook, with zoom and pan; a click in the legend highlights one method."""
+def by_method(facts: Facts) -> Picture:
+    """Return every point in the colour of its method, joined in order of k, with a legend.
+
+    Pareto-optimal points are dots, others crosses.
+    """
     known = _known(facts)
-    axes = _axes(facts, known)
-    line_of = _lines_of(facts)
-    data = _data(facts, sorted(known, key=lambda one: (line_of[one["name"]], *_order(one))))
-    chosen = alt.selection_point(fields=["line"], bind="legend")
-    look = {
-        "color": alt.Color("line:N", title="method", scale=alt.Scale(scheme="tableau20")),
-        "opacity": alt.when(chosen).then(alt.value(1)).otherwise(alt.value(0.12)),
-    }
-    line = alt.Chart(data).mark_line(strokeWidth=1).encode(**axes, **look, order="place:Q")
-    shape = alt.Shape("on:N", title="Pareto-optimal", scale=alt.Scale(domain=["yes", "no"], range=["circle", "cross"]))
-    dots = alt.Chart(data).mark_point(filled=True, size=60)
-    drawn = dots.encode(**axes, **look, shape=shape, tooltip=["name:N", "description:N"])
-    return alt.layer(line, drawn, width=WIDE, height=TALL).add_params(chosen).interactive()
+    plane, line_of = _Plane(facts, known, WIDE, TALL), _lines_of(facts)
+    drawn = plane.drawn
+    plane.draw_references()
+    drawn.text(WIDE + 20, 6, "method; ● Pareto-optimal, ✚ dominated")
+    for number, line in enumerate(dict.fromkeys(line_of[one["name"]] for one in known)):
+        own = sorted((one for one in known if line_of[one["name"]] == line), key=_order)
+        colour, at = COLOURS[number % len(COLOURS)], 24 + 16 * number
+        plane.drawn = Picture()
+        plane.draw_line(own, colour)
+        plane.draw_dots([one for one in own if not one["front"]], colour, 7, shape="cross")
+        plane.draw_dots([one for one in own if one["front"]], colour, 9)
+        plane.drawn.dot(WIDE + 25, at, 8, colour)
+        plane.drawn.text(WIDE + 34, at, cut(line, 220))
+        drawn.place(plane.drawn, group=line)
+    return drawn
+
+
+class _Plane:
+    """Axes of utility and risk, and what is drawn between them: better is to the right, and further down."""
+
+    def __init__(self, facts: Facts, known: Sequence[Facts], wide: float, tall: float, *, short: bool = False) -> None:
+        self.facts, self.tall, self.drawn = facts, tall, Picture()
+        ends, titles = [], []
+        for what, arrow, size in (("utility", "→", wide), ("risk", "↓", tall)):
+            aim = facts[what]
+            better = "higher" if aim["higher_is_better"] else "lower"
+            titles.append(aim["name"] if short else f"{aim['name']} ({better} is better {arrow})")
+            # The better end is on the right and at the bottom.
+            ends.append((0.0, size) if aim["higher_is_better"] else (size, 0.0))
+        self.x = Scale(*_domain(facts, known, "utility"), *ends[0])
+        self.y = Scale(*_domain(facts, known, "risk"), *ends[1])
+        count = 4 if short else 8
+        across, down = self.x.ticks(count), self.y.ticks(count)
+        left = [*zip(map(self.y, down), labels_of(down), strict=True)]
+        below = [*zip(map(self.x, across), labels_of(across), strict=True)]
+        most = wide + tall  # pixels of a title at most
+        draw_left(self.drawn, left, (0, tall), 0, title=cut(titles[1], most), grid=wide)
+        draw_bottom(self.drawn, below, (0, wide), tall, title=cut(titles[0], most), grid=tall)
+
+    def at(self, one: Facts) -> tuple[float, float]:
+        """Return the position of a point."""
+        return self.x(one["utility"]["value"]), self.y(one["risk"]["value"])
+
+    def draw_references(self) -> None:
+        """Draw a labelled dashed line for each reference figure."""
+        for name, value in self.facts["references"].items():
+            words, x = f"{name}: {value:.4g}", self.x(value)
+            self.drawn.line([(x, 0), (x, self.tall)], opacity=0.6, dashes="4 3", description=words)
+            self.drawn.text(x - 8, 4, words, anchor="end", size=10, turned=-90)
+
+    def draw_dots(
+        self, some: Sequence[Facts], colour: str, size: float, *, shape: str = "circle", described: bool = True
+    ) -> None:
+        """Draw a dot for each point, with a description unless it is hidden from screen readers."""
+        for one in some:
+            words = _description(self.facts, one) if described else ""
+            self.drawn.dot(*self.at(one), size, colour, shape=shape, description=words)
+
+    def draw_line(self, own: Sequence[Facts], colour: str) -> None:
+        """Join points by a line."""
+        if len(own) > 1:
+            self.drawn.line([self.at(one) for one in own], colour, wide=1.5)
+
+    def draw_spans(self, some: Sequence[Facts], colour: str) -> None:
+        """Draw the intervals of points as thin lines; an exact figure has none."""
+        for one in some:
+            x, y = self.at(one)
+            for what, scale in (("utility", self.x), ("risk", self.y)):
+                if one[what]["low"] is not None and one[what]["high"] > one[what]["low"]:
+                    low, high = (scale(one[what][end]) for end in ("low", "high"))
+                    ends = [(low, y), (high, y)] if what == "utility" else [(x, low), (x, high)]
+                    self.drawn.line(ends, colour, wide=1.2)
 
 
 def _known(facts: Facts) -> list[Facts]:
@@ -93,93 +153,29 @@ def _order(one: Facts) -> tuple[float, float, float]:
     return one["k"], one["l"] or 0.0, one["t"] or 0.0
 
 
-def _axes(facts: Facts, known: Sequence[Facts], *, short: bool = False) -> dict[str, Any]:
-    """Return the axes: better is to the right, and further down."""
-    found = {}
-    for letter, what in AXES:
-        aim = facts[what]
-        better, arrow = "higher" if aim["higher_is_better"] else "lower", "→" if letter == "x" else "↓"
-        title = aim["name"] if short else f"{aim['name']} ({better} is better {arrow})"
-        turned = aim["higher_is_better"] != (letter == "x")
-        scale = alt.Scale(domain=_domain(facts, known, what), reverse=turned, nice=False, zero=False)
-        channel = alt.X if letter == "x" else alt.Y
-        found[letter] = channel(f"{letter}:Q", scale=scale, axis=alt.Axis(tickCount=4 if short else 8, title=title))
-    return found
-
-
-def _domain(facts: Facts, known: Sequence[Facts], what: str) -> list[float]:
+def _domain(facts: Facts, known: Sequence[Facts], what: str) -> tuple[float, float]:
     """Return the ends of an axis: slightly beyond all figures and intervals, but not below 0 for that reason."""
     ends = list(facts["references"].values()) if what == "utility" else []
     ends += [end for one in known for end in one[what].values() if end is not None]
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
     edge = 0.05 * (high - low) or 0.5
-    return [low - edge if low - edge > 0 or low < 0 else 0.0, high + edge]
+    return (low - edge if low - edge > 0 or low < 0 else 0.0), high + edge
 
 
-def _references(facts: Facts, x: Any) -> list[Any]:
-    """Return a labelled dashed line for each reference figure."""
-    if not facts["references"]:
-        return []
-    descriptions = [f"{name}: {value:.4g}" for name, value in facts["references"].items()]
-    data = rows(x=list(facts["references"].values()), description=descriptions)
-    line = alt.Chart(data).mark_rule(color="currentColor", opacity=0.6, strokeDash=[4, 3])
-    words = alt.Chart(data).mark_text(angle=270, align="right", dx=-4, dy=-6, fontSize=10, aria=False)
-    return [
-        line.encode(x=x, tooltip="description:N", description="description:N"),
-        words.encode(x=x, y=alt.value(0), text="description:N"),
-    ]
-
-
-def _dots(facts: Facts, some: Sequence[Facts], axes: Facts, colour: str, size: int, *, aria: bool = True) -> Any:
-    """Return a dot for each point, with a description unless it is hidden from screen readers."""
-    channels = {"tooltip": "description:N", "description": "description:N"} if aria else {}
-    silent = {} if aria else {"aria": False}
-    dots = alt.Chart(_data(facts, some)).mark_point(filled=True, opacity=1, color=colour, size=size, **silent)
-    return dots.encode(**axes, **channels)
-
-
-def _spans(some: Sequence[Facts], axes: Facts, colour: str) -> Iterable[Any]:
-    """Yield the intervals of points as thin lines; an exact figure has none."""
-    for (along, what), (across, other) in (AXES, AXES[::-1]):
-        own = [one for one in some if one[what]["low"] is not None and one[what]["high"] > one[what]["low"]]
-        if own:
-            ends = {along: [one[what]["low"] for one in own], "end": [one[what]["high"] for one in own]}
-            data = rows(**ends, **{across: [one[other]["value"] for one in own]})
-            rule = alt.Chart(data).mark_rule(color=colour, strokeWidth=1.2, aria=False)
-            yield rule.encode(**axes, **{f"{along}2": "end"})
-
-
-def _numbers(facts: Facts, known: Sequence[Facts], front: Sequence[Facts]) -> Any:
+def _numbers(plane: _Plane, front: Sequence[Facts]) -> list[tuple[float, float, str]]:
     """Return the positions of the numbers of the Pareto front; dots close together share one."""
-    scales = [(_domain(facts, known, what), size) for what, size in (("utility", WIDE), ("risk", TALL))]
-    held: list[tuple[tuple[float, float], list[float], list[str]]] = []
+    held: list[tuple[tuple[float, float], list[str]]] = []
     for number, one in enumerate(front):
-        values = one["utility"]["value"], one["risk"]["value"]
-        at = [(v - ends[0]) / (ends[1] - ends[0]) * size for v, (ends, size) in zip(values, scales, strict=True)]
-        near = (
-            words for _, place, words in held if all(abs(p - a) < c for p, a, c in zip(place, at, CLOSE, strict=True))
-        )
+        at = plane.at(one)
+        near = (words for place, words in held if all(abs(p - a) < c for p, a, c in zip(place, at, CLOSE, strict=True)))
         words = next(near, None)
         if words is None:
-            held.append((values, at, words := []))
+            held.append((at, words := []))
         words.append(str(number + 1))
-    written = [[*words[:MOST_TOGETHER], *(["…"] if len(words) > MOST_TOGETHER else [])] for _, _, words in held]
-    places = {letter: [values[side] for values, _, _ in held] for side, (letter, _) in enumerate(AXES)}
-    return rows(**places, number=[", ".join(words) for words in written])
-
-
-def _data(facts: Facts, some: Sequence[Facts]) -> Any:
-    """Return points as chart data, each with its description."""
-    line_of = _lines_of(facts)
-    return rows(
-        x=[one["utility"]["value"] for one in some],
-        y=[one["risk"]["value"] for one in some],
-        place=list(range(len(some))),
-        name=[one["name"] for one in some],
-        line=[line_of[one["name"]] for one in some],
-        on=["yes" if one["front"] else "no" for one in some],
-        description=[_description(facts, one) for one in some],
-    )
+    return [
+        (*place, ", ".join([*words[:MOST_TOGETHER], *(["…"] if len(words) > MOST_TOGETHER else [])]))
+        for place, words in held
+    ]
 
 
 def _description(facts: Facts, one: Facts) -> str:

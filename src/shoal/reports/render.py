@@ -3,7 +3,7 @@
 `templates/base.html.j2` is the frame of every page: blocks `title`, `kicker`, `verdict`, `contents`, `main`, `footer`.
 `templates/macros.html.j2` has the parts: `figure` (title, picture, caption), `table` (caption, heads, rows; a heading
 that starts with > marks numbers), `verdict` (asked, holds, more). All text is escaped; a picture is SVG made by
-`charts.svg`, and rejected if it could execute or fetch anything.
+`svg.Picture`, and rejected if it could execute or fetch anything.
 """
 
 import base64
@@ -21,9 +21,13 @@ from shoal.errors import WriteError
 TEMPLATES = Path(__file__).parent / "templates"
 HOLDS, FAILS = "holds", "does not hold"
 SVG = "{http://www.w3.org/2000/svg}"
-SHAPES, FRAMES = {"path", "rect", "line", "circle", "text", "tspan"}, {"svg", "g", "defs", "clipPath", "title"}
-TAGS = {*SHAPES, *FRAMES, "linearGradient", "stop"}
-SHORT = ("d", "transform", "x", "y", "x2", "y2")
+TAGS = {"svg", "g", "path", "rect", "circle", "text"}
+TEXTS = {"aria-label", "data-group"}  # may hold any text
+ATTRIBUTES = {
+    *("width", "height", "viewBox", "x", "y", "dx", "dy", "cx", "cy", "r", "d", "transform", *TEXTS),
+    *("fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linecap"),
+    *("font-family", "font-size", "text-anchor", "role", "aria-hidden", "aria-roledescription"),
+}
 
 
 def as_html(facts: dict[str, Any]) -> str:
@@ -41,11 +45,11 @@ def as_html(facts: dict[str, Any]) -> str:
 
     from shoal.reports.drawing import draw
 
-    script, style = (_beside(name) for name in ("tooltip.js", "style.css"))
+    script, style = (without_blank_lines(TEMPLATES / name) for name in ("tooltip.js", "style.css"))
     loader = FileSystemLoader(TEMPLATES)
     pages = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    pages.filters.update(inline=_Inline(), marked=_in_colour, coded=_coded, drawn=draw)
-    given = {"title": "", "kicker": "", "sections": (), **facts, "safety": _safety(script), "version": version("shoal")}
+    pages.filters.update(inline=_inline, marked=_in_colour, coded=_coded, drawn=draw)
+    given = {"title": "", "kicker": "", "sections": (), **facts, "safety": safety(script), "version": version("shoal")}
     # These two files are our own and need no escaping.
     own = {"script": Markup(script), "style": Markup(style)}  # noqa: S704
     return re.sub(r"\n{2,}", "\n", pages.get_template("report.html.j2").render(**given, **own))
@@ -69,43 +73,23 @@ def as_markdown(facts: dict[str, Any]) -> str:
     return "\n\n".join([*lines, f"Made by shoal {version('shoal')}."]) + "\n"
 
 
-class _Inline:
-    """Embed pictures in a page: nothing in them can run, and their element ids are unique across pictures."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def __call__(self, picture: str) -> Any:
-        """Return a picture as markup, or reject it."""
-        from markupsafe import Markup
-
-        self.count += 1
-        ElementTree.register_namespace("", SVG[1:-1])
-        root = ElementTree.fromstring(picture)  # noqa: S314 - our own drawing
-        for part in root.iter():
-            self._check(part)
-        for parent in list(root.iter()):
-            for hidden in [one for one in parent if one.get("display") == "none"]:
-                parent.remove(hidden)
-        return Markup(ElementTree.tostring(root, "unicode"))  # noqa: S704 - every tag and attribute was checked
-
-    def _check(self, part: ElementTree.Element) -> None:
-        """Reject what could run code or load data, make ids unique, and cut needless digits."""
-        unexpected = part.tag.removeprefix(SVG) not in TAGS
-        for name, value in list(part.items()):
-            unexpected |= name.lower().startswith("on") or "href" in name.lower() or name == "style"
-            local = re.fullmatch(r"url\(['\"]?#[\w-]+['\"]?\)", value)
-            unexpected |= "url(" in value.lower() and not local and name != "aria-label"
-            if name == "id":
-                part.set(name, f"p{self.count}-{value}")
-            elif name in SHORT:
-                part.set(name, re.sub(r"(\.\d\d)\d+", r"\1", value))
-            elif value.startswith("url("):
-                part.set(name, value.replace("#", f"#p{self.count}-"))
-        if unexpected:
+def checked_picture(picture: str) -> str:
+    """Return a picture for a page, or reject it if anything in it could run code or load data."""
+    for part in ElementTree.fromstring(picture).iter():  # noqa: S314 - our own drawing
+        known = part.tag.startswith(SVG) and part.tag.removeprefix(SVG) in TAGS
+        words = [value for name, value in part.items() if name not in TEXTS]
+        if not known or not ATTRIBUTES.issuperset(part.keys()) or any("url(" in one.lower() for one in words):
             raise WriteError(
                 "report: a picture contains something that could run code or load data. It is not added to the page."
             )
+    return picture
+
+
+def _inline(picture: str) -> Any:
+    """Return a picture as markup."""
+    from markupsafe import Markup
+
+    return Markup(checked_picture(picture))  # noqa: S704 - every tag and attribute was checked
 
 
 def _in_colour(cell: object) -> Any:
@@ -124,16 +108,15 @@ def _coded(text: str) -> Any:
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", plain))  # noqa: S704 - it is escaped
 
 
-def _beside(name: str) -> str:
+def without_blank_lines(path: Path) -> str:
     """Return a file of the templates, as embedded in the page."""
-    lines = (TEMPLATES / name).read_text(encoding="utf-8").splitlines()
-    return "\n".join(line for line in lines if line.strip())
+    return "\n".join(line for line in path.read_text(encoding="utf-8").splitlines() if line.strip())
 
 
-def _safety(script: str) -> str:
-    """Return the policy that browsers enforce: our script by its digest, inline styles, and nothing else."""
-    seal = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    parts = ("default-src 'none'", f"script-src 'sha256-{seal}'", "style-src 'unsafe-inline'", "base-uri 'none'")
+def safety(*scripts: str) -> str:
+    """Return the policy that browsers enforce: our scripts by their digests, inline styles, and nothing else."""
+    seals = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(one.encode()).digest()).decode()}'" for one in scripts)
+    parts = ("default-src 'none'", f"script-src {seals}", "style-src 'unsafe-inline'", "base-uri 'none'")
     return "; ".join((*parts, "form-action 'none'"))
 
 
