@@ -85,7 +85,7 @@ def test_a_nearly_unique_column_is_refused_unless_it_is_accepted_by_name(role):
             released(data, accept=accept, **{role: ["salary"]})
         message = str(caught.value)
         assert message.startswith("policy: 100 % of the rows are unique in the columns that are published unchanged")
-        assert "mostly by 'salary'" in message
+        assert "mainly because of 'salary'" in message
         assert "accept=['unique-kept']" in message
     for accept in ("unique-kept", ["unique-kept"]):
         release = released(data, accept=accept, **{role: ["salary"]})
@@ -104,7 +104,7 @@ def test_accepted_risks_are_in_the_published_policy(tmp_path):
 
 def test_columns_that_identify_rows_together_are_refused_too():
     data = table(a=np.arange(N) % 15, b=np.arange(N) // 15)
-    with pytest.raises(PolicyError, match="mostly by 'a', 'b'"):
+    with pytest.raises(PolicyError, match="mainly because of 'a', 'b'"):
         released(data, keep=["a", "b"])
     released(data, keep=["a"], quasi=["b"])
 

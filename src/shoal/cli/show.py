@@ -78,7 +78,7 @@ def release(made: "Release", folder: Path, private: Path | None, *, json: bool) 
             }
         )
         return
-    verdicts = table_of("guarantee", "column", ">asked", ">found", "verdict")
+    verdicts = table_of("guarantee", "column", ">required", ">found", "verdict")
     for v in made.verdicts:
         row(verdicts, v.model, v.column or "", f"{v.asked:g}", f"{v.found:.6g}", mark(holds=v.holds))
     console().print(verdicts)

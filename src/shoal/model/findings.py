@@ -41,7 +41,7 @@ class Verdict:
         of = f" of {self.column!r}" if self.column else ""
         word = "holds" if self.holds else "FAILS"
         tail = f" ({self.note})" if self.note else ""
-        return f"{self.model}{of}: asked {self.asked:g}, found {self.found:.6g}: {word}{tail}"
+        return f"{self.model}{of}: required {self.asked:g}, found {self.found:.6g}: {word}{tail}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the verdict as plain values, for JSON."""

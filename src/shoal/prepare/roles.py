@@ -54,8 +54,8 @@ UNEVEN = 1.6  # the Kolmogorov-Smirnov distance that one in a hundred even sampl
 UNKNOWN = "nothing recognized; default role"
 LONG_KEY = 7  # digits
 BY_CLASS = (
-    "it would make many rows unique if published unchanged, so it is published per class. To publish it unchanged "
-    "anyway, give it the role sensitive and accept the risk unique-kept"
+    "it would make many rows unique if published unchanged, so it is published per class (to publish it unchanged "
+    "anyway, give it the role sensitive and accept the risk unique-kept)"
 )
 POSTCODES = r"\d{4,5}|\d{5}-\d{4}|[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}|[A-Z]\d[A-Z] \d[A-Z]\d"
 

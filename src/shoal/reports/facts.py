@@ -177,7 +177,7 @@ def _done(policy: Policy, case: Case, verdicts: Sequence[Verdict]) -> list[Block
             (
                 (f"{case.n:,}", "rows"),
                 (f"{len(case.released.column_names):,}", "columns"),
-                (f"{sizes.size:,}", "classes of identical rows"),
+                (f"{sizes.size:,}", "classes of rows with identical quasi-identifiers"),
                 (f"{least:,}", "rows in the smallest class"),
                 (
                     f"{100 / max(fewest, 1):.3g} %",
@@ -214,7 +214,7 @@ def _guarantees(verdicts: Sequence[Verdict], claims: Claims | None, n: int, k: i
     middle = () if claims is None else (">claimed",)
     return [
         blocks.text(say("guarantees") if claims is None else f"{say('guarantees')} {say('claimed')}"),
-        blocks.table(("guarantee", "column", ">requested", *middle, ">found", "verdict"), rows),
+        blocks.table(("guarantee", "column", ">required", *middle, ">found", "verdict"), rows),
     ]
 
 
