@@ -84,7 +84,7 @@ def test_a_nearly_unique_column_is_refused_unless_it_is_accepted_by_name(role):
         with pytest.raises(PolicyError) as caught:
             released(data, accept=accept, **{role: ["salary"]})
         message = str(caught.value)
-        assert message.startswith("policy: 100 % of the rows are unique in the columns that are published unchanged")
+        assert message.startswith("policy: 100% of the rows are unique in the columns that are published unchanged")
         assert "mainly because of 'salary'" in message
         assert "accept=['unique-kept']" in message
     for accept in ("unique-kept", ["unique-kept"]):
@@ -130,7 +130,7 @@ def test_small_tables_are_refused_only_if_most_rows_are_unique():
     small = {"age": [34, 36, 35, 61, 60, 62]}
     shoal.anonymize(pa.table({**small, "ill": ["a", "b", "a", "b", "b", "a"]}), k=3, sensitive=["ill"])
     shoal.anonymize(pa.table({**small, "ill": ["a", "b", "a", "b", "c", "d"]}), k=3, sensitive=["ill"])
-    with pytest.raises(PolicyError, match="100 % of the rows"):
+    with pytest.raises(PolicyError, match="100% of the rows"):
         shoal.anonymize(pa.table({**small, "pay": [1, 2, 3, 4, 5, 6]}), k=3, sensitive=["pay"])
 
 

@@ -41,8 +41,8 @@ DEPENDS = (
     f"how much ({either('only', 'minimality')}). {LIMITED}"
 )
 EXCEEDS = (
-    "minimality: an attacker who knows all quasi-identifiers and repeats the run can be {posterior:.0f} % sure of one "
-    f"person's value of column {{column!r}}; the class alone suggests {{share:.0f}} %. {LIMITED}"
+    "minimality: an attacker who knows all quasi-identifiers and repeats the run can be {posterior:.0f}% sure of one "
+    f"person's value of column {{column!r}}; the class alone suggests {{share:.0f}}%. {LIMITED}"
 )
 
 

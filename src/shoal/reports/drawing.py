@@ -153,7 +153,7 @@ def _lengths(picture: dict[str, Any]) -> Any:
 def _ranges(picture: dict[str, Any]) -> Any:
     """Return a point and its interval for each figure."""
     figures = zip(picture["labels"], picture["values"], picture["low"], picture["high"], strict=True)
-    descriptions = [f"{name}; {value:.4g}; 95 %: {low:.4g} to {high:.4g}" for name, value, low, high in figures]
+    descriptions = [f"{name}; {value:.4g}; 95%: {low:.4g} to {high:.4g}" for name, value, low, high in figures]
     held = {key: picture[key] for key in ("values", "low", "high")}
     data = rows(
         name=picture["labels"], description=descriptions, colour=[ONE] + [TWO] * (len(descriptions) - 1), **held

@@ -221,7 +221,7 @@ def queries(case: Case) -> Found:
     if not errors.size:
         return ()
     how = Sentence(
-        "median over {many:,} counting queries on 1 to 3 columns, each matched by 1 to 20 % of the rows",
+        "median over {many:,} counting queries on 1 to 3 columns, each matched by 1 to 20% of the rows",
         many=errors.size,
     )
     return (Finding("query error %", 100 * float(np.median(errors)), how, "pair", unit="%", counts_rows=False),)

@@ -76,7 +76,7 @@ def refuse_unique_kept(data: pa.Table, policy: Policy) -> None:
         "dropped; to publish them unchanged anyway"
     )
     raise PolicyError(
-        f"policy: {100 * found.alone / found.rows:.0f} % of the rows are unique in the columns that are published "
+        f"policy: {100 * found.alone / found.rows:.0f}% of the rows are unique in the columns that are published "
         f"unchanged (sensitive and kept), mainly because of {listed(which)}. Anyone who knows these values of a person "
         f"can find the person's row. {remedy}, accept the risk: {option('accept', UNIQUE_KEPT)}."
     )
