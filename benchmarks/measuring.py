@@ -48,7 +48,7 @@ class Line:
         far = ""
         if self.stretch is not None:
             away = 100 * (self.stretch / self.measured - 1 if self.higher else self.measured / self.stretch - 1)
-            far = "stretch reached" if self.reaches(self.stretch) else f"{away:.1f} % from the stretch"
+            far = "stretch reached" if self.reaches(self.stretch) else f"{away:.1f}% from the stretch"
         bar = "" if self.bar is None else f"target {self.bar:g}"
         limit = "" if self.within is None else f" of {self.within:g}"
         walled = "" if self.walled is None else f" of {self.walled:g}"

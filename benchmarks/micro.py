@@ -68,7 +68,7 @@ def exact_bars() -> Iterator[Line]:
     figures = {finding.name: finding.value for finding in found.findings}
     late = "" if wall <= 120 else ", LATE"
     note = f"SSE {sse(X, found.labels):.4f}, proved {figures['proved lower bound of SSE']:.4f}{late}"
-    # The stretch is a gap of 1e-4, which is 0.01 %.
+    # The stretch is a gap of 1e-4, which is 0.01%.
     yield Line("exact", "Census, k = 3, 120 s: gap, %", figures["gap %"], 1, 0.01, cpu, wall, note=note)
 
 

@@ -86,7 +86,7 @@ def kde_bars() -> Iterator[Line]:
             unique = 100 * float((np.bincount(made.labels) == 1).sum()) / len(X)
             peaks = float(np.median([one.peaks.size for one in found.curves]))
             inside, honest = accuracy(made.published, made.published, y), accuracy(made.published, X, y)
-            note = f"{peaks:.0f} peaks a column, A {inside:.1f}, H1 {honest:.1f}, {unique:.0f} % unique rows"
+            note = f"{peaks:.0f} peaks a column, A {inside:.1f}, H1 {honest:.1f}, {unique:.0f}% unique rows"
             yield Line(
                 "KDE as printed", f"{name}, width {width:g}: k reached", float(made.k), None, None, 0.0, 0.0, note=note
             )

@@ -215,7 +215,7 @@ def neighbour_bars() -> Iterator[Line]:
             held = verify_plain(hard.data, k, m).holds
             case = f"{name}, {k}, {m}, {delta}, {levels} levels"
             asked = bar if name == "bms1" and levels == 0 else None
-            kept = f"{100 * hard.data.items.size / data.items.size:.1f} % of all occurrences left"
+            kept = f"{100 * hard.data.items.size / data.items.size:.1f}% of all occurrences left"
             yield Line("B10 km", f"{case}, suppressed %", 100 * hard.share, asked, None, cpu, wall, note=kept)
             yield Line("B10 km", f"{case}, fails", float(not held), 0, None, cpu, wall)
 

@@ -58,7 +58,7 @@ def measure(wanted: list[str]) -> dict[str, dict[str, tuple[float, float]]]:
             partition, cpu, _ = timed(lambda name=name, given=given, X=X: methods.load(name).function(X, k=K, **given))
             loss = 100 * sse(X, partition.labels) / sst(X)
             found.setdefault(shown, {})[table] = (round(loss, 3), round(cpu, 4))
-            print(f"{table:<26} {shown:<18} {loss:8.3f} % {cpu:9.3f} CPU s", flush=True)
+            print(f"{table:<26} {shown:<18} {loss:8.3f}% {cpu:9.3f} CPU s", flush=True)
     return found
 
 
@@ -74,7 +74,7 @@ def as_table(found: dict[str, dict[str, tuple[float, float]]]) -> str:
 
 def _cell(figures: tuple[float, float] | None) -> str:
     """Return loss and seconds as a cell of the table, a dash where a method refuses the table."""
-    return " – |" if figures is None else f" {figures[0]:.2f} % · {_seconds(figures[1])} |"
+    return " – |" if figures is None else f" {figures[0]:.2f}% · {_seconds(figures[1])} |"
 
 
 def _seconds(cpu: float) -> str:
@@ -111,12 +111,12 @@ def as_picture(found: dict[str, dict[str, tuple[float, float]]], table: str) -> 
     for loss in range(floor, roof + 1, max(1, (roof - floor) // 6)):
         y = place(loss, 10.0**low)[1]
         parts.append(f'<line x1="{left}" y1="{y:.0f}" x2="{width - 120}" y2="{y:.0f}" stroke="#e3e3e3"/>')
-        parts.append(f'<text x="{left - 8}" y="{y + 4:.0f}" text-anchor="end" fill="#444">{loss} %</text>')
+        parts.append(f'<text x="{left - 8}" y="{y + 4:.0f}" text-anchor="end" fill="#444">{loss}%</text>')
     boxes = [(x - 6, y - 6, x + 6, y + 6) for x, y in (place(*figures) for figures in points.values())]
     for shown, figures in sorted(points.items(), key=lambda item: place(*item[1])[0]):
         x, y = place(*figures)
         colour = "#0072b2" if shown.startswith(("anneal", "blocks")) else "#d55e00" if shown == "mdav" else "#555555"
-        word = f"{shown} ({figures[0]:.0f} %)" if figures[0] > roof else shown
+        word = f"{shown} ({figures[0]:.0f}%)" if figures[0] > roof else shown
         across, up = _free_place(x, y, 6.8 * len(word), boxes)
         boxes.append((across, up - 11, across + 6.8 * len(word), up + 3))
         near = abs(up - y) < 12

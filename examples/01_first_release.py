@@ -10,7 +10,7 @@ release = shoal.anonymize(patients, k=5, l=2, identifiers=["patient_id", "name"]
 
 for verdict in release.verdicts:
     print(verdict)
-print(f"information loss: {release.finding('information loss %'):.1f} %")
+print(f"information loss: {release.finding('information loss %'):.1f}%")
 
 with tempfile.TemporaryDirectory() as place:
     folder = release.save(Path(place) / "release", private=Path(place) / "private")

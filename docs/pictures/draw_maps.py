@@ -23,7 +23,7 @@ def main() -> None:
         release = shoal.anonymize(
             table, k=5, l=2, method=method, sensitive=["smoker"], label="smoker", missing="suppress-row", seed=0
         )
-        svg = pictures(release.sketches, release.sketched)[picture]
+        svg = pictures(release._making.sketches, release._making.sketched)[picture]
         (HERE / file).write_text(svg, encoding="utf-8", newline="\n")
 
 

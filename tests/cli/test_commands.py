@@ -173,7 +173,7 @@ def test_output_and_hierarchies_reach_the_pipeline(table, tmp_path):
     assert "–" in (tmp_path / "true" / "data.csv").read_text(encoding="utf-8")
     trees = ["--hierarchy", "postcode=mask", "--hierarchy", "birth_date=calendar"]
     output = run("anonymize", table, "-k", 5, *more, *trees, "-o", tmp_path / "trees")
-    assert "auto: cover" in output
+    assert "auto: chose cover" in output
     policy = tomllib.loads((tmp_path / "trees" / "policy.toml").read_text())
     assert policy["columns"]["postcode"]["form"] == policy["columns"]["birth_date"]["form"] == "tree"
     run("anonymize", table, "-k", 5, *more, *trees, "--same-schema", "-o", tmp_path / "same")

@@ -31,7 +31,7 @@ def test_it_announces_its_choice_before_it_starts_and_in_a_note():
     with listening(lambda *_: None, messages.append):
         partition = auto(X, 20, "quick")
     assert partition.notes[0].startswith(
-        "auto: anneal, effort quick, because a search gives the lowest information loss; expected cost: about "
+        "auto: chose anneal, effort quick, because a search gives the lowest information loss; expected cost: about "
     )
     assert messages == [partition.notes[0].rstrip(".")]
 
@@ -47,7 +47,7 @@ def test_one_column_gets_the_optimum():
 def test_thorough_effort_on_few_rows_is_proved_optimal_unless_rows_have_weights():
     X = np.random.default_rng(4).normal(size=(9, 2))
     partition = auto(X, 3, "thorough", threads=1)
-    assert partition.notes[0].startswith("auto: exact, effort thorough, because a table this small has an answer")
+    assert partition.notes[0].startswith("auto: chose exact, effort thorough, because a table this small has an answer")
     assert partition.findings[-1].how == "proved optimal: no partition has a lower SSE"
     assert {finding.name for finding in partition.findings} == {"proved lower bound of SSE", "gap %"}
     assert plan(9, 2, 3, "thorough", weighted=True).method == "anneal"

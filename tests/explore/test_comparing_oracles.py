@@ -1,6 +1,6 @@
 """The analysis of a comparison is that of scikit-posthocs and of autorank: on random tables and on nine UCI sets.
 
-autorank takes the 95 % point of the studentized range from statsmodels' `qsturng`, an approximation that is off in the
+autorank takes the 95% point of the studentized range from statsmodels' `qsturng`, an approximation that is off in the
 fifth digit. Its critical difference is compared twice: as it is, to that accuracy, and to 1e-9 with the point that
 scipy, and so scikit-posthocs, counts. That scipy's is the right one is shown by integrating the range's own formula.
 """

@@ -20,7 +20,7 @@ def test_numbers_of_fewer_than_k_rows_are_left_out_and_others_stay():
     assert ALONE.suppressed(1000, 2) == "3 of 1,000 rows"
     assert Sentence("{rows}", rows=Rows(998)).suppressed(1000, 5) == "all but fewer than 5"
     assert [Sentence("{rows}", rows=Rows(rows)).suppressed(1000, 5) for rows in (0, 1000)] == ["0", "1,000"]
-    assert Sentence("{share:.1f} % of the rows", share=RowShare(0.2)).suppressed(1000, 5) == "below 0.5 % of the rows"
+    assert Sentence("{share:.1f}% of the rows", share=RowShare(0.2)).suppressed(1000, 5) == "below 0.5% of the rows"
     assert Sentence("{classes} classes", classes=3).suppressed(1000, 5) == "3 classes"
 
 

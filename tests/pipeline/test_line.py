@@ -198,7 +198,7 @@ def test_suppressed_rows_are_counted_and_not_in_the_map(tmp_path):
 def test_nothing_is_written_if_a_verdict_fails(tmp_path, monkeypatch):
     monkeypatch.setattr(grouping, "enforce", lambda partition, *_: partition)
     monkeypatch.setattr(grouping, "cluster", lambda encoded, *_: shoal.Partition.of(np.arange(len(encoded.X))))
-    with pytest.raises(GuaranteeError, match="k-anonymity: asked 3, found 1: FAILS"):
+    with pytest.raises(GuaranteeError, match="k-anonymity: required 3, found 1: FAILS"):
         shoal.anonymize(pa.table({"a": [1, 2, 3, 4]}), k=3)
 
 

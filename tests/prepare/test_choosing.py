@@ -43,7 +43,7 @@ def test_kinds_and_output_choose_the_method_and_the_forms(cells, options, method
     assert (policy.method.name, policy.columns["age"].form) == (method, form)
     chosen = [note for note in notes if note.startswith("auto: ")]
     assert bool(chosen) == (options.get("method") is None and method != "auto")
-    assert all(note.startswith(f"auto: {method}, effort quick, because ") for note in chosen)
+    assert all(note.startswith(f"auto: chose {method}, effort quick, because ") for note in chosen)
 
 
 def test_a_hierarchy_is_published_as_a_tree_only_where_output_is_truthful():
@@ -63,7 +63,7 @@ def test_a_form_that_is_not_truthful_is_noted_where_the_rest_is():
 
 def test_the_choice_is_noted_with_its_cost():
     note = completed({"sex": ["F", "M"] * 300_000}, parameters={"effort": "normal"})[1][0]
-    assert note.startswith("auto: gower, effort normal, because the table has nominal columns")
+    assert note.startswith("auto: chose gower, effort normal, because the table has nominal columns")
     assert note.endswith("; expected cost: about 200 s and 300 MB.")
 
 
@@ -73,4 +73,4 @@ def test_the_choice_is_announced_before_the_work_begins_if_there_is_one():
         shoal.verify(pa.table(NAMES), k=2)
         assert messages == []
         shoal.anonymize(pa.table({"sex": ["F", "M"] * 4}), k=2)
-    assert [message.split(",")[0] for message in messages] == ["auto: gower"]
+    assert [message.split(",")[0] for message in messages] == ["auto: chose gower"]

@@ -83,7 +83,10 @@ def test_a_list_may_hold_values_and_tables():
         ({"x": ["a", "\ud800"]}, "the hierarchy has 1 label with unpaired surrogates"),
         ({"x": ["secret", "secret"]}, "the hierarchy repeats 1 value. "),
         ({"secret": {"x": ["secret"]}}, "the hierarchy has 1 label at two levels with another label in between"),
-        ({"x": {"secret": ["a"]}, "y": {"secret": ["b"]}}, "at level 1 of the hierarchy a name belongs to two others"),
+        (
+            {"x": {"secret": ["a"]}, "y": {"secret": ["b"]}},
+            "at level 1 of the hierarchy one label is below two different labels",
+        ),
     ],
 )
 def test_nested_tables_that_are_not_a_tree_are_refused(given, why):
@@ -113,11 +116,11 @@ def test_more_than_64_levels_are_refused():
         ("a;x;*\nsecret;*\nb;x;*\nsecret\n", "line 2 .* 3 cells, as the first line does .2 such lines[)][.]"),
         ("level0;level1\n\na;*\nb;*\nsecret\n", "line 5 .* as the first line does .1 such line[)][.]"),
         ("secret;x;*\nsecret;x;*\na;x;*\n", "the hierarchy repeats 1 value. "),
-        ("a;x;secret\nb;x;*\n", "end in 2 different names"),
-        ("a;secret;x;*\nb;secret;y;*\n", "at level 1 of the hierarchy a name belongs to two others"),
-        ("secret;a;*\na;secret;*\n", "at level 0 of the hierarchy a name belongs to two others"),
-        ("a;secret;x;*\nb;c;secret;*\n", "a name belongs to two others"),
-        ("*;secret;*\na;*;*\n", "a name belongs to two others"),
+        ("a;x;secret\nb;x;*\n", "end in 2 different labels"),
+        ("a;secret;x;*\nb;secret;y;*\n", "at level 1 of the hierarchy one label is below two different labels"),
+        ("secret;a;*\na;secret;*\n", "at level 0 of the hierarchy one label is below two different labels"),
+        ("a;secret;x;*\nb;c;secret;*\n", "one label is below two different labels"),
+        ("*;secret;*\na;*;*\n", "one label is below two different labels"),
         ("secret;x;secret;*\n", "the hierarchy has 1 label at two levels with another label in between"),
         (f"a;*\n{'secret' * 30_000};*\n", "line 2 of the hierarchy cannot be read"),
     ],

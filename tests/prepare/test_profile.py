@@ -177,7 +177,7 @@ def test_a_dependency_violated_in_one_row_of_many_is_noticed():
 def test_a_column_that_makes_every_row_unique_is_noted():
     found = profile(held(dose=np.linspace(0.1, 0.9, 50), sex=["F", "M"] * 25))
     assert found.column("dose").role == "quasi"
-    assert found.column("dose").notes == ("makes every row unique",)
+    assert found.column("dose").notes == ("every row is unique by this column alone",)
     assert (found.unique_rows, found.column("dose").unique_without, found.column("sex").unique_without) == (50, 0, 50)
 
 

@@ -218,7 +218,7 @@ def test_a_column_that_sounds_sensitive_is_not_proposed_raw_if_rows_stand_out_by
     assert found.role == role
     assert found.reason.startswith(("the column name suggests health ", "the column name suggests financial "))
     if role == "quasi":
-        assert found.reason.endswith("give it the role sensitive and accept the risk unique-kept")
+        assert found.reason.endswith("give it the role sensitive and accept the risk unique-kept)")
 
 
 def test_sensitive_columns_that_identify_rows_together_are_not_proposed_raw_together():
@@ -310,7 +310,7 @@ def test_a_float_measurement_is_never_an_identifier():
     for column in (RNG.normal(size=ROWS), np.arange(ROWS, dtype=float), np.linspace(0, 1, ROWS)):
         found = facts("measure", column)
         assert found.role == "quasi"
-        assert found.notes[-1] == "makes every row unique"
+        assert found.notes[-1] == "every row is unique by this column alone"
 
 
 CODE = "looks like a code for missing; if it is one, list it in missing_codes"

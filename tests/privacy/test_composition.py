@@ -68,7 +68,7 @@ def test_the_same_release_twice_tells_no_more_than_one():
     )
     assert found.outcome == "no evidence"
     assert found.rate <= 1 / 5
-    assert "for 0.0 % of the rows, fewer than k = 5" in found.note
+    assert "for 0.0% of the rows, fewer than k = 5" in found.note
 
 
 def test_two_releases_with_another_k_tell_more_than_either():

@@ -181,7 +181,7 @@ def test_linkability_worked_out_by_hand():
     found = tried(linkability, numbers(table, table))
     assert found.successes == pytest.approx(4 * 1 / 4)
     assert found.power == pytest.approx(1 / 4)
-    assert found.note == "the two sets share rows for 100.0 % of the targets"
+    assert found.note == "the two sets share rows for 100.0% of the targets"
     # Both columns point to the same class of two rows: two in common, of 2 times 2.
     pairs = [(0, 0), (0, 0), (5, 5), (5, 5)]
     assert tried(linkability, numbers(pairs, pairs)).rate == pytest.approx(1 / 2)

@@ -142,7 +142,7 @@ def test_groups_that_were_merged_for_l_leak_and_free_ones_do_not():
     found = attacked(merged, nine({0, 3}))
     assert found.outcome == "leak"
     assert (found.rate, found.baseline, found.power) == (1.0, pytest.approx(5 / 6), 1.0)
-    assert any("100 % sure" in note and "83 %" in note for note in merged.notes)
+    assert any("100% sure" in note and "83%" in note for note in merged.notes)
     free = shoal.anonymize(nine({0, 3, 8}), k=3, l=2, sensitive=["ill"], method="mdav", seed=4)
     assert np.unique(free.labels).size == 3
     found = attacked(free, nine({0, 3, 8}))

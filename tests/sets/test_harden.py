@@ -172,7 +172,7 @@ def test_parameters_out_of_range_are_refused(name, k, m):
 @pytest.mark.compiled
 @pytest.mark.parametrize(("k", "m", "most"), [(2, 2, 0.01), (3, 3, 0.02)])
 def test_a_neighbour_of_bms1_loses_little(data_file, k, m, most):
-    # The specification's greedy loses 0.63 % and 2.3 %; bar B10 is 1 % and 3 %.
+    # The specification's greedy loses 0.63% and 2.3%; bar B10 is 1% and 3%.
     with data_file("bms1.dat").open() as lines:
         data = Transactions.of(line.split() for line in lines)
     drawn = reassociate(disassociate(data, k, m, 20, levels=0).published, seed=1)

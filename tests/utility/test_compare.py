@@ -48,7 +48,7 @@ def test_the_example_of_demsar():
 
 
 def test_critical_values_are_those_of_demsars_table():
-    # Table 5 (a): q at 5 % for 2 to 10 methods.
+    # Table 5 (a): q at 5% for 2 to 10 methods.
     q = [1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164]
     for m, value in enumerate(q, 2):
         assert critical_difference(m, 10) == pytest.approx(value * np.sqrt(m * (m + 1) / 60), abs=2e-3)
@@ -57,7 +57,7 @@ def test_critical_values_are_those_of_demsars_table():
 def test_wilcoxons_sums_of_demsars_example():
     found = wilcoxon(AUC[1], AUC[0])
     assert (found.first, found.second) == (93, 12)
-    # The critical value for 14 data sets is 21: the difference counts at 5 %.
+    # The critical value for 14 data sets is 21: the difference counts at 5%.
     assert found.p < 0.05
     two = compare(AUC[:2], METHODS[:2])
     assert (two.methods[0], two.groups, two.friedman, two.critical) == ("C4.5+m", (), None, None)

@@ -202,7 +202,7 @@ def test_a_release_without_its_values_answers_queries_wrongly():
 
 
 def test_queries_worked_out_by_hand():
-    # 5 of 100 rows are x, and y and z have more than 20 %: only x can be asked for. After, 4 are.
+    # 5 of 100 rows are x, and y and z have more than 20%: only x can be asked for. After, 4 are.
     before = ["x"] * 5 + ["y"] * 45 + ["z"] * 50
     after = ["x"] * 4 + ["y"] * 46 + ["z"] * 50
     errors = query_errors([column(before, after)])

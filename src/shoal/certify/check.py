@@ -91,7 +91,7 @@ def check_folder(folder: str | Path, page: Page | None = None, redraw: Redraw | 
     """
     place = Path(folder)
     if not place.is_dir():
-        raise ReadError(f"verify: there is no folder {str(folder)!r}.")
+        raise ReadError(f"verify: there is no folder {str(folder)!r}. Check the path.")
     if not (place / CERTIFICATE).is_file():
         raise ReadError(f"verify: {str(folder)!r} has no {CERTIFICATE}, so it is not a release of shoal.")
     try:
@@ -157,7 +157,7 @@ def _check_table(place: Path, stated: Stated, page: Page | None) -> Verification
 def check_data(data: pa.Table, policy: Policy) -> VerificationReport:
     """Check a table against a policy; each verdict is a line."""
     found = recount(data, policy)
-    lines = tuple(Line(name_of(v), f"asked {v.asked:g}", f"{v.found:.6g}", v.holds) for v in found)
+    lines = tuple(Line(name_of(v), f"required {v.asked:g}", f"{v.found:.6g}", v.holds) for v in found)
     columns = [replace(one, form="as in the file") for one in published_as(policy, data.column_names)]
     return VerificationReport(lines, found, (), tuple(columns))
 

@@ -131,15 +131,15 @@ def compared(claims: Claims, found: Iterable[Verdict]) -> Iterable[Line]:
     left = dict(claims)
     for verdict in found:
         claim = left.pop((verdict.model, verdict.column), None)
-        shown = f"{verdict.found:.6g} (asked {verdict.asked:g})"
+        shown = f"{verdict.found:.6g} (required {verdict.asked:g})"
         if claim is None:
             yield Line(name_of(verdict), "no claim", shown, holds=False)
             continue
         asked, claimed = claim
         same = _close(asked, verdict.asked) and _close(claimed, verdict.found)
-        yield Line(name_of(verdict), f"{claimed:.6g} (asked {asked:g})", shown, same and verdict.holds)
+        yield Line(name_of(verdict), f"{claimed:.6g} (required {asked:g})", shown, same and verdict.holds)
     for model, column in left:
-        yield Line(f"{model} of {column!r}" if column else model, "claimed", "not asked for", holds=False)
+        yield Line(f"{model} of {column!r}" if column else model, "claimed", "not required", holds=False)
 
 
 def _close(claimed: float, found: float) -> bool:

@@ -147,7 +147,7 @@ def anonymize(
     private: Annotated[
         Path | None,
         typer.Option(
-            metavar="FOLDER", help="A second folder for what only the data holder may see: row map, findings, pictures."
+            metavar="FOLDER", help="A second folder for what only the data holder may see: row map, findings, report."
         ),
     ] = None,
     format: Annotated[  # noqa: A002
@@ -193,7 +193,7 @@ def verify(
     json: Json = False,
     **options: Unpack[CheckOptions],
 ) -> None:
-    """Check a release folder from its bytes, or count k, l and t in any file: `shoal verify release`.
+    """Check every claim of a release folder, or compute k, l and t of any file: `shoal verify release`.
 
     With `--quasi`, only the columns named count as quasi-identifiers.
     """

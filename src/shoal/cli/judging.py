@@ -19,7 +19,9 @@ OnlyAttack = Annotated[Names, typer.Option("--only", help="Run only this attack.
 class PairOptions(Roles, total=False):
     """What is known of a release and its original."""
 
-    private: Annotated[Path | None, typer.Option(help="The private folder of the release, whose map aligns its rows.")]
+    private: Annotated[
+        Path | None, typer.Option(help="The private folder of the release; its row map aligns the rows.")
+    ]
     policy: PolicyFile
     control: Annotated[Path | None, typer.Option(help="A table of similar people who are not in the release.")]
     seed: Annotated[int | None, typer.Option(help="Random seed. [default: 0]")]

@@ -62,7 +62,7 @@ Label = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="The column that analysts predict, sensitive or kept; `_pp` methods need it.",
+        help="The column that analysts predict, sensitive or kept; required by methods whose names end in `_pp`.",
         rich_help_panel=ROLES,
     ),
 ]
@@ -209,7 +209,7 @@ class MakingOptions(Constraints, Roles, total=False):
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="A column of row weights, such as survey weights: kept, or an identifier.",
+            help="A column of row weights, such as survey weights, with the role keep or identifier.",
             rich_help_panel=ROLES,
         ),
     ]

@@ -16,13 +16,14 @@ from shoal.prepare.profile import Profile
 
 HEAD = """\
 # A policy for shoal, proposed from the table itself. Read every line before you use it:
-#   identifier = dropped (give the column another role to keep it)
+#   identifier = dropped (give the column another role to publish it)
 #   quasi      = quasi-identifier, published as one value per group (the default)
-#   sensitive  = published unchanged, protected by l and t     keep = published unchanged
-#   items      = a set of which an attacker may know some items: reshuffled within each group
+#   sensitive  = published unchanged, protected by l and t
+#   keep       = published unchanged; must not help to re-identify anyone
+#   items      = a set of items, of which an attacker may know some; reshuffled within each group
 # Sensitive numbers, such as salaries, can be published per class
 # (quasi: {form}, or form = "range") or unchanged (sensitive).
-# If nearly all of them differ, publishing them unchanged makes rows unique and must be accepted:
+# If nearly all of them differ, publishing them unchanged makes rows unique, and this risk must be accepted:
 # accept = ["unique-kept"]
 """
 

@@ -17,7 +17,7 @@ Paths = Annotated[
         show_default=False,
     ),
 ]
-Private = Annotated[Path | None, typer.Option(help="The private folder of the release, whose map aligns its rows.")]
+Private = Annotated[Path | None, typer.Option(help="The private folder of the release; its row map aligns the rows.")]
 Attacks = Annotated[bool, typer.Option("--attacks", help="Attack the release as well; this takes a while.")]
 Control = Annotated[
     Path | None, typer.Option(help="A table of similar people who are not in the release, for attacks.")

@@ -116,7 +116,7 @@ def verify(
     json: Json = False,
     **reading: Unpack[Reading],
 ) -> None:
-    """Check a release folder of sets from its bytes: `shoal sets verify release`."""
+    """Check every claim of a release folder of sets: `shoal sets verify release`."""
     from shoal.pipeline.set_folders import verify_sets
 
     with show.progress():

@@ -78,7 +78,7 @@ def release(made: "Release", folder: Path, private: Path | None, *, json: bool) 
             }
         )
         return
-    verdicts = table_of("guarantee", "column", ">asked", ">found", "verdict")
+    verdicts = table_of("guarantee", "column", ">required", ">found", "verdict")
     for v in made.verdicts:
         row(verdicts, v.model, v.column or "", f"{v.asked:g}", f"{v.found:.6g}", mark(holds=v.holds))
     console().print(verdicts)
@@ -220,7 +220,7 @@ def findings(found: "tuple[Finding, ...]", *, json: bool) -> None:
     if json:
         as_json([finding.as_dict() for finding in found])
         return
-    table = table_of("measure", ">value", "95 % interval", "needs", "how")
+    table = table_of("measure", ">value", "95% interval", "needs", "how")
     for one in sorted(found, key=lambda one: one.need != "release"):
         between = "" if one.interval is None else f"{one.interval[0]:.4g} to {one.interval[1]:.4g}"
         row(table, one.name, figure(one.value), between, one.need, one.how)
@@ -233,7 +233,7 @@ def attacks(found: "tuple[Attack, ...]", *, json: bool) -> None:
     if json:
         as_json([one.as_dict() for one in found])
         return
-    heads = (">rate", "95 % interval", ">baseline", ">control", ">bound", ">trials")
+    heads = (">rate", "95% interval", ">baseline", ">control", ">bound", ">trials")
     table = table_of("attack", *heads, "outcome", "note")
     for one in found:
         *figures, outcome = one.shown().values()

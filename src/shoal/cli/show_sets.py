@@ -16,7 +16,7 @@ def release(made: "SetRelease", folder: Path, private: Path | None, *, json: boo
         places = {"folder": str(folder), "private": str(private) if private else None}
         as_json({**places, **made.as_dict()})
         return
-    verdicts = table_of("guarantee", ">asked", ">found", "verdict")
+    verdicts = table_of("guarantee", ">required", ">found", "verdict")
     for v in made.verdicts:
         row(verdicts, v.model, f"{v.asked:g}", f"{v.found:.6g}", mark(holds=v.holds))
     console().print(verdicts)

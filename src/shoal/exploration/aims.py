@@ -1,6 +1,6 @@
 """Aims: which risk and which utility an exploration weighs, and how each is measured with an interval.
 
-| a figure | its 95 % interval |
+| a figure | its 95% interval |
 | --- | --- |
 | from held-out rows (honest separability, honest) and attacks | their own |
 | that compares table and release, such as a loss | delete-a-group jackknife |
@@ -49,7 +49,7 @@ class Aim:
 
 @dataclass(frozen=True)
 class Figure:
-    """A measured figure, and the ends of its 95 % interval unless it is exact."""
+    """A measured figure, and the ends of its 95% interval unless it is exact."""
 
     value: float
     low: float | None = None

@@ -66,7 +66,7 @@ class Measured:
 
     @cached_property
     def halves(self) -> Floats | None:
-        """Half the width of Student's 95 % interval over seeds; None with one seed."""
+        """Half the width of Student's 95% interval over seeds; None with one seed."""
         from scipy.stats import t
 
         seeds = self.values.shape[2]

@@ -25,7 +25,7 @@ from shoal.reports.render import as_json
 
 RULE = (
     "A point dominates another only if it is at least as good in risk and utility, and clearly better in one of them: "
-    "with its whole 95 % interval on the better side of the other's. "
+    "with its whole 95% interval on the better side of the other's. "
     "Points that no other dominates form the Pareto front."
 )
 CAUTION = (

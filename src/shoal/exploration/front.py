@@ -3,7 +3,7 @@
 A point has a risk, where lower is better, and a utility. **One point dominates another** only if
 
 1. it is at least as good in both figures, and
-2. in one of them its whole 95 % interval lies on the better side of the other's interval.
+2. in one of them its whole 95% interval lies on the better side of the other's interval.
 
 A figure without an interval is exact, and is its own interval. Points that no other dominates form the Pareto front,
 so two points whose difference may be due to chance both stay, as do points with the same figures.

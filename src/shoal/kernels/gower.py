@@ -12,7 +12,7 @@ Gower, A general coefficient of similarity and some of its properties, Biometric
 of ranks, and treats all categories alike.
 
 The **medoid** of a group has the least sum of distances to its rows. Always taking it would publish the most frequent
-values too often: a rare one is seldom in the middle. So among the rows within 15 % of the least sum, the one is taken
+values too often: a rare one is seldom in the middle. So among the rows within 15% of the least sum, the one is taken
 whose values are most under-represented in what is published so far.
 """
 

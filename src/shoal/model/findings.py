@@ -41,7 +41,7 @@ class Verdict:
         of = f" of {self.column!r}" if self.column else ""
         word = "holds" if self.holds else "FAILS"
         tail = f" ({self.note})" if self.note else ""
-        return f"{self.model}{of}: asked {self.asked:g}, found {self.found:.6g}: {word}{tail}"
+        return f"{self.model}{of}: required {self.asked:g}, found {self.found:.6g}: {word}{tail}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the verdict as plain values, for JSON."""
@@ -63,7 +63,7 @@ class Finding:
     need : {"release", "pair", "groups"}
         What it was measured from. Only those of "release" may be published.
     interval : pair of float or None
-        A 95 % confidence interval, where randomness is involved.
+        A 95% confidence interval, where randomness is involved.
     part, column : str, optional
         Which figure of the measure it is, and the column concerned. In plug-ins a part must not contain a number.
     unit : {"", "%"}
@@ -135,7 +135,7 @@ class Attack:
         A guess among several equally good ones counts as a fraction.
     trials : int
     interval : pair of float or None
-        Wilson's 95 % interval of the rate; None without trials.
+        Wilson's 95% interval of the rate; None without trials.
     baseline : float
         The rate of the best guess without the release.
     control : float or None

@@ -217,7 +217,7 @@ class Release:
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
         return (
             f'<div style="max-width:60em"><p><b>shoal release</b>: {head}</p>{left}'
-            + _rows(("guarantee", "column", ">asked", ">found", "verdict", ""), verdicts)
+            + _rows(("guarantee", "column", ">required", ">found", "verdict", ""), verdicts)
             + (_fold(f"Notes ({len(self.notes)})", f"<ul>{notes}</ul>", unfolded=True) if notes else "")
             + _fold(f"Findings ({len(findings)}), for the data holder", _rows(("finding", ">value", "how"), findings))
             + "</div>"

@@ -110,7 +110,7 @@ def warnings(recoded: Recoded, policy: Policy, findings: tuple[Finding, ...]) ->
     one = found.get("classes of one label %", 0.0)
     if one >= 1 and policy.constraints.l is None and policy.constraints.t is None:
         notes.append(
-            f"{one:.0f} % of the classes have a single label: it is revealed for anyone known to be in such a class. "
+            f"{one:.0f}% of the classes have a single label: it is revealed for anyone known to be in such a class. "
             "If that matters, make the label sensitive and set l or t."
         )
     if policy.protect is not None and len(policy.names("sensitive")) > 1:

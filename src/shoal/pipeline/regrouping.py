@@ -34,15 +34,15 @@ from shoal.recode.table import recode
 SECONDS = 2.0  # time limit of the estimate for each release
 PLACEMENTS = 200  # maximum number of placements enumerated
 
-LIMITED = f"To limit this, with a higher information loss: {either('protect', 'minimality')}."
+LIMITED = f"To limit this, at the price of a higher information loss: {either('protect', 'minimality')}."
 DEPENDS = (
-    "minimality: the groups depend on sensitive values, through {models}. An attacker who knows all quasi-identifiers "
-    "and repeats the run may learn more about a person than the class reveals. `attack` estimates how much "
-    f"({either('only', 'minimality')}). {LIMITED}"
+    "minimality: the groups depend on sensitive values, because of {models}. An attacker who knows all "
+    "quasi-identifiers and repeats the run may learn more about a person than the class reveals. `attack` estimates "
+    f"how much ({either('only', 'minimality')}). {LIMITED}"
 )
 EXCEEDS = (
-    "minimality: an attacker who knows all quasi-identifiers and repeats the run can be {posterior:.0f} % sure of one "
-    f"person's value of column {{column!r}}; the class alone suggests {{share:.0f}} %. {LIMITED}"
+    "minimality: an attacker who knows all quasi-identifiers and repeats the run can be {posterior:.0f}% sure of one "
+    f"person's value of column {{column!r}}; the class alone suggests {{share:.0f}}%. {LIMITED}"
 )
 
 

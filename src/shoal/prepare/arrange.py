@@ -26,7 +26,7 @@ def arrange(table: Table, policy: Policy) -> Table:
     kept = _without_missing(table.with_data(typed), policy)
     if kept.n < policy.constraints.k:
         raise InfeasibleError(
-            f"encode: k is {policy.constraints.k}, but there are {kept.n:,} rows to release"
+            f"encode: k is {policy.constraints.k:,}, but there are {kept.n:,} rows to release"
             + (f" after {table.n - kept.n:,} with missing values were left out. " if kept.n < table.n else ". ")
             + (f"Lower k to {kept.n:,} or less." if kept.n >= 2 else "No release is possible.")
         )

@@ -35,7 +35,7 @@ def choose(policy: Policy, columns: Mapping[str, Column], n: int) -> tuple[Metho
     if policy.protect is not None:
         _protectable(policy, columns)
     if policy.protect is not None and method.name != BLIND:
-        note = f"auto: {BLIND}, because the policy asks for protection from {policy.protect}"
+        note = f"auto: chose {BLIND}, because the policy asks for protection from {policy.protect}"
         return method.model_copy(update={"name": BLIND}), note
     quasi = [column for column in columns.values() if column.role == "quasi"]
     if method.name != "auto" or (method.refine != "none" and not truthful(policy)):
@@ -53,7 +53,7 @@ def choose(policy: Policy, columns: Mapping[str, Column], n: int) -> tuple[Metho
     longer = 1 if asked.l is None and asked.t is None else LIMITED
     seconds, megabytes = n * SECONDS.get(effort, 0.0) * size * longer, 100 + n * BYTES * size / 1e6
     cost = f"about {_rounded(seconds)} s and {_rounded(megabytes)} MB"
-    note = f"auto: {name}, effort {effort}, because {why}; expected cost: {cost}"
+    note = f"auto: chose {name}, effort {effort}, because {why}; expected cost: {cost}"
     return method.model_copy(update={"name": name}), note
 
 

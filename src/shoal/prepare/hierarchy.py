@@ -154,7 +154,7 @@ def from_lines(lines: Sequence[Sequence[str]], who: str, numbers: Sequence[int] 
         first = numbers[wrong[0]] if numbers else wrong[0] + 1
         raise PolicyError(
             f"{who}: line {first} of the hierarchy does not have {width} cells, as the first line does "
-            f"({counted(len(wrong), 'such line')}). Repeat a name where a value has fewer levels."
+            f"({counted(len(wrong), 'such line')}). Repeat a label where a value has fewer levels."
         )
     _check(lines, who)
     return _tree(lines)
@@ -207,7 +207,7 @@ def _check(lines: Sequence[Sequence[str]], who: str) -> None:
     nameless = sum("" in line[1:] for line in lines)
     if nameless:
         raise PolicyError(
-            f"{who}: the hierarchy has an empty cell in {counted(nameless, 'line')}. Repeat the preceding name there."
+            f"{who}: the hierarchy has an empty cell in {counted(nameless, 'line')}. Repeat the preceding label there."
         )
     invalid = sum(not _writable(name) for line in lines for name in line)
     if invalid:
@@ -217,8 +217,8 @@ def _check(lines: Sequence[Sequence[str]], who: str) -> None:
     roots = {line[-1] for line in lines}
     if len(roots) > 1:
         raise PolicyError(
-            f"{who}: the lines of the hierarchy end in {len(roots)} different names. "
-            "End all of them in the same name, such as *."
+            f"{who}: the lines of the hierarchy end in {len(roots)} different labels. "
+            "End all of them in the same label, such as *."
         )
     levels: dict[str, set[int]] = {}
     for line in lines:
@@ -238,8 +238,8 @@ def _check(lines: Sequence[Sequence[str]], who: str) -> None:
                 ambiguous.add(level)
     if ambiguous:
         raise PolicyError(
-            f"{who}: at level {min(ambiguous)} of the hierarchy a name belongs to two others. "
-            "Give each name one place, or rename one of the two."
+            f"{who}: at level {min(ambiguous)} of the hierarchy one label is below two different labels. "
+            "Give each label one place, or rename one of the two."
         )
 
 

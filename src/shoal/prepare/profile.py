@@ -181,9 +181,9 @@ def _all_notes(one: Seen, role: Role, rows: int, pairs: tuple[tuple[str, str], .
     """Return what looks odd in a column by itself and beside the others."""
     found = list(notes(one, role))
     if role != "identifier" and rows > 1 and one.alone == rows:
-        found.append("makes every row unique")
+        found.append("every row is unique by this column alone")
     elif role != "identifier" and rows > 1 and 2 * one.alone >= rows:
-        found.append(f"makes {one.alone:,} rows unique")
+        found.append(f"{one.alone:,} rows are unique by this column alone")
     found += [f"determines column {b!r}" for a, b in pairs if a == one.name]
     found += [f"is determined by column {a!r}" for a, b in pairs if b == one.name]
     return tuple(found)

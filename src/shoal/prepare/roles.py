@@ -10,7 +10,7 @@ The first rule that fits gives the role:
    quasi-identifiers, published by class, and so does text. If nearly all values differ, text and integers of a column
    whose name refers to a key are identifiers.
 4. A name or values that refer to a postcode, a date, an age or the sex: quasi-identifier.
-5. Values that all differ, text or integers: identifier. Of integers 95 % must differ, and they must be distributed like
+5. Values that all differ, text or integers: identifier. Of integers 95% must differ, and they must be distributed like
    keys: without gaps, evenly, or all of seven or more digits; amounts and measurements, which cluster around the
    middle, are not keys even if they happen to differ in every row.
 6. Text that looks like full names of people: identifier. Half of the values must differ, or there are at least 20
@@ -54,8 +54,8 @@ UNEVEN = 1.6  # the Kolmogorov-Smirnov distance that one in a hundred even sampl
 UNKNOWN = "nothing recognized; default role"
 LONG_KEY = 7  # digits
 BY_CLASS = (
-    "it would make many rows unique if published unchanged, so it is published per class. To publish it unchanged "
-    "anyway, give it the role sensitive and accept the risk unique-kept"
+    "it would make many rows unique if published unchanged, so it is published per class (to publish it unchanged "
+    "anyway, give it the role sensitive and accept the risk unique-kept)"
 )
 POSTCODES = r"\d{4,5}|\d{5}-\d{4}|[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}|[A-Z]\d[A-Z] \d[A-Z]\d"
 
@@ -189,7 +189,7 @@ def suggest(seen: Seen) -> tuple[Role, str]:
 def _is_code(seen: Seen) -> bool:
     """Return whether a proposed identifier certainly contains numbers of rows, which must never be averaged.
 
-    That is so if its name refers to a number or key; or if it has 20 rows or more of integers of which 95 % differ, and
+    That is so if its name refers to a number or key; or if it has 20 rows or more of integers of which 95% differ, and
     they leave few gaps, are all of the same seven or more digits, or are spread evenly: all of the same five or more
     digits, or over 1,000 rows or more.
     """

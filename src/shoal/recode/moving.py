@@ -8,7 +8,7 @@ prevented:
    expected, sets are searched that differ from the class in one, two or three rows, taken from those around it.
 2. If no other set fits, the published means are moved towards those of a set nearby, at least a third of the way: then
    neither the class nor the other set fits, and neither is more than twice as far away as the other.
-3. The cheapest classes come first, and the search ends when all rounding together costs 1 % of SSE.
+3. The cheapest classes come first, and the search ends when all rounding together costs 1% of SSE.
 
 With many columns no move of acceptable cost helps; the attack `subset sum` measures what is left.
 """

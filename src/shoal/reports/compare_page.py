@@ -12,16 +12,16 @@ from shoal.reports.render import as_html, as_markdown
 from shoal.utility.rank_tests import p_words
 
 READ_DIAGRAM = "How to read it: the axis shows the mean rank over the data sets; 1, on the left, is best."
-READ_BAR = "A bar joins methods that do not differ significantly at the 5 % level."
+READ_BAR = "A bar joins methods that do not differ significantly at the 5% level."
 READ_RULER = "The ruler is the critical difference: methods whose mean ranks are at least that far apart differ."
-READ_SEEDS = "How to read it: a mark is the mean over seeds, a line its 95 % interval (Student's t)."
+READ_SEEDS = "How to read it: a mark is the mean over seeds, a line its 95% interval (Student's t)."
 READ_ONE = "How to read it: a mark is the figure of a method on a data set, from a single seed."
 LIMITS = (
     "Finding no difference does not mean that there is none: with few data sets the critical difference is large.",
     "Ranks ignore effect sizes: slightly better on every data set beats far better on most.",
     "Data sets must be independent. Seeds of one table are not further data sets: they are averaged first.",
     "If parameters or methods were chosen on these tables, the comparison is tuned to them and proves little.",
-    "Each measure is tested separately at the 5 % level: of many measures, some differ by chance.",
+    "Each measure is tested separately at the 5% level: of many measures, some differ by chance.",
 )
 EYES = "These figures use the original tables. They are for the data holder only."
 Facts = Mapping[str, Any]
@@ -123,7 +123,7 @@ def _figures(one: Facts) -> Block:
         line = [held[name, method] for method in methods]
         best = (max if one["higher"] else min)(figure["mean"] for figure in line)
         rows.append([name, *(_cell(figure, best=figure["mean"] == best) for figure in line)])
-    spread = ": mean ± half the 95 % interval over seeds" if one["figures"][0]["low"] is not None else ""
+    spread = ": mean ± half the 95% interval over seeds" if one["figures"][0]["low"] is not None else ""
     caption = f"{one['title']}{spread}; * marks the best on a data set"
     return blocks.table(["data set", *(f">{method}" for method in methods)], rows, caption)
 

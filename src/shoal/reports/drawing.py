@@ -180,7 +180,7 @@ def _ranges(picture: dict[str, Any]) -> Picture:
     for place, (y, name, value, low, high) in enumerate(figures):
         colour = ONE if place == 0 else TWO
         drawn.line([(x(low), y), (x(high), y)], colour, wide=2)
-        words = f"{name}; {value:.4g}; 95 %: {low:.4g} to {high:.4g}"
+        words = f"{name}; {value:.4g}; 95%: {low:.4g} to {high:.4g}"
         drawn.dot(x(value), y, 10, colour, description=words)
     return drawn
 

@@ -21,7 +21,7 @@ EYES = "Confidential: these figures use the original table, and the policies con
 READ = (
     "How to read it: utility increases to the right and risk decreases downwards; the best corner is the lower right. "
     "Blue dots are Pareto-optimal and numbered as in the table below; pale ones are dominated. Lines through a dot are "
-    "95 % intervals; a figure without one is exact."
+    "95% intervals; a figure without one is exact."
 )
 DASHED = " Dashed lines are reference figures: see “How it was measured”."
 READ_LINES = (
@@ -154,7 +154,7 @@ def _attacks(facts: Facts) -> Block | None:
             if tried["interval"] is not None:
                 figures = (f"{tried['rate']:.3f}", _ends(*tried["interval"]), f"{tried['bound']:.3f}")
             rows.append([one["name"], tried["name"], *figures, tried["outcome"]])
-    heads = ["point", "attack", ">rate", ">95 % interval", ">bound", "outcome"]
+    heads = ["point", "attack", ">rate", ">95% interval", ">bound", "outcome"]
     caption = "Attacks on the Pareto-optimal points, by an attacker who knows all quasi-identifiers"
     return blocks.table(heads, rows, caption) if rows else None
 

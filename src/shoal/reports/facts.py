@@ -130,7 +130,7 @@ def finite(value: float) -> float | None:
 def all_figures(findings: Iterable[Finding], n: int, k: int) -> Block:
     """Return every finding as a collapsed table."""
     rows = [(one["name"], one["shown"], between(one["interval"]), one["how"]) for one in shown_findings(findings, n, k)]
-    held = blocks.table(("measure", ">value", ">95 % interval", "computed as"), rows)
+    held = blocks.table(("measure", ">value", ">95% interval", "computed as"), rows)
     return blocks.more(f"All {len(rows)} figures", [blocks.text(say("figures")), held])
 
 
@@ -177,10 +177,10 @@ def _done(policy: Policy, case: Case, verdicts: Sequence[Verdict]) -> list[Block
             (
                 (f"{case.n:,}", "rows"),
                 (f"{len(case.released.column_names):,}", "columns"),
-                (f"{sizes.size:,}", "classes of identical rows"),
+                (f"{sizes.size:,}", "classes of rows with identical quasi-identifiers"),
                 (f"{least:,}", "rows in the smallest class"),
                 (
-                    f"{100 / max(fewest, 1):.3g} %",
+                    f"{100 / max(fewest, 1):.3g}%",
                     f"largest re-identification risk from quasi-identifiers{known_items}",
                 ),
             )
@@ -214,7 +214,7 @@ def _guarantees(verdicts: Sequence[Verdict], claims: Claims | None, n: int, k: i
     middle = () if claims is None else (">claimed",)
     return [
         blocks.text(say("guarantees") if claims is None else f"{say('guarantees')} {say('claimed')}"),
-        blocks.table(("guarantee", "column", ">requested", *middle, ">found", "verdict"), rows),
+        blocks.table(("guarantee", "column", ">required", *middle, ">found", "verdict"), rows),
     ]
 
 
@@ -256,7 +256,7 @@ def _risk(findings: Sequence[Finding], n: int, k: int) -> list[Block | None]:
     drawn = blocks.one_figure("Which columns cause the risk", picture, say("shares"))
     return [
         blocks.text(say("risk")),
-        blocks.table(("risk", ">value", ">95 % interval", "meaning"), lines),
+        blocks.table(("risk", ">value", ">95% interval", "meaning"), lines),
         drawn if len(shares) > 1 and any(one.value > 0 for one in shares) else None,
     ]
 

@@ -94,7 +94,7 @@ def _worth(
     return [
         blocks.text(say("worth")),
         drawn if ranged else blocks.text(say("unlabelled")) if unlabelled else None,
-        blocks.table(("measure", ">value", ">95 % interval", "meaning"), lines),
+        blocks.table(("measure", ">value", ">95% interval", "meaning"), lines),
         blocks.text(slow) if left_out else None,
     ]
 
@@ -199,7 +199,7 @@ def _attacks(attacks: Sequence[Attack], n: int, k: int) -> list[Block | None]:
     if not attacks:
         return []
     rows = [(one.name, *({**one.shown(), **_few(one, k)}).values(), for_page(one.note, n, k)) for one in attacks]
-    heads = ("attack", ">rate", ">95 % interval", ">baseline", ">control", ">bound", "outcome", "note")
+    heads = ("attack", ">rate", ">95% interval", ">baseline", ">control", ">bound", "outcome", "note")
     return [
         blocks.text(f"Attempts by an attacker who {attacks[0].profile}. {say('attacks')}"),
         blocks.table(heads, rows),

@@ -39,11 +39,11 @@ def worth_sections(figures: Figures) -> list[Block]:
 def _worth(figures: Figures) -> list[Block | None]:
     """Return how much is preserved, as large figures and two pictures."""
     left = figures["What is left out"]
-    kept = [(f"{100 * (1 - left['their share']):.1f} %", "of all occurrences are in chunks")]
+    kept = [(f"{100 * (1 - left['their share']):.1f}%", "of all occurrences are in chunks")]
     kept.append((f"{left['items'] - left['items in no chunk at all']:,} of {left['items']:,}", "items are in chunks"))
     top = figures.get(f"{HARD}pairs", figures.get(f"{RAW}pairs"))
     if top is not None:
-        kept.append((f"{100 * top['kept']:.1f} %", f"of the support of the top {top['compared']} pairs is kept"))
+        kept.append((f"{100 * top['kept']:.1f}%", f"of the support of the top {top['compared']} pairs is kept"))
     drawn = [
         _both(figures, "Records by their items", "records", "set_lengths"),
         _both(figures, "Items by their records", "items", "set_supports"),
@@ -113,9 +113,7 @@ def _neighbours(figures: Figures) -> list[Block | None]:
         *tables,
         None
         if removed is None
-        else blocks.text(
-            f"To make the km neighbour k^m-anonymous, {_text(removed)} % of the occurrences were removed."
-        ),
+        else blocks.text(f"To make the km neighbour k^m-anonymous, {_text(removed)}% of the occurrences were removed."),
     ]
 
 

@@ -53,7 +53,7 @@ def set_facts(
     k, m = published.k, published.m
     sections = [
         blocks.section("done", "What was done", _done(published, kind)),
-        blocks.section("promise", "Guarantees, requested and found", _promised(published, verdicts)),
+        blocks.section("promise", "Guarantees, required and found", _promised(published, verdicts)),
         blocks.section("shape", "Shape of the release", _shape(published)),
     ]
     sections += [
@@ -124,7 +124,7 @@ def _promised(published: Disassociated, verdicts: Sequence[Verdict]) -> list[Blo
             f"For every set of at most {published.m} items: either no data set from which this release could have been "
             f"made contains it, or at least one of them contains it in at least {published.k} records."
         ),
-        blocks.table(["condition", ">requested", ">found", "verdict", "what is counted"], rows),
+        blocks.table(["condition", ">required", ">found", "verdict", "what is counted"], rows),
     ]
 
 

@@ -46,7 +46,7 @@ def cell_losses(columns: Sequence[Pair]) -> tuple[Finding, ...]:
         Finding(
             "cell loss %",
             100 * float(np.mean(published)),
-            Sentence("imprecision of a cell, 0 (exact) to 100 (any value); mean"),
+            Sentence("mean imprecision of a cell, from 0 (exact) to 100 (any value)"),
             "pair",
             unit="%",
         ),

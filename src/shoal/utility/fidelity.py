@@ -53,11 +53,12 @@ def variations(columns: Sequence[Pair]) -> tuple[Finding, ...]:
     if not cut:
         return ()
     one = float(np.mean([total_variation([column]) for column in cut]))
-    found = [Finding("1-way total variation %", 100 * one, "mean over all one-column tables", "pair", unit="%")]
+    how = Sentence("mean over the frequency tables of one column")
+    found = [Finding("1-way total variation %", 100 * one, how, "pair", unit="%")]
     some = sampled_pairs(cut)
     if some:
         both = float(np.mean([total_variation(pair) for pair in some]))
-        how = Sentence("mean over all two-column tables")
+        how = Sentence("mean over the frequency tables of two columns")
         how += f", a sample of {MOST_PAIRS:,} of them" if len(some) < comb(len(cut), 2) else ""
         found.append(Finding("2-way total variation %", 100 * both, how, "pair", unit="%"))
     return tuple(found)

@@ -82,7 +82,7 @@ def labels_disclosed(case: Case) -> Found:
     cost="n d log n",
     rank=17,
     words={
-        "rank error %": "How far values move in the ranking of their column.",
+        "rank error %": "How far values move in the rank order of their column, on average.",
     },
     always=True,
 )

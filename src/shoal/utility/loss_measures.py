@@ -27,7 +27,7 @@ FEW = 6  # rows below which three folds of a classifier mean nothing
     cost="n d",
     rank=15,
     words={
-        "information loss %": "The variance that is lost within groups, in per cent.",
+        "information loss %": "The share of the variance that is within groups and therefore lost, in per cent.",
     },
     always=True,
 )
@@ -66,8 +66,8 @@ def loss_by_rounding(case: Case) -> Found:
     also=("class loss %",),
     rank=14,
     words={
-        "cell loss %": "How imprecise a cell is, from 0 (exact) to 100 (any value of its column); the mean.",
-        "class loss %": "How wide classes are, as a percentage of the width of each column.",
+        "cell loss %": "How imprecise a cell is on average, from 0 (exact) to 100 (any value of its column).",
+        "class loss %": "How wide the ranges and sets of classes are on average, as a percentage of the whole column.",
     },
     always=True,
 )
@@ -84,7 +84,7 @@ def cell_loss(case: Case) -> Found:
     cost="n d",
     rank=18,
     counts_changes=True,
-    words={"cells changed %": "Cells of quasi-identifiers that were changed."},
+    words={"cells changed %": "Changed cells, as a percentage of all cells of quasi-identifiers."},
 )
 def minimal_distortion(case: Case) -> Found:
     """Count the changed cells of quasi-identifiers."""

@@ -29,7 +29,7 @@ def plane(X: Floats, partition: Partition, k: int) -> PlaneSketch | None:
         return None
     before = (X - X.mean(axis=0)) @ principal_axes(X)[0]
     means = np.column_stack([np.bincount(partition.labels, column) for column in before.T]) / partition.sizes[:, None]
-    # An outlier would squeeze all others into one square: the outermost 1 % of the rows is not shown.
+    # An outlier would squeeze all others into one square: the outermost 1% of the rows is not shown.
     squares = int(np.clip(np.sqrt(len(X) / (EACH * k)), FEWEST, MOST))
     ends = np.percentile(before, [0.5, 99.5], axis=0)
     edges = [np.linspace(low, high, squares + 1) for low, high in ends.T]

@@ -2,8 +2,8 @@
 
 1. On each data set methods are ranked, the best first; equal figures share the mean of their ranks.
 2. Friedman: could the mean ranks be this far apart by chance, if all methods were equal?
-3. If not, Nemenyi: two methods differ, at 5 % for all pairs together, if their mean ranks are at least CD apart:
-   CD = q sqrt(m (m + 1) / (6 N)) for m methods and N data sets, with q the 95 % point of the studentized range of m
+3. If not, Nemenyi: two methods differ, at 5% for all pairs together, if their mean ranks are at least CD apart:
+   CD = q sqrt(m (m + 1) / (6 N)) for m methods and N data sets, with q the 95% point of the studentized range of m
    means, divided by sqrt(2).
 4. Two methods alone: Wilcoxon's signed-rank test, computed exactly.
 
@@ -72,7 +72,7 @@ class Comparison:
         if self.friedman is not None:
             lines.append(f"Friedman: chi-square {self.friedman.statistic:.3f}, {p_words(self.friedman.p)}")
         if self.critical is not None:
-            lines.append(f"Nemenyi: critical difference {self.critical:.3f} at 5 %")
+            lines.append(f"Nemenyi: critical difference {self.critical:.3f} at 5%")
         if self.wilcoxon is not None:
             lines.append(f"Wilcoxon: {p_words(self.wilcoxon.p)}")
         lines += [f"no difference found: {', '.join(group)}" for group in self.groups]

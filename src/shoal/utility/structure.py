@@ -75,10 +75,10 @@ def combined_utility(separability: float, structural: float, alpha: float = 0.5)
 
 
 def query_errors(columns: Sequence[Pair], seed: int = 0) -> Floats:
-    """Return |count - count'| / max(count, 1 % of n) of random queries: at least 0, low is good, needs the pair.
+    """Return |count - count'| / max(count, 1% of n) of random queries: at least 0, low is good, needs the pair.
 
     A query names one to three columns, with a range of values for those with an order and some categories for others,
-    drawn from the table so that 1 to 20 % of its rows match. Missing values match no range; among categories they are
+    drawn from the table so that 1 to 20% of its rows match. Missing values match no range; among categories they are
     one. Up to 1,000 queries; fewer, or none, where columns have so few values that such queries are hard to find.
     Columns of truthful forms are left out.
     """

@@ -68,7 +68,7 @@ def separable(case: Case) -> Found:
     rank=10,
     words={
         "structural utility": (
-            "How well the distributions of columns are preserved; 1 means perfectly. The median of all columns."
+            "How well the distributions of columns are preserved; 1 means perfectly. The median over columns."
         ),
     },
 )
@@ -211,7 +211,7 @@ def calinski_harabasz(case: Case) -> Found:
     rank=13,
     words={
         "query error %": (
-            "How far counts on the release are from those on the table, in per cent, for random counting queries."
+            "How far counts in the release are from those in the original table, for random queries; the median."
         ),
     },
 )
@@ -221,7 +221,7 @@ def queries(case: Case) -> Found:
     if not errors.size:
         return ()
     how = Sentence(
-        "median over {many:,} counting queries on 1 to 3 columns, each matched by 1 to 20 % of the rows",
+        "median over {many:,} counting queries on 1 to 3 columns, each matched by 1 to 20% of the rows",
         many=errors.size,
     )
     return (Finding("query error %", 100 * float(np.median(errors)), how, "pair", unit="%", counts_rows=False),)

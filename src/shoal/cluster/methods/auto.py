@@ -46,7 +46,7 @@ class Plan:
     def __str__(self) -> str:
         given = "".join(f", {name} {value}" for name, value in self.parameters.items())
         return (
-            f"auto: {self.method}{given}, because {self.why}; "
+            f"auto: chose {self.method}{given}, because {self.why}; "
             f"expected cost: about {_rounded(max(self.seconds, 1))} s and {_rounded(max(self.megabytes, 10))} MB"
         )
 
@@ -99,7 +99,7 @@ def plan(
     Examples
     --------
     >>> print(plan(1_000_000, 10, 5, "quick"))
-    auto: blocks, inside mdav, effort quick, because the table is large; expected cost: about 40 s and 700 MB
+    auto: chose blocks, inside mdav, effort quick, because the table is large; expected cost: about 40 s and 700 MB
     """
     if n < 2 * k:
         return Plan("mdav", {}, "fewer than 2k rows are one group")

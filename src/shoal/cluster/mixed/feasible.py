@@ -1,6 +1,6 @@
 """The least number of rows with which a group can meet t and alpha at all.
 
-With 13 values of which the five most frequent hold 59 % of the rows, five rows are at a distance of at least 0.41 from
+With 13 values of which the five most frequent hold 59% of the rows, five rows are at a distance of at least 0.41 from
 the table: under t = 0.4 no group of five rows meets t, whatever its values. A search that grows groups of k = 5 rows
 then finds none. It has to aim at the least size that can meet the limits.
 

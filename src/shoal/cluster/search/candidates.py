@@ -3,7 +3,7 @@
 1. For each group, the nearest other groups by their means: all against all, in blocks of 64 and in single precision,
    since candidates need not be exact.
 2. For each row, the nearest rows of its own and of these groups.
-3. The local scale of a row is its squared distance to the (k - 1)th of them; a scale below the 2 % quantile is raised
+3. The local scale of a row is its squared distance to the (k - 1)th of them; a scale below the 2% quantile is raised
    to it, so that equal rows do not freeze.
 
 Cost: g^2 + n a s distances, for g groups of s rows with a groups around, instead of n^2 for rows against rows.

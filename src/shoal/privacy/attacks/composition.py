@@ -131,11 +131,11 @@ def intersection(case: Case, profile: Profile, clock: Clock) -> Attack:
     same = classes([column.codes for column in places(case, profile.known)[0]], case.n)
     notes = [
         Sentence(
-            "for {below:.1f} % of the rows, fewer than k = {k} are in both of their classes",
+            "for {below:.1f}% of the rows, fewer than k = {k} are in both of their classes",
             below=RowShare(100 * crossing.below),
             k=k,
         ),
-        Sentence("for {single:.1f} %, the row alone", single=RowShare(100 * crossing.single)),
+        Sentence("for {single:.1f}%, the row alone", single=RowShare(100 * crossing.single)),
         *time_up(done.size, targets.size),
     ]
     return concluded(

@@ -118,7 +118,7 @@ def linkability(case: Case, profile: Profile, clock: Clock) -> Attack:
         some = rng.permutation(sampled(m, MOST, rng))
         control = float(joined(outsiders, _Rows.of(seen, case.n), some)[0].mean())
     share = RowShare(100 * np.count_nonzero(right) / max(1, right.size))
-    meet = Sentence("the two sets share rows for {share:.1f} % of the targets", share=share)
+    meet = Sentence("the two sets share rows for {share:.1f}% of the targets", share=share)
     return _concluded("linkability", case, profile, right, power, [meet] * (right.size > 0), note, control)
 
 

@@ -57,7 +57,7 @@ class Revealed:
     column: str  # the sensitive column
     posterior: float  # probability that the person has the value
     share: float  # share of the value in the class
-    low: float  # 95 % interval of the posterior, corrected for the number of persons and values
+    low: float  # 95% interval of the posterior, corrected for the number of persons and values
     high: float
     hits: float  # matching runs in which the person has the value
     runs: int

@@ -68,12 +68,17 @@ def refuse_unique_kept(data: pa.Table, policy: Policy) -> None:
         return
     identifying = [name for name in found.codes if stands_out(found.alone_in(name), found.rows)]
     which = identifying or list(found.codes)
+    remedy = (
+        "Make it a quasi-identifier, so that it is published per class, or an identifier, so that it is dropped; to "
+        "publish it unchanged anyway"
+        if len(which) == 1
+        else "Make them quasi-identifiers, so that they are published per class, or identifiers, so that they are "
+        "dropped; to publish them unchanged anyway"
+    )
     raise PolicyError(
-        f"policy: {100 * found.alone / found.rows:.0f} % of the rows are unique in the columns that are published "
-        f"unchanged, sensitive and kept, mostly by {listed(which)}. Anyone who knows these values of a person finds "
-        f"the row. Make {'it a quasi-identifier' if len(which) == 1 else 'them quasi-identifiers'}, published by class "
-        f"as a mean or a range, or drop {'it' if len(which) == 1 else 'them'} as identifier"
-        f"{'' if len(which) == 1 else 's'}; to publish anyway, accept the risk: {option('accept', UNIQUE_KEPT)}."
+        f"policy: {100 * found.alone / found.rows:.0f}% of the rows are unique in the columns that are published "
+        f"unchanged (sensitive and kept), mainly because of {listed(which)}. Anyone who knows these values of a person "
+        f"can find the person's row. {remedy}, accept the risk: {option('accept', UNIQUE_KEPT)}."
     )
 
 

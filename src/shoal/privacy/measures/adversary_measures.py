@@ -208,7 +208,7 @@ def adversary_error(case: Case) -> tuple[Finding, ...]:
 
 @measure(
     "confidence interval width",
-    formula="mean width of the 95 % interval / range",
+    formula="mean width of the 95% interval / range",
     high=1,
     better="high",
     need="pair",
@@ -216,7 +216,7 @@ def adversary_error(case: Case) -> tuple[Finding, ...]:
     by_column=True,
 )
 def column_interval_width(case: Case) -> tuple[Finding, ...]:
-    """Measure how wide the 95 % interval of the original value is, given the published one.
+    """Measure how wide the 95% interval of the original value is, given the published one.
 
     Nominal columns, and columns with one value, have none.
     """

@@ -2,11 +2,11 @@
 
 from math import sqrt
 
-WIDE = 1.959963984540054  # standard deviations on each side that contain 95 % of a normal distribution
+WIDE = 1.959963984540054  # standard deviations on each side that contain 95% of a normal distribution
 
 
 def wilson(successes: float, trials: int, wide: float = WIDE) -> tuple[float, float]:
-    """Return Wilson's 95 % confidence interval of a share; (0, 1) without trials.
+    """Return Wilson's 95% confidence interval of a share; (0, 1) without trials.
 
     `successes` may be fractional, as for a guess between two. `wide` is in standard deviations on each side.
 

@@ -72,7 +72,7 @@ def band_rows(sizes: Labels) -> Labels:
         "prosecutor risk": (
             "The largest probability of picking the right row for a person who is known to be in the release."
         ),
-        "prosecutor risk, mean": "The same, on average over all rows.",
+        "prosecutor risk, mean": "The mean over all rows.",
         "prosecutor risk, % of rows above 0.2": "Rows whose risk is above one in five, as a percentage.",
     },
 )
@@ -91,7 +91,7 @@ def prosecutor(case: Case) -> tuple[Finding, ...]:
     requires=("population",),
     rank=2,
     words={
-        "journalist risk": "The same for an attacker who does not know whether the person is in the release.",
+        "journalist risk": "The largest probability if it is not known whether the person is in the release.",
     },
 )
 def journalist(case: Case) -> tuple[Finding, ...]:
@@ -111,7 +111,7 @@ def journalist(case: Case) -> tuple[Finding, ...]:
     cost=COST,
     rank=3,
     words={
-        "marketer risk": "The share of rows that an attacker who assigns a name to every row gets right.",
+        "marketer risk": "The expected share of correct names if an attacker assigns a name to every row.",
         "marketer risk, chance": "The same for an attacker who guesses at random, without the release.",
     },
     aliases=("success rate",),
@@ -138,7 +138,7 @@ def marketer(case: Case) -> tuple[Finding, ...]:
     cost=COST,
     rank=5,
     words={
-        "sample uniques %": "Rows that no other row equals in all quasi-identifiers, as a percentage.",
+        "sample uniques %": "Rows that differ from every other row in the quasi-identifiers, as a percentage.",
     },
 )
 def sample_uniques(case: Case) -> tuple[Finding, ...]:

@@ -50,7 +50,7 @@ class Risk:
     size of the smallest cluster, 0 if there is none. `forced` counts clusters with items outside their chunks and an
     item in every record, so that the two certainly co-occur; it reveals nothing unless `linked`, that is unless the
     publication says which cluster such items are in. `confidence` counts the clusters with items outside their chunks
-    whose most frequent item is in up to 25 %, 50 %, 75 %, 90 % of their records, in less than all of them, and in all.
+    whose most frequent item is in up to 25%, 50%, 75%, 90% of their records, in less than all of them, and in all.
     """
 
     pairs: int
