@@ -1,13 +1,13 @@
 """Draw what `shoal demo` prints as an SVG, without fonts or anything else from elsewhere."""
 
+import contextlib
 import io
 import tempfile
 from pathlib import Path
 
 from rich.console import Console
 
-import shoal
-from shoal.cli import drawing, show
+from shoal.cli import app, drawing, show_release
 
 FORMAT = """\
 <svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
@@ -27,14 +27,10 @@ FORMAT = """\
 def main() -> None:
     """Run the demo into a console that records, and write the picture."""
     console = Console(record=True, width=122, markup=False, force_terminal=True, file=io.StringIO())
-    show.console = drawing.console = lambda **_: console
-    release = shoal.anonymize(
-        shoal.sample(), k=5, l=2, identifiers=["patient_id", "name"], sensitive=["diagnosis"], seed=0
-    )
-    with tempfile.TemporaryDirectory() as place:
-        release.save(Path(place) / "release")
-    show.say("$ shoal demo")
-    show.release(release, Path("shoal-demo/release"), Path("shoal-demo/private"), json=False)
+    show_release.console = drawing.console = lambda **_: console
+    drawing.say("$ shoal demo")
+    with tempfile.TemporaryDirectory() as place, contextlib.chdir(place):
+        app.app(["demo"], standalone_mode=False)
     picture = console.export_svg(title="", code_format=FORMAT, unique_id="demo")
     (Path(__file__).parent / "demo.svg").write_text(picture, encoding="utf-8")
 

@@ -1,5 +1,6 @@
 """A release in a notebook: verdicts in words and colours, collapsible findings, no scripts."""
 
+import pickle
 from dataclasses import replace
 
 import pyarrow as pa
@@ -37,6 +38,17 @@ def test_findings_are_collapsed_and_notes_are_not(release):
     assert "<details open><summary>Notes (1)</summary>" in page
     assert "<img" not in page
     assert "6 rows in 2 groups, by mdav, k = 3" in page
+
+
+def test_what_holds_what_is_exposed_and_what_to_do_come_first(release):
+    page = release._repr_html_()
+    places = [page.index(text) for text in ("What holds", "What is exposed", "What to do next", "guarantee")]
+    assert places == sorted(places)
+    assert "<code>shoal.attack(TABLE, release)</code>" in page
+
+
+def test_a_copy_without_the_original_shows_the_same_lines(release):
+    assert pickle.loads(pickle.dumps(release))._repr_html_() == release._repr_html_()
 
 
 def test_suppressed_rows_are_mentioned(release):

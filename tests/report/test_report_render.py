@@ -74,10 +74,13 @@ def test_every_link_of_the_contents_has_a_target(reported, kind):
     assert set(links) <= set(tags.ids)
 
 
-def test_the_verdict_comes_first(reported):
+def test_the_answer_and_then_the_verdict_come_first(reported):
     text = reported.texts["public", "html"]
     assert text.index("k = 5</b>: holds") < text.index("<nav")
-    assert reported.texts["public", "md"].splitlines()[4] == "- **k = 5: holds**"
+    lines = reported.texts["public", "md"].splitlines()
+    heads = [line[: line.index("**:")] for line in lines[4:7]]
+    assert heads == ["- **What holds", "- **What is exposed", "- **What to do next"]
+    assert lines[8] == "- **k = 5: holds**"
 
 
 def test_json_contains_the_facts(reported):

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from shoal.catalogue.card import Card
 from shoal.errors import DataError, MethodError
@@ -12,8 +12,10 @@ from shoal.model.progress import tick
 from shoal.model.sentences import has_number
 
 Better = Literal["low", "high", "neither"]
+Group = Literal["risk", "information loss", "classes"]
 Requirement = Literal["label", "sensitive", "items", "population", "other", "control"]
 
+GROUPS: tuple[Group, ...] = get_args(Group)
 NEEDS = {  # what a measure or an attack requires, in words
     "label": "a label",
     "sensitive": "a sensitive column",
@@ -61,7 +63,9 @@ class MeasureCard(Card[Callable[[Any], tuple[Finding, ...]]]):
         Explanations of its findings, by name. Reports list findings that have one: those of the release alone under
         risk, others under utility.
     rank : int
-        Its position in these lists, the smallest first.
+        Its position in these lists, and among the findings that commands print, the smallest first.
+    about : {"risk", "information loss", "classes"}, optional
+        The heading under which commands print its findings; by default risk for those of the release alone.
     aliases : tuple of str
         Other names of the same quantity.
     """
@@ -81,7 +85,13 @@ class MeasureCard(Card[Callable[[Any], tuple[Finding, ...]]]):
     counts_changes: bool = False
     words: Mapping[str, str] = field(default_factory=dict)
     rank: int = 1_000
+    about: Group | None = None
     aliases: tuple[str, ...] = ()
+
+    @property
+    def group(self) -> Group:
+        """The heading under which commands print its findings."""
+        return self.about or ("risk" if self.need == "release" else "information loss")
 
     def take(self, case: Any) -> tuple[Finding, ...]:
         """Return the findings of the measure, computed once per case.

@@ -7,8 +7,11 @@ from typing import Any
 
 from shoal.certify.certificate import CERTIFICATE, Claims, digest
 from shoal.certify.recounted_models import SLACK
+from shoal.errors import counted, listed
 from shoal.model.findings import Verdict
 from shoal.model.policy import MOST_TEXT, Policy
+
+SHOWN = 5  # names of failed checks in the conclusion
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,18 @@ class VerificationReport:
         """Whether everything is as claimed."""
         return all(line.holds for line in self.lines) and all(verdict.holds for verdict in self.verdicts)
 
+    @property
+    def conclusion(self) -> str:
+        """The outcome in one line: what was found, or which checks failed."""
+        failed = [line.what for line in self.lines if not line.holds]
+        failed = failed or [name_of(one) for one in self.verdicts if not one.holds]
+        if failed:
+            which = f"{len(failed)} of {counted(len(self.lines), 'check')} failed: {listed(failed, SHOWN)}"
+            return f"{which}. Do not rely on these data."
+        found = ", ".join(f"{name_of(one)} {one.found:.6g}" for one in self.verdicts if one.asked)
+        passed = "The check passed" if len(self.lines) == 1 else f"All {len(self.lines)} checks passed"
+        return f"Everything holds. {passed}" + (f"; found: {found}." if found else ".")
+
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
         return {
@@ -73,7 +88,7 @@ class VerificationReport:
             f"{line.what}: {line.claimed} / {line.found}: {'holds' if line.holds else 'FAILS'}" for line in self.lines
         ]
         roles = [f"column {one.column!r}: {one.role}, {one.form}" for one in self.columns]
-        return "\n".join([*checks, *roles, *self.notes, "Everything holds." if self.holds else "Not everything holds."])
+        return "\n".join([*checks, *roles, *self.notes, self.conclusion])
 
 
 def published_as(policy: Policy, names: Iterable[str]) -> tuple[Published, ...]:

@@ -9,8 +9,9 @@ from typing import Annotated, Any, NoReturn, Unpack
 
 import typer
 
-from shoal.cli import comparing, exploring, judging, listing, reporting, sets, show, warming
+from shoal.cli import comparing, exploring, judging, listing, reporting, sets, show, show_release, warming
 from shoal.cli.options import (
+    All,
     Constraints,
     File,
     Header,
@@ -63,6 +64,7 @@ def root(
 def demo(
     output: Annotated[Path, typer.Option("-o", "--output", help="The folder to write to.")] = Path("shoal-demo"),
     rows: Annotated[int, typer.Option(min=20, max=1_000_000, help="Number of rows of the synthetic table.")] = 5000,
+    every: All = False,
     json: Json = False,
 ) -> None:
     """Generate a synthetic hospital table, anonymize it and verify the release: `shoal demo`."""
@@ -77,11 +79,10 @@ def demo(
         release = anonymize(table, k=5, l=2, identifiers=["patient_id", "name"], sensitive=["diagnosis"], seed=0)
         release.save(output / "release", private=output / "private", format="csv", report=True, original=table)
         hospital = write_sample(table, output)
-    show.release(release, output / "release", output / "private", json=json)
+    places = (hospital, output / "release", output / "private")
+    show_release.table_release(release, *places, json=json, every=every)
     if not json:
-        show.say(
-            f"The synthetic table is {hospital}. Next: shoal profile {hospital}, shoal verify {output / 'release'}"
-        )
+        show.say(f"The synthetic table is {hospital}: shoal profile {hospital} describes it.")
 
 
 @app.command()
@@ -155,6 +156,7 @@ def anonymize(
         typer.Option(metavar="NAME", help="A file format; `shoal formats` lists them. [default: that of the input]"),
     ] = None,
     report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html to both folders.")] = True,
+    every: All = False,
     json: Json = False,
     **options: Unpack[MakingOptions],
 ) -> None:
@@ -167,7 +169,7 @@ def anonymize(
     with show.progress():
         release = run(file, policy=policy, threads=threads, budget=budget, **given)
         release.save(output, private=private, format=format, report=report, original=file)
-    show.release(release, output, private, json=json)
+    show_release.table_release(release, file, output, private, json=json, every=every)
 
 
 class CheckOptions(Constraints, Roles, total=False):

@@ -2,7 +2,9 @@
 
 import json
 import math
+import re
 import sys
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,9 +13,27 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
+MOST_WIDE = 100  # characters of a line of words
+
+
 def say(text: str) -> None:
     """Print a line of words."""
     console().print(printable(text), highlight=False, soft_wrap=True)
+
+
+def prose(head: str, text: str, wide: int = 0) -> None:
+    """Print a heading, padded to `wide` characters, and a text with hanging lines.
+
+    A command between backticks stays on one line, so that it can be copied.
+    """
+    from rich.text import Text
+
+    screen, start = console(), f"{head}: ".ljust(wide)
+    whole = re.sub(r"`[^`]+`", lambda command: command.group().replace(" ", "\0"), printable(text))
+    width = max(MOST_WIDE // 3, min(screen.width, MOST_WIDE) - len(start))
+    lines = textwrap.wrap(whole, width, break_long_words=False, break_on_hyphens=False)
+    shown = f"\n{' ' * len(start)}".join(lines).replace("\0", " ")
+    screen.print(Text.assemble((start, "bold"), shown), soft_wrap=True)
 
 
 def plain(text: str) -> None:

@@ -21,6 +21,7 @@ PRIVACY, ROLES, METHOD, FORM, RUN = "Privacy", "Column roles", "Method", "Input 
 
 File = Annotated[Path, typer.Argument(help="A table: CSV (also .gz), Parquet or Feather.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+All = Annotated[bool, typer.Option("--all", help="Show all findings, not only the ten most telling ones.")]
 Header = Annotated[
     bool | None,
     typer.Option(

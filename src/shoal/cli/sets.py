@@ -5,8 +5,8 @@ from typing import Annotated, TypedDict, Unpack
 
 import typer
 
-from shoal.cli import show, show_sets
-from shoal.cli.options import Json, Seed, SeedFrom, given_options, with_shared_options
+from shoal.cli import show, show_release, show_sets
+from shoal.cli.options import All, Json, Seed, SeedFrom, given_options, with_shared_options
 from shoal.cli.reporting import ending
 
 sets = typer.Typer(
@@ -78,6 +78,7 @@ def anonymize(
         typer.Option(help="A second folder for what only the data holder may see: clusters of records, findings."),
     ] = None,
     format: Annotated[str, typer.Option(help="File format: parquet, or json for small data.")] = "parquet",  # noqa: A002
+    every: All = False,
     json: Json = False,
     **reading: Unpack[Reading],
 ) -> None:
@@ -102,7 +103,9 @@ def anonymize(
     with show.progress():
         release = anonymize_sets(file, **options)
         release.save(output, private=private, format=format)
-    show_sets.release(release, output, private, json=json)
+    how = [word for name, given in reading.items() if given is not None for word in (f"--{name}", str(given))]
+    report = ["shoal", "sets", "report", str(file), str(output), *how]
+    show_release.set_release(release, output, private, report, json=json, every=every)
 
 
 @sets.command()

@@ -8,15 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.cli.drawing import as_json, console, figure, mark, plain, printable, row, say, table_of
-from shoal.errors import counted
 from shoal.model.progress import listening
 
 if TYPE_CHECKING:
     from shoal.catalogue import MeasureCard, MethodCard
     from shoal.certify.check import VerificationReport
     from shoal.model.findings import Attack, Finding
-    from shoal.model.release import Release
-    from shoal.model.set_release import SetRelease
     from shoal.prepare.profile import ColumnFacts, Profile
 
 __all__ = [
@@ -33,8 +30,6 @@ __all__ = [
     "profile",
     "progress",
     "proposal",
-    "release",
-    "release_ending",
     "say",
 ]
 
@@ -63,41 +58,6 @@ def progress() -> Iterator[None]:
             yield
 
 
-def release(made: "Release", folder: Path, private: Path | None, *, json: bool) -> None:
-    """Show what was released: verdicts, findings, notes."""
-    if json:
-        as_json(
-            {
-                "folder": str(folder),
-                "private": str(private) if private else None,
-                "rows": made.table.num_rows,
-                "suppressed": made.suppressed,
-                "verdicts": [verdict.as_dict() for verdict in made.verdicts],
-                "findings": [finding.as_dict() for finding in made.findings],
-                "notes": list(made.notes),
-            }
-        )
-        return
-    verdicts = table_of("guarantee", "column", ">required", ">found", "verdict")
-    for v in made.verdicts:
-        row(verdicts, v.model, v.column or "", f"{v.asked:g}", f"{v.found:.6g}", mark(holds=v.holds))
-    console().print(verdicts)
-    if made.suppressed:
-        say(f"Suppressed: {counted(made.suppressed, 'row')} with missing values.")
-    release_ending(made, folder, private)
-
-
-def release_ending(made: "Release | SetRelease", folder: Path, private: Path | None) -> None:
-    """Show the findings and notes of a release, and where it is."""
-    findings = table_of("finding", ">value", "how")
-    for f in made.findings:
-        row(findings, f.name, figure(f.value), f.how)
-    console().print(findings)
-    for note in made.notes:
-        say(f"Note: {note}")
-    say(f"Release: {folder}" + (f"    Confidential: {private}" if private else ""))
-
-
 def checked(found: "VerificationReport", *, json: bool) -> None:
     """Show what was claimed, what was found and the verdict for everything checked."""
     if json:
@@ -114,8 +74,7 @@ def checked(found: "VerificationReport", *, json: bool) -> None:
         console().print(roles)
     for note in found.notes:
         say(note)
-    failed = sum(not line.holds for line in found.lines)
-    say("Everything holds." if found.holds else f"{failed} of {counted(len(found.lines), 'check')} failed.")
+    say(found.conclusion)
 
 
 def profile(facts: "Profile", *, json: bool) -> None:

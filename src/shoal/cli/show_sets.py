@@ -1,26 +1,8 @@
 """What the commands for sets print."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from shoal.cli.drawing import as_json, console, figure, mark, row, say, table_of
-from shoal.cli.show import release_ending
-
-if TYPE_CHECKING:
-    from shoal.model.set_release import SetRelease
-
-
-def release(made: "SetRelease", folder: Path, private: Path | None, *, json: bool) -> None:
-    """Show what was released: verdicts, findings, notes."""
-    if json:
-        places = {"folder": str(folder), "private": str(private) if private else None}
-        as_json({**places, **made.as_dict()})
-        return
-    verdicts = table_of("guarantee", ">required", ">found", "verdict")
-    for v in made.verdicts:
-        row(verdicts, v.model, f"{v.asked:g}", f"{v.found:.6g}", mark(holds=v.holds))
-    console().print(verdicts)
-    release_ending(made, folder, private)
+from shoal.cli.drawing import as_json, console, figure, row, say, table_of
 
 
 def facts(found: dict[str, Any], *, json: bool) -> None:

@@ -1,7 +1,7 @@
 """A release: the new values, what the judge found in them, and what was changed."""
 
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.errors import counted
+from shoal.model import html_parts
 from shoal.model.findings import Finding, Verdict, value_of
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
@@ -47,6 +48,7 @@ class Making:
     reorder: Callable[[Any, NDArray[np.int64]], Any]  # returns these rows of a frame under a new index
     writer: Callable[..., Path]  # called by `save`
     reporter: Callable[..., str]  # called by `report`
+    answerer: Callable[..., Any]  # returns the lines that a notebook shows first
     source: Any = None  # the argument of `anonymize`
     case: Any = None  # the pair of table and release that was measured
 
@@ -205,7 +207,7 @@ class Release:
         return f"<Release: {counted(self.table.num_rows, 'row')} in {counted(groups, 'group')}; {held} verified>"
 
     def _repr_html_(self) -> str:
-        """Show verdicts and findings in a notebook, without a single cell value."""
+        """Show what holds, what is exposed and what to do next; verdicts, notes and findings, without a cell value."""
         n, groups, k = self.table.num_rows, self._making.partition.groups, self.policy.constraints.k
         head = f"{n:,} rows in {counted(groups, 'group')}, by {html.escape(self.policy.method.name)}, k = {k}"
         left = f"<p>Left out: {counted(self.suppressed, 'row')} with missing values.</p>" if self.suppressed else ""
@@ -216,47 +218,14 @@ class Release:
         findings = [(f.name, f"{f.value:.6g}", f.how) for f in self.findings]
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
         return (
-            f'<div style="max-width:60em"><p><b>shoal release</b>: {head}</p>{left}'
-            + _rows(("guarantee", "column", ">required", ">found", "verdict", ""), verdicts)
-            + (_fold(f"Notes ({len(self.notes)})", f"<ul>{notes}</ul>", unfolded=True) if notes else "")
-            + _fold(f"Findings ({len(findings)}), for the data holder", _rows(("finding", ">value", "how"), findings))
+            f'<div style="max-width:60em"><p><b>shoal release</b>: {head}</p>'
+            + html_parts.answer(self._making.answerer(self).lines("long"))
+            + left
+            + html_parts.rows(("guarantee", "column", ">required", ">found", "verdict", ""), verdicts)
+            + (html_parts.fold(f"Notes ({len(self.notes)})", f"<ul>{notes}</ul>", unfolded=True) if notes else "")
+            + html_parts.fold(
+                f"Findings ({len(findings)}), for the data holder",
+                html_parts.rows(("finding", ">value", "how"), findings),
+            )
             + "</div>"
         )
-
-
-# White on these is legible on light and on dark pages; the word says it without the colour.
-COLOURS = {"holds": "#1a6b4f", "fails": "#a63a10"}
-TABLE = "border-collapse:collapse;margin:.3em 0 .6em"
-CELL = "padding:.2em .9em .2em 0;border-bottom:1px solid rgba(128,128,128,.3);vertical-align:top;text-align:"
-
-
-def _rows(head: tuple[str, ...], body: Sequence[tuple[str, ...]]) -> str:
-    """Return an HTML table, fully escaped; a heading that starts with > is of numbers."""
-    sides = ["right" if one.startswith(">") else "left" for one in head]
-    heads = "".join(
-        f'<th style="{CELL}{side}">{html.escape(one.removeprefix(">"))}</th>'
-        for one, side in zip(head, sides, strict=True)
-    )
-    lines = "".join(
-        "<tr>"
-        + "".join(
-            f'<td style="{CELL}{side}">{_marked(cell, verdict=one == "verdict")}</td>'
-            for cell, one, side in zip(row, head, sides, strict=True)
-        )
-        + "</tr>"
-        for row in body
-    )
-    return f'<table style="{TABLE}"><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table>'
-
-
-def _marked(cell: str, *, verdict: bool) -> str:
-    """Return a cell escaped; a verdict in its colour."""
-    if not verdict:
-        return html.escape(cell)
-    look = f"background:{COLOURS[cell]};color:#fff;border-radius:1em;padding:.05em .7em"
-    return f'<span style="{look}">{html.escape(cell)}</span>'
-
-
-def _fold(title: str, inside: str, *, unfolded: bool = False) -> str:
-    """Return a collapsible part."""
-    return f"<details{' open' if unfolded else ''}><summary>{html.escape(title)}</summary>{inside}</details>"

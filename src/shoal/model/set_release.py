@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import WriteError, counted
+from shoal.model import html_parts
 from shoal.model.disassociated import Disassociated
 from shoal.model.findings import Finding, Verdict, value_of
 from shoal.model.transactions import Transactions
@@ -47,6 +48,7 @@ class SetRelease:
     findings: tuple[Finding, ...]
     notes: tuple[str, ...] = ()
     writer: Callable[..., Path] | None = field(default=None, repr=False)
+    answerer: Callable[..., Any] | None = field(default=None, repr=False)
 
     def finding(self, name: str) -> float:
         """Return the value of one finding, such as "clusters"."""
@@ -91,7 +93,15 @@ class SetRelease:
         return f"<SetRelease: {size}; {self.kind} neighbour>"
 
     def _repr_html_(self) -> str:
-        """Show verdicts and findings in a notebook, without a single item."""
-        verdicts = "".join(f"<li>{html.escape(str(verdict))}</li>" for verdict in self.verdicts)
-        findings = "".join(f"<li>{html.escape(str(finding))}</li>" for finding in self.findings)
-        return f"<div><p>{html.escape(repr(self))}</p><ul>{verdicts}</ul><ul>{findings}</ul></div>"
+        """Show what holds, what is exposed and what to do next; verdicts and findings, without a single item."""
+        first = "" if self.answerer is None else html_parts.answer(self.answerer(self).lines("long"))
+        verdicts = [
+            (v.model, f"{v.asked:g}", f"{v.found:.6g}", "holds" if v.holds else "fails", v.note) for v in self.verdicts
+        ]
+        findings = [(f.name, f"{f.value:.6g}", f.how) for f in self.findings]
+        return (
+            f'<div style="max-width:60em"><p>{html.escape(repr(self))}</p>{first}'
+            + html_parts.rows(("guarantee", ">required", ">found", "verdict", ""), verdicts)
+            + html_parts.rows(("finding", ">value", "how"), findings)
+            + "</div>"
+        )

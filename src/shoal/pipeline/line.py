@@ -22,6 +22,7 @@ from shoal.io.text_columns import read_for
 from shoal.kernels.threads import thread_count
 from shoal.model.asking import in_seconds
 from shoal.model.findings import Verdict
+from shoal.model.notes import by_importance
 from shoal.model.options import PolicyOptions, TableOptions, with_options
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy, PolicySource
@@ -31,6 +32,7 @@ from shoal.model.release import Making, Release
 from shoal.model.sentences import Sentence, for_page
 from shoal.model.set_release import SetRelease
 from shoal.model.table import Table, canonical
+from shoal.pipeline.answering import answer_of
 from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.grouping import make_groups, merged
 from shoal.pipeline.hierarchies import given_trees, with_values
@@ -157,8 +159,9 @@ def _run(source: Any, wanted: Policy, threads: int, seconds: float | None) -> Re
     table = read_for(source, wanted)
     step("profile")
     named, notes = complete(wanted, table, profile_table(table))
-    if named.method.name != wanted.method.name:
-        announce(notes[0])
+    chosen, notes = (notes[:1], notes[1:]) if named.method.name != wanted.method.name else ((), notes)
+    for note in chosen:
+        announce(note)
     step("encode")
     arranged, trees = arrange(table, named), given_trees(named)
     refuse_unique_kept(arranged.data, named)
@@ -187,9 +190,9 @@ def _run(source: Any, wanted: Policy, threads: int, seconds: float | None) -> Re
     own = partition.notes
     if named.method.name not in methods.built_in:  # the numbers in the notes of a plug-in may count few rows
         own = tuple(note for note in own if for_page(note, n, k))
-    first = (*unusual(table), *notes, *inference, *respelt(sensitive), *encoded.notes, *own)
-    of_columns = (*extremes(arranged, named), *hidden(arranged, named))
     labelled = about_labels(columns_that_decide_label(arranged, named))
+    of_columns = (*extremes(arranged, named), *labelled, *hidden(arranged, named), *notes)
+    last = (*respelt(sensitive), *encoded.notes, *own, *unusual(table), *chosen, *ended_early(seconds, cut=cut))
     drawn = plane_of_some(partition.labels, k, encoded.rows) if found.sketches else None
     recoded = replace(recoded, data=release.table)
     del table, arranged, encoded, repeated  # measures need memory themselves, and use none of these
@@ -200,8 +203,8 @@ def _run(source: Any, wanted: Policy, threads: int, seconds: float | None) -> Re
         *partition.findings,
         *inferred,
     )
-    every = (*first, *ended_early(seconds, cut=cut), *warnings(recoded, named, findings), *of_columns, *labelled)
-    all_notes = tuple(note.suppressed(n, k) if isinstance(note, Sentence) else note for note in every)
+    every = (*warnings(recoded, named, findings, release._making.case), *inference, *of_columns, *last)
+    all_notes = by_importance(note.suppressed(n, k) if isinstance(note, Sentence) else note for note in every)
     return_unused_memory()
     step("")
     sketches = found.sketches if drawn is None else (*found.sketches, drawn)
@@ -355,6 +358,7 @@ def _release(
             reorder=reordered,
             writer=write,
             reporter=_report,
+            answerer=answer_of,
             source=source,
             case=case,
         ),

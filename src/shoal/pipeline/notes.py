@@ -1,16 +1,20 @@
-"""Notes for the data holder before publishing, without cell values."""
+"""Notes for the data holder before publishing, without cell values.
+
+They are listed in this order: what identifies someone or reveals a value, what is lost, how the release was made.
+"""
 
 from collections.abc import Mapping
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.model.findings import Finding
+from shoal.model.notes import Note
 from shoal.model.policy import Policy
 from shoal.model.sentences import Rows, Sentence, few
 from shoal.model.table import Table
-from shoal.privacy.attacks.unchanged import Unchanged
+from shoal.privacy.attacks.unchanged import exposed_by
+from shoal.privacy.measures.case import Case
 from shoal.privacy.verdict.values import Values
 from shoal.recode.steps import has_extremes
 from shoal.recode.table import Recoded
@@ -82,10 +86,10 @@ def respelt(sensitive: Mapping[str, Values]) -> tuple[str, ...]:
     )
 
 
-def warnings(recoded: Recoded, policy: Policy, findings: tuple[Finding, ...]) -> list[str]:
+def warnings(recoded: Recoded, policy: Policy, findings: tuple[Finding, ...], case: Case) -> list[str]:
     """Return what the data holder should know before publishing."""
     found = {finding.name: finding.value for finding in findings}
-    notes: list[str] = [
+    emptied: list[str] = [
         Sentence(
             "column {name}: {emptied} of its {n} cells are published as missing, because too few rows share their "
             "values. If the column matters, give it another kind or role, or publish it truthfully.",
@@ -96,16 +100,20 @@ def warnings(recoded: Recoded, policy: Policy, findings: tuple[Finding, ...]) ->
         for change in recoded.ledger
         if change.emptied * 10 >= recoded.data.num_rows
     ]
+    notes = _unchanged(case)
     medoids = [name for name in policy.names("quasi") if policy.columns[name].form == "medoid"]
     if len(medoids) > 1:
         notes.append(
             "classes are published as medoids, which are rows of the table: anyone who knows a person's complete "
             "combination can see that they are in it. The form 'representative' publishes no original rows."
         )
-    notes += _unchanged(recoded.data, policy)
     if policy.names("sensitive") and policy.constraints.l is None and policy.constraints.t is None:
         notes.append(
-            "sensitive columns are published unchanged; only l or t limits what a class reveals about its rows."
+            Note(
+                "sensitive columns are published unchanged;",
+                "only l or t limits what a class reveals about its rows.",
+                "unlimited",
+            )
         )
     one = found.get("classes of one label %", 0.0)
     if one >= 1 and policy.constraints.l is None and policy.constraints.t is None:
@@ -117,22 +125,27 @@ def warnings(recoded: Recoded, policy: Policy, findings: tuple[Finding, ...]) ->
         notes.append("protection from minimality treats sensitive columns separately, not what they reveal together.")
     if found["classes"] == 1:
         notes.append("all rows are in one class: the release says nothing specific about anyone.")
-    return notes
+    return notes + emptied
 
 
-def _unchanged(data: pa.Table, policy: Policy) -> list[str]:
+def _unchanged(case: Case) -> list[str]:
     """Return what the columns published unchanged reveal, if any value or combination is rare."""
-    found, k = Unchanged.of(data, policy), policy.constraints.k
-    notes = [
-        f"column {name!r} is published unchanged and has rare values, each in fewer than {k} rows. Anyone who knows "
-        "that a person has such a value can narrow them down to these few rows. Merge rare values into broader ones "
-        "before the release, or make the column a quasi-identifier."
-        for name in found.codes
-        if found.rare(name, k)
-    ]
+    found, k = exposed_by(case), case.policy.constraints.k
+    notes: list[str] = []
     if found.alone:
-        notes.append(
-            f"{few(found.alone, found.rows, k)} of {found.rows:,} rows are unique in the columns that are published "
-            "unchanged, sensitive and kept together. Anyone who knows these values of a person can find the row."
+        alone = (
+            f"{few(found.alone, case.n, k)} of {case.n:,} rows are unique in the columns that are published unchanged, "
+            "sensitive and kept together. Anyone who knows these values of a person can find the row."
         )
+        notes.append(Note(alone, "", "alone"))
+    for name in found.rare:
+        rare = (
+            f"column {name!r} is published unchanged and has rare values, each in fewer than {k} rows. Anyone who "
+            "knows that a person has such a value can narrow them down to these few rows."
+        )
+        remedy = (
+            f"Merge rare values of {name!r} into broader ones before the release, or make the column a "
+            "quasi-identifier."
+        )
+        notes.append(Note(rare, remedy, "rare"))
     return notes

@@ -15,6 +15,7 @@ import pyarrow as pa
 from shoal.catalogue import methods
 from shoal.model.asking import either
 from shoal.model.findings import Finding
+from shoal.model.notes import Note
 from shoal.model.partition import Partition
 from shoal.model.policy import Policy
 from shoal.model.progress import current_step, silently, step
@@ -34,15 +35,14 @@ from shoal.recode.table import recode
 SECONDS = 2.0  # time limit of the estimate for each release
 PLACEMENTS = 200  # maximum number of placements enumerated
 
-LIMITED = f"To limit this, at the price of a higher information loss: {either('protect', 'minimality')}."
+LIMITED = f"To limit what repeating the run reveals, at the price of a higher information loss: {either('protect', 'minimality')}."
 DEPENDS = (
-    "minimality: the groups depend on sensitive values, because of {models}. An attacker who knows all "
-    "quasi-identifiers and repeats the run may learn more about a person than the class reveals. `attack` estimates "
-    f"how much ({either('only', 'minimality')}). {LIMITED}"
+    "minimality: the groups depend on sensitive values, because of {models}, so an attacker who repeats the run may learn "
+    f"more than a class reveals. `attack` estimates how much ({either('only', 'minimality')}). {LIMITED}"
 )
 EXCEEDS = (
     "minimality: an attacker who knows all quasi-identifiers and repeats the run can be {posterior:.0f}% sure of one "
-    f"person's value of column {{column!r}}; the class alone suggests {{share:.0f}}%. {LIMITED}"
+    "person's value of column {column!r}; the class alone suggests {share:.0f}%."
 )
 
 
@@ -152,8 +152,8 @@ def inference_by_repetition(
     )
     if revealed.posterior <= allowed(policy.constraints.l, revealed.share):
         return findings, ()
-    note = EXCEEDS.format(posterior=100 * revealed.posterior, share=100 * revealed.share, column=revealed.column)
-    return findings, (note,)
+    fact = EXCEEDS.format(posterior=100 * revealed.posterior, share=100 * revealed.share, column=revealed.column)
+    return findings, (Note(fact, LIMITED, "repetition"),)
 
 
 def _depends(made: Grouped, policy: Policy) -> bool:

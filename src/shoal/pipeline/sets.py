@@ -30,6 +30,7 @@ from shoal.model.seeds import drawn_seed
 from shoal.model.sentences import Rows, Sentence, few
 from shoal.model.set_release import Neighbour, SetRelease
 from shoal.model.transactions import Transactions
+from shoal.pipeline.answering import answer_of_sets
 from shoal.pipeline.arrow_errors import without_arrow_errors
 from shoal.pipeline.set_neighbours import neighbour_of
 from shoal.pipeline.write import refuse_unless, write_sets
@@ -167,8 +168,9 @@ def anonymize_sets(
     own = [note.suppressed(data.n, k) if isinstance(note, Sentence) else note for note in made.notes]
     notes = (*own, *found.warnings, *_notes(data, neighbour, hidden, k))
     step("")
+    every = (*found.verdicts, *verdicts)
     return SetRelease(
-        published, drawn, neighbour, cluster_of, start, (*found.verdicts, *verdicts), findings, notes, write_sets
+        published, drawn, neighbour, cluster_of, start, every, findings, notes, write_sets, answer_of_sets
     )
 
 

@@ -18,6 +18,7 @@ import pyarrow as pa
 from shoal.catalogue import methods, requested_model
 from shoal.errors import PolicyError, listed, near
 from shoal.model.asking import either, option
+from shoal.model.notes import Note
 from shoal.model.policy import FORMS, SEPARATOR, TRUTHFUL_FORMS, Column, Form, Kind, Policy, Role
 from shoal.model.sentences import Sentence
 from shoal.model.table import Table, is_list, type_name
@@ -41,6 +42,7 @@ TRUTHFUL: dict[Kind, Form] = {
     "boolean": "set",
     "date": "range",
 }
+DROP = "Make it an identifier."
 ROLE_OPTION = {"identifier": "identifiers"}  # roles whose option has another name
 FITTING: dict[str, tuple[Kind, ...]] = {
     "truth value": ("boolean", "nominal", "ordinal", "numeric"),
@@ -84,7 +86,7 @@ def complete(
         elif given is None or "role" not in given.model_fields_set:
             notes += _unnamed(found)
         elif given.role == "quasi" and found.row_number:
-            notes.append(f"column {name!r} contains row numbers, but is a quasi-identifier. Make it an identifier.")
+            notes.append(Note(f"column {name!r} contains row numbers, but is a quasi-identifier.", DROP, "identifier"))
         elif given.form and given.role != "quasi":
             notes.append(f"column {name!r} has the role {given.role}, so its form {given.form!r} is not used.")
         averaged = columns[name].role == "quasi" and found.kind == "numeric"
@@ -282,9 +284,10 @@ def _published_though_direct(found: ColumnFacts, role: Role) -> str:
         if role == "quasi"
         else "every value is published unchanged"
     )
-    return (
-        f"column {found.name!r} looks like a direct identifier ({found.reason}), but has the role {role}: {what}. "
-        f"If it names people, drop it: {either('identifiers', found.name)}."
+    return Note(
+        f"column {found.name!r} looks like a direct identifier ({found.reason}), but has the role {role}: {what}.",
+        f"If it names people, drop it: {either('identifiers', found.name)}.",
+        "identifier",
     )
 
 

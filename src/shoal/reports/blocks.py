@@ -51,6 +51,23 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str = ""
     return {"type": "table", "caption": caption, "heads": list(heads), "rows": [list(row) for row in rows]}
 
 
+def alike(rows: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
+    """Return one row for all columns of a table that differ in nothing but their name, which is the first cell.
+
+    Examples
+    --------
+    >>> alike([("age", "quasi"), ("job", "quasi"), ("ill", "sensitive")])
+    [('2 columns: age, job', 'quasi'), ('ill', 'sensitive')]
+    """
+    names: dict[tuple[str, ...], list[str]] = {}
+    for name, *cells in rows:
+        names.setdefault(tuple(cells), []).append(name)
+    return [
+        (held[0] if len(held) == 1 else f"{len(held)} columns: {', '.join(held)}", *cells)
+        for cells, held in names.items()
+    ]
+
+
 def chart(title: str, drawing: Picture, caption: str, legend: str = "") -> Block:
     """Return a finished picture as a figure; see `one_figure`."""
     return one_figure(title, {"kind": "svg", "svg": drawing.svg()}, caption, legend)

@@ -6,6 +6,7 @@ adds what comparing it with the original reveals, for the data holder only.
 | key | content |
 | --- | --- |
 | `kind`, `title`, `kicker`, `lead` | which report this is |
+| `answer` | the three lines that come first: a heading and a text each (see `answer`) |
 | `rows`, `k`, `holds` | the size of the release, and whether every constraint holds |
 | `verdicts` | one entry each: model, column, asked, claimed, found, holds, constraint |
 | `findings` | one entry each: name, value, interval, how, need, shown |
@@ -25,6 +26,7 @@ from shoal.model.policy import Policy
 from shoal.model.sentences import for_page
 from shoal.privacy.measures.case import Case
 from shoal.reports import blocks
+from shoal.reports.answer import Answer, fewest_candidates, table_answer
 from shoal.reports.blocks import Block
 from shoal.reports.counting import joined, of_column
 from shoal.reports.wording import (
@@ -64,11 +66,13 @@ def public_facts(
     """
     public = [finding for finding in findings if finding.need == "release"]
     middle = [blocks.section("columns", "Released columns", _columns(case))]
-    return report_facts("public", middle, case, verdicts, public, claims, files)
+    first = table_answer(case, verdicts, public, words()["next"]["public"])
+    return report_facts("public", first, middle, case, verdicts, public, claims, files)
 
 
 def report_facts(
     kind: str,
+    first: Answer,
     middle: Sequence[Block],
     case: Case,
     verdicts: Sequence[Verdict],
@@ -76,7 +80,7 @@ def report_facts(
     claims: Claims | None,
     files: Mapping[str, str] | None,
 ) -> dict[str, Any]:
-    """Return the facts of a "public" or "holder" report, with its own sections in the middle."""
+    """Return the facts of a "public" or "holder" report, with its own first lines and sections in the middle."""
     k = case.policy.constraints.k
     lines = [
         {
@@ -92,7 +96,8 @@ def report_facts(
         "kind": kind,
         "title": "What this release protects" if kind == "public" else "What this release protects and preserves",
         "kicker": words()["kickers"][kind],
-        "lead": say(kind, n=f"{case.n:,}", k=k),
+        "answer": first.lines("long"),
+        "lead": say(kind),
         "rows": case.n,
         "k": k,
         "holds": all(verdict.holds for verdict in verdicts),
@@ -168,8 +173,7 @@ def _done(policy: Policy, case: Case, verdicts: Sequence[Verdict]) -> list[Block
         for name in held
     ]
     least = int(sizes.min()) if sizes.size else 0
-    items = [verdict.found for verdict in verdicts if verdict.column in policy.names("items")]
-    fewest = min([least, *items]) if least else 0
+    fewest = fewest_candidates(case, verdicts)
     known_items = f" and {policy.constraints.m} items" if fewest < least else ""
     how = f"{method_words(policy.method.name)}{refined} {known['missing'][policy.missing]}"
     return [
@@ -189,7 +193,7 @@ def _done(policy: Policy, case: Case, verdicts: Sequence[Verdict]) -> list[Block
         if UNIQUE_KEPT in policy.accept
         else None,
         blocks.text(f"{say('done')} {how} {say('order')}"),
-        blocks.table(("column", "role", "published as"), rows, "What happened to each column"),
+        blocks.table(("column", "role", "published as"), blocks.alike(rows), "What happened to each column"),
         blocks.items([f"{role}: {known['roles'][role][1]}" for role, held in roles.items() if held]),
     ]
 

@@ -18,6 +18,7 @@ from shoal.model.sketches import PlaneSketch
 from shoal.privacy.measures.case import Case
 from shoal.privacy.measures.pairs import Pair
 from shoal.reports import blocks
+from shoal.reports.answer import table_answer
 from shoal.reports.blocks import Block
 from shoal.reports.counting import middles, of_column
 from shoal.reports.facts import MOST, Claims, column_figures, released_picture, report_facts, shown_between
@@ -69,7 +70,11 @@ def holder_facts(
         *sections,
     ]
     kept = [part for part in middle if part["blocks"]]
-    return report_facts("holder", kept, case, verdicts, findings, claims, files)
+    following = " ".join(
+        words()["next"][one] for one in (*(["notes"] if notes else []), "attacked" if attacks else "holder")
+    )
+    first = table_answer(case, verdicts, findings, following, attacks)
+    return report_facts("holder", first, kept, case, verdicts, findings, claims, files)
 
 
 def _worth(
@@ -250,7 +255,7 @@ def _changes(ledger: Sequence[Change], suppressed: int, n: int, k: int) -> list[
     out = f"{few(suppressed, n + suppressed, k)} rows with missing values were removed." if suppressed else ""
     return [
         blocks.text(f"Changed cells, out of {n:,} in each column. {say('changes')} {out}".strip()),
-        blocks.table(heads, rows),
+        blocks.table(heads, blocks.alike(rows)),
     ]
 
 

@@ -66,7 +66,8 @@ def as_markdown(facts: dict[str, Any]) -> str:
     verdicts = [
         f"- **{_flat(one['constraint'])}: {HOLDS if one['holds'] else FAILS}**" for one in facts.get("verdicts", ())
     ]
-    lines += ["\n".join(verdicts)] if verdicts else []
+    answer = [f"- **{_flat(head)}**: {_prose(words)}" for head, words in facts.get("answer", ())]
+    lines += ["\n".join(part) for part in (answer, verdicts) if part]
     lines += [_flat(facts["lead"]), *_marked_down(facts.get("head", ()))]
     for part in facts["sections"]:
         lines += [f"## {_flat(part['title'])}", *_marked_down(part["blocks"])]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from shoal.model.disassociated import Disassociated
 from shoal.model.findings import Verdict
 from shoal.reports import blocks
+from shoal.reports.answer import set_answer
 from shoal.reports.blocks import Block
 from shoal.reports.set_worth import worth_sections
 from shoal.reports.wording import words
@@ -63,14 +64,17 @@ def set_facts(
     ]
     holds = all(verdict.holds for verdict in verdicts)
     audience = "public" if findings is None else "holder"
+    kept = None if findings is None else 100 * (1 - findings["What is left out"]["their share"])
+    first = set_answer(published, verdicts, kind, words()["next"][f"{audience}_sets"], kept)
     constraint = f"k = {k}, m = {m}"
     more = "every condition was checked in the files" if holds else "not every condition holds"
     return {
         "kind": audience,
         "title": "What this release of sets protects",
         "kicker": words()["kickers"][audience],
-        "lead": f"An attacker who knows up to {m} items of a person is left with at least {k} candidates among "
-        f"{published.n:,} records.",
+        "answer": first.lines("long"),
+        "lead": "Records are sets of items. Their items were split into chunks that cannot be put together again: "
+        "which parts of chunks belong to the same person is not published.",
         "holds": holds,
         "k": k,
         "rows": published.n,

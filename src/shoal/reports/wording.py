@@ -81,11 +81,11 @@ def shown_figure(verdict: Verdict, value: float, n: int, k: int) -> str:
     return figure(value) if verdict.model in models.built_in else few(value, n, k)
 
 
-def asked_for(verdict: Verdict, policy: Policy) -> str:
+def asked_for(verdict: Verdict, policy: Policy, *, of_column: bool = True) -> str:
     """Return in short what was requested: k = 5, t = 0.2 for ill."""
     card = models.load(verdict.model) if verdict.model in models.built_in else None
     name = verdict.model if card is None else card.short(policy.constraints)
-    of = f" for {verdict.column}" if verdict.column else ""
+    of = f" for {verdict.column}" if verdict.column and of_column else ""
     return f"{name} = {verdict.asked:g}{of}"
 
 
@@ -99,15 +99,15 @@ def measure_words(needs: Collection[str], *, built_in: bool) -> dict[str, str]:
     return {name: text for card in cards if card.need in needs for name, text in card.words.items()}
 
 
-def promise(verdict: Verdict) -> tuple[str, str]:
-    """Return what a constraint guarantees and what it does not, in plain words.
+def promise(verdict: Verdict, column: str = "") -> tuple[str, str]:
+    """Return what a constraint guarantees and what it does not, in plain words; `column` stands for its column.
 
     A plug-in's own words are left out, because a report must render identically where the plug-in is not installed.
     """
     card = models.load(verdict.model) if verdict.model in models.built_in else None
     says, leaves = OTHER if card is None else (card.promise, card.leaves_open)
-    column = f"the column “{verdict.column}”"
-    return says.format(asked=f"{verdict.asked:g}", column=column), leaves
+    name = column or f"the column “{verdict.column}”"
+    return says.format(asked=f"{verdict.asked:g}", column=name), leaves
 
 
 def method_words(name: str) -> str:

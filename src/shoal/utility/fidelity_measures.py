@@ -4,7 +4,7 @@ import numpy as np
 
 from shoal.catalogue import measure
 from shoal.model.findings import Finding
-from shoal.privacy.attacks.unchanged import Unchanged
+from shoal.privacy.attacks.unchanged import exposed_by
 from shoal.privacy.measures.case import Case
 from shoal.utility import fidelity
 from shoal.utility.honest_accuracy import honest_accuracy
@@ -12,7 +12,17 @@ from shoal.utility.honest_accuracy import honest_accuracy
 Found = tuple[Finding, ...]
 
 
-@measure("classes", formula="number of classes", better="high", need="release", cost="n", always=True)
+@measure(
+    "classes",
+    formula="number of classes",
+    better="high",
+    need="release",
+    cost="n",
+    also=("smallest class", "mean class", "largest class"),
+    rank=4,
+    about="classes",
+    always=True,
+)
 def class_count(case: Case) -> Found:
     """Count the classes of a release and their rows."""
     if not case.n:
@@ -46,11 +56,11 @@ def class_count(case: Case) -> Found:
 )
 def unchanged_uniques(case: Case) -> Found:
     """Count the rows that are unique in what is published unchanged."""
-    found = Unchanged.of(case.released, case.policy)
-    if not case.n or not found.codes:
+    found = exposed_by(case)
+    if not case.n or not found.columns:
         return ()
     name, how = "rows unique in unchanged columns %", "sensitive and kept columns together"
-    return (Finding(name, 100 * found.alone / found.rows, how, "release", unit="%", counts_rows=True),)
+    return (Finding(name, 100 * found.alone / case.n, how, "release", unit="%", counts_rows=True),)
 
 
 @measure(
@@ -61,6 +71,7 @@ def unchanged_uniques(case: Case) -> Found:
     need="release",
     cost="n log n",
     requires=("label",),
+    rank=4,
     always=True,
 )
 def labels_disclosed(case: Case) -> Found:
@@ -118,6 +129,7 @@ def tables(case: Case) -> Found:
     better="low",
     need="pair",
     cost="n d",
+    rank=18,
     always=True,
 )
 def invented_combinations(case: Case) -> Found:

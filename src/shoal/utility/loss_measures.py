@@ -25,6 +25,7 @@ FEW = 6  # rows below which three folds of a classifier mean nothing
     better="low",
     need="groups",
     cost="n d",
+    also=("partition SSE", "partition SST"),
     rank=15,
     words={
         "information loss %": "The share of the variance that is within groups and therefore lost, in per cent.",
@@ -47,6 +48,7 @@ def information_loss(case: Case) -> Found:
     better="low",
     need="groups",
     cost="n d",
+    rank=15,
     always=True,
 )
 def loss_by_rounding(case: Case) -> Found:
@@ -63,7 +65,7 @@ def loss_by_rounding(case: Case) -> Found:
     better="low",
     need="pair",
     cost="n d",
-    also=("class loss %",),
+    also=("class loss %", "cell loss % as in ARX"),
     rank=14,
     words={
         "cell loss %": "How imprecise a cell is on average, from 0 (exact) to 100 (any value of its column).",
@@ -112,6 +114,7 @@ def minimal_distortion(case: Case) -> Found:
     better="low",
     need="pair",
     cost="n d",
+    rank=18,
     always=True,
     counts_changes=True,
 )
@@ -162,7 +165,14 @@ def discernibility(case: Case) -> Found:
     return (Finding("discernibility", distortion.discernibility(case.sizes, k), how, "release"),)
 
 
-@measure("normalised average class size", formula="n / (classes k)", better="low", need="release", cost="n")
+@measure(
+    "normalised average class size",
+    formula="n / (classes k)",
+    better="low",
+    need="release",
+    cost="n",
+    about="classes",
+)
 def average_class_size(case: Case) -> Found:
     """Measure how large classes are on average, in multiples of k."""
     if not case.n:

@@ -7,6 +7,7 @@ refused unless it accepts that by name.
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +22,7 @@ from shoal.model.options import UNIQUE_KEPT
 from shoal.model.policy import Policy
 from shoal.model.sentences import Rows, Sentence
 from shoal.privacy.attacks.attack import Clock, Profile, allowed_by_k, concluded
-from shoal.privacy.measures.case import Case
+from shoal.privacy.measures.case import Case, once_per_case
 from shoal.privacy.verdict.classes import classes
 from shoal.privacy.verdict.values import read_column
 
@@ -56,6 +57,21 @@ class Unchanged:
         """Return how many rows have a value of a column that fewer than k rows have."""
         counts = np.bincount(self.codes[name])
         return int(counts[counts < k].sum())
+
+
+class Exposed(NamedTuple):
+    """The columns published unchanged, those of them with values of fewer than k rows, and the rows unique in them."""
+
+    columns: tuple[str, ...]
+    rare: tuple[str, ...]
+    alone: int
+
+
+@once_per_case
+def exposed_by(case: Case) -> Exposed:
+    """Return what the columns that a release publishes unchanged reveal."""
+    found, k = Unchanged.of(case.released, case.policy), case.policy.constraints.k
+    return Exposed(tuple(found.codes), tuple(name for name in found.codes if found.rare(name, k)), found.alone)
 
 
 def refuse_unique_kept(data: pa.Table, policy: Policy) -> None:

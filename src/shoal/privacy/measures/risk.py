@@ -150,7 +150,14 @@ def sample_uniques(case: Case) -> tuple[Finding, ...]:
     return (Finding("sample uniques %", 100 * alone / case.n, how, "release", unit="%", counts_rows=True),)
 
 
-@measure("class sizes", formula="number of classes; rows by size(E)", better="neither", need="release", cost=COST)
+@measure(
+    "class sizes",
+    formula="number of classes; rows by size(E)",
+    better="neither",
+    need="release",
+    cost=COST,
+    about="classes",
+)
 def class_sizes(case: Case) -> tuple[Finding, ...]:
     """Count the classes, and the share of rows in small and in large ones."""
     if not case.n:
