@@ -52,7 +52,7 @@ def test_small_tables_are_measured_and_larger_ones_get_a_note_that_groups_depend
         shoal.sample(60, seed=1), k=3, l=2, identifiers=["patient_id", "name"], sensitive=["diagnosis"]
     )
     (note,) = figures_and_notes(large)
-    assert "the groups depend on sensitive values, because of distinct l-diversity." in note
+    assert "the groups depend on sensitive values, because of distinct l-diversity," in note
     assert "only=['minimality'] in Python, --only minimality on the command line" in note
     assert "at the price of a higher information loss: protect='minimality' in Python" in note
 

@@ -89,6 +89,7 @@ def test_sentences_mention_no_rows_or_at_least_k(reported, kind):
     words = [part[key] for part in parts for key in ("how", "text", "caption", "lead", "more") if key in part]
     words += [cell for part in parts if part.get("type") == "table" for row in part["rows"] for cell in row[1:]]
     words += [line for part in parts if part.get("type") == "list" for line in part["items"]]
+    words += [line for _, line in reported.facts[kind]["answer"]]
     for text in words:
         for found in re.findall(r"(?<![\d.,=])(\d+) (?:of [\d,]+ )?(?:rows|cells)\b", text):
             assert int(found) == 0 or int(found) >= K or f"fewer than {found}" in text, text

@@ -84,8 +84,8 @@ class Release:
     suppressed : int
         Number of rows left out because of missing values.
     notes : tuple of str
-        What the holder should know, such as columns that look like identifiers, and pages or charts that the last
-        `save` did not write.
+        What the holder should know, the most important first, such as columns that look like identifiers, and pages
+        or charts that the last `save` did not write.
     missing : tuple of str
         Pages or charts that the last `save` did not write.
     """

@@ -35,10 +35,13 @@ from shoal.recode.table import recode
 SECONDS = 2.0  # time limit of the estimate for each release
 PLACEMENTS = 200  # maximum number of placements enumerated
 
-LIMITED = f"To limit what repeating the run reveals, at the price of a higher information loss: {either('protect', 'minimality')}."
+LIMITED = (
+    "To limit what repeating the run reveals, at the price of a higher information loss: "
+    f"{either('protect', 'minimality')}."
+)
 DEPENDS = (
-    "minimality: the groups depend on sensitive values, because of {models}, so an attacker who repeats the run may learn "
-    f"more than a class reveals. `attack` estimates how much ({either('only', 'minimality')}). {LIMITED}"
+    "minimality: the groups depend on sensitive values, because of {models}, so an attacker who repeats the run may "
+    f"learn more than a class reveals. `attack` estimates how much ({either('only', 'minimality')}). {LIMITED}"
 )
 EXCEEDS = (
     "minimality: an attacker who knows all quasi-identifiers and repeats the run can be {posterior:.0f}% sure of one "
