@@ -11,9 +11,9 @@ from shoal.cli import app as commands
 from shoal.io.data_file import write_data
 
 
-def run(*words):
+def run(*words, code=0):
     done = CliRunner().invoke(commands.app, [str(word) for word in words])
-    assert done.exit_code == 0, (done.output, done.exception)
+    assert done.exit_code == code, (done.output, done.exception)
     return done.output
 
 
@@ -27,17 +27,19 @@ def table(tmp_path, monkeypatch):
 
 
 MAKE = ("anonymize", "people.csv", "-k", 3, "--sensitive", "ill", "--method", "mdav", "--seed", 1, "-o", "out")
+PLAIN = (*MAKE, "--no-report")
 
 
 def test_three_lines_come_first(table):
-    output = run(*MAKE, "--private", "my folder")
+    output = run(*PLAIN, "--private", "my folder")
     heads = re.findall(r"^(\w+): ", output, re.MULTILINE)
     assert heads[:3] == ["Holds", "Exposed", "Next"]
     assert output.index("Next:") < output.index("guarantee") < output.index("finding") < output.index("Note:")
 
 
+@pytest.mark.slow
 def test_the_next_line_has_commands_that_run(table):
-    [line] = [line for line in run(*MAKE, "--private", "my folder").splitlines() if "shoal attack" in line]
+    [line] = [line for line in run(*PLAIN, "--private", "my folder").splitlines() if "shoal attack" in line]
     command = "shoal attack people.csv out --private 'my folder' --budget 60"
     assert f"`{command}`" in line
     assert "record linkage" in run("attack", "people.csv", "out", "--private", "my folder", "--only", "record linkage")
@@ -50,9 +52,10 @@ def test_without_a_private_folder_the_next_line_asks_for_one(table):
     assert "Read `out/report.html`" in output
 
 
+@pytest.mark.slow
 def test_ten_findings_are_shown_by_group_and_all_on_request(table):
-    few, every = run(*MAKE), run(*MAKE, "--all")
-    names = [one["name"] for one in json.loads(run(*MAKE, "--json"))["findings"]]
+    few, every = run(*PLAIN), run(*PLAIN, "--all")
+    names = [one["name"] for one in json.loads(run(*PLAIN, "--json"))["findings"]]
 
     def shown(output):
         return [name for name in names if re.search(rf"^ {re.escape(name)}  ", output, re.MULTILINE)]
@@ -64,21 +67,32 @@ def test_ten_findings_are_shown_by_group_and_all_on_request(table):
     assert few.index("RISK") < few.index("INFORMATION LOSS") < few.index("CLASSES")
 
 
+@pytest.mark.slow
 def test_notes_do_not_repeat_what_the_first_lines_say(table):
-    output, facts = run(*MAKE), json.loads(run(*MAKE, "--json"))
+    output, facts = run(*PLAIN), json.loads(run(*PLAIN, "--json"))
     assert any("is published unchanged and has rare values" in note for note in facts["notes"])
     assert "is published unchanged and has rare values" not in output
     assert "Note: Merge rare values of 'ill' into broader ones" in output
     assert "gout" not in output
 
 
+def test_verify_ends_with_one_line_that_says_what_was_found(table):
+    run(*PLAIN)
+    last = run("verify", "out").splitlines()[-1]
+    assert re.fullmatch(r"Everything holds\. All \d+ checks passed; found: k-anonymity 3\.", last)
+    (table.parent / "out" / "policy.toml").write_text("")
+    last = run("verify", "out", code=1).splitlines()[-1]
+    assert re.match(r"\d+ of \d+ checks failed: 'file policy.toml', .*\. Do not rely on these data\.$", last)
+
+
 def test_json_has_the_answer_and_every_finding(table):
-    facts = json.loads(run(*MAKE, "--json"))
+    facts = json.loads(run(*PLAIN, "--json"))
     assert list(facts["answer"]) == ["holds", "exposed", "next"]
     assert facts["answer"]["exposed"].startswith("Fewer than 3 of 41 rows are unique")
     assert len(facts["findings"]) > 10
 
 
+@pytest.mark.slow
 def test_a_command_is_never_broken_over_lines(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_data(shoal.sample(60, seed=2), tmp_path, "csv")

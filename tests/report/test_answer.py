@@ -9,7 +9,7 @@ import pytest
 
 import shoal
 import shoal.sets
-from shoal.model.findings import Attack, Finding
+from shoal.model.findings import Attack, Finding, Verdict
 from shoal.pipeline.answering import answer_of
 from shoal.privacy.measures.case import Case
 from shoal.reports.answer import table_answer
@@ -54,6 +54,12 @@ def test_columns_with_the_same_constraint_are_named_in_one_sentence():
 def test_a_constraint_that_fails_is_stated_instead_of_what_holds(release):
     failing = replace(release, verdicts=tuple(replace(one, holds=False) for one in release.verdicts[1:]))
     assert answer_of(failing).holds.startswith("Not everything. These constraints fail: l = 2 for ill.")
+
+
+def test_a_constraint_of_a_plug_in_is_stated_by_its_name(release):
+    verdict = Verdict("own-model", "ill", 4.0, 5.0, holds=True)
+    holds = table_answer(Case(release.table, release.policy), [verdict], (), "").holds
+    assert "The constraint own-model = 4 for 'ill', from a plug-in package, is met." in holds
 
 
 def test_the_highest_risk_is_one_divided_by_the_smallest_class(release):
@@ -108,6 +114,7 @@ def test_attacks_that_succeeded_come_first(release):
     assert "attacks" not in table_answer(case, release.verdicts, (), "", tried[1:]).exposed
 
 
+@pytest.mark.slow
 def test_the_holders_page_says_to_attack_unless_it_has_been_done(release):
     table = pa.table({"age": AGES, "ill": ["a", "b"] * 30})
     texts = [json.loads(release.report(table, attacks=done, format="json"))["answer"][2][1] for done in (False, True)]
