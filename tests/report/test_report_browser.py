@@ -23,7 +23,7 @@ def test_a_report_fits_makes_no_requests_and_is_legible_in_light_and_dark(browse
 
 def test_a_mark_shows_a_tooltip(browser, reported):
     page, _, logged = opened(browser, reported.folder / "report.html", 1280, "light")
-    mark = page.locator("#classes .picture path[aria-label]").first
+    mark = page.locator("#classes .picture rect[aria-label]").first
     mark.hover()
     page.wait_for_timeout(500)  # the page is still scrolling to it, which hides the tooltip
     page.mouse.move(0, 0)
