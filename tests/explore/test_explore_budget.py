@@ -37,6 +37,7 @@ def test_points_are_started_in_their_order_as_long_as_they_fit():
     points = points_of("mdav", "mondrian")
     seconds = dict(zip((point.name for point in points), (1.0, 500.0, 2.0, 400.0), strict=True))
     schedule = Schedule(points, seconds, Budget(100.0))
+    assert schedule.warning() == " One run alone would exceed it: mdav-k5, mondrian-k5."
     assert [point.name for point in schedule] == ["mdav-k3", "mondrian-k3"]
     for point in list(schedule.started)[:1]:
         schedule.finished(point, 1.0)

@@ -51,6 +51,11 @@ class Schedule:
             self.started.append(point)
             yield point
 
+    def warning(self) -> str:
+        """Name the points that do not fit from the start."""
+        beyond = [point.name for point in self.waiting if not self.fits(point)]
+        return f" One run alone would exceed it: {', '.join(beyond)}." if beyond else ""
+
     def fits(self, point: Point) -> bool:
         """Return whether a point probably ends in time."""
         return self._seconds[point.name] * self._pace(point.line) <= self._budget.left

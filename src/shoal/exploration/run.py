@@ -150,11 +150,12 @@ def explore(
         table = read_for(source, base)
         shape = Shape.of(table)
         # A policy that does not fit, or publishes too much unchanged, is refused first.
-        named, _ = complete(Policy.of(base, method="auto", parameters=None, k=2), table, profile(table))
+        named, _ = complete(Policy.of(points[0].policy, method="auto", parameters={}, k=2), table, profile(table))
         refuse_unique_kept(arrange(table, named.seeded()).data, named)
         preferred = Preferred.of(named, shape.rows)
         if usual:
-            points, skipped = suitable(points, preferred, given)
+            points, others = suitable(points, preferred, given)
+            skipped = others or skipped
         folder = None if output is None else held.enter_context(Folder(output))
         seed = drawn_seed() if folder is None else folder.seed
         points = [point.started(seed) for point in points]
@@ -171,7 +172,8 @@ def explore(
         kept, expensive, costs, megabytes = affordable(left, known, shape, longest=longest)
         kept = ordered(kept, preferred, costs)
         expected = estimate(kept, costs, megabytes, wanted)
-        announce(f"explore: {expected}; {within(limits.seconds)}.")
+        schedule = Schedule(kept, costs, limits)
+        announce(f"explore: {expected}; {within(limits.seconds)}.{schedule.warning()}")
         path = isinstance(source, str | os.PathLike)
         made = Exploration(
             outcomes=(),
@@ -192,7 +194,6 @@ def explore(
             return replace(made, waiting=())
         # Found in advance, so that the growing picture has them too.
         made = replace(made, references=references(aims.utility, where.table(), base) if kept or found else {})
-        schedule = Schedule(kept, costs, limits)
         threads = max(1, cores() // expected.jobs)
         tasks = (Task(where, point, aims, threads) for point in schedule)
         with closing(spread(attempt, tasks, expected.jobs, limits.runs, isolated=wanted > 1)) as results:
