@@ -13,7 +13,7 @@ METHODS = ["anneal", "cover", "gower", "hac", "k_tca", "kmeans", "mdav", "mondri
 def main() -> None:
     """Explore, and write the picture."""
     roles = {"identifiers": ["patient_id", "name"], "sensitive": ["diagnosis"]}
-    found = explore(shoal.sample(), methods=METHODS, l=2, seed=0, **roles)
+    found = explore(shoal.sample(), methods=METHODS, l=2, seed=0, budget=None, **roles)
     picture = standing_alone(overview(found.as_dict()).svg())
     (Path(__file__).parent / "explore.svg").write_text(picture, encoding="utf-8")
 

@@ -44,9 +44,21 @@ def test_it_prints_the_pareto_front_and_the_next_command_and_chooses_nothing(tab
     assert (out / "explore.html").is_file()
 
 
+def test_it_states_the_budget_how_many_points_were_computed_and_how_to_go_on(table, tmp_path):
+    words = [table, "--methods", "mdav", "-k", "3,6", "--jobs", 1, "-o", tmp_path / "explored", *ROLES]
+    short = run(*words, "--budget", 0.001, code=3)
+    assert "Computed: 0 of 2 points, with a budget of 0.001 s." in short
+    assert "Left out for lack of time: mdav-k3, mdav-k6." in short
+    assert "The same command continues with them." in short
+    whole = run(*words, "--budget", 0)
+    assert "Computed: 2 of 2 points, with no budget." in whole
+    assert "lack of time" not in whole
+
+
 def test_a_dry_run_prints_the_estimate_alone(table):
     output = run(table, "--methods", "mdav", "-k", "3,5", "--dry-run", "--jobs", 1, *ROLES)
     assert output.startswith("Expected: 2 runs, about ")
+    assert output.endswith("; the budget is 300 s.\n")
     assert output.count("\n") == 1
 
 

@@ -75,6 +75,25 @@ def page(exploration):
     return explore_html(exploration.as_dict())
 
 
+def test_a_page_of_a_running_exploration_says_so_and_reloads_itself_without_a_script(exploration, page):
+    running = replace(exploration, waiting=("mdav-k10", "mdav-k20"))
+    shown = explore_html(running.as_dict())
+    assert "In progress: 4 of 6 points on 20" in shown
+    assert '<meta http-equiv="refresh" content="10">' in shown
+    assert "In progress" in running._repr_html_()
+    assert 'http-equiv="refresh"' not in page
+    assert "In progress" not in page
+
+
+def test_a_page_names_the_points_that_were_left_out_for_lack_of_time(exploration):
+    late = (Skipped("mdav-k10", "mdav-k10: it would have exceeded the budget.", late=True),)
+    facts = replace(exploration, skipped=(*exploration.skipped, *late), budget=60.0).as_dict()
+    assert facts["late"] == ["mdav-k10"]
+    shown = explore_html(facts)
+    assert "4 of 5 points: the others were left out for lack of time (the budget was 60 s)" in shown
+    assert "mdav-k10: it would have exceeded the budget." in shown
+
+
 def test_the_page_shows_the_front_every_point_and_what_was_left_out(page):
     for words in (
         "3 releases of 4 verified and measured; 2 on the Pareto front",

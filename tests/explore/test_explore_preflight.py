@@ -15,6 +15,10 @@ from shoal.model.table import Table
 AIMS = Aims(aim_of(None, "utility", Policy.of()), aim_of(None, "risk", Policy.of()))
 
 
+def rows(n):
+    return Shape(n, 10, 1.0)
+
+
 def trials(power, fixed=0.5, factor=1e-5, k=(3, 20)):
     made = tuple(fixed + factor * rows**power for _ in k for rows in (250, 1000))
     return Probed((250, 1000) * len(k), tuple(one for one in k for _ in range(2)), made, (0.0,) * len(made), 300.0)
@@ -23,13 +27,26 @@ def trials(power, fixed=0.5, factor=1e-5, k=(3, 20)):
 def test_seconds_grow_as_the_rows_to_a_known_power_beside_a_fixed_part():
     (point,), _ = grid(Policy.of(), "mdav", k=3)
     expected = 0.5 + 1e-5 * 8000 ** methods.load("mdav").growth.power
-    assert seconds_of(point, trials(methods.load("mdav").growth.power), 8000) == pytest.approx(expected)
+    assert seconds_of(point, trials(methods.load("mdav").growth.power), rows(8000)) == pytest.approx(expected)
+
+
+def test_a_method_that_was_not_timed_has_the_seconds_of_its_card():
+    (point,), _ = grid(Policy.of(), "gower", k=3, seeds=2)
+    growth = methods.load("gower").growth
+    stated = seconds_of(point, Probed(), rows(10_000))
+    assert stated == pytest.approx(2 * (preflight.LEAST + growth.seconds))
+    grown = 2 * (preflight.LEAST + growth.seconds * 10**growth.power)
+    assert seconds_of(point, Probed(), rows(100_000)) == pytest.approx(grown)
+    (divided,), _ = grid(Policy.of(), "hac", k=3)
+    known, growth = rows(10 * methods.load("hac").growth.linear_beyond), methods.load("hac").growth
+    once = growth.seconds * (growth.linear_beyond / 10_000) ** growth.power
+    assert seconds_of(divided, Probed(), known) == pytest.approx(preflight.LEAST + 10 * once)
 
 
 def test_costs_of_other_k_are_interpolated():
     points, _ = grid(Policy.of(), "gower", k=[3, 8, 20])
     probed = Probed((1000, 1000), (3, 20), (1.0, 3.0), (0.0, 0.0), 300.0)
-    cheap, middle, dear = (seconds_of(point, probed, 1000) for point in points)
+    cheap, middle, dear = (seconds_of(point, probed, rows(1000)) for point in points)
     assert (cheap, dear) == (1.0, 3.0)
     assert cheap < middle < dear
 
@@ -37,21 +54,21 @@ def test_costs_of_other_k_are_interpolated():
 def test_beyond_its_cells_the_cost_of_a_method_is_linear_in_rows():
     (point,), _ = grid(Policy.of(), "hac", k=3)
     probed = Probed((1000,), (3,), (1.0,), (0.0,), 300.0)
-    assert seconds_of(point, probed, 10_000) == pytest.approx(100.0)
-    assert seconds_of(point, probed, 30_000) == pytest.approx(300.0)
+    assert seconds_of(point, probed, rows(10_000)) == pytest.approx(100.0)
+    assert seconds_of(point, probed, rows(30_000)) == pytest.approx(300.0)
 
 
 def test_the_cost_of_measuring_grows_with_rows_and_is_multiplied_by_seeds():
     (point,), _ = grid(Policy.of(), "anneal", k=3, seeds=4)
     probed = Probed((1000,), (3,), (0.0,), (0.5,), 300.0)
-    assert seconds_of(point, probed, 2000) == pytest.approx(4.0)
+    assert seconds_of(point, probed, rows(2000)) == pytest.approx(4.0)
 
 
 def test_the_cost_of_bounded_measures_does_not_grow_with_rows():
     (point,), _ = grid(Policy.of(), "mdav", k=3)
     probed = Probed((1000,), (3,), (0.0,), (0.5,), 300.0, bounded=(0.75,))
-    assert seconds_of(point, probed, 2000) == pytest.approx(1.0 + 1.5)
-    assert seconds_of(point, probed, 100_000) == pytest.approx(50.0 + 1.5)
+    assert seconds_of(point, probed, rows(2000)) == pytest.approx(1.0 + 1.5)
+    assert seconds_of(point, probed, rows(100_000)) == pytest.approx(50.0 + 1.5)
 
 
 def test_honest_separability_is_bounded_and_counted_separately():

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import stat
+import time
 
 import numpy as np
 import pyarrow as pa
@@ -100,7 +101,16 @@ def test_the_front_is_in_the_order_of_risk_and_has_a_policy_for_each_point(explo
 
 def test_the_folder_is_private_and_complete(explored):
     names = {path.name for path in explored.folder.iterdir()}
-    assert names == {"key", "lock", "preflight.json", "points", "front", "explore.html", "explore.json"}
+    # On a slow machine no method can be timed, and there is no preflight.json.
+    assert names | {"preflight.json"} == {
+        "key",
+        "lock",
+        "preflight.json",
+        "points",
+        "front",
+        "explore.html",
+        "explore.json",
+    }
     assert stat.S_IMODE(explored.folder.stat().st_mode) == 0o700
     facts = json.loads((explored.folder / "explore.json").read_text())
     assert facts["front"] == [one.name for one in explored.front]
@@ -109,11 +119,11 @@ def test_the_folder_is_private_and_complete(explored):
 
 
 def test_what_is_done_is_not_done_again(explored, file, monkeypatch):
-    def refuse(*_):
-        raise AssertionError("nothing was left to do")
-        yield
+    def spread(work, tasks, *_, **__):
+        assert not list(tasks), "nothing was left to do"
+        yield from ()
 
-    monkeypatch.setattr(running, "spread", lambda work, tasks, *_, **__: refuse() if tasks else (_ for _ in ()))
+    monkeypatch.setattr(running, "spread", spread)
     again = explore(file, methods=METHODS, k=[3, 5, 8], l=2, output=explored.folder, **ROLES)
     assert str(again.estimate) == "nothing left to run"
     assert again.as_dict()["points"] == explored.as_dict()["points"]
@@ -145,7 +155,8 @@ def test_a_dry_run_estimates_the_cost_and_runs_nothing(file, tmp_path):
     found = explore(file, methods="mdav", k=3, output=tmp_path / "dry", dry_run=True, jobs=1, **ROLES)
     assert found.outcomes == ()
     assert str(found.estimate).startswith("1 run, about ")
-    assert {path.name for path in (tmp_path / "dry").iterdir()} == {"key", "lock", "preflight.json", "points", "front"}
+    names = {path.name for path in (tmp_path / "dry").iterdir()}
+    assert names | {"preflight.json"} == {"key", "lock", "preflight.json", "points", "front"}
 
 
 @pytest.mark.process
@@ -156,8 +167,9 @@ def test_a_point_whose_process_dies_is_reported_and_tried_again_next_time(file, 
         if work is running.probe:
             yield from real(work, tasks, 1)
             return
+        next(tasks)
         yield 0, Failure("its process died (exit -9), perhaps for lack of memory.")
-        yield from ((number + 1, result) for number, result in real(work, tasks[1:], 1))
+        yield from ((number + 1, result) for number, result in real(work, tasks, 1))
 
     options = {"methods": METHODS, "k": 4, "output": tmp_path / "explored", "jobs": 1, **ROLES}
     monkeypatch.setattr(running, "spread", deadly)
@@ -231,18 +243,83 @@ def test_several_seeds_give_every_figure_an_interval(file):
     assert found.policy("kmeans-k4").seed == 7
 
 
-def test_a_budget_leaves_out_what_does_not_fit_and_names_it(file, tmp_path):
-    found = explore(file, methods=METHODS, k=[3, 5], jobs=1, budget=1e-3, **ROLES)
+def test_a_budget_leaves_out_what_does_not_fit_names_it_and_the_same_call_continues(file, tmp_path):
+    options = {"methods": METHODS, "k": [3, 5], "jobs": 1, "output": tmp_path / "explored", **ROLES}
+    found = explore(file, budget=1e-3, **options)
+    assert found.outcomes == found.front == ()
+    assert set(found.late) == {f"{name}-k{k}" for name in METHODS for k in (3, 5)}
+    assert all(one.late and "budget" in one.reason for one in found.skipped)
+    page = (tmp_path / "explored" / "explore.html").read_text()
+    assert "0 of 4 points: the others were left out for lack of time (the budget was 0.001 s)" in page
+    again = explore(file, budget=None, **options)
+    assert again.late == ()
+    assert len(again.outcomes) == 4
+    assert "left out for lack of time" not in (tmp_path / "explored" / "explore.html").read_text()
+
+
+def test_the_budget_does_not_change_a_result(explored, file):
+    found = explore(file, methods=METHODS, k=[3, 8], l=2, jobs=1, budget=1_000.0, seed=1, **ROLES)
+    unlimited = explore(file, methods=METHODS, k=[3, 8], l=2, jobs=1, budget=None, seed=1, **ROLES)
+    assert [one.data for one in found.outcomes] == [one.data for one in unlimited.outcomes]
+    assert found.budget == 1_000.0
+    assert explored.budget == 300.0
+
+
+@pytest.mark.process
+def test_a_run_that_outlasts_the_budget_is_stopped_and_left_out(file, monkeypatch):
+    monkeypatch.setattr(running, "probes", lambda *_: [])
+    monkeypatch.setattr(running.Schedule, "fits", lambda *_: True)
+    begin = time.monotonic()
+    found = explore(shoal.sample(3_000), methods="k_tca", k=[3], jobs=2, budget=1.0, **ROLES)
+    assert time.monotonic() - begin < 30
+    (late,) = found.skipped
+    assert late.reason == "k_tca-k3: it was stopped at the end of the budget."
     assert found.outcomes == ()
-    assert found.front == ()
-    assert [one.reason for one in found.skipped] == [
-        f"{name}: half of the budget was used up before it could be timed." for name in METHODS
-    ]
-    explore(file, methods=METHODS, k=[3, 5], jobs=1, dry_run=True, output=tmp_path / "tried", **ROLES)
-    again = explore(file, methods=METHODS, k=[3, 5], jobs=1, budget=1e-3, output=tmp_path / "tried", **ROLES)
-    assert {one.reason for one in again.skipped} == {
-        f"{name}-k{k}: would exceed the budget of the exploration." for name in METHODS for k in (3, 5)
-    }
+
+
+def test_by_default_the_method_of_auto_is_run_first_and_methods_that_suit_the_table_follow(file, monkeypatch):
+    started = []
+
+    def note(work, tasks, *_, **__):
+        started.extend(task.point.name for task in tasks) if work is running.attempt else None
+        yield from ()
+
+    monkeypatch.setattr(running, "spread", note)
+    found = explore(file, k=[3, 5], jobs=1, budget=None, **ROLES)
+    assert started[:2] == ["gower-k3", "gower-k5"]
+    methods = list(dict.fromkeys(name.rpartition("-")[0] for name in started))
+    assert set(methods) == {"gower", "grow", "mondrian", "bisection", "mdav", "k_member"}
+    (others,) = (one for one in found.skipped if not one.late)
+    assert "anneal, " in others.name
+    assert "Name them, or ask for all methods." in others.reason
+
+
+def test_the_page_of_a_running_exploration_says_how_far_it_is_and_reloads_itself(file, tmp_path, monkeypatch):
+    pages = []
+
+    class Seen:
+        def __init__(self, draw):
+            self.draw = draw
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def changed(self):
+            self.draw()
+            pages.append((tmp_path / "explored" / "explore.html").read_text())
+
+    monkeypatch.setattr(running, "Picture", Seen)
+    explore(file, methods="mdav", k=[3, 5, 8], jobs=1, output=tmp_path / "explored", **ROLES)
+    assert ["In progress: 1 of 3" in pages[0], "In progress: 2 of 3" in pages[1]] == [True, True]
+    assert '<meta http-equiv="refresh" content="10">' in pages[0]
+    assert "mdav-k3" in pages[0]
+    assert "mdav-k5" not in pages[0]
+    last = (tmp_path / "explored" / "explore.html").read_text()
+    assert "In progress" not in last
+    assert 'http-equiv="refresh"' not in last
 
 
 def test_progress_is_ticked_and_the_estimate_announced(file):

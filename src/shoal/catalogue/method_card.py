@@ -21,6 +21,7 @@ USES = {  # what a run can give to a method, and its name for people
     "view_of": "the views that the policy names",
     "weights": "the row weights",
 }
+SUITS = ("categories", "hierarchies", "label", "numbers")  # what tables and policies have
 
 
 @dataclass(frozen=True)
@@ -35,11 +36,14 @@ class Growth:
         From this many rows on, the table is divided into cells, and time and memory grow as n.
     bytes_per_pair : float
         Memory per pair of rows, on top of what every method needs for a table.
+    seconds : float
+        For 10,000 rows of 10 columns and k = 5 on one core, to within a factor of five: for use until it is measured.
     """
 
     power: float = 2.0
     linear_beyond: int | None = None
     bytes_per_pair: float = 0.0
+    seconds: float = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +72,9 @@ class MethodCard(Card[Method]):
         Maximum number of rows; larger tables are refused.
     in_cells : bool
         Whether `blocks` may run it inside the cells of a large table.
+    suits : set of str
+        For which tables an exploration tries it unless methods are named: those with "categories" or of "numbers"
+        alone, and those whose policy has "hierarchies" or a "label".
     aliases : tuple of str
         Other names in the literature.
     words : str
@@ -81,10 +88,14 @@ class MethodCard(Card[Method]):
     growth: Growth = Growth()
     most_rows: int | None = None
     in_cells: bool = False
+    suits: Set[str] = frozenset()
     aliases: tuple[str, ...] = ()
     words: str = ""
 
     def __post_init__(self) -> None:
+        wrong = self.suits - {*SUITS}
+        if wrong:
+            raise MethodError(f"method: {self.name!r} suits {listed(sorted(wrong))}; known are {listed(SUITS)}.")
         unknown = self.uses - {*USES}
         if unknown:
             raise MethodError(
@@ -137,6 +148,7 @@ class MethodCard(Card[Method]):
             "growth": vars(self.growth),
             "most_rows": self.most_rows,
             "in_cells": self.in_cells,
+            "suits": sorted(self.suits),
             "words": self.words,
             "summary": self.summary,
             "params": {name: as_dict(parameter) for name, parameter in self.params.items()},

@@ -56,7 +56,9 @@ def explore(
         typer.Option("-o", "--output", help="A private folder for the results; an interrupted run in it is resumed."),
     ] = None,
     policy: PolicyFile = None,
-    methods: Annotated[str, typer.Option(help="Methods separated by commas, or all.")] = "all",
+    methods: Annotated[
+        str, typer.Option(help="Methods separated by commas; suitable: those that suit the table; or all.")
+    ] = "suitable",
     k: Annotated[str | None, typer.Option("-k", help="Values of k. [default: 3,5,10,20]")] = None,
     l: Annotated[str | None, typer.Option("-l", help="Values of l: `-l 2,3`. [default: that of the policy]")] = None,  # noqa: E741
     t: Annotated[
@@ -81,7 +83,10 @@ def explore(
     folds: Annotated[int, typer.Option(min=2, help="Number of folds for jackknife intervals and `honest`.")] = 5,
     seeds: Annotated[int, typer.Option(min=1, help="Number of random seeds per randomized method.")] = 1,
     attacks: Annotated[bool, typer.Option("--attacks", help="Attack every release as well.")] = False,
-    budget: Annotated[float | None, typer.Option(help="Total seconds; runs that would not fit are skipped.")] = None,
+    budget: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", help="Total time; what does not fit is left out and named. 0: no limit."),
+    ] = 300.0,
     longest: Annotated[float, typer.Option(help="Maximum estimated seconds of a single run.")] = 60.0,
     jobs: Annotated[int | None, typer.Option(min=1, help="Maximum number of processes. [default: all cores]")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the estimated cost and stop.")] = False,
@@ -97,7 +102,7 @@ def explore(
         found = run(
             file,
             policy=policy,
-            methods=methods if methods == "all" else _words(methods),
+            methods=methods if methods in ("all", "suitable") else _words(methods),
             k=_numbers(k, "-k"),
             l=_numbers(l, "-l"),
             t=_numbers(t, "-t"),
@@ -107,7 +112,7 @@ def explore(
             folds=folds,
             seeds=seeds,
             attacks=attacks,
-            budget=budget,
+            budget=budget or None,
             longest=longest,
             jobs=jobs,
             output=output,
@@ -139,9 +144,11 @@ def _kept(output: Path | None) -> Iterator[None]:
 
 def _expected(found: "Exploration") -> None:
     """Show what an exploration would cost."""
+    from shoal.exploration.run import within
+
     _left_out(found)
     before = f" Already done: {counted(len(found.outcomes), 'point')}." if found.outcomes else ""
-    show.say(f"Expected: {found.estimate}.{before}")
+    show.say(f"Expected: {found.estimate}; {within(found.budget)}.{before}")
 
 
 def _found(found: "Exploration", file: Path) -> None:
@@ -165,6 +172,7 @@ def _found(found: "Exploration", file: Path) -> None:
     if found.references and found.front:
         given = ", ".join(f"{name} {value:.4g}" for name, value in found.references.items())
         show.say(f"For comparison, {utility.name}: {given}.")
+    _in_time(found)
     if not found.front:
         return
     for name, other in found.same_as.items():
@@ -181,7 +189,18 @@ def _found(found: "Exploration", file: Path) -> None:
 def _left_out(found: "Exploration") -> None:
     """Show what was skipped, and why."""
     for one in found.skipped:
-        show.say(f"Left out: {one.reason}")
+        if not one.late:
+            show.say(f"Left out: {one.reason}")
+
+
+def _in_time(found: "Exploration") -> None:
+    """Show how many points were computed in the budget, which were not, and how to go on."""
+    done, late = len(found.outcomes), found.late
+    limit = "no budget" if found.budget is None else f"a budget of {found.budget:g} s"
+    show.say(f"Computed: {done} of {counted(done + len(late), 'point')}, with {limit}.")
+    if late:
+        show.say(f"Left out for lack of time: {', '.join(late)}.")
+        show.say("The same command continues with them. --budget SECONDS gives it more time, --budget 0 any time.")
 
 
 def _figure(figure: "Figure | None") -> str:

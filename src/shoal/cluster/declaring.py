@@ -108,7 +108,7 @@ def _declared(
 ) -> Callable[[Method], Method]:
     """Return the decorator that turns a function of checked inputs into a method for callers.
 
-    Other fields of a card (`growth`, `most_rows`, `in_cells`, `aliases`, `words`) are passed on to `method`.
+    Other fields of a card (`growth`, `most_rows`, `in_cells`, `suits`, `aliases`, `words`) are passed on to `method`.
     """
     params, options = {"k": K, **params}, [option for option in RUN if option in uses]
 

@@ -27,6 +27,7 @@ from shoal.model.findings import Finding
 from shoal.model.policy import Policy
 from shoal.pipeline.judging import measure
 from shoal.privacy.attacks.attack import Clock, profiles
+from shoal.privacy.attacks.linkage import record_linkage_of
 from shoal.privacy.measures.case import Case
 from shoal.privacy.measures.intervals import wilson
 
@@ -134,6 +135,12 @@ def figure_of(aim: Aim, case: Case, source: Any, folds: int) -> Figure | None:
     if half is None:
         return Figure(value)
     return Figure(value, max(min(card.low, value), value - half), min(max(card.high, value), value + half))
+
+
+def linked_sample(case: Case, most: int) -> Figure | None:
+    """Return the rate of record linkage for at most this many random rows, with its interval."""
+    found = record_linkage_of(case, profiles(case)["all"], Clock(), most)
+    return None if found.rate is None or found.interval is None else Figure(found.rate, *found.interval)
 
 
 def references(aim: Aim, source: Any, policy: Policy) -> dict[str, float]:

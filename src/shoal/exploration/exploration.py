@@ -1,7 +1,9 @@
 """The result of an exploration: its points, the Pareto front, and their presentation."""
 
 import json
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -66,6 +68,10 @@ class Exploration:
         Where it was saved.
     references : dict of str to float
         Reference figures of the utility, by what they describe; empty if there are none.
+    budget : float or None
+        The seconds that it was given.
+    waiting : tuple of str
+        The points that are still to be run, while it is running.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -80,6 +86,13 @@ class Exploration:
     folder: Path | None = None
     label: str | None = None
     references: dict[str, float] = field(default_factory=dict)
+    budget: float | None = None
+    waiting: tuple[str, ...] = ()
+
+    def with_outcomes(self, found: Mapping[str, Outcome]) -> "Exploration":
+        """Return it with the points that were run so far, by name."""
+        outcomes = tuple(found[name] for name in self.policies if name in found)
+        return replace(self, outcomes=outcomes, waiting=tuple(name for name in self.waiting if name not in found))
 
     @cached_property
     def front(self) -> tuple[Outcome, ...]:
@@ -107,8 +120,13 @@ class Exploration:
 
     @property
     def failed(self) -> tuple[Outcome, ...]:
-        """The points that could not be released, or were not started in time."""
+        """The points that could not be released."""
         return tuple(one for one in self.outcomes if one.status != DONE)
+
+    @property
+    def late(self) -> tuple[str, ...]:
+        """The points for which the budget did not suffice; the same call with the same folder continues with them."""
+        return tuple(one.name for one in self.skipped if one.late)
 
     def policy(self, name: str) -> Policy:
         """Return the policy of a point. It contains the random seed, so it is confidential."""
@@ -158,6 +176,10 @@ class Exploration:
             "rule": RULE,
             "caution": CAUTION,
             "estimate": {**vars(self.estimate), "summary": str(self.estimate)},
+            "budget": self.budget,
+            "waiting": list(self.waiting),
+            "late": list(self.late),
+            "written": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC" if self.waiting else None,
             "points": points,
             "front": [one.name for one in self.front],
             "references": self.references,
@@ -185,6 +207,11 @@ class Exploration:
         }
         folder.finish(explore_html(facts), as_json(facts), policies)
         return folder.place
+
+    def sketch(self, folder: Folder) -> None:
+        """Write explore.html and explore.json of an exploration that is still running."""
+        facts = self.as_dict()
+        folder.publish(explore_html(facts), as_json(facts))
 
     def __repr__(self) -> str:
         """Describe the exploration by its size, and why points failed."""

@@ -8,7 +8,7 @@
 | `points/*.json` | one file per finished point, which is not run again |
 | `front/*.toml` | one policy per Pareto-optimal point; they contain seeds, and are private too |
 | `front/earlier/*.toml` | those of an earlier call that are no longer Pareto-optimal, and edited ones |
-| `explore.html`, `explore.json` | the result |
+| `explore.html`, `explore.json` | the result, so far while it is running |
 
 Only the owner can read it. Files are written atomically. Files that are read back carry a keyed digest of their name
 and content, and are ignored if it does not match. Nothing is touched before it is clear that the folder is one of
@@ -129,6 +129,10 @@ class Folder:
                 aside = self._put_aside(target)
                 announce(f"explore: front/{target.name} was edited; it has been moved to front/{EARLIER}/{aside.name}.")
             self.put(f"{FRONT}/{target.name}", self._with_seal(target.name, text))
+        self.publish(page, facts)
+
+    def publish(self, page: str, facts: str) -> None:
+        """Write the result as a page and as figures."""
         self.put(FACTS, facts)
         self.put(PAGE, page)
 

@@ -28,10 +28,11 @@ Value = int | float | str | bool
 
 @dataclass(frozen=True)
 class Skipped:
-    """A method or point that was not tried, and the reason."""
+    """A method or point that was not tried, and the reason; `late` if it was only for lack of time."""
 
     name: str
     reason: str
+    late: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,14 @@
 """Pre-flight: estimates the cost of an exploration before it starts.
 
 1. Each method is run on 250 random rows, and on 1,000 if that is fast enough, with the smallest and the largest k. A
-   first run is not timed, because it may compile. Seconds are processor time.
+   first run is not timed, because it may compile. Seconds are processor time. A method whose turn does not come before
+   the time of the pre-flight is up has the seconds of its card.
 2. Time grows as a + b n^e with the number of rows n, where e is on the card of each method; for other k it is
    interpolated between the two that were tried.
 3. Points that would exceed the time limit, or the free memory by themselves, are left out, with the reason. Where
    memory is too short for several at once, fewer processes are used.
 
-Estimates are accurate to a factor of two or three.
+Estimates are accurate to a factor of two or three, those of cards to a factor of five.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,6 +34,8 @@ PATIENCE = 5.0  # seconds that the larger timing run may take
 LONGEST = 60.0  # seconds that one run may take
 LIGHT = 200.0  # megabytes that a process takes at least
 START = 3.0  # seconds until a process is ready
+CARD_ROWS, CARD_COLUMNS = 10_000, 10  # of the seconds on a card
+LEAST = 0.5  # seconds of the shortest run
 DEEPER = 2.0  # factor by which trees on distinct rows take longer than on repeated rows
 
 
@@ -155,11 +158,12 @@ def probe(task: Probe) -> Probed:
     return Probed(rows_, ks, made, measured, peak(), bounded=bounded)
 
 
-def seconds_of(point: Point, probed: Probed, n: int) -> float:
-    """Return the approximate seconds of all runs of a point on n rows and one core."""
+def seconds_of(point: Point, probed: Probed, shape: Shape) -> float:
+    """Return the approximate seconds of all runs of a point on one core."""
     ends = sorted(set(probed.k))
     if not ends:
-        return 1.0
+        return _stated(point.method, shape) * point.runs
+    n = shape.rows
     at = [_grown(point.method, probed, k, n) for k in ends]
     return float(np.interp(np.log(point.k), np.log(ends), at)) * point.runs
 
@@ -178,7 +182,7 @@ def affordable(
     available = free()
     for point in points:
         probed = known.get(point.line, Probed())
-        cost = seconds_of(point, probed, shape.rows)
+        cost = seconds_of(point, probed, shape)
         held = max(probed.megabytes, LIGHT) + _megabytes(point.method, shape)
         reason = probed.reason
         if not _within_rows(point.method, shape.rows):
@@ -215,6 +219,14 @@ def _within_rows(method: str, n: int) -> bool:
     """Return whether a method accepts this many rows."""
     most = methods.load(method).most_rows
     return most is None or n <= most
+
+
+def _stated(method: str, shape: Shape) -> float:
+    """Return the seconds of a run according to the card of its method."""
+    growth = methods.load(method).growth
+    within = shape.rows if growth.linear_beyond is None else min(shape.rows, growth.linear_beyond)
+    seconds = growth.seconds * (within / CARD_ROWS) ** growth.power * shape.rows / max(1, within)
+    return LEAST + float(seconds) * shape.columns / CARD_COLUMNS
 
 
 def _grown(method: str, probed: Probed, k: int, n: int) -> float:

@@ -2,31 +2,44 @@
 
 1. A grid of methods, k, l, t and parameters is turned into points. Each is a policy.
 2. A pre-flight on a sample estimates their cost; what is too expensive is left out and reported.
-3. Each point is released, verified and measured in a separate process, and saved at once if there is a folder: a saved
-   point is not run again.
-4. Points that no other clearly dominates form the Pareto front. Nothing is chosen: that is up to whoever is responsible
+3. Each point is released, verified and measured in a separate process, the method of `auto` first, and saved at once if
+   there is a folder: a saved point is not run again. The page in the folder is drawn again as points arrive.
+4. Points that do not fit into the budget are left out and named; the same call continues with them.
+5. Points that no other clearly dominates form the Pareto front. Nothing is chosen: that is up to whoever is responsible
    for the data.
 """
 
-import math
 import os
 import secrets
-import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
-from itertools import accumulate
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
 from shoal.exploration.aims import aim_of, references
 from shoal.exploration.asked import MOST, ExploreOptions, base_of, folder_of, whole
+from shoal.exploration.budget import USUAL, Budget, Schedule
 from shoal.exploration.exploration import Exploration
 from shoal.exploration.fingerprints import known_points, marks_of
 from shoal.exploration.folder import Folder
+from shoal.exploration.growing import Picture
 from shoal.exploration.memory import at_once
-from shoal.exploration.plan import EVERY, Point, Skipped, grid
+from shoal.exploration.plan import EVERY, grid
 from shoal.exploration.points import DONE, FAILED, Aims, Outcome, Task, attempt
-from shoal.exploration.preflight import LIGHT, LONGEST, Probe, Probed, Shape, affordable, estimate, probe, probes
+from shoal.exploration.preflight import (
+    LIGHT,
+    LONGEST,
+    Probe,
+    Probed,
+    Shape,
+    affordable,
+    estimate,
+    probe,
+    probes,
+    seconds_of,
+)
+from shoal.exploration.selection import SUITABLE, Preferred, ordered, suitable
 from shoal.exploration.sources import Watched, fingerprint, shared
 from shoal.exploration.spawned import Failure, cores, spread
 from shoal.io.text_columns import read_for
@@ -48,7 +61,7 @@ def explore(
     source: Any,
     *,
     policy: PolicySource = None,
-    methods: str | Iterable[str] = EVERY,
+    methods: str | Iterable[str] = SUITABLE,
     k: int | Iterable[int] | None = None,
     l: float | Iterable[float] | None = None,  # noqa: E741
     t: float | Iterable[float] | None = None,
@@ -58,7 +71,7 @@ def explore(
     folds: int = 5,
     seeds: int = 1,
     attacks: bool = False,
-    budget: float | None = None,
+    budget: float | None = USUAL,
     longest: float = LONGEST,
     jobs: int | None = None,
     output: str | Path | None = None,
@@ -74,7 +87,8 @@ def explore(
     policy : Policy, mapping or path, optional
         The roles of columns and all other settings, except the method and k. The options below override it.
     methods : str or iterable of str
-        Names of `shoal.methods()`, or "all".
+        Names of `shoal.methods()`, "all", or "suitable": the one that `auto` chooses, and those that suit the table
+        according to their cards.
     k, l, t : number or iterable of numbers, optional
         Values to try; for k 3, 5, 10 and 20 by default.
     parameters : mapping, optional
@@ -90,8 +104,10 @@ def explore(
     attacks : bool
         Whether each release is attacked, which takes a while.
     budget : float, optional
-        Seconds in total, at most half of them for the pre-flight. The cheapest points are run first, and those that
-        would not fit are skipped. No run is cut short, so that results are reproducible.
+        Seconds in total, 300 by default, at most a tenth of them for the pre-flight; None for no limit. The method that
+        `auto` chooses is run first, then cheap methods before expensive ones. What does not fit is left out and named,
+        and the same call with the same folder continues with it. Runs are complete or left out: no result depends on
+        the budget. With one job, which runs in this process, the last run is not stopped at the end of the budget.
     longest : float
         Maximum seconds of a single run, as estimated by the pre-flight.
     jobs : int, optional
@@ -119,13 +135,13 @@ def explore(
     Every finished point has been verified as by `anonymize`, and the policies of the Pareto front reproduce their
     releases byte for byte.
     """
-    start = time.monotonic()
+    limits = Budget(None if budget is None else in_seconds(budget, "explore"))
     folds, seeds = whole(folds, "folds", 2, MOST), whole(seeds, "seeds", 1, MOST)
     wanted = cores() if jobs is None else whole(jobs, "jobs", 1)
-    seconds = None if budget is None else in_seconds(budget, "explore")
     longest, output = in_seconds(longest, "explore", "longest"), None if output is None else folder_of(output)
-    base = base_of(policy, options)
-    points, skipped = grid(base, methods, k=k, l=l, t=t, parameters=parameters, seeds=seeds)
+    base, given = base_of(policy, options), {} if parameters is None else parameters
+    usual = isinstance(methods, str) and methods == SUITABLE
+    points, skipped = grid(base, EVERY if usual else methods, k=k, l=l, t=t, parameters=given, seeds=seeds)
     aims = Aims(aim_of(utility, "utility", base), aim_of(risk, "risk", base), folds, bool(attacks))
     with ExitStack() as held:
         where = held.enter_context(shared(source))
@@ -134,8 +150,12 @@ def explore(
         table = read_for(source, base)
         shape = Shape.of(table)
         # A policy that does not fit, or publishes too much unchanged, is refused first.
-        named, _ = complete(Policy.of(points[0].policy, k=2), table, profile(table))
+        named, _ = complete(Policy.of(points[0].policy, method="auto", parameters={}, k=2), table, profile(table))
         refuse_unique_kept(arrange(table, named.seeded()).data, named)
+        preferred = Preferred.of(named, shape.rows)
+        if usual:
+            points, others = suitable(points, preferred, given)
+            skipped = others or skipped
         folder = None if output is None else held.enter_context(Folder(output))
         seed = drawn_seed() if folder is None else folder.seed
         points = [point.started(seed) for point in points]
@@ -146,29 +166,18 @@ def explore(
         step("pre-flight")
         # Timing runs of a line depend on the same inputs as its first point, finished or not.
         lines = {point.line: marks[point.name] for point in reversed(points)}
-        end = math.inf if seconds is None else start + seconds / 2
-        known = _probed(probes(left, table, aims), lines, folder, wanted, end)
+        stated = {point.name: seconds_of(point, Probed(), shape) for point in left}
+        known = _probed(probes(ordered(left, preferred, stated), table, aims), lines, folder, wanted, limits.trials)
         del table
         kept, expensive, costs, megabytes = affordable(left, known, shape, longest=longest)
-        kept, skipped = sorted(kept, key=lambda point: -costs[point.name]), [*skipped, *expensive]
-        expected, until = estimate(kept, costs, megabytes, wanted), None
-        if seconds is not None:
-            rest = seconds - (time.monotonic() - start)
-            kept, late = _within(kept, costs, rest * expected.jobs)
-            skipped, until = [*skipped, *late], time.time() + rest
-            expected = estimate(kept, costs, megabytes, wanted)
-        announce(f"explore: {expected}.")
-        if not dry_run:
-            threads = max(1, cores() // expected.jobs)
-            tasks = [Task(where, point, aims, threads, until) for point in kept]
-            found |= _run(tasks, files, marks, folder, expected.jobs, wanted > 1, len(found))
-        step("")
-        outcomes = tuple(found[point.name] for point in points if point.name in found)
-        done = any(one.status == DONE for one in outcomes)
+        kept = ordered(kept, preferred, costs)
+        expected = estimate(kept, costs, megabytes, wanted)
+        schedule = Schedule(kept, costs, limits)
+        announce(f"explore: {expected}; {within(limits.seconds)}.{schedule.warning()}")
         path = isinstance(source, str | os.PathLike)
         made = Exploration(
-            outcomes=outcomes,
-            skipped=tuple(skipped),
+            outcomes=(),
+            skipped=(*skipped, *expensive),
             aims=aims,
             rows=shape.rows,
             columns=shape.columns,
@@ -178,37 +187,58 @@ def explore(
             frame=None if path else source,
             folder=None if folder is None else folder.place,
             label=base.label,
-            references=references(aims.utility, where.table(), base) if done else {},
-        )
-        if folder is not None and not dry_run:
+            budget=limits.seconds,
+            waiting=tuple(point.name for point in kept),
+        ).with_outcomes(found)
+        if dry_run:
+            return replace(made, waiting=())
+        # Found in advance, so that the growing picture has them too.
+        made = replace(made, references=references(aims.utility, where.table(), base) if kept or found else {})
+        threads = max(1, cores() // expected.jobs)
+        tasks = (Task(where, point, aims, threads) for point in schedule)
+        with closing(spread(attempt, tasks, expected.jobs, limits.runs, isolated=wanted > 1)) as results:
+            _run(results, schedule, made, found, files, marks, folder)
+        step("")
+        made = replace(made.with_outcomes(found), waiting=(), skipped=(*made.skipped, *schedule.late()))
+        if folder is not None:
             made.save(folder)
     return made
 
 
+def within(seconds: float | None) -> str:
+    """State the budget."""
+    return "no budget" if seconds is None else f"the budget is {seconds:g} s"
+
+
 def _run(
-    tasks: Sequence[Task],
+    results: Iterator[tuple[int, Any]],
+    schedule: Schedule,
+    made: Exploration,
+    found: dict[str, Outcome],
     files: Watched,
     marks: Mapping[str, str],
     folder: Folder | None,
-    jobs: int,
-    isolated: bool,
-    before: int,
-) -> dict[str, Outcome]:
-    """Try every point, and save each as soon as it is finished, unless a file has changed meanwhile."""
+) -> None:
+    """Receive every point, and save each as soon as it is finished, unless a file has changed meanwhile."""
     step("explore")
-    found: dict[str, Outcome] = {}
     files.refuse_changes()
-    with closing(spread(attempt, tasks, jobs, isolated=isolated)) as results:
+    with ExitStack() as held:
+        picture = (
+            None if folder is None else held.enter_context(Picture(lambda: made.with_outcomes(found).sketch(folder)))
+        )
+        before = len(found)
         for number, result in results:
             files.refuse_changes()
-            point = tasks[number].point
+            point = schedule.started[number]
             failed = isinstance(result, Failure)
             outcome = Outcome.of(point, FAILED, reason=result.reason) if failed else result
             if folder is not None and outcome.status == DONE:
                 folder.keep(f"points/{marks[point.name]}", outcome.as_dict())
             found[point.name] = outcome
-            tick(before + len(found), before + len(tasks))
-    return found
+            schedule.finished(point, outcome.seconds)
+            if picture is not None:
+                picture.changed()
+            tick(len(found), before + len(made.waiting))
 
 
 def _probed(
@@ -216,7 +246,7 @@ def _probed(
 ) -> dict[str, Probed]:
     """Return the measured costs of the methods of these points; those of an earlier run are reused.
 
-    Timing runs for which half of the budget does not suffice are left out, and so are their methods.
+    A method that is not measured before `until` has no entry.
     """
     held = {} if folder is None else folder.kept("preflight")
     known: dict[str, Probed] = {}
@@ -233,17 +263,4 @@ def _probed(
                 held[marks[line]] = result.as_dict()
                 folder.keep("preflight", held)
             tick(len(known), len(tasks))
-    for task in new:
-        known.setdefault(
-            task.line, Probed(reason=f"{task.line}: half of the budget was used up before it could be timed.")
-        )
     return known
-
-
-def _within(points: Sequence[Point], costs: Mapping[str, float], seconds: float) -> tuple[list[Point], list[Skipped]]:
-    """Return the points that fit a budget, the cheapest first, and those that do not."""
-    cheapest = sorted(points, key=lambda point: costs[point.name])
-    spent = list(accumulate(costs[point.name] for point in cheapest))
-    kept = [point for point, total in zip(cheapest, spent, strict=True) if total <= seconds]
-    late = [point.name for point in cheapest[len(kept) :]]
-    return kept, [Skipped(name, f"{name}: would exceed the budget of the exploration.") for name in late]

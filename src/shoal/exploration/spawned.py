@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable
 from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass
@@ -38,10 +38,11 @@ def cores() -> int:
 
 
 def spread(
-    work: Work, tasks: Sequence[Any], jobs: int, until: float = math.inf, *, isolated: bool = False
+    work: Work, tasks: Iterable[Any], jobs: int, until: float = math.inf, *, isolated: bool = False
 ) -> Generator[tuple[int, Any], None, None]:
     """Run every task, and yield its number with its result or a `Failure` as soon as it is finished.
 
+    A task is taken from `tasks` when it can start, and the last result before it has been received by then.
     `work` is a module-level function of one task. With one job everything runs in this process, unless it is to stay
     `isolated` in order to survive crashes. Processes are ended at `until`, a time as of `time.monotonic`; in this
     process, no task starts later. All processes end with the generator, also when it is closed early.
@@ -52,17 +53,19 @@ def spread(
                 return
             yield number, copy_context().run(_tried, work, task)  # keep progress of a task separate from the caller's
         return
-    left = list(enumerate(tasks))[::-1]
+    left = enumerate(tasks)
     idle: dict[Connection, Any] = {}
     busy: dict[Connection, tuple[Any, int]] = {}
     try:
-        while left or busy:
-            while left and len(busy) < jobs:
+        while True:
+            while len(busy) < jobs and (following := next(left, None)):
+                number, task = following
                 pipe, process = idle.popitem() if idle else _started(work)
-                number, task = left.pop()
                 busy[pipe] = process, number
                 with suppress(OSError):  # a process that has died is noticed below
                     pipe.send(task)
+            if not busy:
+                return
             ready = wait(busy, None if math.isinf(until) else max(0.0, until - time.monotonic()))
             if not ready:
                 return

@@ -40,6 +40,7 @@ READ_ATTACKS = (
 POLICIES = (
     "The folder `front` has a policy for each Pareto-optimal point, which gives the same bytes again for this table:"
 )
+RELOAD = 10  # seconds
 MOST_NOTES = 12
 
 
@@ -61,7 +62,8 @@ def explore_html(facts: Facts) -> str:
             "title": _title(facts),
             "kicker": "shoal: exploration",
             "lead": _lead(facts),
-            "head": [blocks.note(EYES)],
+            "head": [*_progress(facts), blocks.note(EYES)],
+            "reload": RELOAD if facts["waiting"] else None,
             "sections": [blocks.section(*part) for part in parts if part[2]],
         }
     )
@@ -70,7 +72,12 @@ def explore_html(facts: Facts) -> str:
 def explore_card(facts: Facts) -> str:
     """Return an exploration as an HTML fragment for a notebook."""
     gone = _left_out(facts)
-    shown = [*_front(facts), blocks.more("Left out", [gone]) if gone else None, blocks.text(facts["caution"])]
+    shown = [
+        *_progress(facts),
+        *_front(facts),
+        blocks.more("Left out", [gone]) if gone else None,
+        blocks.text(facts["caution"]),
+    ]
     return card(_title(facts), _lead(facts), shown)
 
 
@@ -86,6 +93,27 @@ def _lead(facts: Facts) -> str:
     summary = f"{facts['rows']:,} rows. {counted(done, 'release')} of {len(facts['points'])} verified and measured"
     on = f"{len(facts['front'])} on the Pareto front of risk and utility"
     return f"{summary}; {on}. Nothing has been chosen: the choice is yours."
+
+
+def _progress(facts: Facts) -> list[Block]:
+    """State how many points are complete, if some are not for lack of time."""
+    done, waiting, late = len(facts["points"]), len(facts["waiting"]), facts["late"]
+    if waiting:
+        return [
+            blocks.note(
+                f"In progress: {done} of {done + waiting} points on {facts['written']}. This page is replaced as "
+                f"points arrive, and read again every {RELOAD} seconds. If the time stands still, the run was stopped: "
+                "the same command continues it."
+            )
+        ]
+    if late:
+        return [
+            blocks.note(
+                f"{done} of {done + len(late)} points: the others were left out for lack of time (the budget was "
+                f"{facts['budget']:g} s), see “What was left out”. The same command continues with them."
+            )
+        ]
+    return []
 
 
 def _front(facts: Facts) -> list[Block | None]:
@@ -162,7 +190,7 @@ def _attacks(facts: Facts) -> Block | None:
 def _left_out(facts: Facts) -> Block | None:
     """Return what was left out, with reasons."""
     rows = [[one["name"], one["reason"]] for one in facts["left_out"]]
-    return blocks.table(["what", "why"], rows, "Left out before the runs") if rows else None
+    return blocks.table(["what", "why"], rows, "Left out") if rows else None
 
 
 def _how(facts: Facts) -> list[tuple[str, str]]:

@@ -33,7 +33,8 @@ ATTRIBUTES = {
 def as_html(facts: dict[str, Any]) -> str:
     """Return facts, of a report or another page, as the text of one HTML file.
 
-    `title`, `kicker` and `sections` (each with id, title and blocks) are optional.
+    `title`, `kicker`, `sections` (each with id, title and blocks) and `reload` (the seconds after which a browser reads
+    the file again) are optional.
 
     Guarantee
     ---------
@@ -49,7 +50,8 @@ def as_html(facts: dict[str, Any]) -> str:
     loader = FileSystemLoader(TEMPLATES)
     pages = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     pages.filters.update(inline=_inline, marked=_in_colour, coded=_coded, drawn=draw)
-    given = {"title": "", "kicker": "", "sections": (), **facts, "safety": safety(script), "version": version("shoal")}
+    given = {"title": "", "kicker": "", "sections": (), "reload": None, **facts}
+    given |= {"safety": safety(script), "version": version("shoal")}
     # These two files are our own and need no escaping.
     own = {"script": Markup(script), "style": Markup(style)}  # noqa: S704
     return re.sub(r"\n{2,}", "\n", pages.get_template("report.html.j2").render(**given, **own))

@@ -34,7 +34,8 @@ GROWN = 8_000  # rows in which growing groups takes about a second
         "rounds": Whole(0, 10**7, 0, "Proposals per row and restart; 0: chosen by the effort."),
     },
     uses={"limits", "seed", "threads", "weights"},
-    growth=Growth(1.3),
+    growth=Growth(1.3, seconds=5.0),
+    suits={"numbers"},
 )
 def anneal(X: Floats, k: int, effort: str, restarts: int, rounds: int, *, run: Run) -> Partition:
     """Search for groups of low information loss by simulated annealing.

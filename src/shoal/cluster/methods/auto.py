@@ -56,7 +56,7 @@ class Plan:
     ensures={"k", "l", "t", "alpha"},
     params={"effort": EFFORT},
     uses={"limits", "seed", "threads", "weights"},
-    growth=Growth(1.3),
+    growth=Growth(1.3, seconds=5.0),
 )
 def auto(X: Floats, k: int, effort: str, *, run: Run) -> Partition:
     """Choose the method that suits the table, and run it.

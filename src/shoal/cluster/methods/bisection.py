@@ -30,7 +30,9 @@ TURNS = 50  # of the power iteration; two components of nearly equal variance ma
 NEAR = 1e-12  # of the sum of squares: sums of squares nearer than that are equal
 
 
-@numeric_method("bisection", ensures={"k"}, growth=Growth(1.1))
+@numeric_method(
+    "bisection", ensures={"k"}, growth=Growth(1.1, seconds=0.8), suits={"categories", "hierarchies", "numbers"}
+)
 def bisection(X: Floats, k: int) -> Partition:
     """Cut the rows of X into equal halves repeatedly, along the column or principal component of lowest SSE.
 

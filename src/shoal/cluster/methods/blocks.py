@@ -39,7 +39,7 @@ def _inside() -> tuple[str, ...]:
         "effort": Choice(("none", *EFFORTS), "quick", "Duration of the search across cell borders."),
     },
     uses={"limits", "seed", "threads", "weights"},
-    growth=Growth(1.1),
+    growth=Growth(1.1, seconds=1.5),
 )
 def blocks(X: Floats, k: int, inside: str, cell: int, effort: str, *, run: Run) -> Partition:
     """Run a method within the cells of a large table, then improve the groups across cell borders.

@@ -47,7 +47,8 @@ DRAWN = 20_261_116  # random seed of the keys of classes: any will do
     ensures={"k", "l", "t", "alpha"},
     params={"effort": EFFORT, "nodes": Whole(1, 10**7, MOST, "Maximum number of lattice nodes to try.")},
     uses={"limits", "seed", "threads"},
-    growth=Growth(1.1),
+    growth=Growth(1.1, seconds=2.5),
+    suits={"hierarchies"},
 )
 def cover(columns: Columns, k: int, effort: str, nodes: int, *, run: Run) -> Partition:
     """Group rows that agree at the levels of their hierarchies, levels of low loss first.

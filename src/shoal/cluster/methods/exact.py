@@ -56,7 +56,7 @@ EFFORTS = {
         ),
     },
     uses={"seed", "threads"},
-    growth=Growth(bytes_per_pair=16.0),
+    growth=Growth(bytes_per_pair=16.0, seconds=1_000.0),
     most_rows=MOST_ROWS,
 )
 def exact(X: Floats, k: int, effort: str, *, run: Run) -> Partition:

@@ -54,7 +54,8 @@ Whole32 = NDArray[np.int32]
         )
     },
     uses={"limits", "seed", "threads"},
-    growth=Growth(1.1),
+    growth=Growth(1.1, seconds=1.2),
+    suits={"categories"},
 )
 def gower(columns: Columns, k: int, effort: str, *, run: Run) -> Partition:
     """Group similar rows of a mixed table, by Gower's distance.

@@ -35,7 +35,8 @@ from shoal.model.progress import part
     ensures={"k", "l", "t", "alpha"},
     params={"effort": EFFORT},
     uses={"limits", "seed", "threads"},
-    growth=Growth(1.1),
+    growth=Growth(1.1, seconds=2.5),
+    suits={"categories", "hierarchies"},
 )
 def grow(columns: Columns, k: int, effort: str, *, run: Run) -> Partition:
     """Group rows of a mixed table so that their common ranges and sets are as small as possible.

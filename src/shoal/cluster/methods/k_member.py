@@ -50,7 +50,8 @@ Diversity = tuple[Rules, Rows, int, Rows]
     ensures={"k"},
     params={"diverse": Flag(help="Whether groups prefer rows with other sensitive values until they meet l and t.")},
     uses={"limits"},
-    growth=Growth(1.7),
+    growth=Growth(1.7, seconds=1.2),
+    suits={"categories", "numbers"},
     in_cells=True,
 )
 def k_member(X: Floats, k: int, diverse: bool, *, run: Run) -> Partition:

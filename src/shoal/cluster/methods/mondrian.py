@@ -40,7 +40,8 @@ PIECE = 1 << 24  # cells examined between two progress ticks
         )
     },
     uses={"limits"},
-    growth=Growth(1.1),
+    growth=Growth(1.1, seconds=0.5),
+    suits={"categories", "hierarchies", "numbers"},
     in_cells=True,
 )
 def mondrian(X: Floats, k: int, split: str, *, run: Run) -> Partition:

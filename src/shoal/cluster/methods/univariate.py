@@ -38,7 +38,7 @@ PIECE = 1 << 26  # cells examined between two progress ticks
         "column": Whole(0, default=0, help="Index of the column, counted from 0, if along is column."),
     },
     uses={"weights"},
-    growth=Growth(1.5, linear_beyond=VISITED),
+    growth=Growth(1.5, linear_beyond=VISITED, seconds=4.0),
     in_cells=True,
 )
 def univariate(X: Floats, k: int, along: str, column: int, *, run: Run) -> Partition:

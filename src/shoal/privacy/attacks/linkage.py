@@ -69,7 +69,12 @@ def record_linkage(case: Case, profile: Profile, clock: Clock) -> Attack:
     a random row. Allowed: 1/k + 0.01. Power: the same attack on a raw copy. With more than 10,000 rows, a random sample
     of 10,000 are targets.
     """
-    before, released, targets = _prepared(case, profile, MOST, 1)
+    return record_linkage_of(case, profile, clock, MOST)
+
+
+def record_linkage_of(case: Case, profile: Profile, clock: Clock, most: int) -> Attack:
+    """Return record linkage of at most this many random targets."""
+    before, released, targets = _prepared(case, profile, most, 1)
     rows = points(released.columns, released.first)
 
     def tried(block: Labels) -> Floats:
